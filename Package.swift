@@ -1,0 +1,72 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+/// Settings that every Swift target of the package shares.
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+  name: "Garage",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "GarageStorage", targets: ["GarageStorage"]),
+    .library(name: "GarageDriver", targets: ["GarageDriver"]),
+    .library(name: "GarageCoding", targets: ["GarageCoding"]),
+    .library(name: "GarageMemory", targets: ["GarageMemory"]),
+    .library(name: "GarageSQLite", targets: ["GarageSQLite"]),
+    .library(name: "GarageLMDB", targets: ["GarageLMDB"]),
+    .library(name: "GarageConformance", targets: ["GarageConformance"]),
+    .executable(name: "garage-demo", targets: ["GarageDemo"]),
+  ],
+  targets: [
+    // Engines and C: no products of their own.
+    .target(name: "CGarage"),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(
+      name: "CLMDB", pkgConfig: "lmdb",
+      providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+
+    // The narrow waist and the drivers behind it.
+    .target(name: "GarageDriver", dependencies: ["CGarage"], swiftSettings: settings),
+    .target(name: "GarageMemory", dependencies: ["GarageDriver"], swiftSettings: settings),
+    .target(name: "GarageSQLite", dependencies: ["GarageDriver", "CSQLite"], swiftSettings: settings),
+    .target(name: "GarageLMDB", dependencies: ["GarageDriver", "CLMDB"], swiftSettings: settings),
+    .target(name: "GarageConformance", dependencies: ["GarageDriver"], swiftSettings: settings),
+
+    // The graph coder and the front door.
+    .target(name: "GarageCoding", dependencies: ["CGarage"], swiftSettings: settings),
+    .target(name: "GarageStorage", dependencies: ["GarageCoding", "GarageDriver"], swiftSettings: settings),
+
+    .executableTarget(
+      name: "GarageDemo",
+      dependencies: ["GarageStorage", "GarageMemory", "GarageSQLite", "GarageLMDB"],
+      swiftSettings: settings),
+
+    // Tests.
+    .executableTarget(
+      name: "ConformanceChild",
+      dependencies: ["GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB"],
+      path: "Tests/ConformanceChild", swiftSettings: settings),
+    .testTarget(name: "GarageDriverTests", dependencies: ["GarageDriver"], swiftSettings: settings),
+    .testTarget(name: "GarageMemoryTests", dependencies: ["GarageMemory"], swiftSettings: settings),
+    .testTarget(name: "GarageSQLiteTests", dependencies: ["GarageSQLite", "CSQLite"], swiftSettings: settings),
+    .testTarget(name: "GarageLMDBTests", dependencies: ["GarageLMDB", "CLMDB"], swiftSettings: settings),
+    .testTarget(
+      name: "GarageConformanceTests",
+      dependencies: ["GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB", "ConformanceChild"],
+      swiftSettings: settings),
+    .testTarget(name: "GarageCodingTests", dependencies: ["GarageCoding"], swiftSettings: settings),
+    .testTarget(
+      name: "GarageStorageTests",
+      dependencies: ["GarageStorage", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageConformance"],
+      swiftSettings: settings),
+    .testTarget(name: "GarageDemoTests", dependencies: ["GarageDemo"], swiftSettings: settings),
+  ]
+)

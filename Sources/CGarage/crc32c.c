@@ -1,0 +1,84 @@
+#include "CGarage.h"
+
+#include <pthread.h>
+#include <string.h>
+
+// Reflected Castagnoli polynomial.
+#define POLYNOMIAL 0x82F63B78u
+
+// Slicing by eight: table[k][b] is the checksum of byte b followed by k zero bytes.
+static uint32_t table[8][256];
+static pthread_once_t table_once = PTHREAD_ONCE_INIT;
+
+static void make_table(void) {
+  for (uint32_t byte = 0; byte < 256; byte++) {
+    uint32_t crc = byte;
+    for (int bit = 0; bit < 8; bit++) crc = (crc >> 1) ^ (POLYNOMIAL & (0u - (crc & 1u)));
+    table[0][byte] = crc;
+  }
+  for (uint32_t byte = 0; byte < 256; byte++)
+    for (int k = 1; k < 8; k++)
+      table[k][byte] = (table[k - 1][byte] >> 8) ^ table[0][table[k - 1][byte] & 0xFF];
+}
+
+uint32_t garage_crc32c_portable(uint32_t seed, const void *bytes, size_t count) {
+  pthread_once(&table_once, make_table);
+  const uint8_t *p = bytes;
+  uint32_t crc = ~seed;
+  while (count >= 8) {
+    crc ^= (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+    crc = table[7][crc & 0xFF] ^ table[6][(crc >> 8) & 0xFF] ^ table[5][(crc >> 16) & 0xFF] ^
+          table[4][crc >> 24] ^ table[3][p[4]] ^ table[2][p[5]] ^ table[1][p[6]] ^ table[0][p[7]];
+    p += 8;
+    count -= 8;
+  }
+  while (count-- > 0) crc = (crc >> 8) ^ table[0][(crc ^ *p++) & 0xFF];
+  return ~crc;
+}
+
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+
+__attribute__((target("sse4.2"))) static uint32_t hardware(uint32_t seed, const uint8_t *p, size_t count) {
+  uint64_t crc = ~seed;
+  while (count >= 8) {
+    uint64_t word;
+    memcpy(&word, p, 8);
+    crc = _mm_crc32_u64(crc, word);
+    p += 8;
+    count -= 8;
+  }
+  uint32_t crc32 = (uint32_t)crc;
+  while (count-- > 0) crc32 = _mm_crc32_u8(crc32, *p++);
+  return ~crc32;
+}
+
+uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
+  if (__builtin_cpu_supports("sse4.2")) return hardware(seed, bytes, count);
+  return garage_crc32c_portable(seed, bytes, count);
+}
+
+#elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
+#include <arm_acle.h>
+
+uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
+  const uint8_t *p = bytes;
+  uint32_t crc = ~seed;
+  while (count >= 8) {
+    uint64_t word;
+    memcpy(&word, p, 8);
+    crc = __crc32cd(crc, word);
+    p += 8;
+    count -= 8;
+  }
+  while (count-- > 0) crc = __crc32cb(crc, *p++);
+  return ~crc;
+}
+
+#else
+
+uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
+  return garage_crc32c_portable(seed, bytes, count);
+}
+
+#endif

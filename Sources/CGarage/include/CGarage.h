@@ -1,0 +1,24 @@
+#ifndef CGARAGE_H
+#define CGARAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// The innermost transaction open on the calling thread: the head of a linked list that lives on
+// the thread's own stack. A C thread-local costs one load; Swift has none without a dictionary.
+void *_Nullable garage_thread_transactions(void);
+void garage_set_thread_transactions(void *_Nullable head);
+
+// CRC-32C (Castagnoli polynomial, RFC 3720 appendix B.4), continued from `seed` (0 to begin).
+// Uses the processor's instruction where there is one, else a table.
+uint32_t garage_crc32c(uint32_t seed, const void *_Nullable bytes, size_t count);
+
+// The same by table alone, so that tests can compare the two.
+uint32_t garage_crc32c_portable(uint32_t seed, const void *_Nullable bytes, size_t count);
+
+// How often this process image was forked since the first call of garage_watch_forks: a child sees a
+// larger number than the parent that opened its storages.
+void garage_watch_forks(void);
+uint32_t garage_fork_count(void);
+
+#endif

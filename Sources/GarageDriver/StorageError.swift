@@ -1,0 +1,87 @@
+/// What a driver throws: what failed, in which operation, on which store, and what to do next.
+public struct StorageError: Error, Sendable, Hashable {
+  /// The class of the failure, which a program can act on.
+  public var kind: Kind
+  /// The operation that failed.
+  public var operation: Operation
+  /// The name of the driver, as in ``StorageInfo/name``.
+  public var driver: String
+  /// The engine's own number for the failure, where it has one: an SQLite extended result code, an LMDB
+  /// return code or `errno`.
+  public var engineCode: Int?
+  /// What failed, on what, and what to do next, in full sentences.
+  public var message: String
+  /// Whether the same call may succeed when it is made again, without anything else being changed.
+  public var isRetryable: Bool
+
+  public init(
+    _ kind: Kind, during operation: Operation, driver: String, engineCode: Int? = nil,
+    isRetryable: Bool = false, message: String
+  ) {
+    self.kind = kind
+    self.operation = operation
+    self.driver = driver
+    self.engineCode = engineCode
+    self.isRetryable = isRetryable
+    self.message = message
+  }
+
+  /// The class of a failure. New ones may come with new versions: leave a `default` in a switch.
+  public struct Kind: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// A transaction was used after its closure returned.
+    public static let transactionClosed = Kind(rawValue: "transactionClosed")
+    /// A change while bytes of the same transaction were lent to a closure.
+    public static let mutationWhileLent = Kind(rawValue: "mutationWhileLent")
+    /// A write inside a write on one thread.
+    public static let nestedWrite = Kind(rawValue: "nestedWrite")
+    /// More read transactions at a time than the engine, or the limit of 64 nested ones, allows.
+    public static let readersFull = Kind(rawValue: "readersFull")
+    /// No room: a full disk, quota or memory map. The transaction was rolled back.
+    public static let storageFull = Kind(rawValue: "storageFull")
+    /// A value beyond the driver's limit.
+    public static let valueTooLarge = Kind(rawValue: "valueTooLarge")
+    /// An empty key, or one beyond the driver's limit.
+    public static let invalidKey = Kind(rawValue: "invalidKey")
+    /// Another process holds the store longer than the driver waits.
+    public static let busy = Kind(rawValue: "busy")
+    /// The transaction lost against another one; the same call made again may succeed.
+    public static let conflict = Kind(rawValue: "conflict")
+    /// The driver was closed.
+    public static let closed = Kind(rawValue: "closed")
+    /// `close` on a thread that is inside a transaction of the same driver.
+    public static let closeInsideTransaction = Kind(rawValue: "closeInsideTransaction")
+    /// A driver opened before `fork()` was used in the child.
+    public static let usedAfterFork = Kind(rawValue: "usedAfterFork")
+    /// A write through a driver that was opened for reading.
+    public static let readOnly = Kind(rawValue: "readOnly")
+    /// The file or folder is none of this driver's stores.
+    public static let notAStorage = Kind(rawValue: "notAStorage")
+    /// The store was written by a newer version of the driver.
+    public static let newerFormat = Kind(rawValue: "newerFormat")
+    /// The operating system refused access.
+    public static let permissionDenied = Kind(rawValue: "permissionDenied")
+    /// The store, or the folder it should be in, is not there.
+    public static let notFound = Kind(rawValue: "notFound")
+    /// The engine found its own files damaged.
+    public static let corrupt = Kind(rawValue: "corrupt")
+    /// Reading or writing failed below the engine.
+    public static let io = Kind(rawValue: "io")
+    /// Any other failure of the engine; `engineCode` and `message` say which.
+    public static let engine = Kind(rawValue: "engine")
+  }
+
+  /// The operation that failed.
+  public enum Operation: String, Sendable, Hashable, CaseIterable {
+    case open, read, write, get, scan, put, remove, commit, rollBack, close
+  }
+}
+
+extension StorageError: CustomStringConvertible {
+  public var description: String {
+    let code = engineCode.map { ", code \($0)" } ?? ""
+    return "\(driver): \(operation.rawValue) failed (\(kind.rawValue)\(code)): \(message)"
+  }
+}

@@ -1,0 +1,91 @@
+/// The bookkeeping that every transaction does in the same way: is it open, are bytes lent, has it failed.
+///
+/// A transaction class keeps one as a stored property and calls it around each operation.
+public struct TransactionState {
+  private let driver: String
+  private var isOpen = true
+  /// How many closures are running that bytes were lent to.
+  private var lentDepth = 0
+  /// The first failure of an operation of this transaction: it forbids the commit.
+  public private(set) var firstError: StorageError?
+
+  public init(driver: String) { self.driver = driver }
+
+  /// Called before a get or scan.
+  @inlinable
+  public mutating func beginRead(_ operation: StorageError.Operation) throws {
+    if !isUsable { throw closedError(operation) }
+  }
+
+  /// Called before a put or remove: none while bytes are lent.
+  @inlinable
+  public mutating func beginChange(_ operation: StorageError.Operation) throws {
+    if !isUsable { throw closedError(operation) }
+    if isLending { throw lentError(operation) }
+  }
+
+  @usableFromInline var isUsable: Bool { isOpen }
+  @usableFromInline var isLending: Bool { lentDepth > 0 }
+
+  /// Called before a closure receives bytes; ``takeBack()`` follows when it returned or threw.
+  public mutating func lend() { lentDepth += 1 }
+  public mutating func takeBack() { lentDepth -= 1 }
+
+  /// Notes a failed operation and returns its error, to be thrown.
+  public mutating func failed(_ error: StorageError) -> StorageError {
+    if firstError == nil { firstError = error }
+    return error
+  }
+
+  /// Called when the transaction's closure has ended: every later operation throws.
+  public mutating func end() { isOpen = false }
+
+  /// Checks the limits of a key; `operation` tells the error where it happened.
+  @inlinable
+  public mutating func checkKey(_ key: RawSpan, _ operation: StorageError.Operation, limit: Int) throws {
+    if key.byteCount == 0 || key.byteCount > limit { throw keyError(key.byteCount, operation, limit) }
+  }
+
+  /// Checks the limit of a value.
+  @inlinable
+  public mutating func checkValue(_ value: RawSpan, limit: Int) throws {
+    if value.byteCount > limit { throw valueError(value.byteCount, limit) }
+  }
+
+  @usableFromInline
+  func closedError(_ operation: StorageError.Operation) -> StorageError {
+    StorageError(
+      .transactionClosed, during: operation, driver: driver,
+      message: """
+        The transaction ended with its closure and cannot be used any more. \
+        Do the work inside the closure, or open another transaction.
+        """)
+  }
+
+  @usableFromInline
+  mutating func lentError(_ operation: StorageError.Operation) -> StorageError {
+    failed(
+      StorageError(
+        .mutationWhileLent, during: operation, driver: driver,
+        message: """
+          Nothing can be changed inside a closure that a get or scan of the same transaction lends bytes to. \
+          Copy what you need, let the closure return, then make the change.
+          """))
+  }
+
+  @usableFromInline
+  mutating func keyError(_ count: Int, _ operation: StorageError.Operation, _ limit: Int) -> StorageError {
+    failed(
+      StorageError(
+        .invalidKey, during: operation, driver: driver,
+        message: "A key of \(count) bytes was given; keys have 1 to \(limit) bytes."))
+  }
+
+  @usableFromInline
+  mutating func valueError(_ count: Int, _ limit: Int) -> StorageError {
+    failed(
+      StorageError(
+        .valueTooLarge, during: .put, driver: driver,
+        message: "A value of \(count) bytes was given; values have up to \(limit) bytes. Split it, or keep it in a file."))
+  }
+}

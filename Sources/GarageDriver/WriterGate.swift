@@ -1,0 +1,68 @@
+internal import CGarage
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// Lets one thread of the process at a time write to a store, and knows which.
+///
+/// All driver values on one store share one gate (``StoreRegistry`` finds it), so that a nested write is
+/// recognised through whichever value it comes. The mark is the thread, not a task-local value: a child
+/// task inherits those, and its write is no nested one.
+public final class WriterGate: @unchecked Sendable {
+  // @unchecked: a mutex at a fixed address, and an atomic.
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let holder = Atomic<UInt>(0)
+
+  public init() {
+    mutex = .allocate(capacity: 1)
+    pthread_mutex_init(mutex, nil)
+  }
+
+  deinit {
+    pthread_mutex_destroy(mutex)
+    mutex.deallocate()
+  }
+
+  /// Whether the calling thread is inside ``withWriter(_:driver:)``.
+  public var isHeldByThisThread: Bool { holder.load(ordering: .relaxed) == currentThread() }
+
+  /// Waits for the thread that writes, then runs `body` as the writer.
+  ///
+  /// Throws ``StorageError/Kind/nestedWrite`` where the calling thread is the writer already.
+  public func withWriter<R>(driver: String, _ body: () throws -> R) throws -> R {
+    let thread = currentThread()
+    // Relaxed is enough: the only value compared is one that this thread itself stored.
+    if holder.load(ordering: .relaxed) == thread {
+      throw StorageError(
+        .nestedWrite, during: .write, driver: driver,
+        message: """
+          This thread is already inside a write transaction on this store, and a second one would wait for \
+          itself. Use the transaction that is open, or let it end first.
+          """)
+    }
+    pthread_mutex_lock(mutex)
+    holder.store(thread, ordering: .relaxed)
+    defer {
+      holder.store(0, ordering: .relaxed)
+      pthread_mutex_unlock(mutex)
+    }
+    return try body()
+  }
+}
+
+/// A number for the calling thread, unique among the living ones and never zero.
+private func currentThread() -> UInt {
+  #if canImport(Darwin)
+    UInt(bitPattern: pthread_self())
+  #elseif canImport(Musl)
+    UInt(bitPattern: UnsafeRawPointer(pthread_self()))
+  #else
+    UInt(pthread_self())
+  #endif
+}
