@@ -16,6 +16,10 @@ uint32_t garage_crc32c(uint32_t seed, const void *_Nullable bytes, size_t count)
 // The same by table alone, so that tests can compare the two.
 uint32_t garage_crc32c_portable(uint32_t seed, const void *_Nullable bytes, size_t count);
 
+// SHA-256 (FIPS 180-4) of `count` bytes. Portable C: the library only digests names, long identifiers and
+// the canonical form of values.
+void garage_sha256(const void *_Nullable bytes, size_t count, uint8_t out[_Nonnull 32]);
+
 // How often this process image was forked since the first call of garage_watch_forks: a child sees a
 // larger number than the parent that opened its storages.
 void garage_watch_forks(void);

@@ -1,0 +1,205 @@
+import Synchronization
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Encodes an `id` of a type of no simple kind to bytes that depend on nothing but its value.
+package typealias CanonicalEncoding = (any Encodable) throws -> [UInt8]
+
+/// How the values of one type become identifiers: decided once for each type, so that writing one needs
+/// no casts.
+///
+/// The first of these that fits: an integer, `String`, `UUID`, `Date`, `RawRepresentable` of these (its raw
+/// value may be one again), `LosslessStringConvertible` (its text), `Codable & Hashable` (its canonical
+/// bytes). An optional is as what it wraps, or nil.
+///
+/// Unchecked: nothing changes after `init`, and the closures capture metatypes and other plans alone.
+package struct IdentifierPlan: @unchecked Sendable {
+  /// What values of the type become, except nil.
+  package let kind: IdentifierKind
+  private let step: Step
+  /// Whether the raw values of RawRepresentable types may be of this type.
+  private let isSimple: Bool
+  /// Writes the identifier of the value that has this text, where there is one.
+  private var writeLossless: ((String, inout IdentifierWriter) -> Bool)?
+
+  private typealias Write = (UnsafeRawPointer, inout IdentifierWriter, CanonicalEncoding) throws -> Void
+
+  private enum Step {
+    case string, int, uint, int64, uint64, int32, uint32, uuid, date
+    case other(Write)
+  }
+
+  private init(_ kind: IdentifierKind, _ step: Step, isSimple: Bool = true) {
+    self.kind = kind
+    self.step = step
+    self.isSimple = isSimple
+  }
+
+  /// Writes the identifier of the value at an address, which must be one of this plan's type.
+  @inline(__always)
+  package func write(
+    at value: UnsafeRawPointer, to writer: inout IdentifierWriter, canonical: CanonicalEncoding
+  ) throws {
+    switch step {
+    case .string: writer.write(string: value.assumingMemoryBound(to: String.self).pointee)
+    case .int: writer.write(integer: Int64(value.load(as: Int.self)))
+    case .uint: writer.write(integer: UInt64(value.load(as: UInt.self)))
+    case .int64: writer.write(integer: value.load(as: Int64.self))
+    case .uint64: writer.write(integer: value.load(as: UInt64.self))
+    case .int32: writer.write(integer: Int64(value.load(as: Int32.self)))
+    case .uint32: writer.write(integer: UInt64(value.load(as: UInt32.self)))
+    case .uuid: writer.write(uuid: value.load(as: UUID.self))
+    case .date: writer.write(date: value.load(as: Date.self))
+    case .other(let write): try write(value, &writer, canonical)
+    }
+  }
+
+  /// Writes the identifier that a text stands for; `false` when it stands for none, or needs no change.
+  func write(
+    text: String, givenAs given: IdentifierKind, to writer: inout IdentifierWriter
+  ) throws -> Bool {
+    if let writeLossless { return writeLossless(text, &writer) }
+    switch (kind, given) {
+    case (.integer, .string):
+      if let number = Int128(text), String(number) == text {
+        try writer.write(anyInteger: number)
+      } else if let number = UInt128(text), String(number) == text {
+        try writer.write(anyInteger: number)
+      } else {
+        return false
+      }
+    case (.uuid, .string):
+      guard let uuid = UUID(uuidString: text) else { return false }
+      writer.write(uuid: uuid)
+    case (.string, .integer), (.string, .uuid):
+      writer.write(string: text)
+    default:
+      return false
+    }
+    return true
+  }
+}
+
+// MARK: - Making plans
+
+extension IdentifierPlan {
+  private static let known = Mutex<[ObjectIdentifier: IdentifierPlan]>([:])
+
+  /// The plan for a type.
+  ///
+  /// - Throws: ``IdentityError/unsupportedIdentifier(type:)``.
+  package static func of(_ type: Any.Type) throws -> IdentifierPlan {
+    let key = ObjectIdentifier(type)
+    if let plan = known.withLock({ $0[key] }) { return plan }
+    guard let plan = make(for: type, depth: 0) else {
+      throw IdentityError.unsupportedIdentifier(type: String(reflecting: type))
+    }
+    known.withLock { $0[key] = plan }
+    return plan
+  }
+
+  private static func make(for type: Any.Type, depth: Int) -> IdentifierPlan? {
+    // A type may be its own raw value.
+    guard depth < 16 else { return nil }
+    if let simple = simple(type) { return simple }
+    if let optional = type as? any OptionalIdentifier.Type { return optional.plan(depth: depth) }
+    if let raw = type as? any RawRepresentable.Type, let plan = byRawValue(raw, depth: depth) { return plan }
+    if let float = type as? any (BinaryFloatingPoint & LosslessStringConvertible).Type { return byText(float: float) }
+    if let text = type as? any LosslessStringConvertible.Type { return byText(text) }
+    if let codable = type as? any (Codable & Hashable).Type { return byCanonicalBytes(codable) }
+    return nil
+  }
+
+  private static func simple(_ type: Any.Type) -> IdentifierPlan? {
+    switch ObjectIdentifier(type) {
+    case ObjectIdentifier(String.self): IdentifierPlan(.string, .string)
+    case ObjectIdentifier(Int.self): IdentifierPlan(.integer, .int)
+    case ObjectIdentifier(UInt.self): IdentifierPlan(.integer, .uint)
+    case ObjectIdentifier(Int64.self): IdentifierPlan(.integer, .int64)
+    case ObjectIdentifier(UInt64.self): IdentifierPlan(.integer, .uint64)
+    case ObjectIdentifier(Int32.self): IdentifierPlan(.integer, .int32)
+    case ObjectIdentifier(UInt32.self): IdentifierPlan(.integer, .uint32)
+    case ObjectIdentifier(UUID.self): IdentifierPlan(.uuid, .uuid)
+    case ObjectIdentifier(Date.self): IdentifierPlan(.date, .date)
+    default: (type as? any BinaryInteger.Type).map { anyInteger($0) }
+    }
+  }
+
+  private static func anyInteger<T: BinaryInteger>(_: T.Type) -> IdentifierPlan {
+    IdentifierPlan(.integer, .other { value, writer, _ in
+      try writer.write(anyInteger: value.assumingMemoryBound(to: T.self).pointee)
+    })
+  }
+
+  private static func byRawValue<T: RawRepresentable>(_: T.Type, depth: Int) -> IdentifierPlan? {
+    guard let raw = make(for: T.RawValue.self, depth: depth + 1), raw.isSimple else { return nil }
+    return IdentifierPlan(raw.kind, .other { value, writer, canonical in
+      let rawValue = value.assumingMemoryBound(to: T.self).pointee.rawValue
+      try withUnsafePointer(to: rawValue) { try raw.write(at: $0, to: &writer, canonical: canonical) }
+    })
+  }
+
+  private static func byText<T: LosslessStringConvertible>(_: T.Type) -> IdentifierPlan {
+    var plan = IdentifierPlan(.string, .other { value, writer, _ in
+      writer.write(string: value.assumingMemoryBound(to: T.self).pointee.description)
+    }, isSimple: false)
+    plan.writeLossless = { text, writer in
+      guard let value = T(text) else { return false }
+      writer.write(string: value.description)
+      return true
+    }
+    return plan
+  }
+
+  /// As ``byText(_:)``, but equal numbers have one text (0.0 and -0.0), and so have all NaN.
+  private static func byText<T: BinaryFloatingPoint & LosslessStringConvertible>(
+    float: T.Type
+  ) -> IdentifierPlan {
+    func text(_ number: T) -> String { number.isNaN ? "nan" : (number + 0).description }
+    var plan = IdentifierPlan(.string, .other { value, writer, _ in
+      writer.write(string: text(value.assumingMemoryBound(to: T.self).pointee))
+    }, isSimple: false)
+    plan.writeLossless = { given, writer in
+      guard let number = T(given) else { return false }
+      writer.write(string: text(number))
+      return true
+    }
+    return plan
+  }
+
+  private static func byCanonicalBytes<T: Codable & Hashable>(_: T.Type) -> IdentifierPlan {
+    IdentifierPlan(.canonical, .other { value, writer, canonical in
+      let bytes = try canonical(value.assumingMemoryBound(to: T.self).pointee)
+      bytes.withUnsafeBytes { writer.write(canonical: $0) }
+    }, isSimple: false)
+  }
+
+  /// An optional: nil has an identifier of its own, anything else that of what is wrapped.
+  fileprivate static func optional<Wrapped>(_: Wrapped.Type, depth: Int) -> IdentifierPlan? {
+    guard let wrapped = make(for: Wrapped.self, depth: depth + 1) else { return nil }
+    // Optionals are no raw values of a simple kind, so what encloses this one are optionals alone.
+    let nilDepth = UInt8(depth)
+    var plan = IdentifierPlan(wrapped.kind, .other { value, writer, canonical in
+      if let value = value.assumingMemoryBound(to: Wrapped?.self).pointee {
+        try withUnsafePointer(to: value) { try wrapped.write(at: $0, to: &writer, canonical: canonical) }
+      } else {
+        writer.writeNil(depth: nilDepth)
+      }
+    }, isSimple: false)
+    plan.writeLossless = wrapped.writeLossless
+    return plan
+  }
+}
+
+/// Optionals, for a cast at run time.
+private protocol OptionalIdentifier {
+  static func plan(depth: Int) -> IdentifierPlan?
+}
+
+extension Optional: OptionalIdentifier {
+  static func plan(depth: Int) -> IdentifierPlan? { IdentifierPlan.optional(Wrapped.self, depth: depth) }
+}

@@ -1,0 +1,122 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension Identifier: CustomStringConvertible {
+  /// The identifier as people write it, from its bytes alone: the string, the decimal integer, the UUID,
+  /// the date (ISO 8601, UTC), `nil`, or the bytes of others in hexadecimal.
+  public var description: String {
+    let payload = bytes.dropFirst()
+    return switch kind {
+    case .none: payload.first == 0 ? "nil" : "nil (\(payload.first ?? 0))"
+    case .integer: integerText ?? hexadecimal(bytes[...])
+    case .date: seconds.map(dateText) ?? hexadecimal(bytes[...])
+    case .uuid: uuidText ?? hexadecimal(bytes[...])
+    case .string: String(decoding: payload, as: UTF8.self)
+    case .canonical, .digest: hexadecimal(payload)
+    }
+  }
+
+  /// What the identifier in a key says about itself, where the record that holds the whole is not at hand:
+  /// of a cut one its beginning and its digest.
+  public static func description(ofKeyBytes key: [UInt8]) -> String {
+    guard key.count == maximumKeyByteCount else {
+      return Identifier(bytes: key)?.description ?? hexadecimal(key[...])
+    }
+    let digest = hexadecimal(key[cutByteCount...])
+    let beginning = key[1..<cutByteCount]
+    let text = key[0] == IdentifierKind.string.rawValue
+      ? String(decoding: beginning, as: UTF8.self) : hexadecimal(beginning)
+    return "\(text)… (\(digest))"
+  }
+
+  /// Whether the bytes are those of an identifier.
+  var isWellFormed: Bool {
+    guard let first = bytes.first, let kind = IdentifierKind(rawValue: first) else { return false }
+    return switch kind {
+    case .none: bytes.count == 2
+    case .integer: integerText != nil
+    case .date: bytes.count == 9
+    case .uuid, .digest: bytes.count == 17
+    case .string: String(validating: bytes.dropFirst(), as: UTF8.self) != nil
+    case .canonical: true
+    }
+  }
+
+  /// The decimal digits of an integer; nil when the bytes are not its only form.
+  private var integerText: String? {
+    guard bytes.count >= 2 else { return nil }
+    let isNegative = bytes[1] < 0x80
+    let width = isNegative ? 0x80 - Int(bytes[1]) : Int(bytes[1]) - 0x80
+    guard width <= 16, bytes.count == 2 + width else { return nil }
+    var magnitude: UInt128 = 0
+    for byte in bytes[2...] { magnitude = magnitude << 8 | UInt128(isNegative ? ~byte : byte) }
+    guard width == 16 - magnitude.leadingZeroBitCount / 8 else { return nil }
+    return (isNegative ? "-" : "") + String(magnitude)
+  }
+
+  private var seconds: Double? {
+    guard bytes.count == 9 else { return nil }
+    let ordered = bytes.dropFirst().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    return Double(bitPattern: ordered >> 63 == 1 ? ordered & ~(1 << 63) : ~ordered)
+  }
+
+  private var uuidText: String? {
+    guard bytes.count == 17 else { return nil }
+    return bytes.withUnsafeBytes {
+      UUID(uuid: $0.loadUnaligned(fromByteOffset: 1, as: uuid_t.self)).uuidString
+    }
+  }
+}
+
+private func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
+  let digits = Array("0123456789abcdef".utf8)
+  var text: [UInt8] = []
+  text.reserveCapacity(2 * bytes.count)
+  for byte in bytes {
+    text.append(digits[Int(byte >> 4)])
+    text.append(digits[Int(byte & 15)])
+  }
+  return String(decoding: text, as: UTF8.self)
+}
+
+/// A date in ISO 8601, in UTC, to the nanosecond, as far as years have four digits.
+private func dateText(_ seconds: Double) -> String {
+  guard abs(seconds) < 1e11 else { return "\(seconds) s since 2001-01-01T00:00:00Z" }
+  var whole = seconds.rounded(.down)
+  var nanoseconds = Int(((seconds - whole) * 1e9).rounded())
+  if nanoseconds == 1_000_000_000 { (whole, nanoseconds) = (whole + 1, 0) }
+  let day = Int((whole / 86_400).rounded(.down))
+  let second = Int(whole) - day * 86_400
+  let date = civilDate(daysSince2001: day)
+  guard (0...9999).contains(date.year) else { return "\(seconds) s since 2001-01-01T00:00:00Z" }
+
+  func padded(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+  var text = "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T"
+  text += "\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))"
+  if nanoseconds > 0 {
+    var fraction = padded(nanoseconds, 9)
+    while fraction.last == "0" { fraction.removeLast() }
+    text += "." + fraction
+  }
+  return text + "Z"
+}
+
+/// The day in the proleptic Gregorian calendar. Years are counted from March here, so that the leap day is
+/// their last, and in eras of 400 years, which all have 146 097 days.
+private func civilDate(daysSince2001: Int) -> (year: Int, month: Int, day: Int) {
+  let days = daysSince2001 + 730_791  // since 0000-03-01
+  let era = (days >= 0 ? days : days - 146_096) / 146_097
+  let dayOfEra = days - era * 146_097
+  let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+  let monthFromMarch = (5 * dayOfYear + 2) / 153
+  let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+  let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+  return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+}
