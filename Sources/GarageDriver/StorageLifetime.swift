@@ -94,6 +94,20 @@ public final class StorageLifetime: Sendable {
     return false
   }
 
+  /// How many transactions the calling thread has open on this store, through whichever driver value that
+  /// shares its ``WriterGate``.
+  public var depthOnThisThread: Int {
+    var depth = 0
+    var next = garage_thread_transactions()
+    while let mark = next?.assumingMemoryBound(to: ThreadMark.self) {
+      // A lifetime with an open transaction is alive: the call that opened it holds it.
+      let lifetime = Unmanaged<StorageLifetime>.fromOpaque(mark.pointee.lifetime).takeUnretainedValue()
+      if lifetime.gate === gate { depth += 1 }
+      next = mark.pointee.outer
+    }
+    return depth
+  }
+
   private var identity: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()) }
 
   private func enter(_ operation: StorageError.Operation) throws {

@@ -1,0 +1,16 @@
+internal import CGarage
+
+/// Remembers the process it was made in, so that a forked child knows what it must not touch.
+///
+/// Asking costs one atomic load; `getpid` would be a system call.
+public struct ProcessMark: Sendable, Hashable {
+  private let forkCount: UInt32
+
+  public init() {
+    garage_watch_forks()
+    forkCount = garage_fork_count()
+  }
+
+  /// Whether the caller runs in the process that made the mark, and not in a child forked since.
+  public var isOfThisProcess: Bool { garage_fork_count() == forkCount }
+}
