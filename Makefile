@@ -1,0 +1,39 @@
+# Every command that the project needs. `make demo` and `make test` install what is missing, then run.
+
+SWIFT ?= swift
+
+.PHONY: help demo test lint format engines consumer check-archive clean
+
+help:
+	@echo 'make demo           build in release mode and park this machine'"'"'s package database'
+	@echo 'make test           run every test, build an app package against this one'
+	@echo 'make lint           check the style only'
+	@echo 'make format         format the sources in place'
+	@echo 'make consumer       build an app package against this one: no third-party code allowed'
+	@echo 'make check-archive  compare the demo with an independent count over the full Debian archive'
+	@echo 'make clean          remove everything that was built'
+
+demo: engines
+	$(SWIFT) build --configuration release --product garage-demo
+	@"$$($(SWIFT) build --configuration release --show-bin-path)/garage-demo" $(ARGUMENTS)
+
+test: engines
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+	Scripts/check-consumer.sh
+
+lint:
+	Scripts/check-style.sh
+
+format:
+	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests
+
+# SQLite, LMDB and pkg-config. Quick when they are there.
+engines:
+	@Scripts/install-engines.sh
+
+consumer: engines
+	Scripts/check-consumer.sh
+
+clean:
+	rm -rf .build .build-consumer

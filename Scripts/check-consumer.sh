@@ -1,0 +1,43 @@
+#!/bin/sh
+# Builds and runs the app in Tests/Consumer, which uses GarageStorage and GarageSQLite as any app would,
+# and fails if that resolved, downloaded or built anything but this package's own modules.
+set -eu
+cd "$(dirname "$0")/.."
+
+scratch=.build-consumer
+in_consumer() {
+  command=$1
+  shift
+  swift "$command" --package-path Tests/Consumer --scratch-path "$scratch" "$@"
+}
+fail() {
+  echo "consumer: $*" >&2
+  exit 1
+}
+
+in_consumer build
+[ "$(in_consumer run --skip-build Consumer)" = "consumer" ] || fail "the app does not do its job"
+
+# Resolved: the app and this package, nothing behind them.
+packages=$(in_consumer package show-dependencies --format flatlist | tr -d ' ' | sort -u)
+[ "$(printf '%s\n' "$packages" | grep -c .)" -eq 1 ] || fail "more packages than Garage are resolved: $packages"
+
+# Downloaded: nothing.
+for folder in checkouts repositories registry artifacts; do
+  if [ -n "$(ls -A "$scratch/$folder" 2>/dev/null)" ]; then fail "$scratch/$folder is not empty"; fi
+done
+if [ -e Tests/Consumer/Package.resolved ]; then fail "Package.resolved lists a dependency"; fi
+
+# Built: exactly these modules. (An app that wants one driver builds one driver.) A module that was only
+# planned has a folder but no object file in it.
+built=$(cd "$(in_consumer build --show-bin-path)" &&
+  find . -path './*.build/*.o' | sed 's|^\./||; s|\.build/.*||' | sort -u)
+for module in $built; do
+  case $module in
+  Consumer | GarageStorage | GarageCoding | GarageDriver | GarageSQLite | CGarage) ;;
+  *) fail "the app built the module $module" ;;
+  esac
+done
+
+# One line for people, and the one that test reports count.
+echo "consumer: the app builds $(printf '%s ' $built)and nothing else"

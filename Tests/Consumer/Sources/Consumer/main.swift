@@ -1,0 +1,3 @@
+import GarageSQLite
+import GarageStorage
+print("consumer")
