@@ -148,7 +148,7 @@ public final class StorageLifetime: Sendable {
       .usedAfterFork, during: operation, driver: driver,
       message: """
         The storage was opened before this process was forked, and its locks and files do not survive that. \
-        Open it again in the child.
+        Open it after the fork, or start the child with exec.
         """)
   }
 }

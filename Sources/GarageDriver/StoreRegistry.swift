@@ -25,12 +25,17 @@ public struct FileIdentity: Hashable, Sendable {
 /// What one process shares between all driver values on one store: for SQLite its ``WriterGate``, for LMDB
 /// also the environment, which must not be opened twice.
 ///
-/// Entries are held weakly: they live as long as some driver value uses them.
+/// Entries are held weakly: they live as long as some driver value uses them. A forked child does not get
+/// its parent's entries, whose locks may be held by threads that it does not have.
 public final class StoreRegistry<Entry: AnyObject & Sendable>: Sendable {
+  private struct Place: Hashable {
+    var identity: FileIdentity
+    var process = ProcessMark()
+  }
   private struct WeakEntry: Sendable {
     weak let entry: Entry?
   }
-  private let entries = Mutex<[FileIdentity: WeakEntry]>([:])
+  private let entries = Mutex<[Place: WeakEntry]>([:])
 
   public init() {}
 
@@ -38,12 +43,22 @@ public final class StoreRegistry<Entry: AnyObject & Sendable>: Sendable {
   ///
   /// `make` runs under the registry's lock, so that two threads never make two entries of one store.
   public func entry(for identity: FileIdentity, make: () throws -> Entry) throws -> Entry {
-    try entries.withLock { entries in
-      if let entry = entries[identity]?.entry { return entry }
+    let place = Place(identity: identity)
+    return try entries.withLock { entries in
+      if let entry = entries[place]?.entry { return entry }
       entries = entries.filter { $0.value.entry != nil }
       let entry = try make()
-      entries[identity] = WeakEntry(entry: entry)
+      entries[place] = WeakEntry(entry: entry)
       return entry
+    }
+  }
+
+  /// Whether the store was open when this process was forked, and what its parent opened still lives here.
+  public func isInherited(_ identity: FileIdentity) -> Bool {
+    entries.withLock { entries in
+      entries.contains { place, value in
+        place.identity == identity && !place.process.isOfThisProcess && value.entry != nil
+      }
     }
   }
 }
