@@ -118,7 +118,7 @@ extension Identifier {
 // MARK: - From values
 
 extension Identifier {
-  /// The identifier of an `id`, by the type it has at run time.
+  /// The identifier of an `id`, by the type it has at run time; an `AnyHashable` is what it holds.
   ///
   /// - Parameter canonical: encodes an `id` that is none of the simple kinds.
   /// - Throws: ``IdentityError`` for a type that can be no `id`, and what `canonical` throws.
@@ -127,8 +127,12 @@ extension Identifier {
       let plan = try IdentifierPlan.of(T.self)
       return try withUnsafePointer(to: id) { try Identifier(at: $0, plan, canonical: canonical) }
     }
-    let base: any Hashable = (id as? AnyHashable)?.base as? any Hashable ?? id
-    self = try write(base)
+    // Ask for the type first: the cast would wrap any value, and take optionals apart.
+    if type(of: id) == AnyHashable.self, let base = (id as? AnyHashable)?.base as? any Hashable {
+      self = try write(base)
+    } else {
+      self = try write(id)
+    }
   }
 
   private init(at value: UnsafeRawPointer, _ plan: IdentifierPlan, canonical: CanonicalEncoding) throws {

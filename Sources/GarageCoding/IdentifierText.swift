@@ -84,7 +84,7 @@ private func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
 
 /// A date in ISO 8601, in UTC, to the nanosecond, as far as years have four digits.
 private func dateText(_ seconds: Double) -> String {
-  guard abs(seconds) < 1e11 else { return "\(seconds) s since 2001-01-01T00:00:00Z" }
+  guard abs(seconds) < 3e11 else { return "\(seconds) s since 2001-01-01T00:00:00Z" }
   var whole = seconds.rounded(.down)
   var nanoseconds = Int(((seconds - whole) * 1e9).rounded())
   if nanoseconds == 1_000_000_000 { (whole, nanoseconds) = (whole + 1, 0) }

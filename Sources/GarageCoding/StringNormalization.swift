@@ -1,19 +1,15 @@
-import Foundation
-
 /// The composed form (Unicode normalization form C, UAX #15) of a string. Strings that Swift calls equal
 /// have the same one, and its UTF-8 bytes sort as Swift's `<` does.
+///
+/// It is made here and not by Foundation, because it is part of the stored format and has to be the same on
+/// every platform. (Foundation on Linux also composes U+10041 with U+0323 to "Ạ": two strings, one
+/// identifier.)
 func composed(_ string: String) -> String {
-  isComposed(string) ? string : string.precomposedStringWithCanonicalMapping
+  Normalization.isComposed(string) ? string : Normalization.compose(Normalization.decompose(string))
 }
 
-/// Whether all scalars are below U+0300, where the first combining mark stands: such text is its own
-/// composed form, with no need to look it up. `false` says nothing.
-private func isComposed(_ string: String) -> Bool {
-  var string = string
-  return string.withUTF8 { isBelowCombiningMarks(UnsafeRawBufferPointer($0)) }
-}
-
-/// Whether UTF-8 text holds no scalar from U+0300 on: their first bytes are 0xCC and above.
+/// Whether UTF-8 text holds no scalar from U+0300 on, where the first combining mark stands: such text is
+/// its own composed form. The first bytes of those scalars are 0xCC and above.
 @inline(__always)
 func isBelowCombiningMarks(_ utf8: UnsafeRawBufferPointer) -> Bool {
   guard let base = utf8.baseAddress else { return true }
@@ -29,4 +25,143 @@ func isBelowCombiningMarks(_ utf8: UnsafeRawBufferPointer) -> Bool {
     offset += 1
   }
   return true
+}
+
+/// The algorithms of the Unicode Standard, sections 3.11 and 3.12.
+enum Normalization {
+  private struct Tables {
+    /// The two parts of a scalar that composes again.
+    var parts: [UInt32: (UInt32, UInt32)] = [:]
+    /// The whole decomposition of a scalar that composed text never holds.
+    var excluded: [UInt32: [UInt32]] = [:]
+    /// What two scalars compose to: the first in the upper half of the key, the second in the lower one.
+    var composites: [UInt64: UInt32] = [:]
+    /// The starters that may compose with what precedes them.
+    var secondStarters: Set<UInt32> = []
+
+    init() {
+      for entry in Tables.entries(CanonicalDecompositions.composites) {
+        parts[entry[0]] = (entry[1], entry[2])
+        composites[UInt64(entry[1]) << 32 | UInt64(entry[2])] = entry[0]
+        secondStarters.insert(entry[2])
+      }
+      for entry in Tables.entries(CanonicalDecompositions.excluded) {
+        excluded[entry[0]] = Array(entry[1...])
+      }
+    }
+
+    private static func entries(_ text: String) -> [[UInt32]] {
+      text.utf8.split(separator: UInt8(ascii: ",")).map { entry in
+        entry.split(separator: UInt8(ascii: " ")).map { number in
+          number.reduce(0) { $0 << 4 | UInt32($1 < 0x3A ? $1 - 0x30 : $1 - 0x37) }
+        }
+      }
+    }
+  }
+  private static let tables = Tables()
+
+  /// Hangul syllables, which are computed (section 3.12).
+  private enum Hangul {
+    static let syllables: ClosedRange<UInt32> = 0xAC00...0xD7A3
+    static let leading: ClosedRange<UInt32> = 0x1100...0x1112
+    static let vowels: ClosedRange<UInt32> = 0x1161...0x1175
+    static let trailing: ClosedRange<UInt32> = 0x11A8...0x11C2
+  }
+
+  /// Whether every scalar stands as it would in composed text, whatever its neighbours.
+  static func isComposed(_ string: String) -> Bool {
+    string.unicodeScalars.allSatisfy { scalar in
+      switch scalar.value {
+      // Latin, Cyrillic, ideographs, Hangul syllables, emoji: no need to look them up.
+      case 0...0x2FF, 0x400...0x482, 0x4E00...0x9FFF, 0xAC00...0xD7A3, 0x1F000...0x1FAFF: true
+      case Hangul.vowels, Hangul.trailing: false
+      case let value:
+        tables.excluded[value] == nil && !tables.secondStarters.contains(value)
+          && scalar.properties.canonicalCombiningClass == .notReordered
+      }
+    }
+  }
+
+  /// A decomposed scalar and its combining class: 0 for a starter.
+  typealias Decomposed = (value: UInt32, combiningClass: UInt8)
+
+  /// The canonical decomposition, in canonical order.
+  static func decompose(_ string: String) -> [Decomposed] {
+    var result: [Decomposed] = []
+    result.reserveCapacity(string.utf8.count)
+    for scalar in string.unicodeScalars { decompose(scalar.value, into: &result) }
+    // Sort the marks after each starter by class, stably.
+    var start = 0
+    while start < result.count {
+      guard result[start].combiningClass != 0 else { start += 1; continue }
+      let end = result[start...].firstIndex { $0.combiningClass == 0 } ?? result.count
+      if end - start > 1 {
+        let sorted = result[start..<end].enumerated().sorted {
+          ($0.element.combiningClass, $0.offset) < ($1.element.combiningClass, $1.offset)
+        }
+        result.replaceSubrange(start..<end, with: sorted.map(\.element))
+      }
+      start = end
+    }
+    return result
+  }
+
+  private static func decompose(_ value: UInt32, into result: inout [Decomposed]) {
+    if let (first, second) = tables.parts[value] {
+      decompose(first, into: &result)  // the tables nest four deep at most
+      append(second, to: &result)
+    } else if let whole = tables.excluded[value] {
+      for part in whole { append(part, to: &result) }
+    } else if Hangul.syllables.contains(value) {
+      let index = value - Hangul.syllables.lowerBound
+      append(Hangul.leading.lowerBound + index / 588, to: &result)
+      append(Hangul.vowels.lowerBound + index % 588 / 28, to: &result)
+      if index % 28 > 0 { append(Hangul.trailing.lowerBound + index % 28 - 1, to: &result) }
+    } else {
+      append(value, to: &result)
+    }
+  }
+
+  private static func append(_ value: UInt32, to result: inout [Decomposed]) {
+    // Every value comes from a string or a table of scalars.
+    let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
+    result.append((value, scalar.properties.canonicalCombiningClass.rawValue))
+  }
+
+  /// Composes each starter with what follows it and is not blocked: a mark is, when one of its class or
+  /// a higher one stands between.
+  static func compose(_ decomposed: [Decomposed]) -> String {
+    var result: [UInt32] = []
+    result.reserveCapacity(decomposed.count)
+    var starter: Int?
+    var lastClass = -1  // of what stands after the starter; -1: nothing
+    for (value, combiningClass) in decomposed {
+      if let starter, lastClass < Int(combiningClass), let whole = composite(result[starter], value) {
+        result[starter] = whole
+        continue
+      }
+      if combiningClass == 0 {
+        starter = result.count
+        lastClass = -1
+      } else {
+        lastClass = Int(combiningClass)
+      }
+      result.append(value)
+    }
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: result.lazy.compactMap(Unicode.Scalar.init))
+    return String(text)
+  }
+
+  private static func composite(_ first: UInt32, _ second: UInt32) -> UInt32? {
+    if Hangul.leading.contains(first), Hangul.vowels.contains(second) {
+      let (l, v) = (first - Hangul.leading.lowerBound, second - Hangul.vowels.lowerBound)
+      return Hangul.syllables.lowerBound + (l * 21 + v) * 28
+    }
+    if Hangul.syllables.contains(first), Hangul.trailing.contains(second) {
+      guard (first - Hangul.syllables.lowerBound) % 28 == 0 else { return nil }
+      return first + second - Hangul.trailing.lowerBound + 1
+    }
+    return tables.composites[UInt64(first) << 32 | UInt64(second)]
+  }
 }
