@@ -162,7 +162,8 @@ extension Identifier {
     let given = try Identifier(value, canonical: canonical)
     guard [.string, .integer, .uuid].contains(given.kind), type(of: value) != idType else { return given }
     var writer = IdentifierWriter(minimumCapacity: 64)
-    return try target.write(text: given.description, givenAs: given.kind, to: &writer) ? Identifier(writer) : given
+    let converts = try target.write(text: given.description, givenAs: given.kind, to: &writer)
+    return converts ? Identifier(writer) : given
   }
 
   /// A function that writes identifiers of one type of `id`, to be kept by whoever writes many.

@@ -108,7 +108,9 @@ extension IdentifierPlan {
     if let simple = simple(type) { return simple }
     if let optional = type as? any OptionalIdentifier.Type { return optional.plan(depth: depth) }
     if let raw = type as? any RawRepresentable.Type, let plan = byRawValue(raw, depth: depth) { return plan }
-    if let float = type as? any (BinaryFloatingPoint & LosslessStringConvertible).Type { return byText(float: float) }
+    if let float = type as? any (BinaryFloatingPoint & LosslessStringConvertible).Type {
+      return byText(float: float)
+    }
     if let text = type as? any LosslessStringConvertible.Type { return byText(text) }
     if let codable = type as? any (Codable & Hashable).Type { return byCanonicalBytes(codable) }
     return nil

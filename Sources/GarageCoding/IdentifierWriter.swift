@@ -112,7 +112,7 @@ package struct IdentifierWriter: ~Copyable {
     base.storeBytes(of: IdentifierKind.integer.rawValue, toByteOffset: count, as: UInt8.self)
     let sign = isNegative ? 0x80 - width : 0x80 + width
     base.storeBytes(of: UInt8(truncatingIfNeeded: sign), toByteOffset: count + 1, as: UInt8.self)
-    let digits = (isNegative ? ~magnitude : magnitude) << UInt64(64 - 8 * width)  // a width of 0 shifts all out
+    let digits = (isNegative ? ~magnitude : magnitude) << UInt64(64 - 8 * width)  // width 0: all out
     base.storeBytes(of: digits.bigEndian, toByteOffset: count + 2, as: UInt64.self)
     count += 2 + width
   }

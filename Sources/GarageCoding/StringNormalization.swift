@@ -3,7 +3,8 @@
 ///
 /// It is made here and not by Foundation, because it is part of the stored format and has to be the same on
 /// every platform. (Foundation on Linux also composes U+10041 with U+0323 to "Ạ": two strings, one
-/// identifier.)
+/// identifier.) Swift 6.3 itself errs for U+0F73, U+0F75 and U+0F81 after a mark of another script, which it
+/// does not reorder; here the Unicode Standard is followed.
 func composed(_ string: String) -> String {
   Normalization.isComposed(string) ? string : Normalization.compose(Normalization.decompose(string))
 }

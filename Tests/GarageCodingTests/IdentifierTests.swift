@@ -32,8 +32,10 @@ private struct Pair: Codable, Hashable { var a = 1 }
     (Int.max, "20887fffffffffffffff"), (Int.min, "20787fffffffffffffff"), (UInt.max, "2088ffffffffffffffff"),
     (UInt8(7), "208107"), (Int128.min, "20707fffffffffffffffffffffffffffffff"),
     (UInt128.max, "2090ffffffffffffffffffffffffffffffff"), (Int128(1) << 64, "2089010000000000000000"),
-    ("", "50"), ("Sam", "5053616d"), ("Cafe\u{301}", "50436166c3a9"), ("a\0b", "50610062"), ("😀", "50f09f9880"),
-    (UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 255)), "40000102030405060708090a0b0c0d0eff"),
+    ("", "50"), ("Sam", "5053616d"), ("Cafe\u{301}", "50436166c3a9"),
+    ("a\0b", "50610062"), ("😀", "50f09f9880"),
+    (UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 255)),
+     "40000102030405060708090a0b0c0d0eff"),
     (Date(timeIntervalSinceReferenceDate: 0), "308000000000000000"),
     (Date(timeIntervalSinceReferenceDate: -0.0), "308000000000000000"),
     (Date(timeIntervalSinceReferenceDate: 1), "30bff0000000000000"),
@@ -41,9 +43,11 @@ private struct Pair: Codable, Hashable { var a = 1 }
     (Raw.one, "5031"), (Level.low, "207ffe"), (Wrapped(rawValue: .low), "207ffe"),
     (true, "5074727565"), (1.5, "50312e35"), (-0.0, "50302e30"), (-Double.nan, "506e616e"),
     (Character("e\u{301}"), "50c3a9"), ("abc".dropFirst(), "506263"),
-    (Int?.some(1), "208101"), (Int?.none, "1000"), (Int??.some(nil), "1001"), (Int???.some(.some(nil)), "1002"),
+    (Int?.some(1), "208101"), (Int?.none, "1000"), (Int??.some(nil), "1001"),
+    (Int???.some(.some(nil)), "1002"),
     (String??.some("a"), "5061"),
-    (Pair(), "607b2261223a317d"), (Pair?.none, "1000"), (Ratio(rawValue: 1.5), "60312e35"), ([1, 2], "605b312c325d"),
+    (Pair(), "607b2261223a317d"), (Pair?.none, "1000"), (Ratio(rawValue: 1.5), "60312e35"),
+    ([1, 2], "605b312c325d"),
   ] as [(any Hashable & Sendable, String)])
   func golden(_ id: any Hashable & Sendable, _ bytes: String) throws {
     #expect(hex(try identifier(id).bytes) == bytes)
@@ -108,14 +112,15 @@ private struct Pair: Codable, Hashable { var a = 1 }
 
   @Test func damagedBytesAreNoIdentifier() {
     for bytes in [
-      "", "00", "10", "20", "2081", "208100", "208000", "2082", "20820001", "207fff", "207eff00", "2091", "3000", "4000", "50ff",
-      "7000", "ff",
+      "", "00", "10", "20", "2081", "208100", "208000", "2082", "20820001", "207fff", "207eff00", "2091",
+      "3000", "4000", "50ff", "7000", "ff",
     ] { #expect(Identifier(bytes: unhex(bytes)) == nil, "\(bytes)") }
     // Whatever the bytes, a description comes back.
     var random = Seeded(state: 1)
     for _ in 0..<20_000 {
       let kind = IdentifierKind.allCases.randomElement(using: &random)!.rawValue
-      let bytes = [kind] + (0..<Int.random(in: 0...20, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let count = Int.random(in: 0...20, using: &random)
+      let bytes = [kind] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
       _ = Identifier(unchecked: bytes).description
       _ = Identifier.description(ofKeyBytes: bytes)
     }
@@ -151,7 +156,8 @@ private struct Pair: Codable, Hashable { var a = 1 }
     var ids: [String] = []
     for _ in 0..<2000 {
       let common = String(repeating: "a", count: Int.random(in: 200...245, using: &random))
-      let rest = (0..<Int.random(in: 0...60, using: &random)).map { _ in "abc".randomElement(using: &random)! }
+      let count = Int.random(in: 0...60, using: &random)
+      let rest = (0..<count).map { _ in "abc".randomElement(using: &random)! }
       ids.append(common + String(rest))
     }
     ids = Array(Set(ids)).sorted()

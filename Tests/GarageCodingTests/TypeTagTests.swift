@@ -83,7 +83,8 @@ private func name(_ type: Any.Type) throws -> String { try TypeTag.of(type).name
     ("M.(unknown context at $55", "M.(unknown context at $55"),
     ("M.Ünï<M.`a b`>", "M.Ünï<M.`a b`>"),
     ("M.B<FoundationEssentials.Date>", "M.B<Foundation.Date>"),
-    ("M.B<(FoundationEssentials.Date, FoundationInternationalization.Date)>", "M.B<(Foundation.Date, Foundation.Date)>"),
+    ("M.B<(FoundationEssentials.Date, FoundationInternationalization.Date)>",
+     "M.B<(Foundation.Date, Foundation.Date)>"),
     ("M.FoundationEssentials.Date", "M.FoundationEssentials.Date"),
     ("MyFoundationEssentials.Date", "MyFoundationEssentials.Date"),
     ("", ""),
@@ -91,7 +92,8 @@ private func name(_ type: Any.Type) throws -> String { try TypeTag.of(type).name
   func strips(_ reflected: String, _ stable: String) { #expect(stableName(reflected: reflected) == stable) }
 
   @Test("golden: digests are stored", arguments: [
-    ("person", 0x38a81e87e79631e6 as UInt64), ("MyApp.Person", 0x5032846c35239e4b), ("Café", 0x73473dcc12b76308), ("", 0xe3b0c44298fc1c14),
+    ("person", 0x38a81e87e79631e6 as UInt64), ("MyApp.Person", 0x5032846c35239e4b),
+    ("Café", 0x73473dcc12b76308), ("", 0xe3b0c44298fc1c14),
   ])
   func goldenDigests(_ name: String, _ digest: UInt64) { #expect(TypeTag(name: name).digest == digest) }
 
@@ -116,7 +118,8 @@ private func name(_ type: Any.Type) throws -> String { try TypeTag.of(type).name
     #expect(try TypeTag.of(Impostor.self) == TypeTag.of(Outer.self))
     #expect(TypeTag.former(of: Declared.self).map(\.name) == ["old", "older"])
     #expect(TypeTag.former(of: SameDeclared.self) == [] && TypeTag.former(of: Int.self) == [])
-    #expect(throws: IdentityError.emptyTag(type: String(reflecting: Empty.self))) { try TypeTag.of(Empty.self) }
+    let empty = IdentityError.emptyTag(type: String(reflecting: Empty.self))
+    #expect(throws: empty) { try TypeTag.of(Empty.self) }
   }
 
   @Test func hierarchies() throws {
