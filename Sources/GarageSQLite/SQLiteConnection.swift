@@ -1,0 +1,182 @@
+internal import GarageDriver
+
+#if canImport(SQLite3)
+  internal import SQLite3
+#else
+  internal import CSQLite
+#endif
+
+/// One SQLite connection and its prepared statements.
+///
+/// It is opened without SQLite's own mutex and used by one thread at a time: by whoever took it from the
+/// pool, or by the thread that is inside the writer's gate.
+final class SQLiteConnection: @unchecked Sendable {
+  enum Role { case writer, reader }
+
+  let path: String
+  let handle: OpaquePointer
+  /// Whether the engine failed in a way that makes it unwise to use this connection again.
+  private(set) var isSuspect = false
+  /// Statements at rest, by query. One is taken for as long as its row is lent, so that what is read
+  /// meanwhile uses another one: lent bytes belong to their statement.
+  private var atRest: [[OpaquePointer]]
+  private var isOpen = true
+  /// The length of the write-ahead log after the last commit, in pages; SQLite writes it in a call-back.
+  private let logPages: UnsafeMutablePointer<Int32>
+
+  /// Opens the file; `flags` are SQLite's for opening, `name` a path or `file:` URI.
+  init(path: String, name: String, flags: Int32) throws {
+    self.path = path
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
+    guard code == SQLITE_OK, let opened else {
+      let failure = SQLiteFailure(code: code, on: opened)
+      sqlite3_close(opened)
+      throw failure.storageError(during: .open, path: path)
+    }
+    sqlite3_extended_result_codes(opened, 1)
+    handle = opened
+    atRest = Array(repeating: [], count: SQLiteQuery.allCases.count)
+    logPages = .allocate(capacity: 1)
+    logPages.initialize(to: 0)
+  }
+
+  deinit { logPages.deallocate() }
+
+  /// Finalizes the statements and closes the connection. All its statements must be at rest.
+  func close() {
+    if !isOpen { return }
+    isOpen = false
+    for statements in atRest { for statement in statements { sqlite3_finalize(statement) } }
+    atRest = []
+    sqlite3_close_v2(handle)
+  }
+
+  // MARK: Statements
+
+  /// A statement for `query`, which the caller has to itself until ``giveBack(_:_:)``.
+  func take(_ query: SQLiteQuery, _ operation: StorageError.Operation) throws -> OpaquePointer {
+    if let statement = atRest[query.rawValue].popLast() { return statement }
+    return try prepare(query.sql, operation)
+  }
+
+  /// Resets a statement and keeps it for the next one who needs it.
+  func giveBack(_ query: SQLiteQuery, _ statement: OpaquePointer) {
+    sqlite3_reset(statement)
+    if atRest[query.rawValue].count < Self.maximumAtRest {
+      atRest[query.rawValue].append(statement)
+    } else {
+      sqlite3_finalize(statement)
+    }
+  }
+
+  /// Enough for gets and scans nested as deep as real code goes; deeper ones are prepared anew.
+  private static let maximumAtRest = 64
+
+  func prepare(_ sql: String, _ operation: StorageError.Operation) throws -> OpaquePointer {
+    var statement: OpaquePointer?
+    let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+    guard code == SQLITE_OK, let statement else { throw failure(code, operation) }
+    return statement
+  }
+
+  /// Runs a query that returns no rows and has no parameters.
+  func run(_ query: SQLiteQuery, _ operation: StorageError.Operation) throws {
+    let statement = try take(query, operation)
+    let code = sqlite3_step(statement)
+    // The error first: resetting would leave its code, but not its system error.
+    let error = code == SQLITE_DONE ? nil : failure(code, operation)
+    giveBack(query, statement)
+    if let error { throw error }
+  }
+
+  /// Runs SQL that is needed once, and returns the first column of its first row.
+  @discardableResult
+  func execute(_ sql: String, _ operation: StorageError.Operation = .open) throws -> String? {
+    let statement = try prepare(sql, operation)
+    defer { sqlite3_finalize(statement) }
+    switch sqlite3_step(statement) {
+    case SQLITE_DONE: return nil
+    case SQLITE_ROW: return sqlite3_column_text(statement, 0).map { String(cString: $0) }
+    case let code: throw failure(code, operation)
+    }
+  }
+
+  func integer(_ sql: String) throws -> Int {
+    try execute(sql).flatMap { Int($0) } ?? 0
+  }
+
+  // MARK: State
+
+  /// The error for a failed call on this connection.
+  func failure(_ code: Int32, _ operation: StorageError.Operation) -> StorageError {
+    let failure = SQLiteFailure(code: code, on: handle)
+    switch failure.code & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_FULL, SQLITE_TOOBIG: break
+    default: isSuspect = true
+    }
+    return failure.storageError(during: operation, path: path)
+  }
+
+  /// Whether a `BEGIN` is in force. Some failures make SQLite roll back by itself.
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// The length of the write-ahead log after the last commit on this connection, in pages.
+  var logPageCount: Int { Int(logPages.pointee) }
+
+  /// Keeps ``logPageCount`` up to date. It replaces SQLite's own checkpoints after commits.
+  func watchLog() {
+    sqlite3_wal_hook(
+      handle,
+      { context, _, _, pages in
+        context?.assumingMemoryBound(to: Int32.self).pointee = pages
+        return SQLITE_OK
+      }, logPages)
+  }
+}
+
+/// Everything the driver asks SQLite while it is open.
+///
+/// A lower bound is always there (the empty one is below every key), an upper bound has queries of its own.
+enum SQLiteQuery: Int, CaseIterable {
+  case get
+  case scanForward, scanForwardBelow, scanBackward, scanBackwardBelow
+  case put, remove, removeFrom, removeBetween, removeEverything
+  case begin, commit, rollBack
+
+  var sql: String {
+    switch self {
+    case .get: "SELECT value FROM entries WHERE key = ?1"
+    case .scanForward: "SELECT key, value FROM entries WHERE key >= ?1 ORDER BY key"
+    case .scanForwardBelow: "SELECT key, value FROM entries WHERE key >= ?1 AND key < ?2 ORDER BY key"
+    case .scanBackward: "SELECT key, value FROM entries WHERE key >= ?1 ORDER BY key DESC"
+    case .scanBackwardBelow:
+      "SELECT key, value FROM entries WHERE key >= ?1 AND key < ?2 ORDER BY key DESC"
+    case .put:
+      "INSERT INTO entries (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+    case .remove: "DELETE FROM entries WHERE key = ?1"
+    case .removeFrom: "DELETE FROM entries WHERE key >= ?1"
+    case .removeBetween: "DELETE FROM entries WHERE key >= ?1 AND key < ?2"
+    case .removeEverything: "DELETE FROM entries"
+    case .begin: "BEGIN IMMEDIATE"
+    case .commit: "COMMIT"
+    case .rollBack: "ROLLBACK"
+    }
+  }
+}
+
+/// Binds bytes that stay where they are until the statement is reset.
+@inline(__always)
+func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32, of statement: OpaquePointer) -> Int32 {
+  // A null address would bind NULL; no bytes are not no value.
+  guard bytes.count > 0 else { return sqlite3_bind_zeroblob(statement, index, 0) }
+  return sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), nil)
+}
+
+/// The bytes of a column, which are there until the statement is stepped or reset.
+@inline(__always)
+func column(_ index: Int32, of statement: OpaquePointer) -> UnsafeRawBufferPointer {
+  // For no bytes SQLite returns a null address; the buffer is then empty.
+  let start = sqlite3_column_blob(statement, index)
+  return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, index)))
+}

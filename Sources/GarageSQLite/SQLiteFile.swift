@@ -1,0 +1,279 @@
+internal import GarageDriver
+
+#if canImport(SQLite3)
+  internal import SQLite3
+#else
+  internal import CSQLite
+#endif
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// A store's file: how it is recognised, made, and opened by one connection after another.
+///
+/// The driver never opens the file by itself, not even to look at it: closing any descriptor of a file drops
+/// all locks that the process has on it (POSIX), those of other SQLite connections included.
+struct SQLiteFile: Sendable {
+  /// `GARG`, at byte 68 of the file; other databases have other numbers there.
+  static let applicationID = 0x4741_5247
+  /// At byte 60 of the file; a newer driver that writes what this one cannot read counts it up.
+  static let formatVersion = 1
+
+  /// Absolute and free of links.
+  let path: String
+  let options: SQLiteStorage.Options
+  /// Whether it is opened as a file that nobody changes.
+  let isImmutable: Bool
+
+  /// Looks at what is at `path`; throws where there cannot be a store.
+  init(path: String, options: SQLiteStorage.Options) throws {
+    self.options = options
+    try Self.checkLibrary()
+    if path.isEmpty || path.utf8.contains(0) {
+      throw Self.error(.notFound, path, "This is no path. Give the path of a file.")
+    }
+    self.path = try Self.realPath(path)
+    var status = stat()
+    let exists = stat(self.path, &status) == 0
+    if !exists && errno != ENOENT { throw Self.systemError(self.path, errno) }
+    if !exists && options.onlyReads {
+      throw Self.error(.notFound, self.path, "There is no such file. Open it for writing once to make it.")
+    }
+    if exists && status.st_mode & S_IFMT != S_IFREG {
+      throw Self.error(.notAStorage, self.path, "A store is a file, and this is a folder or a device.")
+    }
+    if exists && status.st_size == 0 && options.onlyReads {
+      throw Self.error(
+        .notAStorage, self.path, "The file is empty: it holds no store yet. Open it for writing once to make one.")
+    }
+    isImmutable = options.onlyReads && (options.isImmutable || Self.isOnReadOnlyFileSystem(self.path))
+    if isImmutable { try Self.checkNoLog(beside: self.path) }
+    if exists && status.st_size > 0 { try probe() }
+  }
+
+  /// The identity of what is at the path now.
+  var identity: FileIdentity? { FileIdentity(path: path) }
+
+  // MARK: Opening
+
+  /// Opens a connection that writes, and makes the store where the file is new.
+  func openWriter() throws -> SQLiteConnection {
+    let connection = try SQLiteConnection(
+      path: path, name: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    do {
+      try setUp(connection, cacheByteCount: options.cacheByteCount)
+      if sqlite3_db_readonly(connection.handle, "main") == 1 {
+        throw Self.error(.permissionDenied, path, "The file cannot be written. Change that, or open it read-only.")
+      }
+      try checkFormat(connection, orMake: true)
+      try useLog(connection)
+      // A companion file that cannot be made shows with the first transaction: better here than later.
+      _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
+      return connection
+    } catch {
+      connection.close()
+      throw error
+    }
+  }
+
+  /// Opens a connection that reads.
+  func openReader() throws -> SQLiteConnection {
+    let name = isImmutable ? Self.immutableName(path) : path
+    let flags = SQLITE_OPEN_READONLY | (isImmutable ? SQLITE_OPEN_URI : 0)
+    let connection = try SQLiteConnection(path: path, name: name, flags: flags)
+    do {
+      try setUp(connection, cacheByteCount: options.cacheByteCount / 4)
+      try checkFormat(connection, orMake: false)
+      return connection
+    } catch {
+      connection.close()
+      throw error
+    }
+  }
+
+  private func setUp(_ connection: SQLiteConnection, cacheByteCount: Int) throws {
+    sqlite3_busy_timeout(connection.handle, options.busyMilliseconds)
+    // As large as the library was built for: SQLite cuts the number to its own limit.
+    sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, Int32.max)
+    let full = options.durability == .full
+    try connection.execute("PRAGMA synchronous = \(full ? "FULL" : "NORMAL")")
+    // These two do something on Apple systems only, where an ordinary fsync stops at the disk's cache.
+    try connection.execute("PRAGMA fullfsync = \(full ? 1 : 0)")
+    try connection.execute("PRAGMA checkpoint_fullfsync = \(full ? 1 : 0)")
+    try connection.execute("PRAGMA cache_size = \(-max(0, cacheByteCount) / 1024)")
+    try connection.execute("PRAGMA mmap_size = \(max(0, options.memoryMapByteCount))")
+  }
+
+  private func useLog(_ connection: SQLiteConnection) throws {
+    // Where several processes make or convert one file, SQLite may give up at once to avoid a deadlock.
+    let mode = try retrying { try connection.execute("PRAGMA journal_mode = WAL") }
+    if mode != "wal" {
+      throw Self.error(
+        .engine, path,
+        "The file system offers no shared memory for SQLite's write-ahead log. Put the store on a local disk.")
+    }
+    try connection.execute("PRAGMA journal_size_limit = \(max(0, options.walCheckpointByteCount))")
+    if let count = options.maximumPageCount { try connection.execute("PRAGMA max_page_count = \(count)") }
+    connection.watchLog()
+  }
+
+  /// Repeats what is busy until the busy timeout is over.
+  private func retrying<R>(_ body: () throws -> R) throws -> R {
+    let pause: Int32 = 5
+    for _ in 0..<max(1, options.busyMilliseconds / pause) {
+      do { return try body() } catch let error as StorageError where error.kind == .busy {
+        usleep(UInt32(pause) * 1000)
+      }
+    }
+    return try body()
+  }
+
+  // MARK: The format
+
+  /// Looks at a file's header without locks and without touching it or its companions, and throws where it
+  /// is plainly not a store of ours. Silent in doubt: another process may be just making it.
+  private func probe() throws {
+    let connection: SQLiteConnection
+    do {
+      connection = try SQLiteConnection(
+        path: path, name: Self.immutableName(path), flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+    } catch let error as StorageError where error.kind == .permissionDenied {
+      throw error
+    } catch { return }
+    defer { connection.close() }
+    do {
+      let applicationID = try connection.integer("PRAGMA application_id")
+      try checkFormat(applicationID, try connection.integer("PRAGMA user_version"))
+    } catch let error as StorageError {
+      if error.kind == .notAStorage || error.kind == .newerFormat { throw error }
+    }
+  }
+
+  private func checkFormat(_ connection: SQLiteConnection, orMake mayMake: Bool) throws {
+    if mayMake, try connection.integer("PRAGMA page_count") == 0 { try make(connection) }
+    try checkFormat(
+      try connection.integer("PRAGMA application_id"), try connection.integer("PRAGMA user_version"))
+    do {
+      sqlite3_finalize(try connection.prepare(SQLiteQuery.get.sql, .open))
+    } catch let error as StorageError where error.kind == .engine {
+      throw Self.error(.corrupt, path, "The file says that it is a store, but has no table. Restore a backup.")
+    }
+  }
+
+  private func checkFormat(_ applicationID: Int, _ version: Int) throws {
+    if applicationID != Self.applicationID {
+      throw Self.error(
+        .notAStorage, path,
+        "This is an SQLite database, but not one that this driver made. It was left as it is; use another path.")
+    }
+    if version > Self.formatVersion {
+      throw Self.error(
+        .newerFormat, path,
+        """
+        The store has format \(version), and this version of the driver knows formats up to \
+        \(Self.formatVersion). It was left as it is; use a newer version.
+        """)
+    }
+  }
+
+  /// Makes the table, in one transaction, unless another process was faster.
+  private func make(_ connection: SQLiteConnection) throws {
+    try connection.execute("BEGIN EXCLUSIVE")
+    do {
+      // The transaction itself makes the first page: what another process made shows by its table.
+      if try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 {
+        try connection.execute("PRAGMA application_id = \(Self.applicationID)")
+        try connection.execute("PRAGMA user_version = \(Self.formatVersion)")
+        try connection.execute(
+          "CREATE TABLE entries (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+      }
+      try connection.execute("COMMIT")
+    } catch {
+      if connection.isInTransaction { _ = try? connection.execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  // MARK: The file system
+
+  /// SQLite must be 3.33 or later (2020; it has upserts and `sqlite_schema`) and built for threads.
+  private static func checkLibrary() throws {
+    if sqlite3_threadsafe() == 0 || sqlite3_libversion_number() < 3_033_000 {
+      throw StorageError(
+        .engine, during: .open, driver: driverName,
+        message: """
+          SQLite \(String(cString: sqlite3_libversion())) is too old or was built without threads. \
+          Install version 3.33 or later, built with SQLITE_THREADSAFE=1 or 2.
+          """)
+    }
+  }
+
+  /// The absolute path without links. The file may be missing, its folder not.
+  private static func realPath(_ path: String) throws -> String {
+    if let found = realpath(path, nil) {
+      defer { free(found) }
+      return String(cString: found)
+    }
+    if errno != ENOENT { throw systemError(path, errno) }
+    var folder = ""
+    var name = path[...]
+    while name.count > 1 && name.last == "/" { name.removeLast() }
+    if let slash = name.lastIndex(of: "/") {
+      folder = String(name[...slash])
+      name = name[name.index(after: slash)...]
+    }
+    guard let found = realpath(folder.isEmpty ? "." : folder, nil) else { throw systemError(path, errno) }
+    defer { free(found) }
+    let parent = String(cString: found)
+    return parent.hasSuffix("/") ? parent + name : "\(parent)/\(name)"
+  }
+
+  /// Whether nobody can write below `path`, whatever the permissions are.
+  private static func isOnReadOnlyFileSystem(_ path: String) -> Bool {
+    var status = statvfs()
+    return statvfs(path, &status) == 0 && UInt(status.f_flag) & UInt(ST_RDONLY) != 0
+  }
+
+  /// A file read without its write-ahead log would lack the commits that are only there.
+  private static func checkNoLog(beside path: String) throws {
+    var status = stat()
+    if stat(path + "-wal", &status) == 0 && status.st_size > 0 {
+      throw error(
+        .permissionDenied, path,
+        """
+        The store has commits in its write-ahead log (\(path)-wal), which cannot be read where nothing may \
+        be written. Open and close it for writing once, or copy both files to where that is possible.
+        """)
+    }
+  }
+
+  /// The URI that opens a file as one that nobody changes.
+  private static func immutableName(_ path: String) -> String {
+    let plain = Set("/abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
+    var name = "file:"
+    for byte in path.utf8 {
+      if plain.contains(byte) {
+        name.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        let digits = String(byte, radix: 16)
+        name += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+      }
+    }
+    return name + "?immutable=1"
+  }
+
+  static func error(_ kind: StorageError.Kind, _ path: String, _ message: String) -> StorageError {
+    StorageError(kind, during: .open, driver: driverName, message: "\(path): \(message)")
+  }
+
+  /// The error for a system call about the file that failed.
+  private static func systemError(_ path: String, _ code: Int32) -> StorageError {
+    SQLiteFailure(code: SQLITE_CANTOPEN, systemError: code, text: "unable to open the file")
+      .storageError(during: .open, path: path)
+  }
+}

@@ -1,0 +1,128 @@
+internal import GarageDriver
+internal import Synchronization
+
+#if canImport(SQLite3)
+  internal import SQLite3
+#else
+  internal import CSQLite
+#endif
+
+/// The connections that read: as many as there are read transactions, and some that wait for the next ones.
+final class SQLiteReaderPool: Sendable {
+  private let file: SQLiteFile
+  private let identity: FileIdentity
+  /// One reader at rest, which is had without the lock; retained by hand.
+  private let hot = Atomic<Unmanaged<SQLiteReader>?>(nil)
+  private let atRest = Mutex<[SQLiteReader]>([])
+
+  init(file: SQLiteFile, identity: FileIdentity) {
+    self.file = file
+    self.identity = identity
+  }
+
+  /// A reader for one transaction. Never waits for another one to end.
+  @inline(__always)
+  func take() throws -> SQLiteReader {
+    if let reader = hot.exchange(nil, ordering: .acquiring) { return reader.takeRetainedValue() }
+    return try takeAnother()
+  }
+
+  func giveBack(_ reader: SQLiteReader) {
+    if reader.isSuspect {
+      reader.close()
+      return
+    }
+    let retained = Unmanaged.passRetained(reader)
+    if hot.compareExchange(expected: nil, desired: retained, ordering: .releasing).exchanged { return }
+    retained.release()
+    let isKept = atRest.withLock { atRest in
+      if atRest.count >= max(0, file.options.maximumIdleReaderCount - 1) { return false }
+      atRest.append(reader)
+      return true
+    }
+    if !isKept { reader.close() }
+  }
+
+  /// Closes the readers at rest; none is in use any more.
+  func close() {
+    if let reader = hot.exchange(nil, ordering: .acquiring) { reader.takeRetainedValue().close() }
+    let readers = atRest.withLock { atRest in
+      defer { atRest = [] }
+      return atRest
+    }
+    for reader in readers { reader.close() }
+  }
+
+  /// Gives up the readers without closing them.
+  func leak() {
+    // The hot one is retained by hand anyway.
+    for reader in atRest.withLock({ $0 }) { _ = Unmanaged.passRetained(reader) }
+  }
+
+  private func takeAnother() throws -> SQLiteReader {
+    if let reader = atRest.withLock({ $0.popLast() }) { return reader }
+    let connection = try file.openReader()
+    // The path may lead to another file by now, whose contents must not be mixed with this one's.
+    if file.identity != identity {
+      connection.close()
+      throw file.replaced(.read)
+    }
+    return try SQLiteReader(connection)
+  }
+}
+
+/// A connection that reads, with the transaction that it lends out.
+final class SQLiteReader: @unchecked Sendable {
+  // @unchecked: used by the one thread that took it from the pool.
+  private let connection: SQLiteConnection
+  /// Holds a snapshot while it stands on a row. It costs less than BEGIN and COMMIT, and a deferred BEGIN
+  /// would take the snapshot only at the first get.
+  private let pin: OpaquePointer
+  private var transaction: SQLiteReadTransaction
+
+  init(_ connection: SQLiteConnection) throws {
+    self.connection = connection
+    do {
+      pin = try connection.prepare("SELECT 1 FROM sqlite_schema", .read)
+    } catch {
+      connection.close()
+      throw error
+    }
+    transaction = SQLiteReadTransaction(connection)
+    transaction.end()
+  }
+
+  var isSuspect: Bool { connection.isSuspect }
+
+  /// Pins the last commit. ``end()`` follows, also after an error.
+  func begin() throws -> SQLiteReadTransaction {
+    let code = sqlite3_step(pin)
+    if code != SQLITE_ROW { throw connection.failure(code, .read) }
+    // Whoever kept the last transaction must not see it come alive again.
+    if isKnownUniquelyReferenced(&transaction) {
+      transaction.reopen()
+    } else {
+      transaction = SQLiteReadTransaction(connection)
+    }
+    return transaction
+  }
+
+  func end() {
+    transaction.end()
+    sqlite3_reset(pin)
+  }
+
+  func close() {
+    sqlite3_finalize(pin)
+    connection.close()
+  }
+}
+
+extension SQLiteFile {
+  /// The error where the path leads to another file than at the time of opening.
+  func replaced(_ operation: StorageError.Operation) -> StorageError {
+    StorageError(
+      .notFound, during: operation, driver: driverName,
+      message: "\(path): The file was moved, deleted or replaced while it was open. Close the storage and open it again.")
+  }
+}

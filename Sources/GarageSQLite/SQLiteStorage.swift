@@ -1,0 +1,153 @@
+public import GarageDriver
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+#if canImport(SQLite3)
+  internal import SQLite3
+#else
+  internal import CSQLite
+#endif
+
+/// A store in an SQLite database file, shared between threads and processes.
+///
+/// The file has one table, `entries (key, value)`, and can be looked at with any SQLite tool. While it is
+/// open there are two more files beside it, with `-wal` and `-shm` added to its name; they belong to it, and
+/// a store that was not closed must be moved or copied together with its `-wal` file.
+///
+/// One thread at a time writes; others of this process wait without limit, other processes up to
+/// ``Options/busyTimeout``, after which ``StorageError/Kind/busy`` is thrown. Readers wait for nobody. While
+/// a reader stays open, the space of what is committed meanwhile cannot be used again: the `-wal` file grows.
+///
+/// A file should be opened under one name: symbolic links are followed, but SQLite loses data where two
+/// hard links to one file are in use, and on network file systems. A storage that was opened before `fork()`
+/// throws in the child, and the child cannot open that file as long as it lives: start it with `exec`.
+///
+/// Values have up to 1 000 000 000 bytes, or what the library was built for, less 1024 for key and header.
+/// SQLite reads a large value whole when it looks for a key near it: many values above about 1000 bytes cost
+/// more than their share.
+public final class SQLiteStorage: StorageDriver, Sendable {
+  public let info: StorageInfo
+
+  private let lifetime: StorageLifetime
+  private let process = ProcessMark()
+  /// Shared by all values on one file of this process.
+  private let gate: WriterGate
+  private let readers: SQLiteReaderPool
+  /// Nil where the storage only reads.
+  private let writer: SQLiteWriter?
+
+  private static let gates = StoreRegistry<WriterGate>()
+
+  /// Opens the store in the file at `url`, and makes it where there is no file or an empty one.
+  ///
+  /// The folder must be there. Throws a ``StorageError`` of kind ``StorageError/Kind/notFound`` where it is
+  /// not, ``StorageError/Kind/notAStorage`` where the file is something else (it is then left as it is),
+  /// ``StorageError/Kind/newerFormat``, ``StorageError/Kind/permissionDenied``,
+  /// ``StorageError/Kind/storageFull``, ``StorageError/Kind/corrupt``, ``StorageError/Kind/busy``,
+  /// ``StorageError/Kind/io``, or ``StorageError/Kind/usedAfterFork`` in a child whose parent had it open.
+  public init(at url: URL, options: Options = Options()) throws {
+    guard url.isFileURL else {
+      throw SQLiteFile.error(.notFound, url.absoluteString, "This is no file. Give the URL of a file.")
+    }
+    let path = url.path(percentEncoded: false)
+    try Self.checkNotInherited(path)
+    let file = try SQLiteFile(path: path, options: options)
+    let first = options.onlyReads ? try file.openReader() : try file.openWriter()
+    do {
+      guard let identity = file.identity else { throw file.replaced(.open) }
+      gate = try Self.gates.entry(for: identity) { WriterGate() }
+      lifetime = StorageLifetime(driver: driverName, gate: gate)
+      readers = SQLiteReaderPool(file: file, identity: identity)
+      let maximumValueByteCount = Int(sqlite3_limit(first.handle, SQLITE_LIMIT_LENGTH, -1)) - 1024
+      info = StorageInfo(
+        name: driverName, maximumKeyByteCount: StorageInfo.guaranteedKeyByteCount,
+        maximumValueByteCount: maximumValueByteCount, isDurable: true, readsDuringWrite: true,
+        isSharedAcrossProcesses: true, isReadOnly: options.onlyReads)
+      if options.onlyReads {
+        writer = nil
+        readers.giveBack(try SQLiteReader(first))
+      } else {
+        writer = try SQLiteWriter(
+          first, file: file, identity: identity, maximumValueByteCount: maximumValueByteCount)
+      }
+    } catch {
+      first.close()
+      throw error
+    }
+  }
+
+  /// Opens or makes the store `name` where the system keeps an application's data: the file `NAME.garage`
+  /// in Application Support on Apple systems, in `$XDG_DATA_HOME` (`~/.local/share`) elsewhere.
+  ///
+  /// The folder is made if need be. Throws what ``init(at:options:)`` throws, and
+  /// ``StorageError/Kind/notFound`` where `name` is empty or cannot be a file's name.
+  public convenience init(named name: String, options: Options = Options()) throws {
+    let path = try DataFolder.path(forStoreNamed: name, driver: driverName)
+    if !options.onlyReads, let slash = path.lastIndex(of: "/") {
+      try DataFolder.create(at: String(path[..<slash]), driver: driverName)
+    }
+    try self.init(at: URL(filePath: path + ".garage"), options: options)
+  }
+
+  deinit {
+    if !process.isOfThisProcess {
+      // The parent uses these connections, and closing them here would disturb it: they stay as they are,
+      // and the gate with them, which tells that this child must not open the file.
+      readers.leak()
+      _ = Unmanaged.passRetained(gate)
+      if let writer { _ = Unmanaged.passRetained(writer) }
+    } else {
+      release()
+    }
+  }
+
+  public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    try lifetime.withRead {
+      let reader = try readers.take()
+      defer {
+        reader.end()
+        readers.giveBack(reader)
+      }
+      return try body(try reader.begin())
+    }
+  }
+
+  public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
+    try lifetime.withWrite {
+      guard let writer else {
+        throw StorageError(
+          .readOnly, during: .write, driver: driverName,
+          message: "The storage was opened for reading only. Open it without that option to change it.")
+      }
+      return try writer.run(body)
+    }
+  }
+
+  /// Waits for the transactions of other threads, then closes the file. The last one to close a store, of all
+  /// processes, copies its write-ahead log into the file and removes the two files beside it.
+  public func close() throws {
+    try lifetime.close { release() }
+  }
+
+  private func release() {
+    // Readers first: the last connection to close empties the log, and readers may not write.
+    readers.close()
+    writer?.close()
+  }
+
+  /// Throws where this process inherited the file, open, from its parent: SQLite's idea of which locks the
+  /// process has would be wrong, and the parent's commits could be lost.
+  private static func checkNotInherited(_ path: String) throws {
+    guard let identity = FileIdentity(path: path), gates.isInherited(identity) else { return }
+    throw StorageError(
+      .usedAfterFork, during: .open, driver: driverName,
+      message: """
+        \(path): The file was open when this process was forked, and SQLite cannot open it again in the child. \
+        Start the child with exec, or open the file after the fork.
+        """)
+  }
+}

@@ -1,0 +1,216 @@
+internal import GarageDriver
+
+#if canImport(SQLite3)
+  internal import SQLite3
+#else
+  internal import CSQLite
+#endif
+
+/// Gets and scans on one connection.
+class SQLiteReadTransaction: ReadTransaction {
+  fileprivate(set) final var state = TransactionState(driver: driverName)
+  fileprivate final let connection: SQLiteConnection
+  /// Whether SQLite ended the transaction by itself, after a failure: what runs on would be on its own.
+  fileprivate final var isAborted = false
+
+  init(_ connection: SQLiteConnection) { self.connection = connection }
+
+  /// Makes an ended transaction that nobody else holds a new one.
+  final func reopen() {
+    state = TransactionState(driver: driverName)
+    isAborted = false
+  }
+
+  final func end() { state.end() }
+
+  final func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try begin(.get)
+    try state.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
+    let statement = try take(.get, .get)
+    defer { connection.giveBack(.get, statement) }
+    return try key.withUnsafeBytes { key in
+      let hasValue = try find(key, statement)
+      state.lend()
+      defer { state.takeBack() }
+      return try hasValue ? body(column(0, of: statement).bytes) : body(nil)
+    }
+  }
+
+  final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
+    try begin(.get)
+    let statement = try take(.get, .get)
+    defer { connection.giveBack(.get, statement) }
+    // Between two visits nobody else's code runs, so the bytes count as lent all the time.
+    state.lend()
+    defer { state.takeBack() }
+    for index in keys.indices {
+      let key = keys[index].bytes
+      try state.checkKey(key.span.bytes, .get, limit: StorageInfo.guaranteedKeyByteCount)
+      try key.withUnsafeBytes { key in
+        if try find(key, statement) {
+          try visit(index, column(0, of: statement).bytes)
+        } else {
+          try visit(index, nil)
+        }
+      }
+      sqlite3_reset(statement)
+    }
+  }
+
+  final func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection,
+    _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
+  ) throws {
+    try begin(.scan)
+    if range.isEmpty { return }
+    let query: SQLiteQuery =
+      switch direction {
+      case .forward: range.upperBound == nil ? .scanForward : .scanForwardBelow
+      case .backward: range.upperBound == nil ? .scanBackward : .scanBackwardBelow
+      }
+    let statement = try take(query, .scan)
+    defer { connection.giveBack(query, statement) }
+    state.lend()
+    defer { state.takeBack() }
+    try withBounds(of: range, on: statement, .scan) {
+      while true {
+        switch sqlite3_step(statement) {
+        case SQLITE_ROW:
+          let step = try visit(column(0, of: statement).bytes, column(1, of: statement).bytes)
+          if step == .stop { return }
+        case SQLITE_DONE: return
+        case let code: throw failed(code, .scan)
+        }
+      }
+    }
+  }
+
+  /// Steps to the row of `key`; false where there is none.
+  @inline(__always)
+  private final func find(_ key: UnsafeRawBufferPointer, _ statement: OpaquePointer) throws -> Bool {
+    var code = bind(key, at: 1, of: statement)
+    if code == SQLITE_OK { code = sqlite3_step(statement) }
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE { return false }
+    throw failed(code, .get)
+  }
+
+  /// Binds the bounds of a range for as long as `body` runs.
+  fileprivate final func withBounds(
+    of range: StorageKeyRange, on statement: OpaquePointer, _ operation: StorageError.Operation,
+    _ body: () throws -> Void
+  ) throws {
+    try range.lowerBound.withUnsafeBytes { lower in
+      let code = bind(lower, at: 1, of: statement)
+      if code != SQLITE_OK { throw failed(code, operation) }
+      guard let upperBound = range.upperBound else { return try body() }
+      try upperBound.withUnsafeBytes { upper in
+        let code = bind(upper, at: 2, of: statement)
+        if code != SQLITE_OK { throw failed(code, operation) }
+        try body()
+      }
+    }
+  }
+
+  @inline(__always)
+  private final func begin(_ operation: StorageError.Operation) throws {
+    try state.beginRead(operation)
+    if isAborted { throw aborted }
+  }
+
+  fileprivate final func take(
+    _ query: SQLiteQuery, _ operation: StorageError.Operation
+  ) throws -> OpaquePointer {
+    do {
+      return try connection.take(query, operation)
+    } catch let error as StorageError {
+      throw failed(error)
+    }
+  }
+
+  /// Notes that a call of SQLite failed, and returns the error to throw.
+  fileprivate final func failed(_ code: Int32, _ operation: StorageError.Operation) -> StorageError {
+    failed(connection.failure(code, operation))
+  }
+
+  fileprivate func failed(_ error: StorageError) -> StorageError { state.failed(error) }
+
+  /// The error that made SQLite end the transaction.
+  fileprivate final var aborted: StorageError {
+    state.firstError
+      ?? StorageError(
+        .engine, during: .write, driver: driverName,
+        message: "SQLite ended the transaction after a failure. Make it again from its beginning.")
+  }
+}
+
+/// Gets, scans and changes on the connection that writes.
+final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
+  private let maximumValueByteCount: Int
+
+  init(_ connection: SQLiteConnection, maximumValueByteCount: Int) {
+    self.maximumValueByteCount = maximumValueByteCount
+    super.init(connection)
+  }
+
+  func put(_ value: RawSpan, for key: RawSpan) throws {
+    try beginChange(.put)
+    try state.checkKey(key, .put, limit: StorageInfo.guaranteedKeyByteCount)
+    try state.checkValue(value, limit: maximumValueByteCount)
+    let statement = try take(.put, .put)
+    defer { connection.giveBack(.put, statement) }
+    try key.withUnsafeBytes { key in
+      try value.withUnsafeBytes { value in
+        var code = bind(key, at: 1, of: statement)
+        if code == SQLITE_OK { code = bind(value, at: 2, of: statement) }
+        if code == SQLITE_OK { code = sqlite3_step(statement) }
+        if code != SQLITE_DONE { throw failed(code, .put) }
+      }
+    }
+  }
+
+  func remove(_ key: RawSpan) throws {
+    try beginChange(.remove)
+    try state.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)
+    let statement = try take(.remove, .remove)
+    defer { connection.giveBack(.remove, statement) }
+    try key.withUnsafeBytes { key in
+      var code = bind(key, at: 1, of: statement)
+      if code == SQLITE_OK { code = sqlite3_step(statement) }
+      if code != SQLITE_DONE { throw failed(code, .remove) }
+    }
+  }
+
+  func removeAll(in range: StorageKeyRange) throws {
+    try beginChange(.remove)
+    if range.isEmpty { return }
+    if range == .all {
+      // Without a condition SQLite drops whole pages instead of row after row.
+      let statement = try take(.removeEverything, .remove)
+      defer { connection.giveBack(.removeEverything, statement) }
+      let code = sqlite3_step(statement)
+      if code != SQLITE_DONE { throw failed(code, .remove) }
+      return
+    }
+    let query: SQLiteQuery = range.upperBound == nil ? .removeFrom : .removeBetween
+    let statement = try take(query, .remove)
+    defer { connection.giveBack(query, statement) }
+    try withBounds(of: range, on: statement, .remove) {
+      let code = sqlite3_step(statement)
+      if code != SQLITE_DONE { throw failed(code, .remove) }
+    }
+  }
+
+  @inline(__always)
+  private func beginChange(_ operation: StorageError.Operation) throws {
+    try state.beginChange(operation)
+    if isAborted { throw aborted }
+  }
+
+  fileprivate override func failed(_ error: StorageError) -> StorageError {
+    // After some failures (a full disk is one) SQLite has rolled back by itself, and a later change would
+    // commit on its own.
+    if !connection.isInTransaction { isAborted = true }
+    return state.failed(error)
+  }
+}
