@@ -1,0 +1,305 @@
+internal import CLMDB
+internal import GarageDriver
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// One open LMDB environment, and the read transactions that are kept for reuse.
+///
+/// A process must not open one environment twice: ``LMDBStore`` sees to it that all storages on one folder
+/// share a connection.
+final class LMDBConnection: @unchecked Sendable {
+  // @unchecked: LMDB's environment is made for many threads; what it leaves to its users to protect is done
+  // under `gate` (one writer) and `pool`.
+
+  /// The folder, as it was given to whoever opened it first; for messages.
+  let path: String
+  /// Lets one thread of the process write, whichever storage it comes through.
+  let gate = WriterGate()
+  /// A forked child must not touch the environment: its locks and its reader slots are the parent's.
+  let process = ProcessMark()
+  let dbi: MDB_dbi
+  let maximumKeyByteCount: Int
+  /// Whether the environment itself could only be opened for reading.
+  let isReadOnly: Bool
+
+  private let env: OpaquePointer
+  /// The read transaction that was given back last: the address of an ``LMDBReadTransaction`` that is owned
+  /// here, or one of the two below. Most reads get by with two exchanges of this word and take no lock.
+  private let hotSlot = Atomic<UInt>(emptySlot)
+  private static let emptySlot: UInt = 0
+  /// No transaction is taken from the slot or left there: all shall come together in the pool.
+  private static let blockedSlot: UInt = 1
+  private let pool = Mutex(Pool())
+  /// Commits since the last search for readers that died. Only the writer counts.
+  private let commitCount = Atomic<Int>(0)
+
+  private struct Pool {
+    /// Addresses of transactions that are owned here, and have ended.
+    var idle: [UInt] = []
+    /// How many transactions there are, idle, in the hot slot, and in use.
+    var count = 0
+    /// How many threads wait until all transactions are idle, so that the map can be replaced.
+    var mapWaiters = 0
+    /// How often the map was replaced.
+    var mapGeneration = 0
+    /// Why there is no map any more.
+    var failure: StorageError?
+  }
+
+  /// How many idle transactions are kept. Each holds a slot in the table of readers.
+  private static let maximumIdleCount = 64
+  /// A reader that was killed keeps its pages from being used again, and so lets the file grow, until
+  /// somebody looks. Looking costs a system call for each other process that reads.
+  private static let commitsBetweenReaderChecks = 16
+
+  init(_ environment: OpenedEnvironment, path: String) {
+    env = environment.env
+    dbi = environment.dbi
+    isReadOnly = environment.isReadOnly
+    maximumKeyByteCount = Int(mdb_env_get_maxkeysize(env))
+    self.path = path
+  }
+
+  /// Closes the environment. No transaction may be open.
+  func close() {
+    let hot = hotSlot.exchange(Self.blockedSlot, ordering: .acquiring)
+    pool.withLock { pool in
+      if hot > Self.blockedSlot { pool.idle.append(hot) }
+      for address in pool.idle { Self.transaction(at: address).discard() }
+      pool.idle = []
+    }
+    mdb_env_close(env)
+  }
+
+  // MARK: - Reading
+
+  /// A read transaction on the last committed state.
+  @inline(__always)
+  func beginRead(_ lifetime: StorageLifetime) throws -> LMDBReadTransaction {
+    let address = hotSlot.load(ordering: .relaxed)
+    if address > Self.blockedSlot,
+      hotSlot.compareExchange(expected: address, desired: Self.emptySlot, ordering: .acquiring).exchanged
+    {
+      let transaction = Self.transaction(at: address)
+      let code = mdb_txn_renew(transaction.txn)
+      if code == MDB_SUCCESS {
+        transaction.state = TransactionState(driver: driverName)
+        return transaction
+      }
+      putBack(transaction)
+    }
+    return try beginReadSlowly(lifetime)
+  }
+
+  /// Ends a read transaction; the object is used again unless somebody kept it.
+  @inline(__always)
+  func endRead(_ transaction: inout LMDBReadTransaction) {
+    transaction.state.end()
+    mdb_txn_reset(transaction.txn)
+    if !isKnownUniquelyReferenced(&transaction) { transaction = transaction.successor() }
+    let address = Self.address(owning: transaction)
+    let slot = hotSlot.compareExchange(
+      expected: Self.emptySlot, desired: address, ordering: .releasing)
+    if !slot.exchanged { putBack(Self.transaction(at: address)) }
+  }
+
+  private func beginReadSlowly(_ lifetime: StorageLifetime) throws -> LMDBReadTransaction {
+    var searchedForDeadReaders = false
+    while true {
+      let (idle, generation) = try takeIdle(lifetime)
+      var code: Int32
+      if let idle {
+        code = mdb_txn_renew(idle.txn)
+        if code == MDB_SUCCESS {
+          idle.state = TransactionState(driver: driverName)
+          return idle
+        }
+        putBack(idle)
+      } else {
+        var txn: OpaquePointer?
+        code = mdb_txn_begin(env, nil, UInt32(MDB_RDONLY), &txn)
+        if code == MDB_SUCCESS, let txn { return LMDBReadTransaction(txn: txn, connection: self) }
+        pool.withLock { $0.count -= 1 }
+      }
+      switch code {
+      case MDB_MAP_RESIZED:
+        try mapAgain(lifetime, since: generation, during: .read)
+      case MDB_READERS_FULL where !searchedForDeadReaders && clearDeadReaders() > 0:
+        searchedForDeadReaders = true
+      default:
+        throw error(code, during: .read)
+      }
+    }
+  }
+
+  /// An idle transaction, or nil and the right to make one. Waits while the map is about to be replaced,
+  /// unless this thread has a transaction open already, which whoever replaces it waits for.
+  private func takeIdle(
+    _ lifetime: StorageLifetime
+  ) throws -> (transaction: LMDBReadTransaction?, mapGeneration: Int) {
+    while true {
+      let isNested = lifetime.depthOnThisThread > 1
+      let taken = try pool.withLock { pool -> (UInt, Int)? in
+        if let failure = pool.failure { throw failure }
+        if pool.mapWaiters > 0 && !isNested { return nil }
+        if let address = pool.idle.popLast() { return (address, pool.mapGeneration) }
+        pool.count += 1
+        return (Self.emptySlot, pool.mapGeneration)
+      }
+      if let (address, generation) = taken {
+        return (address == Self.emptySlot ? nil : Self.transaction(at: address), generation)
+      }
+      usleep(100)
+    }
+  }
+
+  /// Keeps a transaction that has ended for later, or gives it up when there are enough.
+  private func putBack(_ transaction: LMDBReadTransaction) {
+    let isKept = pool.withLock { pool in
+      if pool.idle.count >= Self.maximumIdleCount && pool.mapWaiters == 0 {
+        pool.count -= 1
+        return false
+      }
+      pool.idle.append(Self.address(owning: transaction))
+      return true
+    }
+    if !isKept { transaction.discard() }
+  }
+
+  private static func transaction(at address: UInt) -> LMDBReadTransaction {
+    // Never null: the slot and the pool hold nothing but what `address(owning:)` returned.
+    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeRetainedValue()
+  }
+
+  private static func address(owning transaction: LMDBReadTransaction) -> UInt {
+    UInt(bitPattern: Unmanaged.passRetained(transaction).toOpaque())
+  }
+
+  // MARK: - Writing
+
+  /// Begins the write transaction, on the thread that holds `gate`; nil where the map has to be replaced
+  /// first, outside the gate, by ``mapAgain(_:since:during:)``.
+  ///
+  /// Waits without limit for a writer in another process.
+  func beginWrite(_ durability: LMDBOptions.Durability) throws -> LMDBWriteTransaction? {
+    if let failure = pool.withLock({ $0.failure }) { throw failure }
+    var txn: OpaquePointer?
+    let code = mdb_txn_begin(env, nil, 0, &txn)
+    if code == MDB_MAP_RESIZED { return nil }
+    guard code == MDB_SUCCESS, let txn else { throw error(code, during: .write) }
+    // LMDB 0.9 heeds this flag in the environment alone. Only the writer reads it, and that is us.
+    mdb_env_set_flags(env, UInt32(MDB_NOMETASYNC), durability == .normal ? 1 : 0)
+    return LMDBWriteTransaction(txn: txn, connection: self)
+  }
+
+  /// Commits, or throws, having rolled back.
+  func commit(_ transaction: LMDBWriteTransaction) throws {
+    let code = mdb_txn_commit(transaction.txn)
+    if code != MDB_SUCCESS { throw error(code, during: .commit) }
+    let count = commitCount.wrappingAdd(1, ordering: .relaxed).newValue
+    if count % Self.commitsBetweenReaderChecks == 0 { clearDeadReaders() }
+  }
+
+  func rollBack(_ transaction: LMDBWriteTransaction) {
+    mdb_txn_abort(transaction.txn)
+  }
+
+  // MARK: - The map
+
+  /// How often the map was replaced, for ``mapAgain(_:since:during:)``.
+  var mapGeneration: Int { pool.withLock { $0.mapGeneration } }
+
+  /// Replaces the map by one as large as another process has made it, unless that was done since
+  /// `generation`.
+  ///
+  /// LMDB asks that no transaction of this process uses the map. So nobody may begin one for a while, and
+  /// this thread waits for those that are open; where it has one open itself, it throws `conflict`, which is
+  /// worth another try after that has ended. Between the looks at the pool the gate is free, because an open
+  /// read may be about to write, and is waited for.
+  func mapAgain(
+    _ lifetime: StorageLifetime, since generation: Int, during operation: StorageError.Operation
+  ) throws {
+    if lifetime.depthOnThisThread > 1 { throw mapGrownError(path, during: operation) }
+    pool.withLock { $0.mapWaiters += 1 }
+    defer {
+      pool.withLock { pool in
+        pool.mapWaiters -= 1
+        if pool.mapWaiters == 0 && pool.failure == nil {
+          _ = hotSlot.compareExchange(
+            expected: Self.blockedSlot, desired: Self.emptySlot, ordering: .releasing)
+        }
+      }
+    }
+    while try !gate.withWriter(driver: driverName, { try replaceMapIfIdle(since: generation) }) {
+      usleep(100)
+    }
+  }
+
+  private func replaceMapIfIdle(since generation: Int) throws -> Bool {
+    try pool.withLock { pool in
+      if let failure = pool.failure { throw failure }
+      if pool.mapGeneration != generation { return true }
+      let hot = hotSlot.exchange(Self.blockedSlot, ordering: .acquiring)
+      if hot > Self.blockedSlot { pool.idle.append(hot) }
+      if pool.idle.count < pool.count { return false }
+      let code = mdb_env_set_mapsize(env, 0)
+      if code != MDB_SUCCESS {
+        // The old map is gone, and LMDB would read where it was.
+        pool.failure = error(code, during: .read)
+        throw pool.failure!
+      }
+      pool.mapGeneration += 1
+      return true
+    }
+  }
+
+  // MARK: - Errors
+
+  /// The error to throw for what LMDB returned.
+  func error(_ code: Int32, during operation: StorageError.Operation) -> StorageError {
+    var error = storageError(code, during: operation, path: path)
+    // LMDB reports a write that was cut short, as on a full disk, in the same way as a broken disk.
+    if code == EIO && isDiskFull { error = storageError(ENOSPC, during: operation, path: path) }
+    // Pages that a dead reader held are free from the next transaction on.
+    if code == MDB_MAP_FULL && clearDeadReaders() > 0 { error.isRetryable = true }
+    return error
+  }
+
+  /// Frees the slots of readers whose processes are dead, and returns how many there were.
+  @discardableResult
+  private func clearDeadReaders() -> Int {
+    var count: Int32 = 0
+    return mdb_reader_check(env, &count) == MDB_SUCCESS ? Int(count) : 0
+  }
+
+  private var isDiskFull: Bool {
+    var status = statvfs()
+    // A short write leaves less than a few pages.
+    return statvfs(path, &status) == 0
+      && UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
+  }
+}
+
+extension LMDBReadTransaction {
+  /// Gives back to LMDB what belongs to a read transaction that has ended.
+  fileprivate final func discard() {
+    if let cursor = idleCursor { mdb_cursor_close(cursor) }
+    mdb_txn_abort(txn)
+  }
+
+  /// A new object for the next reader, because somebody kept this one and would come upon that reader's
+  /// transaction.
+  fileprivate final func successor() -> LMDBReadTransaction {
+    let successor = LMDBReadTransaction(txn: txn, connection: connection)
+    successor.idleCursor = idleCursor
+    successor.state.end()
+    return successor
+  }
+}

@@ -1,0 +1,156 @@
+public import GarageDriver
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A storage in a folder, kept by LMDB: memory-mapped, a read is a walk through pages that are in memory.
+///
+/// The fastest driver for reading. Readers see one committed state, never wait and are never waited for; one
+/// writer at a time, among all threads and processes. Lent bytes are the mapped file itself.
+///
+/// ## Good to know
+/// - The folder holds `data.mdb` and `lock.mdb`, and belongs to the store. Do not delete, replace or cut
+///   either file while a process has the store open: reading mapped pages that are gone ends the process
+///   with SIGBUS. A file that was cut before is recognised on opening. Copy the folder while no
+///   process has it open. No network file systems.
+/// - `write` waits for a writer in another process without limit, and so does opening a new store for the
+///   process that is creating it. A process that died while it wrote is noticed, and its write is undone.
+/// - A long read keeps the pages of its state from being used again: while it runs, the file grows with
+///   every write. The file does not become smaller by itself.
+/// - When another process made the store larger than this one has mapped it, the next transaction waits
+///   until all that this process has open have ended, and maps the file anew. Inside another transaction of
+///   the same thread it throws a retryable `conflict` in place of waiting for itself.
+/// - A transaction that changes much keeps its changed pages in memory, up to 512 MiB of them with pages of
+///   4 KiB, and writes out what is beyond.
+/// - Any number of storages may be open on one folder, in one process too. They share one environment.
+/// - LMDB trusts its pages, whose structure carries no checksums: a file damaged by others may be
+///   recognised (`corrupt`), read wrongly, or end the process.
+public final class LMDBStorage: StorageDriver, Sendable {
+  /// The largest value, in bytes: 1 GiB. LMDB's own limit is 4 GiB, but it writes a value in one call, and
+  /// operating systems cut calls of 2 GiB and more.
+  public static let maximumValueByteCount = 1 << 30
+
+  /// Keys up to 511 bytes, values up to 1 GiB; durable, shared among processes, readers go on while one
+  /// writes. Between processes a write waits for the other writer without limit.
+  public let info: StorageInfo
+
+  private let options: LMDBOptions
+  private let store: LMDBStore
+  private let connection: LMDBConnection
+  private let lifetime: StorageLifetime
+
+  /// Opens the store in the folder at `directory`, or creates it.
+  ///
+  /// A missing folder is created, and missing folders above it. A folder may hold other files; LMDB's two
+  /// are added.
+  ///
+  /// - Throws: ``StorageError`` of the kind `notAStorage` for a file, or for a folder with an LMDB store of
+  ///   somebody else; `newerFormat`; `permissionDenied`; `notFound` when opened read-only and there is no
+  ///   store; `storageFull`; `corrupt` when the data file was cut; `busy` when a process with another
+  ///   version of LMDB has it open.
+  public convenience init(at directory: URL, options: LMDBOptions = LMDBOptions()) throws {
+    guard directory.isFileURL else {
+      throw StorageError(
+        .notFound, during: .open, driver: driverName,
+        message: "\(directory.absoluteString) is no path of a folder. Give a file URL.")
+    }
+    try self.init(atPath: directory.path, options: options)
+  }
+
+  /// Opens the store called `name` in the user's folder for application data, or creates it: Application
+  /// Support on Apple systems, the XDG data folder elsewhere (see ``DataFolder``).
+  ///
+  /// - Throws: as ``init(at:options:)``, and `notFound` where `name` cannot name a file.
+  public convenience init(named name: String, options: LMDBOptions = LMDBOptions()) throws {
+    try self.init(atPath: DataFolder.path(forStoreNamed: name, driver: driverName), options: options)
+  }
+
+  private init(atPath path: String, options: LMDBOptions) throws {
+    self.options = options
+    let opening = LMDBOpening(path: path, options: options)
+    store = try LMDBStore.store(for: opening.prepareFile())
+    let connection = try store.connect { try opening.open() }
+    if connection.isReadOnly && !options.isReadOnly {
+      store.disconnect(connection)
+      throw storageError(EACCES, during: .open, path: path)
+    }
+    self.connection = connection
+    lifetime = StorageLifetime(driver: driverName, gate: connection.gate)
+    info = StorageInfo(
+      name: driverName, maximumKeyByteCount: connection.maximumKeyByteCount,
+      maximumValueByteCount: Self.maximumValueByteCount, isDurable: true, readsDuringWrite: true,
+      isSharedAcrossProcesses: true, isReadOnly: options.isReadOnly)
+  }
+
+  deinit {
+    if !lifetime.isClosed { store.disconnect(connection) }
+  }
+
+  public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    try lifetime.withRead {
+      var transaction = try connection.beginRead(lifetime)
+      defer { connection.endRead(&transaction) }
+      return try body(transaction)
+    }
+  }
+
+  public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
+    if options.isReadOnly { throw readOnlyError() }
+    while true {
+      let generation = connection.mapGeneration
+      let result: R? = try lifetime.withWrite {
+        guard let transaction = try connection.beginWrite(options.durability) else { return nil }
+        return try run(body, in: transaction)
+      }
+      if let result { return result }
+      // As a read, so that `close` waits for it.
+      try lifetime.withRead { try connection.mapAgain(lifetime, since: generation, during: .write) }
+    }
+  }
+
+  private func run<R>(
+    _ body: (any WriteTransaction) throws -> TransactionOutcome<R>, in transaction: LMDBWriteTransaction
+  ) throws -> R {
+    let outcome: TransactionOutcome<R>
+    do {
+      outcome = try body(transaction)
+    } catch {
+      transaction.state.end()
+      connection.rollBack(transaction)
+      throw error
+    }
+    transaction.state.end()
+    switch outcome {
+    case .rollBack(let result):
+      connection.rollBack(transaction)
+      return result
+    case .commit(let result):
+      if let error = transaction.state.firstError {
+        connection.rollBack(transaction)
+        throw error
+      }
+      try connection.commit(transaction)
+      return result
+    }
+  }
+
+  public func close() throws {
+    try lifetime.close { store.disconnect(connection) }
+  }
+
+  private func readOnlyError() -> StorageError {
+    StorageError(
+      .readOnly, during: .write, driver: driverName,
+      message: "The store at \(connection.path) was opened read-only. Open it without isReadOnly to write.")
+  }
+}

@@ -1,0 +1,284 @@
+internal import CLMDB
+internal import GarageDriver
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// A read transaction, and what a write transaction has in common with one.
+///
+/// The bytes it lends are LMDB's own pages, mapped from the file: nothing is copied. The connection reuses
+/// read transactions, object and all, as long as nobody kept a reference.
+class LMDBReadTransaction: ReadTransaction {
+  // Unchecked exclusivity: used by one thread, and never across a call of a closure. A checked access costs
+  // more than the work.
+  @exclusivity(unchecked) final var state = TransactionState(driver: driverName)
+  /// `MDB_txn *`. Nothing touches it once `state` has ended.
+  @exclusivity(unchecked) final var txn: OpaquePointer
+  /// `MDB_cursor *` of a read transaction, when none of its scans and multi-gets uses it.
+  @exclusivity(unchecked) final var idleCursor: OpaquePointer?
+  /// Outlives every transaction that is open, and no other looks at it.
+  final unowned(unsafe) let connection: LMDBConnection
+  final let dbi: MDB_dbi
+  final let maximumKeyByteCount: Int
+  private final let isWrite: Bool
+
+  init(txn: OpaquePointer, connection: LMDBConnection, isWrite: Bool = false) {
+    self.txn = txn
+    self.connection = connection
+    self.isWrite = isWrite
+    dbi = connection.dbi
+    maximumKeyByteCount = connection.maximumKeyByteCount
+  }
+
+  final func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: maximumKeyByteCount)
+    let (code, value) = key.withUnsafeBytes { bytes in
+      var key = MDB_val(bytes)
+      var value = MDB_val()
+      let code = mdb_get(txn, dbi, &key, &value)
+      return (code, value)
+    }
+    if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .get) }
+    state.lend()
+    defer { state.takeBack() }
+    return try code == MDB_SUCCESS ? body(value.bytes.bytes) : body(nil)
+  }
+
+  final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
+    try state.beginRead(.get)
+    // One cursor for all: where the next key is on the same page, it is found without a descent.
+    let cursor = try takeCursor(.get)
+    state.lend()
+    defer {
+      state.takeBack()
+      giveBack(cursor)
+    }
+    for index in keys.indices {
+      let key = keys[index]
+      try state.checkKey(key.bytes.span.bytes, .get, limit: maximumKeyByteCount)
+      let (code, value) = key.bytes.withUnsafeBytes { bytes in
+        var key = MDB_val(bytes)
+        var value = MDB_val()
+        let code = mdb_cursor_get(cursor, &key, &value, MDB_SET)
+        return (code, value)
+      }
+      switch code {
+      case MDB_SUCCESS: try visit(index, value.bytes.bytes)
+      case MDB_NOTFOUND: try visit(index, nil)
+      default: throw failure(code, .get)
+      }
+    }
+  }
+
+  final func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection,
+    _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
+  ) throws {
+    try state.beginRead(.scan)
+    if range.isEmpty { return }
+    let cursor = try takeCursor(.scan)
+    state.lend()
+    defer {
+      state.takeBack()
+      giveBack(cursor)
+    }
+    let code =
+      switch direction {
+      case .forward: try scanForward(cursor, range, visit)
+      case .backward: try scanBackward(cursor, range, visit)
+      }
+    if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .scan) }
+  }
+
+  private final func scanForward(
+    _ cursor: OpaquePointer, _ range: StorageKeyRange, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws -> Int32 {
+    let hasEnd = range.upperBound != nil
+    return try (range.upperBound ?? []).withUnsafeBytes { end in
+      var key = MDB_val()
+      var value = MDB_val()
+      var code = seek(cursor, range.lowerBound, &key, &value)
+      while code == MDB_SUCCESS {
+        if hasEnd && key.bytes.order(against: end) >= 0 { break }
+        if try visit(key.bytes.bytes, value.bytes.bytes) == .stop { break }
+        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+      }
+      return code
+    }
+  }
+
+  private final func scanBackward(
+    _ cursor: OpaquePointer, _ range: StorageKeyRange, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws -> Int32 {
+    try range.lowerBound.withUnsafeBytes { start in
+      var key = MDB_val()
+      var value = MDB_val()
+      // The first key behind the range, and one back; the last key of all where there is none behind.
+      var code = MDB_NOTFOUND
+      if let end = range.upperBound { code = seek(cursor, end, &key, &value) }
+      if code != MDB_SUCCESS && code != MDB_NOTFOUND { return code }
+      code = mdb_cursor_get(cursor, &key, &value, code == MDB_NOTFOUND ? MDB_LAST : MDB_PREV)
+      while code == MDB_SUCCESS {
+        if !start.isEmpty && key.bytes.order(against: start) < 0 { break }
+        if try visit(key.bytes.bytes, value.bytes.bytes) == .stop { break }
+        code = mdb_cursor_get(cursor, &key, &value, MDB_PREV)
+      }
+      return code
+    }
+  }
+
+  /// Sets `cursor` on the first key that is not before `bound`, which may be longer than any key.
+  final func seek(
+    _ cursor: OpaquePointer, _ bound: [UInt8], _ key: inout MDB_val, _ value: inout MDB_val
+  ) -> Int32 {
+    if bound.isEmpty { return mdb_cursor_get(cursor, &key, &value, MDB_FIRST) }
+    return bound.withUnsafeBytes { bound in
+      let start = UnsafeRawBufferPointer(rebasing: bound.prefix(maximumKeyByteCount))
+      key = MDB_val(start)
+      let code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
+      // A key that equals the cut bound stands before the whole one; all others compare alike to both,
+      // because no key is longer than the cut.
+      if code == MDB_SUCCESS && bound.count > start.count && key.bytes.order(against: start) == 0 {
+        return mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+      }
+      return code
+    }
+  }
+
+  // MARK: - Cursors
+
+  /// A cursor that is set nowhere yet.
+  final func takeCursor(_ operation: StorageError.Operation) throws -> OpaquePointer {
+    var code: Int32
+    if let cursor = idleCursor {
+      idleCursor = nil
+      // Also needed within one transaction: it lets the cursor forget where it stood.
+      code = mdb_cursor_renew(txn, cursor)
+      if code == MDB_SUCCESS { return cursor }
+      mdb_cursor_close(cursor)
+    } else {
+      var cursor: OpaquePointer?
+      code = mdb_cursor_open(txn, dbi, &cursor)
+      if code == MDB_SUCCESS, let cursor { return cursor }
+    }
+    throw failure(code, operation)
+  }
+
+  final func giveBack(_ cursor: OpaquePointer) {
+    // LMDB renews the cursors of read transactions only, and each that a write transaction has open makes
+    // its puts slower.
+    if isWrite || idleCursor != nil {
+      mdb_cursor_close(cursor)
+    } else {
+      idleCursor = cursor
+    }
+  }
+
+  /// Notes the failure of an operation and returns the error to throw.
+  final func failure(_ code: Int32, _ operation: StorageError.Operation) -> StorageError {
+    state.failed(connection.error(code, during: operation))
+  }
+}
+
+/// The write transaction. It stays on the thread that began it, because LMDB's lock belongs to that thread.
+final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
+  /// How many puts to make before appending is tried again, and how many that will be after the next miss.
+  private var putsUntilAppend = 0
+  private var appendPause = 0
+
+  init(txn: OpaquePointer, connection: LMDBConnection) {
+    super.init(txn: txn, connection: connection, isWrite: true)
+  }
+
+  func put(_ value: RawSpan, for key: RawSpan) throws {
+    try state.beginChange(.put)
+    try state.checkKey(key, .put, limit: maximumKeyByteCount)
+    try state.checkValue(value, limit: LMDBStorage.maximumValueByteCount)
+    let code = key.withUnsafeBytes { key in
+      value.withUnsafeBytes { value in putOrAppend(MDB_val(key), MDB_val(value)) }
+    }
+    if code != MDB_SUCCESS { throw failure(code, .put) }
+  }
+
+  /// Appends where the key is the largest so far, which fills pages to the brim and spares the search, and
+  /// puts elsewhere. LMDB itself says where that is; after a miss it is asked less and less often.
+  @inline(__always)
+  private func putOrAppend(_ key: MDB_val, _ value: MDB_val) -> Int32 {
+    var key = key
+    var value = value
+    if putsUntilAppend == 0 {
+      let code = mdb_put(txn, dbi, &key, &value, UInt32(MDB_APPEND))
+      if code != MDB_KEYEXIST {
+        appendPause = 0
+        return code
+      }
+      appendPause = min(appendPause * 2 + 1, 63)
+      putsUntilAppend = appendPause
+    } else {
+      putsUntilAppend -= 1
+    }
+    return mdb_put(txn, dbi, &key, &value, 0)
+  }
+
+  func remove(_ key: RawSpan) throws {
+    try state.beginChange(.remove)
+    try state.checkKey(key, .remove, limit: maximumKeyByteCount)
+    let code = key.withUnsafeBytes { bytes in
+      var key = MDB_val(bytes)
+      return mdb_del(txn, dbi, &key, nil)
+    }
+    if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .remove) }
+  }
+
+  func removeAll(in range: StorageKeyRange) throws {
+    try state.beginChange(.remove)
+    if range.isEmpty { return }
+    var code: Int32
+    if range == .all {
+      code = mdb_drop(txn, dbi, 0)
+    } else {
+      let cursor = try takeCursor(.remove)
+      defer { giveBack(cursor) }
+      var key = MDB_val()
+      var value = MDB_val()
+      code = seek(cursor, range.lowerBound, &key, &value)
+      while code == MDB_SUCCESS {
+        if let end = range.upperBound, end.withUnsafeBytes({ key.bytes.order(against: $0) }) >= 0 { break }
+        code = mdb_cursor_del(cursor, 0)
+        // The cursor now stands before the key that followed.
+        if code == MDB_SUCCESS { code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT) }
+      }
+    }
+    if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .remove) }
+  }
+}
+
+extension MDB_val {
+  /// Lends `bytes` to LMDB, which only reads them.
+  @inline(__always)
+  init(_ bytes: UnsafeRawBufferPointer) {
+    self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+  }
+
+  @inline(__always)
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Negative, zero or positive as these bytes stand before, at or after `other` in the order of keys.
+  @inline(__always)
+  fileprivate func order(against other: UnsafeRawBufferPointer) -> Int {
+    let common = Swift.min(count, other.count)
+    if common > 0 {
+      let order = memcmp(baseAddress!, other.baseAddress!, common)
+      if order != 0 { return Int(order) }
+    }
+    return count - other.count
+  }
+}
