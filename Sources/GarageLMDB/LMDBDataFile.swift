@@ -81,8 +81,41 @@ struct LMDBDataFile {
 
   /// Throws where pages that are in use lie beyond the end of the file: reading them through memory would
   /// end the process.
-  func checkLength(_ env: OpaquePointer, _ txn: OpaquePointer) throws {
-    if !Self.isLayoutKnown { return }
+  ///
+  /// A file may be shorter than its number of pages and still be whole, because LMDB never writes pages that
+  /// a transaction took and gave back. So where it is shorter, the pages in use are looked up: those of the
+  /// index alone, or all where there are values larger than a page.
+  ///
+  /// - Parameter txn: a read transaction, which keeps its pages as they are.
+  /// - Returns: false where other processes committed twice since `txn` began; then begin again.
+  func checkLength(_ env: OpaquePointer, _ txn: OpaquePointer) throws -> Bool {
+    if !Self.isLayoutKnown { return true }
+    var environment = MDB_envinfo()
+    var statistics = MDB_stat()
+    mdb_env_info(env, &environment)
+    mdb_env_stat(env, &statistics)
+    let pageByteCount = Int(statistics.ms_psize)
+    let file = openFile(path, O_RDONLY | O_CLOEXEC)
+    if file < 0 { throw storageError(errno, during: .open, path: folder) }
+    defer { closeFile(file) }
+    var status = stat()
+    if fstat(file, &status) != 0 { throw storageError(errno, during: .open, path: folder) }
+    if Int(status.st_size) >= (environment.me_last_pgno + 1) * pageByteCount { return true }
+
+    let id = mdb_txn_id(txn)
+    var walk = PageWalk(file: file, byteCount: Int(status.st_size), pageByteCount: pageByteCount)
+    guard let meta = Page(file, at: off_t((id & 1) * pageByteCount), count: 152),
+      meta.transaction == UInt64(id)
+    else { return false }
+    do {
+      try walk.visit(meta.database(at: 40))
+      try walk.visit(meta.database(at: 88))
+    } catch let cut as PageWalk.Cut {
+      throw cutError(status.st_size, needed: cut.neededByteCount)
+    } catch is PageWalk.Loop {
+      throw storageError(MDB_CORRUPTED, during: .open, path: folder)
+    }
+    return true
   }
 
   func cutError(_ byteCount: off_t, needed: Int) -> StorageError {
@@ -95,17 +128,85 @@ struct LMDBDataFile {
   }
 }
 
-/// The beginning of a page, or more of it, read from the file.
-private struct Page {
-  private var bytes: [UInt8]
+/// Visits the pages that a state of the store uses, and compares their places with the length of the file.
+private struct PageWalk {
+  struct Cut: Error {
+    var neededByteCount: Int
+  }
+  /// More pages were met than the file has.
+  struct Loop: Error {}
 
-  init?(_ file: Int32, at offset: off_t, count: Int) {
-    bytes = [UInt8](repeating: 0, count: count)
-    let read = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, count, offset) }
-    if read < count { return nil }
+  let file: Int32
+  let byteCount: Int
+  let pageByteCount: Int
+  private var visitCount = 0
+
+  init(file: Int32, byteCount: Int, pageByteCount: Int) {
+    self.file = file
+    self.byteCount = byteCount
+    self.pageByteCount = pageByteCount
   }
 
-  func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type) -> T {
+  private static let bigValueFlag: UInt16 = 0x01
+  private static let databaseFlag: UInt16 = 0x02
+  private static let noPage = UInt64.max
+
+  mutating func visit(_ database: Page.Database) throws {
+    if database.root == Self.noPage || database.depth == 0 { return }
+    try visit(database.root, depth: Int(database.depth), database)
+  }
+
+  private mutating func visit(_ number: UInt64, depth: Int, _ database: Page.Database) throws {
+    try check(number, count: 1)
+    visitCount += 1
+    if visitCount > byteCount / pageByteCount { throw Loop() }
+    // A leaf is of interest where it names other pages.
+    if depth == 1 && database.bigValuePageCount == 0 && !database.mayHoldDatabases { return }
+    guard let page = Page(file, at: off_t(Int(number) * pageByteCount), count: pageByteCount) else {
+      throw Cut(neededByteCount: (Int(number) + 1) * pageByteCount)
+    }
+    for node in page.nodes {
+      if depth > 1 {
+        try visit(page.child(node), depth: depth - 1, database)
+      } else if page.nodeFlags(node) & Self.bigValueFlag != 0, let first = page.pageOfBigValue(node) {
+        try check(first, count: (15 + page.valueByteCount(node)) / pageByteCount + 1)
+      } else if page.nodeFlags(node) & Self.databaseFlag != 0, let inner = page.database(of: node) {
+        try visit(inner)
+      }
+    }
+  }
+
+  private func check(_ number: UInt64, count: Int) throws {
+    let limit = UInt64(byteCount / pageByteCount)
+    if number >= limit || UInt64(count) > limit - number {
+      let (end, isTooLarge) = Int(truncatingIfNeeded: number)
+        .addingReportingOverflow(count)
+      let (needed, isStillTooLarge) = end.multipliedReportingOverflow(by: pageByteCount)
+      throw Cut(neededByteCount: isTooLarge || isStillTooLarge ? .max : needed)
+    }
+  }
+}
+
+/// The beginning of a page, or all of it, read from the file.
+private struct Page {
+  struct Database {
+    var root: UInt64
+    var depth: UInt16
+    var bigValuePageCount: UInt64
+    /// Whether it is the unnamed one.
+    var mayHoldDatabases: Bool
+  }
+
+  private let bytes: [UInt8]
+
+  init?(_ file: Int32, at offset: off_t, count: Int) {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let read = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, count, offset) }
+    if read < count { return nil }
+    self.bytes = bytes
+  }
+
+  private func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type) -> T {
     bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
   }
 
@@ -114,6 +215,40 @@ private struct Page {
   var version: UInt32 { load(20, as: UInt32.self) }
   var pageByteCount: UInt32 { load(40, as: UInt32.self) }
   var transaction: UInt64 { load(144, as: UInt64.self) }
+
+  func database(at offset: Int, mayHoldDatabases: Bool = true) -> Database {
+    Database(
+      root: load(offset + 40, as: UInt64.self), depth: min(load(offset + 6, as: UInt16.self), 32),
+      bigValuePageCount: load(offset + 24, as: UInt64.self), mayHoldDatabases: mayHoldDatabases)
+  }
+
+  /// Where the page's nodes begin.
+  var nodes: [Int] {
+    let count = max(0, Int(load(12, as: UInt16.self)) - 16) / 2
+    return (0..<min(count, (bytes.count - 16) / 2)).compactMap { index in
+      let offset = Int(load(16 + 2 * index, as: UInt16.self))
+      return offset + 8 <= bytes.count ? offset : nil
+    }
+  }
+
+  func nodeFlags(_ node: Int) -> UInt16 { load(node + 4, as: UInt16.self) }
+  func valueByteCount(_ node: Int) -> Int { Int(load(node, as: UInt32.self)) }
+
+  func child(_ node: Int) -> UInt64 {
+    UInt64(load(node, as: UInt32.self)) | UInt64(load(node + 4, as: UInt16.self)) << 32
+  }
+
+  func pageOfBigValue(_ node: Int) -> UInt64? {
+    let data = data(node)
+    return data + 8 <= bytes.count ? load(data, as: UInt64.self) : nil
+  }
+
+  func database(of node: Int) -> Database? {
+    let data = data(node)
+    return data + 48 <= bytes.count ? database(at: data, mayHoldDatabases: false) : nil
+  }
+
+  private func data(_ node: Int) -> Int { node + 8 + Int(load(node + 6, as: UInt16.self)) }
 }
 
 /// `open(2)`, under a name that no method hides.

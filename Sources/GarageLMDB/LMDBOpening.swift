@@ -146,8 +146,9 @@ struct LMDBOpening {
     var isOpen = true
     defer { if isOpen { mdb_txn_abort(txn) } }
 
+    // Before any page is looked at.
+    if try !file.checkLength(env, txn) { return nil }
     if try hasMarker(txn) {
-      try file.checkLength(env, txn)
       var dbi: MDB_dbi = 0
       let code = mdb_dbi_open(txn, Self.contentName, 0, &dbi)
       if code != MDB_SUCCESS { throw failure(code == MDB_NOTFOUND ? MDB_CORRUPTED : code) }

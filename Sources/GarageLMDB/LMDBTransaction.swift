@@ -59,10 +59,11 @@ class LMDBReadTransaction: ReadTransaction {
       state.takeBack()
       giveBack(cursor)
     }
+    let keys = keys.span
     for index in keys.indices {
-      let key = keys[index]
-      try state.checkKey(key.bytes.span.bytes, .get, limit: maximumKeyByteCount)
-      let (code, value) = key.bytes.withUnsafeBytes { bytes in
+      let key = keys[index].bytes.span.bytes
+      try state.checkKey(key, .get, limit: maximumKeyByteCount)
+      let (code, value) = key.withUnsafeBytes { bytes in
         var key = MDB_val(bytes)
         var value = MDB_val()
         let code = mdb_cursor_get(cursor, &key, &value, MDB_SET)
@@ -188,6 +189,9 @@ class LMDBReadTransaction: ReadTransaction {
 
 /// The write transaction. It stays on the thread that began it, because LMDB's lock belongs to that thread.
 final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
+  /// The cursor that puts, between changes of other kinds. A put near the last one finds its page without a
+  /// descent. LMDB frees it with the transaction.
+  private var putCursor: OpaquePointer?
   /// How many puts to make before appending is tried again, and how many that will be after the next miss.
   private var putsUntilAppend = 0
   private var appendPause = 0
@@ -200,20 +204,27 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     try state.beginChange(.put)
     try state.checkKey(key, .put, limit: maximumKeyByteCount)
     try state.checkValue(value, limit: LMDBStorage.maximumValueByteCount)
+    let cursor = try putCursor ?? openPutCursor()
     let code = key.withUnsafeBytes { key in
-      value.withUnsafeBytes { value in putOrAppend(MDB_val(key), MDB_val(value)) }
+      value.withUnsafeBytes { value in putOrAppend(cursor, MDB_val(key), MDB_val(value)) }
     }
     if code != MDB_SUCCESS { throw failure(code, .put) }
+  }
+
+  private func openPutCursor() throws -> OpaquePointer {
+    let cursor = try takeCursor(.put)
+    putCursor = cursor
+    return cursor
   }
 
   /// Appends where the key is the largest so far, which fills pages to the brim and spares the search, and
   /// puts elsewhere. LMDB itself says where that is; after a miss it is asked less and less often.
   @inline(__always)
-  private func putOrAppend(_ key: MDB_val, _ value: MDB_val) -> Int32 {
+  private func putOrAppend(_ cursor: OpaquePointer, _ key: MDB_val, _ value: MDB_val) -> Int32 {
     var key = key
     var value = value
     if putsUntilAppend == 0 {
-      let code = mdb_put(txn, dbi, &key, &value, UInt32(MDB_APPEND))
+      let code = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_APPEND))
       if code != MDB_KEYEXIST {
         appendPause = 0
         return code
@@ -223,12 +234,13 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     } else {
       putsUntilAppend -= 1
     }
-    return mdb_put(txn, dbi, &key, &value, 0)
+    return mdb_cursor_put(cursor, &key, &value, 0)
   }
 
   func remove(_ key: RawSpan) throws {
     try state.beginChange(.remove)
     try state.checkKey(key, .remove, limit: maximumKeyByteCount)
+    closePutCursor()
     let code = key.withUnsafeBytes { bytes in
       var key = MDB_val(bytes)
       return mdb_del(txn, dbi, &key, nil)
@@ -236,9 +248,17 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .remove) }
   }
 
+  /// Before pages are merged, so that LMDB has one cursor at a time to keep up to date.
+  private func closePutCursor() {
+    guard let cursor = putCursor else { return }
+    putCursor = nil
+    mdb_cursor_close(cursor)
+  }
+
   func removeAll(in range: StorageKeyRange) throws {
     try state.beginChange(.remove)
     if range.isEmpty { return }
+    closePutCursor()
     var code: Int32
     if range == .all {
       code = mdb_drop(txn, dbi, 0)
