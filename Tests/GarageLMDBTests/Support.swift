@@ -1,10 +1,12 @@
 import CLMDB
+import Dispatch
 import Foundation
 import GarageDriver
 import GarageLMDB
 import Testing
 
 /// A folder that is gone after `body`.
+@discardableResult
 func withTemporaryFolder<R>(_ body: (URL) throws -> R) throws -> R {
   let folder = FileManager.default.temporaryDirectory.appending(path: "garage-lmdb-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -13,6 +15,7 @@ func withTemporaryFolder<R>(_ body: (URL) throws -> R) throws -> R {
 }
 
 /// The same for bodies that wait for other processes.
+@discardableResult
 func withTemporaryFolder<R>(_ body: (URL) async throws -> R) async throws -> R {
   let folder = FileManager.default.temporaryDirectory.appending(path: "garage-lmdb-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -129,4 +132,45 @@ struct LMDBFailure: Error, CustomStringConvertible {
 
 func check(_ code: Int32) throws {
   if code != MDB_SUCCESS { throw LMDBFailure(code: code) }
+}
+
+/// A thread of its own that runs `body`.
+func startThread(_ body: @escaping @Sendable () -> Void) -> RunningThread {
+  let running = RunningThread()
+  let thread = Thread {
+    body()
+    running.finished.signal()
+  }
+  thread.stackSize = 1 << 20
+  thread.start()
+  return running
+}
+
+struct RunningThread: Sendable {
+  let finished = DispatchSemaphore(value: 0)
+  func wait() { finished.wait() }
+}
+
+extension DispatchSemaphore {
+  /// Waits from an asynchronous function.
+  func waitOffThread() async {
+    await withCheckedContinuation { continuation in
+      Thread { [self] in
+        wait()
+        continuation.resume()
+      }.start()
+    }
+  }
+}
+
+/// What a child process does to make a store larger than others have mapped it.
+func growStore(at path: String, _ key: String) throws {
+  let storage = try LMDBStorage(at: URL(filePath: path), options: LMDBOptions(mapByteCount: 1 << 30))
+  try storage.put([UInt8](repeating: 5, count: 8 << 20), key)
+  try storage.close()
+}
+
+func fileByteCount(_ folder: URL) throws -> Int {
+  let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/data.mdb")
+  return try #require(attributes[.size] as? Int)
 }
