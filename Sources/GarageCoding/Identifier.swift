@@ -121,7 +121,7 @@ extension Identifier {
   /// The identifier of an `id`, by the type it has at run time; an `AnyHashable` is what it holds.
   ///
   /// - Parameter canonical: encodes an `id` that is none of the simple kinds.
-  /// - Throws: ``IdentityError`` for a type that can be no `id`, and what `canonical` throws.
+  /// - Throws: ``GraphCodingError`` for a type that can be no `id`, and what `canonical` throws.
   package init(_ id: any Hashable, canonical: CanonicalEncoding) throws {
     func write<T: Hashable>(_ id: T) throws -> Identifier {
       let plan = try IdentifierPlan.of(T.self)
@@ -154,7 +154,7 @@ extension Identifier {
   /// loss: `"7"` where `id` is an `Int`, but not `"07"`. A value that does not convert keeps its own
   /// identifier, which names no object of that type.
   ///
-  /// - Throws: ``IdentityError`` for types that can be no `id`, and what `canonical` throws.
+  /// - Throws: ``GraphCodingError`` for types that can be no `id`, and what `canonical` throws.
   package static func converting(
     _ value: any Hashable, toMatch idType: Any.Type, canonical: CanonicalEncoding
   ) throws -> Identifier {
@@ -168,7 +168,7 @@ extension Identifier {
 
   /// A function that writes identifiers of one type of `id`, to be kept by whoever writes many.
   ///
-  /// - Throws: ``IdentityError/unsupportedIdentifier(type:)``.
+  /// - Throws: ``GraphCodingError/unsupportedIdentifier(type:)``.
   package static func makeEncoder<ID>(
     for type: ID.Type, canonical: @escaping CanonicalEncoding
   ) throws -> (ID, inout IdentifierWriter) throws -> Void {

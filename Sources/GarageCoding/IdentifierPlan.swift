@@ -91,12 +91,12 @@ extension IdentifierPlan {
 
   /// The plan for a type.
   ///
-  /// - Throws: ``IdentityError/unsupportedIdentifier(type:)``.
+  /// - Throws: ``GraphCodingError/unsupportedIdentifier(type:)``.
   package static func of(_ type: Any.Type) throws -> IdentifierPlan {
     let key = ObjectIdentifier(type)
     if let plan = known.withLock({ $0[key] }) { return plan }
     guard let plan = make(for: type, depth: 0) else {
-      throw IdentityError.unsupportedIdentifier(type: String(reflecting: type))
+      throw GraphCodingError.unsupportedIdentifier(type: String(reflecting: type))
     }
     known.withLock { $0[key] = plan }
     return plan

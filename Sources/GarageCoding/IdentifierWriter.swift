@@ -64,14 +64,14 @@ package struct IdentifierWriter: ~Copyable {
 
   /// Any integer of up to 128 bits.
   ///
-  /// - Throws: ``IdentityError/integerTooWide(type:)`` beyond them.
+  /// - Throws: ``GraphCodingError/integerTooWide(type:)`` beyond them.
   package mutating func write<T: BinaryInteger>(anyInteger integer: T) throws {
     if let small = Int64(exactly: integer) {
       write(integer: small)
     } else if let magnitude = UInt128(exactly: integer.magnitude) {
       write(isNegative: integer < 0, magnitude: magnitude)
     } else {
-      throw IdentityError.integerTooWide(type: String(reflecting: T.self))
+      throw GraphCodingError.integerTooWide(type: String(reflecting: T.self))
     }
   }
 

@@ -108,9 +108,7 @@ enum Normalization {
   }
 
   private static func decompose(_ value: UInt32, into result: inout [Decomposed]) {
-    if value < 0xC0 {  // nothing below decomposes
-      result.append((value, 0))
-    } else if let (first, second) = tables.parts[value] {
+    if let (first, second) = tables.parts[value] {
       decompose(first, into: &result)  // the tables nest four deep at most
       append(second, to: &result)
     } else if let whole = tables.excluded[value] {
@@ -151,11 +149,12 @@ enum Normalization {
       }
       result.append(value)
     }
-    return String(decoding: result, as: UTF32.self)
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: result.lazy.compactMap(Unicode.Scalar.init))
+    return String(text)
   }
 
   private static func composite(_ first: UInt32, _ second: UInt32) -> UInt32? {
-    guard second >= 0x300 else { return nil }  // nothing below composes with what precedes it
     if Hangul.leading.contains(first), Hangul.vowels.contains(second) {
       let (l, v) = (first - Hangul.leading.lowerBound, second - Hangul.vowels.lowerBound)
       return Hangul.syllables.lowerBound + (l * 21 + v) * 28

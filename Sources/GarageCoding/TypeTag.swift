@@ -47,7 +47,7 @@ public struct TypeTag: Hashable, Sendable {
 
   /// The tag of a type: the one it declares by ``TypeTagged``, or else one derived from its qualified name.
   ///
-  /// - Throws: ``IdentityError`` when the declared tag is empty or that of a superclass, or when the derived
+  /// - Throws: ``GraphCodingError`` when the declared tag is empty or that of a superclass, or when the derived
   ///   one is also that of another type of this process.
   public static func of(_ type: Any.Type) throws -> TypeTag {
     let key = ObjectIdentifier(type)
@@ -59,7 +59,7 @@ public struct TypeTag: Hashable, Sendable {
     try registry.withLock { registry in
       if declared == nil {
         if let other = registry.derived[tag.name], other != type {
-          throw IdentityError.derivedTagCollision(
+          throw GraphCodingError.derivedTagCollision(
             tag: tag.name, type: String(reflecting: type), other: String(reflecting: other))
         }
         registry.derived[tag.name] = type
@@ -100,11 +100,11 @@ public struct TypeTag: Hashable, Sendable {
   private static let registry = Mutex(Registry())
 
   private static func validate(_ declared: String, of type: Any.Type) throws {
-    guard !declared.isEmpty else { throw IdentityError.emptyTag(type: String(reflecting: type)) }
+    guard !declared.isEmpty else { throw GraphCodingError.emptyTag(type: String(reflecting: type)) }
     var next: AnyClass? = superclass(of: type)
     while let ancestor = next {
       if (ancestor as? any TypeTagged.Type)?.typeTag == declared {
-        throw IdentityError.tagOfSuperclass(
+        throw GraphCodingError.tagOfSuperclass(
           tag: declared, type: String(reflecting: type), superclass: String(reflecting: ancestor))
       }
       next = _getSuperclass(ancestor)

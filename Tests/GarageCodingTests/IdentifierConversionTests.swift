@@ -54,6 +54,6 @@ private struct Pair: Codable, Hashable { var a = 1 }
     #expect(try converted("x", Date.self) == identifier("x"))
     #expect(try converted("x", Pair.self) == identifier("x"))
     #expect(try converted(Pair(), String.self) == identifier(Pair()))
-    #expect(throws: IdentityError.self) { try converted("x", ObjectIdentifier.self) }
+    #expect(throws: GraphCodingError.self) { try converted("x", ObjectIdentifier.self) }
   }
 }

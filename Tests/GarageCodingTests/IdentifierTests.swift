@@ -76,11 +76,11 @@ private struct Pair: Codable, Hashable { var a = 1 }
 
   @Test func unsupportedTypesAreNamed() {
     for id in [ObjectIdentifier(Int.self), Unusable()] as [any Hashable] {
-      let error = #expect(throws: IdentityError.self) { try identifier(id) }
+      let error = #expect(throws: GraphCodingError.self) { try identifier(id) }
       #expect(error == .unsupportedIdentifier(type: String(reflecting: type(of: id))))
     }
-    #expect(throws: IdentityError.self) { try IdentifierPlan.of(AnyHashable.self) }
-    #expect(throws: IdentityError.self) { try IdentifierPlan.of(Unusable?.self) }
+    #expect(throws: GraphCodingError.self) { try IdentifierPlan.of(AnyHashable.self) }
+    #expect(throws: GraphCodingError.self) { try IdentifierPlan.of(Unusable?.self) }
   }
 
   @Test func canonicalErrorsPass() {

@@ -25,4 +25,7 @@ void garage_sha256(const void *_Nullable bytes, size_t count, uint8_t out[_Nonnu
 void garage_watch_forks(void);
 uint32_t garage_fork_count(void);
 
+// How many bytes of the calling thread's stack are left; SIZE_MAX where the system does not tell.
+size_t garage_stack_remaining(void);
+
 #endif

@@ -1,0 +1,92 @@
+/// The first byte of every value in a body. `Docs/Format.md` draws what follows each.
+///
+/// Small integers, short strings and the first references are told by the first byte alone, because they are
+/// what most values are. A body is self-describing: any value can be skipped without knowing its type.
+enum BodyTag {
+  /// A field of a shape that the value does not have: `encodeIfPresent` of nil.
+  static let absent: UInt8 = 0x00
+  static let null: UInt8 = 0x01
+  static let `false`: UInt8 = 0x02
+  static let `true`: UInt8 = 0x03
+  // Integers stand in the narrowest width that holds them, little-endian; unsigned only where needed.
+  static let int8: UInt8 = 0x04
+  static let int16: UInt8 = 0x05
+  static let int32: UInt8 = 0x06
+  static let int64: UInt8 = 0x07
+  static let int128: UInt8 = 0x08
+  static let uint64: UInt8 = 0x09
+  static let uint128: UInt8 = 0x0A
+  /// IEEE 754 binary32 and binary64, little-endian, bit for bit.
+  static let float: UInt8 = 0x0B
+  static let double: UInt8 = 0x0C
+  /// Seconds since 2001-01-01 00:00 UTC as a binary64.
+  static let date: UInt8 = 0x0D
+  static let uuid: UInt8 = 0x0E
+  /// A decimal number as text: length byte, ASCII.
+  static let decimal: UInt8 = 0x0F
+  // Bytes and UTF-8 text behind a length of one or four bytes.
+  static let data8: UInt8 = 0x10
+  static let data32: UInt8 = 0x11
+  static let string8: UInt8 = 0x12
+  static let string32: UInt8 = 0x13
+  /// length, shape index plus one (0: none), the shape's values, then entries (key length, key, value) sorted
+  /// by key; all numbers one byte (small) or four (large).
+  static let mapSmall: UInt8 = 0x14
+  static let mapLarge: UInt8 = 0x15
+  /// length, count, values.
+  static let arraySmall: UInt8 = 0x16
+  static let arrayLarge: UInt8 = 0x17
+  /// length, element kind, elements without tags.
+  static let packedSmall: UInt8 = 0x18
+  static let packedLarge: UInt8 = 0x19
+  /// An index into the record's reference table.
+  static let reference8: UInt8 = 0x1A
+  static let reference32: UInt8 = 0x1B
+  /// Type tag and identifier themselves: only in canonical bodies, which have no table.
+  static let canonicalReference: UInt8 = 0x1C
+
+  /// 0x40…0x7F: the integers 0…63.
+  static let smallInteger: UInt8 = 0x40
+  /// 0x80…0xBF: strings of 0…63 bytes.
+  static let shortString: UInt8 = 0x80
+  /// 0xC0…0xDF: the references 0…31.
+  static let smallReference: UInt8 = 0xC0
+
+  /// Bytes before a container's content, by width of its numbers.
+  static let smallHeaderByteCount = 3
+  static let largeHeaderByteCount = 9
+}
+
+/// What the elements of a packed array are: its second header field. Fixed-width ones are little-endian.
+enum PackedKind: UInt8 {
+  case string = 1
+  case date = 2
+  case int8 = 3
+  case int16 = 4
+  case int32 = 5
+  case int64 = 6
+  case uint64 = 7
+  case float = 8
+  case double = 9
+  case bool = 10
+  case uint8 = 11
+
+  /// Bytes per element; 0 for strings, which stand behind a length of their own.
+  var width: Int {
+    switch self {
+    case .string: 0
+    case .int8, .bool, .uint8: 1
+    case .int16: 2
+    case .int32, .float: 4
+    case .date, .int64, .uint64, .double: 8
+    }
+  }
+}
+
+/// Limits of the format.
+public enum RecordFormat {
+  /// The version that this library writes, and the newest that it reads.
+  public static let version = 1
+  /// How deep values may nest inside one record.
+  public static let maximumDepth = 512
+}

@@ -1,0 +1,156 @@
+/// What a decoder knows at one moment, as plain data behind an unsafe pointer; see ``EncoderState`` for why.
+struct DecoderState {
+  /// The bytes of the record being decoded. Lent: valid while that record is being decoded.
+  var base: UnsafeRawPointer
+  /// Where the next value is read.
+  var cursor = 0
+  var input = DecodingInput()
+  var record = RecordContext()
+  var lastSerial: UInt64 = 0
+  /// How many values are open around the next one.
+  var depth = 0
+  /// Room for one value of a plain type, on its way from a function that is not generic.
+  let scratch: UnsafeMutableRawPointer
+  let core: Unmanaged<DecodingCore>
+}
+
+typealias DecoderPointer = UnsafeMutablePointer<DecoderState>
+
+/// The frame that is being read, and where the fields of the open maps are.
+struct DecodingInput {
+  var frame = DecodingFrame()
+  /// The offsets of the fields found so far, outermost map first.
+  var offsets = OffsetStack()
+}
+
+/// Where the tables of the record being decoded stand in the core's stacks.
+struct RecordContext {
+  var serial: UInt64 = 0
+  var number = -1
+  var referenceBase = 0
+  var referenceCount = 0
+  var shapeBase = 0
+  var shapeCount = 0
+}
+
+/// One value being read: what one `init(from:)` may look at.
+struct DecodingFrame {
+  enum Kind: UInt8 { case value, map, array }
+
+  var serial: UInt64 = 0
+  var kind = Kind.value
+  /// The value's bounds.
+  var start = 0
+  var end = 0
+  /// The first field's or element's offset.
+  var content = 0
+  /// A map's shape and how many fields it has; entries follow up to `end`.
+  var shape: Unmanaged<Shape>?
+  var shapedCount = 0
+  /// The key type whose `fields` these are. Checked at each look-up: a superclass has another.
+  var keys: KeyTablePointer?
+  var fields: FieldMap?
+  /// The field or element that begins at `nextOffset`; -1 where that is not known, after an error.
+  var next = 0
+  var nextOffset = 0
+  /// The field or element that is being read, and where the key of an entry begins: for coding paths.
+  var current = -1
+  var currentKey = 0
+  /// An array's element count.
+  var count = 0
+  /// Where this map's offsets are in `DecodingInput.offsets`, and how many are known.
+  var indexBase = 0
+  var indexCount = 0
+  /// The frame around this one, for coding paths.
+  var parent: UnsafePointer<DecodingFrame>?
+}
+
+extension UnsafeMutablePointer where Pointee == DecoderState {
+  @inline(__always)
+  var core: DecodingCore { pointee.core.takeUnretainedValue() }
+
+  @inline(__always)
+  func nextSerial() -> UInt64 {
+    pointee.lastSerial &+= 1
+    return pointee.lastSerial
+  }
+
+  /// Runs `body`, an `init(from:)`, on the value at the cursor, in a frame of its own, and leaves the cursor
+  /// behind the value, however much of it was read.
+  @inline(__always)
+  func withFrame<R>(_ body: (UInt64) throws -> R) throws -> R {
+    guard pointee.depth < RecordFormat.maximumDepth, hasStack() else {
+      throw GraphCodingError.nestingTooDeep(depth: pointee.depth)
+    }
+    let start = pointee.cursor
+    let end = try skipValue(pointee.base, start, end: pointee.input.frame.end)
+    var outer = pointee.input.frame
+    let indexCount = pointee.input.offsets.count
+    let serial = nextSerial()
+    pointee.depth &+= 1
+    defer {
+      pointee.depth &-= 1
+      pointee.input.frame = outer
+      pointee.input.offsets.truncate(to: indexCount)
+    }
+    return try withUnsafePointer(to: &outer) { outer in
+      pointee.input.frame = DecodingFrame(
+        serial: serial, start: start, end: end, indexBase: indexCount, parent: outer)
+      let result = try body(serial)
+      pointee.cursor = end
+      return result
+    }
+  }
+
+  func staleContainer(_ keys: [any CodingKey]) -> any Error {
+    fail(
+      DecodingError.dataCorrupted(
+        DecodingError.Context(
+          codingPath: codingPath + keys,
+          debugDescription: """
+            A container or decoder was used after the init(from:) that it was made for, or while a value \
+            inside it was being decoded. Use it only where it was given.
+            """)))
+  }
+
+  /// Notes an error that must not be lost, even where user code says `try?`.
+  func fail(_ error: any Error) -> any Error {
+    core.noteFailure(error)
+    return error
+  }
+
+  /// The path to the value being decoded, inside its record; put together when somebody asks.
+  var codingPath: [any CodingKey] {
+    var path: [any CodingKey] = []
+    var frame = pointee.input.frame.parent
+    while let outer = frame {
+      if let key = currentKey(of: outer.pointee) { path.append(key) }
+      frame = outer.pointee.parent
+    }
+    return core.basePath + path.reversed()
+  }
+
+  /// The path to the field or element being read.
+  var childPath: [any CodingKey] {
+    codingPath + (currentKey(of: pointee.input.frame).map { [$0] } ?? [])
+  }
+
+  private func currentKey(of frame: DecodingFrame) -> (any CodingKey)? {
+    guard frame.current >= 0 else { return nil }
+    switch frame.kind {
+    case .value: return nil
+    case .array: return PlainKey(intValue: frame.current)
+    case .map:
+      let text: String
+      if frame.current < frame.shapedCount, let shape = frame.shape?.takeUnretainedValue() {
+        text = shape.keys[frame.current]
+      } else {
+        var at = frame.currentKey
+        guard let length = try? readVarint(pointee.base, &at, end: frame.end), length <= frame.end - at else { return nil }
+        text = String(decoding: UnsafeRawBufferPointer(start: pointee.base + at, count: length), as: UTF8.self)
+      }
+      let known = frame.keys?.pointee.table.takeUnretainedValue().keys ?? []
+      return known.first { $0?.stringValue == text } ?? PlainKey(stringValue: text)
+    }
+  }
+}

@@ -1,0 +1,200 @@
+extension UnsafeMutablePointer where Pointee == DecoderState {
+  /// Begins reading the current frame's value as an array, from its first element.
+  func requestArray() throws {
+    let frame = pointee.input.frame
+    guard frame.kind != .map else { throw mismatch([Any].self, at: frame.start, codingPath) }
+    if frame.kind == .array { return }
+    if let header = try readHeader(
+      pointee.base, frame.start, end: frame.end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
+    {
+      // Each element takes a byte at least.
+      guard header.second <= header.end - header.content else {
+        throw DamagedBody(reason: "an array counts more elements than it has bytes", offset: frame.start)
+      }
+      openArray(content: header.content, end: header.end, count: header.second)
+    } else if let packed = try PackedArray(pointee.base, frame.start, end: frame.end) {
+      try openPacked(packed)
+    } else {
+      throw mismatch([Any].self, at: frame.start, codingPath)
+    }
+  }
+
+  private func openArray(content: Int, end: Int, count: Int) {
+    pointee.input.frame.kind = .array
+    pointee.input.frame.content = content
+    pointee.input.frame.end = end
+    pointee.input.frame.count = count
+    pointee.input.frame.next = 0
+    pointee.input.frame.nextOffset = content
+  }
+
+  /// A packed array that is read element by element: its elements are written out with their tags, into memory
+  /// that the core keeps as long as the record. Offsets count from the record's first byte all the same.
+  private func openPacked(_ packed: PackedArray) throws {
+    let (bytes, count) = try core.unpack(packed)
+    let content = UnsafeRawPointer(bytes.baseAddress!) - pointee.base
+    openArray(content: content, end: content + bytes.count, count: count)
+  }
+
+  /// Moves the cursor to the next element.
+  @inline(__always)
+  func beginElement(_ type: Any.Type, serial: UInt64) throws {
+    guard pointee.input.frame.serial == serial else { throw staleContainer([]) }
+    let index = pointee.input.frame.next
+    guard index < pointee.input.frame.count else {
+      throw DecodingError.valueNotFound(
+        type,
+        DecodingError.Context(
+          codingPath: codingPath + [PlainKey(intValue: index)],
+          debugDescription: "The array has \(pointee.input.frame.count) elements; another was asked for."))
+    }
+    pointee.input.frame.current = index
+    pointee.cursor = pointee.input.frame.nextOffset
+  }
+
+  /// A node for the value at the cursor, which is left behind it.
+  func makeNode() throws -> DecodingNode {
+    guard pointee.depth < RecordFormat.maximumDepth else {
+      throw GraphCodingError.nestingTooDeep(depth: pointee.depth)
+    }
+    let end = try skipValue(pointee.base, pointee.cursor, end: pointee.input.frame.end)
+    let node = DecodingNode(self, end: end)
+    pointee.cursor = end
+    return node
+  }
+}
+
+// MARK: - Values of any type
+
+extension UnsafeMutablePointer where Pointee == DecoderState {
+  /// Reads a value of any type. A reference stands for the object it names, whatever the type has become.
+  @inline(__always)
+  func readAny<T: Decodable>(_ type: T.Type) throws -> T {
+    let (facts, kind) = core.types.facts(of: T.self)
+    switch kind {
+    case .plain, .unordered, .reference, .interned:
+      guard try isReference() else { return try readInline(type) }
+      let index = try readReferenceIndex()
+      if let object = try core.object(type, facts, reference: index) { return object }
+      throw missing(type, index)
+    default: return try readSpecial(type, kind)
+    }
+  }
+
+  /// Reads a value whose property may be without: nil where it is a reference whose record is gone.
+  @inline(__always)
+  func readTarget<T: Decodable>(_ type: T.Type) throws -> T? {
+    let (facts, kind) = core.types.facts(of: T.self)
+    switch kind {
+    case .plain, .unordered, .reference, .interned:
+      guard try isReference() else { return try readInline(type) }
+      return try core.object(type, facts, reference: try readReferenceIndex())
+    default: return try readSpecial(type, kind)
+    }
+  }
+
+  @inline(__always)
+  func readInline<T: Decodable>(_ type: T.Type) throws -> T {
+    try withFrame { serial in try T(from: ValueDecoder(state: self, serial: serial, node: nil)) }
+  }
+
+  @inline(never)
+  private func readSpecial<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
+    switch kind {
+    case .own:
+      guard let own = type as? any GraphDecodable.Type, let value = try own.init(fromGraph: self) as? T else {
+        throw mismatch(type)
+      }
+      return value
+    case .url where (try tag()) < BodyTag.string8, .packed where !(try hasPackedForm(type)): return try readInline(type)
+    default:
+      try readScalar(kind, type)
+      return pointee.scratch.assumingMemoryBound(to: T.self).move()
+    }
+  }
+
+  /// Reads a value of a type that the format knows into the scratch memory.
+  private func readScalar(_ kind: ValueKind, _ type: Any.Type) throws {
+    let scratch = pointee.scratch
+    switch kind {
+    case .bool: scratch.initializeMemory(as: Bool.self, to: try readBool())
+    case .string: scratch.initializeMemory(as: String.self, to: try readString())
+    case .double: scratch.initializeMemory(as: Double.self, to: try readDouble())
+    case .float: scratch.initializeMemory(as: Float.self, to: try readFloat())
+    case .int: scratch.initializeMemory(as: Int.self, to: try readInteger(Int.self))
+    case .int8: scratch.initializeMemory(as: Int8.self, to: try readInteger(Int8.self))
+    case .int16: scratch.initializeMemory(as: Int16.self, to: try readInteger(Int16.self))
+    case .int32: scratch.initializeMemory(as: Int32.self, to: try readInteger(Int32.self))
+    case .int64: scratch.initializeMemory(as: Int64.self, to: try readInteger(Int64.self))
+    case .int128: scratch.initializeMemory(as: Int128.self, to: try readInteger(Int128.self))
+    case .uint: scratch.initializeMemory(as: UInt.self, to: try readInteger(UInt.self))
+    case .uint8: scratch.initializeMemory(as: UInt8.self, to: try readInteger(UInt8.self))
+    case .uint16: scratch.initializeMemory(as: UInt16.self, to: try readInteger(UInt16.self))
+    case .uint32: scratch.initializeMemory(as: UInt32.self, to: try readInteger(UInt32.self))
+    case .uint64: scratch.initializeMemory(as: UInt64.self, to: try readInteger(UInt64.self))
+    case .uint128: scratch.initializeMemory(as: UInt128.self, to: try readInteger(UInt128.self))
+    case .packed: try readPacked(type)
+    case .date, .data, .uuid, .url, .decimal: try readFoundation(kind)
+    case .plain, .unordered, .own, .reference, .interned: throw mismatch(type)
+    }
+  }
+
+  @inline(__always)
+  func isReference() throws -> Bool {
+    let tag = try tag()
+    return tag >= BodyTag.smallReference || tag == BodyTag.reference8 || tag == BodyTag.reference32
+  }
+
+  func readReferenceIndex() throws -> Int {
+    let tag = try tag()
+    let index: Int
+    switch tag {
+    case BodyTag.smallReference..<0xE0:
+      index = Int(tag & 0x1F)
+      pointee.cursor += 1
+    case BodyTag.reference8:
+      index = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.end))
+      pointee.cursor += 2
+    case BodyTag.reference32:
+      index = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 4, end: pointee.input.frame.end))
+      pointee.cursor += 5
+    default: throw unknownTag(tag, pointee.cursor)
+    }
+    guard index < pointee.record.referenceCount else {
+      throw DamagedBody(reason: "reference \(index) is not in the record's table", offset: pointee.cursor)
+    }
+    return index
+  }
+
+  func isNull() throws -> Bool {
+    if try tag() == BodyTag.null { return true }
+    guard try isReference() else { return false }
+    let cursor = pointee.cursor
+    defer { pointee.cursor = cursor }
+    return try !core.hasRecord(reference: try readReferenceIndex())
+  }
+
+  func missing(_ type: Any.Type, _ reference: Int) -> any Error {
+    missing(type, core.identity(ofReference: reference), childPath)
+  }
+
+  func missing(_ type: Any.Type, _ identity: RecordIdentity, _ path: [any CodingKey]) -> any Error {
+    DecodingError.dataCorrupted(
+      DecodingError.Context(
+        codingPath: path,
+        debugDescription: "Missing Identifiable reference of type: \(type) with id: \(identity.identifier)"))
+  }
+}
+
+/// What a key without a value decodes to, for the types that say so: nil where it is an error.
+func emptyValue<T>(_ type: T.Type) -> T? { (type as? any EmptyDecodable.Type)?.empty as? T }
+
+/// A type of this module whose property may be missing from a record.
+protocol EmptyDecodable {
+  static var empty: Self { get }
+}
+
+/// A type of this module that reads itself through the coder's own functions.
+protocol GraphDecodable {
+  init(fromGraph state: DecoderPointer) throws
+}

@@ -1,0 +1,345 @@
+/// Reads the fields of a map.
+struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  private let state: DecoderPointer
+  private let keys: KeyTablePointer
+  /// Where the serial of this container's frame stands.
+  private let binding: UnsafeMutablePointer<UInt64>
+  private let owner: Binding?
+  private let node: DecodingNode?
+
+  /// Frees the binding of a container that is used once.
+  private final class Binding {
+    let serial: UnsafeMutablePointer<UInt64>
+    init(_ serial: UInt64) {
+      self.serial = .allocate(capacity: 1)
+      self.serial.initialize(to: serial)
+    }
+    deinit { serial.deallocate() }
+  }
+
+  /// A container whose binding somebody else keeps, to bind it again.
+  init(_ state: DecoderPointer, _ keys: KeyTablePointer, binding: UnsafeMutablePointer<UInt64>) {
+    self.state = state
+    self.keys = keys
+    self.binding = binding
+    owner = nil
+    node = nil
+  }
+
+  /// A container for one frame.
+  init(_ state: DecoderPointer, _ keys: KeyTablePointer, serial: UInt64, node: DecodingNode?) {
+    self.state = state
+    self.keys = keys
+    let owner = Binding(serial)
+    binding = owner.serial
+    self.owner = owner
+    self.node = node
+  }
+
+  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+
+  var allKeys: [Key] {
+    let texts = try? inside { try state.allKeys(serial: binding.pointee) }
+    return (texts ?? []).compactMap { Key(stringValue: $0) }
+  }
+
+  func contains(_ key: Key) -> Bool {
+    (try? inside { try state.find(key, keys, serial: binding.pointee) }) ?? false
+  }
+
+  func decodeNil(forKey key: Key) throws -> Bool {
+    try inside {
+      guard try state.find(key, keys, serial: binding.pointee) else { throw notFound(key) }
+      return try state.tag() == BodyTag.null
+    }
+  }
+
+  @inline(__always)
+  private func inside<R>(_ body: () throws -> R) throws -> R {
+    guard let node else { return try body() }
+    try node.enter(state)
+    defer { node.leave(state) }
+    return try body()
+  }
+
+  /// Reads the value of a key, which must be there.
+  @inline(__always)
+  private func read<R>(_ key: Key, _ body: () throws -> R) throws -> R {
+    try inside {
+      guard try state.find(key, keys, serial: binding.pointee) else { throw notFound(key) }
+      let value = try body()
+      state.advance()
+      return value
+    }
+  }
+
+  /// Reads the value of a key; nil where it is absent or null.
+  @inline(__always)
+  private func readIfPresent<R>(_ key: Key, _ body: () throws -> R?) throws -> R? {
+    try inside {
+      guard try state.find(key, keys, serial: binding.pointee) else { return nil }
+      if try state.tag() == BodyTag.null {
+        state.pointee.cursor += 1
+        state.advance()
+        return nil
+      }
+      let value = try body()
+      state.advance()
+      return value
+    }
+  }
+
+  private func notFound(_ key: Key) -> any Error {
+    DecodingError.keyNotFound(
+      key,
+      DecodingError.Context(
+        codingPath: state.codingPath,
+        debugDescription: """
+          The record has no value for "\(key.stringValue)". If the property was added after the object was \
+          parked, make it an optional or decode it with a default.
+          """))
+  }
+
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try read(key) { try state.readBool() } }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String { try read(key) { try state.readString() } }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try read(key) { try state.readDouble() } }
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try read(key) { try state.readFloat() } }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try read(key) { try state.readInteger(type) } }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    try inside {
+      guard try state.find(key, keys, serial: binding.pointee) else {
+        if let empty = emptyValue(type) { return empty }
+        throw notFound(key)
+      }
+      let value = try state.readAny(type)
+      state.advance()
+      return value
+    }
+  }
+
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    try readIfPresent(key) { try state.readBool() }
+  }
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    try readIfPresent(key) { try state.readString() }
+  }
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    try readIfPresent(key) { try state.readDouble() }
+  }
+  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+    try readIfPresent(key) { try state.readFloat() }
+  }
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
+    try readIfPresent(key) { try state.readInteger(type) }
+  }
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    try readIfPresent(key) { try state.readTarget(type) }
+  }
+
+  // MARK: - Containers inside
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> {
+    try node(key).decoder(state).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try node(key).decoder(state).unkeyedContainer()
+  }
+
+  func superDecoder(forKey key: Key) throws -> any Decoder { try node(key).decoder(state) }
+
+  func superDecoder() throws -> any Decoder {
+    try inside {
+      guard state.pointee.input.frame.serial == binding.pointee else { throw state.staleContainer([PlainKey.super]) }
+      guard try state.findText(PlainKey.super.stringValue) else {
+        throw DecodingError.keyNotFound(
+          PlainKey.super,
+          DecodingError.Context(codingPath: state.codingPath, debugDescription: "The record has no value for its superclass."))
+      }
+      return try state.makeNode().decoder(state)
+    }
+  }
+
+  private func node(_ key: Key) throws -> DecodingNode {
+    try inside {
+      guard try state.find(key, keys, serial: binding.pointee) else { throw notFound(key) }
+      return try state.makeNode()
+    }
+  }
+}
+
+/// Reads the elements of an array.
+struct UnkeyedReader: UnkeyedDecodingContainer {
+  let state: DecoderPointer
+  let serial: UInt64
+  let node: DecodingNode?
+
+  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+
+  private var frame: DecodingFrame { node?.frame(state) ?? state.pointee.input.frame }
+  var count: Int? { frame.serial == serial ? frame.count : nil }
+  var currentIndex: Int { frame.serial == serial ? frame.next : 0 }
+  var isAtEnd: Bool { frame.serial == serial ? frame.next >= frame.count : true }
+
+  @inline(__always)
+  private func inside<R>(_ body: () throws -> R) throws -> R {
+    guard let node else { return try body() }
+    try node.enter(state)
+    defer { node.leave(state) }
+    return try body()
+  }
+
+  /// Reads the next element, which must be there. One that fails stays the next.
+  @inline(__always)
+  private func read<R>(_ type: Any.Type, _ body: () throws -> R) throws -> R {
+    try inside {
+      try state.beginElement(type, serial: serial)
+      let value = try body()
+      state.advance()
+      return value
+    }
+  }
+
+  @inline(__always)
+  private func readIfPresent<R>(_ type: Any.Type, _ body: () throws -> R?) throws -> R? {
+    if isAtEnd { return nil }
+    return try read(type) {
+      if try state.tag() == BodyTag.null {
+        state.pointee.cursor += 1
+        return nil
+      }
+      return try body()
+    }
+  }
+
+  mutating func decodeNil() throws -> Bool {
+    try inside {
+      try state.beginElement(Any?.self, serial: serial)
+      guard try state.tag() == BodyTag.null else { return false }
+      state.pointee.cursor += 1
+      state.advance()
+      return true
+    }
+  }
+
+  mutating func decode(_ type: Bool.Type) throws -> Bool { try read(type) { try state.readBool() } }
+  mutating func decode(_ type: String.Type) throws -> String { try read(type) { try state.readString() } }
+  mutating func decode(_ type: Double.Type) throws -> Double { try read(type) { try state.readDouble() } }
+  mutating func decode(_ type: Float.Type) throws -> Float { try read(type) { try state.readFloat() } }
+  mutating func decode(_ type: Int.Type) throws -> Int { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: Int8.Type) throws -> Int8 { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: Int16.Type) throws -> Int16 { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: Int32.Type) throws -> Int32 { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: Int64.Type) throws -> Int64 { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: Int128.Type) throws -> Int128 { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: UInt.Type) throws -> UInt { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try read(type) { try state.readInteger(type) } }
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try read(type) { try state.readAny(type) } }
+  mutating func decodeIfPresent<T: Decodable>(_ type: T.Type) throws -> T? {
+    try readIfPresent(type) { try state.readTarget(type) }
+  }
+
+  mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
+    try nextNode([String: Any].self).decoder(state).container(keyedBy: type)
+  }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    try nextNode([Any].self).decoder(state).unkeyedContainer()
+  }
+
+  mutating func superDecoder() throws -> any Decoder { try nextNode((any Decoder).self).decoder(state) }
+
+  private func nextNode(_ type: Any.Type) throws -> DecodingNode {
+    try read(type) { try state.makeNode() }
+  }
+}
+
+/// Reads one value without a container around it.
+struct SingleValueReader: SingleValueDecodingContainer {
+  let state: DecoderPointer
+  let serial: UInt64
+  let node: DecodingNode?
+
+  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+
+  @inline(__always)
+  private func read<R>(_ body: () throws -> R) throws -> R {
+    try node?.enter(state)
+    defer { node?.leave(state) }
+    guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([]) }
+    state.pointee.cursor = state.pointee.input.frame.start
+    return try body()
+  }
+
+  /// Also true of a reference whose target is gone: that is how an optional becomes nil.
+  func decodeNil() -> Bool { (try? read { try state.isNull() }) ?? false }
+
+  func decode(_ type: Bool.Type) throws -> Bool { try read { try state.readBool() } }
+  func decode(_ type: String.Type) throws -> String { try read { try state.readString() } }
+  func decode(_ type: Double.Type) throws -> Double { try read { try state.readDouble() } }
+  func decode(_ type: Float.Type) throws -> Float { try read { try state.readFloat() } }
+  func decode(_ type: Int.Type) throws -> Int { try read { try state.readInteger(type) } }
+  func decode(_ type: Int8.Type) throws -> Int8 { try read { try state.readInteger(type) } }
+  func decode(_ type: Int16.Type) throws -> Int16 { try read { try state.readInteger(type) } }
+  func decode(_ type: Int32.Type) throws -> Int32 { try read { try state.readInteger(type) } }
+  func decode(_ type: Int64.Type) throws -> Int64 { try read { try state.readInteger(type) } }
+  func decode(_ type: Int128.Type) throws -> Int128 { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt.Type) throws -> UInt { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt8.Type) throws -> UInt8 { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt16.Type) throws -> UInt16 { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt32.Type) throws -> UInt32 { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt64.Type) throws -> UInt64 { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try read { try state.readInteger(type) } }
+  func decode<T: Decodable>(_ type: T.Type) throws -> T { try read { try state.readAny(type) } }
+}

@@ -1,0 +1,303 @@
+/// What an encoder knows at one moment, as plain data behind an unsafe pointer.
+///
+/// A class with a growing array would spend half of an encoder's time on reference counts and exclusivity
+/// checks. So the state is a struct at a fixed address, which lives as long as the process (``EncodingCore``
+/// keeps it): a container that user code kept too long finds living memory and a serial that is not its own.
+struct EncoderState {
+  /// Where bytes go now: the record's body, or the bytes of a nested container.
+  var output: EncodingOutput
+  /// The serial given last. Never used again, so that a stale container is always recognised.
+  var lastSerial: UInt64 = 0
+  /// How many values are open around the next one.
+  var depth = 0
+  /// Whether the bytes are to be canonical: for a digest, not for a record.
+  var isCanonical = false
+  let core: Unmanaged<EncodingCore>
+}
+
+typealias EncoderPointer = UnsafeMutablePointer<EncoderState>
+
+/// Bytes under construction and the frame that is being filled.
+struct EncodingOutput {
+  var base: UnsafeMutablePointer<UInt8>
+  var count = 0
+  var capacity: Int
+  var frame = EncodingFrame()
+  /// Where the entries of the open maps begin, outermost map first.
+  var entries = OffsetStack()
+  /// The nested containers of the open frames, outermost frame first; in the class because they are objects.
+  var holes: Unmanaged<HoleList>
+
+  init() {
+    capacity = 512
+    base = .allocate(capacity: capacity)
+    holes = .passRetained(HoleList())
+  }
+
+  func deallocate() {
+    base.deallocate()
+    entries.deallocate()
+    holes.release()
+  }
+}
+
+/// One value under construction: what one `encode(to:)` may write.
+struct EncodingFrame {
+  enum Kind: UInt8 { case empty, single, map, array }
+
+  var serial: UInt64 = 0
+  var kind = Kind.empty
+  /// Whether a map's keys have come as its key type declares them, so that a shape tells them.
+  var isOrdered = true
+  var segmentCount: UInt8 = 0
+  /// Where the value begins.
+  var start = 0
+  /// An array's elements; a map's keys in the current segment.
+  var count = 0
+  /// The key type of a map's current segment, and the shape of the segments before it.
+  var keys: KeyTablePointer?
+  var shape: Unmanaged<Shape>?
+  /// The first of this map's entries in `EncodingOutput.entries`, and of its nested containers.
+  var entryBase = 0
+  var holeBase = 0
+  /// The frame around this one, for coding paths; it lives on the stack of the call that opened this one.
+  var parent: UnsafePointer<EncodingFrame>?
+  /// Which child is being encoded, for coding paths.
+  var child = PathStep.none
+}
+
+/// One step of a coding path, as plain data: made into a `CodingKey` only when somebody asks.
+enum PathStep {
+  case none
+  /// A key of an enum type, by discriminator.
+  case byte(KeyTablePointer, UInt8)
+  case index(Int)
+  /// A key of any other type: its place in the core's list of such keys.
+  case key(Int)
+}
+
+/// A stack of offsets.
+struct OffsetStack {
+  private(set) var base: UnsafeMutablePointer<Int>
+  private(set) var count = 0
+  private var capacity = 64
+
+  init() { base = .allocate(capacity: 64) }
+
+  func deallocate() { base.deallocate() }
+
+  @inline(__always)
+  mutating func append(_ offset: Int) {
+    if count == capacity { grow() }
+    base[count] = offset
+    count += 1
+  }
+
+  mutating func truncate(to count: Int) { self.count = count }
+
+  private mutating func grow() {
+    let larger = UnsafeMutablePointer<Int>.allocate(capacity: capacity * 2)
+    larger.update(from: base, count: count)
+    base.deallocate()
+    base = larger
+    capacity *= 2
+  }
+}
+
+// MARK: - Bytes
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  /// Makes room for `count` more bytes.
+  @inline(__always)
+  func reserve(_ count: Int) {
+    if pointee.output.count &+ count > pointee.output.capacity { grow(count) }
+  }
+
+  @inline(never)
+  private func grow(_ count: Int) {
+    let capacity = Swift.max(pointee.output.capacity * 2, pointee.output.count + count)
+    let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+    larger.update(from: pointee.output.base, count: pointee.output.count)
+    pointee.output.base.deallocate()
+    pointee.output.base = larger
+    pointee.output.capacity = capacity
+  }
+
+  @inline(__always)
+  func append(_ byte: UInt8) {
+    reserve(1)
+    pointee.output.base[pointee.output.count] = byte
+    pointee.output.count &+= 1
+  }
+
+  /// Appends a tag and the bytes of a plain value, little-endian.
+  @inline(__always)
+  func append<T: BitwiseCopyable>(_ tag: UInt8, _ value: T) {
+    let size = MemoryLayout<T>.size
+    reserve(1 &+ size)
+    let at = UnsafeMutableRawPointer(pointee.output.base + pointee.output.count)
+    at.storeBytes(of: tag, as: UInt8.self)
+    (at + 1).storeBytes(of: value, as: T.self)
+    pointee.output.count &+= 1 &+ size
+  }
+
+  @inline(__always)
+  func append(_ bytes: UnsafeRawBufferPointer) {
+    guard let source = bytes.baseAddress, bytes.count > 0 else { return }
+    reserve(bytes.count)
+    UnsafeMutableRawPointer(pointee.output.base + pointee.output.count)
+      .copyMemory(from: source, byteCount: bytes.count)
+    pointee.output.count &+= bytes.count
+  }
+
+  @inline(__always)
+  func appendVarint(_ number: Int) {
+    var rest = UInt64(number)
+    while rest >= 0x80 {
+      append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    append(UInt8(rest))
+  }
+}
+
+// MARK: - Values without parts
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  @inline(__always)
+  func write(_ value: Bool) { append(value ? BodyTag.true : BodyTag.false) }
+
+  @inline(__always)
+  func writeNull() { append(BodyTag.null) }
+
+  @inline(__always)
+  func write(integer value: Int64) {
+    if value >= 0 && value < 64 {
+      append(BodyTag.smallInteger | UInt8(truncatingIfNeeded: value))
+    } else if let narrow = Int8(exactly: value) {
+      append(BodyTag.int8, narrow)
+    } else if let narrow = Int16(exactly: value) {
+      append(BodyTag.int16, narrow.littleEndian)
+    } else if let narrow = Int32(exactly: value) {
+      append(BodyTag.int32, narrow.littleEndian)
+    } else {
+      append(BodyTag.int64, value.littleEndian)
+    }
+  }
+
+  @inline(__always)
+  func write(integer value: UInt64) {
+    if let signed = Int64(exactly: value) {
+      write(integer: signed)
+    } else {
+      append(BodyTag.uint64, value.littleEndian)
+    }
+  }
+
+  func write(integer value: Int128) {
+    if let narrow = Int64(exactly: value) {
+      write(integer: narrow)
+    } else if let narrow = UInt64(exactly: value) {
+      write(integer: narrow)
+    } else {
+      append(BodyTag.int128)
+      append128(UInt128(truncatingIfNeeded: value))
+    }
+  }
+
+  func write(integer value: UInt128) {
+    if let signed = Int128(exactly: value) {
+      write(integer: signed)
+    } else {
+      append(BodyTag.uint128)
+      append128(value)
+    }
+  }
+
+  private func append128(_ value: UInt128) {
+    for index in 0..<16 { append(UInt8(truncatingIfNeeded: value >> UInt128(index * 8))) }
+  }
+
+  /// In canonical bodies -0.0 is 0.0, all NaN are one, and a float is written as the double it equals.
+  func write(_ value: Float) {
+    if pointee.isCanonical { return write(Double(value)) }
+    append(BodyTag.float, value.bitPattern.littleEndian)
+  }
+
+  @inline(__always)
+  func write(_ value: Double) {
+    append(BodyTag.double, (pointee.isCanonical ? canonical(value) : value).bitPattern.littleEndian)
+  }
+
+  @inline(__always)
+  func write(date seconds: Double) {
+    append(BodyTag.date, (pointee.isCanonical ? canonical(seconds) : seconds).bitPattern.littleEndian)
+  }
+
+  @inline(__always)
+  func canonical(_ value: Double) -> Double { value.isNaN ? .nan : value + 0.0 }
+
+  @inline(__always)
+  func write(_ value: String) throws {
+    if pointee.isCanonical { return try writeNormalized(value) }
+    let failure: (any Error)?? = value.utf8.withContiguousStorageIfAvailable { utf8 in
+      do {
+        try write(utf8: UnsafeRawBufferPointer(utf8))
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure {
+      if let failure { throw failure }
+    } else {
+      var native = value
+      try native.withUTF8 { try write(utf8: UnsafeRawBufferPointer($0)) }
+    }
+  }
+
+  /// Equal strings, composed or decomposed, have equal canonical bytes.
+  @inline(never)
+  private func writeNormalized(_ value: String) throws {
+    var normalized = composed(value)
+    try normalized.withUTF8 { try write(utf8: UnsafeRawBufferPointer($0)) }
+  }
+
+  @inline(__always)
+  func write(utf8: UnsafeRawBufferPointer) throws {
+    let count = utf8.count
+    if count < 64 {
+      reserve(1 &+ count)
+      append(BodyTag.shortString | UInt8(truncatingIfNeeded: count))
+    } else {
+      try writeLength(count, small: BodyTag.string8, large: BodyTag.string32)
+    }
+    append(utf8)
+  }
+
+  func write(data: UnsafeRawBufferPointer) throws {
+    try writeLength(data.count, small: BodyTag.data8, large: BodyTag.data32)
+    append(data)
+  }
+
+  /// A tag and a length of one byte where it fits, else of four.
+  func writeLength(_ count: Int, small: UInt8, large: UInt8) throws {
+    if count < 256 {
+      append(small, UInt8(truncatingIfNeeded: count))
+    } else {
+      guard let length = UInt32(exactly: count) else { throw tooLarge(count) }
+      append(large, length.littleEndian)
+    }
+  }
+
+  func tooLarge(_ count: Int) -> any Error {
+    EncodingError.invalidValue(
+      count,
+      EncodingError.Context(
+        codingPath: codingPath,
+        debugDescription: """
+          A value of \(count) bytes was to be encoded; one record holds less than 4 GiB. \
+          Split it, or keep it in a file.
+          """))
+  }
+}

@@ -1,0 +1,371 @@
+/// Writes the fields of a map.
+struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  private let state: EncoderPointer
+  private let keys: KeyTablePointer
+  /// Where the serial of this container's frame stands.
+  private let binding: UnsafeMutablePointer<UInt64>
+  private let owner: Binding?
+  private let node: EncodingNode?
+
+  /// Frees the binding of a container that is used once.
+  private final class Binding {
+    let serial: UnsafeMutablePointer<UInt64>
+    init(_ serial: UInt64) {
+      self.serial = .allocate(capacity: 1)
+      self.serial.initialize(to: serial)
+    }
+    deinit { serial.deallocate() }
+  }
+
+  /// A container whose binding somebody else keeps, to bind it again.
+  init(_ state: EncoderPointer, _ keys: KeyTablePointer, binding: UnsafeMutablePointer<UInt64>) {
+    self.state = state
+    self.keys = keys
+    self.binding = binding
+    owner = nil
+    node = nil
+  }
+
+  /// A container for one frame.
+  init(_ state: EncoderPointer, _ keys: KeyTablePointer, serial: UInt64, node: EncodingNode?) {
+    self.state = state
+    self.keys = keys
+    let owner = Binding(serial)
+    binding = owner.serial
+    self.owner = owner
+    self.node = node
+  }
+
+  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+
+  /// Begins a field; a nested container's bytes are swapped in until ``end()``.
+  @inline(__always)
+  private func begin(_ key: Key) throws {
+    if let node {
+      try node.enter(state)
+      do {
+        try state.beginField(key, keys, serial: binding.pointee)
+      } catch {
+        node.leave(state)
+        throw error
+      }
+    } else {
+      try state.beginField(key, keys, serial: binding.pointee)
+    }
+  }
+
+  @inline(__always)
+  private func end() {
+    if let node { node.leave(state) }
+  }
+
+  func encodeNil(forKey key: Key) throws {
+    try begin(key)
+    state.writeNull()
+    end()
+  }
+
+  func encode(_ value: Bool, forKey key: Key) throws {
+    try begin(key)
+    state.write(value)
+    end()
+  }
+
+  func encode(_ value: String, forKey key: Key) throws {
+    try begin(key)
+    defer { end() }
+    try state.write(value)
+  }
+
+  func encode(_ value: Double, forKey key: Key) throws {
+    try begin(key)
+    state.write(value)
+    end()
+  }
+
+  func encode(_ value: Float, forKey key: Key) throws {
+    try begin(key)
+    state.write(value)
+    end()
+  }
+
+  @inline(__always)
+  private func encode(integer value: Int64, _ key: Key) throws {
+    try begin(key)
+    state.write(integer: value)
+    end()
+  }
+
+  @inline(__always)
+  private func encode(integer value: UInt64, _ key: Key) throws {
+    try begin(key)
+    state.write(integer: value)
+    end()
+  }
+
+  func encode(_ value: Int, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+  func encode(_ value: Int8, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+  func encode(_ value: Int16, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+  func encode(_ value: Int32, forKey key: Key) throws { try encode(integer: Int64(value), key) }
+  func encode(_ value: Int64, forKey key: Key) throws { try encode(integer: value, key) }
+  func encode(_ value: UInt, forKey key: Key) throws { try encode(integer: UInt64(value), key) }
+  func encode(_ value: UInt8, forKey key: Key) throws { try encode(integer: UInt64(value), key) }
+  func encode(_ value: UInt16, forKey key: Key) throws { try encode(integer: UInt64(value), key) }
+  func encode(_ value: UInt32, forKey key: Key) throws { try encode(integer: UInt64(value), key) }
+  func encode(_ value: UInt64, forKey key: Key) throws { try encode(integer: value, key) }
+
+  func encode(_ value: Int128, forKey key: Key) throws {
+    try begin(key)
+    state.write(integer: value)
+    end()
+  }
+
+  func encode(_ value: UInt128, forKey key: Key) throws {
+    try begin(key)
+    state.write(integer: value)
+    end()
+  }
+
+  func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+    try node?.enter(state)
+    defer { node?.leave(state) }
+    try state.attempt {
+      try state.beginField(key, keys, serial: binding.pointee)
+      let (facts, kind) = state.core.types.facts(of: T.self)
+      if try state.writeScalar(value, kind) { return }
+      try state.withKey(key, keys) { try state.writeComposite(value, facts, kind) }
+    }
+  }
+
+  // MARK: - Nil is absent
+
+  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: Int128?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+  func encodeIfPresent<T: Encodable>(_ value: T?, forKey key: Key) throws {
+    if let value { try encode(value, forKey: key) } else { try absent(key) }
+  }
+
+  private func absent(_ key: Key) throws {
+    try node?.enter(state)
+    defer { node?.leave(state) }
+    try state.writeAbsent(key, keys, serial: binding.pointee)
+  }
+
+  // MARK: - Containers inside
+
+  func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
+    switch makeNode(key) {
+    case .success(let node): node.encoder(state).container(keyedBy: type)
+    case .failure(let error): KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
+    }
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    switch makeNode(key) {
+    case .success(let node): node.encoder(state).unkeyedContainer()
+    case .failure(let error): FailedEncoding(error: error, codingPath: codingPath)
+    }
+  }
+
+  func superEncoder(forKey key: Key) -> any Encoder {
+    switch makeNode(key) {
+    case .success(let node): node.encoder(state)
+    case .failure(let error): FailedEncoder(error: error, codingPath: codingPath)
+    }
+  }
+
+  func superEncoder() -> any Encoder {
+    // "super" need not be a case of the key type, so it always stands as an entry.
+    let made = Result {
+      try node?.enter(state)
+      defer { node?.leave(state) }
+      return try state.withKey(PlainKey.super) {
+        guard state.pointee.output.frame.serial == binding.pointee else { throw state.staleContainer([PlainKey.super]) }
+        state.beginEntry(PlainKey.super.stringValue)
+        return try state.makeNode()
+      }
+    }
+    switch made {
+    case .success(let node): return node.encoder(state)
+    case .failure(let error): return FailedEncoder(error: error, codingPath: codingPath)
+    }
+  }
+
+  private func makeNode(_ key: Key) -> Result<EncodingNode, any Error> {
+    Result {
+      try node?.enter(state)
+      defer { node?.leave(state) }
+      try state.beginField(key, keys, serial: binding.pointee)
+      return try state.withKey(key, keys) { try state.makeNode() }
+    }
+  }
+}
+
+/// Writes the elements of an array.
+struct UnkeyedWriter: UnkeyedEncodingContainer {
+  let state: EncoderPointer
+  let serial: UInt64
+  let node: EncodingNode?
+
+  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+
+  var count: Int {
+    if let node, !node.isActive { return node.output.frame.count }
+    return state.pointee.output.frame.serial == serial ? state.pointee.output.frame.count : 0
+  }
+
+  private func element(_ body: () throws -> Void) throws {
+    try node?.enter(state)
+    defer { node?.leave(state) }
+    try state.beginElement(serial: serial)
+    try body()
+  }
+
+  func encodeNil() throws { try element { state.writeNull() } }
+  func encode(_ value: Bool) throws { try element { state.write(value) } }
+  func encode(_ value: String) throws { try element { try state.write(value) } }
+  func encode(_ value: Double) throws { try element { state.write(value) } }
+  func encode(_ value: Float) throws { try element { state.write(value) } }
+  func encode(_ value: Int) throws { try element { state.write(integer: Int64(value)) } }
+  func encode(_ value: Int8) throws { try element { state.write(integer: Int64(value)) } }
+  func encode(_ value: Int16) throws { try element { state.write(integer: Int64(value)) } }
+  func encode(_ value: Int32) throws { try element { state.write(integer: Int64(value)) } }
+  func encode(_ value: Int64) throws { try element { state.write(integer: value) } }
+  func encode(_ value: Int128) throws { try element { state.write(integer: value) } }
+  func encode(_ value: UInt) throws { try element { state.write(integer: UInt64(value)) } }
+  func encode(_ value: UInt8) throws { try element { state.write(integer: UInt64(value)) } }
+  func encode(_ value: UInt16) throws { try element { state.write(integer: UInt64(value)) } }
+  func encode(_ value: UInt32) throws { try element { state.write(integer: UInt64(value)) } }
+  func encode(_ value: UInt64) throws { try element { state.write(integer: value) } }
+  func encode(_ value: UInt128) throws { try element { state.write(integer: value) } }
+
+  func encode<T: Encodable>(_ value: T) throws {
+    try node?.enter(state)
+    defer { node?.leave(state) }
+    try state.attempt {
+      try state.beginElement(serial: serial)
+      try state.writeElement(value)
+    }
+  }
+
+  func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+    switch makeNode() {
+    case .success(let node): node.encoder(state).container(keyedBy: type)
+    case .failure(let error): KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
+    }
+  }
+
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+    switch makeNode() {
+    case .success(let node): node.encoder(state).unkeyedContainer()
+    case .failure(let error): FailedEncoding(error: error, codingPath: codingPath)
+    }
+  }
+
+  func superEncoder() -> any Encoder {
+    switch makeNode() {
+    case .success(let node): node.encoder(state)
+    case .failure(let error): FailedEncoder(error: error, codingPath: codingPath)
+    }
+  }
+
+  private func makeNode() -> Result<EncodingNode, any Error> {
+    Result {
+      try node?.enter(state)
+      defer { node?.leave(state) }
+      try state.beginElement(serial: serial)
+      let index = state.pointee.output.frame.count - 1
+      return try state.withChild(.index(index)) { try state.makeNode() }
+    }
+  }
+}
+
+/// Writes one value without a container around it.
+struct SingleValueWriter: SingleValueEncodingContainer {
+  let state: EncoderPointer
+  let serial: UInt64
+  let node: EncodingNode?
+
+  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+
+  private func single(_ body: () throws -> Void) throws {
+    try node?.enter(state)
+    defer { node?.leave(state) }
+    try state.attempt {
+      try state.beginSingle(serial: serial)
+      try body()
+    }
+  }
+
+  func encodeNil() throws { try single { state.writeNull() } }
+  func encode(_ value: Bool) throws { try single { state.write(value) } }
+  func encode(_ value: String) throws { try single { try state.write(value) } }
+  func encode(_ value: Double) throws { try single { state.write(value) } }
+  func encode(_ value: Float) throws { try single { state.write(value) } }
+  func encode(_ value: Int) throws { try single { state.write(integer: Int64(value)) } }
+  func encode(_ value: Int8) throws { try single { state.write(integer: Int64(value)) } }
+  func encode(_ value: Int16) throws { try single { state.write(integer: Int64(value)) } }
+  func encode(_ value: Int32) throws { try single { state.write(integer: Int64(value)) } }
+  func encode(_ value: Int64) throws { try single { state.write(integer: value) } }
+  func encode(_ value: Int128) throws { try single { state.write(integer: value) } }
+  func encode(_ value: UInt) throws { try single { state.write(integer: UInt64(value)) } }
+  func encode(_ value: UInt8) throws { try single { state.write(integer: UInt64(value)) } }
+  func encode(_ value: UInt16) throws { try single { state.write(integer: UInt64(value)) } }
+  func encode(_ value: UInt32) throws { try single { state.write(integer: UInt64(value)) } }
+  func encode(_ value: UInt64) throws { try single { state.write(integer: value) } }
+  func encode(_ value: UInt128) throws { try single { state.write(integer: value) } }
+  func encode<T: Encodable>(_ value: T) throws { try single { try state.writeAny(value) } }
+}
+
+extension EncodingNode {
+  /// An encoder that writes into this nested container.
+  func encoder(_ state: EncoderPointer) -> ValueEncoder {
+    ValueEncoder(state: state, serial: serial, node: self)
+  }
+}

@@ -1,0 +1,291 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+// Opening and closing what one `encode(to:)` writes: fields, elements, and the containers they stand in.
+
+/// Where things stood, to go back to when user code throws: `try?` is legal.
+struct EncodingMark {
+  var count: Int
+  var frame: EncodingFrame
+  var entryCount: Int
+  var holeCount: Int
+  var graph: EncodingCore.GraphMark
+}
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  /// The serial of a new frame.
+  @inline(__always)
+  func nextSerial() -> UInt64 {
+    pointee.lastSerial &+= 1
+    return pointee.lastSerial
+  }
+
+  func mark() -> EncodingMark {
+    EncodingMark(
+      count: pointee.output.count, frame: pointee.output.frame, entryCount: pointee.output.entries.count,
+      holeCount: pointee.output.holes._withUnsafeGuaranteedRef { $0.holes.count },
+      graph: core.graphMark)
+  }
+
+  func rollBack(to mark: EncodingMark) {
+    pointee.output.count = mark.count
+    pointee.output.frame = mark.frame
+    pointee.output.entries.truncate(to: mark.entryCount)
+    pointee.output.holes._withUnsafeGuaranteedRef { $0.truncate(to: mark.holeCount) }
+    core.rollBack(to: mark.graph)
+  }
+
+  @inline(__always)
+  var core: EncodingCore { pointee.core.takeUnretainedValue() }
+
+  /// Runs `body`, which writes one value, in a frame of its own.
+  ///
+  /// What a failed body wrote is left to the caller, who knows where the field began.
+  @inline(__always)
+  func withFrame(_ body: (UInt64) throws -> Void) throws {
+    guard pointee.depth < RecordFormat.maximumDepth, hasStack() else {
+      throw GraphCodingError.nestingTooDeep(depth: pointee.depth)
+    }
+    var outer = pointee.output.frame
+    pointee.depth &+= 1
+    defer { pointee.depth &-= 1 }
+    let serial = nextSerial()
+    try withUnsafePointer(to: &outer) { outer in
+      pointee.output.frame = EncodingFrame(
+        serial: serial, start: pointee.output.count, entryBase: pointee.output.entries.count,
+        holeBase: pointee.output.holes._withUnsafeGuaranteedRef { $0.holes.count }, parent: outer)
+      try body(serial)
+      try closeFrame()
+    }
+    pointee.output.frame = outer
+  }
+
+  /// Completes the value of the current frame. A value that wrote nothing is an empty map, as in JSON.
+  func closeFrame() throws {
+    switch pointee.output.frame.kind {
+    case .single: break
+    case .map: try closeMap()
+    case .array: try closeArray()
+    case .empty:
+      openMap()
+      try closeMap()
+    }
+  }
+}
+
+// MARK: - Maps
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  /// Begins the frame's map, or goes on with it.
+  @inline(__always)
+  func requestMap() throws {
+    switch pointee.output.frame.kind {
+    case .map: break
+    case .empty: openMap()
+    case .single, .array: throw secondContainer("keyed")
+    }
+  }
+
+  @inline(__always)
+  func openMap() {
+    pointee.output.frame.kind = .map
+    pointee.output.frame.isOrdered = !pointee.isCanonical
+    // The numbers are filled in at the end, and widened where they do not fit.
+    append(BodyTag.mapSmall, UInt16(0))
+  }
+
+  /// Begins the field `key`: after it, its value is written.
+  @inline(__always)
+  func beginField<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws {
+    guard pointee.output.frame.serial == serial else { throw staleContainer([key]) }
+    if keys.pointee.isByte {
+      let discriminator = discriminator(of: key)
+      if pointee.output.frame.keys == keys && pointee.output.frame.isOrdered
+        && pointee.output.frame.count == Int(discriminator)
+      {
+        if keys.pointee.noted[Int(discriminator)] == 0 { note(key, discriminator, keys) }
+        pointee.output.frame.count &+= 1
+        return
+      }
+      if try beginSegment(key, discriminator, keys) { return }
+    }
+    beginEntry(key.stringValue)
+  }
+
+  /// Notes a field that the value does not have. In a shape it takes a byte, so that the next keys stay in
+  /// order; elsewhere it takes none.
+  @inline(__always)
+  func writeAbsent<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws {
+    guard pointee.output.frame.serial == serial else { throw staleContainer([key]) }
+    guard keys.pointee.isByte else { return }
+    let discriminator = discriminator(of: key)
+    if pointee.output.frame.keys == keys && pointee.output.frame.isOrdered
+      && pointee.output.frame.count == Int(discriminator)
+    {
+      if keys.pointee.noted[Int(discriminator)] == 0 { note(key, discriminator, keys) }
+      pointee.output.frame.count &+= 1
+      append(BodyTag.absent)
+    } else if pointee.output.frame.isOrdered, discriminator == 0, pointee.output.frame.keys != keys {
+      if try beginSegment(key, discriminator, keys) { append(BodyTag.absent) }
+    }
+  }
+
+  @inline(never)
+  private func note<Key: CodingKey>(_ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer) {
+    keys.pointee.table.takeUnretainedValue().note(key, discriminator)
+    keys.pointee.noted[Int(discriminator)] = 1
+  }
+
+  /// Whether `key` continues the shape as the first key of a further key type: a subclass's behind its
+  /// superclass's. Anything else out of order stands as an entry with its text, and so does all behind it:
+  /// which keys make a shape depends on the value alone, and n keys make at most n shapes.
+  @inline(never)
+  private func beginSegment<Key: CodingKey>(
+    _ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer
+  ) throws -> Bool {
+    let frame = pointee.output.frame
+    guard frame.isOrdered, discriminator == 0, frame.keys != keys, frame.segmentCount < 8 else {
+      pointee.output.frame.isOrdered = false
+      return false
+    }
+    pointee.output.frame.shape = try frameShape()
+    pointee.output.frame.segmentCount += 1
+    pointee.output.frame.keys = keys
+    pointee.output.frame.count = 1
+    if keys.pointee.noted[0] == 0 { note(key, 0, keys) }
+    return true
+  }
+
+  /// The shape of the keys that came in order; nil where there were none.
+  private func frameShape() throws -> Unmanaged<Shape>? {
+    let frame = pointee.output.frame
+    guard let keys = frame.keys, frame.count > 0 else { return frame.shape }
+    let table = keys.pointee.table.takeUnretainedValue()
+    guard let base = frame.shape else { return try table.prefixShape(frame.count) }
+    return try table.shape(after: base, frame.count)
+  }
+
+  /// Begins an entry: a field that stands with the text of its key.
+  func beginEntry(_ key: String) {
+    pointee.output.frame.isOrdered = false
+    pointee.output.entries.append(pointee.output.count)
+    var key = pointee.isCanonical ? composed(key) : key
+    key.withUTF8 { utf8 in
+      appendVarint(utf8.count)
+      append(UnsafeRawBufferPointer(utf8))
+    }
+  }
+
+  func closeMap() throws {
+    if hasHoles { try fillHoles() }
+    let frame = pointee.output.frame
+    let shape = try frameShape()
+    if pointee.output.entries.count > frame.entryBase { try closeEntries(shape) }
+    var index = 0
+    if let shape { index = core.index(of: shape) + 1 }
+    try closeHeader(BodyTag.mapLarge, index)
+  }
+
+  /// Fills in the two numbers of a container's header; widens them where one byte does not hold them.
+  @inline(__always)
+  private func closeHeader(_ largeTag: UInt8, _ second: Int) throws {
+    let start = pointee.output.frame.start
+    let length = pointee.output.count &- start &- BodyTag.smallHeaderByteCount
+    if length < 256 && second < 256 {
+      pointee.output.base[start &+ 1] = UInt8(truncatingIfNeeded: length)
+      pointee.output.base[start &+ 2] = UInt8(truncatingIfNeeded: second)
+    } else {
+      try widenHeader(largeTag, length, second)
+    }
+  }
+
+  @inline(never)
+  private func widenHeader(_ tag: UInt8, _ length: Int, _ second: Int) throws {
+    guard let length32 = UInt32(exactly: length), let second32 = UInt32(exactly: second) else {
+      throw tooLarge(length)
+    }
+    let growth = BodyTag.largeHeaderByteCount - BodyTag.smallHeaderByteCount
+    reserve(growth)
+    let header = UnsafeMutableRawPointer(pointee.output.base + pointee.output.frame.start)
+    memmove(header + BodyTag.largeHeaderByteCount, header + BodyTag.smallHeaderByteCount, length)
+    header.storeBytes(of: tag, as: UInt8.self)
+    (header + 1).storeBytes(of: length32.littleEndian, as: UInt32.self)
+    (header + 5).storeBytes(of: second32.littleEndian, as: UInt32.self)
+    pointee.output.count += growth
+  }
+}
+
+// MARK: - Arrays
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  func requestArray() throws {
+    switch pointee.output.frame.kind {
+    case .array: break
+    case .empty: openArray()
+    case .single, .map: throw secondContainer("unkeyed")
+    }
+  }
+
+  @inline(__always)
+  func openArray() {
+    pointee.output.frame.kind = .array
+    append(BodyTag.arraySmall, UInt16(0))
+  }
+
+  @inline(__always)
+  func beginElement(serial: UInt64) throws {
+    guard pointee.output.frame.serial == serial else { throw staleContainer([]) }
+    pointee.output.frame.count &+= 1
+  }
+
+  func closeArray() throws {
+    if hasHoles { try fillHoles() }
+    try closeHeader(BodyTag.arrayLarge, pointee.output.frame.count)
+  }
+}
+
+// MARK: - Single values
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  @inline(__always)
+  func beginSingle(serial: UInt64) throws {
+    guard pointee.output.frame.serial == serial else { throw staleContainer([]) }
+    guard pointee.output.frame.kind == .empty else { throw secondContainer("single value") }
+    pointee.output.frame.kind = .single
+  }
+
+  func secondContainer(_ kind: String) -> any Error {
+    fail(
+      EncodingError.invalidValue(
+        kind,
+        EncodingError.Context(
+          codingPath: codingPath,
+          debugDescription: """
+            A \(kind) container was requested where the value already has one of another kind or a single \
+            value. One encode(to:) writes one value: keep to one kind.
+            """)))
+  }
+
+  func staleContainer(_ keys: [any CodingKey]) -> any Error {
+    fail(
+      EncodingError.invalidValue(
+        keys.map(\.stringValue),
+        EncodingError.Context(
+          codingPath: codingPath + keys,
+          debugDescription: """
+            A container or encoder was used after the encode(to:) that it was made for, or while a value \
+            inside it was being encoded. Use it only where it was given.
+            """)))
+  }
+
+  /// Notes an error that must not be lost, even where user code says `try?`.
+  func fail(_ error: any Error) -> any Error {
+    core.noteFailure(error)
+    return error
+  }
+}

@@ -1,0 +1,294 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+// What `encode<T>` writes: by the kind of its type.
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  /// Runs `body`, which begins a field and writes its value; takes back what it wrote when it throws.
+  @inline(__always)
+  func attempt(_ body: () throws -> Void) throws {
+    let mark = mark()
+    do {
+      try body()
+    } catch {
+      rollBack(to: mark)
+      throw error
+    }
+  }
+
+  /// Runs `body` with `key` as the current frame's step of the coding path.
+  @inline(__always)
+  func withKey<Key: CodingKey, R>(_ key: Key, _ keys: KeyTablePointer, _ body: () throws -> R) throws -> R {
+    guard keys.pointee.isByte else { return try withKey(key, body) }
+    let discriminator = discriminator(of: key)
+    if keys.pointee.noted[Int(discriminator)] == 0 {
+      keys.pointee.table.takeUnretainedValue().note(key, discriminator)
+      keys.pointee.noted[Int(discriminator)] = 1
+    }
+    return try withChild(.byte(keys, discriminator), body)
+  }
+
+  func withKey<R>(_ key: any CodingKey, _ body: () throws -> R) throws -> R {
+    let core = core
+    core.pathKeys.append(key)
+    let count = core.pathKeys.count
+    defer { if core.pathKeys.count >= count { core.pathKeys.removeSubrange((count - 1)...) } }
+    return try withChild(.key(count - 1), body)
+  }
+
+  @inline(__always)
+  func withChild<R>(_ step: PathStep, _ body: () throws -> R) throws -> R {
+    let before = pointee.output.frame.child
+    pointee.output.frame.child = step
+    defer { pointee.output.frame.child = before }
+    return try body()
+  }
+
+  /// Writes an element of the current frame's array.
+  @inline(__always)
+  func writeElement<T: Encodable>(_ value: T) throws {
+    let (facts, kind) = core.types.facts(of: T.self)
+    if try writeScalar(value, kind) { return }
+    let index = pointee.output.frame.count - 1
+    try withChild(.index(index)) { try writeComposite(value, facts, kind) }
+  }
+
+  /// Writes a value of any type.
+  @inline(__always)
+  func writeAny<T: Encodable>(_ value: T) throws {
+    let (facts, kind) = core.types.facts(of: T.self)
+    if try writeScalar(value, kind) { return }
+    try writeComposite(value, facts, kind)
+  }
+
+  /// Writes a value of a type that the format knows. False for all others.
+  @inline(__always)
+  func writeScalar<T>(_ value: T, _ kind: ValueKind) throws -> Bool {
+    if kind == .plain || kind == .reference { return false }
+    return try withUnsafePointer(to: value) { try writeScalar(at: UnsafeRawPointer($0), kind, T.self) }
+  }
+
+  private func writeScalar(at value: UnsafeRawPointer, _ kind: ValueKind, _ type: Any.Type) throws -> Bool {
+    switch kind {
+    case .bool: write(value.load(as: Bool.self))
+    case .string: try write(value.assumingMemoryBound(to: String.self).pointee)
+    case .double: write(value.load(as: Double.self))
+    case .float: write(value.load(as: Float.self))
+    case .int: write(integer: Int64(value.load(as: Int.self)))
+    case .int8: write(integer: Int64(value.load(as: Int8.self)))
+    case .int16: write(integer: Int64(value.load(as: Int16.self)))
+    case .int32: write(integer: Int64(value.load(as: Int32.self)))
+    case .int64: write(integer: value.load(as: Int64.self))
+    case .int128: write(integer: value.load(as: Int128.self))
+    case .uint: write(integer: UInt64(value.load(as: UInt.self)))
+    case .uint8: write(integer: UInt64(value.load(as: UInt8.self)))
+    case .uint16: write(integer: UInt64(value.load(as: UInt16.self)))
+    case .uint32: write(integer: UInt64(value.load(as: UInt32.self)))
+    case .uint64: write(integer: value.load(as: UInt64.self))
+    case .uint128: write(integer: value.load(as: UInt128.self))
+    case .date: write(date: value.load(as: Date.self).timeIntervalSinceReferenceDate)
+    case .uuid: append(BodyTag.uuid, value.load(as: UUID.self).uuid)
+    case .data: try value.assumingMemoryBound(to: Data.self).pointee.withUnsafeBytes { try write(data: $0) }
+    case .url: return try write(url: value.assumingMemoryBound(to: URL.self).pointee)
+    case .decimal: try write(decimal: value.load(as: Decimal.self))
+    case .packed: try writePacked(at: value, type)
+    case .plain, .unordered, .own, .reference, .interned: return false
+    }
+    return true
+  }
+
+  /// A URL is its text. One relative to a base has two parts, which its own `encode(to:)` keeps.
+  private func write(url: URL) throws -> Bool {
+    guard url.baseURL == nil else { return false }
+    try write(url.absoluteString)
+    return true
+  }
+
+  private func write(decimal: Decimal) throws {
+    let text = decimal.isNaN ? "NaN" : "\(decimal)"
+    append(BodyTag.decimal, UInt8(truncatingIfNeeded: text.utf8.count))
+    for byte in text.utf8 { append(byte) }
+  }
+
+  /// Writes a value that has parts or an identity.
+  @inline(__always)
+  func writeComposite<T: Encodable>(_ value: T, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws {
+    switch kind {
+    case .reference where !core.inlinesEverything: try writeReference(to: value, facts, .eager)
+    case .interned where !core.inlinesEverything: try writeInterned(value, facts)
+    case .unordered: try writeUnordered(value)
+    case .own: try writeOwn(value)
+    default:
+      try withFrame { serial in try value.encode(to: ValueEncoder(state: self, serial: serial, node: nil)) }
+    }
+  }
+
+  private func writeOwn<T: Encodable>(_ value: T) throws {
+    guard let value = value as? any GraphCodable else { return }
+    try value.encode(toGraph: self)
+  }
+
+  private func writeUnordered<T: Encodable>(_ value: T) throws {
+    guard let value = value as? any UnorderedCollection else { return }
+    try withFrame { serial in try value.encodeOrdered(to: self, serial: serial) }
+  }
+}
+
+// MARK: - References
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  /// Writes a reference to an object and queues the object.
+  func writeReference<T: Encodable>(to value: T, _ declared: Unmanaged<TypeFacts>, _ kind: ReferenceKind) throws {
+    // A class's tags come from the object, not from the property that holds it.
+    let facts =
+      declared._withUnsafeGuaranteedRef { $0.isClass } ? core.types.facts(of: type(of: value as Any)).0 : declared
+    let core = core
+    try withUnsafePointer(to: value) { value in
+      try core.writeIdentifier(of: UnsafeRawPointer(value), facts.takeUnretainedValue())
+    }
+    let tag = try facts.takeUnretainedValue().tags().identity
+    if pointee.isCanonical { return writeCanonicalReference(tag.digest, core.identifierWriter.bytes) }
+    let entry = core.enqueueChild(tag: tag.digest, value, facts)
+    writeReference(index: core.referenceIndex(of: entry, kind))
+  }
+
+  /// Writes a reference to an identity without an object.
+  func writeReference(to identity: RecordIdentity, of type: Any.Type, _ kind: ReferenceKind) {
+    if pointee.isCanonical {
+      return identity.identifier.bytes.withUnsafeBytes { writeCanonicalReference(identity.tag, $0) }
+    }
+    writeReference(index: core.referenceIndex(of: core.noteIdentity(identity, of: type), kind))
+  }
+
+  private func writeInterned<T: Encodable>(_ value: T, _ facts: Unmanaged<TypeFacts>) throws {
+    let tag = try facts.takeUnretainedValue().tags().identity
+    let canonical = try canonicalBytes(of: value, userInfo: core.userInfo)
+    core.identifierWriter.removeAll()
+    canonical.withUnsafeBytes { core.identifierWriter.write(digest: ContentDigest.digest16(of: $0)) }
+    if pointee.isCanonical { return writeCanonicalReference(tag.digest, core.identifierWriter.bytes) }
+    let entry = core.enqueueChild(tag: tag.digest, value, facts)
+    writeReference(index: core.referenceIndex(of: entry, .eager))
+  }
+
+  @inline(__always)
+  private func writeReference(index: Int) {
+    if index < 32 {
+      append(BodyTag.smallReference | UInt8(truncatingIfNeeded: index))
+    } else if index < 256 {
+      append(BodyTag.reference8, UInt8(truncatingIfNeeded: index))
+    } else {
+      append(BodyTag.reference32, UInt32(truncatingIfNeeded: index).littleEndian)
+    }
+  }
+
+  private func writeCanonicalReference(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) {
+    append(BodyTag.canonicalReference, tag.bigEndian)
+    appendVarint(identifier.count)
+    append(identifier)
+  }
+}
+
+/// The canonical bytes of a value, from which its digest is taken: map keys, sets and dictionaries sorted,
+/// nil left out, references as type tag and identifier, equal strings and numbers alike. They depend on
+/// nothing in the process.
+func canonicalBytes(
+  of value: any Encodable, userInfo: [CodingUserInfoKey: any Sendable]
+) throws -> [UInt8] {
+  try EncodingCore.withCore(userInfo: userInfo, isCanonical: true) { core in
+    try core.withBody(of: value) { [UInt8]($0) }
+  }
+}
+
+// MARK: - Hooks
+
+/// A type of this module that writes and reads itself through the coder's own functions.
+protocol GraphCodable {
+  func encode(toGraph state: EncoderPointer) throws
+}
+
+/// A collection whose order is that of its hash values, different in each process.
+protocol UnorderedCollection {
+  func encodeOrdered(to state: EncoderPointer, serial: UInt64) throws
+}
+
+extension Set: UnorderedCollection where Element: Encodable {
+  func encodeOrdered(to state: EncoderPointer, serial: UInt64) throws {
+    try state.requestArray()
+    for element in try sortedByCanonicalBytes(self, like: state.core) {
+      try state.beginElement(serial: serial)
+      try state.writeElement(element)
+    }
+  }
+}
+
+extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable {
+  /// As Foundation's coders see a dictionary: keyed by text where the keys are text or numbers, otherwise an
+  /// array of keys and values in turn.
+  func encodeOrdered(to state: EncoderPointer, serial: UInt64) throws {
+    if let text = Dictionary.textOfKey {
+      try state.requestMap()
+      for (key, value) in self.map({ (text($0.key), $0.value) }).sorted(by: { $0.0.stringValue < $1.0.stringValue }) {
+        state.beginEntry(key.stringValue)
+        try state.withKey(key) { try state.writeAny(value) }
+      }
+    } else {
+      try state.requestArray()
+      for key in try sortedByCanonicalBytes(keys, like: state.core) {
+        guard let value = self[key] else { continue }
+        try state.beginElement(serial: serial)
+        try state.writeElement(key)
+        try state.beginElement(serial: serial)
+        try state.writeElement(value)
+      }
+    }
+  }
+
+  static var textOfKey: ((Key) -> any CodingKey)? {
+    if Key.self == String.self { return { PlainKey(stringValue: $0 as? String ?? "") } }
+    if Key.self == Int.self { return { DictionaryKey($0 as? Int ?? 0) } }
+    if Key.self is any CodingKeyRepresentable.Type {
+      return { ($0 as? any CodingKeyRepresentable)?.codingKey ?? PlainKey(stringValue: "") }
+    }
+    return nil
+  }
+}
+
+/// A number as a dictionary's key.
+private struct DictionaryKey: CodingKey {
+  let stringValue: String
+  let intValue: Int?
+  init(_ number: Int) {
+    stringValue = String(number)
+    intValue = number
+  }
+  init?(intValue: Int) { self.init(intValue) }
+  init?(stringValue: String) { return nil }
+}
+
+/// The elements in the order of their canonical bytes, the same in every process.
+private func sortedByCanonicalBytes<C: Collection>(
+  _ elements: C, like outer: EncodingCore
+) throws -> [C.Element] where C.Element: Encodable {
+  let (userInfo, inlinesEverything) = (outer.userInfo, outer.inlinesEverything)
+  return try EncodingCore.withCore(
+    userInfo: userInfo, isCanonical: true, inlinesEverything: inlinesEverything
+  ) { core in
+    let pairs = try elements.map { element in
+      (try core.withBody(of: AnyValue(element)) { [UInt8]($0) }, element)
+    }
+    return pairs.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+  }
+}
+
+/// Encodes a value as a container would, so that an object with an identity is a reference.
+private struct AnyValue<T: Encodable>: Encodable {
+  let value: T
+  init(_ value: T) { self.value = value }
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(value)
+  }
+}

@@ -1,0 +1,311 @@
+/// Fetches and decodes the records of a graph, each identity once: depth-first, in the order of the reference
+/// tables, on demand — as long as that stays shallow. Deeper down the rest of the graph is planned with a stack
+/// of its own and decoded leaves first (`DecodingPlan.swift`), so that a chain of a million objects needs no
+/// more stack than one of sixteen.
+final class GraphWalk {
+  let core: DecodingCore
+  let source: any RecordSource
+  let types: RegisteredTypes
+  private(set) var identities = IdentityTable()
+  /// What was decoded, by the number of its identity. Let go from the front, so that a chain that nobody else
+  /// holds is released link by link and not by recursion.
+  var nodes: [GraphNode] = []
+  /// How many records are being decoded inside each other.
+  var recordDepth = 0
+  var plan = DecodingPlan()
+  /// What is to be filled in when the objects that wait for it are complete: the next one last.
+  private var fills: [Fill] = []
+  private var newFills: [Fill] = []
+  /// Older tags of the types met so far, and the tags that took their place.
+  private var currentTags: [UInt64: UInt64] = [:]
+  private var formerTags: [UInt64: [UInt64]] = [:]
+
+  typealias Fill = (GraphWalk) throws -> Void
+
+  /// How deep records are decoded inside each other on demand. A record takes about 6 KiB of stack in a debug
+  /// build, beside what user code takes.
+  static let onDemandDepth = 16
+
+  init(core: DecodingCore, source: any RecordSource, types: RegisteredTypes) {
+    self.core = core
+    self.source = source
+    self.types = types
+    for type in types.byTag.values { learnFormerTags(TypeFacts.of(type).takeUnretainedValue()) }
+  }
+
+  // MARK: - Numbers
+
+  /// The number of an identity in this graph.
+  func number(tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> Int {
+    let tag = currentTags.isEmpty ? tag : currentTags[tag] ?? tag
+    let (number, isNew) = identities.insert(tag: tag, identifier)
+    if isNew { nodes.append(GraphNode()) }
+    return number
+  }
+
+  private func learnFormerTags(_ facts: TypeFacts) {
+    guard let tags = try? facts.tags(), !tags.former.isEmpty, formerTags[tags.identity.digest] == nil else { return }
+    formerTags[tags.identity.digest] = tags.former.map(\.digest)
+    for former in tags.former { currentTags[former.digest] = tags.identity.digest }
+  }
+
+  // MARK: - Objects
+
+  /// The object with that number as a `T`; nil where there is no record, or one of another class.
+  func object<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ number: Int) throws -> T? {
+    if let object = nodes[number].value(type, facts) { return object }
+    let known = facts.takeUnretainedValue()
+    if nodes[number].isActive(type, known) { throw core.state.fail(try cycle(to: number)) }
+    if plan.learn(tag: identities.tag(of: number), facts) { learnFormerTags(known) }
+    if recordDepth >= GraphWalk.onDemandDepth || remainingStack() < GraphWalk.planningStack {
+      try prepare(number)
+      if let object = nodes[number].value(type, facts) { return object }
+    }
+    guard hasStack() else { throw core.state.fail(GraphCodingError.nestingTooDeep(depth: recordDepth)) }
+    recordDepth += 1
+    defer { recordDepth -= 1 }
+    return try withRecord(number) { key, record in
+      guard let record else { return nil }
+      return try decode(type, known, number: number, key: key, record)
+    }
+  }
+
+  /// Below this much free stack nothing is decoded on demand any more.
+  private static let planningStack = 224 << 10
+
+  /// Decodes a root whose bytes are at hand.
+  ///
+  /// An object that refers to nothing, and that nothing can refer to by identity, needs no number.
+  func root<T: Decodable>(
+    _ type: T.Type, _ facts: TypeFacts, key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer
+  ) throws -> T? {
+    let keyIdentifier = UnsafeRawBufferPointer(rebasing: key[8...])
+    if identities.count == 0, !facts.isClass, record.count > 1, record[1] & RecordFormat.Flag.hasReferences == 0 {
+      return try decode(type, facts, number: -1, key: key, record)
+    }
+    let tag = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+    let number: Int
+    if Identifier.isCut(byteCount: keyIdentifier.count) {
+      number = try naming(facts.name, text(ofKey: key)) {
+        let parsed = try ParsedRecord(key: key, record)
+        guard let full = parsed.fullIdentifier else { throw DamagedBody(reason: "its whole identifier is missing", offset: 1) }
+        return self.number(tag: tag, UnsafeRawBufferPointer(rebasing: record[full]))
+      }
+    } else {
+      number = self.number(tag: tag, keyIdentifier)
+    }
+    let unmanaged = Unmanaged.passUnretained(facts)
+    if let object = nodes[number].value(type, unmanaged) { return object }
+    if plan.learn(tag: identities.tag(of: number), unmanaged) { learnFormerTags(facts) }
+    recordDepth += 1
+    defer { recordDepth -= 1 }
+    return try decode(type, facts, number: number, key: key, record)
+  }
+
+  /// Decodes one record, whose references it fetches on the way.
+  private func decode<T: Decodable>(
+    _ type: T.Type, _ facts: TypeFacts, number: Int, key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer
+  ) throws -> T? {
+    try naming(facts.name, text(ofKey: key)) {
+      let parsed = try ParsedRecord(key: key, record)
+      try checkIdentifier(parsed, number, record)
+      guard let concrete = try concreteType(type, facts, parsed, key) else { return nil }
+      if number >= 0 { nodes[number].activate(concrete.type) }
+      defer { if number >= 0 { nodes[number].deactivate(concrete.type) } }
+      let value = try core.withRecord(parsed, number: number) {
+        concrete === facts
+          ? try core.state.readInline(type) : try decodeSubclass(concrete, of: type)
+      }
+      if let failure = core.failure { throw failure }
+      try check(value, concrete, key, parsed, record)
+      if number >= 0 { nodes[number].store(value, type: concrete.type, isClass: concrete.isClass) }
+      return value
+    }
+  }
+
+  private func decodeSubclass<T: Decodable>(_ concrete: TypeFacts, of type: T.Type) throws -> T {
+    func decode<C: Decodable>(_ concrete: C.Type) throws -> any Decodable { try core.state.readInline(concrete) }
+    guard let decodable = concrete.decodable, let object = try decode(decodable) as? T else {
+      throw core.state.mismatch(type)
+    }
+    return object
+  }
+
+  /// The class that a record's object has; nil where it is none of `type`'s.
+  private func concreteType<T: Decodable>(
+    _ type: T.Type, _ facts: TypeFacts, _ record: ParsedRecord, _ key: UnsafeRawBufferPointer
+  ) throws -> TypeFacts? {
+    guard facts.isClass, facts.rootIdentification != .none else { return facts }
+    let digest = record.concreteTag ?? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+    let tags = try facts.tags()
+    if tags.concrete.digest == digest { return facts }
+    if record.concreteTag == nil, tags.identity == tags.concrete { return facts }
+    if record.concreteTag == nil, tags.identity.digest == digest || tags.former.contains(where: { $0.digest == digest }) {
+      // An object of the topmost class, which is a superclass of `type`.
+      return nil
+    }
+    guard let concrete = types.byTag[digest] ?? plan.type(concreteTag: digest) else {
+      throw GraphCodingError.unregisteredSubclass(
+        tag: try source.tagName(digest) ?? "an unknown class", type: facts.name, identifier: text(ofKey: key))
+    }
+    return concrete is T.Type ? TypeFacts.of(concrete).takeUnretainedValue() : nil
+  }
+
+  /// A cut identifier's key holds its digest; the record must hold the very identifier that was asked for.
+  private func checkIdentifier(_ parsed: ParsedRecord, _ number: Int, _ record: UnsafeRawBufferPointer) throws {
+    guard let full = parsed.fullIdentifier, number >= 0 else { return }
+    let isSame = identities.withIdentifier(of: number) {
+      compareBytes($0, UnsafeRawBufferPointer(rebasing: record[full])) == 0
+    }
+    if !isSame { throw DamagedBody(reason: "it holds another object's identifier", offset: full.lowerBound) }
+  }
+
+  /// The decoded object must have the identity that its record is kept under.
+  private func check<T: Decodable>(
+    _ value: T, _ facts: TypeFacts, _ key: UnsafeRawBufferPointer, _ parsed: ParsedRecord,
+    _ record: UnsafeRawBufferPointer
+  ) throws {
+    guard facts.rootIdentification == .identifier, let access = facts.identifier else { return }
+    core.identifierWriter.removeAll()
+    try withUnsafePointer(to: value) { value in
+      try access.get().write(UnsafeRawPointer(value), &core.identifierWriter, canonicalBytes)
+    }
+    let wanted = UnsafeRawBufferPointer(rebasing: parsed.fullIdentifier.map { record[$0] } ?? key[8...])
+    guard compareBytes(core.identifierWriter.bytes, wanted) != 0 else { return }
+    // A type that shares another's tag may identify its objects in another way.
+    throw GraphCodingError.identityMismatch(
+      type: facts.name, recordIdentifier: Identifier(unchecked: Array(wanted)).description,
+      decodedIdentifier: Identifier(core.identifierWriter).description)
+  }
+
+  // MARK: - Filling in
+
+  /// Queues what completes an object once those that it is decoded with are there.
+  func whenComplete(_ fill: @escaping Fill) { newFills.append(fill) }
+
+  /// Runs `body`, then what it queued and what that queues in turn. Nothing recurses: a linked chain is one
+  /// fill after another.
+  func completing<R>(_ body: () throws -> R) throws -> R {
+    do {
+      let result = try body()
+      while true {
+        fills.append(contentsOf: newFills.reversed())
+        newFills.removeAll(keepingCapacity: true)
+        guard let fill = fills.popLast() else { return result }
+        try fill(self)
+      }
+    } catch {
+      forget()
+      throw core.failure ?? error
+    }
+  }
+
+  /// Forgets everything that was decoded.
+  func forget() {
+    fills.removeAll()
+    newFills.removeAll()
+    identities.removeAll()
+    plan.forgetObjects()
+    // The first object first: see `nodes`.
+    nodes = []
+  }
+
+  // MARK: - Records
+
+  /// Lends the key and the record with that number. Both stay valid while other records are fetched.
+  func withRecord<R>(
+    _ number: Int, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer?) throws -> R
+  ) throws -> R {
+    let tag = identities.tag(of: number)
+    let former = formerTags.isEmpty ? nil : formerTags[tag]
+    return try withUnsafeTemporaryAllocation(byteCount: 8 + Identifier.maximumKeyByteCount, alignment: 8) { memory in
+      let count = identities.withIdentifier(of: number) { identifier in
+        Identifier.withKeyForm(of: identifier) { form in
+          (memory.baseAddress! + 8).copyMemory(from: form.baseAddress!, byteCount: form.count)
+          return form.count
+        }
+      }
+      for tag in [tag] + (former ?? []) {
+        memory.storeBytes(of: tag.bigEndian, as: UInt64.self)
+        let key = UnsafeRawBufferPointer(rebasing: memory[..<(8 + count)])
+        let isLast = former.map { $0.last == tag } ?? true
+        let result: R? = try source.withRecord(tag: tag, keyIdentifier: UnsafeRawBufferPointer(rebasing: key[8...]).bytes) { span in
+          if let span { return try span.withUnsafeBytes { try body(key, $0) } }
+          return isLast ? try body(key, nil) : nil
+        }
+        if let result { return result }
+      }
+      return try body(UnsafeRawBufferPointer(rebasing: memory[..<(8 + count)]), nil)
+    }
+  }
+
+  func hasRecord(_ number: Int) throws -> Bool {
+    if nodes[number].hasValue { return true }
+    return try withRecord(number) { _, record in record != nil }
+  }
+
+  func shape(_ digest: UInt64) throws -> Unmanaged<Shape> {
+    if let shape = ShapeRegistry.shape(digest: digest) { return shape }
+    guard let text = try source.shapeText(digest) else {
+      throw DamagedBody(reason: "the shape it names is not in the store", offset: 0)
+    }
+    guard let shape = try ShapeRegistry.shape(text: text, digest: digest) else {
+      throw DamagedBody(reason: "the shape it names is damaged", offset: 0)
+    }
+    return shape
+  }
+
+  // MARK: - Names
+
+  private func text(ofKey key: UnsafeRawBufferPointer) -> String { Identifier.description(ofKeyBytes: Array(key[8...])) }
+
+  /// `Person "Sam"`.
+  func name(of number: Int) -> String {
+    let tag = identities.tag(of: number)
+    let type = plan.typeName(tag: tag) ?? ((try? source.tagName(tag)) ?? nil) ?? "object"
+    return "\(type) \"\(identities.identity(of: number).identifier)\""
+  }
+}
+
+/// What is known of one identity of a graph.
+struct GraphNode {
+  private var type: Any.Type?
+  private var value: Any?
+  private var isClass = false
+  /// The same record decoded as other types.
+  private var others: [(type: Any.Type, value: Any)] = []
+  /// The types as which it is being decoded.
+  private var active: [Any.Type] = []
+  /// Its place in the plan; -1 where it is not planned.
+  var planPosition = -1
+
+  var hasValue: Bool { value != nil }
+  var isActive: Bool { !active.isEmpty }
+
+  func value<T>(_ wanted: T.Type, _ facts: Unmanaged<TypeFacts>) -> T? {
+    guard let type else { return nil }
+    if type == wanted { return value as? T }
+    // An object of a subclass serves for its superclass, so that it stays one object.
+    if isClass, facts._withUnsafeGuaranteedRef({ $0.isClass }), let object = value as? T { return object }
+    return others.first { $0.type == wanted }?.value as? T
+  }
+
+  func isDecoded(as wanted: Any.Type) -> Bool { type == wanted || others.contains { $0.type == wanted } }
+
+  mutating func store(_ value: Any, type: Any.Type, isClass: Bool) {
+    if self.value == nil {
+      self.value = value
+      self.type = type
+      self.isClass = isClass
+    } else if !isDecoded(as: type) {
+      others.append((type, value))
+    }
+  }
+
+  func isActive(_ wanted: Any.Type, _ facts: TypeFacts) -> Bool {
+    active.contains { $0 == wanted || (facts.isClass && $0 is AnyClass) }
+  }
+
+  mutating func activate(_ type: Any.Type) { active.append(type) }
+  mutating func deactivate(_ type: Any.Type) { active.removeLast() }
+}

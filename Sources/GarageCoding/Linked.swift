@@ -1,0 +1,313 @@
+/// A property whose objects are loaded with their owner and may refer back to it.
+///
+/// ```swift
+/// final class Person: Codable, Identifiable {
+///   var id: String
+///   @Linked var brother: Person?
+///   @Linked var children: [Person]
+/// }
+/// ```
+/// An unmodified `Codable` class cannot be handed out before its `init(from:)` returns. So a property that
+/// closes a cycle is empty at first and filled in when all objects of the graph are there; until then, and
+/// where a record has no value for it, it is nil or empty. `Value` is an optional, array, set, or dictionary of
+/// `Identifiable` objects. A missing target is nil in an optional, and an error elsewhere.
+///
+/// `Linked` has value semantics. Two are equal, and hash alike, when they hold objects of the same identifiers:
+/// comparing the objects themselves would not end in a cycle. With other coders it is coded as its value.
+/// Objects that refer to each other strongly are never freed: let one of them hold a `weak var` or a
+/// ``Reference``, or take the graph apart.
+@propertyWrapper
+public struct Linked<Value: LinkedValue> {
+  /// Shared between copies until one of them is changed, so that all are filled in.
+  private var storage: Storage
+
+  private final class Storage {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+  }
+
+  public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
+
+  /// An empty property.
+  public init() { self.init(wrappedValue: Value.emptyLink) }
+
+  public var wrappedValue: Value {
+    get { storage.value }
+    set {
+      if isKnownUniquelyReferenced(&storage) { storage.value = newValue } else { storage = Storage(newValue) }
+    }
+    _modify {
+      if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.value) }
+      yield &storage.value
+    }
+  }
+}
+
+extension Linked: @unchecked Sendable where Value: Sendable {
+  // @unchecked: the storage is changed only while it is not shared, or before its owner is handed out.
+}
+
+extension Linked: Equatable {
+  public static func == (left: Linked, right: Linked) -> Bool {
+    left.storage === right.storage || left.wrappedValue.linkIdentity == right.wrappedValue.linkIdentity
+  }
+}
+
+extension Linked: Hashable {
+  public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue.linkIdentity) }
+}
+
+/// What an `@Linked` property can hold: an optional, array, set or dictionary of identified objects. Not to be
+/// conformed to elsewhere.
+public protocol LinkedValue: Codable {
+  /// What two values that hold the same objects have in common.
+  associatedtype LinkIdentity: Hashable
+  static var emptyLink: Self { get }
+  var linkIdentity: LinkIdentity { get }
+  /// Writes the objects as linked references.
+  func _encodeLink(_ coder: LinkEncoder) throws
+  /// Reads what is there, and calls `fill` at once or when the objects are there.
+  static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Self) -> Void) throws
+}
+
+/// Lets the types that conform to ``LinkedValue`` reach the encoder.
+public struct LinkEncoder {
+  let state: EncoderPointer
+}
+
+/// Lets the types that conform to ``LinkedValue`` reach the decoder.
+public struct LinkDecoder {
+  let state: DecoderPointer
+}
+
+// MARK: - Coding
+
+extension Linked: GraphCodable, GraphDecodable, EmptyDecodable {
+  static var empty: Linked { Linked() }
+
+  func encode(toGraph state: EncoderPointer) throws { try wrappedValue._encodeLink(LinkEncoder(state: state)) }
+
+  init(fromGraph state: DecoderPointer) throws {
+    let storage = Storage(Value.emptyLink)
+    try Value._decodeLink(LinkDecoder(state: state)) { storage.value = $0 }
+    self.storage = storage
+  }
+}
+
+extension Linked: Codable {
+  public func encode(to encoder: any Encoder) throws {
+    if let encoder = encoder as? ValueEncoder {
+      try encoder.writeOwn { try encode(toGraph: $0) }
+    } else {
+      try wrappedValue.encode(to: encoder)
+    }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    if let decoder = decoder as? ValueDecoder {
+      self = try decoder.readOwn { try Linked(fromGraph: $0) }
+    } else {
+      self.init(wrappedValue: try Value(from: decoder))
+    }
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Chosen by synthesized `init(from:)`: a linked property that the data lacks is empty, with any coder.
+  public func decode<Value>(_ type: Linked<Value>.Type, forKey key: Key) throws -> Linked<Value> {
+    try decodeIfPresent(type, forKey: key) ?? Linked()
+  }
+}
+
+// MARK: - One object, and collections
+
+extension LinkEncoder {
+  fileprivate func write<T: Encodable>(_ value: T) throws {
+    let (facts, kind) = state.core.types.facts(of: T.self)
+    if kind == .reference && !state.core.inlinesEverything {
+      try state.writeReference(to: value, facts, .linked)
+    } else {
+      try state.writeAny(value)
+    }
+  }
+
+  fileprivate func writeArray<T: Encodable>(_ values: some Sequence<T>) throws {
+    try state.withFrame { serial in
+      try state.requestArray()
+      for (index, value) in values.enumerated() {
+        try state.beginElement(serial: serial)
+        try state.withChild(.index(index)) { try write(value) }
+      }
+    }
+  }
+}
+
+/// An object that stands here, or the number of one that is to be fetched.
+private enum LinkTarget<T> {
+  case object(T)
+  case number(Int, path: [any CodingKey])
+
+  func object(_ walk: GraphWalk) throws -> T? where T: Decodable {
+    switch self {
+    case .object(let object): object
+    case .number(let number, _): try walk.object(T.self, walk.core.types.facts(of: T.self).0, number)
+    }
+  }
+
+  func requiredObject(_ walk: GraphWalk) throws -> T where T: Decodable {
+    if let object = try object(walk) { return object }
+    guard case .number(let number, let path) = self else { throw walk.core.state.mismatch(T.self) }
+    throw walk.core.state.missing(T.self, walk.identities.identity(of: number), path)
+  }
+}
+
+extension LinkDecoder {
+  fileprivate func target<T: Decodable>(_ type: T.Type) throws -> LinkTarget<T> {
+    guard try state.isReference() else { return .object(try state.readAny(type)) }
+    let path = state.childPath
+    return .number(state.core.number(ofReference: try state.readReferenceIndex()), path: path)
+  }
+
+  fileprivate func targets<T: Decodable>(_ type: T.Type) throws -> [LinkTarget<T>] {
+    try state.withFrame { serial in
+      try state.requestArray()
+      var targets: [LinkTarget<T>] = []
+      targets.reserveCapacity(state.pointee.input.frame.count)
+      while state.pointee.input.frame.next < state.pointee.input.frame.count {
+        try state.beginElement(type, serial: serial)
+        targets.append(try target(type))
+        state.advance()
+      }
+      return targets
+    }
+  }
+
+  fileprivate var walk: GraphWalk { state.core.graph }
+}
+
+extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
+  public static var emptyLink: Wrapped? { nil }
+  public var linkIdentity: Wrapped.ID? { self?.id }
+
+  public func _encodeLink(_ coder: LinkEncoder) throws {
+    if let self { try coder.write(self) } else { coder.state.writeNull() }
+  }
+
+  public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Wrapped?) -> Void) throws {
+    if try coder.state.tag() == BodyTag.null {
+      coder.state.pointee.cursor += 1
+      return
+    }
+    switch try coder.target(Wrapped.self) {
+    case .object(let object): fill(object)
+    case let target: coder.walk.whenComplete { fill(try target.object($0)) }
+    }
+  }
+}
+
+extension Array: LinkedValue where Element: Codable & Identifiable {
+  public static var emptyLink: [Element] { [] }
+  public var linkIdentity: [Element.ID] { map(\.id) }
+
+  public func _encodeLink(_ coder: LinkEncoder) throws { try coder.writeArray(self) }
+
+  public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping ([Element]) -> Void) throws {
+    let targets = try coder.targets(Element.self)
+    if targets.isEmpty { return }
+    coder.walk.whenComplete { walk in fill(try targets.map { try $0.requiredObject(walk) }) }
+  }
+}
+
+extension Set: LinkedValue where Element: Codable & Identifiable {
+  public static var emptyLink: Set { [] }
+  public var linkIdentity: Set<Element.ID> { Set<Element.ID>(map(\.id)) }
+
+  /// In the order of the identifiers' bytes, which is the same in every process.
+  public func _encodeLink(_ coder: LinkEncoder) throws {
+    let ordered = try map { (try TypeDescription.identity(of: Element.self, id: $0.id).identifier, $0) }
+    try coder.writeArray(ordered.sorted { $0.0 < $1.0 }.map(\.1))
+  }
+
+  /// Built when its members are complete, because their hash may depend on what they hold.
+  public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Set) -> Void) throws {
+    let targets = try coder.targets(Element.self)
+    if targets.isEmpty { return }
+    coder.walk.whenComplete { walk in
+      let members = try targets.map { try $0.requiredObject(walk) }
+      walk.whenComplete { _ in fill(Set(members)) }
+    }
+  }
+}
+
+extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifiable {
+  public static var emptyLink: Dictionary { [:] }
+  public var linkIdentity: [Key: Value.ID] { mapValues(\.id) }
+
+  /// In the form of any dictionary: a map where the keys are text or numbers, otherwise an array of keys and
+  /// values in turn.
+  public func _encodeLink(_ coder: LinkEncoder) throws {
+    let state = coder.state
+    try state.withFrame { serial in
+      if let text = Dictionary.textOfKey {
+        try state.requestMap()
+        for (key, value) in self.map({ (text($0.key), $0.value) }).sorted(by: { $0.0.stringValue < $1.0.stringValue }) {
+          state.beginEntry(key.stringValue)
+          try state.withKey(key) { try coder.write(value) }
+        }
+        return
+      }
+      try state.requestArray()
+      let ordered = try self.map { (try canonicalBytes($0.key), $0.key, $0.value) }
+      for (_, key, value) in ordered.sorted(by: { $0.0.lexicographicallyPrecedes($1.0) }) {
+        try state.beginElement(serial: serial)
+        try state.writeElement(key)
+        try state.beginElement(serial: serial)
+        try state.withChild(.index(state.pointee.output.frame.count - 1)) { try coder.write(value) }
+      }
+    }
+  }
+
+  public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Dictionary) -> Void) throws {
+    let pairs = try coder.state.withFrame { serial in
+      keyOfText == nil ? try elementPairs(coder, serial) : try entryPairs(coder, serial)
+    }
+    if pairs.isEmpty { return }
+    coder.walk.whenComplete { walk in
+      fill(Dictionary(try pairs.map { ($0.0, try $0.1.requiredObject(walk)) }, uniquingKeysWith: { _, last in last }))
+    }
+  }
+
+  private static func entryPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [(Key, LinkTarget<Value>)] {
+    let state = coder.state
+    try state.requestMap()
+    return try state.allKeys(serial: serial).compactMap { text in
+      guard let key = keyOfText?(text), try state.findText(text) else { return nil }
+      let target = try coder.target(Value.self)
+      state.advance()
+      return (key, target)
+    }
+  }
+
+  private static func elementPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [(Key, LinkTarget<Value>)] {
+    let state = coder.state
+    try state.requestArray()
+    var pairs: [(Key, LinkTarget<Value>)] = []
+    while state.pointee.input.frame.next < state.pointee.input.frame.count {
+      try state.beginElement(Key.self, serial: serial)
+      let key = try state.readAny(Key.self)
+      state.advance()
+      try state.beginElement(Value.self, serial: serial)
+      pairs.append((key, try coder.target(Value.self)))
+      state.advance()
+    }
+    return pairs
+  }
+
+  /// The key that a text stands for; nil where keys of this type do not stand as text.
+  private static var keyOfText: ((String) -> Key?)? {
+    if Key.self == String.self { return { $0 as? Key } }
+    if Key.self == Int.self { return { Int($0) as? Key } }
+    guard let representable = Key.self as? any CodingKeyRepresentable.Type else { return nil }
+    return { representable.init(codingKey: PlainKey(stringValue: $0)) as? Key }
+  }
+}

@@ -1,0 +1,201 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+// Arrays of one plain type, written without a tag for each element.
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  /// Writes the array at an address, whose type is one that `TypeFacts.packedKind` names.
+  func writePacked(at array: UnsafeRawPointer, _ type: Any.Type) throws {
+    switch TypeFacts.packedKind(type) {
+    case .string: try writePacked(strings: array.assumingMemoryBound(to: [String].self).pointee)
+    case .date: try writeDates(array.assumingMemoryBound(to: [Date].self).pointee)
+    case .double: try writeDoubles(array.assumingMemoryBound(to: [Double].self).pointee)
+    case .float: try writeFloats(array.assumingMemoryBound(to: [Float].self).pointee)
+    case .bool: try writePacked(.bool, array.assumingMemoryBound(to: [Bool].self).pointee) { $0 ? 1 : 0 as UInt8 }
+    case .uint8: try writePacked(.uint8, array.assumingMemoryBound(to: [UInt8].self).pointee) { $0 }
+    case .int: try writeIntegers(array.assumingMemoryBound(to: [Int].self).pointee)
+    case .int8: try writeIntegers(array.assumingMemoryBound(to: [Int8].self).pointee)
+    case .int16: try writeIntegers(array.assumingMemoryBound(to: [Int16].self).pointee)
+    case .int32: try writeIntegers(array.assumingMemoryBound(to: [Int32].self).pointee)
+    case .int64: try writeIntegers(array.assumingMemoryBound(to: [Int64].self).pointee)
+    case .uint: try writeIntegers(array.assumingMemoryBound(to: [UInt].self).pointee)
+    case .uint16: try writeIntegers(array.assumingMemoryBound(to: [UInt16].self).pointee)
+    case .uint32: try writeIntegers(array.assumingMemoryBound(to: [UInt32].self).pointee)
+    case .uint64: try writeIntegers(array.assumingMemoryBound(to: [UInt64].self).pointee)
+    case nil: break
+    }
+  }
+
+  /// An empty array of any type is the same.
+  private func writeEmptyArray() { append(BodyTag.arraySmall, UInt16(0)) }
+
+  private func writePackedHeader(_ kind: PackedKind, byteCount: Int) throws {
+    if byteCount < 256 {
+      append(BodyTag.packedSmall, UInt8(truncatingIfNeeded: byteCount))
+      append(kind.rawValue)
+    } else {
+      guard let length = UInt32(exactly: byteCount) else { throw tooLarge(byteCount) }
+      append(BodyTag.packedLarge, length.littleEndian)
+      reserve(4)
+      append(kind.rawValue)
+      for _ in 0..<3 { append(0) }
+    }
+  }
+
+  /// | varint count | for each: varint length, UTF-8 |
+  private func writePacked(strings: [String]) throws {
+    if strings.isEmpty { return writeEmptyArray() }
+    if pointee.isCanonical {
+      try writePacked(ready: strings.map { composed($0) })
+    } else {
+      try writePacked(ready: strings)
+    }
+  }
+
+  private func writePacked(ready strings: [String]) throws {
+    var byteCount = varintByteCount(strings.count)
+    for string in strings {
+      let count = string.utf8.count
+      byteCount += count + varintByteCount(count)
+    }
+    try writePackedHeader(.string, byteCount: byteCount)
+    reserve(byteCount)
+    appendVarint(strings.count)
+    for var string in strings {
+      string.withUTF8 { utf8 in
+        appendVarint(utf8.count)
+        append(UnsafeRawBufferPointer(utf8))
+      }
+    }
+  }
+
+  private func varintByteCount(_ number: Int) -> Int {
+    number < 0x80 ? 1 : (Int.bitWidth - number.leadingZeroBitCount + 6) / 7
+  }
+
+  private func writePacked<Element, Stored: BitwiseCopyable>(
+    _ kind: PackedKind, _ elements: [Element], _ stored: (Element) -> Stored
+  ) throws {
+    if elements.isEmpty { return writeEmptyArray() }
+    let width = MemoryLayout<Stored>.size
+    try writePackedHeader(kind, byteCount: elements.count * width)
+    reserve(elements.count * width)
+    var at = UnsafeMutableRawPointer(pointee.output.base + pointee.output.count)
+    for element in elements {
+      at.storeBytes(of: stored(element), as: Stored.self)
+      at += width
+    }
+    pointee.output.count += elements.count * width
+  }
+
+  private func writeDates(_ dates: [Date]) throws {
+    let isCanonical = pointee.isCanonical
+    try writePacked(.date, dates) { date in
+      let seconds = date.timeIntervalSinceReferenceDate
+      return (isCanonical ? canonical(seconds) : seconds).bitPattern.littleEndian
+    }
+  }
+
+  private func writeDoubles(_ numbers: [Double]) throws {
+    let isCanonical = pointee.isCanonical
+    try writePacked(.double, numbers) { (isCanonical ? canonical($0) : $0).bitPattern.littleEndian }
+  }
+
+  private func writeFloats(_ numbers: [Float]) throws {
+    if pointee.isCanonical { return try writeDoubles(numbers.map(Double.init)) }
+    try writePacked(.float, numbers) { $0.bitPattern.littleEndian }
+  }
+
+  /// In the narrowest width that holds all of them.
+  private func writeIntegers<T: FixedWidthInteger>(_ numbers: [T]) throws {
+    guard var least = numbers.first else { return writeEmptyArray() }
+    var greatest = least
+    for number in numbers {
+      least = Swift.min(least, number)
+      greatest = Swift.max(greatest, number)
+    }
+    if Int8(exactly: least) != nil && Int8(exactly: greatest) != nil {
+      try writePacked(.int8, numbers) { Int8(truncatingIfNeeded: $0) }
+    } else if Int16(exactly: least) != nil && Int16(exactly: greatest) != nil {
+      try writePacked(.int16, numbers) { Int16(truncatingIfNeeded: $0).littleEndian }
+    } else if Int32(exactly: least) != nil && Int32(exactly: greatest) != nil {
+      try writePacked(.int32, numbers) { Int32(truncatingIfNeeded: $0).littleEndian }
+    } else if Int64(exactly: greatest) != nil {
+      try writePacked(.int64, numbers) { Int64(truncatingIfNeeded: $0).littleEndian }
+    } else {
+      try writePacked(.uint64, numbers) { UInt64(truncatingIfNeeded: $0).littleEndian }
+    }
+  }
+}
+
+/// A packed array in a record's bytes.
+struct PackedArray {
+  let base: UnsafeRawPointer
+  let kind: PackedKind
+  let count: Int
+  /// Where the next element begins, and where the last one ends.
+  private(set) var offset: Int
+  let end: Int
+
+  /// Reads the array that begins at `offset`; nil where another value does.
+  init?(_ base: UnsafeRawPointer, _ offset: Int, end: Int) throws {
+    guard
+      let header = try readHeader(base, offset, end: end, small: BodyTag.packedSmall, large: BodyTag.packedLarge)
+    else { return nil }
+    guard let kind = PackedKind(rawValue: UInt8(truncatingIfNeeded: header.second)), header.second < 256 else {
+      throw DamagedBody(reason: "there is no packed array of kind \(header.second)", offset: offset)
+    }
+    self.base = base
+    self.kind = kind
+    self.end = header.end
+    self.offset = header.content
+    if kind == .string {
+      count = try readVarint(base, &self.offset, end: header.end)
+      // Each string takes a byte at least.
+      guard count <= header.end - self.offset else {
+        throw DamagedBody(reason: "an array counts more strings than it has bytes", offset: offset)
+      }
+    } else {
+      guard (header.end - header.content) % kind.width == 0 else {
+        throw DamagedBody(reason: "a packed array ends inside an element", offset: offset)
+      }
+      count = (header.end - header.content) / kind.width
+    }
+  }
+
+  /// The bounds of the next element: of a string's UTF-8, or of the fixed-width bytes.
+  mutating func next() throws -> Range<Int> {
+    let start: Int
+    let stop: Int
+    if kind == .string {
+      var at = offset
+      let length = try readVarint(base, &at, end: end)
+      start = at
+      stop = at + length
+    } else {
+      start = offset
+      stop = offset + kind.width
+    }
+    guard stop <= end else { throw DamagedBody(reason: "an element goes beyond its array", offset: offset) }
+    offset = stop
+    return start..<stop
+  }
+
+  func load<T: BitwiseCopyable>(_ at: Int, as type: T.Type) -> T { base.loadUnaligned(fromByteOffset: at, as: type) }
+
+  /// The integer at `at`, of whichever width.
+  func integer(_ at: Int) -> Int128? {
+    switch kind {
+    case .int8: Int128(load(at, as: Int8.self))
+    case .uint8: Int128(load(at, as: UInt8.self))
+    case .int16: Int128(Int16(littleEndian: load(at, as: Int16.self)))
+    case .int32: Int128(Int32(littleEndian: load(at, as: Int32.self)))
+    case .int64: Int128(Int64(littleEndian: load(at, as: Int64.self)))
+    case .uint64: Int128(UInt64(littleEndian: load(at, as: UInt64.self)))
+    case .string, .date, .float, .double, .bool: nil
+    }
+  }
+}

@@ -1,0 +1,135 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+// Reading packed arrays, whole or element by element.
+
+extension UnsafeMutablePointer where Pointee == DecoderState {
+  /// Whether the value at the cursor is a packed array that an array of `type` is read from at once.
+  func hasPackedForm(_ type: Any.Type) throws -> Bool {
+    let tag = try tag()
+    guard tag == BodyTag.packedSmall || tag == BodyTag.packedLarge else { return false }
+    guard let array = try PackedArray(pointee.base, pointee.cursor, end: pointee.input.frame.end) else { return false }
+    switch (TypeFacts.packedKind(type), array.kind) {
+    case (.string, .string), (.date, .date), (.bool, .bool), (.double, .double), (.float, .float): return true
+    case (.int, let kind), (.int8, let kind), (.int16, let kind), (.int32, let kind), (.int64, let kind),
+      (.uint, let kind), (.uint8, let kind), (.uint16, let kind), (.uint32, let kind), (.uint64, let kind):
+      return kind.isInteger
+    default: return false
+    }
+  }
+
+  /// Reads a packed array, whose kind fits `type`, into the scratch memory.
+  func readPacked(_ type: Any.Type) throws {
+    guard var array = try PackedArray(pointee.base, pointee.cursor, end: pointee.input.frame.end) else {
+      throw mismatch(type)
+    }
+    let scratch = pointee.scratch
+    switch TypeFacts.packedKind(type) {
+    case .string: scratch.initializeMemory(as: [String].self, to: try elements(&array) { _, at in try string(at) })
+    case .bool: scratch.initializeMemory(as: [Bool].self, to: try elements(&array) { $0.load($1.lowerBound, as: UInt8.self) != 0 })
+    case .date:
+      scratch.initializeMemory(
+        as: [Date].self, to: try elements(&array) { Date(timeIntervalSinceReferenceDate: $0.double($1.lowerBound)) })
+    case .double: scratch.initializeMemory(as: [Double].self, to: try elements(&array) { $0.double($1.lowerBound) })
+    case .float:
+      scratch.initializeMemory(
+        as: [Float].self,
+        to: try elements(&array) {
+          Float(bitPattern: UInt32(littleEndian: $0.load($1.lowerBound, as: UInt32.self)))
+        })
+    case .int: scratch.initializeMemory(as: [Int].self, to: try integers(&array))
+    case .int8: scratch.initializeMemory(as: [Int8].self, to: try integers(&array))
+    case .int16: scratch.initializeMemory(as: [Int16].self, to: try integers(&array))
+    case .int32: scratch.initializeMemory(as: [Int32].self, to: try integers(&array))
+    case .int64: scratch.initializeMemory(as: [Int64].self, to: try integers(&array))
+    case .uint: scratch.initializeMemory(as: [UInt].self, to: try integers(&array))
+    case .uint8: scratch.initializeMemory(as: [UInt8].self, to: try integers(&array))
+    case .uint16: scratch.initializeMemory(as: [UInt16].self, to: try integers(&array))
+    case .uint32: scratch.initializeMemory(as: [UInt32].self, to: try integers(&array))
+    case .uint64: scratch.initializeMemory(as: [UInt64].self, to: try integers(&array))
+    case nil: throw mismatch(type)
+    }
+    pointee.cursor = array.end
+  }
+
+  @inline(__always)
+  private func elements<Element>(
+    _ array: inout PackedArray, _ read: (PackedArray, Range<Int>) throws -> Element
+  ) throws -> [Element] {
+    var elements: [Element] = []
+    // The count was checked against the bytes that are there.
+    elements.reserveCapacity(array.count)
+    for _ in 0..<array.count {
+      let range = try array.next()
+      elements.append(try read(array, range))
+    }
+    guard array.offset == array.end else { throw DamagedBody(reason: "a packed array has bytes left over", offset: array.offset) }
+    return elements
+  }
+
+  @inline(__always)
+  private func integers<T: FixedWidthInteger>(_ array: inout PackedArray) throws -> [T] {
+    try elements(&array) { array, range in
+      guard let wide = array.integer(range.lowerBound), let number = T(exactly: wide) else {
+        throw DecodingError.dataCorrupted(
+          DecodingError.Context(codingPath: childPath, debugDescription: "A stored number does not fit in \(T.self)."))
+      }
+      return number
+    }
+  }
+
+  func readFoundation(_ kind: ValueKind) throws {
+    let scratch = pointee.scratch
+    switch kind {
+    case .date: scratch.initializeMemory(as: Date.self, to: try readDate())
+    case .uuid: scratch.initializeMemory(as: UUID.self, to: try readUUID())
+    case .data: scratch.initializeMemory(as: Data.self, to: try readData())
+    case .url: scratch.initializeMemory(as: URL.self, to: try readURL())
+    default: scratch.initializeMemory(as: Decimal.self, to: try readDecimal())
+    }
+  }
+}
+
+extension PackedKind {
+  var isInteger: Bool {
+    switch self {
+    case .int8, .int16, .int32, .int64, .uint64, .uint8: true
+    case .string, .date, .float, .double, .bool: false
+    }
+  }
+}
+
+extension PackedArray {
+  func double(_ at: Int) -> Double { Double(bitPattern: UInt64(littleEndian: load(at, as: UInt64.self))) }
+}
+
+extension DecodingCore {
+  /// The elements of a packed array with their tags, in memory that lives until the record is done.
+  func unpack(_ packed: PackedArray) throws -> (UnsafeBufferPointer<UInt8>, count: Int) {
+    let bytes = try EncodingCore.withCore { encoder in
+      encoder.beginRecord()
+      var packed = packed
+      let output = encoder.state
+      for _ in 0..<packed.count {
+        let range = try packed.next()
+        switch packed.kind {
+        case .string:
+          try output.write(utf8: UnsafeRawBufferPointer(start: packed.base + range.lowerBound, count: range.count))
+        case .date: output.write(date: packed.double(range.lowerBound))
+        case .double: output.write(packed.double(range.lowerBound))
+        case .float: output.write(Float(bitPattern: UInt32(littleEndian: packed.load(range.lowerBound, as: UInt32.self))))
+        case .bool: output.write(packed.load(range.lowerBound, as: UInt8.self) != 0)
+        case .int8, .int16, .int32, .int64, .uint64, .uint8: output.write(integer: packed.integer(range.lowerBound) ?? 0)
+        }
+      }
+      return Array(UnsafeBufferPointer(start: output.pointee.output.base, count: output.pointee.output.count))
+    }
+    let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, bytes.count))
+    _ = memory.initialize(fromContentsOf: bytes)
+    keepUnpacked(memory)
+    return (UnsafeBufferPointer(start: memory.baseAddress, count: bytes.count), packed.count)
+  }
+}

@@ -1,0 +1,51 @@
+internal import CGarage
+
+/// How an object is kept, for both coders.
+///
+/// ```
+/// 0   | version | 1
+/// 1   | flags   | see Flag
+/// 2   | CRC-32C | of the key (tag and identifier as they stand there), bytes 0 and 1, and bytes 6 to the end
+/// 6   | 6 bytes | modification time, milliseconds since 1970-01-01 UTC
+/// 12  | fullIdentifier: varint length, the whole identifier, where the key holds it cut
+///     | concrete: 8 bytes, the digest of the object's own type tag, where it is not the identity space's
+///     | references: the reference table
+///     | shapes: varint count, 8 bytes each: the digests of the shapes that maps name by index
+///     | body: one value
+/// ```
+/// Numbers are little-endian, digests big-endian. The reference table:
+/// ```
+/// | varint n | n tags of 8 bytes | varint m | m times: kind << 6 | tag index (63: a varint follows), varint length, identifier |
+/// ```
+extension RecordFormat {
+  enum Flag {
+    /// Bits 0 and 1: the sync status, where bit 2 is set.
+    static let syncStatusMask: UInt8 = 0x03
+    static let hasSyncStatus: UInt8 = 0x04
+    static let hasFullIdentifier: UInt8 = 0x08
+    static let hasConcreteTag: UInt8 = 0x10
+    static let hasReferences: UInt8 = 0x20
+    static let hasShapes: UInt8 = 0x40
+  }
+
+  static let checksumOffset = 2
+  static let timeOffset = 6
+  static let fixedByteCount = 12
+
+  /// The checksum of a record under a key. `key` is tag and identifier as they stand there.
+  static func checksum(key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer) -> UInt32 {
+    var crc = garage_crc32c(0, key.baseAddress, key.count)
+    crc = garage_crc32c(crc, record.baseAddress, checksumOffset)
+    return garage_crc32c(crc, record.baseAddress! + timeOffset, record.count - timeOffset)
+  }
+}
+
+/// How a record refers to another: what a decoder does with the entry.
+public enum ReferenceKind: UInt8, Sendable, Hashable {
+  /// Loaded before the object that refers to it is complete.
+  case eager = 0
+  /// Loaded with the object and filled in afterwards: may close a cycle.
+  case linked = 1
+  /// Not loaded: only its identity is kept.
+  case lazy = 2
+}

@@ -1,0 +1,218 @@
+/// A record's parts, found and checked, in the bytes that somebody lent.
+struct ParsedRecord {
+  let base: UnsafeRawPointer
+  let flags: UInt8
+  /// Milliseconds since 1970-01-01 UTC.
+  let time: Int64
+  let fullIdentifier: Range<Int>?
+  let concreteTag: UInt64?
+  /// Where the tables begin: references, then shapes.
+  private let references: Range<Int>?
+  private let shapes: Range<Int>?
+  let body: Range<Int>
+
+  /// - Parameter key: the identity tag, 8 bytes, and the identifier as the key holds it.
+  init(key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) throws {
+    guard record.count > RecordFormat.fixedByteCount, let base = record.baseAddress else {
+      throw DamagedBody(reason: "it has \(record.count) bytes, fewer than any record", offset: 0)
+    }
+    let version = Int(record[0])
+    guard version != 0, version <= RecordFormat.version else { throw UnknownVersion(version: version) }
+    let stored = UInt32(littleEndian: base.loadUnaligned(fromByteOffset: RecordFormat.checksumOffset, as: UInt32.self))
+    guard RecordFormat.checksum(key: key, record: record) == stored else {
+      throw DamagedBody(reason: "its checksum does not fit its bytes", offset: RecordFormat.checksumOffset)
+    }
+    let flags = record[1]
+    guard flags & 0x80 == 0 else { throw DamagedBody(reason: "it has a flag that this version does not know", offset: 1) }
+    let end = record.count
+    var at = RecordFormat.fixedByteCount
+    fullIdentifier = try flags & RecordFormat.Flag.hasFullIdentifier == 0 ? nil : readBytes(base, &at, end)
+    concreteTag = try flags & RecordFormat.Flag.hasConcreteTag == 0 ? nil : readDigest(base, &at, end)
+    references = try flags & RecordFormat.Flag.hasReferences == 0 ? nil : skipReferences(base, &at, end)
+    shapes = try flags & RecordFormat.Flag.hasShapes == 0 ? nil : skipShapes(base, &at, end)
+    guard at < end else { throw DamagedBody(reason: "it has no body", offset: at) }
+    self.base = base
+    self.flags = flags
+    time = Int64(UInt64(littleEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt64.self)) >> 16)
+    body = at..<end
+  }
+
+  var syncStatus: UInt8? {
+    flags & RecordFormat.Flag.hasSyncStatus == 0 ? nil : flags & RecordFormat.Flag.syncStatusMask
+  }
+
+  /// Visits the reference table in its order.
+  @inline(__always)
+  func forEachReference(_ visit: (ReferenceKind, UInt64, UnsafeRawBufferPointer) throws -> Void) throws {
+    guard let references else { return }
+    var at = references.lowerBound
+    let end = references.upperBound
+    let tagCount = try readVarint(base, &at, end: end)
+    let tags = at
+    at += tagCount * 8
+    let count = try readVarint(base, &at, end: end)
+    for _ in 0..<count {
+      let first = base.load(fromByteOffset: at, as: UInt8.self)
+      at += 1
+      let index = try tagIndex(first, base, &at, end)
+      guard let kind = ReferenceKind(rawValue: first >> 6), index < tagCount else {
+        throw DamagedBody(reason: "its reference table names an unknown kind or tag", offset: at)
+      }
+      let identifier = try readBytes(base, &at, end)
+      try visit(
+        kind, UInt64(bigEndian: base.loadUnaligned(fromByteOffset: tags + index * 8, as: UInt64.self)),
+        UnsafeRawBufferPointer(start: base + identifier.lowerBound, count: identifier.count))
+    }
+  }
+
+  /// Visits the digests of the record's shapes in their order.
+  @inline(__always)
+  func forEachShape(_ visit: (UInt64) throws -> Void) throws {
+    guard let shapes else { return }
+    var at = shapes.lowerBound
+    let count = try readVarint(base, &at, end: shapes.upperBound)
+    for index in 0..<count {
+      try visit(UInt64(bigEndian: base.loadUnaligned(fromByteOffset: at + index * 8, as: UInt64.self)))
+    }
+  }
+}
+
+/// The record's version byte is not one this library reads.
+struct UnknownVersion: Error {
+  var version: Int
+}
+
+private func readBytes(_ base: UnsafeRawPointer, _ at: inout Int, _ end: Int) throws -> Range<Int> {
+  let count = try readVarint(base, &at, end: end)
+  guard count <= end - at else { throw DamagedBody(reason: "an identifier goes beyond the record", offset: at) }
+  defer { at += count }
+  return at..<(at + count)
+}
+
+private func readDigest(_ base: UnsafeRawPointer, _ at: inout Int, _ end: Int) throws -> UInt64 {
+  guard 8 <= end - at else { throw DamagedBody(reason: "a digest is cut", offset: at) }
+  defer { at += 8 }
+  return UInt64(bigEndian: base.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+}
+
+@inline(__always)
+private func tagIndex(_ first: UInt8, _ base: UnsafeRawPointer, _ at: inout Int, _ end: Int) throws -> Int {
+  let index = Int(first & 0x3F)
+  return index < 63 ? index : try readVarint(base, &at, end: end)
+}
+
+private func skipReferences(_ base: UnsafeRawPointer, _ at: inout Int, _ end: Int) throws -> Range<Int> {
+  let start = at
+  let tagCount = try readVarint(base, &at, end: end)
+  guard tagCount <= (end - at) / 8 else { throw DamagedBody(reason: "its table of tags is cut", offset: at) }
+  at += tagCount * 8
+  let count = try readVarint(base, &at, end: end)
+  guard count <= (end - at) / 2 else { throw DamagedBody(reason: "its reference table is cut", offset: at) }
+  for _ in 0..<count {
+    guard at < end else { throw DamagedBody(reason: "its reference table is cut", offset: at) }
+    let first = base.load(fromByteOffset: at, as: UInt8.self)
+    at += 1
+    _ = try tagIndex(first, base, &at, end)
+    _ = try readBytes(base, &at, end)
+  }
+  return start..<at
+}
+
+private func skipShapes(_ base: UnsafeRawPointer, _ at: inout Int, _ end: Int) throws -> Range<Int> {
+  let start = at
+  let count = try readVarint(base, &at, end: end)
+  guard count <= (end - at) / 8 else { throw DamagedBody(reason: "its table of shapes is cut", offset: at) }
+  at += count * 8
+  return start..<at
+}
+
+/// What a record says about itself, without any Swift type.
+public struct RecordHeader: Sendable {
+  /// The digest of the object's own type tag, where it is not that of its identity space.
+  public var concreteTag: UInt64?
+  /// Milliseconds since 1970-01-01 UTC.
+  public var modificationTime: Int64
+  /// The stored sync status, for types that have one.
+  public var syncStatus: UInt8?
+  /// The whole identifier, where the key holds it cut.
+  public var fullIdentifier: Identifier?
+
+  /// Reads and checks a record's header and checksum.
+  ///
+  /// - Parameters:
+  ///   - tag: the digest of the identity tag in the record's key.
+  ///   - keyIdentifier: the identifier as the key holds it.
+  ///   - record: the record's bytes.
+  /// - Throws: ``GraphCodingError/corrupt(type:identifier:reason:)`` or
+  ///   ``GraphCodingError/newerFormat(type:identifier:version:)``, naming the type as `typeName`.
+  public init(tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, typeName: String) throws {
+    self = try withParsedRecord(tag: tag, keyIdentifier, record, typeName) { parsed, record in
+      RecordHeader(
+        concreteTag: parsed.concreteTag, modificationTime: parsed.time, syncStatus: parsed.syncStatus,
+        fullIdentifier: parsed.fullIdentifier.flatMap { Identifier(bytes: Array(record[$0])) })
+    }
+  }
+
+  private init(concreteTag: UInt64?, modificationTime: Int64, syncStatus: UInt8?, fullIdentifier: Identifier?) {
+    self.concreteTag = concreteTag
+    self.modificationTime = modificationTime
+    self.syncStatus = syncStatus
+    self.fullIdentifier = fullIdentifier
+  }
+
+  /// Visits the references of a record in the order of its table.
+  ///
+  /// - Throws: as ``init(tag:keyIdentifier:record:typeName:)``, and what `visit` throws.
+  public static func forEachReference(
+    tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, typeName: String,
+    _ visit: (ReferenceKind, RecordIdentity) throws -> Void
+  ) throws {
+    try withParsedRecord(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
+      try parsed.forEachReference { kind, tag, identifier in
+        try visit(kind, RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier))))
+      }
+    }
+  }
+}
+
+private func withParsedRecord<R>(
+  tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan, _ typeName: String,
+  _ body: (ParsedRecord, UnsafeRawBufferPointer) throws -> R
+) throws -> R {
+  try keyIdentifier.withUnsafeBytes { identifier in
+    try record.withUnsafeBytes { record in
+      try naming(typeName, Identifier.description(ofKeyBytes: Array(identifier))) {
+        try withKey(tag: tag, identifier) { key in try body(ParsedRecord(key: key, record), record) }
+      }
+    }
+  }
+}
+
+/// Lends the bytes that a record's checksum covers beside its own: tag and identifier.
+func withKey<R>(
+  tag: UInt64, _ keyIdentifier: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R
+) throws -> R {
+  try withUnsafeTemporaryAllocation(byteCount: 8 + keyIdentifier.count, alignment: 8) { key in
+    key.storeBytes(of: tag.bigEndian, as: UInt64.self)
+    if let source = keyIdentifier.baseAddress {
+      (key.baseAddress! + 8).copyMemory(from: source, byteCount: keyIdentifier.count)
+    }
+    return try body(UnsafeRawBufferPointer(key))
+  }
+}
+
+/// Runs `body` and gives what it throws about damaged bytes the name of the object.
+@inline(__always)
+func naming<R>(_ type: @autoclosure () -> String, _ identifier: @autoclosure () -> String, _ body: () throws -> R) throws -> R {
+  do {
+    return try body()
+  } catch let damage as DamagedBody {
+    throw GraphCodingError.corrupt(
+      type: type(), identifier: identifier(), reason: "\(damage.reason) (byte \(damage.offset))")
+  } catch let unknown as UnknownVersion {
+    if unknown.version == 0 {
+      throw GraphCodingError.corrupt(type: type(), identifier: identifier(), reason: "it has no format version")
+    }
+    throw GraphCodingError.newerFormat(type: type(), identifier: identifier(), version: unknown.version)
+  }
+}

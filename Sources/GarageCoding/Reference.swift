@@ -1,0 +1,115 @@
+/// Names an object without loading it: a small value that holds only the object's identity.
+///
+/// Parking a reference does not park its target, loading an object that has one loads nothing behind it.
+/// `garage.retrieve(reference)` loads the target. References may form cycles, and break those that would keep
+/// objects alive in memory.
+public struct Reference<Target: Codable & Identifiable>: Hashable, Sendable {
+  private let named: Result<RecordIdentity, GraphCodingError>
+
+  /// The identity of the target.
+  ///
+  /// - Throws: ``GraphCodingError`` where the target's type or `id` can name no record.
+  public var identity: RecordIdentity { get throws { try named.get() } }
+
+  /// A reference to `target`, parked or not.
+  public init(to target: Target) {
+    // The object's own type, not the property's, has the identity space.
+    self.init { try GraphEncoder().identity(of: target) }
+  }
+
+  /// A reference to the object of this type whose `id` is `identifier`, parked or not.
+  public init(_ type: Target.Type, identifier: some Hashable) {
+    self.init { try TypeDescription.identity(of: type, id: identifier) }
+  }
+
+  private init(_ identity: () throws -> RecordIdentity) {
+    do {
+      named = .success(try identity())
+    } catch let error as GraphCodingError {
+      named = .failure(error)
+    } catch {
+      named = .failure(.unsupportedIdentifier(type: String(describing: Target.ID.self)))
+    }
+  }
+}
+
+extension Reference: CustomStringConvertible {
+  /// The target's type and identifier.
+  public var description: String {
+    switch named {
+    case .success(let identity): "Reference to \(Target.self) \"\(identity.identifier)\""
+    case .failure(let error): "Reference to no \(Target.self): \(error)"
+    }
+  }
+}
+
+// MARK: - Coding
+
+extension Reference: GraphCodable, GraphDecodable {
+  func encode(toGraph state: EncoderPointer) throws {
+    state.writeReference(to: try identity, of: Target.self, .lazy)
+  }
+
+  /// Where the target once stood inline, the reference names it by its `id`.
+  init(fromGraph state: DecoderPointer) throws {
+    if try state.isReference() {
+      let identity = state.core.identity(ofReference: try state.readReferenceIndex())
+      self.init { identity }
+    } else {
+      self.init(to: try state.readInline(Target.self))
+    }
+  }
+}
+
+extension Reference: Codable {
+  private enum CodingKeys: String, CodingKey { case tag, identifier }
+
+  /// With a garage's coder a reference in the record's table; with others the digest of the type tag and the
+  /// identifier's bytes.
+  public func encode(to encoder: any Encoder) throws {
+    if let encoder = encoder as? ValueEncoder {
+      try encoder.writeOwn { try encode(toGraph: $0) }
+    } else {
+      let identity = try identity
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(identity.tag, forKey: .tag)
+      try container.encode(identity.identifier.bytes, forKey: .identifier)
+    }
+  }
+
+  public init(from decoder: any Decoder) throws {
+    if let decoder = decoder as? ValueDecoder {
+      self = try decoder.readOwn { try Reference(fromGraph: $0) }
+    } else {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      guard let identifier = Identifier(bytes: try container.decode([UInt8].self, forKey: .identifier)) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .identifier, in: container, debugDescription: "The bytes are no identifier.")
+      }
+      let tag = try container.decode(UInt64.self, forKey: .tag)
+      self.init { RecordIdentity(tag: tag, identifier: identifier) }
+    }
+  }
+}
+
+extension ValueEncoder {
+  /// Lets one of this module's types write itself as the single value of this encoder.
+  func writeOwn(_ body: (EncoderPointer) throws -> Void) throws {
+    try node?.enter(state)
+    defer { node?.leave(state) }
+    try state.attempt {
+      try state.beginSingle(serial: serial)
+      try body(state)
+    }
+  }
+}
+
+extension ValueDecoder {
+  /// Lets one of this module's types read itself from this decoder's value.
+  func readOwn<R>(_ body: (DecoderPointer) throws -> R) throws -> R {
+    try request { state in
+      state.pointee.cursor = state.pointee.input.frame.start
+      return try body(state)
+    }
+  }
+}

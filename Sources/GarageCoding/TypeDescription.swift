@@ -1,0 +1,63 @@
+/// The identity of a record: whose identity space it is in, and its identifier there.
+public struct RecordIdentity: Hashable, Sendable {
+  /// The digest of the type tag that names the identity space.
+  public var tag: UInt64
+  /// The object's identifier in that space.
+  public var identifier: Identifier
+
+  public init(tag: UInt64, identifier: Identifier) {
+    self.tag = tag
+    self.identifier = identifier
+  }
+}
+
+/// What is to be known of a type to find its records.
+public struct TypeDescription: Sendable {
+  /// How objects of a type are identified when they are parked by themselves.
+  public enum Identification: Sendable, Hashable {
+    /// By `id`.
+    case identifier
+    /// By the digest of their content.
+    case digest
+    /// Not at all: they only stand inside others.
+    case none
+  }
+
+  /// Names the identity space: the type's own tag, or that of its topmost `Codable & Identifiable` superclass.
+  public let identityTag: TypeTag
+  /// Names the type itself.
+  public let tag: TypeTag
+  /// Names under which older programs parked records of the identity space.
+  public let formerTags: [TypeTag]
+  public let identification: Identification
+  /// Whether it is a class, whose identity space may hold objects of other classes.
+  public let isClass: Bool
+  /// The unqualified name, for error messages.
+  public let name: String
+
+  /// The description of a type.
+  ///
+  /// - Throws: ``GraphCodingError/missingConformance(type:)`` for a type without identity, ``GraphCodingError`` for
+  ///   tags in conflict.
+  public static func of(_ type: Any.Type) throws -> TypeDescription {
+    let facts = TypeFacts.of(type).takeUnretainedValue()
+    let tags = try facts.tags()
+    return TypeDescription(
+      identityTag: tags.identity, tag: tags.concrete, formerTags: tags.former,
+      identification: facts.rootIdentification, isClass: facts.isClass, name: facts.name)
+  }
+
+  /// The identity of the object of this type whose `id` is `id`, or that text or number stands for.
+  ///
+  /// - Throws: ``GraphCodingError`` for an `id` that can name no record.
+  public static func identity(of type: Any.Type, id: any Hashable) throws -> RecordIdentity {
+    let facts = TypeFacts.of(type).takeUnretainedValue()
+    let tag = try facts.tags().identity.digest
+    if let known = id as? Identifier { return RecordIdentity(tag: tag, identifier: known) }
+    guard let access = try facts.identifier?.get() else {
+      return RecordIdentity(tag: tag, identifier: try Identifier(id, canonical: canonicalBytes))
+    }
+    return RecordIdentity(
+      tag: tag, identifier: try Identifier.converting(id, toMatch: access.idType, canonical: canonicalBytes))
+  }
+}
