@@ -140,7 +140,8 @@ struct LMDBOpening {
     var txn: OpaquePointer?
     let code = mdb_txn_begin(env, nil, UInt32(MDB_RDONLY), &txn)
     // A process that closed the store in the same moment, as its last user, took down the locks that this
-    // one had just found in the lock file: LMDB leaves a gap there. Or one made the store grow since.
+    // one had just found in the lock file: later versions of LMDB leave a gap there. Or one made the store
+    // grow since.
     if code == EINVAL || code == MDB_MAP_RESIZED { return nil }
     guard code == MDB_SUCCESS, let txn else { throw failure(code) }
     var isOpen = true

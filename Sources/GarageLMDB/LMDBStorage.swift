@@ -96,6 +96,9 @@ public final class LMDBStorage: StorageDriver, Sendable {
     if !lifetime.isClosed { store.disconnect(connection) }
   }
 
+  /// Runs `body` on the last committed state, which LMDB keeps as long as `body` runs.
+  ///
+  /// - Throws: what `body` throws; `readersFull`; `conflict`, to be tried again, as the type's notes say.
   public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try lifetime.withRead {
       var transaction = try connection.beginRead(lifetime)
@@ -104,6 +107,10 @@ public final class LMDBStorage: StorageDriver, Sendable {
     }
   }
 
+  /// Runs `body` as the only writer of all threads and processes, then commits or rolls back as it says.
+  ///
+  /// - Throws: what `body` throws; `storageFull`, and then nothing of the transaction is kept; `conflict` as
+  ///   for ``read(_:)``.
   public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     if options.isReadOnly { throw readOnlyError() }
     while true {
@@ -144,6 +151,7 @@ public final class LMDBStorage: StorageDriver, Sendable {
     }
   }
 
+  /// Ends the use of the store by this value; the last one of the process closes the environment.
   public func close() throws {
     try lifetime.close { store.disconnect(connection) }
   }

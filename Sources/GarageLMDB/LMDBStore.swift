@@ -25,8 +25,7 @@ final class LMDBStore: Sendable {
   /// The open connection, or the one that `open` makes. ``disconnect(_:)`` must follow.
   func connect(_ open: () throws -> LMDBConnection) throws -> LMDBConnection {
     try state.withLock { state in
-      // What was opened before a fork is the parent's, and left alone.
-      if let connection = state.connection, connection.process.isOfThisProcess {
+      if let connection = state.connection {
         state.userCount += 1
         return connection
       }
@@ -37,6 +36,8 @@ final class LMDBStore: Sendable {
   }
 
   /// Ends one use of `connection`; the last one closes the environment.
+  ///
+  /// What a forked child got from its parent is left as it is: closing it would take the parent's slots.
   func disconnect(_ connection: LMDBConnection) {
     if !connection.process.isOfThisProcess { return }
     state.withLock { state in

@@ -160,6 +160,30 @@ import Testing
 
   // MARK: - Several processes
 
+  @Test func processesThatOpenAndCloseAtOnceGetInNobodysWay() async throws {
+    try await withTemporaryFolder { folder in
+      let place = folder.appending(path: "store")
+      // The first creates the store, under the eyes of the others. The last to close one takes down LMDB's
+      // locks, maybe just when another has found them.
+      await withTaskGroup(of: Void.self) { group in
+        for number in 0..<4 {
+          group.addTask {
+            await #expect(processExitsWith: .success) { [path = place.path as String, number = number as Int] in
+              for round in 0..<100 {
+                let storage = try LMDBStorage(at: URL(filePath: path))
+                try storage.put([1], "\(number)-\(round)")
+                try storage.close()
+              }
+            }
+          }
+        }
+      }
+      let storage = try LMDBStorage(at: place)
+      #expect(try storage.keys().count == 400)
+      try storage.close()
+    }
+  }
+
   @Test func followsAStoreThatAnotherProcessMadeLarger() async throws {
     try await withTemporaryFolder { folder in
       let small = LMDBOptions(mapByteCount: 1 << 20)
