@@ -1,0 +1,65 @@
+internal import GarageDriver
+
+/// The rules that every driver obeys, as checks that any test framework can run.
+///
+/// A driver author's whole test file, with Swift Testing:
+/// ```swift
+/// @Test(arguments: Conformance.checks)
+/// func conforms(to check: ConformanceCheck) throws {
+///   try check.run { place in try MyStorage(path: place.path) }
+/// }
+/// ```
+/// A driver whose ``StorageInfo`` says that it is durable, or shared across processes, also names an
+/// executable for the checks that need a second process: see ``ConformanceOptions/childExecutable``.
+/// No check is optional. Some have nothing to check on a driver with certain ``StorageInfo``; each of
+/// these has a counterpart that checks what such a driver does instead.
+public enum Conformance {
+  /// Every check, in the order in which a driver author best meets them.
+  public static let checks: [ConformanceCheck] = topics.flatMap(\.checks)
+
+  /// The check of that name, or nil where there is none.
+  public static func check(named name: String) -> ConformanceCheck? {
+    checks.first { $0.name == name }
+  }
+
+  static let topics: [CheckTopic] = [
+    CheckTopic("info", addInfoChecks),
+    CheckTopic("transaction", addTransactionChecks),
+    CheckTopic("own-changes", addOwnChangeChecks),
+    CheckTopic("key", addKeyChecks),
+    CheckTopic("value", addValueChecks),
+    CheckTopic("remove", addRemoveChecks),
+    CheckTopic("scan", addScanChecks),
+    CheckTopic("multi-get", addMultiGetChecks),
+    CheckTopic("snapshot", addSnapshotChecks),
+    CheckTopic("nesting", addNestingChecks),
+    CheckTopic("lent", addLentByteChecks),
+    CheckTopic("poison", addPoisonChecks),
+    CheckTopic("ended", addEndedTransactionChecks),
+    CheckTopic("life", addLifeChecks),
+    CheckTopic("fault", addFaultChecks),
+    CheckTopic("history", addHistoryChecks),
+    CheckTopic("race", addRaceChecks),
+    CheckTopic("process", addProcessChecks),
+    CheckTopic("crash", addCrashChecks),
+  ]
+}
+
+/// The checks on one subject. Their names begin with the topic's.
+struct CheckTopic: Sendable {
+  let name: String
+  private(set) var checks: [ConformanceCheck] = []
+
+  init(_ name: String, _ fill: (inout CheckTopic) -> Void) {
+    self.name = name
+    fill(&self)
+  }
+
+  /// Adds a check of `rule`, a sentence of the contract on `StorageDriver`.
+  mutating func add(
+    _ name: String, _ rule: String, isHeavy: Bool = false,
+    _ body: @escaping @Sendable (Fixture) throws -> Void
+  ) {
+    checks.append(ConformanceCheck(name: "\(self.name)/\(name)", rule: rule, isHeavy: isHeavy, body: body))
+  }
+}

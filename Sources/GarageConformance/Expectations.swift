@@ -1,0 +1,100 @@
+internal import GarageDriver
+
+extension Fixture {
+  func expect(
+    _ condition: Bool, _ expected: @autoclosure () -> String,
+    seen: @autoclosure () -> String = "the contrary",
+    file: StaticString = #fileID, line: UInt = #line
+  ) throws {
+    if !condition { throw failure(expected(), seen(), file: file, line: line) }
+  }
+
+  func expectEqual<T: Equatable>(
+    _ seen: T, _ expected: T, _ what: @autoclosure () -> String,
+    file: StaticString = #fileID, line: UInt = #line
+  ) throws {
+    if seen == expected { return }
+    throw failure(
+      "\(what()) to be \(shortened(expected))", shortened(seen), file: file, line: line)
+  }
+
+  /// Expects `body` to throw a `StorageError` of one of these kinds, and returns it.
+  @discardableResult
+  func expectError(
+    _ kinds: StorageError.Kind..., from what: String, file: StaticString = #fileID, line: UInt = #line,
+    _ body: () throws -> Void
+  ) throws -> StorageError {
+    let names = kinds.map(\.rawValue).joined(separator: " or ")
+    do {
+      try body()
+    } catch let failure as ConformanceFailure {
+      throw failure
+    } catch let error as StorageError where kinds.contains(error.kind) {
+      if error.message.isEmpty || error.driver.isEmpty {
+        throw failure("\(names) to name the driver and say what to do", "\(error)", file: file, line: line)
+      }
+      return error
+    } catch {
+      throw failure("\(what) to throw \(names)", "\(error)", file: file, line: line)
+    }
+    throw failure("\(what) to throw \(names)", "no error", file: file, line: line)
+  }
+
+  /// Expects `body` to throw `expected` itself.
+  func expectUnchanged(
+    _ expected: TestError, from what: String, file: StaticString = #fileID, line: UInt = #line,
+    _ body: () throws -> Void
+  ) throws {
+    do {
+      try body()
+    } catch let failure as ConformanceFailure {
+      throw failure
+    } catch {
+      if let error = error as? TestError, error === expected { return }
+      throw failure("\(what) to pass the error through unchanged", "\(error)", file: file, line: line)
+    }
+    throw failure("\(what) to pass the error through", "no error", file: file, line: line)
+  }
+
+  /// Expects the last commit of `storage` to be exactly these entries.
+  func expectContents(
+    of storage: any StorageDriver, _ expected: KeyValuePairs<String, String>, _ what: String = "the store",
+    file: StaticString = #fileID, line: UInt = #line
+  ) throws {
+    let seen = try storage.read { try $0.entries() }
+    try expectEqual(seen, expected.map { Entry($0.key, $0.value) }, what, file: file, line: line)
+  }
+
+  private func shortened(_ value: some Any) -> String {
+    let text = "\(value)"
+    return text.count > 600 ? "\(text.prefix(600))… (\(text.count) characters)" : text
+  }
+}
+
+/// An error of the body, recognised by its identity.
+final class TestError: Error, Sendable {}
+
+/// A key and its value, as a scan lends them.
+struct Entry: Hashable, CustomStringConvertible, Sendable {
+  var key: [UInt8]
+  var value: [UInt8]
+
+  init(key: [UInt8], value: [UInt8]) {
+    self.key = key
+    self.value = value
+  }
+
+  init(_ key: String, _ value: String) {
+    self.init(key: Array(key.utf8), value: Array(value.utf8))
+  }
+
+  var description: String { "\(readable(key)): \(readable(value))" }
+}
+
+/// Printable bytes as text, any others as a number of bytes and their first digits.
+func readable(_ bytes: [UInt8]) -> String {
+  if bytes.count <= 60 && bytes.allSatisfy({ (0x20..<0x7F).contains($0) }) {
+    return "\"\(String(decoding: bytes, as: UTF8.self))\""
+  }
+  return "<\(StorageKey(Array(bytes.prefix(24)))), \(bytes.count) bytes>"
+}

@@ -1,0 +1,43 @@
+public import GarageDriver
+internal import Synchronization
+
+/// Which operations of a ``FaultyStorage`` fail, and how often each was made.
+public final class FaultPlan: Sendable {
+  private struct State {
+    var counts: [StorageError.Operation: Int] = [:]
+    var faults: [StorageError.Operation: [Int: StorageError.Kind]] = [:]
+  }
+  private let state = Mutex(State())
+
+  /// A plan in which nothing fails until somebody says so.
+  public init() {}
+
+  /// Lets the operation fail that comes after `count` others of its sort, counted from the plan's beginning or
+  /// its last ``reset()``.
+  public func fail(
+    _ operation: StorageError.Operation, after count: Int, with kind: StorageError.Kind = .io
+  ) {
+    state.withLock { $0.faults[operation, default: [:]][count] = kind }
+  }
+
+  /// How many operations of that sort were begun, failed ones included.
+  public func count(of operation: StorageError.Operation) -> Int {
+    state.withLock { $0.counts[operation] ?? 0 }
+  }
+
+  /// Forgets all faults and counts.
+  public func reset() { state.withLock { $0 = State() } }
+
+  /// Counts one operation, and returns the error it is to fail with.
+  func next(_ operation: StorageError.Operation, driver: String) -> StorageError? {
+    let (number, kind) = state.withLock { state in
+      let number = state.counts[operation] ?? 0
+      state.counts[operation] = number + 1
+      return (number, state.faults[operation]?[number])
+    }
+    guard let kind else { return nil }
+    return StorageError(
+      kind, during: operation, driver: driver,
+      message: "The fault plan let \(operation.rawValue) number \(number) fail. Look there for the reason.")
+  }
+}

@@ -1,0 +1,155 @@
+public import GarageDriver
+
+/// Wraps any driver and lets operations fail as a ``FaultPlan`` says.
+///
+/// Without faults it is transparent: a driver that conforms does so through this wrapper, too. It counts and
+/// can fail `read`, `write` (before their bodies run), `get` (a multi-get counts as one), `scan`, `put`,
+/// `remove` (ranges included), and `commit` (after the body, and before the wrapped driver commits).
+/// An injected fault poisons the transaction as one of the wrapped driver's own does.
+public struct FaultyStorage: StorageDriver {
+  private let base: any StorageDriver
+  /// What fails.
+  public let plan: FaultPlan
+
+  /// Wraps `base`; whoever keeps the plan can change it at any time.
+  public init(_ base: any StorageDriver, plan: FaultPlan = FaultPlan()) {
+    self.base = base
+    self.plan = plan
+  }
+
+  /// What the wrapped driver says of itself.
+  public var info: StorageInfo { base.info }
+
+  /// Reads from the wrapped driver, with the plan's faults.
+  public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    if let error = plan.next(.read, driver: info.name) { throw error }
+    return try base.read { transaction in
+      let faulty = FaultyReadTransaction(transaction, plan, info.name)
+      defer { faulty.isOver = true }
+      return try body(faulty)
+    }
+  }
+
+  /// Writes to the wrapped driver, with the plan's faults.
+  public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
+    if let error = plan.next(.write, driver: info.name) { throw error }
+    return try base.write { transaction in
+      let faulty = FaultyWriteTransaction(transaction, plan, info.name)
+      defer { faulty.isOver = true }
+      let outcome = try body(faulty)
+      if case .commit = outcome {
+        // Thrown from the base's body, an error rolls the base's transaction back.
+        if let error = faulty.firstError { throw error }
+        if let error = plan.next(.commit, driver: info.name) { throw error }
+      }
+      return outcome
+    }
+  }
+
+  /// Closes the wrapped driver. Never fails by plan.
+  public func close() throws { try base.close() }
+}
+
+private class FaultyReadTransaction: ReadTransaction {
+  private let base: any ReadTransaction
+  private let plan: FaultPlan
+  private let driver: String
+  /// Set when the closure has ended; the base refuses everything from then on, and the plan counts nothing.
+  var isOver = false
+  /// The first failure, the base's own or injected.
+  private(set) var firstError: StorageError?
+
+  init(_ base: any ReadTransaction, _ plan: FaultPlan, _ driver: String) {
+    self.base = base
+    self.plan = plan
+    self.driver = driver
+  }
+
+  func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try inject(.get)
+    return try noting { thrown in
+      try base.withValue(for: key) { value in try noting(in: &thrown) { try body(value) } }
+    }
+  }
+
+  func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
+    try inject(.get)
+    try noting { thrown in
+      try base.withValues(for: keys) { position, value in
+        try noting(in: &thrown) { try visit(position, value) }
+      }
+    }
+  }
+
+  func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws {
+    try inject(.scan)
+    try noting { thrown in
+      try base.scan(range, direction) { key, value in try noting(in: &thrown) { try visit(key, value) } }
+    }
+  }
+
+  /// Throws the fault that the plan has for this operation.
+  func inject(_ operation: StorageError.Operation) throws {
+    if isOver { return }
+    if let error = plan.next(operation, driver: driver) {
+      note(error)
+      throw error
+    }
+  }
+
+  func note(_ error: StorageError) {
+    if firstError == nil { firstError = error }
+  }
+
+  /// Runs an operation of the base and notes its failure, except one that the caller's closure threw.
+  private func noting<R>(_ operation: (inout Bool) throws -> R) throws -> R {
+    var closureThrew = false
+    do {
+      return try operation(&closureThrew)
+    } catch let error as StorageError where !closureThrew {
+      note(error)
+      throw error
+    }
+  }
+
+  /// Runs the caller's closure and sets `thrown` when it throws.
+  private func noting<R>(in thrown: inout Bool, _ closure: () throws -> R) throws -> R {
+    do { return try closure() } catch {
+      thrown = true
+      throw error
+    }
+  }
+}
+
+private final class FaultyWriteTransaction: FaultyReadTransaction, WriteTransaction {
+  private let base: any WriteTransaction
+
+  init(_ base: any WriteTransaction, _ plan: FaultPlan, _ driver: String) {
+    self.base = base
+    super.init(base, plan, driver)
+  }
+
+  func put(_ value: RawSpan, for key: RawSpan) throws {
+    try inject(.put)
+    try noting { try base.put(value, for: key) }
+  }
+
+  func remove(_ key: RawSpan) throws {
+    try inject(.remove)
+    try noting { try base.remove(key) }
+  }
+
+  func removeAll(in range: StorageKeyRange) throws {
+    try inject(.remove)
+    try noting { try base.removeAll(in: range) }
+  }
+
+  private func noting(_ change: () throws -> Void) throws {
+    do { try change() } catch let error as StorageError {
+      note(error)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,117 @@
+internal import GarageDriver
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// What a check works with: fresh places, opened stores, and the words for what went wrong.
+final class Fixture: Sendable {
+  let options: ConformanceOptions
+  private let check: ConformanceCheck
+  private let openStore: @Sendable (ConformancePlace) throws -> any StorageDriver
+  private let folder: URL
+  private let state = Mutex(State())
+
+  private struct State {
+    var placeCount = 0
+    var opened: [any StorageDriver] = []
+    var atEnd: [@Sendable () -> Void] = []
+    var firstFailure: ConformanceFailure?
+    var seed: UInt64?
+    var step: Int?
+  }
+
+  init(
+    check: ConformanceCheck, options: ConformanceOptions,
+    openStore: @escaping @Sendable (ConformancePlace) throws -> any StorageDriver
+  ) throws {
+    self.check = check
+    self.options = options
+    self.openStore = openStore
+    folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("garage-conformance-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  // MARK: Stores
+
+  /// A place where there is nothing.
+  func newPlace() -> ConformancePlace {
+    let number = state.withLock { state in
+      state.placeCount += 1
+      return state.placeCount
+    }
+    let path = folder.appendingPathComponent("store-\(number)").path
+    return ConformancePlace(name: "\(folder.lastPathComponent)-\(number)", path: path)
+  }
+
+  /// Opens the store at `place`; the fixture closes it after the check.
+  func open(_ place: ConformancePlace) throws -> any StorageDriver {
+    let storage = try openStore(place)
+    state.withLock { $0.opened.append(storage) }
+    return storage
+  }
+
+  /// Opens the store at `place` and keeps no hold of it.
+  func openUntracked(_ place: ConformancePlace) throws -> any StorageDriver { try openStore(place) }
+
+  /// A new, empty store.
+  func newStore() throws -> any StorageDriver { try open(newPlace()) }
+
+  /// A new store that holds `entries`.
+  func newStore(holding entries: KeyValuePairs<String, String>) throws -> any StorageDriver {
+    let storage = try newStore()
+    try storage.put(entries)
+    return storage
+  }
+
+  func closeAll() {
+    let opened = state.withLock { state in
+      defer { state.opened = [] }
+      return state.opened
+    }
+    for storage in opened { try? storage.close() }
+  }
+
+  /// Has `action` run when the check is over, also where it never ended.
+  func atEnd(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.atEnd.append(action) } }
+
+  func runAtEnd() {
+    let actions = state.withLock(\.atEnd)
+    for action in actions { action() }
+  }
+
+  func removeFolder() { try? FileManager.default.removeItem(at: folder) }
+
+  // MARK: Randomness
+
+  /// A generator seeded by the options and by `salt`; failures from here on name the seed.
+  func random(_ salt: UInt64 = 0) -> SeededRandom {
+    let seed = options.seed &+ salt
+    state.withLock { $0.seed = seed }
+    return SeededRandom(seed: seed)
+  }
+
+  /// Failures from here on name this step.
+  func atStep(_ step: Int) { state.withLock { $0.step = step } }
+
+  // MARK: Failures
+
+  /// The first failure of this check, kept here in case a driver swallows it.
+  var firstFailure: ConformanceFailure? { state.withLock(\.firstFailure) }
+
+  func failure(
+    _ expected: String, _ seen: String, file: StaticString = #fileID, line: UInt = #line
+  ) -> ConformanceFailure {
+    state.withLock { state in
+      let failure = ConformanceFailure(
+        check: check.name, rule: check.rule, expected: expected, seen: seen, seed: state.seed,
+        step: state.step, location: "\(file):\(line)")
+      if state.firstFailure == nil { state.firstFailure = failure }
+      return failure
+    }
+  }
+}

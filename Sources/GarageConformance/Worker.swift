@@ -1,0 +1,108 @@
+internal import Dispatch
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// A thread of its own, with a stack of 16 MiB, that runs one closure and keeps the error it throws.
+final class Worker: Sendable {
+  private let result = Mutex<(any Error)?>(nil)
+  private let ended = DispatchSemaphore(value: 0)
+
+  init(_ body: @escaping @Sendable () throws -> Void) {
+    let start = Unmanaged.passRetained(
+      Start { [self] in
+        do { try body() } catch { result.withLock { $0 = error } }
+        ended.signal()
+      })
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setstacksize(&attributes, 16 << 20)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    #if canImport(Darwin)
+      var thread: pthread_t?
+      let code = pthread_create(&thread, &attributes, { runStart($0) }, start.toOpaque())
+    #else
+      var thread = pthread_t()
+      let code = pthread_create(&thread, &attributes, { runStart($0) }, start.toOpaque())
+    #endif
+    if code != 0 {
+      start.release()
+      result.withLock { $0 = SystemError(call: "pthread_create", code: code) }
+      ended.signal()
+    }
+  }
+
+  /// Whether the closure ended within that time.
+  func wait(seconds: Double) -> Bool {
+    guard ended.wait(timeout: .now() + seconds) == .success else { return false }
+    ended.signal()
+    return true
+  }
+
+  /// Waits for the end and throws what the closure threw.
+  func join() throws {
+    ended.wait()
+    ended.signal()
+    if let error = result.withLock(\.self) { throw error }
+  }
+}
+
+private final class Start: Sendable {
+  let body: @Sendable () -> Void
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+}
+
+private func runStart(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+  guard let context else { return nil }
+  Unmanaged<Start>.fromOpaque(context).takeRetainedValue().body()
+  return nil
+}
+
+/// Runs `body` on `count` threads at a time, waits for all, and throws the first error in order of number.
+func inParallel(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+  let workers = (0..<count).map { number in Worker { try body(number) } }
+  var firstError: (any Error)?
+  for worker in workers {
+    do { try worker.join() } catch { firstError = firstError ?? error }
+  }
+  if let firstError { throw firstError }
+}
+
+/// Something that happens once and that other threads can wait for.
+final class Signal: Sendable {
+  private let raised = Mutex(false)
+  private let semaphore = DispatchSemaphore(value: 0)
+
+  func raise() {
+    raised.withLock { $0 = true }
+    semaphore.signal()
+  }
+
+  func wait() {
+    semaphore.wait()
+    semaphore.signal()
+  }
+
+  var isRaised: Bool { raised.withLock(\.self) }
+}
+
+/// A call to the operating system that failed.
+struct SystemError: Error, CustomStringConvertible {
+  var call: String
+  var code: Int32 = errno
+
+  var description: String { "\(call): \(String(cString: strerror(code)))" }
+}
+
+/// Lets the thread sleep.
+func pause(milliseconds: Int) { pauseMicroseconds(milliseconds * 1000) }
+
+/// Lets the thread sleep.
+func pauseMicroseconds(_ count: Int) { usleep(UInt32(count)) }

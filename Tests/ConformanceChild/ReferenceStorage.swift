@@ -1,0 +1,106 @@
+import GarageDriver
+import Synchronization
+
+/// The simplest driver that keeps every rule: a sorted array, and a file that every commit writes anew.
+///
+/// It is the base of the mutants and the measure of the suite itself, and shares no data structure with any other
+/// driver. `breaking` makes a mutant of it; without, every line that mentions a mutation does nothing.
+final class ReferenceStorage: StorageDriver {
+  let info: StorageInfo
+  private let store: ReferenceStore
+  private let lifetime: StorageLifetime
+  private let mutation: Mutation?
+  private let isClosed = Atomic<Bool>(false)
+
+  /// Opens the store at `path`, or, in memory, the one of that name, which lives while some value is open.
+  init(path: String, isInMemory: Bool = false, breaking mutation: Mutation? = nil) throws {
+    info = StorageInfo(
+      name: "Reference", maximumKeyByteCount: 511, maximumValueByteCount: 1 << 31, isDurable: !isInMemory,
+      readsDuringWrite: true, isSharedAcrossProcesses: !isInMemory)
+    self.mutation = mutation
+    store = try ReferenceStore.at(path, isInMemory: isInMemory, breaking: mutation)
+    let hasOwnGate = mutation == .nestedWriteThroughASecondValue
+    lifetime = StorageLifetime(driver: info.name, gate: hasOwnGate ? WriterGate() : store.gate)
+  }
+
+  func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    try withReadLifetime {
+      if mutation == .readersWaitForTheWriter { store.waitForWriter() }
+      let transaction = ReferenceReadTransaction(
+        store, mutation == .snapshotFromFirstGet ? nil : try store.current(), info, mutation)
+      defer { transaction.end() }
+      return try body(transaction)
+    }
+  }
+
+  func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
+    try withWriteLifetime {
+      try store.withWriter {
+        let transaction = ReferenceWriteTransaction(store, try store.current(), info, mutation)
+        defer { transaction.end() }
+        return try finish(transaction) { try body(transaction) }
+      }
+    }
+  }
+
+  func close() throws {
+    if mutation == .closeInsideATransaction && lifetime.isInsideTransaction { return }
+    if mutation == .closeDoesNotWait {
+      isClosed.store(true, ordering: .relaxed)
+      return
+    }
+    try lifetime.close {}
+  }
+
+  /// Runs the body, then commits or leaves everything as it was.
+  private func finish<R>(
+    _ transaction: ReferenceWriteTransaction, _ body: () throws -> TransactionOutcome<R>
+  ) throws -> R {
+    do {
+      switch try body() {
+      case .commit(let result):
+        if let error = transaction.poison {
+          if mutation == .swallowedCommitError {
+            return result
+          } else if mutation != .ignoredPoison {
+            throw error
+          }
+        }
+        try store.publish(transaction.entries)
+        return result
+      case .rollBack(let result):
+        if mutation == .lostRollBack { try store.publish(transaction.entries) }
+        if mutation == .dirtyRead { try store.publish(transaction.before) }
+        return result
+      }
+    } catch {
+      if mutation == .lostRollBackOfErrors { try store.publish(transaction.entries) }
+      throw error
+    }
+  }
+
+  private func withReadLifetime<R>(_ body: () throws -> R) throws -> R {
+    switch mutation {
+    case .unnoticedFork, .usableAfterClose, .readsWithoutLimit: return try body()
+    default:
+      try checkClosed(.read)
+      return try lifetime.withRead(body)
+    }
+  }
+
+  private func withWriteLifetime<R>(_ body: () throws -> R) throws -> R {
+    switch mutation {
+    case .unnoticedFork, .usableAfterClose, .nestedWriteDeadlock: return try store.withPlainLock(body)
+    case .twoWriters: return try lifetime.withRead(body)
+    default:
+      try checkClosed(.write)
+      return try lifetime.withWrite(body)
+    }
+  }
+
+  private func checkClosed(_ operation: StorageError.Operation) throws {
+    guard isClosed.load(ordering: .relaxed) else { return }
+    throw StorageError(
+      .closed, during: operation, driver: info.name, message: "The storage was closed. Open it again.")
+  }
+}

@@ -1,0 +1,187 @@
+import Dispatch
+import GarageDriver
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// One key and its value.
+struct ReferenceEntry: Sendable {
+  var key: [UInt8]
+  var value: [UInt8]
+}
+
+/// What all values on one store share in this process: the last commit that was seen, and the writer's gate.
+///
+/// The file is the number of its commit (8 bytes), the number of entries (8), and for each entry the lengths of key
+/// and value (8 bytes each) before their bytes; integers in the machine's order. A commit writes another file and
+/// renames it, so that there is always a whole one.
+final class ReferenceStore: Sendable {
+  let gate = WriterGate()
+  private let path: String
+  private let isInMemory: Bool
+  private let mutation: Mutation?
+  private let state = Mutex(State())
+  private let plainLock = DispatchSemaphore(value: 1)
+
+  private struct State: Sendable {
+    var number: UInt64 = 0
+    var entries: [ReferenceEntry] = []
+  }
+
+  private struct WeakStore: Sendable { weak let store: ReferenceStore? }
+  private static let stores = Mutex<[String: WeakStore]>([:])
+
+  /// The store at `path`, the same object for all who ask while one of them keeps it.
+  static func at(_ path: String, isInMemory: Bool, breaking mutation: Mutation?) throws -> ReferenceStore {
+    stores.withLock { stores in
+      if let store = stores[path]?.store { return store }
+      stores = stores.filter { $0.value.store != nil }
+      let store = ReferenceStore(path, isInMemory, mutation)
+      stores[path] = WeakStore(store: store)
+      return store
+    }
+  }
+
+  private init(_ path: String, _ isInMemory: Bool, _ mutation: Mutation?) {
+    self.path = path
+    self.isInMemory = isInMemory
+    self.mutation = mutation
+  }
+
+  // MARK: Commits
+
+  /// The entries of the last commit, in order.
+  func current() throws -> [ReferenceEntry] {
+    try state.withLock { state in
+      if isInMemory || mutation == .unflushedCommit { return state.entries }
+      if mutation == .staleRead && state.number > 0 { return state.entries }
+      let number = try commitNumber()
+      if number != state.number { try load(into: &state) }
+      return state.entries
+    }
+  }
+
+  /// Makes these entries the last commit.
+  func publish(_ entries: [ReferenceEntry]) throws {
+    if mutation == .halfACommit { try publishAll(state.withLock { half(of: entries, over: $0.entries) }) }
+    try publishAll(entries)
+  }
+
+  /// Shows these entries to readers before they are committed.
+  func show(_ entries: [ReferenceEntry]) { state.withLock { $0.entries = entries } }
+
+  private func publishAll(_ entries: [ReferenceEntry]) throws {
+    try state.withLock { state in
+      let number = state.number + 1
+      if !isInMemory && mutation != .unflushedCommit { try save(entries, number) }
+      state.number = number
+      state.entries = entries
+    }
+  }
+
+  /// The first half of the new entries beside the second half of the old ones.
+  private func half(of new: [ReferenceEntry], over old: [ReferenceEntry]) -> [ReferenceEntry] {
+    guard new.count > 1 else { return new }
+    let middle = new[new.count / 2].key
+    return new.filter { $0.key.lexicographicallyPrecedes(middle) }
+      + old.filter { !$0.key.lexicographicallyPrecedes(middle) }
+  }
+
+  // MARK: Writers
+
+  /// Waits for the writers of other processes, then runs `body`.
+  func withWriter<R>(_ body: () throws -> R) throws -> R {
+    if isInMemory || mutation == .unlockedFile || mutation == .twoWriters { return try body() }
+    let file = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure(.open, "The lock file could not be opened.") }
+    // Closing the file gives the lock back, as does the end of the process.
+    defer { close(file) }
+    while flock(file, LOCK_EX) != 0 {
+      if errno != EINTR { throw failure(.write, "The lock could not be taken.") }
+    }
+    return try body()
+  }
+
+  /// Runs `body` as the only one, without knowing which thread it is.
+  func withPlainLock<R>(_ body: () throws -> R) throws -> R {
+    plainLock.wait()
+    defer { plainLock.signal() }
+    return try body()
+  }
+
+  func waitForWriter() {
+    if gate.isHeldByThisThread { return }
+    _ = try? gate.withWriter(driver: "Reference") {}
+  }
+
+  // MARK: The file
+
+  private func commitNumber() throws -> UInt64 {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    if file < 0 && errno == ENOENT { return 0 }
+    guard file >= 0 else { throw failure(.open, "The file could not be opened.") }
+    defer { close(file) }
+    var number: UInt64 = 0
+    guard pread(file, &number, 8, 0) == 8 else { throw failure(.read, "The file is cut off.") }
+    return number
+  }
+
+  private func load(into state: inout State) throws {
+    let data = try Data(contentsOf: URL(fileURLWithPath: path))
+    try data.withUnsafeBytes { bytes in
+      var offset = 0
+      func take(_ count: Int) throws -> UnsafeRawBufferPointer {
+        guard count <= bytes.count - offset else { throw failure(.read, "The file is cut off.") }
+        defer { offset += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)])
+      }
+      func number() throws -> Int { try take(8).loadUnaligned(as: Int.self) }
+      let commit = try number()
+      let count = try number()
+      var entries: [ReferenceEntry] = []
+      entries.reserveCapacity(count)
+      for _ in 0..<count {
+        let (keyCount, valueCount) = (try number(), try number())
+        entries.append(ReferenceEntry(key: [UInt8](try take(keyCount)), value: [UInt8](try take(valueCount))))
+      }
+      state = State(number: UInt64(commit), entries: entries)
+    }
+  }
+
+  private func save(_ entries: [ReferenceEntry], _ number: UInt64) throws {
+    var data = Data()
+    func append(_ number: Int) { withUnsafeBytes(of: number) { data.append(contentsOf: $0) } }
+    append(Int(number))
+    append(entries.count)
+    for entry in entries {
+      append(entry.key.count)
+      append(entry.value.count)
+      data.append(contentsOf: entry.key)
+      data.append(contentsOf: entry.value)
+    }
+    if mutation == .tornCommit {
+      // In place: half, and a moment later all of it.
+      try data.prefix(data.count / 2).write(to: URL(fileURLWithPath: path))
+      usleep(1000)
+      return try data.write(to: URL(fileURLWithPath: path))
+    }
+    // Made with a name of its own and renamed.
+    try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+  }
+
+  private func failure(_ operation: StorageError.Operation, _ message: String) -> StorageError {
+    StorageError(
+      .io, during: operation, driver: "Reference", engineCode: Int(errno), message: "\(path): \(message)")
+  }
+}

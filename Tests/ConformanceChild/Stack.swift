@@ -1,0 +1,46 @@
+import GarageConformance
+import GarageDriver
+import GarageLMDB
+import GarageMemory
+import GarageSQLite
+
+/// A driver, or a driver inside others, that has to conform.
+struct Stack: Sendable, CustomStringConvertible {
+  var name: String
+  var open: @Sendable (ConformancePlace) throws -> any StorageDriver
+
+  var description: String { name }
+
+  /// The drivers by themselves.
+  static let drivers = [
+    Stack(name: "Reference") { place in try ReferenceStorage(path: place.path) },
+    Stack(name: "ReferenceInMemory") { place in try ReferenceStorage(path: place.name, isInMemory: true) },
+    Stack(name: "SQLite") { place in try SQLiteStorage(at: place.url) },
+    Stack(name: "LMDB") { place in try LMDBStorage(at: place.url) },
+  ]
+
+  /// Each driver inside each decorator.
+  static let decorated = drivers.map { driver in
+    Stack(name: "Fault(\(driver.name))") { place in FaultyStorage(try driver.open(place)) }
+  }
+
+  static let all = drivers + decorated
+
+  /// Drivers that break a rule.
+  static let mutants = Mutation.allCases.map { mutation in
+    Stack(name: "Mutant(\(mutation))") { place in
+      let base = try ReferenceStorage(path: place.path, breaking: mutation)
+      return MutantStorage(base, breaking: mutation)
+    }
+  }
+
+  init(name: String, open: @escaping @Sendable (ConformancePlace) throws -> any StorageDriver) {
+    self.name = name
+    self.open = open
+  }
+
+  init?(named name: String) {
+    guard let stack = (Self.all + Self.mutants).first(where: { $0.name == name }) else { return nil }
+    self = stack
+  }
+}

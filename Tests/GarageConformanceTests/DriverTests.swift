@@ -1,0 +1,23 @@
+import GarageConformance
+import Testing
+
+@testable import ConformanceChild
+
+/// Every check over every driver and every decorated one.
+@Suite struct DriverTests {
+  @Test(arguments: Stack.all, Conformance.checks.filter { !$0.isHeavy })
+  func conforms(_ stack: Stack, to check: ConformanceCheck) throws {
+    try check.run(stack.options(), stack.open)
+  }
+}
+
+/// Checks that take much memory, one at a time.
+@Suite(.serialized) struct HeavyDriverTests {
+  @Test(arguments: Stack.all, Conformance.checks.filter(\.isHeavy))
+  func conforms(_ stack: Stack, to check: ConformanceCheck) throws {
+    var options = stack.options()
+    // Once for each driver: 512 MiB. A decorator passes the same bytes on.
+    options.storesLargeValues = Stack.drivers.contains { $0.name == stack.name }
+    try check.run(options, stack.open)
+  }
+}
