@@ -9,23 +9,40 @@ final class ReferenceStorage: StorageDriver {
   let info: StorageInfo
   private let store: ReferenceStore
   private let lifetime: StorageLifetime
+  private let mode: Mode
   private let mutation: Mutation?
   private let isClosed = Atomic<Bool>(false)
 
-  /// Opens the store at `path`, or, in memory, the one of that name, which lives while some value is open.
-  init(path: String, isInMemory: Bool = false, breaking mutation: Mutation? = nil) throws {
+  /// What a reference storage is, so that every branch of the suite has a driver that takes it.
+  enum Mode: Sendable {
+    /// A file that several processes use.
+    case shared
+    /// A file that one process has to itself.
+    case exclusive
+    /// No file. The path is a name, and the store lives while some value is open.
+    case inMemory
+    /// As `shared`, but a reader waits for the writer of its process to end.
+    case waitingReaders
+  }
+
+  /// Opens the store at `path`.
+  init(path: String, _ mode: Mode = .shared, breaking mutation: Mutation? = nil) throws {
     info = StorageInfo(
-      name: "Reference", maximumKeyByteCount: 511, maximumValueByteCount: 1 << 31, isDurable: !isInMemory,
-      readsDuringWrite: true, isSharedAcrossProcesses: !isInMemory)
+      name: "Reference", maximumKeyByteCount: 511, maximumValueByteCount: 1 << 31,
+      isDurable: mode != .inMemory,
+      readsDuringWrite: mode != .waitingReaders,
+      isSharedAcrossProcesses: mode == .shared || mode == .waitingReaders)
     self.mutation = mutation
-    store = try ReferenceStore.at(path, isInMemory: isInMemory, breaking: mutation)
+    self.mode = mode
+    store = try ReferenceStore.at(path, mode, breaking: mutation)
+    try store.retain()
     let hasOwnGate = mutation == .nestedWriteThroughASecondValue
     lifetime = StorageLifetime(driver: info.name, gate: hasOwnGate ? WriterGate() : store.gate)
   }
 
   func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try withReadLifetime {
-      if mutation == .readersWaitForTheWriter { store.waitForWriter() }
+      if mode == .waitingReaders || mutation == .readersWaitForTheWriter { store.waitForWriter() }
       let transaction = ReferenceReadTransaction(
         store, mutation == .snapshotFromFirstGet ? nil : try store.current(), info, mutation)
       defer { transaction.end() }
@@ -49,8 +66,10 @@ final class ReferenceStorage: StorageDriver {
       isClosed.store(true, ordering: .relaxed)
       return
     }
-    try lifetime.close {}
+    try lifetime.close { store.release() }
   }
+
+  deinit { try? close() }
 
   /// Runs the body, then commits or leaves everything as it was.
   private func finish<R>(

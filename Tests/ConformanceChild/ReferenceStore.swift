@@ -29,7 +29,7 @@ struct ReferenceEntry: Sendable {
 final class ReferenceStore: Sendable {
   let gate = WriterGate()
   private let path: String
-  private let isInMemory: Bool
+  private let mode: ReferenceStorage.Mode
   private let mutation: Mutation?
   private let state = Mutex(State())
   private let plainLock = DispatchSemaphore(value: 1)
@@ -37,26 +37,62 @@ final class ReferenceStore: Sendable {
   private struct State: Sendable {
     var number: UInt64 = 0
     var entries: [ReferenceEntry] = []
+    /// How many storages are open on this store.
+    var useCount = 0
+    /// The file whose lock keeps other processes out, while `useCount` is above zero.
+    var guardFile: Int32 = -1
   }
 
   private struct WeakStore: Sendable { weak let store: ReferenceStore? }
   private static let stores = Mutex<[String: WeakStore]>([:])
 
   /// The store at `path`, the same object for all who ask while one of them keeps it.
-  static func at(_ path: String, isInMemory: Bool, breaking mutation: Mutation?) throws -> ReferenceStore {
+  static func at(_ path: String, _ mode: ReferenceStorage.Mode, breaking mutation: Mutation?) throws
+    -> ReferenceStore
+  {
     stores.withLock { stores in
       if let store = stores[path]?.store { return store }
       stores = stores.filter { $0.value.store != nil }
-      let store = ReferenceStore(path, isInMemory, mutation)
+      let store = ReferenceStore(path, mode, mutation)
       stores[path] = WeakStore(store: store)
       return store
     }
   }
 
-  private init(_ path: String, _ isInMemory: Bool, _ mutation: Mutation?) {
+  private init(_ path: String, _ mode: ReferenceStorage.Mode, _ mutation: Mutation?) {
     self.path = path
-    self.isInMemory = isInMemory
+    self.mode = mode
     self.mutation = mutation
+  }
+
+  // MARK: Use
+
+  /// Counts one more storage; the first one of an exclusive store keeps other processes out.
+  func retain() throws {
+    try state.withLock { state in
+      if mode == .exclusive && state.useCount == 0 {
+        let file = open(path + ".guard", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure(.open, "The guard file could not be opened.") }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+          close(file)
+          throw StorageError(
+            .busy, during: .open, driver: "Reference", isRetryable: true,
+            message: "\(path): Another process has opened this store. Close it there first.")
+        }
+        state.guardFile = file
+      }
+      state.useCount += 1
+    }
+  }
+
+  /// Counts one storage less; with the last one, other processes may come.
+  func release() {
+    state.withLock { state in
+      state.useCount -= 1
+      guard state.useCount == 0, state.guardFile >= 0 else { return }
+      close(state.guardFile)
+      state.guardFile = -1
+    }
   }
 
   // MARK: Commits
@@ -64,7 +100,7 @@ final class ReferenceStore: Sendable {
   /// The entries of the last commit, in order.
   func current() throws -> [ReferenceEntry] {
     try state.withLock { state in
-      if isInMemory || mutation == .unflushedCommit { return state.entries }
+      if mode == .inMemory || mutation == .unflushedCommit { return state.entries }
       if mutation == .staleRead && state.number > 0 { return state.entries }
       let number = try commitNumber()
       if number != state.number { try load(into: &state) }
@@ -84,7 +120,7 @@ final class ReferenceStore: Sendable {
   private func publishAll(_ entries: [ReferenceEntry]) throws {
     try state.withLock { state in
       let number = state.number + 1
-      if !isInMemory && mutation != .unflushedCommit { try save(entries, number) }
+      if mode != .inMemory && mutation != .unflushedCommit { try save(entries, number) }
       state.number = number
       state.entries = entries
     }
@@ -102,7 +138,7 @@ final class ReferenceStore: Sendable {
 
   /// Waits for the writers of other processes, then runs `body`.
   func withWriter<R>(_ body: () throws -> R) throws -> R {
-    if isInMemory || mutation == .unlockedFile || mutation == .twoWriters { return try body() }
+    if mode == .inMemory || mutation == .unlockedFile || mutation == .twoWriters { return try body() }
     let file = open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw failure(.open, "The lock file could not be opened.") }
     // Closing the file gives the lock back, as does the end of the process.
@@ -155,7 +191,8 @@ final class ReferenceStore: Sendable {
         let (keyCount, valueCount) = (try number(), try number())
         entries.append(ReferenceEntry(key: [UInt8](try take(keyCount)), value: [UInt8](try take(valueCount))))
       }
-      state = State(number: UInt64(commit), entries: entries)
+      state.number = UInt64(commit)
+      state.entries = entries
     }
   }
 

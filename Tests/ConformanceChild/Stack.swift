@@ -13,18 +13,24 @@ struct Stack: Sendable, CustomStringConvertible {
 
   /// The drivers by themselves.
   static let drivers = [
-    Stack(name: "Reference") { place in try ReferenceStorage(path: place.path) },
-    Stack(name: "ReferenceInMemory") { place in try ReferenceStorage(path: place.name, isInMemory: true) },
     Stack(name: "SQLite") { place in try SQLiteStorage(at: place.url) },
     Stack(name: "LMDB") { place in try LMDBStorage(at: place.url) },
   ]
 
+  /// Drivers that exist for the suite's sake: every branch of it has one that takes it.
+  static let references = [
+    Stack(name: "Reference") { place in try ReferenceStorage(path: place.path) },
+    Stack(name: "ReferenceInMemory") { place in try ReferenceStorage(path: place.name, .inMemory) },
+    Stack(name: "ReferenceExclusive") { place in try ReferenceStorage(path: place.path, .exclusive) },
+    Stack(name: "ReferenceWaiting") { place in try ReferenceStorage(path: place.path, .waitingReaders) },
+  ]
+
   /// Each driver inside each decorator.
-  static let decorated = drivers.map { driver in
+  static let decorated = (drivers + references.prefix(1)).map { driver in
     Stack(name: "Fault(\(driver.name))") { place in FaultyStorage(try driver.open(place)) }
   }
 
-  static let all = drivers + decorated
+  static let all = drivers + references + decorated
 
   /// Drivers that break a rule.
   static let mutants = Mutation.allCases.map { mutation in

@@ -34,6 +34,14 @@ import Testing
     #expect(count > 80)
   }
 
+  @Test func theReadmeSaysHowMany() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let text = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+    #expect(text.contains("\(Conformance.checks.count) checks"))
+    #expect(text.contains("\(Mutation.allCases.count) deliberately"))
+  }
+
   @Test func transcriptsAreTheSameOnEveryDriver() throws {
     for seed in UInt64(1)...5 {
       var first: [String]?

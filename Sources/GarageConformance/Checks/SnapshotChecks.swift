@@ -155,12 +155,15 @@ private func addManySnapshotChecks(to topic: inout CheckTopic) {
 private func addTwoThreadChecks(to topic: inout CheckTopic) {
   topic.add("ignores-another-thread", rule) { fixture in
     let storage = try fixture.newStore(holding: ["a": "old"])
-    try storage.read { transaction in
+    let writer = try storage.read { transaction in
       let writer = Worker { try storage.put(["a": "new", "b": "new"]) }
       // A driver whose readers hold up writers lets this one through later.
       if storage.info.readsDuringWrite { try writer.join() }
       try fixture.expectEqual(try transaction.entries(), [Entry("a", "old")], "what the reader sees")
+      return writer
     }
+    try writer.join()
+    try fixture.expectContents(of: storage, ["a": "new", "b": "new"])
   }
 
   topic.add("readers-pass-the-writer", "Where readsDuringWrite, readers do not wait for the writer.") {

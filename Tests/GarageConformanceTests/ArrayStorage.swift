@@ -1,0 +1,143 @@
+// The example of Docs/WritingADriver.md, which quotes the parts between the marks.
+
+// example: store
+import GarageDriver
+import Synchronization
+
+/// What all values on one store share: the last commit, and who may write.
+private final class ArrayStore: Sendable {
+  let gate = WriterGate()
+  let entries = Mutex<[(key: StorageKey, value: [UInt8])]>([])
+
+  private struct WeakStore: Sendable { weak let store: ArrayStore? }
+  private static let stores = Mutex<[String: WeakStore]>([:])
+
+  /// The store of that name, which lives while some storage is on it.
+  static func named(_ name: String) -> ArrayStore {
+    stores.withLock { stores in
+      if let store = stores[name]?.store { return store }
+      let store = ArrayStore()
+      stores[name] = WeakStore(store: store)
+      return store
+    }
+  }
+}
+// end
+
+// example: storage
+/// Keeps keys and values in a sorted array, in memory.
+final class ArrayStorage: StorageDriver {
+  let info = StorageInfo(
+    name: "Array", maximumKeyByteCount: 511, maximumValueByteCount: .max,
+    isDurable: false, readsDuringWrite: true, isSharedAcrossProcesses: false)
+  private let store: ArrayStore
+  private let lifetime: StorageLifetime
+
+  init(named name: String) {
+    store = ArrayStore.named(name)
+    lifetime = StorageLifetime(driver: info.name, gate: store.gate)
+  }
+
+  func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    try lifetime.withRead {
+      // A copy of the array is the snapshot; it costs nothing until a writer changes its own.
+      let transaction = ArrayTransaction(store.entries.withLock(\.self), info)
+      defer { transaction.state.end() }
+      return try body(transaction)
+    }
+  }
+
+  func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
+    try lifetime.withWrite {
+      let transaction = ArrayTransaction(store.entries.withLock(\.self), info)
+      defer { transaction.state.end() }
+      switch try body(transaction) {
+      case .commit(let result):
+        if let error = transaction.state.firstError { throw error }
+        store.entries.withLock { $0 = transaction.entries }
+        return result
+      case .rollBack(let result):
+        return result
+      }
+    }
+  }
+
+  func close() throws { try lifetime.close {} }
+}
+// end
+
+// example: reading
+private final class ArrayTransaction: ReadTransaction {
+  fileprivate var entries: [(key: StorageKey, value: [UInt8])]
+  fileprivate var state: TransactionState
+  private let info: StorageInfo
+
+  init(_ entries: [(key: StorageKey, value: [UInt8])], _ info: StorageInfo) {
+    self.entries = entries
+    self.info = info
+    state = TransactionState(driver: info.name)
+  }
+
+  func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: info.maximumKeyByteCount)
+    state.lend()
+    defer { state.takeBack() }
+    let key = StorageKey(key)
+    let position = position(of: key)
+    guard isKey(key, at: position) else { return try body(nil) }
+    let value = entries[position].value
+    return try body(value.span.bytes)
+  }
+
+  func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws {
+    try state.beginRead(.scan)
+    let start = position(of: StorageKey(range.lowerBound))
+    let end = range.upperBound.map { position(of: StorageKey($0)) } ?? entries.count
+    for offset in 0..<max(0, end - start) {
+      let entry = entries[direction == .forward ? start + offset : end - 1 - offset]
+      state.lend()
+      defer { state.takeBack() }
+      if try visit(entry.key.bytes.span.bytes, entry.value.span.bytes) == .stop { return }
+    }
+  }
+
+  /// The number of entries before `key`.
+  private func position(of key: StorageKey) -> Int {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].key < key { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private func isKey(_ key: StorageKey, at position: Int) -> Bool {
+    position < entries.count && entries[position].key == key
+  }
+}
+// end
+
+// example: writing
+extension ArrayTransaction: WriteTransaction {
+  func put(_ value: RawSpan, for key: RawSpan) throws {
+    try state.beginChange(.put)
+    try state.checkKey(key, .put, limit: info.maximumKeyByteCount)
+    try state.checkValue(value, limit: info.maximumValueByteCount)
+    let entry = (key: StorageKey(key), value: [UInt8](copying: value))
+    let position = position(of: entry.key)
+    let count = isKey(entry.key, at: position) ? 1 : 0
+    entries.replaceSubrange(position..<(position + count), with: CollectionOfOne(entry))
+  }
+
+  func remove(_ key: RawSpan) throws {
+    try state.beginChange(.remove)
+    try state.checkKey(key, .remove, limit: info.maximumKeyByteCount)
+    let key = StorageKey(key)
+    let position = position(of: key)
+    if isKey(key, at: position) { entries.remove(at: position) }
+  }
+}
+// end
