@@ -32,6 +32,7 @@ public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible 
       try body(fixture)
       fixture.closeAll()
     }
+    defer { fixture.removeFolder() }
     let hasEnded = worker.wait(seconds: options.patience)
     fixture.runAtEnd()
     guard hasEnded else {
@@ -39,7 +40,6 @@ public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible 
       if let failure = fixture.firstFailure { throw failure }
       throw fixture.failure("The check to end", "nothing for \(Int(options.patience)) seconds: a deadlock?")
     }
-    defer { fixture.removeFolder() }
     // A driver that swallows its body's errors does not hide a failure.
     if let failure = fixture.firstFailure { throw failure }
     do {
