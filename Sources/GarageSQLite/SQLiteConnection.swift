@@ -18,8 +18,9 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Whether the engine failed in a way that makes it unwise to use this connection again.
   private(set) var isSuspect = false
   /// Statements at rest, by query. One is taken for as long as its row is lent, so that what is read
-  /// meanwhile uses another one: lent bytes belong to their statement.
-  private var atRest: [[OpaquePointer]]
+  /// meanwhile uses another one: lent bytes belong to their statement. Kept behind an address, because
+  /// checking access to a property for exclusivity costs as much as the rest of a get's way through Swift.
+  private let atRest: UnsafeMutablePointer<[OpaquePointer]>
   private var isOpen = true
   /// The length of the write-ahead log after the last commit, in pages; SQLite writes it in a call-back.
   private let logPages: UnsafeMutablePointer<Int32>
@@ -36,19 +37,26 @@ final class SQLiteConnection: @unchecked Sendable {
     }
     sqlite3_extended_result_codes(opened, 1)
     handle = opened
-    atRest = Array(repeating: [], count: SQLiteQuery.allCases.count)
+    atRest = .allocate(capacity: Self.queryCount)
+    atRest.initialize(repeating: [], count: Self.queryCount)
     logPages = .allocate(capacity: 1)
     logPages.initialize(to: 0)
   }
 
-  deinit { logPages.deallocate() }
+  deinit {
+    atRest.deinitialize(count: Self.queryCount)
+    atRest.deallocate()
+    logPages.deallocate()
+  }
 
   /// Finalizes the statements and closes the connection. All its statements must be at rest.
   func close() {
     if !isOpen { return }
     isOpen = false
-    for statements in atRest { for statement in statements { sqlite3_finalize(statement) } }
-    atRest = []
+    for query in 0..<Self.queryCount {
+      for statement in atRest[query] { sqlite3_finalize(statement) }
+      atRest[query] = []
+    }
     sqlite3_close_v2(handle)
   }
 
@@ -72,6 +80,7 @@ final class SQLiteConnection: @unchecked Sendable {
 
   /// Enough for gets and scans nested as deep as real code goes; deeper ones are prepared anew.
   private static let maximumAtRest = 64
+  private static let queryCount = SQLiteQuery.allCases.count
 
   func prepare(_ sql: String, _ operation: StorageError.Operation) throws -> OpaquePointer {
     var statement: OpaquePointer?

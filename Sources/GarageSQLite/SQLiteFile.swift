@@ -63,8 +63,7 @@ struct SQLiteFile: Sendable {
 
   /// Opens a connection that writes, and makes the store where the file is new.
   func openWriter() throws -> SQLiteConnection {
-    let connection = try SQLiteConnection(
-      path: path, name: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+    let connection = try connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
     do {
       try setUp(connection, cacheByteCount: options.cacheByteCount)
       if sqlite3_db_readonly(connection.handle, "main") == 1 {
@@ -85,7 +84,7 @@ struct SQLiteFile: Sendable {
   func openReader() throws -> SQLiteConnection {
     let name = isImmutable ? Self.immutableName(path) : path
     let flags = SQLITE_OPEN_READONLY | (isImmutable ? SQLITE_OPEN_URI : 0)
-    let connection = try SQLiteConnection(path: path, name: name, flags: flags)
+    let connection = try connect(name, flags)
     do {
       try setUp(connection, cacheByteCount: options.cacheByteCount / 4)
       try checkFormat(connection, orMake: false)
@@ -93,6 +92,21 @@ struct SQLiteFile: Sendable {
     } catch {
       connection.close()
       throw error
+    }
+  }
+
+  private func connect(_ name: String, _ flags: Int32) throws -> SQLiteConnection {
+    do {
+      return try SQLiteConnection(path: path, name: name, flags: flags)
+    } catch let error as StorageError where error.kind == .notFound {
+      // The folder is there: it was looked up. SQLite's build for Unix has room for 512 bytes, endings such
+      // as `-journal` included, and where it may not make the file, it names its second attempt's failure.
+      if path.utf8.count > 500 {
+        throw Self.error(.notFound, path, "The path is too long for SQLite. Choose one of up to 500 bytes.")
+      }
+      if identity != nil || flags & SQLITE_OPEN_CREATE == 0 { throw error }
+      throw Self.error(
+        .permissionDenied, path, "The file could not be made. Let its folder be written to, or choose another.")
     }
   }
 

@@ -8,30 +8,43 @@ internal import GarageDriver
 
 /// Gets and scans on one connection.
 class SQLiteReadTransaction: ReadTransaction {
-  fileprivate(set) final var state = TransactionState(driver: driverName)
   fileprivate final let connection: SQLiteConnection
+  /// Behind an address for the sake of speed: see ``SQLiteConnection``.
+  fileprivate final let state: UnsafeMutablePointer<TransactionState>
   /// Whether SQLite ended the transaction by itself, after a failure: what runs on would be on its own.
   fileprivate final var isAborted = false
 
-  init(_ connection: SQLiteConnection) { self.connection = connection }
+  init(_ connection: SQLiteConnection) {
+    self.connection = connection
+    state = .allocate(capacity: 1)
+    state.initialize(to: TransactionState(driver: driverName))
+  }
+
+  deinit {
+    state.deinitialize(count: 1)
+    state.deallocate()
+  }
+
+  /// The first failed operation.
+  final var firstError: StorageError? { state.pointee.firstError }
 
   /// Makes an ended transaction that nobody else holds a new one.
   final func reopen() {
-    state = TransactionState(driver: driverName)
+    state.pointee = TransactionState(driver: driverName)
     isAborted = false
   }
 
-  final func end() { state.end() }
+  final func end() { state.pointee.end() }
 
   final func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
     try begin(.get)
-    try state.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
+    try state.pointee.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
     let statement = try take(.get, .get)
     defer { connection.giveBack(.get, statement) }
     return try key.withUnsafeBytes { key in
       let hasValue = try find(key, statement)
-      state.lend()
-      defer { state.takeBack() }
+      state.pointee.lend()
+      defer { state.pointee.takeBack() }
       return try hasValue ? body(column(0, of: statement).bytes) : body(nil)
     }
   }
@@ -41,11 +54,11 @@ class SQLiteReadTransaction: ReadTransaction {
     let statement = try take(.get, .get)
     defer { connection.giveBack(.get, statement) }
     // Between two visits nobody else's code runs, so the bytes count as lent all the time.
-    state.lend()
-    defer { state.takeBack() }
+    state.pointee.lend()
+    defer { state.pointee.takeBack() }
     for index in keys.indices {
       let key = keys[index].bytes
-      try state.checkKey(key.span.bytes, .get, limit: StorageInfo.guaranteedKeyByteCount)
+      try state.pointee.checkKey(key.span.bytes, .get, limit: StorageInfo.guaranteedKeyByteCount)
       try key.withUnsafeBytes { key in
         if try find(key, statement) {
           try visit(index, column(0, of: statement).bytes)
@@ -70,8 +83,8 @@ class SQLiteReadTransaction: ReadTransaction {
       }
     let statement = try take(query, .scan)
     defer { connection.giveBack(query, statement) }
-    state.lend()
-    defer { state.takeBack() }
+    state.pointee.lend()
+    defer { state.pointee.takeBack() }
     try withBounds(of: range, on: statement, .scan) {
       while true {
         switch sqlite3_step(statement) {
@@ -114,7 +127,7 @@ class SQLiteReadTransaction: ReadTransaction {
 
   @inline(__always)
   private final func begin(_ operation: StorageError.Operation) throws {
-    try state.beginRead(operation)
+    try state.pointee.beginRead(operation)
     if isAborted { throw aborted }
   }
 
@@ -133,11 +146,11 @@ class SQLiteReadTransaction: ReadTransaction {
     failed(connection.failure(code, operation))
   }
 
-  fileprivate func failed(_ error: StorageError) -> StorageError { state.failed(error) }
+  fileprivate func failed(_ error: StorageError) -> StorageError { state.pointee.failed(error) }
 
   /// The error that made SQLite end the transaction.
   fileprivate final var aborted: StorageError {
-    state.firstError
+    state.pointee.firstError
       ?? StorageError(
         .engine, during: .write, driver: driverName,
         message: "SQLite ended the transaction after a failure. Make it again from its beginning.")
@@ -155,8 +168,8 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
 
   func put(_ value: RawSpan, for key: RawSpan) throws {
     try beginChange(.put)
-    try state.checkKey(key, .put, limit: StorageInfo.guaranteedKeyByteCount)
-    try state.checkValue(value, limit: maximumValueByteCount)
+    try state.pointee.checkKey(key, .put, limit: StorageInfo.guaranteedKeyByteCount)
+    try state.pointee.checkValue(value, limit: maximumValueByteCount)
     let statement = try take(.put, .put)
     defer { connection.giveBack(.put, statement) }
     try key.withUnsafeBytes { key in
@@ -171,7 +184,7 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
 
   func remove(_ key: RawSpan) throws {
     try beginChange(.remove)
-    try state.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)
+    try state.pointee.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)
     let statement = try take(.remove, .remove)
     defer { connection.giveBack(.remove, statement) }
     try key.withUnsafeBytes { key in
@@ -203,7 +216,7 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
 
   @inline(__always)
   private func beginChange(_ operation: StorageError.Operation) throws {
-    try state.beginChange(operation)
+    try state.pointee.beginChange(operation)
     if isAborted { throw aborted }
   }
 
@@ -211,6 +224,6 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
     // After some failures (a full disk is one) SQLite has rolled back by itself, and a later change would
     // commit on its own.
     if !connection.isInTransaction { isAborted = true }
-    return state.failed(error)
+    return state.pointee.failed(error)
   }
 }

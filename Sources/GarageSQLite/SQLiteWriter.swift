@@ -40,7 +40,7 @@ final class SQLiteWriter: @unchecked Sendable {
     transaction.end()
     switch outcome {
     case .commit(let result):
-      try commit(connection, transaction.state.firstError)
+      try commit(connection, transaction.firstError)
       return result
     case .rollBack(let result):
       rollBack(connection)
