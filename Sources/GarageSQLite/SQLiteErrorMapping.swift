@@ -92,6 +92,8 @@ package struct SQLiteFailure {
     case EACCES, EPERM, EROFS: return denied
     case ENOENT, ENOTDIR:
       return (.notFound, false, "The file, or its folder, is not there. Create the folder, or check the path.")
+    case ENAMETOOLONG:
+      return (.notFound, false, "The name is too long, with `-journal` added to it. Choose a shorter one.")
     case EMFILE, ENFILE:
       return (
         .readersFull, true,

@@ -65,10 +65,11 @@ struct SQLiteFile: Sendable {
   func openWriter() throws -> SQLiteConnection {
     let connection = try connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
     do {
-      try setUp(connection, cacheByteCount: options.cacheByteCount)
+      // SQLite opens what it may not write for reading, and fails later.
       if sqlite3_db_readonly(connection.handle, "main") == 1 {
         throw Self.error(.permissionDenied, path, "The file cannot be written. Change that, or open it read-only.")
       }
+      try setUp(connection, cacheByteCount: options.cacheByteCount)
       try checkFormat(connection, orMake: true)
       try useLog(connection)
       // A companion file that cannot be made shows with the first transaction: better here than later.

@@ -5,7 +5,7 @@ import GarageSQLite
 import Testing
 
 /// A folder that is deleted with its owner.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
   let url: URL
 
   init() throws {
