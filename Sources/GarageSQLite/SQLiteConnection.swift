@@ -130,10 +130,14 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Whether a `BEGIN` is in force. Some failures make SQLite roll back by itself.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// The length of the write-ahead log after the last commit on this connection, in pages.
-  var logPageCount: Int { Int(logPages.pointee) }
+  /// The length of the write-ahead log after the last commit, in pages; 0 where that commit changed nothing,
+  /// or the length was taken already.
+  func takeLogPageCount() -> Int {
+    defer { logPages.pointee = 0 }
+    return Int(logPages.pointee)
+  }
 
-  /// Keeps ``logPageCount`` up to date. It replaces SQLite's own checkpoints after commits.
+  /// Lets SQLite note the length of the log after each commit. It replaces SQLite's own checkpoints after commits.
   func watchLog() {
     sqlite3_wal_hook(
       handle,

@@ -114,7 +114,8 @@ private struct LogPolicy {
 
   /// Called after a commit, which has succeeded whatever happens here.
   mutating func care(for connection: SQLiteConnection, busyMilliseconds: Int32) {
-    let length = connection.logPageCount
+    let length = connection.takeLogPageCount()
+    if length == 0 { return }
     if length < emptyPageCount { nextPageCount = emptyPageCount }
     if length >= nextPageCount {
       sqlite3_busy_timeout(connection.handle, min(Self.patience, busyMilliseconds))
