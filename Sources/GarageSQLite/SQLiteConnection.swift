@@ -137,7 +137,7 @@ final class SQLiteConnection: @unchecked Sendable {
     return Int(logPages.pointee)
   }
 
-  /// Lets SQLite note the length of the log after each commit. It replaces SQLite's own checkpoints after commits.
+  /// Lets SQLite note the length of the log after each commit, in place of its own checkpoints.
   func watchLog() {
     sqlite3_wal_hook(
       handle,
@@ -166,7 +166,10 @@ enum SQLiteQuery: Int, CaseIterable {
     case .scanBackwardBelow:
       "SELECT key, value FROM entries WHERE key >= ?1 AND key < ?2 ORDER BY key DESC"
     case .put:
-      "INSERT INTO entries (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+      """
+      INSERT INTO entries (key, value) VALUES (?1, ?2)
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value
+      """
     case .remove: "DELETE FROM entries WHERE key = ?1"
     case .removeFrom: "DELETE FROM entries WHERE key >= ?1"
     case .removeBetween: "DELETE FROM entries WHERE key >= ?1 AND key < ?2"
@@ -191,5 +194,6 @@ func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32, of statement: Opaque
 func column(_ index: Int32, of statement: OpaquePointer) -> UnsafeRawBufferPointer {
   // For no bytes SQLite returns a null address; the buffer is then empty.
   let start = sqlite3_column_blob(statement, index)
-  return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, index)))
+  let count = start == nil ? 0 : Int(sqlite3_column_bytes(statement, index))
+  return UnsafeRawBufferPointer(start: start, count: count)
 }

@@ -91,7 +91,9 @@ package struct SQLiteFailure {
     case ENOSPC, EDQUOT: return full
     case EACCES, EPERM, EROFS: return denied
     case ENOENT, ENOTDIR:
-      return (.notFound, false, "The file, or its folder, is not there. Create the folder, or check the path.")
+      return (
+        .notFound, false, "The file, or its folder, is not there. Create the folder, or check the path."
+      )
     case ENAMETOOLONG:
       return (.notFound, false, "The name is too long, with `-journal` added to it. Choose a shorter one.")
     case EMFILE, ENFILE:

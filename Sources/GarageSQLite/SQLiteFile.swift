@@ -49,7 +49,8 @@ struct SQLiteFile: Sendable {
     }
     if exists && status.st_size == 0 && options.onlyReads {
       throw Self.error(
-        .notAStorage, self.path, "The file is empty: it holds no store yet. Open it for writing once to make one.")
+        .notAStorage, self.path,
+        "The file is empty: it holds no store yet. Open it for writing once to make one.")
     }
     isImmutable = options.onlyReads && (options.isImmutable || Self.isOnReadOnlyFileSystem(self.path))
     if isImmutable { try Self.checkNoLog(beside: self.path) }
@@ -67,7 +68,8 @@ struct SQLiteFile: Sendable {
     do {
       // SQLite opens what it may not write for reading, and fails later.
       if sqlite3_db_readonly(connection.handle, "main") == 1 {
-        throw Self.error(.permissionDenied, path, "The file cannot be written. Change that, or open it read-only.")
+        throw Self.error(
+          .permissionDenied, path, "The file cannot be written. Change that, or open it read-only.")
       }
       try setUp(connection, cacheByteCount: options.cacheByteCount)
       try checkFormat(connection, orMake: true)
@@ -107,7 +109,8 @@ struct SQLiteFile: Sendable {
       }
       if identity != nil || flags & SQLITE_OPEN_CREATE == 0 { throw error }
       throw Self.error(
-        .permissionDenied, path, "The file could not be made. Let its folder be written to, or choose another.")
+        .permissionDenied, path,
+        "The file could not be made. Let its folder be written to, or choose another.")
     }
   }
 
@@ -130,7 +133,9 @@ struct SQLiteFile: Sendable {
     if mode != "wal" {
       throw Self.error(
         .engine, path,
-        "The file system offers no shared memory for SQLite's write-ahead log. Put the store on a local disk.")
+        """
+        The file system offers no shared memory for SQLite's write-ahead log. Put the store on a local disk.
+        """)
     }
     try connection.execute("PRAGMA journal_size_limit = \(max(0, options.walCheckpointByteCount))")
     if let count = options.maximumPageCount { try connection.execute("PRAGMA max_page_count = \(count)") }
@@ -176,7 +181,8 @@ struct SQLiteFile: Sendable {
     do {
       sqlite3_finalize(try connection.prepare(SQLiteQuery.get.sql, .open))
     } catch let error as StorageError where error.kind == .engine {
-      throw Self.error(.corrupt, path, "The file says that it is a store, but has no table. Restore a backup.")
+      throw Self.error(
+        .corrupt, path, "The file says that it is a store, but has no table. Restore a backup.")
     }
   }
 
@@ -184,7 +190,9 @@ struct SQLiteFile: Sendable {
     if applicationID != Self.applicationID {
       throw Self.error(
         .notAStorage, path,
-        "This is an SQLite database, but not one that this driver made. It was left as it is; use another path.")
+        """
+        This is an SQLite database, but not one that this driver made. It was left as it is; use another path.
+        """)
     }
     if version > Self.formatVersion {
       throw Self.error(

@@ -53,6 +53,7 @@ extension SQLiteStorage {
     /// The largest size of the file, in pages of 4096 bytes. For tests of a full store.
     package var maximumPageCount: Int?
 
+    /// The defaults: durable, 64 MiB of cache, 10 seconds of patience.
     public init() {}
 
     /// What a commit waits for.

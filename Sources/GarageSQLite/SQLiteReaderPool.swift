@@ -123,6 +123,9 @@ extension SQLiteFile {
   func replaced(_ operation: StorageError.Operation) -> StorageError {
     StorageError(
       .notFound, during: operation, driver: driverName,
-      message: "\(path): The file was moved, deleted or replaced while it was open. Close the storage and open it again.")
+      message: """
+        \(path): The file was moved, deleted or replaced while it was open. \
+        Close the storage and open it again.
+        """)
   }
 }

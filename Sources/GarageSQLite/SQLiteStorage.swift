@@ -30,6 +30,7 @@ public import GarageDriver
 /// SQLite reads a large value whole when it looks for a key near it: many values above about 1000 bytes cost
 /// more than their share.
 public final class SQLiteStorage: StorageDriver, Sendable {
+  /// Durable, shared between processes, with readers that go on during a write.
   public let info: StorageInfo
 
   private let lifetime: StorageLifetime
@@ -105,6 +106,11 @@ public final class SQLiteStorage: StorageDriver, Sendable {
     }
   }
 
+  /// Runs `body` on the last commit, on a connection of its own; it waits for nobody.
+  ///
+  /// Throws ``StorageError/Kind/readersFull`` 64 deep on one thread, or where the process can open no more
+  /// files (a connection takes two), and ``StorageError/Kind/notFound`` where it needs another connection
+  /// but the file was moved or replaced.
   public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try lifetime.withRead {
       let reader = try readers.take()
@@ -116,6 +122,12 @@ public final class SQLiteStorage: StorageDriver, Sendable {
     }
   }
 
+  /// Runs `body` as the store's only writer, among all processes, then commits or rolls back as it says.
+  ///
+  /// Throws ``StorageError/Kind/busy`` where another process wrote for longer than ``Options/busyTimeout``
+  /// (the body has not run then), ``StorageError/Kind/storageFull`` without a trace of the transaction, and
+  /// ``StorageError/Kind/notFound`` where the file was moved or deleted while it was open. After a commit the
+  /// write-ahead log may be copied into the file and emptied, which waits up to 50 ms for readers.
   public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     try lifetime.withWrite {
       guard let writer else {
@@ -146,8 +158,8 @@ public final class SQLiteStorage: StorageDriver, Sendable {
     throw StorageError(
       .usedAfterFork, during: .open, driver: driverName,
       message: """
-        \(path): The file was open when this process was forked, and SQLite cannot open it again in the child. \
-        Start the child with exec, or open the file after the fork.
+        \(path): The file was open when this process was forked, and SQLite cannot open it again in the \
+        child. Start the child with exec, or open the file after the fork.
         """)
   }
 }

@@ -16,7 +16,9 @@ final class SQLiteWriter: @unchecked Sendable {
   private var transaction: SQLiteWriteTransaction?
   private var log: LogPolicy
 
-  init(_ connection: SQLiteConnection, file: SQLiteFile, identity: FileIdentity, maximumValueByteCount: Int) throws {
+  init(
+    _ connection: SQLiteConnection, file: SQLiteFile, identity: FileIdentity, maximumValueByteCount: Int
+  ) throws {
     self.connection = connection
     self.file = file
     self.identity = identity

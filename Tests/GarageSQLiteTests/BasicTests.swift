@@ -101,7 +101,9 @@ struct BasicTests {
   @Test("Lent bytes hold while gets and scans nest a hundred deep")
   func nesting() throws {
     try storage.write { transaction in
-      for number in 0..<200 { try transaction.put([UInt8](repeating: UInt8(number), count: 3000), for: key(number)) }
+      for number in 0..<200 {
+        try transaction.put([UInt8](repeating: UInt8(number), count: 3000), for: key(number))
+      }
       return .commit(())
     }
     func descend(_ depth: Int, _ transaction: any ReadTransaction) throws {

@@ -118,7 +118,9 @@ struct OpeningTests {
   func places() throws {
     try expectError(.notAStorage) { _ = try SQLiteStorage(at: folder.url) }
     try expectError(.notFound) { _ = try SQLiteStorage(at: folder.file("no/store.garage")) }
-    try expectError(.notFound) { _ = try SQLiteStorage(at: folder.file("no/store.garage"), options: readOnly) }
+    try expectError(.notFound) {
+      _ = try SQLiteStorage(at: folder.file("no/store.garage"), options: readOnly)
+    }
     try expectError(.notFound) { _ = try SQLiteStorage(at: folder.file(), options: readOnly) }
     try expectError(.notAStorage) { _ = try SQLiteStorage(at: URL(filePath: "/dev/null")) }
     try expectError(.notFound) { _ = try SQLiteStorage(at: #require(URL(string: "https://example.org/a"))) }
@@ -159,7 +161,8 @@ struct OpeningTests {
   @Test("A path stays the same when the working folder changes, and links lead to one store")
   func links() throws {
     try FileManager.default.createDirectory(at: folder.file("real"), withIntermediateDirectories: true)
-    try FileManager.default.createSymbolicLink(at: folder.file("folder"), withDestinationURL: folder.file("real"))
+    try FileManager.default.createSymbolicLink(
+      at: folder.file("folder"), withDestinationURL: folder.file("real"))
     let missing = folder.file("real/store.garage")
     try FileManager.default.createSymbolicLink(at: folder.file("link"), withDestinationURL: missing)
     let first = try SQLiteStorage(at: folder.file("link"))

@@ -63,7 +63,8 @@ struct RoomTests {
       while acknowledged < 10_000 {
         try storage.write { writer in
           try writer.put([UInt8](repeating: UInt8(acknowledged & 255), count: 3000), for: key(acknowledged))
-          try writer.put([UInt8](repeating: UInt8(acknowledged & 255), count: 3000), for: key(1_000_000 + acknowledged))
+          try writer.put(
+            [UInt8](repeating: UInt8(acknowledged & 255), count: 3000), for: key(1_000_000 + acknowledged))
           return .commit(())
         }
         acknowledged += 1
@@ -96,7 +97,8 @@ struct RoomTests {
     #expect(try SQLiteStorage(at: file).count() == 0)
   }
 
-  @Test("A file system that cannot be written is read as it is",
+  @Test(
+    "A file system that cannot be written is read as it is",
     .enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount a tmpfs"))
   func readOnlyFileSystem() throws {
     let disk = try SmallFileSystem(byteCount: 4 << 20)
@@ -219,7 +221,9 @@ private final class SmallFileSystem {
   private func remount(readOnly: Bool) throws {
     #if canImport(Glibc)
       let flags = UInt(MS_REMOUNT) | (readOnly ? UInt(MS_RDONLY) : 0)
-      if mount("none", url.path, "tmpfs", flags, "size=\(byteCount)") != 0 { throw CocoaError(.fileWriteUnknown) }
+      if mount("none", url.path, "tmpfs", flags, "size=\(byteCount)") != 0 {
+        throw CocoaError(.fileWriteUnknown)
+      }
     #endif
   }
 

@@ -15,7 +15,8 @@ struct SharingTests: Sendable {
     try storage.put([0], "n")
   }
 
-  @Test("A snapshot is that of the entry, not of the first get, and stays through gets, scans and checkpoints")
+  @Test(
+    "A snapshot is that of the entry, not of the first get, and stays through gets, scans and checkpoints")
   func snapshot() throws {
     let raw = try RawDatabase(folder.file())
     try storage.read { transaction in
@@ -137,10 +138,14 @@ struct SharingTests: Sendable {
     #expect(try storage.value("count") == [1, 144])
   }
 
-  @Test("A file that is deleted while it is open is noticed by the next write, and its successor is another store")
+  @Test(
+    "A file that is deleted while it is open is noticed by the next write, and its successor is another store"
+  )
   func deleted() throws {
     try storage.read { _ in
-      for end in ["", "-wal", "-shm"] { try FileManager.default.removeItem(at: folder.file("store.garage\(end)")) }
+      for end in ["", "-wal", "-shm"] {
+        try FileManager.default.removeItem(at: folder.file("store.garage\(end)"))
+      }
       let next = try SQLiteStorage(at: folder.file())
       #expect(try next.value("n") == nil)
       try next.put([9], "n")
