@@ -37,6 +37,32 @@ public final class WriterGate: @unchecked Sendable {
   /// Throws ``StorageError/Kind/nestedWrite`` where the calling thread is the writer already.
   public func withWriter<R>(driver: String, _ body: () throws -> R) throws -> R {
     let thread = currentThread()
+    try checkNotNested(thread, driver: driver)
+    pthread_mutex_lock(mutex)
+    holder.store(thread, ordering: .relaxed)
+    defer { end() }
+    return try body()
+  }
+
+  /// Makes the calling thread the writer, without waiting, and tells whether it did; ``end()`` has to follow
+  /// then, on the same thread.
+  ///
+  /// Throws ``StorageError/Kind/nestedWrite`` where the calling thread is the writer already.
+  package func beginIfFree(driver: String) throws -> Bool {
+    let thread = currentThread()
+    try checkNotNested(thread, driver: driver)
+    guard pthread_mutex_trylock(mutex) == 0 else { return false }
+    holder.store(thread, ordering: .relaxed)
+    return true
+  }
+
+  /// Ends what ``beginIfFree(driver:)`` began.
+  package func end() {
+    holder.store(0, ordering: .relaxed)
+    pthread_mutex_unlock(mutex)
+  }
+
+  private func checkNotNested(_ thread: UInt, driver: String) throws {
     // Relaxed is enough: the only value compared is one that this thread itself stored.
     if holder.load(ordering: .relaxed) == thread {
       throw StorageError(
@@ -46,13 +72,6 @@ public final class WriterGate: @unchecked Sendable {
           itself. Use the transaction that is open, or let it end first.
           """)
     }
-    pthread_mutex_lock(mutex)
-    holder.store(thread, ordering: .relaxed)
-    defer {
-      holder.store(0, ordering: .relaxed)
-      pthread_mutex_unlock(mutex)
-    }
-    return try body()
   }
 }
 

@@ -1,0 +1,63 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// Runs `body`; what the layers below throw comes out as ``GarageError``, all else unchanged.
+///
+/// This is the one place where errors are translated. Every public verb goes through it.
+@inline(__always)
+func translatingErrors<R>(_ body: () throws -> R) throws -> R {
+  do { return try body() } catch { throw translated(error) }
+}
+
+/// Runs a closure of the user's, whose errors are not ours to translate.
+@inline(__always)
+func passingErrors<R>(_ body: () throws -> R) throws -> R {
+  do { return try body() } catch { throw UsersError(error: error) }
+}
+
+/// Carries an error of the user's through the layers, which take it as it is.
+struct UsersError: Error {
+  let error: any Error
+}
+
+private func translated(_ error: any Error) -> any Error {
+  switch error {
+  case let error as UsersError: error.error
+  case let error as StorageError: GarageError(error)
+  case let error as GraphCodingError: GarageError(error)
+  default: error
+  }
+}
+
+extension GarageError {
+  init(_ error: StorageError) {
+    self =
+      switch error.kind {
+      case .closed: .closed
+      case .nestedWrite: .nestedWrite
+      case .transactionClosed: .transactionEnded
+      default: .storage(error)
+      }
+  }
+
+  init(_ error: GraphCodingError) {
+    self =
+      switch error {
+      case .missingConformance(let type): .missingConformance(type)
+      case .unsupportedIdentifier(let type), .integerTooWide(let type): .unsupportedIDConformance(type)
+      case .derivedTagCollision(_, let type, _), .emptyTag(let type), .tagOfSuperclass(_, let type, _):
+        .invalidTypeTag(type: type, reason: error.description)
+      case .digestCollision(let what): .digestCollision(what)
+      case .unregisteredSubclass(let tag, let type, let identifier):
+        .unregisteredClass(tag: tag, type: type, identifier: identifier)
+      case .cycle(let path): .cycle(path: path)
+      case .corrupt(let type, let identifier, let reason):
+        .corruptRecord(type: type, identifier: identifier, reason: reason)
+      case .newerFormat(let type, let identifier, let version):
+        .newerRecordFormat(type: type, identifier: identifier, version: version)
+      case .identityMismatch(let type, let record, let decoded):
+        .identityMismatch(type: type, recordIdentifier: record, decodedIdentifier: decoded)
+      case .nestingTooDeep(let depth): .nestingTooDeep(depth: depth)
+      }
+  }
+}

@@ -1,0 +1,115 @@
+public import GarageCoding
+internal import GarageDriver
+
+extension GarageWriting {
+  /// Deletes the record of an object. What it refers to stays.
+  ///
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none; else as ``park(_:)-(T)``.
+  public func delete<T: Codable & Identifiable>(_ object: T) throws {
+    try delete(any: object)
+  }
+
+  /// Deletes the record of a value that is identified by its content.
+  ///
+  /// - Throws: as ``delete(_:)-(T)``.
+  public func delete<T: Codable & Hashable>(_ value: T) throws {
+    try delete(any: value)
+  }
+
+  /// Deletes the record of an object. What it refers to stays.
+  ///
+  /// - Throws: as ``delete(_:)-(T)``.
+  public func delete<T: Codable & Hashable & Identifiable>(_ object: T) throws {
+    try delete(any: object)
+  }
+
+  /// Deletes the record of an object whose type is only known at run time.
+  ///
+  /// - Throws: ``GarageError/missingConformance(_:)``; else as ``delete(_:)-(T)``.
+  public func delete(any object: Any) throws {
+    guard let object = object as? any Codable else {
+      throw GarageError.missingConformance(String(describing: type(of: object)))
+    }
+    let (identity, description) = try translatingErrors {
+      try (garage.encoder.identity(of: object), TypeDescription.of(type(of: object)))
+    }
+    try withWriteAccess { access in
+      let isDeleted = try access.removeRecords(description.tagDigests, identity.identifier)
+      if !isDeleted { throw access.nothing(description.name, identity.identifier) }
+    }
+  }
+
+  /// Deletes the record of the object of this type with this identifier. What it refers to stays.
+  ///
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none, ``GarageError/nestedWrite``,
+  ///   ``GarageError/storage(_:)``.
+  public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws {
+    try withWriteAccess { try $0.delete(type, $0.reading.identifier(of: type, identifier)) }
+  }
+
+  /// Deletes the record of the object with the identifier that ``GarageReading/identifier(for:)`` gave.
+  ///
+  /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
+  public func delete<T: Codable>(_ type: T.Type, identifier: Identifier) throws {
+    try withWriteAccess { try $0.delete(type, identifier) }
+  }
+
+  /// Deletes all objects of this type; of a class, those of its subclasses too.
+  ///
+  /// - Throws: ``GarageError/nestedWrite``, ``GarageError/storage(_:)``; for a subclass also as
+  ///   ``GarageReading/count(_:)``.
+  public func deleteAll<T: Codable>(_ type: T.Type) throws {
+    try withWriteAccess { try $0.deleteAll(type) }
+  }
+
+  /// Deletes all objects of all types.
+  ///
+  /// - Throws: ``GarageError/nestedWrite``, ``GarageError/storage(_:)``.
+  public func deleteAllObjects() throws {
+    try withWriteAccess { try $0.transaction.removeAll(in: KeyLayout.allRecords) }
+  }
+}
+
+extension WriteAccess {
+  /// The same transaction, for reading.
+  var reading: ReadAccess { ReadAccess(garage: garage, transaction: transaction, isWriting: true) }
+
+  func delete<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws {
+    let description = try TypeDescription.of(type)
+    guard try reading.recordKey(type, identifier) != nil else { throw nothing(description.name, identifier) }
+    _ = try removeRecords(description.tagDigests, identifier)
+  }
+
+  func deleteAll<T: Codable>(_ type: T.Type) throws {
+    let description = try TypeDescription.of(type)
+    guard description.sharesSpaceWithSuperclass else {
+      for tag in description.tagDigests { try transaction.removeAll(in: KeyLayout.records(tag: tag)) }
+      return
+    }
+    // All are found before the first is removed, so that a record that cannot be told leaves them all.
+    var keys: [StorageKey] = []
+    try reading.visitRecordKeys(type) { keys.append($0) }
+    for key in keys {
+      for tag in description.tagDigests {
+        try transaction.remove(KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes))
+      }
+    }
+  }
+
+  /// Removes the records of one identifier under all these tags; tells whether there was one.
+  func removeRecords(_ tags: [UInt64], _ identifier: Identifier) throws -> Bool {
+    var isRemoved = false
+    for tag in tags {
+      let key = KeyLayout.record(tag: tag, identifier)
+      if try transaction.withValue(for: key, { $0 != nil }) {
+        try transaction.remove(key)
+        isRemoved = true
+      }
+    }
+    return isRemoved
+  }
+
+  func nothing(_ type: String, _ identifier: Identifier) -> GarageError {
+    .failedToRetrieveObject(type, identifier.description)
+  }
+}

@@ -1,0 +1,80 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+internal import GarageCoding
+
+// The verbs again, for callers who hold an identifier as text or UUID while the type's `ID` is another.
+
+extension GarageReading {
+  /// The object of this type whose identifier has this text; nil where there is none.
+  ///
+  /// Text stands for an `id` that is an integer or UUID, and an integer for one that is text, where one
+  /// converts to the other without loss: `"7"` finds the object whose `id` is 7.
+  ///
+  /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
+  @_disfavoredOverload
+  public func retrieve<T: Codable & Identifiable>(
+    _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
+  ) throws -> T? {
+    try withReadAccess { try $0.object(type, $0.identifier(of: type, identifier)) }
+  }
+
+  /// The object of this type whose identifier is this UUID, or its text; nil where there is none.
+  ///
+  /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
+  @_disfavoredOverload
+  public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) throws -> T? {
+    try withReadAccess { try $0.object(type, $0.identifier(of: type, identifier)) }
+  }
+
+  /// Whether there is an object of this type whose identifier has this text.
+  ///
+  /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
+  @_disfavoredOverload
+  public func contains<T: Codable & Identifiable>(
+    _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
+  ) throws -> Bool {
+    try withReadAccess { try $0.recordKey(type, $0.identifier(of: type, identifier)) != nil }
+  }
+
+  /// Whether there is an object of this type whose identifier is this UUID, or its text.
+  ///
+  /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
+  @_disfavoredOverload
+  public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) throws -> Bool {
+    try withReadAccess { try $0.recordKey(type, $0.identifier(of: type, identifier)) != nil }
+  }
+}
+
+extension GarageWriting {
+  /// Deletes the record of the object of this type whose identifier has this text.
+  ///
+  /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
+  @_disfavoredOverload
+  public func delete<T: Codable & Identifiable>(
+    _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
+  ) throws {
+    try withWriteAccess { try $0.delete(type, $0.reading.identifier(of: type, identifier)) }
+  }
+
+  /// Deletes the record of the object of this type whose identifier is this UUID, or its text.
+  ///
+  /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
+  @_disfavoredOverload
+  public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) throws {
+    try withWriteAccess { try $0.delete(type, $0.reading.identifier(of: type, identifier)) }
+  }
+}
+
+extension ReadAccess {
+  /// The identifier of an `id` of the type's own kind, or of one that converts to it.
+  func identifier<T: Codable & Identifiable>(of type: T.Type, _ id: some Hashable) throws -> Identifier {
+    let description = try TypeDescription.of(type)
+    if description.identification == .identifier { return try TypeDescription.identity(of: type, id: id).identifier }
+    // An object that is its own `id` is identified by its content.
+    guard let object = id as? T else { throw GraphCodingError.unsupportedIdentifier(type: description.name) }
+    return try garage.encoder.identity(of: object).identifier
+  }
+}

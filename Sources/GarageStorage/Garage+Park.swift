@@ -1,0 +1,110 @@
+internal import GarageCoding
+internal import GarageDriver
+
+extension GarageWriting {
+  /// Parks an object and everything it refers to, as they are now, under the object's `id`.
+  ///
+  /// Objects parked before under the same identities are replaced. Objects that `object` holds and that are
+  /// `Identifiable` themselves are parked as records of their own, wherever they stand in it: an older copy
+  /// inside an object you park overwrites the newer record. ``Reference`` and ``Inlined`` prevent that.
+  ///
+  /// The whole graph is written at once: an error, wherever in the graph, leaves the store as it was.
+  ///
+  /// - Throws: ``GarageError/unsupportedIDConformance(_:)``, ``GarageError/nestedWrite`` inside a closure of
+  ///   `write`, `EncodingError` and other errors of `encode(to:)`, ``GarageError/storage(_:)``.
+  public func park<T: Codable & Identifiable>(_ object: T) throws {
+    try parkGraph([object])
+  }
+
+  /// Parks a value that is identified by its content: the same value, parked again, is the same record.
+  ///
+  /// A type that is `Identifiable` as well is identified by its `id`. Retrieve the value by
+  /// ``GarageReading/identifier(for:)``.
+  ///
+  /// - Throws: as ``park(_:)-(T)`` of an `Identifiable` object.
+  public func park<T: Codable & Hashable>(_ value: T) throws {
+    try parkGraph([value])
+  }
+
+  /// Parks an object under its `id`.
+  ///
+  /// - Throws: as ``park(_:)-(T)`` of an `Identifiable` object.
+  public func park<T: Codable & Hashable & Identifiable>(_ object: T) throws {
+    try parkGraph([object])
+  }
+
+  /// Parks objects and everything they refer to, all in one write.
+  ///
+  /// Of several objects of one identity the one nearest to the sequence is parked, at equal distance the
+  /// later one. The records of all objects are in memory until they are written: park millions in several
+  /// calls, inside one ``Garage/write(retrying:_:)`` where they belong together.
+  ///
+  /// - Throws: as ``park(_:)-(T)``.
+  public func parkAll<S: Sequence>(_ objects: S) throws where S.Element: Codable & Identifiable {
+    try parkGraph(objects.map { $0 })
+  }
+
+  /// Parks values that are identified by their content, all in one write.
+  ///
+  /// - Throws: as ``park(_:)-(T)``.
+  public func parkAll<S: Sequence>(_ values: S) throws where S.Element: Codable & Hashable {
+    try parkGraph(values.map { $0 })
+  }
+
+  /// Parks objects and everything they refer to, all in one write.
+  ///
+  /// - Throws: as ``park(_:)-(T)``.
+  public func parkAll<S: Sequence>(_ objects: S) throws where S.Element: Codable & Hashable & Identifiable {
+    try parkGraph(objects.map { $0 })
+  }
+
+  /// Parks an object whose type is only known at run time.
+  ///
+  /// - Throws: ``GarageError/missingConformance(_:)`` where the type is not `Codable`, or neither
+  ///   `Identifiable` nor `Hashable`; else as ``park(_:)-(T)``.
+  public func park(any object: Any) throws {
+    try parkAll(any: CollectionOfOne(object))
+  }
+
+  /// Parks objects whose types are only known at run time, all in one write.
+  ///
+  /// - Throws: as ``park(any:)``.
+  public func parkAll<S: Sequence>(any objects: S) throws {
+    try parkGraph(
+      objects.map { object in
+        guard let object = object as? any Codable else {
+          throw GarageError.missingConformance(String(describing: type(of: object as Any)))
+        }
+        return object
+      })
+  }
+
+  /// Encodes first, which runs the users' code, and writes then.
+  private func parkGraph(_ roots: [any Encodable]) throws {
+    let graph = try translatingErrors {
+      try garage.checkOpen()
+      return try garage.encoder.encode(roots)
+    }
+    if graph.records.isEmpty { return }
+    try withWriteAccess { try $0.put(graph) }
+  }
+}
+
+extension WriteAccess {
+  /// Writes the records of a graph, in key order, and the texts they count on.
+  func put(_ graph: EncodedGraph) throws {
+    for (name, text) in garage.texts.unknownTexts(of: graph) where !newTexts.names.contains(name) {
+      try StoredTexts.put(text, name, in: transaction)
+      newTexts.names.insert(name)
+    }
+    let (keys, bytes) = (graph.keys.span.bytes, graph.bytes.span.bytes)
+    for index in graph.recordsInKeyOrder() {
+      let record = graph.records[index]
+      let key = keys.extracting(record.key)
+      try transaction.put(bytes.extracting(record.value), for: key)
+      for tag in record.formerTags {
+        try transaction.remove(KeyLayout.record(tag: tag, sameIdentifierAs: key))
+      }
+    }
+  }
+}

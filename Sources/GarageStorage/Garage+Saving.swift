@@ -1,0 +1,91 @@
+internal import GarageDriver
+internal import Synchronization
+
+extension Garage {
+  /// Whether a change is in the store when its call returns; true from the beginning.
+  ///
+  /// While it is false, changes stay in this garage: its own reads see them, those of other processes and of
+  /// other garages on the same store do not. ``save()`` brings them to the store all at once, and
+  /// ``discardUnsavedChanges()`` drops them. They are lost when the garage goes.
+  ///
+  /// Setting it to true again saves nothing by itself. As long as there are unsaved changes, all further ones,
+  /// also those of ``write(retrying:_:)``, join them in their order, until ``save()``.
+  ///
+  /// Reads as false inside a closure of ``withAutosaveDisabled(_:)``.
+  public var isAutosaveEnabled: Bool {
+    get { autosave.load(ordering: .relaxed) && !isAutosaveSuspended }
+    set { autosave.store(newValue, ordering: .relaxed) }
+  }
+
+  /// Runs `body`, whose changes through this garage stay unsaved until ``save()``.
+  ///
+  /// Applies to `body` on the calling task alone, not to other tasks, nor to those that `body` begins, and ends
+  /// with it, also when it throws. Saves nothing: what `body` changed before it threw is there, unsaved.
+  ///
+  /// - Throws: what `body` throws.
+  public func withAutosaveDisabled<R>(_ body: () throws -> R) rethrows -> R {
+    let suspension = AutosaveSuspension(of: self, inside: AutosaveSuspension.current)
+    defer { suspension.end() }
+    return try AutosaveSuspension.$current.withValue(suspension, operation: body)
+  }
+
+  /// Whether there are changes that are not in the store yet.
+  public var hasUnsavedChanges: Bool { store.hasUnsavedChanges }
+
+  /// Writes all unsaved changes to the store, in one transaction. Does nothing where there are none.
+  ///
+  /// What other processes changed meanwhile under the same identities is overwritten.
+  ///
+  /// - Throws: ``GarageError/nestedWrite`` inside a closure of ``write(retrying:_:)``,
+  ///   ``GarageError/storage(_:)``. The changes stay then, unsaved, and can be saved again.
+  public func save() throws {
+    try translatingErrors {
+      try checkOpen()
+      try retrying { try store.save() }
+    }
+  }
+
+  /// Drops all changes that are not in the store yet.
+  ///
+  /// Waits for another thread's write that adds to them. A write of the calling thread that built upon them and
+  /// is still running throws ``GarageError/unsavedChangesDiscarded`` at its end.
+  public func discardUnsavedChanges() { store.discardUnsavedChanges() }
+
+  private var isAutosaveSuspended: Bool {
+    var next = AutosaveSuspension.current
+    while let suspension = next {
+      if suspension.applies(to: self) { return true }
+      next = suspension.outer
+    }
+    return false
+  }
+}
+
+/// One call of `withAutosaveDisabled` that has not returned.
+///
+/// A task-local value would go over to the tasks that the closure begins, and outlive it there. So it knows the
+/// task it is for, and when it is over.
+private final class AutosaveSuspension: Sendable {
+  @TaskLocal static var current: AutosaveSuspension?
+
+  let outer: AutosaveSuspension?
+  private let garage: ObjectIdentifier
+  private let task: Int?
+  private let isOver = Atomic<Bool>(false)
+
+  init(of garage: Garage, inside outer: AutosaveSuspension?) {
+    self.outer = outer
+    self.garage = ObjectIdentifier(garage)
+    task = AutosaveSuspension.currentTask
+  }
+
+  func end() { isOver.store(true, ordering: .releasing) }
+
+  func applies(to garage: Garage) -> Bool {
+    self.garage == ObjectIdentifier(garage) && !isOver.load(ordering: .acquiring)
+      && task == AutosaveSuspension.currentTask
+  }
+
+  /// Tells one running task from another; nil where the thread runs none.
+  private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
+}

@@ -1,0 +1,170 @@
+internal import GarageCoding
+public import GarageDriver
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A place where `Codable` objects are parked, each under its own identity, and come back as they were,
+/// with everything they refer to.
+///
+/// ```swift
+/// let garage = try Garage(SQLiteStorage(at: url))
+/// try garage.park(sam)
+/// let sam = try garage.retrieve(Person.self, identifier: "Sam")
+/// ```
+///
+/// A garage works on any storage: a file, a folder, memory, or something of your own
+/// (`Docs/WritingADriver.md`). It can be used from any thread or task. Its calls block until they are done;
+/// a change is on disk when its call returns, unless ``isAutosaveEnabled`` is false.
+///
+/// Read on in `Garage+Park.swift`, `Garage+Retrieve.swift`, `KeyLayout.swift`.
+public final class Garage: Sendable {
+  /// The domain of ``GarageError`` as an `NSError`.
+  public static let errorDomain = "GarageStorage"
+
+  /// The storage, and the changes that are not saved to it yet.
+  let store: SavingStore
+  /// Turns objects into records.
+  let encoder: GraphEncoder
+  /// The types the garage was told about.
+  let types: KnownTypes
+  /// The texts of type tags and shapes in the store.
+  let texts = StoredTexts()
+  /// What coders find in `userInfo`.
+  let userInfo: [CodingUserInfoKey: any Sendable]
+  let autosave = Atomic<Bool>(true)
+  private let isClosed = Atomic<Bool>(false)
+
+  /// Opens the garage in a storage; makes one where the storage is empty.
+  ///
+  /// - Parameters:
+  ///   - driver: where to keep the objects, for instance `SQLiteStorage(at: url)`.
+  ///   - types: classes that objects may have beyond those that calls name: subclasses.
+  ///   - userInfo: what your `encode(to:)` and `init(from:)` find in the `userInfo` of their coder.
+  /// - Throws: ``GarageError/notAGarage(driver:)`` for a store that holds something else,
+  ///   ``GarageError/newerFormat(version:driver:)``, ``GarageError/damagedMetadata(driver:)``,
+  ///   ``GarageError/noGarage(driver:)`` for an empty one that is opened for reading only,
+  ///   ``GarageError/invalidTypeTag(type:reason:)`` for `types` whose tags are in conflict, and
+  ///   ``GarageError/storage(_:)``. Whatever is thrown, the store is as it was.
+  public init(
+    _ driver: any StorageDriver, types: [any Codable.Type] = [],
+    userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  ) throws {
+    store = SavingStore(driver)
+    encoder = GraphEncoder(keyPrefix: KeyLayout.Space.record.rawValue, userInfo: userInfo)
+    self.userInfo = userInfo
+    self.types = try translatingErrors { try KnownTypes(types) }
+    try translatingErrors { try Garage.prepare(driver) }
+  }
+
+  /// Makes sure that the store is a garage of a format we know.
+  private static func prepare(_ driver: any StorageDriver) throws {
+    let name = driver.info.name
+    if try driver.read({ try StoreMetadata(in: $0, driver: name) }) != nil { return }
+    if driver.info.isReadOnly { throw GarageError.noGarage(driver: name) }
+    try retrying {
+      try driver.write { transaction in
+        // Another process may have been first.
+        if try StoreMetadata(in: transaction, driver: name) == nil {
+          let now = UInt64(max(0, Date().timeIntervalSince1970 * 1000))
+          try transaction.put(StoreMetadata(creationTime: now).bytes, for: StoreMetadata.key)
+        }
+        return .commit(())
+      }
+    }
+  }
+
+  /// Ends the use of the store. Later calls throw ``GarageError/closed``; closing again does nothing.
+  ///
+  /// Waits for the calls of other threads, and closes the storage that the garage was opened with. A storage
+  /// that does not outlive its value (`StorageInfo.isDurable` is false: `MemoryStorage`) is left open instead:
+  /// its content would be lost, so the garage only detaches from it, and it can be opened again.
+  ///
+  /// Unsaved changes are dropped; ``save()`` first.
+  ///
+  /// - Throws: ``GarageError/storage(_:)`` inside a transaction of this garage, and where the engine fails.
+  public func close() throws {
+    try translatingErrors {
+      if store.driver.info.isDurable { try store.driver.close() }
+      isClosed.store(true, ordering: .releasing)
+    }
+  }
+
+  func checkOpen() throws {
+    if isClosed.load(ordering: .acquiring) { throw GarageError.closed }
+  }
+}
+
+// MARK: - What the verbs work on
+
+/// The verbs that read: ``Garage``, ``GarageReader`` and ``GarageWriter`` have them all.
+///
+/// Code that takes `some GarageReading` works in a garage as well as inside a transaction. The library's own
+/// types conform; no others should.
+public protocol GarageReading: AnyObject {
+  /// The garage that is read.
+  var garage: Garage { get }
+
+  /// Runs `body` on one state of the store. For the verbs, which are extensions of this protocol.
+  func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R
+}
+
+/// The verbs that change: ``Garage`` and ``GarageWriter`` have them all, and those that read.
+public protocol GarageWriting: GarageReading {
+  /// Runs `body`, which changes the store: wholly, or not at all where it throws. For the verbs, which are
+  /// extensions of this protocol.
+  func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R
+}
+
+/// One state of the store, for the verbs that read.
+public struct ReadAccess {
+  let garage: Garage
+  let transaction: any ReadTransaction
+  /// Whether the transaction may be changed while a verb runs a closure of the user's.
+  let isWriting: Bool
+}
+
+/// A transaction that changes the store, for the verbs that do.
+public struct WriteAccess {
+  let garage: Garage
+  let transaction: any WriteTransaction
+  /// Texts that the transaction found in the store or put there.
+  let newTexts: NewTexts
+
+  /// Until the transaction has committed these are known inside it only.
+  final class NewTexts {
+    var names: Set<TextName> = []
+  }
+}
+
+extension Garage: GarageWriting {
+  /// Itself.
+  public var garage: Garage { self }
+
+  public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
+    try translatingErrors {
+      try checkOpen()
+      return try store.read { try body(ReadAccess(garage: self, transaction: $0, isWriting: false)) }
+    }
+  }
+
+  public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {
+    try translatingErrors { try retrying { try change(body) } }
+  }
+
+  /// Runs `body` once, in a transaction of its own.
+  func change<R>(_ body: (WriteAccess) throws -> R) throws -> R {
+    try checkOpen()
+    let newTexts = WriteAccess.NewTexts()
+    let (result, isSaved) = try store.write(autosaves: isAutosaveEnabled) { transaction in
+      newTexts.names.removeAll()
+      return try body(WriteAccess(garage: self, transaction: transaction, newTexts: newTexts))
+    }
+    if isSaved { texts.remember(newTexts.names) }
+    return result
+  }
+}

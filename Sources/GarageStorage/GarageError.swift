@@ -1,0 +1,225 @@
+public import Foundation
+public import GarageDriver
+
+/// What a garage throws of its own accord: what failed, on what, and what to do next.
+///
+/// Beside it come, unchanged, Swift's `EncodingError` and `DecodingError`, and whatever your own `encode(to:)`,
+/// `init(from:)` and closures throw. That something is not there is no error but `nil`, except where a verb
+/// cannot do its work without it; damage is always an error.
+///
+/// New cases may come with new versions: write `@unknown default` in a switch.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
+public enum GarageError: Error, Hashable, Sendable {
+  // MARK: What was asked for
+
+  /// There is no object of this type (first) with this identifier (second).
+  case failedToRetrieveObject(String, String)
+  /// A value of this type cannot be parked by itself: it is neither `Identifiable` nor `Hashable`.
+  case missingConformance(String)
+  /// The `id` of this type is of a kind that can name no record.
+  case unsupportedIDConformance(String)
+  /// A record of this type holds no data, as some in stores of GarageStorage do.
+  case storageDataIsNil(String)
+  /// The type has a type tag that it cannot have.
+  case invalidTypeTag(type: String, reason: String)
+
+  // MARK: Objects that cannot be built
+
+  /// Plain properties refer to each other in a circle; the path names every object on it.
+  case cycle(path: String)
+  /// The object was parked as a subclass that this garage was not told about.
+  case unregisteredClass(tag: String, type: String, identifier: String)
+  /// The object's `id`, as decoded, is not the identifier that its record is kept under.
+  case identityMismatch(type: String, recordIdentifier: String, decodedIdentifier: String)
+  /// Values nest deeper than the coders, or the stack of the calling thread, allow.
+  case nestingTooDeep(depth: Int)
+
+  // MARK: Damage and versions
+
+  /// The bytes of a record are damaged.
+  case corruptRecord(type: String, identifier: String, reason: String)
+  /// A record was written by a newer version of the library.
+  case newerRecordFormat(type: String, identifier: String, version: Int)
+  /// The text of a type tag or shape, which is kept under this digest, is damaged.
+  case damagedText(digest: String)
+  /// Two different names have one digest.
+  case digestCollision(String)
+  /// The metadata of the garage are damaged.
+  case damagedMetadata(driver: String)
+
+  // MARK: Opening and closing
+
+  /// The store is not empty, and what it holds is no garage.
+  case notAGarage(driver: String)
+  /// The garage was written by a newer version of the library.
+  case newerFormat(version: Int, driver: String)
+  /// The store is empty and opened for reading only, so that no garage can be made of it.
+  case noGarage(driver: String)
+  /// The garage was closed.
+  case closed
+
+  // MARK: Transactions
+
+  /// A write inside a write on one thread.
+  case nestedWrite
+  /// A reader or writer was used after its closure returned.
+  case transactionEnded
+  /// The unsaved changes that a write built upon were discarded while it was running.
+  case unsavedChangesDiscarded
+  /// The store below failed.
+  case storage(StorageError)
+}
+
+extension GarageError: CustomStringConvertible {
+  /// What failed, on what, and what to do next.
+  public var description: String {
+    switch self {
+    case .failedToRetrieveObject(let type, let identifier):
+      "Failed to retrieve object of type: \(type) with identifier: \(identifier)"
+    case .missingConformance(let type):
+      """
+      \(type) cannot be parked by itself, because it is neither Identifiable nor Hashable. Conform it to \
+      Codable and one of them, or park an object that holds it.
+      """
+    case .unsupportedIDConformance(let type):
+      """
+      The id of \(type) can name no record. Give it an id that is an integer, String, UUID, Date, a \
+      RawRepresentable of these, LosslessStringConvertible, or Codable and Hashable; or conform it to Inlined.
+      """
+    case .storageDataIsNil(let type):
+      "A record of \(type) holds no data. Park the object again, or delete it."
+    case .invalidTypeTag(_, let reason):
+      reason
+    case .cycle(let path):
+      """
+      Plain properties refer to each other in a circle: \(path). Declare the property that closes the circle \
+      as @Linked, or make it a Reference.
+      """
+    case .unregisteredClass(let tag, let type, let identifier):
+      """
+      \(type) "\(identifier)" was parked as "\(tag)", a class this garage was not told about. \
+      Name that class in types: when you open the garage.
+      """
+    case .identityMismatch(let type, let recordIdentifier, let decodedIdentifier):
+      """
+      The record of \(type) "\(recordIdentifier)" decodes to an object whose id is "\(decodedIdentifier)". \
+      A property declared "let id = …" is never decoded: declare it "var id".
+      """
+    case .nestingTooDeep(let depth):
+      """
+      Values nest \(depth) deep, which is more than the coders or the stack of this thread allow. Give types \
+      in the middle an identity of their own (Identifiable), so that they become records, or use a thread \
+      with a larger stack.
+      """
+    default: descriptionOfStore
+    }
+  }
+
+  private var descriptionOfStore: String {
+    switch self {
+    case .corruptRecord(let type, let identifier, let reason):
+      """
+      The record of \(type) "\(identifier)" is damaged: \(reason). It was left as it is: restore it from a \
+      backup, or park or delete the object.
+      """
+    case .newerRecordFormat(let type, let identifier, let version):
+      """
+      The record of \(type) "\(identifier)" has format \(version), which is newer than this version of \
+      Garage reads. Update the library.
+      """
+    case .damagedText(let digest):
+      """
+      The name that the store keeps under \(digest) is damaged. Park an object of the same type, which \
+      writes it anew, or restore the store from a backup.
+      """
+    case .digestCollision(let what):
+      "Two different names have the same digest: \(what). Rename one of them."
+    case .damagedMetadata(let driver):
+      "The metadata of this garage (\(driver)) are damaged. Restore the store from a backup."
+    case .notAGarage(let driver):
+      """
+      The store (\(driver)) is not empty, and what it holds is no garage. Nothing was changed. Open the \
+      garage at another place.
+      """
+    case .newerFormat(let version, let driver):
+      """
+      The garage (\(driver)) has format \(version), and this version of the library knows formats up to \
+      \(StoreMetadata.formatVersion). Nothing was changed. Update the library.
+      """
+    case .noGarage(let driver):
+      """
+      There is no garage in this store (\(driver)) yet, and none can be made, because it was opened for \
+      reading only. Open it for writing first.
+      """
+    case .closed:
+      "The garage was closed. Open it again to use it."
+    case .nestedWrite:
+      """
+      This thread is already inside a write on this store, and a second one would wait for itself. Use the \
+      writer that the closure was given, or let that write end first.
+      """
+    case .transactionEnded:
+      """
+      The reader or writer was used after its closure had ended. Do the work inside the closure, or open \
+      another transaction.
+      """
+    case .unsavedChangesDiscarded:
+      """
+      The unsaved changes were discarded inside a write that built upon them, and so that write was rolled \
+      back. Discard them before or after the write.
+      """
+    case .storage(let error): error.description
+    default: "GarageError \(errorCode)"
+    }
+  }
+}
+
+extension GarageError: LocalizedError {
+  /// The same as ``description``.
+  public var errorDescription: String? { description }
+}
+
+extension GarageError: CustomNSError {
+  /// `GarageStorage`.
+  public static var errorDomain: String { Garage.errorDomain }
+
+  /// A number for each case, which never changes.
+  public var errorCode: Int {
+    switch self {
+    case .failedToRetrieveObject: 1
+    case .missingConformance: 2
+    case .unsupportedIDConformance: 3
+    case .storageDataIsNil: 4
+    case .invalidTypeTag: 5
+    case .cycle: 10
+    case .unregisteredClass: 11
+    case .identityMismatch: 12
+    case .nestingTooDeep: 13
+    case .corruptRecord: 20
+    case .newerRecordFormat: 21
+    case .damagedText: 22
+    case .digestCollision: 23
+    case .damagedMetadata: 24
+    case .notAGarage: 30
+    case .newerFormat: 31
+    case .noGarage: 32
+    case .closed: 33
+    case .nestedWrite: 40
+    case .transactionEnded: 41
+    case .unsavedChangesDiscarded: 42
+    case .storage: 50
+    }
+  }
+
+  /// The text, for those who meet the error as an `NSError`.
+  public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
+}
+
+extension GarageError {
+  /// Whether the same call may succeed when it is made again, without anything else being changed.
+  public var isRetryable: Bool {
+    if case .storage(let error) = self { error.isRetryable } else { false }
+  }
+}

@@ -1,0 +1,89 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// Which bytes form which key. Nothing else in the library knows.
+///
+/// The first byte of a key names its space. Numbers are big-endian, so that keys sort as what they hold.
+/// ```
+/// metadata      | 00 | name, ASCII |                             see StoreMetadata
+/// tag text      | 01 | tag 8 |                                   → the tag's name, UTF-8
+/// shape text    | 02 | shape 8 |                                 → the shape's text
+/// record        | 10 | tag 8 | identifier ≤ 240 |                → a record, see Docs/Format.md
+/// reserved      | 20 | tag 8 | status 1 | identifier ≤ 240 |     sync status
+/// reserved      | 21 | tag 8 | index 8 | value ≤ 240 | identifier ≤ 240 |
+/// reserved      | 30 | namespace path and key |                  typed keys
+/// reserved      | 40 | sequence number 8 |                       changes
+/// ```
+/// `tag` is the digest of the name of an identity space (`TypeTag`), `identifier` the key form of an
+/// `Identifier`, at most 240 bytes. The longest layout, an index entry, so has 497 bytes, which is within the
+/// 511 that every driver takes.
+///
+/// Texts are named by the digest of their content. They are never removed, because records of any age and
+/// other processes count on them.
+enum KeyLayout {
+  /// The first byte of every key. These numbers are stored and never change.
+  enum Space: UInt8, CaseIterable {
+    case metadata = 0x00
+    case tagText = 0x01
+    case shapeText = 0x02
+    case record = 0x10
+  }
+
+  /// The metadata entry of this name.
+  static func metadata(_ name: StaticString) -> StorageKey {
+    StorageKey([Space.metadata.rawValue] + Array(name.description.utf8))
+  }
+
+  /// The text of a tag or shape.
+  static func text(_ name: TextName) -> StorageKey {
+    let space: Space = name.kind == .tag ? .tagText : .shapeText
+    return StorageKey(prefix(space, name.digest))
+  }
+
+  // MARK: - Records
+
+  /// Where in a record's key the identifier begins; it goes to the end.
+  static let identifierOffset = 9
+
+  /// The record of one object.
+  static func record(tag: UInt64, _ identifier: Identifier) -> StorageKey {
+    StorageKey(prefix(.record, tag) + identifier.keyBytes)
+  }
+
+  /// Lends the key of one object's record, made on the stack. `identifier` is in its key form.
+  @inline(__always)
+  static func withRecordKey<R>(
+    tag: UInt64, _ identifier: RawSpan, _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    try withUnsafeTemporaryAllocation(byteCount: identifierOffset + identifier.byteCount, alignment: 8) { buffer in
+      buffer[0] = Space.record.rawValue
+      buffer.storeBytes(of: tag.bigEndian, toByteOffset: 1, as: UInt64.self)
+      identifier.withUnsafeBytes { buffer[identifierOffset...].copyBytes(from: $0) }
+      return try body(UnsafeRawBufferPointer(buffer).bytes)
+    }
+  }
+
+  /// The key of the record that the same object has under another tag.
+  static func record(tag: UInt64, sameIdentifierAs key: RawSpan) -> StorageKey {
+    StorageKey(prefix(.record, tag) + [UInt8](copying: key.extracting(identifierOffset..<key.byteCount)))
+  }
+
+  /// Every record of one identity space.
+  static func records(tag: UInt64) -> StorageKeyRange { .prefix(prefix(.record, tag)) }
+
+  /// Every record there is.
+  static let allRecords = StorageKeyRange.prefix([Space.record.rawValue])
+
+  /// The tag in a record's key.
+  static func tag(inRecordKey key: RawSpan) -> UInt64 {
+    UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: 1, as: UInt64.self))
+  }
+
+  private static func prefix(_ space: Space, _ digest: UInt64) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(identifierOffset + Identifier.maximumKeyByteCount)
+    bytes.append(space.rawValue)
+    withUnsafeBytes(of: digest.bigEndian) { bytes.append(contentsOf: $0) }
+    return bytes
+  }
+}

@@ -1,0 +1,69 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// The keys of all records of one type, in the order of their identifiers, a block at a time.
+///
+/// Records under former tags stand among the others, where their identifiers belong. Where one identifier
+/// has several records, the first tag's is the one.
+struct RecordKeys {
+  private var sources: [Source]
+
+  /// - Parameter tags: digests of the identity tag and the former ones, the one that wins first.
+  init(_ tags: [UInt64], in transaction: any ReadTransaction) {
+    sources = tags.map { Source(range: KeyLayout.records(tag: $0), transaction: transaction) }
+  }
+
+  /// The next key, or nil at the end.
+  mutating func next() throws -> StorageKey? {
+    for index in sources.indices { try sources[index].fill() }
+    guard let first = sources.compactMap(\.identifier).min(by: { $0.lexicographicallyPrecedes($1) }) else {
+      return nil
+    }
+    var next: StorageKey?
+    for index in sources.indices where sources[index].identifier == first {
+      let key = sources[index].removeFirst()
+      if next == nil { next = key }
+    }
+    return next
+  }
+
+  /// One tag's keys.
+  private struct Source {
+    private static let blockCount = 256
+
+    private var range: StorageKeyRange
+    private let transaction: any ReadTransaction
+    private var block: [StorageKey] = []
+    private var position = 0
+    private var isAtEnd = false
+
+    init(range: StorageKeyRange, transaction: any ReadTransaction) {
+      self.range = range
+      self.transaction = transaction
+    }
+
+    /// Makes sure that there is a first key, unless no more is to come.
+    mutating func fill() throws {
+      if position < block.count || isAtEnd { return }
+      block.removeAll(keepingCapacity: true)
+      position = 0
+      var keys = block
+      try transaction.scan(range, .forward) { key, _ in
+        keys.append(StorageKey(key))
+        return keys.count < Source.blockCount ? .continue : .stop
+      }
+      block = keys
+      isAtEnd = block.count < Source.blockCount
+      if let last = block.last { range.lowerBound = last.bytes + [0] }
+    }
+
+    var identifier: ArraySlice<UInt8>? {
+      position < block.count ? block[position].bytes[KeyLayout.identifierOffset...] : nil
+    }
+
+    mutating func removeFirst() -> StorageKey {
+      defer { position += 1 }
+      return block[position]
+    }
+  }
+}

@@ -1,0 +1,34 @@
+internal import GarageDriver
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// Runs `body` again where an engine asks for another try: with growing pauses, up to `attempts` times, and
+/// none beyond two seconds after the beginning, since engines wait by themselves before they ask.
+func retrying<R>(_ attempts: Int = 10, _ body: () throws -> R) throws -> R {
+  let start = ContinuousClock.now
+  var pause: UInt32 = 500
+  for _ in 0..<max(0, attempts) {
+    do { return try body() } catch {
+      guard isRetryable(error), ContinuousClock.now - start < .seconds(2) else { throw error }
+      usleep(UInt32.random(in: pause / 2...pause))
+      pause = min(pause * 2, 100_000)
+    }
+  }
+  return try body()
+}
+
+/// Whether the driver says so, directly or through a verb in a closure of the user's.
+private func isRetryable(_ error: any Error) -> Bool {
+  switch error {
+  case let error as StorageError: error.isRetryable
+  case let error as GarageError: error.isRetryable
+  case let error as UsersError: isRetryable(error.error)
+  default: false
+  }
+}

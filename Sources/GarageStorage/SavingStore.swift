@@ -1,0 +1,152 @@
+internal import GarageDriver
+internal import Synchronization
+
+/// A storage with the changes before it that are not saved yet.
+///
+/// A transaction either works on the storage itself, or on the storage *and* the unsaved changes: it reads
+/// through them and, where it writes, adds to them. It does so while there are any, or when the caller does not
+/// want its change saved at once.
+///
+/// Three rules keep this consistent and free of deadlocks:
+/// - One thread at a time changes the storage or the unsaved changes: the one that holds `gate`.
+/// - Nobody waits for the gate who holds the storage's writer, and nobody waits for the storage's writer who holds
+///   the gate. A write to the storage only *tries* the gate, from inside its transaction; where it is taken, the
+///   transaction is rolled back before it did anything, and the thread waits with empty hands.
+/// - A reader takes the unsaved changes first and then the storage. If they were saved or discarded in between
+///   (`generation`), it begins again.
+final class SavingStore: Sendable {
+  let driver: any StorageDriver
+  private let gate = WriterGate()
+  private let unsaved = Mutex(Unsaved())
+  /// Whether there are unsaved changes: what most transactions have to know, without a lock.
+  private let isUnsaved = Atomic<Bool>(false)
+
+  private struct Unsaved: Sendable {
+    /// A persistent tree, so that a snapshot of it is one more reference to its root.
+    var changes = UnsavedChanges()
+    /// How often changes were saved or discarded.
+    var generation = 0
+  }
+
+  /// What became of a transaction that may have met a state it was not meant for.
+  private enum Attempt<R> {
+    case done(R)
+    /// Nothing was done: the unsaved changes came or went meanwhile.
+    case stale
+  }
+
+  init(_ driver: any StorageDriver) { self.driver = driver }
+
+  var hasUnsavedChanges: Bool { isUnsaved.load(ordering: .acquiring) }
+
+  // MARK: - Transactions
+
+  /// Runs `body` on one state of the storage and the unsaved changes.
+  func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    while hasUnsavedChanges {
+      let seen = unsaved.withLock { $0 }
+      let attempt: Attempt<R> = try driver.read { base in
+        guard unsaved.withLock({ $0.generation }) == seen.generation else { return .stale }
+        let transaction = OverlayReadTransaction(seen.changes, over: base, driver.info)
+        defer { transaction.end() }
+        return .done(try body(transaction))
+      }
+      if case .done(let result) = attempt { return result }
+    }
+    // What the storage holds is a state of the whole, whether or not unsaved changes come up now.
+    return try driver.read(body)
+  }
+
+  /// Runs `body` as the only writer; its changes become part of the storage, or of the unsaved changes.
+  ///
+  /// - Parameter autosaves: whether the changes go to the storage where there are no unsaved ones that they
+  ///   have to join.
+  /// - Returns: also whether the changes are in the storage.
+  func write<R>(
+    autosaves: Bool, _ body: (any WriteTransaction) throws -> R
+  ) throws -> (result: R, isSaved: Bool) {
+    while true {
+      if autosaves && !hasUnsavedChanges {
+        if case .done(let result) = try writeThrough(body) { return (result, true) }
+        // Somebody is making unsaved changes: wait until they are made.
+        try gate.withWriter(driver: driver.info.name) {}
+      } else if case .done(let result) = try writeUnsaved(autosaves: autosaves, body) {
+        return (result, false)
+      }
+    }
+  }
+
+  private func writeThrough<R>(_ body: (any WriteTransaction) throws -> R) throws -> Attempt<R> {
+    // Given back after the commit, not within the transaction.
+    var holdsGate = false
+    defer { if holdsGate { gate.end() } }
+    return try driver.write { transaction in
+      holdsGate = try gate.beginIfFree(driver: driver.info.name)
+      guard holdsGate, !hasUnsavedChanges else { return .rollBack(.stale) }
+      return .commit(.done(try body(transaction)))
+    }
+  }
+
+  private func writeUnsaved<R>(
+    autosaves: Bool, _ body: (any WriteTransaction) throws -> R
+  ) throws -> Attempt<R> {
+    try gate.withWriter(driver: driver.info.name) {
+      // Where everything was saved while this thread waited, there is nothing to join any more.
+      if autosaves && !hasUnsavedChanges { return .stale }
+      let before = unsaved.withLock { $0 }
+      let (result, changes) = try driver.read { base in
+        let transaction = OverlayWriteTransaction(before.changes, over: base, driver.info)
+        defer { transaction.end() }
+        let result = try body(transaction)
+        return (result, try transaction.commit())
+      }
+      try unsaved.withLock { unsaved in
+        if unsaved.generation != before.generation { throw GarageError.unsavedChangesDiscarded }
+        unsaved.changes = changes
+        isUnsaved.store(!changes.isEmpty, ordering: .releasing)
+      }
+      return .done(result)
+    }
+  }
+
+  // MARK: - Saving
+
+  /// Writes the unsaved changes to the storage in one transaction. They stay as they are where that fails.
+  func save() throws {
+    while hasUnsavedChanges {
+      var holdsGate = false
+      defer { if holdsGate { gate.end() } }
+      let isSaved = try driver.write { transaction in
+        holdsGate = try gate.beginIfFree(driver: driver.info.name)
+        guard holdsGate else { return TransactionOutcome.rollBack(false) }
+        try unsaved.withLock { $0.changes }.apply(to: transaction)
+        return .commit(true)
+      }
+      if isSaved {
+        forgetChanges()
+      } else {
+        try gate.withWriter(driver: driver.info.name) {}
+      }
+    }
+  }
+
+  /// Drops the unsaved changes, after the write of another thread that is just adding to them.
+  ///
+  /// Inside a write that adds to them, on the same thread, they are dropped at once, and that write fails.
+  func discardUnsavedChanges() {
+    do {
+      try gate.withWriter(driver: driver.info.name) { forgetChanges() }
+    } catch {
+      // The gate throws where this thread holds it.
+      forgetChanges()
+    }
+  }
+
+  private func forgetChanges() {
+    unsaved.withLock { unsaved in
+      unsaved.changes = UnsavedChanges()
+      unsaved.generation += 1
+      isUnsaved.store(false, ordering: .releasing)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+internal import GarageCoding
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+extension EncodedGraph {
+  /// The positions of the records in the order of their keys: engines write sorted batches two to four times
+  /// as fast as unsorted ones.
+  func recordsInKeyOrder() -> [Int] {
+    let isSorted = (1..<max(records.count, 1)).allSatisfy { compareKeys(of: $0 - 1, $0) < 0 }
+    if isSorted { return Array(records.indices) }
+
+    // Keys of one type have long beginnings in common. The eight bytes behind what all have in common
+    // decide most comparisons without touching the keys.
+    let common = commonPrefixByteCount
+    var order = records.indices.map { (bytes: keyBytes(of: $0, from: common), index: $0) }
+    order.sort { a, b in a.bytes != b.bytes ? a.bytes < b.bytes : compareKeys(of: a.index, b.index) < 0 }
+    return order.map(\.index)
+  }
+
+  private func compareKeys(of a: Int, _ b: Int) -> Int {
+    let (a, b) = (records[a].key, records[b].key)
+    let order = keys.withUnsafeBytes { keys in
+      memcmp(keys.baseAddress! + a.lowerBound, keys.baseAddress! + b.lowerBound, min(a.count, b.count))
+    }
+    return order != 0 ? Int(order) : a.count - b.count
+  }
+
+  /// How many bytes all keys begin with.
+  private var commonPrefixByteCount: Int {
+    keys.withUnsafeBytes { keys in
+      let first = records[0].key
+      var count = first.count
+      for record in records.dropFirst() {
+        count = min(count, record.key.count)
+        var same = 0
+        while same < count, keys[first.lowerBound + same] == keys[record.key.lowerBound + same] { same += 1 }
+        count = same
+      }
+      return count
+    }
+  }
+
+  /// Eight bytes of a key as a number that compares as they do. Zeros stand for what is behind its end, so
+  /// equal numbers say nothing.
+  private func keyBytes(of index: Int, from start: Int) -> UInt64 {
+    let key = records[index].key
+    return keys.withUnsafeBytes { keys in
+      var number: UInt64 = 0
+      for offset in start..<(start + 8) {
+        let position = key.lowerBound + offset
+        number = number << 8 | (position < key.upperBound ? UInt64(keys[position]) : 0)
+      }
+      return number
+    }
+  }
+}

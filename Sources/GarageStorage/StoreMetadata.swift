@@ -1,0 +1,71 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// What tells a garage from any other store: one entry, written when the garage is made.
+///
+/// ```
+/// 0   | "Garage" | 6
+/// 6   | format   | 2   version of the key layout and of everything under it
+/// 8   | created  | 8   milliseconds since 1970-01-01 UTC
+/// 16  | check    | 8   the first 8 bytes of SHA-256 of bytes 0 to 15
+/// ```
+/// Numbers are big-endian. The first 8 bytes keep their meaning in every version; a newer format may change
+/// all else.
+struct StoreMetadata: Equatable {
+  /// The format that this library writes, and the newest it reads.
+  static let formatVersion = 1
+
+  static let key = KeyLayout.metadata("garage")
+  private static let magic = Array("Garage".utf8)
+  private static let byteCount = 24
+
+  /// Milliseconds since 1970-01-01 UTC.
+  var creationTime: UInt64
+
+  init(creationTime: UInt64) { self.creationTime = creationTime }
+
+  /// What this store says about itself; nil where it is empty.
+  ///
+  /// - Throws: ``GarageError/notAGarage(driver:)``, ``GarageError/newerFormat(version:driver:)``,
+  ///   ``GarageError/damagedMetadata(driver:)``.
+  init?(in transaction: any ReadTransaction, driver: String) throws {
+    guard let bytes = try transaction.value(for: StoreMetadata.key) else {
+      var isEmpty = true
+      try transaction.scan(.all, .forward) { _, _ in
+        isEmpty = false
+        return .stop
+      }
+      if isEmpty { return nil }
+      throw GarageError.notAGarage(driver: driver)
+    }
+    guard bytes.starts(with: StoreMetadata.magic), bytes.count >= 8 else {
+      throw GarageError.damagedMetadata(driver: driver)
+    }
+    let isWhole = bytes.count == StoreMetadata.byteCount
+      && StoreMetadata.check(bytes) == StoreMetadata.number(bytes[16..<24])
+    let version = StoreMetadata.number(bytes[6..<8])
+    if version > StoreMetadata.formatVersion {
+      throw GarageError.newerFormat(version: Int(version), driver: driver)
+    }
+    guard isWhole, version == StoreMetadata.formatVersion else {
+      throw GarageError.damagedMetadata(driver: driver)
+    }
+    creationTime = StoreMetadata.number(bytes[8..<16])
+  }
+
+  var bytes: [UInt8] {
+    var bytes = StoreMetadata.magic
+    withUnsafeBytes(of: UInt16(StoreMetadata.formatVersion).bigEndian) { bytes.append(contentsOf: $0) }
+    withUnsafeBytes(of: creationTime.bigEndian) { bytes.append(contentsOf: $0) }
+    withUnsafeBytes(of: StoreMetadata.check(bytes).bigEndian) { bytes.append(contentsOf: $0) }
+    return bytes
+  }
+
+  private static func check(_ bytes: [UInt8]) -> UInt64 {
+    bytes[..<16].withUnsafeBytes { ContentDigest.digest8(of: $0) }
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+}

@@ -1,0 +1,36 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// Hands a decoder the records that one transaction sees.
+final class TransactionSource: RecordSource {
+  private let transaction: any ReadTransaction
+  private let texts: StoredTexts
+  /// The bytes of all records handed out so far, as a measure of what decoding them may hold.
+  private(set) var recordByteCount = 0
+
+  init(_ transaction: any ReadTransaction, texts: StoredTexts) {
+    self.transaction = transaction
+    self.texts = texts
+  }
+
+  func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try KeyLayout.withRecordKey(tag: tag, keyIdentifier) { key in
+      try transaction.withValue(for: key) { record in
+        recordByteCount &+= record?.byteCount ?? 0
+        return try body(record)
+      }
+    }
+  }
+
+  func shapeText(_ digest: UInt64) throws -> [UInt8]? {
+    try texts.text(TextName(kind: .shape, digest: digest), in: transaction)
+  }
+
+  func tagName(_ digest: UInt64) throws -> String? {
+    try texts.text(TextName(kind: .tag, digest: digest), in: transaction)
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Counts a record that a scan, and not this source, handed out.
+  func countRecord(_ byteCount: Int) { recordByteCount &+= byteCount }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import GarageConformance
+import GarageDriver
+import GarageLMDB
+import GarageSQLite
+import GarageStorage
+import Synchronization
+import Testing
+
+/// The storages that every test of the garage runs over.
+enum Backend: String, CaseIterable, Sendable {
+  case sqlite, lmdb
+  /// A stack: nothing fails in it unless the test says so.
+  case faultySQLite
+}
+
+/// Where one test keeps its store, which can be opened again and again.
+///
+/// The folder goes when the process ends: a place may be released before the garage that works in it.
+final class Place {
+  let backend: Backend
+  let plan = FaultPlan()
+  let folder: URL
+
+  init(_ backend: Backend) throws {
+    self.backend = backend
+    folder = FileManager.default.temporaryDirectory.appending(path: "garage-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    Place.folders.withLock { folders in
+      if folders.isEmpty { atexit { Place.removeFolders() } }
+      folders.append(folder)
+    }
+  }
+
+  private static let folders = Mutex<[URL]>([])
+
+  private static func removeFolders() {
+    folders.withLock { for folder in $0 { try? FileManager.default.removeItem(at: folder) } }
+  }
+
+  var storePath: URL { folder.appending(path: "store") }
+
+  /// Opens the storage.
+  func open(readOnly: Bool = false) throws -> any StorageDriver {
+    switch backend {
+    case .sqlite: try sqlite(readOnly)
+    case .faultySQLite: FaultyStorage(try sqlite(readOnly), plan: plan)
+    case .lmdb:
+      try LMDBStorage(at: storePath, options: LMDBOptions(mapByteCount: 1 << 28, isReadOnly: readOnly))
+    }
+  }
+
+  private func sqlite(_ readOnly: Bool) throws -> SQLiteStorage {
+    var options = SQLiteStorage.Options()
+    options.isReadOnly = readOnly
+    return try SQLiteStorage(at: storePath, options: options)
+  }
+
+  func garage(_ types: [any Codable.Type] = [], userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws -> Garage {
+    try Garage(open(), types: types, userInfo: userInfo)
+  }
+
+  /// Closes the garage and opens the store again, as the next process would.
+  func reopened(_ garage: Garage, _ types: [any Codable.Type] = []) throws -> Garage {
+    try garage.close()
+    return try self.garage(types)
+  }
+}
+
+/// What a driver holds, for tests that look below the garage.
+enum Driver {
+  static func contents(_ driver: any StorageDriver, _ range: StorageKeyRange = .all) throws -> [StorageKey: [UInt8]] {
+    try driver.read { transaction in
+      var contents: [StorageKey: [UInt8]] = [:]
+      try transaction.scan(range, .forward) { key, value in
+        contents[StorageKey(key)] = [UInt8](copying: value)
+        return .continue
+      }
+      return contents
+    }
+  }
+
+  static func put(_ value: [UInt8], for key: [UInt8], _ driver: any StorageDriver) throws {
+    try driver.write { transaction in
+      try transaction.put(value, for: StorageKey(key))
+      return .commit(())
+    }
+  }
+}
+
+/// A generator whose seed a failing test prints.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    // SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
