@@ -14,7 +14,7 @@ final class DecodingBoxes {
 
   private struct Box {
     /// The instance inside a `KeyedDecodingContainer<Key>`.
-    var instance: AnyObject
+    var instance: AnyContainer
     var binding: UnsafeMutablePointer<UInt64>
   }
 
@@ -55,9 +55,11 @@ final class DecodingBoxes {
   /// before the question is asked, and then no box is ever unused.
   @inline(never)
   private func unusedBox(_ slot: UnsafeMutablePointer<Slot>) -> UnsafeMutablePointer<Box>? {
-    for box in slot.pointee.boxes..<(slot.pointee.boxes + slot.pointee.count)
-    where isKnownUniquelyReferenced(&box.pointee.instance) {
-      return box
+    var box = slot.pointee.boxes
+    let end = box + slot.pointee.count
+    while box < end {
+      if isKnownUniquelyReferenced(&box.pointee.instance) { return box }
+      box += 1
     }
     return nil
   }
@@ -67,7 +69,7 @@ final class DecodingBoxes {
     to slot: UnsafeMutablePointer<Slot>, _ serial: UInt64, _ state: DecoderPointer
   ) -> KeyedDecodingContainer<Key> {
     guard slot.pointee.count < DecodingBoxes.boxLimit,
-      MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
+      MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyContainer>.size
     else {
       return KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, serial: serial, node: nil))
     }
@@ -75,7 +77,7 @@ final class DecodingBoxes {
     binding.initialize(to: serial)
     let container = KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, binding: binding))
     (slot.pointee.boxes + slot.pointee.count).initialize(
-      to: Box(instance: unsafeBitCast(container, to: AnyObject.self), binding: binding))
+      to: Box(instance: unsafeBitCast(container, to: AnyContainer.self), binding: binding))
     slot.pointee.count += 1
     return container
   }

@@ -20,7 +20,7 @@ final class EncodingBoxes {
 
   private struct Box {
     /// The instance inside a `KeyedEncodingContainer<Key>`.
-    var instance: AnyObject
+    var instance: AnyContainer
     var binding: UnsafeMutablePointer<UInt64>
   }
 
@@ -62,9 +62,11 @@ final class EncodingBoxes {
   /// before the question is asked, and then no box is ever unused.
   @inline(never)
   private func unusedBox(_ slot: UnsafeMutablePointer<Slot>) -> UnsafeMutablePointer<Box>? {
-    for box in slot.pointee.boxes..<(slot.pointee.boxes + slot.pointee.count)
-    where isKnownUniquelyReferenced(&box.pointee.instance) {
-      return box
+    var box = slot.pointee.boxes
+    let end = box + slot.pointee.count
+    while box < end {
+      if isKnownUniquelyReferenced(&box.pointee.instance) { return box }
+      box += 1
     }
     return nil
   }
@@ -75,7 +77,7 @@ final class EncodingBoxes {
   ) -> KeyedEncodingContainer<Key> {
     // Whoever keeps a container past the limit has one of its own.
     guard slot.pointee.count < EncodingBoxes.boxLimit,
-      MemoryLayout<KeyedEncodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
+      MemoryLayout<KeyedEncodingContainer<Key>>.size == MemoryLayout<AnyContainer>.size
     else {
       return KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, serial: serial, node: nil))
     }
@@ -83,7 +85,7 @@ final class EncodingBoxes {
     binding.initialize(to: serial)
     let container = KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, binding: binding))
     (slot.pointee.boxes + slot.pointee.count).initialize(
-      to: Box(instance: unsafeBitCast(container, to: AnyObject.self), binding: binding))
+      to: Box(instance: unsafeBitCast(container, to: AnyContainer.self), binding: binding))
     slot.pointee.count += 1
     return container
   }
@@ -113,3 +115,7 @@ final class EncodingBoxes {
     return slot
   }
 }
+
+/// Stands for the class behind a keyed container, which the standard library keeps to itself: only ever
+/// counted, never looked into.
+final class AnyContainer {}
