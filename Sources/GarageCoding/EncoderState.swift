@@ -12,7 +12,22 @@ struct EncoderState {
   var depth = 0
   /// Whether the bytes are to be canonical: for a digest, not for a record.
   var isCanonical = false
+  /// The frames around the current one, outermost first.
+  var frames = FrameStack<EncodingFrame>()
+  /// How much of the core's lists belongs to what was written so far.
+  var graph = GraphMark()
+  let types = TypeFactsCache()
   let core: Unmanaged<EncodingCore>
+}
+
+/// How long the lists of an ``EncodingCore`` are; kept here, where reading it costs nothing.
+struct GraphMark {
+  var referenceCount = 0
+  var entryCount = 0
+  var queueCount = 0
+  var shapeCount = 0
+  var replacedCount = 0
+  var pathKeyCount = 0
 }
 
 typealias EncoderPointer = UnsafeMutablePointer<EncoderState>
@@ -25,19 +40,17 @@ struct EncodingOutput {
   var frame = EncodingFrame()
   /// Where the entries of the open maps begin, outermost map first.
   var entries = OffsetStack()
-  /// The nested containers of the open frames, outermost frame first; in the class because they are objects.
-  var holes: Unmanaged<HoleList>
+  /// The nested containers of the open frames, outermost frame first: where each is to be spliced in.
+  var holes = OffsetStack()
+  var holeNodes = NodeStack()
+  /// The first of this output's frames in the state's stack.
+  var frameBase = 0
+  /// The nested container that these bytes belong to; nil for the record's body.
+  var node: Unmanaged<EncodingNode>?
 
   init() {
     capacity = 512
     base = .allocate(capacity: capacity)
-    holes = .passRetained(HoleList())
-  }
-
-  func deallocate() {
-    base.deallocate()
-    entries.deallocate()
-    holes.release()
   }
 }
 
@@ -60,8 +73,6 @@ struct EncodingFrame {
   /// The first of this map's entries in `EncodingOutput.entries`, and of its nested containers.
   var entryBase = 0
   var holeBase = 0
-  /// The frame around this one, for coding paths; it lives on the stack of the call that opened this one.
-  var parent: UnsafePointer<EncodingFrame>?
   /// Which child is being encoded, for coding paths.
   var child = PathStep.none
 }
@@ -76,33 +87,45 @@ enum PathStep {
   case key(Int)
 }
 
-/// A stack of offsets.
-struct OffsetStack {
-  private(set) var base: UnsafeMutablePointer<Int>
+/// A growing array of plain data without an object around it. Never freed: its owner lives on.
+struct PlainStack<Element> {
+  private(set) var base: UnsafeMutablePointer<Element>
   private(set) var count = 0
-  private var capacity = 64
+  private var capacity = 32
 
-  init() { base = .allocate(capacity: 64) }
+  init() { base = .allocate(capacity: 32) }
 
   func deallocate() { base.deallocate() }
 
   @inline(__always)
-  mutating func append(_ offset: Int) {
+  mutating func append(_ element: Element) {
     if count == capacity { grow() }
-    base[count] = offset
-    count += 1
+    (base + count).initialize(to: element)
+    count &+= 1
   }
 
+  @inline(__always)
+  mutating func removeLast() -> Element {
+    count &-= 1
+    return base[count]
+  }
+
+  @inline(__always)
   mutating func truncate(to count: Int) { self.count = count }
 
+  @inline(never)
   private mutating func grow() {
-    let larger = UnsafeMutablePointer<Int>.allocate(capacity: capacity * 2)
-    larger.update(from: base, count: count)
+    let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
+    larger.moveInitialize(from: base, count: count)
     base.deallocate()
     base = larger
     capacity *= 2
   }
 }
+
+typealias OffsetStack = PlainStack<Int>
+typealias FrameStack = PlainStack
+typealias NodeStack = PlainStack<Unmanaged<EncodingNode>>
 
 // MARK: - Bytes
 
@@ -291,13 +314,14 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   func tooLarge(_ count: Int) -> any Error {
-    EncodingError.invalidValue(
-      count,
-      EncodingError.Context(
-        codingPath: codingPath,
-        debugDescription: """
-          A value of \(count) bytes was to be encoded; one record holds less than 4 GiB. \
-          Split it, or keep it in a file.
-          """))
+    fail(
+      EncodingError.invalidValue(
+        count,
+        EncodingError.Context(
+          codingPath: codingPath,
+          debugDescription: """
+            A value of \(count) bytes was to be encoded; one record holds less than 4 GiB. \
+            Split it, or keep it in a file.
+            """)))
   }
 }

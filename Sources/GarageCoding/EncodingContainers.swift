@@ -1,62 +1,56 @@
-/// Writes the fields of a map.
+/// Writes the fields of a map. Plain data: copying one, which generic code does often, costs nothing.
 struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   private let state: EncoderPointer
   private let keys: KeyTablePointer
-  /// Where the serial of this container's frame stands.
-  private let binding: UnsafeMutablePointer<UInt64>
-  private let owner: Binding?
-  private let node: EncodingNode?
-
-  /// Frees the binding of a container that is used once.
-  private final class Binding {
-    let serial: UnsafeMutablePointer<UInt64>
-    init(_ serial: UInt64) {
-      self.serial = .allocate(capacity: 1)
-      self.serial.initialize(to: serial)
-    }
-    deinit { serial.deallocate() }
-  }
+  /// Where the serial of this container's frame stands, if it is bound to one frame after another.
+  private let binding: UnsafeMutablePointer<UInt64>?
+  private let ownSerial: UInt64
+  private let node: Unmanaged<EncodingNode>?
 
   /// A container whose binding somebody else keeps, to bind it again.
   init(_ state: EncoderPointer, _ keys: KeyTablePointer, binding: UnsafeMutablePointer<UInt64>) {
     self.state = state
     self.keys = keys
     self.binding = binding
-    owner = nil
+    ownSerial = 0
     node = nil
   }
 
   /// A container for one frame.
-  init(_ state: EncoderPointer, _ keys: KeyTablePointer, serial: UInt64, node: EncodingNode?) {
+  init(_ state: EncoderPointer, _ keys: KeyTablePointer, serial: UInt64, node: Unmanaged<EncodingNode>?) {
     self.state = state
     self.keys = keys
-    let owner = Binding(serial)
-    binding = owner.serial
-    self.owner = owner
+    binding = nil
+    ownSerial = serial
     self.node = node
   }
 
-  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+  @inline(__always)
+  private var serial: UInt64 { binding?.pointee ?? ownSerial }
+
+  var codingPath: [any CodingKey] { state.codingPath(node) }
 
   /// Begins a field; a nested container's bytes are swapped in until ``end()``.
   @inline(__always)
   private func begin(_ key: Key) throws {
-    if let node {
-      try node.enter(state)
-      do {
-        try state.beginField(key, keys, serial: binding.pointee)
-      } catch {
-        node.leave(state)
-        throw error
-      }
-    } else {
-      try state.beginField(key, keys, serial: binding.pointee)
+    if node != nil { return try beginNested(key) }
+    try state.beginField(key, keys, serial: serial)
+  }
+
+  @inline(never)
+  private func beginNested(_ key: Key) throws {
+    try state.enter(node, serial)
+    do {
+      try state.beginField(key, keys, serial: serial)
+    } catch {
+      state.leave(node)
+      throw error
     }
   }
 
   @inline(__always)
   private func end() {
-    if let node { node.leave(state) }
+    if node != nil { state.leave(node) }
   }
 
   func encodeNil(forKey key: Key) throws {
@@ -127,13 +121,18 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-    try node?.enter(state)
-    defer { node?.leave(state) }
-    try state.attempt {
-      try state.beginField(key, keys, serial: binding.pointee)
-      let (facts, kind) = state.core.types.facts(of: T.self)
-      if try state.writeScalar(value, kind) { return }
-      try state.withKey(key, keys) { try state.writeComposite(value, facts, kind) }
+    try state.enter(node, serial)
+    defer { state.leave(node) }
+    let mark = state.mark()
+    try state.beginField(key, keys, serial: serial)
+    let (facts, kind) = state.pointee.types.facts(of: T.self)
+    if try state.writeScalar(value, kind) { return }
+    do {
+      try state.setChild(key, keys)
+      try state.writeComposite(value, facts, kind)
+    } catch {
+      state.rollBack(to: mark)
+      throw error
     }
   }
 
@@ -192,30 +191,30 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   private func absent(_ key: Key) throws {
-    try node?.enter(state)
-    defer { node?.leave(state) }
-    try state.writeAbsent(key, keys, serial: binding.pointee)
+    try state.enter(node, serial)
+    defer { state.leave(node) }
+    try state.writeAbsent(key, keys, serial: serial)
   }
 
   // MARK: - Containers inside
 
   func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
     switch makeNode(key) {
-    case .success(let node): node.encoder(state).container(keyedBy: type)
+    case .success(let node): state.encoder(node).container(keyedBy: type)
     case .failure(let error): KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
     }
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
     switch makeNode(key) {
-    case .success(let node): node.encoder(state).unkeyedContainer()
+    case .success(let node): state.encoder(node).unkeyedContainer()
     case .failure(let error): FailedEncoding(error: error, codingPath: codingPath)
     }
   }
 
   func superEncoder(forKey key: Key) -> any Encoder {
     switch makeNode(key) {
-    case .success(let node): node.encoder(state)
+    case .success(let node): state.encoder(node)
     case .failure(let error): FailedEncoder(error: error, codingPath: codingPath)
     }
   }
@@ -223,25 +222,25 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func superEncoder() -> any Encoder {
     // "super" need not be a case of the key type, so it always stands as an entry.
     let made = Result {
-      try node?.enter(state)
-      defer { node?.leave(state) }
+      try state.enter(node, serial)
+      defer { state.leave(node) }
       return try state.withKey(PlainKey.super) {
-        guard state.pointee.output.frame.serial == binding.pointee else { throw state.staleContainer([PlainKey.super]) }
+        guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([PlainKey.super]) }
         state.beginEntry(PlainKey.super.stringValue)
         return try state.makeNode()
       }
     }
     switch made {
-    case .success(let node): return node.encoder(state)
+    case .success(let node): return state.encoder(node)
     case .failure(let error): return FailedEncoder(error: error, codingPath: codingPath)
     }
   }
 
-  private func makeNode(_ key: Key) -> Result<EncodingNode, any Error> {
+  private func makeNode(_ key: Key) -> Result<Unmanaged<EncodingNode>, any Error> {
     Result {
-      try node?.enter(state)
-      defer { node?.leave(state) }
-      try state.beginField(key, keys, serial: binding.pointee)
+      try state.enter(node, serial)
+      defer { state.leave(node) }
+      try state.beginField(key, keys, serial: serial)
       return try state.withKey(key, keys) { try state.makeNode() }
     }
   }
@@ -251,18 +250,20 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 struct UnkeyedWriter: UnkeyedEncodingContainer {
   let state: EncoderPointer
   let serial: UInt64
-  let node: EncodingNode?
+  let node: Unmanaged<EncodingNode>?
 
-  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+  var codingPath: [any CodingKey] { state.codingPath(node) }
 
   var count: Int {
-    if let node, !node.isActive { return node.output.frame.count }
+    if let node = node?.takeUnretainedValue(), !node.isActive {
+      return node.serial == serial ? node.output.frame.count : 0
+    }
     return state.pointee.output.frame.serial == serial ? state.pointee.output.frame.count : 0
   }
 
   private func element(_ body: () throws -> Void) throws {
-    try node?.enter(state)
-    defer { node?.leave(state) }
+    try state.enter(node, serial)
+    defer { state.leave(node) }
     try state.beginElement(serial: serial)
     try body()
   }
@@ -286,8 +287,8 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
   func encode(_ value: UInt128) throws { try element { state.write(integer: value) } }
 
   func encode<T: Encodable>(_ value: T) throws {
-    try node?.enter(state)
-    defer { node?.leave(state) }
+    try state.enter(node, serial)
+    defer { state.leave(node) }
     try state.attempt {
       try state.beginElement(serial: serial)
       try state.writeElement(value)
@@ -296,29 +297,29 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
 
   func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
     switch makeNode() {
-    case .success(let node): node.encoder(state).container(keyedBy: type)
+    case .success(let node): state.encoder(node).container(keyedBy: type)
     case .failure(let error): KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
     }
   }
 
   func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
     switch makeNode() {
-    case .success(let node): node.encoder(state).unkeyedContainer()
+    case .success(let node): state.encoder(node).unkeyedContainer()
     case .failure(let error): FailedEncoding(error: error, codingPath: codingPath)
     }
   }
 
   func superEncoder() -> any Encoder {
     switch makeNode() {
-    case .success(let node): node.encoder(state)
+    case .success(let node): state.encoder(node)
     case .failure(let error): FailedEncoder(error: error, codingPath: codingPath)
     }
   }
 
-  private func makeNode() -> Result<EncodingNode, any Error> {
+  private func makeNode() -> Result<Unmanaged<EncodingNode>, any Error> {
     Result {
-      try node?.enter(state)
-      defer { node?.leave(state) }
+      try state.enter(node, serial)
+      defer { state.leave(node) }
       try state.beginElement(serial: serial)
       let index = state.pointee.output.frame.count - 1
       return try state.withChild(.index(index)) { try state.makeNode() }
@@ -330,13 +331,13 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
 struct SingleValueWriter: SingleValueEncodingContainer {
   let state: EncoderPointer
   let serial: UInt64
-  let node: EncodingNode?
+  let node: Unmanaged<EncodingNode>?
 
-  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+  var codingPath: [any CodingKey] { state.codingPath(node) }
 
   private func single(_ body: () throws -> Void) throws {
-    try node?.enter(state)
-    defer { node?.leave(state) }
+    try state.enter(node, serial)
+    defer { state.leave(node) }
     try state.attempt {
       try state.beginSingle(serial: serial)
       try body()
@@ -361,11 +362,4 @@ struct SingleValueWriter: SingleValueEncodingContainer {
   func encode(_ value: UInt64) throws { try single { state.write(integer: value) } }
   func encode(_ value: UInt128) throws { try single { state.write(integer: value) } }
   func encode<T: Encodable>(_ value: T) throws { try single { try state.writeAny(value) } }
-}
-
-extension EncodingNode {
-  /// An encoder that writes into this nested container.
-  func encoder(_ state: EncoderPointer) -> ValueEncoder {
-    ValueEncoder(state: state, serial: serial, node: self)
-  }
 }

@@ -10,10 +10,12 @@
 /// something else by itself gets another one.
 final class EncodingCore {
   let state: EncoderPointer
-  let types = TypeFactsCache()
   let boxes = EncodingBoxes()
   /// Keys of key types that are no enums, on the path to the value being encoded.
-  var pathKeys: [any CodingKey] = []
+  var pathKeys: [any CodingKey] = [] {
+    didSet { state.pointee.graph.pathKeyCount = pathKeys.count }
+  }
+  private var waitingNodes: [Unmanaged<EncodingNode>] = []
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// Whether references stand inline by their own: inside an identifier nothing is a reference.
   var inlinesEverything = false
@@ -79,7 +81,8 @@ final class EncodingCore {
     state.pointee.output.count = 0
     state.pointee.output.frame = EncodingFrame()
     state.pointee.output.entries.truncate(to: 0)
-    state.pointee.output.holes.takeUnretainedValue().truncate(to: 0)
+    state.dropHoles(to: 0)
+    state.pointee.frames.truncate(to: 0)
     state.pointee.depth = 0
     shapes.removeAll(keepingCapacity: true)
     for reference in references where reference.entry < entries.count {
@@ -87,15 +90,14 @@ final class EncodingCore {
     }
     references.removeAll(keepingCapacity: true)
     if !pathKeys.isEmpty { pathKeys.removeAll() }
+    noteCounts()
   }
 
   /// Encodes `value`, whatever its type, by its own `encode(to:)` and lends the body.
   func withBody<R>(of value: any Encodable, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
     beginRecord()
     do {
-      try state.withFrame { serial in
-        try value.encode(to: ValueEncoder(state: state, serial: serial, node: nil))
-      }
+      try state.writeInline(value)
     } catch {
       throw failure ?? error
     }
@@ -113,6 +115,7 @@ final class EncodingCore {
     let address = shape.toOpaque()
     if let index = shapes.lastIndex(where: { $0.toOpaque() == address }) { return index }
     shapes.append(shape)
+    state.pointee.graph.shapeCount = shapes.count
     return shapes.count - 1
   }
 
@@ -120,17 +123,12 @@ final class EncodingCore {
 
   // MARK: - Identities and references
 
-  struct GraphMark {
-    var referenceCount: Int
-    var entryCount: Int
-    var queueCount: Int
-    var shapeCount: Int
-    var replacedCount: Int
-    var pathKeyCount: Int
-  }
+  /// A nested container that is not in use.
+  func takeNode() -> Unmanaged<EncodingNode> { waitingNodes.popLast() ?? Unmanaged.passRetained(EncodingNode()) }
+  func giveBack(_ node: Unmanaged<EncodingNode>) { waitingNodes.append(node) }
 
-  var graphMark: GraphMark {
-    GraphMark(
+  private func noteCounts() {
+    state.pointee.graph = GraphMark(
       referenceCount: references.count, entryCount: entries.count, queueCount: queue.count,
       shapeCount: shapes.count, replacedCount: replaced.count, pathKeyCount: pathKeys.count)
   }
@@ -151,6 +149,7 @@ final class EncodingCore {
     }
     if shapes.count > mark.shapeCount { shapes.removeSubrange(mark.shapeCount...) }
     if pathKeys.count > mark.pathKeyCount { pathKeys.removeSubrange(mark.pathKeyCount...) }
+    noteCounts()
   }
 
   /// Writes the identifier of the value at `address` into ``identifierWriter``.
@@ -178,6 +177,7 @@ final class EncodingCore {
       entries[number].value = value
       entries[number].facts = facts
     }
+    noteCounts()
     return number
   }
 
@@ -190,7 +190,8 @@ final class EncodingCore {
   func noteIdentity(_ identity: RecordIdentity, of type: Any.Type) -> Int {
     let (number, isNew) = identity.identifier.bytes.withUnsafeBytes { identities.insert(tag: identity.tag, $0) }
     // Farther than any object, so that a value of that identity, should one come, takes its place.
-    if isNew { entries.append(GraphEntry(value: NoObject(), facts: types.facts(of: type).0, level: .max)) }
+    if isNew { entries.append(GraphEntry(value: NoObject(), facts: state.pointee.types.facts(of: type).0, level: .max)) }
+    state.pointee.graph.entryCount = entries.count
     return number
   }
 
@@ -199,6 +200,7 @@ final class EncodingCore {
     if let index = entries[entry].index(kind) { return index }
     references.append((entry, kind))
     entries[entry].setIndex(kind, references.count - 1)
+    state.pointee.graph.referenceCount = references.count
     return references.count - 1
   }
 
@@ -210,6 +212,7 @@ final class EncodingCore {
     entries[number].isEncoded = true
     currentLevel = entries[number].level
     replaced.removeAll(keepingCapacity: true)
+    noteCounts()
     return number
   }
 }

@@ -14,7 +14,7 @@ struct EncodingMark {
   var frame: EncodingFrame
   var entryCount: Int
   var holeCount: Int
-  var graph: EncodingCore.GraphMark
+  var graph: GraphMark
 }
 
 extension UnsafeMutablePointer where Pointee == EncoderState {
@@ -25,44 +25,55 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     return pointee.lastSerial
   }
 
+  @inline(__always)
   func mark() -> EncodingMark {
     EncodingMark(
       count: pointee.output.count, frame: pointee.output.frame, entryCount: pointee.output.entries.count,
-      holeCount: pointee.output.holes._withUnsafeGuaranteedRef { $0.holes.count },
-      graph: core.graphMark)
+      holeCount: pointee.output.holes.count, graph: pointee.graph)
   }
 
+  @inline(never)
   func rollBack(to mark: EncodingMark) {
     pointee.output.count = mark.count
     pointee.output.frame = mark.frame
     pointee.output.entries.truncate(to: mark.entryCount)
-    pointee.output.holes._withUnsafeGuaranteedRef { $0.truncate(to: mark.holeCount) }
+    dropHoles(to: mark.holeCount)
     core.rollBack(to: mark.graph)
   }
 
   @inline(__always)
   var core: EncodingCore { pointee.core.takeUnretainedValue() }
 
+  /// Begins the frame of one value. What a failed value wrote, and its frame, is left to ``attempt(_:)``, which
+  /// knows where the field began.
+  @inline(__always)
+  func openFrame() throws -> UInt64 {
+    guard pointee.depth < RecordFormat.maximumDepth, hasStack() else {
+      throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
+    }
+    pointee.depth &+= 1
+    pointee.frames.append(pointee.output.frame)
+    let serial = nextSerial()
+    pointee.output.frame = EncodingFrame(
+      serial: serial, start: pointee.output.count, entryBase: pointee.output.entries.count,
+      holeBase: pointee.output.holes.count)
+    return serial
+  }
+
+  /// Leaves the frame of a value, complete or failed.
+  @inline(__always)
+  func leaveFrame() {
+    pointee.output.frame = pointee.frames.removeLast()
+    pointee.depth &-= 1
+  }
+
   /// Runs `body`, which writes one value, in a frame of its own.
-  ///
-  /// What a failed body wrote is left to the caller, who knows where the field began.
   @inline(__always)
   func withFrame(_ body: (UInt64) throws -> Void) throws {
-    guard pointee.depth < RecordFormat.maximumDepth, hasStack() else {
-      throw GraphCodingError.nestingTooDeep(depth: pointee.depth)
-    }
-    var outer = pointee.output.frame
-    pointee.depth &+= 1
-    defer { pointee.depth &-= 1 }
-    let serial = nextSerial()
-    try withUnsafePointer(to: &outer) { outer in
-      pointee.output.frame = EncodingFrame(
-        serial: serial, start: pointee.output.count, entryBase: pointee.output.entries.count,
-        holeBase: pointee.output.holes._withUnsafeGuaranteedRef { $0.holes.count }, parent: outer)
-      try body(serial)
-      try closeFrame()
-    }
-    pointee.output.frame = outer
+    let serial = try openFrame()
+    defer { leaveFrame() }
+    try body(serial)
+    try closeFrame()
   }
 
   /// Completes the value of the current frame. A value that wrote nothing is an empty map, as in JSON.
@@ -136,7 +147,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   @inline(never)
-  private func note<Key: CodingKey>(_ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer) {
+  func note<Key: CodingKey>(_ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer) {
     keys.pointee.table.takeUnretainedValue().note(key, discriminator)
     keys.pointee.noted[Int(discriminator)] = 1
   }

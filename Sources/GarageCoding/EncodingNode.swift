@@ -2,99 +2,120 @@
 /// until the value around it is complete.
 ///
 /// Its bytes are its own. Each operation on it swaps them into the encoder's state and out again; when the
-/// value around it closes, they are spliced in where the parent left a hole.
+/// value around it closes, they are spliced in where the parent left a hole. Then the node is used again for
+/// another container, under another serial: whoever still holds the old one is told so.
 final class EncodingNode {
-  fileprivate(set) var output: EncodingOutput
+  fileprivate(set) var output = EncodingOutput()
   /// The path to this container.
-  let codingPath: [any CodingKey]
-  private(set) var isActive = false
-  fileprivate(set) var isClosed = false
-  let serial: UInt64
+  fileprivate(set) var codingPath: [any CodingKey] = []
+  fileprivate(set) var isActive = false
+  /// The serial of the container it is now; 0 while it waits to be used again.
+  fileprivate(set) var serial: UInt64 = 0
 
-  init(serial: UInt64, codingPath: [any CodingKey]) {
-    output = EncodingOutput()
-    output.frame.serial = serial
+  fileprivate func open(_ serial: UInt64, _ path: [any CodingKey]) {
     self.serial = serial
-    self.codingPath = codingPath
-  }
-
-  deinit { output.deallocate() }
-
-  /// Makes this node's bytes the ones that the encoder writes to.
-  func enter(_ state: EncoderPointer) throws {
-    guard !isActive, !isClosed else { throw state.staleContainer([]) }
-    isActive = true
-    swap(&state.pointee.output, &output)
-  }
-
-  func leave(_ state: EncoderPointer) {
-    swap(&state.pointee.output, &output)
-    isActive = false
-  }
-}
-
-/// Nested containers that wait to be spliced in.
-final class HoleList {
-  var holes: [(offset: Int, node: EncodingNode)] = []
-
-  func truncate(to count: Int) {
-    guard holes.count > count else { return }
-    for hole in holes[count...] { hole.node.isClosed = true }
-    holes.removeSubrange(count...)
+    codingPath = path
+    output.count = 0
+    output.frame = EncodingFrame(serial: serial)
+    output.node = Unmanaged.passUnretained(self)
   }
 }
 
 extension UnsafeMutablePointer where Pointee == EncoderState {
+  /// Makes a nested container's bytes the ones that are written to. Nothing where `node` is nil.
   @inline(__always)
-  var hasHoles: Bool {
-    pointee.output.holes._withUnsafeGuaranteedRef { $0.holes.count } > pointee.output.frame.holeBase
+  func enter(_ node: Unmanaged<EncodingNode>?, _ serial: UInt64) throws {
+    if let node { try enterNode(node, serial) }
   }
 
+  @inline(never)
+  private func enterNode(_ node: Unmanaged<EncodingNode>, _ serial: UInt64) throws {
+    let node = node.takeUnretainedValue()
+    guard !node.isActive, node.serial == serial else { throw staleContainer([]) }
+    node.isActive = true
+    node.output.frameBase = pointee.frames.count
+    swap(&pointee.output, &node.output)
+  }
+
+  @inline(__always)
+  func leave(_ node: Unmanaged<EncodingNode>?) {
+    if let node { leaveNode(node.takeUnretainedValue()) }
+  }
+
+  @inline(never)
+  private func leaveNode(_ node: EncodingNode) {
+    swap(&pointee.output, &node.output)
+    node.isActive = false
+  }
+
+  func encoder(_ node: Unmanaged<EncodingNode>) -> ValueEncoder {
+    ValueEncoder(state: self, serial: node.takeUnretainedValue().serial, node: node)
+  }
+
+  @inline(__always)
+  var hasHoles: Bool { pointee.output.holes.count > pointee.output.frame.holeBase }
+
   /// Leaves a hole where the next value of the current frame would begin.
-  func makeNode() throws -> EncodingNode {
+  func makeNode() throws -> Unmanaged<EncodingNode> {
     guard pointee.depth < RecordFormat.maximumDepth else {
       throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
     }
-    let node = EncodingNode(serial: nextSerial(), codingPath: codingPath)
-    node.output.frame.start = 0
-    pointee.output.holes.takeUnretainedValue().holes.append((pointee.output.count, node))
+    let node = core.takeNode()
+    node.takeUnretainedValue().open(nextSerial(), childPath)
+    pointee.output.holes.append(pointee.output.count)
+    pointee.output.holeNodes.append(node)
     return node
+  }
+
+  /// Forgets the holes from `count` on.
+  func dropHoles(to count: Int) {
+    while pointee.output.holes.count > count {
+      _ = pointee.output.holes.removeLast()
+      let node = pointee.output.holeNodes.removeLast()
+      let waiting = node.takeUnretainedValue()
+      waiting.serial = 0
+      // What it holds itself goes with it.
+      try? withNode(node) { dropHoles(to: 0) }
+      core.giveBack(node)
+    }
+  }
+
+  private func withNode(_ node: Unmanaged<EncodingNode>, _ body: () throws -> Void) throws {
+    let entered = node.takeUnretainedValue()
+    try enterNode(node, entered.serial)
+    defer { leaveNode(entered) }
+    try body()
   }
 
   /// Splices the frame's nested containers in, in one pass.
   @inline(never)
   func fillHoles() throws {
-    let list = pointee.output.holes.takeUnretainedValue()
-    let holes = Array(list.holes[pointee.output.frame.holeBase...])
+    let base = pointee.output.frame.holeBase
+    let start = pointee.output.holes.base[base]
     var spliced: [UInt8] = []
-    let start = holes[0].offset
     var at = start
     // How far each hole moves what stands behind it.
     var shifts: [(offset: Int, growth: Int)] = []
-    pointee.depth += 1
-    defer { pointee.depth -= 1 }
     guard pointee.depth < RecordFormat.maximumDepth, hasStack() else {
       throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
     }
-    for hole in holes {
-      try hole.node.enter(self)
-      do { try closeFrame() } catch {
-        hole.node.leave(self)
-        throw error
-      }
-      hole.node.leave(self)
-      hole.node.isClosed = true
-      spliced.append(contentsOf: UnsafeBufferPointer(start: pointee.output.base + at, count: hole.offset - at))
-      let bytes = UnsafeBufferPointer(start: hole.node.output.base, count: hole.node.output.count)
-      spliced.append(contentsOf: bytes)
-      shifts.append((hole.offset, bytes.count))
-      at = hole.offset
+    pointee.depth += 1
+    defer { pointee.depth -= 1 }
+    for index in base..<pointee.output.holes.count {
+      let offset = pointee.output.holes.base[index]
+      let node = pointee.output.holeNodes.base[index]
+      try withNode(node) { try closeFrame() }
+      spliced.append(contentsOf: UnsafeBufferPointer(start: pointee.output.base + at, count: offset - at))
+      let output = node.takeUnretainedValue().output
+      spliced.append(contentsOf: UnsafeBufferPointer(start: output.base, count: output.count))
+      shifts.append((offset, output.count))
+      at = offset
     }
     spliced.append(
       contentsOf: UnsafeBufferPointer(start: pointee.output.base + at, count: pointee.output.count - at))
     pointee.output.count = start
     spliced.withUnsafeBytes { append($0) }
-    list.holes.removeSubrange(pointee.output.frame.holeBase...)
+    dropHoles(to: base)
     moveEntries(shifts)
   }
 

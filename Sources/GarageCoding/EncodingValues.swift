@@ -19,15 +19,27 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     }
   }
 
+  /// Makes `key` the current frame's step of the coding path.
+  @inline(__always)
+  func setChild<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer) throws {
+    guard keys.pointee.isByte else { return setChild(text: key) }
+    let discriminator = discriminator(of: key)
+    if keys.pointee.noted[Int(discriminator)] == 0 { note(key, discriminator, keys) }
+    pointee.output.frame.child = .byte(keys, discriminator)
+  }
+
+  @inline(never)
+  private func setChild(text key: any CodingKey) {
+    core.pathKeys.append(key)
+    pointee.output.frame.child = .key(core.pathKeys.count - 1)
+  }
+
   /// Runs `body` with `key` as the current frame's step of the coding path.
   @inline(__always)
   func withKey<Key: CodingKey, R>(_ key: Key, _ keys: KeyTablePointer, _ body: () throws -> R) throws -> R {
     guard keys.pointee.isByte else { return try withKey(key, body) }
     let discriminator = discriminator(of: key)
-    if keys.pointee.noted[Int(discriminator)] == 0 {
-      keys.pointee.table.takeUnretainedValue().note(key, discriminator)
-      keys.pointee.noted[Int(discriminator)] = 1
-    }
+    if keys.pointee.noted[Int(discriminator)] == 0 { note(key, discriminator, keys) }
     return try withChild(.byte(keys, discriminator), body)
   }
 
@@ -50,7 +62,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Writes an element of the current frame's array.
   @inline(__always)
   func writeElement<T: Encodable>(_ value: T) throws {
-    let (facts, kind) = core.types.facts(of: T.self)
+    let (facts, kind) = pointee.types.facts(of: T.self)
     if try writeScalar(value, kind) { return }
     let index = pointee.output.frame.count - 1
     try withChild(.index(index)) { try writeComposite(value, facts, kind) }
@@ -59,7 +71,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Writes a value of any type.
   @inline(__always)
   func writeAny<T: Encodable>(_ value: T) throws {
-    let (facts, kind) = core.types.facts(of: T.self)
+    let (facts, kind) = pointee.types.facts(of: T.self)
     if try writeScalar(value, kind) { return }
     try writeComposite(value, facts, kind)
   }
@@ -121,9 +133,22 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .interned where !core.inlinesEverything: try writeInterned(value, facts)
     case .unordered: try writeUnordered(value)
     case .own: try writeOwn(value)
-    default:
-      try withFrame { serial in try value.encode(to: ValueEncoder(state: self, serial: serial, node: nil)) }
+    default: try writeInline(value)
     }
+  }
+
+  /// Writes a value by its own `encode(to:)`.
+  @inline(__always)
+  func writeInline<T: Encodable>(_ value: T) throws {
+    let serial = try openFrame()
+    do {
+      try value.encode(to: ValueEncoder(state: self, serial: serial, node: nil))
+      try closeFrame()
+    } catch {
+      leaveFrame()
+      throw error
+    }
+    leaveFrame()
   }
 
   private func writeOwn<T: Encodable>(_ value: T) throws {
@@ -144,7 +169,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   func writeReference<T: Encodable>(to value: T, _ declared: Unmanaged<TypeFacts>, _ kind: ReferenceKind) throws {
     // A class's tags come from the object, not from the property that holds it.
     let facts =
-      declared._withUnsafeGuaranteedRef { $0.isClass } ? core.types.facts(of: type(of: value as Any)).0 : declared
+      declared._withUnsafeGuaranteedRef { $0.isClass } ? pointee.types.facts(of: type(of: value as Any)).0 : declared
     let core = core
     try withUnsafePointer(to: value) { value in
       try core.writeIdentifier(of: UnsafeRawPointer(value), facts.takeUnretainedValue())

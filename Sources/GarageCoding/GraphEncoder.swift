@@ -213,7 +213,7 @@ private struct GraphBuilder {
 extension EncodingCore {
   /// Writes the identifier of a root into ``identifierWriter``; returns the tag of its identity space.
   func writeIdentity(ofRoot root: any Encodable) throws -> (TypeTag, Unmanaged<TypeFacts>) {
-    let facts = types.facts(of: type(of: root)).0
+    let facts = state.pointee.types.facts(of: type(of: root)).0
     let known = facts.takeUnretainedValue()
     let tag = try known.tags().identity
     switch known.rootIdentification {

@@ -123,7 +123,7 @@ extension KeyedDecodingContainer {
 
 extension LinkEncoder {
   fileprivate func write<T: Encodable>(_ value: T) throws {
-    let (facts, kind) = state.core.types.facts(of: T.self)
+    let (facts, kind) = state.pointee.types.facts(of: T.self)
     if kind == .reference && !state.core.inlinesEverything {
       try state.writeReference(to: value, facts, .linked)
     } else {

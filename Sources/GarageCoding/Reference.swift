@@ -95,8 +95,8 @@ extension Reference: Codable {
 extension ValueEncoder {
   /// Lets one of this module's types write itself as the single value of this encoder.
   func writeOwn(_ body: (EncoderPointer) throws -> Void) throws {
-    try node?.enter(state)
-    defer { node?.leave(state) }
+    try state.enter(node, serial)
+    defer { state.leave(node) }
     try state.attempt {
       try state.beginSingle(serial: serial)
       try body(state)

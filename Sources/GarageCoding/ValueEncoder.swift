@@ -4,9 +4,9 @@ struct ValueEncoder: Encoder {
   /// The frame this encoder was made for.
   let serial: UInt64
   /// The nested container it writes to; nil for the value that is being encoded.
-  let node: EncodingNode?
+  let node: Unmanaged<EncodingNode>?
 
-  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+  var codingPath: [any CodingKey] { state.codingPath(node) }
 
   var userInfo: [CodingUserInfoKey: Any] { state.core.userInfo }
 
@@ -16,7 +16,7 @@ struct ValueEncoder: Encoder {
     } catch {
       return KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
     }
-    if node == nil { return state.core.boxes.container(type, serial, state) }
+    if node == nil { return state.pointee.core._withUnsafeGuaranteedRef { $0.boxes }.container(type, serial, state) }
     return KeyedEncodingContainer(
       KeyedWriter<Key>(state, state.core.boxes.keys(type), serial: serial, node: node))
   }
@@ -36,8 +36,8 @@ struct ValueEncoder: Encoder {
 
   /// Runs `body` on this encoder's own bytes.
   private func request(_ body: (EncoderPointer) throws -> Void) throws {
-    try node?.enter(state)
-    defer { node?.leave(state) }
+    try state.enter(node, serial)
+    defer { state.leave(node) }
     guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([]) }
     try body(state)
   }
@@ -112,14 +112,18 @@ struct PlainKey: CodingKey {
 extension UnsafeMutablePointer where Pointee == EncoderState {
   /// The path to the value being encoded, put together when somebody asks.
   var codingPath: [any CodingKey] {
-    var path: [any CodingKey] = []
-    var frame = pointee.output.frame.parent
-    while let outer = frame {
-      if let key = key(of: outer.pointee.child) { path.append(key) }
-      frame = outer.pointee.parent
-    }
-    return path.reversed()
+    let base = pointee.output.node.map { $0.takeUnretainedValue().codingPath } ?? []
+    let frames = pointee.frames
+    return base + (pointee.output.frameBase..<frames.count).compactMap { key(of: frames.base[$0].child) }
   }
+
+  /// The path to a nested container, or to the value being encoded.
+  func codingPath(_ node: Unmanaged<EncodingNode>?) -> [any CodingKey] {
+    node?.takeUnretainedValue().codingPath ?? codingPath
+  }
+
+  /// The path to the field or element being written.
+  var childPath: [any CodingKey] { codingPath + (key(of: pointee.output.frame.child).map { [$0] } ?? []) }
 
   private func key(of step: PathStep) -> (any CodingKey)? {
     switch step {
