@@ -9,6 +9,11 @@ struct DecoderState {
   var lastSerial: UInt64 = 0
   /// How many values are open around the next one.
   var depth = 0
+  /// The frames around the current one, outermost first, of all records that are being decoded.
+  var frames = FrameStack<DecodingFrame>()
+  /// The first frame of the record, or of the nested container, that is being read.
+  var frameBase = 0
+  let types = TypeFactsCache()
   /// Room for one value of a plain type, on its way from a function that is not generic.
   let scratch: UnsafeMutableRawPointer
   let core: Unmanaged<DecodingCore>
@@ -21,6 +26,8 @@ struct DecodingInput {
   var frame = DecodingFrame()
   /// The offsets of the fields found so far, outermost map first.
   var offsets = OffsetStack()
+  /// The nested container that this is; nil for the record's value.
+  var node: Unmanaged<DecodingNode>?
 }
 
 /// Where the tables of the record being decoded stand in the core's stacks.
@@ -42,6 +49,8 @@ struct DecodingFrame {
   /// The value's bounds.
   var start = 0
   var end = 0
+  /// The end of the value as it was measured; `end` is that of the content being read.
+  var valueEnd = 0
   /// The first field's or element's offset.
   var content = 0
   /// A map's shape and how many fields it has; entries follow up to `end`.
@@ -61,8 +70,6 @@ struct DecodingFrame {
   /// Where this map's offsets are in `DecodingInput.offsets`, and how many are known.
   var indexBase = 0
   var indexCount = 0
-  /// The frame around this one, for coding paths.
-  var parent: UnsafePointer<DecodingFrame>?
 }
 
 extension UnsafeMutablePointer where Pointee == DecoderState {
@@ -75,31 +82,37 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     return pointee.lastSerial
   }
 
-  /// Runs `body`, an `init(from:)`, on the value at the cursor, in a frame of its own, and leaves the cursor
-  /// behind the value, however much of it was read.
+  /// Begins the frame of the value at the cursor. ``leaveFrame(_:)`` follows, also when decoding it failed.
   @inline(__always)
-  func withFrame<R>(_ body: (UInt64) throws -> R) throws -> R {
+  func openFrame() throws -> UInt64 {
     guard pointee.depth < RecordFormat.maximumDepth, hasStack() else {
-      throw GraphCodingError.nestingTooDeep(depth: pointee.depth)
+      throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
     }
     let start = pointee.cursor
     let end = try skipValue(pointee.base, start, end: pointee.input.frame.end)
-    var outer = pointee.input.frame
-    let indexCount = pointee.input.offsets.count
-    let serial = nextSerial()
     pointee.depth &+= 1
-    defer {
-      pointee.depth &-= 1
-      pointee.input.frame = outer
-      pointee.input.offsets.truncate(to: indexCount)
-    }
-    return try withUnsafePointer(to: &outer) { outer in
-      pointee.input.frame = DecodingFrame(
-        serial: serial, start: start, end: end, indexBase: indexCount, parent: outer)
-      let result = try body(serial)
-      pointee.cursor = end
-      return result
-    }
+    pointee.frames.append(pointee.input.frame)
+    let serial = nextSerial()
+    pointee.input.frame = DecodingFrame(
+      serial: serial, start: start, end: end, valueEnd: end, indexBase: pointee.input.offsets.count)
+    return serial
+  }
+
+  /// Leaves the frame of a value with the cursor behind it, however much of it was read.
+  @inline(__always)
+  func leaveFrame() {
+    pointee.cursor = pointee.input.frame.valueEnd
+    pointee.input.offsets.truncate(to: pointee.input.frame.indexBase)
+    pointee.input.frame = pointee.frames.removeLast()
+    pointee.depth &-= 1
+  }
+
+  /// Runs `body` on the value at the cursor, in a frame of its own.
+  @inline(__always)
+  func withFrame<R>(_ body: (UInt64) throws -> R) throws -> R {
+    let serial = try openFrame()
+    defer { leaveFrame() }
+    return try body(serial)
   }
 
   func staleContainer(_ keys: [any CodingKey]) -> any Error {
@@ -121,13 +134,14 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   /// The path to the value being decoded, inside its record; put together when somebody asks.
   var codingPath: [any CodingKey] {
-    var path: [any CodingKey] = []
-    var frame = pointee.input.frame.parent
-    while let outer = frame {
-      if let key = currentKey(of: outer.pointee) { path.append(key) }
-      frame = outer.pointee.parent
-    }
-    return core.basePath + path.reversed()
+    let base = pointee.input.node.map { $0.takeUnretainedValue().codingPath } ?? []
+    let frames = pointee.frames
+    return base + (pointee.frameBase..<frames.count).compactMap { currentKey(of: frames.base[$0]) }
+  }
+
+  /// The path to a nested container, or to the value being decoded.
+  func codingPath(_ node: Unmanaged<DecodingNode>?) -> [any CodingKey] {
+    node?.takeUnretainedValue().codingPath ?? codingPath
   }
 
   /// The path to the field or element being read.

@@ -51,17 +51,6 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     pointee.input.frame.current = index
     pointee.cursor = pointee.input.frame.nextOffset
   }
-
-  /// A node for the value at the cursor, which is left behind it.
-  func makeNode() throws -> DecodingNode {
-    guard pointee.depth < RecordFormat.maximumDepth else {
-      throw GraphCodingError.nestingTooDeep(depth: pointee.depth)
-    }
-    let end = try skipValue(pointee.base, pointee.cursor, end: pointee.input.frame.end)
-    let node = DecodingNode(self, end: end)
-    pointee.cursor = end
-    return node
-  }
 }
 
 // MARK: - Values of any type
@@ -70,7 +59,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Reads a value of any type. A reference stands for the object it names, whatever the type has become.
   @inline(__always)
   func readAny<T: Decodable>(_ type: T.Type) throws -> T {
-    let (facts, kind) = core.types.facts(of: T.self)
+    let (facts, kind) = pointee.types.facts(of: T.self)
     switch kind {
     case .plain, .unordered, .reference, .interned:
       guard try isReference() else { return try readInline(type) }
@@ -84,7 +73,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Reads a value whose property may be without: nil where it is a reference whose record is gone.
   @inline(__always)
   func readTarget<T: Decodable>(_ type: T.Type) throws -> T? {
-    let (facts, kind) = core.types.facts(of: T.self)
+    let (facts, kind) = pointee.types.facts(of: T.self)
     switch kind {
     case .plain, .unordered, .reference, .interned:
       guard try isReference() else { return try readInline(type) }
@@ -95,7 +84,15 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   @inline(__always)
   func readInline<T: Decodable>(_ type: T.Type) throws -> T {
-    try withFrame { serial in try T(from: ValueDecoder(state: self, serial: serial, node: nil)) }
+    let serial = try openFrame()
+    do {
+      let value = try T(from: ValueDecoder(state: self, serial: serial, node: nil))
+      leaveFrame()
+      return value
+    } catch {
+      leaveFrame()
+      throw error
+    }
   }
 
   @inline(never)

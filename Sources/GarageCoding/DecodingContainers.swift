@@ -1,64 +1,56 @@
-/// Reads the fields of a map.
+/// Reads the fields of a map. Plain data: copying one, which generic code does often, costs nothing.
 struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let state: DecoderPointer
   private let keys: KeyTablePointer
-  /// Where the serial of this container's frame stands.
-  private let binding: UnsafeMutablePointer<UInt64>
-  private let owner: Binding?
-  private let node: DecodingNode?
-
-  /// Frees the binding of a container that is used once.
-  private final class Binding {
-    let serial: UnsafeMutablePointer<UInt64>
-    init(_ serial: UInt64) {
-      self.serial = .allocate(capacity: 1)
-      self.serial.initialize(to: serial)
-    }
-    deinit { serial.deallocate() }
-  }
+  /// Where the serial of this container's frame stands, if it is bound to one frame after another.
+  private let binding: UnsafeMutablePointer<UInt64>?
+  private let ownSerial: UInt64
+  private let node: Unmanaged<DecodingNode>?
 
   /// A container whose binding somebody else keeps, to bind it again.
   init(_ state: DecoderPointer, _ keys: KeyTablePointer, binding: UnsafeMutablePointer<UInt64>) {
     self.state = state
     self.keys = keys
     self.binding = binding
-    owner = nil
+    ownSerial = 0
     node = nil
   }
 
   /// A container for one frame.
-  init(_ state: DecoderPointer, _ keys: KeyTablePointer, serial: UInt64, node: DecodingNode?) {
+  init(_ state: DecoderPointer, _ keys: KeyTablePointer, serial: UInt64, node: Unmanaged<DecodingNode>?) {
     self.state = state
     self.keys = keys
-    let owner = Binding(serial)
-    binding = owner.serial
-    self.owner = owner
+    binding = nil
+    ownSerial = serial
     self.node = node
   }
 
-  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+  @inline(__always)
+  private var serial: UInt64 { binding?.pointee ?? ownSerial }
+
+  var codingPath: [any CodingKey] { state.codingPath(node) }
 
   var allKeys: [Key] {
-    let texts = try? inside { try state.allKeys(serial: binding.pointee) }
+    let texts = try? inside { try state.allKeys(serial: serial) }
     return (texts ?? []).compactMap { Key(stringValue: $0) }
   }
 
   func contains(_ key: Key) -> Bool {
-    (try? inside { try state.find(key, keys, serial: binding.pointee) }) ?? false
+    (try? inside { try state.find(key, keys, serial: serial) }) ?? false
   }
 
   func decodeNil(forKey key: Key) throws -> Bool {
     try inside {
-      guard try state.find(key, keys, serial: binding.pointee) else { throw notFound(key) }
+      guard try state.find(key, keys, serial: serial) else { throw notFound(key) }
       return try state.tag() == BodyTag.null
     }
   }
 
   @inline(__always)
   private func inside<R>(_ body: () throws -> R) throws -> R {
-    guard let node else { return try body() }
-    try node.enter(state)
-    defer { node.leave(state) }
+    if node == nil { return try body() }
+    try state.enter(node, serial)
+    defer { state.leave(node) }
     return try body()
   }
 
@@ -66,7 +58,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   @inline(__always)
   private func read<R>(_ key: Key, _ body: () throws -> R) throws -> R {
     try inside {
-      guard try state.find(key, keys, serial: binding.pointee) else { throw notFound(key) }
+      guard try state.find(key, keys, serial: serial) else { throw notFound(key) }
       let value = try body()
       state.advance()
       return value
@@ -77,7 +69,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   @inline(__always)
   private func readIfPresent<R>(_ key: Key, _ body: () throws -> R?) throws -> R? {
     try inside {
-      guard try state.find(key, keys, serial: binding.pointee) else { return nil }
+      guard try state.find(key, keys, serial: serial) else { return nil }
       if try state.tag() == BodyTag.null {
         state.pointee.cursor += 1
         state.advance()
@@ -119,7 +111,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     try inside {
-      guard try state.find(key, keys, serial: binding.pointee) else {
+      guard try state.find(key, keys, serial: serial) else {
         if let empty = emptyValue(type) { return empty }
         throw notFound(key)
       }
@@ -186,30 +178,30 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
   ) throws -> KeyedDecodingContainer<Nested> {
-    try node(key).decoder(state).container(keyedBy: type)
+    try state.decoder(node(key)).container(keyedBy: type)
   }
 
   func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    try node(key).decoder(state).unkeyedContainer()
+    try state.decoder(node(key)).unkeyedContainer()
   }
 
-  func superDecoder(forKey key: Key) throws -> any Decoder { try node(key).decoder(state) }
+  func superDecoder(forKey key: Key) throws -> any Decoder { try state.decoder(node(key)) }
 
   func superDecoder() throws -> any Decoder {
     try inside {
-      guard state.pointee.input.frame.serial == binding.pointee else { throw state.staleContainer([PlainKey.super]) }
+      guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([PlainKey.super]) }
       guard try state.findText(PlainKey.super.stringValue) else {
         throw DecodingError.keyNotFound(
           PlainKey.super,
           DecodingError.Context(codingPath: state.codingPath, debugDescription: "The record has no value for its superclass."))
       }
-      return try state.makeNode().decoder(state)
+      return try state.decoder(state.makeNode())
     }
   }
 
-  private func node(_ key: Key) throws -> DecodingNode {
+  private func node(_ key: Key) throws -> Unmanaged<DecodingNode> {
     try inside {
-      guard try state.find(key, keys, serial: binding.pointee) else { throw notFound(key) }
+      guard try state.find(key, keys, serial: serial) else { throw notFound(key) }
       return try state.makeNode()
     }
   }
@@ -219,20 +211,20 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
 struct UnkeyedReader: UnkeyedDecodingContainer {
   let state: DecoderPointer
   let serial: UInt64
-  let node: DecodingNode?
+  let node: Unmanaged<DecodingNode>?
 
-  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+  var codingPath: [any CodingKey] { state.codingPath(node) }
 
-  private var frame: DecodingFrame { node?.frame(state) ?? state.pointee.input.frame }
+  private var frame: DecodingFrame { state.frame(node) }
   var count: Int? { frame.serial == serial ? frame.count : nil }
   var currentIndex: Int { frame.serial == serial ? frame.next : 0 }
   var isAtEnd: Bool { frame.serial == serial ? frame.next >= frame.count : true }
 
   @inline(__always)
   private func inside<R>(_ body: () throws -> R) throws -> R {
-    guard let node else { return try body() }
-    try node.enter(state)
-    defer { node.leave(state) }
+    if node == nil { return try body() }
+    try state.enter(node, serial)
+    defer { state.leave(node) }
     return try body()
   }
 
@@ -291,16 +283,16 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   }
 
   mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
-    try nextNode([String: Any].self).decoder(state).container(keyedBy: type)
+    try state.decoder(nextNode([String: Any].self)).container(keyedBy: type)
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    try nextNode([Any].self).decoder(state).unkeyedContainer()
+    try state.decoder(nextNode([Any].self)).unkeyedContainer()
   }
 
-  mutating func superDecoder() throws -> any Decoder { try nextNode((any Decoder).self).decoder(state) }
+  mutating func superDecoder() throws -> any Decoder { try state.decoder(nextNode((any Decoder).self)) }
 
-  private func nextNode(_ type: Any.Type) throws -> DecodingNode {
+  private func nextNode(_ type: Any.Type) throws -> Unmanaged<DecodingNode> {
     try read(type) { try state.makeNode() }
   }
 }
@@ -309,14 +301,14 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
 struct SingleValueReader: SingleValueDecodingContainer {
   let state: DecoderPointer
   let serial: UInt64
-  let node: DecodingNode?
+  let node: Unmanaged<DecodingNode>?
 
-  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+  var codingPath: [any CodingKey] { state.codingPath(node) }
 
   @inline(__always)
   private func read<R>(_ body: () throws -> R) throws -> R {
-    try node?.enter(state)
-    defer { node?.leave(state) }
+    try state.enter(node, serial)
+    defer { state.leave(node) }
     guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([]) }
     state.pointee.cursor = state.pointee.input.frame.start
     return try body()

@@ -1,10 +1,8 @@
 /// All that decoding needs, reused from session to session. Pooled and never freed, like its state.
 final class DecodingCore {
   let state: DecoderPointer
-  let types = TypeFactsCache()
   let boxes = DecodingBoxes()
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  var basePath: [any CodingKey] = []
   private(set) var failure: (any Error)?
 
   /// The graph that records are fetched for; there while a session uses this core.
@@ -15,6 +13,8 @@ final class DecodingCore {
   private var references: [TableEntry] = []
   private var shapes: [Unmanaged<Shape>] = []
   private var unpacked: [UnsafeMutableBufferPointer<UInt8>] = []
+  private var nodes: [Unmanaged<DecodingNode>] = []
+  private var waitingNodes: [Unmanaged<DecodingNode>] = []
 
   /// One entry of a record's reference table.
   private struct TableEntry {
@@ -57,12 +57,17 @@ final class DecodingCore {
   /// Makes `record` the one being decoded while `body` reads its body.
   func withRecord<R>(_ record: ParsedRecord, number: Int, _ body: () throws -> R) throws -> R {
     let state = state
-    let outer = (state.pointee.base, state.pointee.cursor, state.pointee.input.frame, state.pointee.record, state.pointee.depth)
-    let (referenceCount, shapeCount, unpackedCount) = (references.count, shapes.count, unpacked.count)
+    let outer = (state.pointee.base, state.pointee.cursor, state.pointee.record, state.pointee.depth, state.pointee.frameBase)
+    let outerInput = state.pointee.input
+    let (referenceCount, shapeCount, unpackedCount, nodeCount) = (
+      references.count, shapes.count, unpacked.count, nodes.count)
     let indexCount = state.pointee.input.offsets.count
     defer {
-      (state.pointee.base, state.pointee.cursor, state.pointee.input.frame, state.pointee.record, state.pointee.depth) = outer
+      (state.pointee.base, state.pointee.cursor, state.pointee.record, state.pointee.depth, state.pointee.frameBase) = outer
+      state.pointee.input.frame = outerInput.frame
+      state.pointee.input.node = outerInput.node
       state.pointee.input.offsets.truncate(to: indexCount)
+      closeNodes(from: nodeCount)
       references.removeSubrange(referenceCount...)
       shapes.removeSubrange(shapeCount...)
       for memory in unpacked[unpackedCount...] { memory.deallocate() }
@@ -75,11 +80,14 @@ final class DecodingCore {
     state.pointee.base = record.base
     state.pointee.cursor = record.body.lowerBound
     state.pointee.depth = 0
+    state.pointee.frameBase = state.pointee.frames.count + 1
+    state.pointee.input.node = nil
     state.pointee.record = RecordContext(
       serial: state.nextSerial(), number: number, referenceBase: referenceCount,
       referenceCount: references.count - referenceCount, shapeBase: shapeCount, shapeCount: shapes.count - shapeCount)
     state.pointee.input.frame = DecodingFrame(
-      start: record.body.lowerBound, end: record.body.upperBound, indexBase: indexCount)
+      start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound,
+      indexBase: indexCount)
     let end = try skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
     guard end == record.body.upperBound else {
       throw DamagedBody(reason: "bytes are left over behind the value", offset: end)
@@ -90,6 +98,21 @@ final class DecodingCore {
   func shape(_ index: Int, _ record: RecordContext) throws -> Unmanaged<Shape> {
     guard index < record.shapeCount else { throw DamagedBody(reason: "shape \(index) is not in the record's table", offset: 0) }
     return shapes[record.shapeBase + index]
+  }
+
+  /// A nested container that is not in use. It belongs to the current record until that is done.
+  func takeNode() -> Unmanaged<DecodingNode> {
+    let node = waitingNodes.popLast() ?? Unmanaged.passRetained(DecodingNode())
+    nodes.append(node)
+    return node
+  }
+
+  private func closeNodes(from count: Int) {
+    while nodes.count > count {
+      let node = nodes.removeLast()
+      node.takeUnretainedValue().close()
+      waitingNodes.append(node)
+    }
   }
 
   func keepUnpacked(_ memory: UnsafeMutableBufferPointer<UInt8>) { unpacked.append(memory) }

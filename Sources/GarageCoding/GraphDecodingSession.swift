@@ -64,7 +64,7 @@ public final class GraphDecodingSession {
   ///   objects throws. The session then forgets what it decoded.
   public func object<T: Decodable>(_ type: T.Type, _ identity: RecordIdentity) throws -> T? {
     try walk.completing {
-      let facts = walk.core.types.facts(of: type).0
+      let facts = walk.core.state.pointee.types.facts(of: type).0
       _ = walk.plan.learn(tag: identity.tag, facts)
       let number = identity.identifier.bytes.withUnsafeBytes { walk.number(tag: identity.tag, $0) }
       return try walk.object(type, facts, number)
@@ -79,7 +79,7 @@ public final class GraphDecodingSession {
       try record.withUnsafeBytes { record in
         try withKey(tag: tag, identifier) { key in
           try walk.completing {
-            let facts = walk.core.types.facts(of: type).0.takeUnretainedValue()
+            let facts = walk.core.state.pointee.types.facts(of: type).0.takeUnretainedValue()
             return try walk.root(type, facts, key: key, record)
           }
         }

@@ -150,7 +150,7 @@ private enum LinkTarget<T> {
   func object(_ walk: GraphWalk) throws -> T? where T: Decodable {
     switch self {
     case .object(let object): object
-    case .number(let number, _): try walk.object(T.self, walk.core.types.facts(of: T.self).0, number)
+    case .number(let number, _): try walk.object(T.self, walk.core.state.pointee.types.facts(of: T.self).0, number)
     }
   }
 

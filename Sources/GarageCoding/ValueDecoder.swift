@@ -4,15 +4,15 @@ struct ValueDecoder: Decoder {
   /// The frame this decoder was made for.
   let serial: UInt64
   /// The nested container it reads from; nil for the value that is being decoded.
-  let node: DecodingNode?
+  let node: Unmanaged<DecodingNode>?
 
-  var codingPath: [any CodingKey] { node?.codingPath ?? state.codingPath }
+  var codingPath: [any CodingKey] { state.codingPath(node) }
 
   var userInfo: [CodingUserInfoKey: Any] { state.core.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     try request { try $0.requestMap() }
-    if node == nil { return state.core.boxes.container(type, serial, state) }
+    if node == nil { return state.pointee.core._withUnsafeGuaranteedRef { $0.boxes }.container(type, serial, state) }
     return KeyedDecodingContainer(
       KeyedReader<Key>(state, state.core.boxes.keys(type), serial: serial, node: node))
   }
@@ -28,49 +28,89 @@ struct ValueDecoder: Decoder {
 
   /// Runs `body` on this decoder's own value.
   func request<R>(_ body: (DecoderPointer) throws -> R) throws -> R {
-    try node?.enter(state)
-    defer { node?.leave(state) }
+    try state.enter(node, serial)
+    defer { state.leave(node) }
     guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([]) }
     return try body(state)
   }
 }
 
 /// A container that was asked for by itself (`nestedContainer`, `superDecoder`): a value's bounds and its own
-/// place in them. Each operation on it swaps that into the decoder's state and out again.
+/// place in them. Each operation on it swaps that into the decoder's state and out again. When its record is
+/// done the node is used again, under another serial.
 final class DecodingNode {
-  private var input: DecodingInput
-  private let recordSerial: UInt64
-  private var isActive = false
-  let codingPath: [any CodingKey]
-  let serial: UInt64
+  fileprivate(set) var input = DecodingInput()
+  fileprivate(set) var codingPath: [any CodingKey] = []
+  fileprivate(set) var isActive = false
+  /// The serial of the container it is now; 0 while it waits to be used again.
+  fileprivate(set) var serial: UInt64 = 0
+  private var recordSerial: UInt64 = 0
+  fileprivate var outerFrameBase = 0
 
-  /// A node for the value at the cursor.
-  init(_ state: DecoderPointer, end: Int) {
+  func close() { serial = 0 }
+
+  fileprivate func open(_ state: DecoderPointer, end: Int) {
     serial = state.nextSerial()
     codingPath = state.childPath
     recordSerial = state.pointee.record.serial
-    input = DecodingInput()
-    input.frame.serial = serial
-    input.frame.start = state.pointee.cursor
-    input.frame.end = end
+    input.offsets.truncate(to: 0)
+    input.frame = DecodingFrame(
+      serial: serial, start: state.pointee.cursor, end: end, valueEnd: end)
+    input.node = Unmanaged.passUnretained(self)
   }
 
-  deinit { input.offsets.deallocate() }
+  fileprivate func isCurrent(_ state: DecoderPointer, _ serial: UInt64) -> Bool {
+    self.serial == serial && recordSerial == state.pointee.record.serial
+  }
+}
 
-  /// Makes this node's value the one that the decoder reads.
-  func enter(_ state: DecoderPointer) throws {
-    guard !isActive, state.pointee.record.serial == recordSerial else { throw state.staleContainer([]) }
-    isActive = true
-    swap(&state.pointee.input, &input)
+extension UnsafeMutablePointer where Pointee == DecoderState {
+  /// Makes a nested container's value the one that is read. Nothing where `node` is nil.
+  @inline(__always)
+  func enter(_ node: Unmanaged<DecodingNode>?, _ serial: UInt64) throws {
+    if let node { try enterNode(node.takeUnretainedValue(), serial) }
   }
 
-  func leave(_ state: DecoderPointer) {
-    swap(&state.pointee.input, &input)
-    isActive = false
+  @inline(never)
+  private func enterNode(_ node: DecodingNode, _ serial: UInt64) throws {
+    guard !node.isActive, node.isCurrent(self, serial) else { throw staleContainer([]) }
+    node.isActive = true
+    node.outerFrameBase = pointee.frameBase
+    pointee.frameBase = pointee.frames.count
+    swap(&pointee.input, &node.input)
   }
 
-  func decoder(_ state: DecoderPointer) -> ValueDecoder { ValueDecoder(state: state, serial: serial, node: self) }
+  @inline(__always)
+  func leave(_ node: Unmanaged<DecodingNode>?) {
+    if let node { leaveNode(node.takeUnretainedValue()) }
+  }
 
-  /// The frame, wherever it is at the moment.
-  func frame(_ state: DecoderPointer) -> DecodingFrame { isActive ? state.pointee.input.frame : input.frame }
+  @inline(never)
+  private func leaveNode(_ node: DecodingNode) {
+    swap(&pointee.input, &node.input)
+    pointee.frameBase = node.outerFrameBase
+    node.isActive = false
+  }
+
+  func decoder(_ node: Unmanaged<DecodingNode>) -> ValueDecoder {
+    ValueDecoder(state: self, serial: node.takeUnretainedValue().serial, node: node)
+  }
+
+  /// The frame of a nested container, wherever it is at the moment, or the current one.
+  func frame(_ node: Unmanaged<DecodingNode>?) -> DecodingFrame {
+    guard let node = node?.takeUnretainedValue(), !node.isActive else { return pointee.input.frame }
+    return node.input.frame
+  }
+
+  /// A node for the value at the cursor, which is left behind it.
+  func makeNode() throws -> Unmanaged<DecodingNode> {
+    guard pointee.depth < RecordFormat.maximumDepth else {
+      throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
+    }
+    let end = try skipValue(pointee.base, pointee.cursor, end: pointee.input.frame.end)
+    let node = core.takeNode()
+    node.takeUnretainedValue().open(self, end: end)
+    pointee.cursor = end
+    return node
+  }
 }
