@@ -76,6 +76,8 @@
       // Neither close nor any deinit.
       try lines.send("ok")
       _exit(0)
+    case "fork":
+      return "\(try inForkedChild { answersAfterFork(storage) })"
     case "commit-forever":
       let profile = CrashProfile.all[Int(words[1]) ?? 0]
       try commitForever(profile, storage, lines)

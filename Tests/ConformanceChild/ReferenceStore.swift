@@ -73,7 +73,12 @@ final class ReferenceStore: Sendable {
       if mode == .exclusive && state.useCount == 0 {
         let file = open(path + ".guard", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw failure(.open, "The guard file could not be opened.") }
-        guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
+        // Again for a while: a process that was just started or forked here may hold a copy until it goes on.
+        var attemptCount = 0
+        while flock(file, LOCK_EX | LOCK_NB) != 0 {
+          attemptCount += 1
+          usleep(10_000)
+          guard attemptCount == 100 else { continue }
           close(file)
           throw StorageError(
             .busy, during: .open, driver: "Reference", isRetryable: true,

@@ -6,7 +6,7 @@ import Testing
 
 /// Two hundred kills and more for each durable driver.
 @Suite(.serialized) struct CrashTests {
-  static let durable = Stack.drivers.filter { $0.name != "ReferenceInMemory" && $0.name != "Memory" }
+  static let durable = Stack.drivers.filter { $0.name != "Memory" }
 
   @Test(arguments: durable)
   func survivesTwoHundredKills(_ stack: Stack) throws {

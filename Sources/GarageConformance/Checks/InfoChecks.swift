@@ -28,6 +28,34 @@ func addInfoChecks(to topic: inout CheckTopic) {
     try fixture.expectEqual(storage.info, facts, "info after close")
   }
 
+  topic.add("errors-say-what-and-where", "A StorageError names the operation that failed, and the driver.") {
+    fixture in
+    let storage = try fixture.newStore(holding: ["a": "1"])
+    let empty = StorageKey([UInt8]())
+    var errors: [(StorageError.Operation, StorageError)] = []
+    func note(_ operation: StorageError.Operation, _ body: () throws -> Void) {
+      do { try body() } catch let error as StorageError { errors.append((operation, error)) } catch {}
+    }
+    try storage.write { transaction in
+      note(.get) { _ = try transaction.value(for: empty) }
+      note(.put) { try transaction.put([1], for: empty) }
+      note(.remove) { try transaction.remove(empty) }
+      note(.write) { try storage.put(["b": "nested"]) }
+      note(.close) { try storage.close() }
+      return .rollBack(())
+    }
+    var ended: (any ReadTransaction)?
+    try storage.read { ended = $0 }
+    note(.scan) { _ = try ended?.keys() }
+    try storage.close()
+    note(.read) { _ = try storage.text("a") }
+    try fixture.expectEqual(errors.count, 7, "the number of refused calls")
+    for (operation, error) in errors {
+      try fixture.expectEqual(error.operation, operation, "the operation in \(error)")
+      try fixture.expectEqual(error.driver, storage.info.name, "the driver in \(error)")
+    }
+  }
+
   topic.add("is-not-read-only", "A store opened by the suite takes writes.") { fixture in
     let storage = try fixture.newStore()
     try fixture.expect(!storage.info.isReadOnly, "a driver that writes", seen: "info.isReadOnly")

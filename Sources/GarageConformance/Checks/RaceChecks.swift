@@ -4,6 +4,7 @@ internal import Synchronization
 func addRaceChecks(to topic: inout CheckTopic) {
   addInvariantChecks(to: &topic)
   addCounterChecks(to: &topic)
+  addCrowdChecks(to: &topic)
   addClosingRaceChecks(to: &topic)
 }
 
@@ -104,6 +105,46 @@ private func addInvariantChecks(to topic: inout CheckTopic) {
         }
       }
     }
+  }
+}
+
+private func addCrowdChecks(to topic: inout CheckTopic) {
+  topic.add(
+    "a-hundred-readers-at-a-time", "What is beyond the engine's limit throws readersFull, and nothing else."
+  ) {
+    fixture in
+    let storage = try fixture.newStore(holding: ["a": "1"])
+    let arrived = Atomic<Int>(0)
+    let all = Signal()
+    try inParallel(100) { _ in
+      func arrive() {
+        if arrived.wrappingAdd(1, ordering: .sequentiallyConsistent).newValue == 100 { all.raise() }
+      }
+      do {
+        try storage.read { transaction in
+          arrive()
+          all.wait()
+          try fixture.expectEqual(try transaction.text("a"), "1", "a get beside 99 other readers")
+        }
+      } catch let error as StorageError where error.kind == .readersFull {
+        arrive()
+      }
+    }
+    try storage.put(["a": "2"])
+    try fixture.expectContents(of: storage, ["a": "2"])
+  }
+
+  topic.add("twenty-values-on-one-store", "All values on one store see the same, however many there are.") {
+    fixture in
+    let place = fixture.newPlace()
+    let storages = try (0..<20).map { _ in try fixture.open(place) }
+    try inParallel(5) { thread in
+      for number in 0..<4 { try increment("counter", in: storages[thread * 4 + number]) }
+    }
+    for storage in storages { try fixture.expectContents(of: storage, ["counter": "20"]) }
+    for storage in storages.dropLast() { try storage.close() }
+    try increment("counter", in: storages[19])
+    try fixture.expectContents(of: storages[19], ["counter": "21"])
   }
 }
 
