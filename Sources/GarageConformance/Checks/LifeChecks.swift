@@ -184,13 +184,16 @@ private func addForkChecks(to topic: inout CheckTopic) {
     #if os(Linux) || os(macOS) || os(FreeBSD)
       let refused = "7"
       if fixture.options.childExecutable == nil {
-        try fixture.expectEqual(try forkHere(fixture), refused, "the calls refused (1 read, 2 write, 4 close)")
+        try fixture.expectEqual(
+          try forkHere(fixture), refused, "the calls refused (1 read, 2 write, 4 close)")
       } else {
         // There, where no other test has locks and files that a fork hands on.
         let child = try fixture.startChild(at: fixture.newPlace())
         for round in 0..<3 {
-          try fixture.expectEqual(try child.ask("fork"), refused, "the calls refused (1 read, 2 write, 4 close)")
-          try fixture.expectEqual(try child.ask("put a \(round)"), "ok", "a put in the parent, after the fork")
+          try fixture.expectEqual(
+            try child.ask("fork"), refused, "the calls refused (1 read, 2 write, 4 close)")
+          try fixture.expectEqual(
+            try child.ask("put a \(round)"), "ok", "a put in the parent, after the fork")
           try fixture.expectEqual(try child.ask("get a"), "\(round)", "a get in the parent, after the fork")
         }
       }
