@@ -54,7 +54,7 @@ let package = Package(
       name: "ConformanceChild",
       dependencies: ["GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB"],
       path: "Tests/ConformanceChild", swiftSettings: settings),
-    .testTarget(name: "GarageDriverTests", dependencies: ["GarageDriver"], swiftSettings: settings),
+    .testTarget(name: "GarageDriverTests", dependencies: ["GarageDriver", "CGarage"], swiftSettings: settings),
     .testTarget(name: "GarageMemoryTests", dependencies: ["GarageMemory"], swiftSettings: settings),
     .testTarget(name: "GarageSQLiteTests", dependencies: ["GarageSQLite", "CSQLite"], swiftSettings: settings),
     .testTarget(name: "GarageLMDBTests", dependencies: ["GarageLMDB", "CLMDB"], swiftSettings: settings),

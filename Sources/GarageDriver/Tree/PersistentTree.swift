@@ -1,0 +1,98 @@
+/// Ordered byte keys and their values in memory: a B+tree whose copies share what they have in common.
+///
+/// A copy is a snapshot and costs nothing but a reference. A change copies the nodes on the way from the root to
+/// its leaf, and only those that another copy still uses: the first change after a snapshot pays for that path,
+/// the changes after it find it their own. Get, put and remove are O(log n).
+///
+/// It is what `MemoryStorage` stores in, and what a garage keeps its unsaved changes in.
+///
+/// Keys have up to 2 GiB, an empty one is allowed; values have any length. They are ordered by unsigned bytes,
+/// a prefix before what it is a prefix of.
+public struct PersistentTree: Sendable {
+  /// Nil while the tree is empty.
+  var root: TreeNode?
+  /// How many keys the tree has.
+  public private(set) var count = 0
+
+  public init() {}
+
+  public var isEmpty: Bool { count == 0 }
+
+  /// The value of `key`, or nil where there is none.
+  public func value(for key: RawSpan) -> TreeBytes? {
+    guard var node = root else { return nil }
+    while !node.isLeaf { node = node.children[node.childIndex(for: key)] }
+    let (index, isThere) = node.keys.position(of: key)
+    return isThere ? node.values[index] : nil
+  }
+
+  /// Shows every key in `range` with its value, in key order or against it, until `visit` says stop.
+  public func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection,
+    _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
+  ) rethrows {
+    var cursor = TreeCursor(self, range, direction)
+    while let leaf = cursor.leaf {
+      if try leaf.visit(cursor.stretch, direction, visit) == .stop { return }
+      cursor.moveToNextLeaf()
+    }
+  }
+
+  /// Stores `value` under `key`, in place of what was there.
+  ///
+  /// - Parameter prefix: a byte to store in front of the value, for callers that mark their values and do not
+  ///   want to copy a large one for it.
+  public mutating func put(_ value: RawSpan, for key: RawSpan, prefix: UInt8? = nil) {
+    let root = uniqueRoot() ?? TreeNode()
+    let outcome = root.put(value, for: key, prefix: prefix)
+    if outcome.isNew { count += 1 }
+    self.root = outcome.split.map { TreeNode(root, $0.separator, $0.right) } ?? root
+    dropNeedlessRoots()
+  }
+
+  /// Removes `key` and its value, and tells whether it was there.
+  @discardableResult
+  public mutating func remove(_ key: RawSpan) -> Bool {
+    // A look first, so that a missing key copies no nodes.
+    guard value(for: key) != nil, let root = uniqueRoot() else { return false }
+    root.remove(key)
+    count -= 1
+    dropNeedlessRoots()
+    return true
+  }
+
+  /// Removes every key in `range` and returns how many they were. Whole branches go at once.
+  @discardableResult
+  public mutating func removeAll(in range: StorageKeyRange) -> Int {
+    if range.isEmpty { return 0 }
+    if range == .all {
+      defer { self = PersistentTree() }
+      return count
+    }
+    guard let root = uniqueRoot() else { return 0 }
+    let removed = root.removeAll(from: range.lowerBound.span.bytes, to: range.upperBound?.span.bytes)
+    count -= removed
+    dropNeedlessRoots()
+    return removed
+  }
+
+  /// The root, which nobody else uses any more.
+  private mutating func uniqueRoot() -> TreeNode? {
+    if root != nil, !isKnownUniquelyReferenced(&root) { root = TreeNode(copying: root!) }
+    return root
+  }
+
+  /// Makes the tree less deep where its root has one child left, or nothing.
+  private mutating func dropNeedlessRoots() {
+    while let root, !root.isLeaf, root.children.count == 1 { self.root = root.children[0] }
+    if root?.isEmpty == true { root = nil }
+  }
+}
+
+/// Bytes in a tree. They stay as they are for as long as this value is held, whatever happens to the tree.
+public struct TreeBytes: Sendable {
+  /// Holds the bytes, among others.
+  public let storage: [UInt8]
+  /// Where in `storage` they are.
+  public let range: Range<Int>
+}

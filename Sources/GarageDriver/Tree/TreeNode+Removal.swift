@@ -1,0 +1,101 @@
+// Removing from a node, and joining nodes that have too little left with their neighbours.
+
+extension TreeNode {
+  /// Removes an entry.
+  func remove(_ key: RawSpan) {
+    if isLeaf {
+      let (index, isThere) = keys.position(of: key)
+      if isThere { removeEntries(index..<index + 1) }
+    } else {
+      let index = childIndex(for: key)
+      uniqueChild(at: index).remove(key)
+      repairChild(at: index)
+    }
+  }
+
+  /// Removes every entry from `lower`, included, to `upper`, excluded (nil: to the end), and returns their number.
+  ///
+  /// What is left of the node may have a single child, with too little in it, or be empty: its parent then
+  /// repairs it.
+  func removeAll(from lower: RawSpan, to upper: RawSpan?) -> Int {
+    if isLeaf {
+      let first = keys.position(of: lower).index
+      let last = if let upper { keys.position(of: upper).index } else { keys.count }
+      removeEntries(first..<last)
+      return last - first
+    }
+
+    // A bound may cut one child each; those between them go as a whole.
+    let first = childIndex(for: lower)
+    let last = if let upper { childIndex(for: upper) } else { children.count }
+    if first == last {
+      let removed = uniqueChild(at: first).removeAll(from: lower, to: upper)
+      removeChildren(children[first].isEmpty ? first..<first + 1 : first..<first)
+      repairChild(at: first)
+      return removed
+    }
+    var removed = uniqueChild(at: first).removeAll(from: lower, to: nil)
+    var doomed = (children[first].isEmpty ? first : first + 1)..<last
+    if last < children.count {
+      removed += uniqueChild(at: last).removeAll(from: RawSpan(), to: upper)
+      if children[last].isEmpty { doomed = doomed.lowerBound..<last + 1 }
+    }
+    removed += children[doomed].reduce(0) { $0 + $1.entryCount }
+    removeChildren(doomed)
+    repairChild(at: doomed.lowerBound)
+    repairChild(at: doomed.lowerBound - 1)
+    return removed
+  }
+
+  /// Joins the child at `index` with neighbours until it has enough, or none is left.
+  func repairChild(at index: Int) {
+    var index = index
+    while children.indices.contains(index), children.count > 1, children[index].isUnderfull {
+      index = max(index - 1, 0)
+      if !joinChild(withNextAt: index) { return }
+    }
+  }
+
+  /// Makes one child of two and returns true, or two of equal size where that would be too large.
+  private func joinChild(withNextAt index: Int) -> Bool {
+    let left = uniqueChild(at: index), right = children[index + 1]
+    let separator = [UInt8](copying: keys.bytes.span.bytes.extracting(keys.range(at: index)))
+    left.append(right, separator: separator)
+    removeChildren(index + 1..<index + 2)
+    if !left.isOverfull { return true }
+    let split = left.split(changedAt: left.keys.count / 2)
+    keys.insert(split.separator.span.bytes, at: index)
+    children.insert(split.right, at: index + 1)
+    return false
+  }
+
+  /// Takes over what a node of the same height has, which stands to the right of this one.
+  private func append(_ right: TreeNode, separator: [UInt8]) {
+    if !isLeaf { keys.insert(separator.span.bytes, at: keys.count) }
+    keys.append(right.keys)
+    values.append(right.values)
+    let seam = children.count
+    children += right.children
+    // An only child could not be repaired before: it had no neighbour.
+    repairChild(at: seam)
+    repairChild(at: seam - 1)
+  }
+
+  /// How many entries there are in this node and below it.
+  private var entryCount: Int { isLeaf ? keys.count : children.reduce(0) { $0 + $1.entryCount } }
+
+  private func removeEntries(_ indices: Range<Int>) {
+    if indices.isEmpty { return }
+    keys.remove(indices)
+    values.remove(indices)
+  }
+
+  /// Removes children, and the separators before them.
+  private func removeChildren(_ indices: Range<Int>) {
+    if indices.isEmpty { return }
+    // The first child has none before it, so there the ones behind go.
+    let first = max(indices.lowerBound - 1, 0)
+    keys.remove(first..<min(first + indices.count, keys.count))
+    children.removeSubrange(indices)
+  }
+}

@@ -1,0 +1,200 @@
+/// A node of a ``PersistentTree``: a leaf, which holds keys and values, or a branch, which leads to other nodes.
+///
+/// A node may be changed only by a tree that is alone in using it. Whoever walks down to change something makes
+/// each node on the way its own, with `uniqueChild(at:)`. Copying a node copies three references; its arrays are
+/// copied by the first change to each.
+final class TreeNode: @unchecked Sendable {
+  // @unchecked: a node that two trees share, and so perhaps two threads, is not changed any more.
+
+  /// In a leaf its keys. In a branch the separators: all keys in `children[i]` are smaller than `keys[i]`, and
+  /// all in `children[i + 1]` are not.
+  var keys: ByteList
+  /// In a leaf the values of `keys`.
+  var values: ValueList
+  /// In a branch its children, one more than `keys`. Empty in a leaf.
+  var children: [TreeNode]
+
+  init(keys: ByteList = ByteList(), values: ValueList = ValueList(), children: [TreeNode] = []) {
+    self.keys = keys
+    self.values = values
+    self.children = children
+  }
+
+  convenience init(copying node: TreeNode) {
+    self.init(keys: node.keys, values: node.values, children: node.children)
+  }
+
+  /// A branch over two nodes.
+  convenience init(_ left: TreeNode, _ separator: [UInt8], _ right: TreeNode) {
+    self.init(children: [left, right])
+    keys.insert(separator.span.bytes, at: 0)
+  }
+
+  var isLeaf: Bool { children.isEmpty }
+}
+
+// MARK: - How full a node is
+
+extension TreeNode {
+  // Large enough that a scan rarely changes leaves, small enough that copying one is cheap.
+  static let maximumLeafWeight = 8192
+  static let minimumLeafWeight = maximumLeafWeight / 4
+  static let maximumChildCount = 64
+  static let minimumChildCount = maximumChildCount / 4
+  /// What an entry weighs beyond its bytes, so that a leaf of tiny entries does not grow too long.
+  static let entryWeight = 16
+
+  /// The bytes in a leaf's first `count` entries, and something for each of them.
+  func weight(ofFirst count: Int) -> Int {
+    keys.start(of: count) + values.start(of: count) + count * Self.entryWeight
+  }
+
+  var weight: Int { weight(ofFirst: keys.count) }
+  var isEmpty: Bool { isLeaf && keys.count == 0 }
+
+  /// Whether the node must be split.
+  var isOverfull: Bool {
+    isLeaf
+      ? weight > Self.maximumLeafWeight && keys.count > 1
+      : children.count > Self.maximumChildCount
+  }
+
+  /// Whether the node must be joined with a neighbour, if it has one.
+  ///
+  /// Splitting leaves none behind that is, as long as keys are shorter than 1000 bytes.
+  var isUnderfull: Bool {
+    isLeaf ? weight < Self.minimumLeafWeight : children.count < Self.minimumChildCount
+  }
+}
+
+// MARK: - Looking
+
+extension TreeNode {
+  /// Which child of a branch may have `key`.
+  func childIndex(for key: RawSpan) -> Int {
+    let (index, isSeparator) = keys.position(of: key)
+    return isSeparator ? index + 1 : index
+  }
+
+  /// Which entries of a leaf are in `range`.
+  func entries(in range: StorageKeyRange) -> Range<Int> {
+    let lower = range.lowerBound.isEmpty ? 0 : keys.position(of: range.lowerBound.span.bytes).index
+    let upper = range.upperBound.map { keys.position(of: $0.span.bytes).index } ?? keys.count
+    return lower..<max(lower, upper)
+  }
+
+  /// Shows entries of a leaf until `visit` says stop.
+  func visit(
+    _ stretch: Range<Int>, _ direction: ScanDirection,
+    _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
+  ) rethrows -> ScanStep {
+    let keys = keys, values = values
+    for step in 0..<stretch.count {
+      let index = direction == .forward ? stretch.lowerBound + step : stretch.upperBound - 1 - step
+      let key = keys.bytes.span.bytes.extracting(keys.range(at: index))
+      let next =
+        if let large = values.large(at: index) {
+          try visit(key, large.span.bytes)
+        } else {
+          try visit(key, values.small.bytes.span.bytes.extracting(values.small.range(at: index)))
+        }
+      if next == .stop { return .stop }
+    }
+    return .continue
+  }
+}
+
+// MARK: - Putting
+
+extension TreeNode {
+  struct PutOutcome {
+    var isNew: Bool
+    /// The node that has to stand to the right of the one that was put into.
+    var split: Split?
+  }
+
+  struct Split {
+    var separator: [UInt8]
+    var right: TreeNode
+  }
+
+  /// Puts an entry into the leaf it belongs to, and splits what became overfull.
+  func put(_ value: RawSpan, for key: RawSpan, prefix: UInt8?) -> PutOutcome {
+    let changed: Int
+    var isNew: Bool
+    if isLeaf {
+      let (index, isThere) = keys.position(of: key)
+      changed = index
+      isNew = !isThere
+      if isNew { keys.insert(key, at: index) }
+      values.put(value, prefix: prefix, at: index, isNew: isNew)
+    } else {
+      changed = childIndex(for: key)
+      let outcome = uniqueChild(at: changed).put(value, for: key, prefix: prefix)
+      isNew = outcome.isNew
+      if let split = outcome.split {
+        keys.insert(split.separator.span.bytes, at: changed)
+        children.insert(split.right, at: changed + 1)
+      } else {
+        // A smaller value in place of a larger one may have left too little.
+        repairChild(at: changed)
+      }
+    }
+    return PutOutcome(isNew: isNew, split: isOverfull ? split(changedAt: changed) : nil)
+  }
+
+  /// The child at `index`, which nobody else uses any more.
+  func uniqueChild(at index: Int) -> TreeNode {
+    if !isKnownUniquelyReferenced(&children[index]) {
+      children[index] = TreeNode(copying: children[index])
+    }
+    return children[index]
+  }
+
+  /// Moves the upper part of an overfull node into a new one.
+  ///
+  /// Where the change was at an end more changes are likely to follow, so the part at that end stays small.
+  /// Entries that are put in order fill their leaves to three quarters in this way.
+  func split(changedAt index: Int) -> Split {
+    isLeaf
+      ? splitLeaf(at: splitPosition(changedAt: index))
+      : splitBranch(at: splitPosition(changedAt: index))
+  }
+
+  private func splitPosition(changedAt index: Int) -> Int {
+    let count = isLeaf ? keys.count : children.count
+    let least = isLeaf ? Self.minimumLeafWeight : Self.minimumChildCount
+    let total = isLeaf ? weight : count
+    func size(ofFirst position: Int) -> Int { isLeaf ? weight(ofFirst: position) : position }
+
+    let last = count - 1
+    // In a branch the change was a split of the child at `index`, and the one behind it is new.
+    let isAtEnd = index >= (isLeaf ? last : last - 1)
+    switch index {
+    case _ where isAtEnd: return (1...last).last { total - size(ofFirst: $0) >= least } ?? 1
+    case 0: return (1...last).first { size(ofFirst: $0) >= least } ?? last
+    default: return (1...last).first { size(ofFirst: $0) >= total / 2 } ?? last
+    }
+  }
+
+  private func splitLeaf(at position: Int) -> Split {
+    let right = TreeNode(keys: keys.splitOff(from: position), values: values.splitOff(from: position))
+    return Split(separator: shortestSeparator(keys, right.keys), right: right)
+  }
+
+  private func splitBranch(at position: Int) -> Split {
+    let right = TreeNode(keys: keys.splitOff(from: position), children: Array(children[position...]))
+    children.removeSubrange(position...)
+    let separator = [UInt8](copying: keys.bytes.span.bytes.extracting(keys.range(at: position - 1)))
+    keys.remove(position - 1..<position)
+    return Split(separator: separator, right: right)
+  }
+}
+
+/// The shortest bytes behind all of `left` and not behind any of `right`.
+private func shortestSeparator(_ left: ByteList, _ right: ByteList) -> [UInt8] {
+  let last = left.bytes[left.range(at: left.count - 1)]
+  let first = right.bytes[right.range(at: 0)]
+  let common = zip(last, first).prefix { $0 == $1 }.count
+  return Array(first.prefix(common + 1))
+}

@@ -1,0 +1,72 @@
+/// The values of a leaf: small ones in one array, each large one in an array of its own, so that copying or
+/// shifting the leaf's bytes does not move it.
+struct ValueList {
+  /// The largest value that stands among others.
+  static let maximumSmallByteCount = 1024
+
+  /// The small values; empty bytes in the place of a large one.
+  private(set) var small = ByteList()
+  /// The large values, nil in the place of a small one. No list at all while every value is small.
+  private var large: [[UInt8]?] = []
+
+  /// The value at `index` if it is a large one.
+  func large(at index: Int) -> [UInt8]? { large.isEmpty ? nil : large[index] }
+
+  subscript(index: Int) -> TreeBytes {
+    if let bytes = large(at: index) { return TreeBytes(storage: bytes, range: bytes.indices) }
+    return TreeBytes(storage: small.bytes, range: small.range(at: index))
+  }
+
+  /// How many bytes of the leaf the first `index` values take.
+  func start(of index: Int) -> Int { small.start(of: index) }
+
+  /// Puts a value at `index`: before the one that is there, or in its place where `isNew` is false.
+  mutating func put(_ value: RawSpan, prefix: UInt8?, at index: Int, isNew: Bool) {
+    let isLarge = value.byteCount + (prefix == nil ? 0 : 1) > Self.maximumSmallByteCount
+    if isLarge, large.isEmpty { large = Array(repeating: nil, count: small.count) }
+    if isNew, isLarge || !large.isEmpty { large.insert(nil, at: index) }
+    if !large.isEmpty { large[index] = isLarge ? [UInt8](value, prefix: prefix) : nil }
+
+    let rest = isLarge ? RawSpan() : value
+    let restPrefix = isLarge ? nil : prefix
+    if isNew {
+      small.insert(rest, prefix: restPrefix, at: index)
+    } else {
+      small.replace(at: index, with: rest, prefix: restPrefix)
+    }
+  }
+
+  mutating func remove(_ indices: Range<Int>) {
+    small.remove(indices)
+    if !large.isEmpty { large.removeSubrange(indices) }
+    dropNeedlessList()
+  }
+
+  mutating func append(_ other: ValueList) {
+    if !large.isEmpty || !other.large.isEmpty {
+      large = paddedLarge + other.paddedLarge
+    }
+    small.append(other.small)
+  }
+
+  /// Removes the values from `index` on and returns them.
+  mutating func splitOff(from index: Int) -> ValueList {
+    var rest = ValueList()
+    rest.small = small.splitOff(from: index)
+    if !large.isEmpty {
+      rest.large = Array(large[index...])
+      large.removeSubrange(index...)
+      rest.dropNeedlessList()
+      dropNeedlessList()
+    }
+    return rest
+  }
+
+  private var paddedLarge: [[UInt8]?] {
+    large.isEmpty ? Array(repeating: nil, count: small.count) : large
+  }
+
+  private mutating func dropNeedlessList() {
+    if large.allSatisfy({ $0 == nil }) { large = [] }
+  }
+}
