@@ -13,6 +13,7 @@ struct Stack: Sendable, CustomStringConvertible {
 
   /// The drivers by themselves.
   static let drivers = [
+    Stack(name: "Memory") { place in MemoryStorage(named: place.name) },
     Stack(name: "SQLite") { place in try SQLiteStorage(at: place.url) },
     Stack(name: "LMDB") { place in try LMDBStorage(at: place.url) },
   ]
