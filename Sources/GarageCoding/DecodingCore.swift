@@ -52,6 +52,12 @@ final class DecodingCore {
     if failure == nil { failure = error }
   }
 
+  /// The failure that was noted, if any; it is forgotten.
+  func takeFailure() -> (any Error)? {
+    defer { failure = nil }
+    return failure
+  }
+
   // MARK: - Records
 
   /// Makes `record` the one being decoded while `body` reads its body.

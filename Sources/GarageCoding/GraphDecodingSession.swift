@@ -18,17 +18,26 @@ public protocol RecordSource: AnyObject {
 public struct RegisteredTypes: @unchecked Sendable {
   // @unchecked: metatypes, which nothing changes.
   let byTag: [UInt64: any Decodable.Type]
+  /// Older tags of the types' identity spaces, and the tags that took their place.
+  let currentTags: [UInt64: UInt64]
+  let formerTags: [UInt64: [UInt64]]
 
-  /// - Throws: ``GraphCodingError`` for a type whose tag is in conflict, ``GraphCodingError/missingConformance(type:)``
-  ///   for one without identity.
+  /// - Throws: ``GraphCodingError`` for a type whose tag is in conflict, or that has no identity.
   public init(_ types: [any (Encodable & Decodable).Type] = []) throws {
     var byTag: [UInt64: any Decodable.Type] = [:]
+    var currentTags: [UInt64: UInt64] = [:]
+    var formerTags: [UInt64: [UInt64]] = [:]
     for type in types {
-      let facts = TypeFacts.of(type).takeUnretainedValue()
-      byTag[try facts.tags().concrete.digest] = type
+      let tags = try TypeFacts.of(type).takeUnretainedValue().tags()
+      byTag[tags.concrete.digest] = type
       for former in TypeTag.former(of: type) { byTag[former.digest] = type }
+      if tags.former.isEmpty { continue }
+      formerTags[tags.identity.digest] = tags.former.map(\.digest)
+      for former in tags.former { currentTags[former.digest] = tags.identity.digest }
     }
     self.byTag = byTag
+    self.currentTags = currentTags
+    self.formerTags = formerTags
   }
 }
 

@@ -15,7 +15,8 @@ final class GraphWalk {
   var plan = DecodingPlan()
   /// What is to be filled in when the objects that wait for it are complete: the next one last.
   private var fills: [Fill] = []
-  private var newFills: [Fill] = []
+  /// The same for the records decoded last, in their order, with the number of the record that waits.
+  private var newFills: [(owner: Int, fill: Fill)] = []
   /// Older tags of the types met so far, and the tags that took their place.
   private var currentTags: [UInt64: UInt64] = [:]
   private var formerTags: [UInt64: [UInt64]] = [:]
@@ -30,7 +31,8 @@ final class GraphWalk {
     self.core = core
     self.source = source
     self.types = types
-    for type in types.byTag.values { learnFormerTags(TypeFacts.of(type).takeUnretainedValue()) }
+    currentTags = types.currentTags
+    formerTags = types.formerTags
   }
 
   // MARK: - Numbers
@@ -111,13 +113,20 @@ final class GraphWalk {
       try checkIdentifier(parsed, number, record)
       guard let concrete = try concreteType(type, facts, parsed, key) else { return nil }
       if number >= 0 { nodes[number].activate(concrete.type) }
-      defer { if number >= 0 { nodes[number].deactivate(concrete.type) } }
-      let value = try core.withRecord(parsed, number: number) {
-        concrete === facts
-          ? try core.state.readInline(type) : try decodeSubclass(concrete, of: type)
+      defer { if number >= 0 { nodes[number].deactivate() } }
+      let fillCount = newFills.count
+      let value: T
+      do {
+        value = try core.withRecord(parsed, number: number) {
+          concrete === facts ? try core.state.readInline(type) : try decodeSubclass(concrete, of: type)
+        }
+        if let failure = core.failure { throw failure }
+        try check(value, concrete, key, parsed, record)
+      } catch {
+        // Nobody will see this object: nothing is to be filled in.
+        dropFills(of: number, from: fillCount)
+        throw error
       }
-      if let failure = core.failure { throw failure }
-      try check(value, concrete, key, parsed, record)
       if number >= 0 { nodes[number].store(value, type: concrete.type, isClass: concrete.isClass) }
       return value
     }
@@ -181,7 +190,12 @@ final class GraphWalk {
   // MARK: - Filling in
 
   /// Queues what completes an object once those that it is decoded with are there.
-  func whenComplete(_ fill: @escaping Fill) { newFills.append(fill) }
+  func whenComplete(_ fill: @escaping Fill) { newFills.append((core.state.pointee.record.number, fill)) }
+
+  private func dropFills(of number: Int, from count: Int) {
+    let kept = newFills[count...].filter { $0.owner != number }
+    newFills.replaceSubrange(count..., with: kept)
+  }
 
   /// Runs `body`, then what it queued and what that queues in turn. Nothing recurses: a linked chain is one
   /// fill after another.
@@ -189,14 +203,14 @@ final class GraphWalk {
     do {
       let result = try body()
       while true {
-        fills.append(contentsOf: newFills.reversed())
+        for (_, fill) in newFills.reversed() { fills.append(fill) }
         newFills.removeAll(keepingCapacity: true)
         guard let fill = fills.popLast() else { return result }
         try fill(self)
       }
     } catch {
       forget()
-      throw core.failure ?? error
+      throw core.takeFailure() ?? error
     }
   }
 
@@ -274,13 +288,14 @@ struct GraphNode {
   private var isClass = false
   /// The same record decoded as other types.
   private var others: [(type: Any.Type, value: Any)] = []
-  /// The types as which it is being decoded.
-  private var active: [Any.Type] = []
+  /// The types as which it is being decoded: mostly one.
+  private var active: Any.Type?
+  private var alsoActive: [Any.Type] = []
   /// Its place in the plan; -1 where it is not planned.
   var planPosition = -1
 
   var hasValue: Bool { value != nil }
-  var isActive: Bool { !active.isEmpty }
+  var isActive: Bool { active != nil }
 
   func value<T>(_ wanted: T.Type, _ facts: Unmanaged<TypeFacts>) -> T? {
     guard let type else { return nil }
@@ -303,9 +318,15 @@ struct GraphNode {
   }
 
   func isActive(_ wanted: Any.Type, _ facts: TypeFacts) -> Bool {
-    active.contains { $0 == wanted || (facts.isClass && $0 is AnyClass) }
+    func meets(_ type: Any.Type) -> Bool { type == wanted || (facts.isClass && type is AnyClass) }
+    guard let active else { return false }
+    return meets(active) || alsoActive.contains(where: meets)
   }
 
-  mutating func activate(_ type: Any.Type) { active.append(type) }
-  mutating func deactivate(_ type: Any.Type) { active.removeLast() }
+  mutating func activate(_ type: Any.Type) {
+    if let active { alsoActive.append(active) }
+    active = type
+  }
+
+  mutating func deactivate() { active = alsoActive.popLast() }
 }
