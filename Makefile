@@ -19,7 +19,7 @@ demo: engines
 
 test: engines
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build
+	$(SWIFT) test --skip-build --disable-xctest
 	Scripts/check-consumer.sh
 
 lint:
@@ -34,6 +34,9 @@ engines:
 
 consumer: engines
 	Scripts/check-consumer.sh
+
+check-archive: engines
+	Scripts/check-archive.sh
 
 clean:
 	rm -rf .build .build-consumer

@@ -46,7 +46,7 @@ let package = Package(
 
     .executableTarget(
       name: "GarageDemo",
-      dependencies: ["GarageStorage", "GarageMemory", "GarageSQLite", "GarageLMDB"],
+      dependencies: ["GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB"],
       swiftSettings: settings),
 
     // Tests.
@@ -67,6 +67,8 @@ let package = Package(
       name: "GarageStorageTests",
       dependencies: ["GarageStorage", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageConformance"],
       swiftSettings: settings),
-    .testTarget(name: "GarageDemoTests", dependencies: ["GarageDemo"], swiftSettings: settings),
+    .testTarget(
+      name: "GarageDemoTests", dependencies: ["GarageDemo", "GarageStorage", "GarageSQLite"],
+      swiftSettings: settings),
   ]
 )

@@ -16,7 +16,7 @@ fail() {
 }
 
 in_consumer build
-[ "$(in_consumer run --skip-build Consumer)" = "consumer" ] || fail "the app does not do its job"
+[ "$(in_consumer run --skip-build Consumer)" = "Sam has a brother, Nick." ] || fail "the app does not do its job"
 
 # Resolved: the app and this package, nothing behind them.
 packages=$(in_consumer package show-dependencies --format flatlist | tr -d ' ' | sort -u)

@@ -72,6 +72,8 @@ if command -v apt-get >/dev/null 2>&1; then
 elif command -v brew >/dev/null 2>&1; then
   find_missing sqlite lmdb pkgconf
   install_with_brew
+elif [ "$missing" = " pkg-config" ]; then
+  exit 0 # SwiftPM warns that it is missing, and finds headers in the usual places without it
 else
   say "there is neither apt-get nor brew here. Install these by other means, then make again:"
   say "  SQLite 3 with sqlite3.h, LMDB with lmdb.h, and pkg-config (Debian calls them$missing)"

@@ -1,1 +1,3 @@
-print("demo")
+import Foundation
+
+exit(DemoCommand.run(arguments: Array(CommandLine.arguments.dropFirst())))

@@ -1,0 +1,11 @@
+/// Why the demo ends early: the message for standard error, and the exit code.
+struct DemoError: Error, Equatable {
+  var message: String
+  var exitCode: Int32
+
+  /// The command line is wrong (`EX_USAGE` of sysexits.h).
+  static func usage(_ message: String) -> DemoError { DemoError(message: message, exitCode: 64) }
+
+  /// The input, the store or a name in them is.
+  static func failed(_ message: String) -> DemoError { DemoError(message: message, exitCode: 1) }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import GarageDriver
+import GarageLMDB
+import GarageMemory
+import GarageSQLite
+import GarageStorage
+
+extension Options.Driver {
+  /// The driver's name for people.
+  var title: String {
+    switch self {
+    case .sqlite: "SQLite"
+    case .lmdb: "LMDB"
+    case .memory: "memory"
+    }
+  }
+}
+
+/// The store that a run works on: which driver, and where.
+struct DemoStore {
+  let driver: Options.Driver
+  /// Nil for a store in memory.
+  let location: URL?
+  /// The folder to remove at the end, if the store is a temporary one.
+  private let temporaryFolder: URL?
+  /// A store in memory is this value: it keeps its content while no garage is open on it.
+  private let memory: MemoryStorage
+
+  /// Throws ``DemoError`` where a store that is to be reused is not there.
+  init(_ options: Options) throws {
+    driver = options.driver
+    memory = MemoryStorage()
+    if driver == .memory {
+      (location, temporaryFolder) = (nil, nil)
+    } else if let path = options.store {
+      if options.reusesStore, access(path, F_OK) != 0 {
+        throw DemoError.failed("There is no store to reuse at \(path): \(String(cString: strerror(errno))).")
+      }
+      (location, temporaryFolder) = (URL(fileURLWithPath: path), nil)
+    } else {
+      let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("garage-demo-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      (location, temporaryFolder) = (folder.appendingPathComponent("packages.garage"), folder)
+    }
+  }
+
+  /// Where the store is, for people.
+  var description: String {
+    guard let location else { return "in memory" }
+    return temporaryFolder == nil ? "at \(location.path)" : "in a temporary folder"
+  }
+
+  /// Opens the store. Creates it where it is missing, unless it is only to be read.
+  ///
+  /// Throws ``DemoError`` where another driver's store is.
+  func open(readOnly: Bool = false) throws -> Garage {
+    guard let location else { return try Garage(memory) }
+    if let other = driverOfStore(at: location.path), other != driver {
+      throw DemoError.failed(
+        "\(location.path) is kept by \(other.title), not by \(driver.title). Add --driver \(other.rawValue).")
+    }
+    if driver == .lmdb {
+      return try Garage(LMDBStorage(at: location, options: LMDBOptions(isReadOnly: readOnly)))
+    }
+    var options = SQLiteStorage.Options()
+    options.isReadOnly = readOnly
+    return try Garage(SQLiteStorage(at: location, options: options))
+  }
+
+  /// The driver whose store is at `path`, as far as one can tell from outside.
+  private func driverOfStore(at path: String) -> Options.Driver? {
+    if access(path + "/data.mdb", F_OK) == 0 { return .lmdb }
+    // The first bytes of every SQLite database (https://sqlite.org/fileformat.html, 1.3).
+    let mark = Data("SQLite format 3\0".utf8)
+    let file = FileHandle(forReadingAtPath: path)
+    let start = try? file?.read(upToCount: mark.count)
+    return start == mark ? .sqlite : nil
+  }
+
+  /// What the store takes. To be asked for while it is closed.
+  func byteCount() throws -> Int {
+    guard let location else { return try memoryByteCount() }
+    // LMDB keeps these two in a folder; SQLite adds these endings to the file's name.
+    let endings = driver == .lmdb ? ["/data.mdb", "/lock.mdb"] : ["", "-wal", "-shm"]
+    return endings.reduce(0) { $0 + size(of: URL(fileURLWithPath: location.path + $1)) }
+  }
+
+  private func size(of file: URL) -> Int {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+    return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+  }
+
+  private func memoryByteCount() throws -> Int {
+    try memory.read { transaction in
+      var count = 0
+      try transaction.scan(.all, .forward) { key, value in
+        count += key.byteCount + value.byteCount
+        return .continue
+      }
+      return count
+    }
+  }
+
+  /// Removes the store, if it is a temporary one.
+  func removeIfTemporary() {
+    if let temporaryFolder { try? FileManager.default.removeItem(at: temporaryFolder) }
+  }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import Testing
+
+@testable import GarageDemo
+
+/// What a run of the demo printed, and how it ended.
+private struct Outcome {
+  var exitCode: Int32
+  var output: [String] = []
+  var complaints: [String] = []
+
+  init(_ arguments: [String]) {
+    var output: [String] = []
+    var complaints: [String] = []
+    let command = DemoCommand(output: { output.append($0) }, complain: { complaints.append($0) })
+    exitCode = command.run(arguments)
+    self.output = output
+    self.complaints = complaints
+  }
+
+  func json() throws -> DemoJSON {
+    try #require(output.count == 1, "\(output) \(complaints)")
+    return try DemoJSON(Data(output[0].utf8))
+  }
+}
+
+@Suite("The demo")
+struct DemoTests {
+  static let durableDrivers: [Options.Driver] = [.sqlite, .lmdb]
+
+  // MARK: Counts
+
+  @Test(arguments: Options.Driver.allCases)
+  func countsInTheSample(_ driver: Options.Driver) throws {
+    try TemporaryFolder.with { folder in
+      let input = folder.file("sample", samplePackages)
+      let outcome = Outcome(["--json", "--driver", driver.rawValue, "--input", input])
+      try outcome.json().expect(IndependentCount(text: samplePackages), driver)
+    }
+  }
+
+  @Test(
+    .enabled(if: FileManager.default.isReadableFile(atPath: PackageInput.systemPath)),
+    arguments: Options.Driver.allCases)
+  func countsInThisMachinesDatabase(_ driver: Options.Driver) throws {
+    let data = try Data(contentsOf: URL(fileURLWithPath: PackageInput.systemPath))
+    let outcome = Outcome(["--json", "--driver", driver.rawValue, "--input", PackageInput.systemPath])
+    try outcome.json().expect(IndependentCount(text: String(decoding: data, as: UTF8.self)), driver)
+  }
+
+  @Test(arguments: Options.Driver.allCases)
+  func trickyInput(_ driver: Options.Driver) throws {
+    let text = """
+      Package: a
+      Depends: missing, b (>= 1), c:any | d, a, b
+      Pre-Depends: e
+
+      Package: b\r
+      Depends:\r
+       c,\r
+       a\r
+
+      Package: a
+      Depends: f
+
+      package: c
+      depends: a
+       (>= 3)
+
+      Package: e
+      Pre-Depends: é
+
+      Package: é
+      Description: 🚗
+
+      Package: lonely
+      """
+    try TemporaryFolder.with { folder in
+      let input = folder.file("tricky", text)
+      let json = try Outcome(["--json", "--driver=\(driver)", "--input", input]).json()
+      try json.expect(IndependentCount(text: text), driver)
+      #expect(json.packages == 6)
+      #expect(json.references == 8)
+      #expect(json.cycles == 1)
+      #expect(json.package == "a")
+      #expect(json.reaches == 4)
+    }
+  }
+
+  @Test func namedPackage() throws {
+    try TemporaryFolder.with { folder in
+      let input = folder.file("sample", samplePackages)
+      let json = try Outcome(["--json", "--package", "libc6", "--input", input]).json()
+      #expect(json.package == "libc6")
+      #expect(json.reaches == IndependentCount(text: samplePackages).reach(of: "libc6"))
+    }
+  }
+
+  // MARK: Stores that stay
+
+  @Test(arguments: durableDrivers)
+  func reusesAStore(_ driver: Options.Driver) throws {
+    try TemporaryFolder.with { folder in
+      let store = ["--json", "--driver", driver.rawValue, "--store", folder.path("store")]
+      let parked = try Outcome(store + ["--input", folder.file("sample", samplePackages)]).json()
+      let reused = try Outcome(store + ["--reuse"]).json()
+      #expect(reused.counts == parked.counts)
+      #expect(reused.bytes == parked.bytes)
+      #expect(reused.seconds.keys.sorted() == ["count", "reopen", "retrieve", "retrieveAll"])
+      #expect(
+        parked.seconds.keys.sorted()
+          == ["close", "count", "open", "park", "read", "reopen", "retrieve", "retrieveAll"])
+    }
+  }
+
+  @Test(arguments: durableDrivers)
+  func parkingAgainReplaces(_ driver: Options.Driver) throws {
+    try TemporaryFolder.with { folder in
+      let store = ["--json", "--driver", driver.rawValue, "--store", folder.path("store")]
+      _ = try Outcome(store + ["--input", folder.file("sample", samplePackages)]).json()
+      let other = folder.file("other", "Package: x\nDepends: y\n\nPackage: y\n")
+      let json = try Outcome(store + ["--input", other]).json()
+      #expect(json.packages == 2)
+      #expect(json.references == 1)
+    }
+  }
+
+  @Test func unreadableInputLeavesTheStoreAsItWas() throws {
+    try TemporaryFolder.with { folder in
+      let store = ["--json", "--store", folder.path("store")]
+      let parked = try Outcome(store + ["--input", folder.file("sample", samplePackages)]).json()
+      let failed = Outcome(store + ["--input", folder.file("bad", "Package: x\n\nnonsense\n")])
+      #expect(failed.exitCode == 1)
+      #expect(try Outcome(store + ["--reuse"]).json().counts == parked.counts)
+    }
+  }
+
+  // MARK: Mistakes
+
+  @Test func unreadableInput() {
+    let outcome = Outcome(["--input", "/no/such/file"])
+    #expect(outcome.exitCode == 1)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.complaints == ["garage-demo: Cannot read /no/such/file: No such file or directory."])
+    #expect(Outcome(["--input", "/"]).complaints == ["garage-demo: Cannot read /: Is a directory."])
+  }
+
+  @Test func unknownPackage() throws {
+    try TemporaryFolder.with { folder in
+      let outcome = Outcome(["--package", "libc7", "--input", folder.file("sample", samplePackages)])
+      #expect(outcome.exitCode == 1)
+      #expect(outcome.complaints.count == 1)
+      #expect(outcome.complaints[0].contains("There is no package 'libc7'"))
+      #expect(outcome.complaints[0].contains("Did you mean libc6"))
+    }
+  }
+
+  @Test func noStoreToReuse() {
+    let outcome = Outcome(["--reuse", "--store", "/no/such/store"])
+    #expect(outcome.exitCode == 1)
+    #expect(outcome.complaints[0].contains("There is no store to reuse at /no/such/store"))
+  }
+
+  @Test(arguments: durableDrivers)
+  func storeOfAnotherDriver(_ driver: Options.Driver) throws {
+    let other: Options.Driver = driver == .sqlite ? .lmdb : .sqlite
+    try TemporaryFolder.with { folder in
+      let store = ["--json", "--store", folder.path("store")]
+      let input = ["--input", folder.file("sample", samplePackages)]
+      let parked = try Outcome(store + input + ["--driver", other.rawValue]).json()
+      for arguments in [["--reuse"], input] {
+        let outcome = Outcome(store + arguments + ["--driver", driver.rawValue])
+        #expect(outcome.exitCode == 1)
+        #expect(outcome.output.isEmpty)
+        #expect(outcome.complaints.count == 1)
+        #expect(outcome.complaints.first?.contains("--driver \(other)") == true, "\(outcome.complaints)")
+      }
+      #expect(try Outcome(store + ["--reuse", "--driver", other.rawValue]).json().counts == parked.counts)
+    }
+  }
+
+  @Test(arguments: durableDrivers)
+  func storeThatIsNone(_ driver: Options.Driver) throws {
+    try TemporaryFolder.with { folder in
+      let text = String(repeating: "This is a letter, not a store. ", count: 400)
+      let letter = folder.file("letter", text)
+      let outcome = Outcome(
+        ["--driver", driver.rawValue, "--store", letter, "--input", folder.file("sample", samplePackages)])
+      #expect(outcome.exitCode == 1)
+      #expect(outcome.complaints.count == 1)
+      let left = try String(contentsOfFile: letter, encoding: .utf8)
+      #expect(left == text)
+    }
+  }
+
+  // MARK: Text
+
+  @Test func textForPeople() throws {
+    try TemporaryFolder.with { folder in
+      let outcome = Outcome(["--driver", "memory", "--input", folder.file("sample", samplePackages)])
+      #expect(outcome.exitCode == 0)
+      #expect(outcome.complaints.isEmpty)
+      let text = outcome.output.joined(separator: "\n")
+      for part in ["34 packages", "69 references", "2 cycles", "libc6, libgcc-s1", "perl", "park the graph"] {
+        #expect(text.contains(part), "\(part) is missing in:\n\(text)")
+      }
+    }
+  }
+
+  @Test func help() {
+    let outcome = Outcome(["--help"])
+    #expect(outcome.exitCode == 0)
+    #expect(outcome.output == [Options.help])
+  }
+
+  @Test func mistakeInTheCommandLine() {
+    let outcome = Outcome(["--nonsense"])
+    #expect(outcome.exitCode == 64)
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.complaints[0].hasPrefix("garage-demo: There is no option --nonsense."))
+  }
+}
