@@ -189,8 +189,15 @@ struct SharingTests: Sendable {
     #if os(Linux)
       // The child has this thread alone. Where it inherits a lock that another one held, it is tried again.
       for _ in 0..<5 {
+        var dropped: SQLiteStorage? = try SQLiteStorage(at: folder.file())
+        try dropped?.put([2], "m")
         let child = forkProcess()
-        if child == 0 { exitProcess(childOutcome()) }
+        if child == 0 {
+          // Closing the parent's connections here would empty its log under its feet.
+          dropped = nil
+          exitProcess(childOutcome())
+        }
+        defer { withExtendedLifetime(dropped) {} }
         var status: Int32 = -1
         for _ in 0..<500 where waitpid(child, &status, WNOHANG) == 0 { usleep(10_000) }
         if status == -1 {
@@ -201,6 +208,7 @@ struct SharingTests: Sendable {
         #expect(status >> 8 & 0xFF == 0 && status & 0x7F == 0, "the child ended with \(status)")
         try storage.put([1], "n")
         #expect(try storage.value("n") == [1])
+        #expect(try dropped?.value("m") == [2])
         return
       }
       Issue.record("no child came to its end")
