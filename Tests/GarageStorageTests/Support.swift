@@ -12,6 +12,8 @@ enum Backend: String, CaseIterable, Sendable {
   case sqlite, lmdb
   /// A stack: nothing fails in it unless the test says so.
   case faultySQLite
+
+  static let durable: [Backend] = [.sqlite, .lmdb, .faultySQLite]
 }
 
 /// Where one test keeps its store, which can be opened again and again.

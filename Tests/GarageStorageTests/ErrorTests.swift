@@ -1,0 +1,61 @@
+import Foundation
+import GarageDriver
+import GarageStorage
+import Testing
+
+@Suite struct ErrorTests {
+  private static let storageError = StorageError(
+    .storageFull, during: .put, driver: "SQLite", message: "The disk is full. Make room.")
+
+  private static let all: [GarageError] = [
+    .failedToRetrieveObject("Person", "Sam"), .missingConformance("T"), .unsupportedIDConformance("T"),
+    .storageDataIsNil("T"), .invalidTypeTag(type: "T", reason: "Its tag is empty."), .cycle(path: "a → b → a"),
+    .unregisteredClass(tag: "M.Cat", type: "Animal", identifier: "b"),
+    .identityMismatch(type: "T", recordIdentifier: "a", decodedIdentifier: "b"), .nestingTooDeep(depth: 512),
+    .corruptRecord(type: "T", identifier: "a", reason: "it is cut"),
+    .newerRecordFormat(type: "T", identifier: "a", version: 9), .damagedText(digest: "00ff"),
+    .digestCollision("a and b"), .damagedMetadata(driver: "LMDB"), .notAGarage(driver: "LMDB"),
+    .newerFormat(version: 9, driver: "LMDB"), .noGarage(driver: "LMDB"), .closed, .nestedWrite, .transactionEnded,
+    .unsavedChangesDiscarded, .storage(storageError),
+  ]
+
+  @Test func theTextOfAMissingObjectIsFixed() {
+    let error = GarageError.failedToRetrieveObject("Person", "Sam")
+    #expect(error.description == "Failed to retrieve object of type: Person with identifier: Sam")
+    #expect(error.localizedDescription == error.description)
+    #expect("\(error)" == error.description)
+  }
+
+  @Test func errorsAreNSErrorsOfOneDomain() {
+    #expect(Garage.errorDomain == "GarageStorage")
+    for error in ErrorTests.all {
+      let bridged = error as NSError
+      #expect(bridged.domain == "GarageStorage")
+      #expect(bridged.code == error.errorCode)
+      #expect(bridged.localizedDescription == error.description)
+    }
+    #expect(Set(ErrorTests.all.map(\.errorCode)).count == ErrorTests.all.count)
+  }
+
+  @Test func errorsCompareByWhatTheySay() {
+    #expect(Set(ErrorTests.all).count == ErrorTests.all.count)
+    #expect(GarageError.failedToRetrieveObject("A", "b") != .failedToRetrieveObject("A", "c"))
+  }
+
+  @Test func everyTextIsAWholeSentenceAndNamesWhatItIsAbout() {
+    for error in ErrorTests.all {
+      #expect(error.description.count > 10)
+      #expect(!error.description.contains("GarageError"), "\(error.errorCode) has no text of its own")
+      #expect(!error.description.contains("\n"))
+    }
+    #expect(GarageError.storage(ErrorTests.storageError).description.contains("Make room."))
+    #expect(GarageError.corruptRecord(type: "T", identifier: "xyz", reason: "it is cut").description.contains("xyz"))
+  }
+
+  @Test func onlyStorageErrorsCanBeRetried() {
+    #expect(ErrorTests.all.filter(\.isRetryable).isEmpty)
+    var error = ErrorTests.storageError
+    error.isRetryable = true
+    #expect(GarageError.storage(error).isRetryable)
+  }
+}
