@@ -2,6 +2,7 @@ import Foundation
 import GarageConformance
 import GarageDriver
 import GarageStorage
+import Synchronization
 import Testing
 
 @Suite struct SavingTests {
@@ -134,35 +135,39 @@ import Testing
   @Test func savingIsDisabledForTheCallingTaskAlone() async throws {
     let driver = try Place(.lmdb).open()
     let (garage, other) = (try Garage(driver), try Garage(driver))
-    let task = try garage.withAutosaveDisabled {
-      // It inherits task-local values, but is none of the closure's business.
-      let task = Task { garage.isAutosaveEnabled }
-      return task
-    }
+    // The task inherits task-local values, but is none of the closure's business.
+    let task = garage.withAutosaveDisabled { Task { garage.isAutosaveEnabled } }
     #expect(await task.value)
-    let inside = garage.withAutosaveDisabled {
-      let result = Shared(false)
-      let done = DispatchSemaphore(value: 0)
-      Task.detached {
-        result.value = garage.isAutosaveEnabled
-        done.signal()
+    // On a thread of its own, because the closure waits for tasks.
+    let inside = await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        let result = garage.withAutosaveDisabled {
+          let notes = Notes()
+          Task.detached { notes.add(garage.isAutosaveEnabled) }
+          Task { notes.add(garage.isAutosaveEnabled) }
+          return notes.wait(for: 2) + [garage.isAutosaveEnabled]
+        }
+        continuation.resume(returning: result)
       }
-      done.wait()
-      Task {
-        result.value = result.value && garage.isAutosaveEnabled
-        done.signal()
-      }
-      done.wait()
-      return result.value
     }
-    #expect(inside)
+    #expect(inside == [true, true, false])
     try garage.park(Counter(id: 1))
     #expect(try other.count(Counter.self) == 1)
   }
 
-  private final class Shared: @unchecked Sendable {
-    var value: Bool
-    init(_ value: Bool) { self.value = value }
+  private final class Notes: Sendable {
+    private let notes = Mutex<[Bool]>([])
+    private let added = DispatchSemaphore(value: 0)
+
+    func add(_ note: Bool) {
+      notes.withLock { $0.append(note) }
+      added.signal()
+    }
+
+    func wait(for count: Int) -> [Bool] {
+      for _ in 0..<count { added.wait() }
+      return notes.withLock { $0 }
+    }
   }
 
   @Test(arguments: Backend.allCases)

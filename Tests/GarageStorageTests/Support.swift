@@ -2,6 +2,7 @@ import Foundation
 import GarageConformance
 import GarageDriver
 import GarageLMDB
+import GarageMemory
 import GarageSQLite
 import GarageStorage
 import Synchronization
@@ -9,9 +10,9 @@ import Testing
 
 /// The storages that every test of the garage runs over.
 enum Backend: String, CaseIterable, Sendable {
-  case sqlite, lmdb
-  /// A stack: nothing fails in it unless the test says so.
-  case faultySQLite
+  case memory, sqlite, lmdb
+  /// Stacks: nothing fails in them unless the test says so.
+  case faultyMemory, faultySQLite
 
   static let durable: [Backend] = [.sqlite, .lmdb, .faultySQLite]
 }
@@ -23,6 +24,8 @@ final class Place {
   let backend: Backend
   let plan = FaultPlan()
   let folder: URL
+  /// What is in memory outlives its garages, and can be opened again.
+  private let memory = MemoryStorage()
 
   init(_ backend: Backend) throws {
     self.backend = backend
@@ -45,6 +48,8 @@ final class Place {
   /// Opens the storage.
   func open(readOnly: Bool = false) throws -> any StorageDriver {
     switch backend {
+    case .memory: memory
+    case .faultyMemory: FaultyStorage(memory, plan: plan)
     case .sqlite: try sqlite(readOnly)
     case .faultySQLite: FaultyStorage(try sqlite(readOnly), plan: plan)
     case .lmdb:
