@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import GarageDriver
@@ -146,13 +147,13 @@ struct TreeModel {
 }
 
 func isSame(_ left: some Sequence<Entry>, _ right: some Sequence<Entry>) -> Bool {
-  left.elementsEqual(right) { $0.key == $1.key && $0.value == $1.value }
+  left.elementsEqual(right) { order($0.key, $1.key) == 0 && order($0.value, $1.value) == 0 }
 }
 
-/// The order of keys by another way than the library's.
-func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-  for index in 0..<min(left.count, right.count) where left[index] != right[index] {
-    return left[index] < right[index]
-  }
-  return left.count < right.count
+func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool { order(left, right) < 0 }
+
+/// The order of keys; by C, because element by element takes long in a debug build.
+private func order(_ left: [UInt8], _ right: [UInt8]) -> Int {
+  let order = memcmp(left, right, min(left.count, right.count))
+  return order != 0 ? Int(order) : left.count - right.count
 }

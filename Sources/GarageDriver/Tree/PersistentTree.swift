@@ -95,4 +95,7 @@ public struct TreeBytes: Sendable {
   public let storage: [UInt8]
   /// Where in `storage` they are.
   public let range: Range<Int>
+
+  /// The bytes behind the first one, which there must be: for values with a prefix.
+  public func dropFirst() -> TreeBytes { TreeBytes(storage: storage, range: range.lowerBound + 1..<range.upperBound) }
 }

@@ -1,0 +1,64 @@
+import CGarage
+import Testing
+
+/// CRC-32C, on which the detection of damaged records rests.
+struct ChecksumTests {
+  /// RFC 3720, appendix B.4.
+  private static let vectors: [(bytes: [UInt8], checksum: UInt32)] = [
+    ([UInt8](repeating: 0, count: 32), 0x8A91_36AA),
+    ([UInt8](repeating: 0xFF, count: 32), 0x62A8_AB43),
+    (Array(0...31), 0x46DD_794E),
+    (Array((0...31).reversed()), 0x113F_DB5C),
+    (
+      // An iSCSI SCSI Read (10) command.
+      [
+        0x01, 0xC0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x14, 0, 0, 0, 0, 0, 0x04, 0, 0, 0, 0, 0x14, 0, 0, 0,
+        0x18, 0x28, 0, 0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0, 0, 0,
+      ], 0xD996_3A56
+    ),
+    (Array("123456789".utf8), 0xE306_9283),
+    ([], 0),
+  ]
+
+  @Test func agreesWithTheStandard() {
+    for (bytes, checksum) in Self.vectors {
+      #expect(garage_crc32c(0, bytes, bytes.count) == checksum)
+      #expect(garage_crc32c_portable(0, bytes, bytes.count) == checksum)
+    }
+  }
+
+  @Test func theInstructionAgreesWithTheTable() {
+    var random = SeededGenerator(seed: 4)
+    let bytes = random.bytes(300)
+    bytes.withUnsafeBytes { bytes in
+      for start in 0..<16 {
+        for end in start...200 {
+          let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+          let seed = UInt32.random(in: 0...UInt32.max, using: &random)
+          let fast = garage_crc32c(seed, piece.baseAddress, piece.count)
+          #expect(fast == garage_crc32c_portable(seed, piece.baseAddress, piece.count), "seed 4, \(start)..<\(end)")
+        }
+      }
+    }
+  }
+
+  @Test func piecesAddUp() {
+    let bytes = Array("In two pieces or in one, the checksum is the same.".utf8)
+    let whole = garage_crc32c(0, bytes, bytes.count)
+    for cut in 0...bytes.count {
+      let (first, second) = (Array(bytes[..<cut]), Array(bytes[cut...]))
+      let both = garage_crc32c(garage_crc32c(0, first, first.count), second, second.count)
+      #expect(both == whole)
+    }
+  }
+
+  @Test func anyFlippedBitShows() {
+    var bytes = [UInt8](repeating: 0x5A, count: 64)
+    let whole = garage_crc32c(0, bytes, bytes.count)
+    for bit in 0..<(64 * 8) {
+      bytes[bit / 8] ^= 1 << (bit % 8)
+      #expect(garage_crc32c(0, bytes, bytes.count) != whole)
+      bytes[bit / 8] ^= 1 << (bit % 8)
+    }
+  }
+}
