@@ -18,6 +18,7 @@ import Testing
     var options = stack.options()
     // Once for each driver: 512 MiB. A decorator passes the same bytes on.
     options.storesLargeValues = Stack.drivers.contains { $0.name == stack.name }
+    options.patience = 600
     try check.run(options, stack.open)
   }
 }

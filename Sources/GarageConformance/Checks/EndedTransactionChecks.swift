@@ -3,19 +3,27 @@ internal import GarageDriver
 private let rule =
   "A transaction belongs to its closure. Used afterwards, every operation throws transactionClosed."
 
+private let reads: [(String, @Sendable (any ReadTransaction) throws -> Void)] = [
+  ("get", { _ = try $0.text("a") }),
+  ("get-of-nothing", { _ = try $0.text("missing") }),
+  ("multi-get", { _ = try $0.texts(["a"]) }),
+  ("scan", { _ = try $0.keys() }),
+  ("backward-scan", { _ = try $0.keys(in: .all, .backward) }),
+]
+
+private let changes: [(String, @Sendable (any WriteTransaction) throws -> Void)] = [
+  ("put", { try $0.set("b", "2") }),
+  ("remove", { try $0.delete("a") }),
+  ("remove-all", { try $0.removeAll(in: .all) }),
+]
+
 func addEndedTransactionChecks(to topic: inout CheckTopic) {
-  let reads: [(String, @Sendable (any ReadTransaction) throws -> Void)] = [
-    ("get", { _ = try $0.text("a") }),
-    ("get-of-nothing", { _ = try $0.text("missing") }),
-    ("multi-get", { _ = try $0.texts(["a"]) }),
-    ("scan", { _ = try $0.keys() }),
-    ("backward-scan", { _ = try $0.keys(in: .all, .backward) }),
-  ]
-  let changes: [(String, @Sendable (any WriteTransaction) throws -> Void)] = [
-    ("put", { try $0.set("b", "2") }),
-    ("remove", { try $0.delete("a") }),
-    ("remove-all", { try $0.removeAll(in: .all) }),
-  ]
+  addEndedReadChecks(to: &topic)
+  addEndedWriteChecks(to: &topic)
+  addKeptTransactionChecks(to: &topic)
+}
+
+private func addEndedReadChecks(to topic: inout CheckTopic) {
   for (name, operation) in reads {
     topic.add("\(name)-after-read", rule) { fixture in
       let storage = try fixture.newStore(holding: ["a": "1"])
@@ -31,11 +39,10 @@ func addEndedTransactionChecks(to topic: inout CheckTopic) {
       }
     }
   }
+}
 
-  let all =
-    reads.map { read in (read.0, { @Sendable (transaction: any WriteTransaction) in try read.1(transaction) })
-    }
-    + changes
+private func addEndedWriteChecks(to topic: inout CheckTopic) {
+  let all = changes + reads.map { name, operation in (name, { try operation($0) }) }
   for (name, operation) in all {
     topic.add("\(name)-after-write", rule) { fixture in
       let storage = try fixture.newStore(holding: ["a": "1"])
@@ -77,6 +84,9 @@ func addEndedTransactionChecks(to topic: inout CheckTopic) {
     }
   }
 
+}
+
+private func addKeptTransactionChecks(to topic: inout CheckTopic) {
   topic.add("after-close", rule) { fixture in
     let storage = try fixture.newStore(holding: ["a": "1"])
     var reader: (any ReadTransaction)?

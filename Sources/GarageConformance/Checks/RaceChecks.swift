@@ -3,6 +3,7 @@ internal import Synchronization
 
 func addRaceChecks(to topic: inout CheckTopic) {
   addInvariantChecks(to: &topic)
+  addReaderChecks(to: &topic)
   addCounterChecks(to: &topic)
   addCrowdChecks(to: &topic)
   addClosingRaceChecks(to: &topic)
@@ -61,6 +62,9 @@ private func addInvariantChecks(to topic: inout CheckTopic) {
     }
   }
 
+}
+
+private func addReaderChecks(to topic: inout CheckTopic) {
   topic.add("roll-backs-are-never-seen", "A write that rolls back leaves no trace, nor shows one meanwhile.")
   { fixture in
     let storage = try fixture.newStore(holding: ["a": "good", "b": "good"])
