@@ -83,7 +83,7 @@ extension [UInt8] {
     let newCount = oldCount - range.count + length
     if newCount > oldCount {
       // Doubling, as an array does by itself, would leave a third of the memory unused.
-      if newCount > capacity { reserveCapacity(newCount + newCount / 8) }
+      if newCount > capacity { reserveCapacity(newCount + newCount / 4) }
       append(contentsOf: repeatElement(0, count: newCount - oldCount))
     }
     withUnsafeMutableBytes { all in

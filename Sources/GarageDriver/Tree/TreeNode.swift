@@ -39,7 +39,7 @@ extension TreeNode {
   // Large enough that a scan rarely changes leaves, small enough that copying one is cheap.
   static let maximumLeafWeight = 8192
   static let minimumLeafWeight = maximumLeafWeight / 4
-  static let maximumChildCount = 64
+  static let maximumChildCount = 32
   static let minimumChildCount = maximumChildCount / 4
   /// What an entry weighs beyond its bytes, so that a leaf of tiny entries does not grow too long.
   static let entryWeight = 16
@@ -109,6 +109,8 @@ extension TreeNode {
 extension TreeNode {
   struct PutOutcome {
     var isNew: Bool
+    /// Whether a smaller value in place of a larger one has left too little in the node.
+    var isUnderfull: Bool
     /// The node that has to stand to the right of the one that was put into.
     var split: Split?
   }
@@ -135,12 +137,12 @@ extension TreeNode {
       if let split = outcome.split {
         keys.insert(split.separator.span.bytes, at: changed)
         children.insert(split.right, at: changed + 1)
-      } else {
-        // A smaller value in place of a larger one may have left too little.
+      } else if outcome.isUnderfull {
         repairChild(at: changed)
       }
     }
-    return PutOutcome(isNew: isNew, split: isOverfull ? split(changedAt: changed) : nil)
+    return PutOutcome(
+      isNew: isNew, isUnderfull: isUnderfull, split: isOverfull ? split(changedAt: changed) : nil)
   }
 
   /// The child at `index`, which nobody else uses any more.
