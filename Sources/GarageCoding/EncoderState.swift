@@ -14,20 +14,19 @@ struct EncoderState {
   var isCanonical = false
   /// The frames around the current one, outermost first.
   var frames = FrameStack<EncodingFrame>()
-  /// How much of the core's lists belongs to what was written so far.
-  var graph = GraphMark()
+  let graph: UnsafeMutablePointer<GraphUnderConstruction>
   let types = TypeFactsCache()
   let core: Unmanaged<EncodingCore>
 }
 
-/// How long the lists of an ``EncodingCore`` are; kept here, where reading it costs nothing.
+/// How long the lists of a graph under construction are.
 struct GraphMark {
-  var referenceCount = 0
-  var entryCount = 0
-  var queueCount = 0
-  var shapeCount = 0
-  var replacedCount = 0
-  var pathKeyCount = 0
+  var referenceCount: Int
+  var entryCount: Int
+  var queueCount: Int
+  var shapeCount: Int
+  var replacedCount: Int
+  var pathKeyCount: Int
 }
 
 typealias EncoderPointer = UnsafeMutablePointer<EncoderState>

@@ -11,34 +11,25 @@
 final class EncodingCore {
   let state: EncoderPointer
   let boxes = EncodingBoxes()
-  /// Keys of key types that are no enums, on the path to the value being encoded.
-  var pathKeys: [any CodingKey] = [] {
-    didSet { state.pointee.graph.pathKeyCount = pathKeys.count }
-  }
+  /// The graph, and the record under construction. Behind a pointer, like the state, because a class's
+  /// properties are checked for exclusive access each time.
+  let graph: UnsafeMutablePointer<GraphUnderConstruction>
+  let identifierWriter: UnsafeMutablePointer<IdentifierWriter>
   private var waitingNodes: [Unmanaged<EncodingNode>] = []
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// Whether references stand inline by their own: inside an identifier nothing is a reference.
   var inlinesEverything = false
   private(set) var failure: (any Error)?
 
-  // The record under construction.
-  private var shapes: [Unmanaged<Shape>] = []
-  private(set) var references: [(entry: Int, kind: ReferenceKind)] = []
-
-  // The graph. The identity with number n is that of entry n.
-  private(set) var entries: [GraphEntry] = []
-  private(set) var identities = IdentityTable()
-  /// The entries that have a value to encode, in the order of their distance from the roots.
-  private var queue: [Int] = []
-  private var nextInQueue = 0
-  private var replaced: [(number: Int, before: GraphEntry)] = []
-  private var currentLevel = 0
-  var identifierWriter = IdentifierWriter()
-
   private init() {
     state = .allocate(capacity: 1)
-    // Two steps, because the state points back here.
-    state.initialize(to: EncoderState(output: EncodingOutput(), core: Unmanaged.passUnretained(self)))
+    graph = .allocate(capacity: 1)
+    graph.initialize(to: GraphUnderConstruction())
+    identifierWriter = .allocate(capacity: 1)
+    identifierWriter.initialize(to: IdentifierWriter())
+    // Last, because the state points back here.
+    state.initialize(
+      to: EncoderState(output: EncodingOutput(), graph: graph, core: Unmanaged.passUnretained(self)))
   }
 
   // MARK: - The pool
@@ -64,13 +55,13 @@ final class EncodingCore {
 
   private func reset() {
     beginRecord()
-    entries.removeAll(keepingCapacity: entries.capacity < 4096)
-    identities.removeAll()
-    queue.removeAll(keepingCapacity: queue.capacity < 4096)
-    nextInQueue = 0
-    replaced.removeAll()
+    graph.pointee.entries.removeAll(keepingCapacity: graph.pointee.entries.capacity < 4096)
+    graph.pointee.identities.removeAll()
+    graph.pointee.queue.removeAll(keepingCapacity: graph.pointee.queue.capacity < 4096)
+    graph.pointee.nextInQueue = 0
+    graph.pointee.replaced.removeAll()
     failure = nil
-    currentLevel = 0
+    graph.pointee.currentLevel = 0
     if !userInfo.isEmpty { userInfo = [:] }
   }
 
@@ -84,13 +75,12 @@ final class EncodingCore {
     state.dropHoles(to: 0)
     state.pointee.frames.truncate(to: 0)
     state.pointee.depth = 0
-    shapes.removeAll(keepingCapacity: true)
-    for reference in references where reference.entry < entries.count {
-      entries[reference.entry].clear(reference.kind)
+    graph.pointee.shapes.removeAll(keepingCapacity: true)
+    for reference in graph.pointee.references where reference.entry < graph.pointee.entries.count {
+      graph.pointee.entries[reference.entry].clear(reference.kind)
     }
-    references.removeAll(keepingCapacity: true)
-    if !pathKeys.isEmpty { pathKeys.removeAll() }
-    noteCounts()
+    graph.pointee.references.removeAll(keepingCapacity: true)
+    if !graph.pointee.pathKeys.isEmpty { graph.pointee.pathKeys.removeAll() }
   }
 
   /// Encodes `value`, whatever its type, by its own `encode(to:)` and lends the body.
@@ -111,52 +101,44 @@ final class EncodingCore {
 
   /// The place of a shape in the record's table.
   func index(of shape: Unmanaged<Shape>) -> Int {
-    // Backwards: what stands in an array mostly has the shape of its neighbour. Records have few shapes.
+    // Backwards: what stands in an array mostly has the shape of its neighbour. Records have few graph.pointee.shapes.
     let address = shape.toOpaque()
-    if let index = shapes.lastIndex(where: { $0.toOpaque() == address }) { return index }
-    shapes.append(shape)
-    state.pointee.graph.shapeCount = shapes.count
-    return shapes.count - 1
+    if let index = graph.pointee.shapes.lastIndex(where: { $0.toOpaque() == address }) { return index }
+    graph.pointee.shapes.append(shape)
+    return graph.pointee.shapes.count - 1
   }
 
-  var recordShapes: [Unmanaged<Shape>] { shapes }
 
-  // MARK: - Identities and references
+  // MARK: - Identities and graph.pointee.references
 
   /// A nested container that is not in use.
   func takeNode() -> Unmanaged<EncodingNode> { waitingNodes.popLast() ?? Unmanaged.passRetained(EncodingNode()) }
   func giveBack(_ node: Unmanaged<EncodingNode>) { waitingNodes.append(node) }
 
-  private func noteCounts() {
-    state.pointee.graph = GraphMark(
-      referenceCount: references.count, entryCount: entries.count, queueCount: queue.count,
-      shapeCount: shapes.count, replacedCount: replaced.count, pathKeyCount: pathKeys.count)
-  }
 
   func rollBack(to mark: GraphMark) {
-    while replaced.count > mark.replacedCount {
-      let last = replaced.removeLast()
-      entries[last.number] = last.before
+    while graph.pointee.replaced.count > mark.replacedCount {
+      let last = graph.pointee.replaced.removeLast()
+      graph.pointee.entries[last.number] = last.before
     }
-    while references.count > mark.referenceCount {
-      let reference = references.removeLast()
-      entries[reference.entry].clear(reference.kind)
+    while graph.pointee.references.count > mark.referenceCount {
+      let reference = graph.pointee.references.removeLast()
+      graph.pointee.entries[reference.entry].clear(reference.kind)
     }
-    if queue.count > mark.queueCount { queue.removeSubrange(mark.queueCount...) }
-    if entries.count > mark.entryCount {
-      entries.removeSubrange(mark.entryCount...)
-      identities.truncate(to: mark.entryCount)
+    if graph.pointee.queue.count > mark.queueCount { graph.pointee.queue.removeSubrange(mark.queueCount...) }
+    if graph.pointee.entries.count > mark.entryCount {
+      graph.pointee.entries.removeSubrange(mark.entryCount...)
+      graph.pointee.identities.truncate(to: mark.entryCount)
     }
-    if shapes.count > mark.shapeCount { shapes.removeSubrange(mark.shapeCount...) }
-    if pathKeys.count > mark.pathKeyCount { pathKeys.removeSubrange(mark.pathKeyCount...) }
-    noteCounts()
+    if graph.pointee.shapes.count > mark.shapeCount { graph.pointee.shapes.removeSubrange(mark.shapeCount...) }
+    if graph.pointee.pathKeys.count > mark.pathKeyCount { graph.pointee.pathKeys.removeSubrange(mark.pathKeyCount...) }
   }
 
   /// Writes the identifier of the value at `address` into ``identifierWriter``.
   func writeIdentifier(of address: UnsafeRawPointer, _ facts: TypeFacts) throws {
-    identifierWriter.removeAll()
+    identifierWriter.pointee.removeAll()
     guard let access = facts.identifier else { throw GraphCodingError.missingConformance(type: facts.name) }
-    try access.get().write(address, &identifierWriter, canonicalBytes)
+    try access.get().write(address, &identifierWriter.pointee, canonicalBytes)
   }
 
   /// Queues an object for encoding, where the graph does not hold its identity yet, and returns its entry.
@@ -166,54 +148,77 @@ final class EncodingCore {
   func enqueue(
     tag: UInt64, _ value: any Encodable, _ facts: Unmanaged<TypeFacts>, level: Int
   ) -> Int {
-    let (number, isNew) = identities.insert(tag: tag, identifierWriter.bytes)
+    let (number, isNew) = graph.pointee.identities.insert(tag: tag, identifierWriter.pointee.bytes)
     if isNew {
-      entries.append(GraphEntry(value: value, facts: facts, level: level))
-      queue.append(number)
-    } else if entries[number].level >= level, !entries[number].isEncoded {
-      replaced.append((number, entries[number]))
-      if entries[number].level > level { queue.append(number) }
-      entries[number].level = level
-      entries[number].value = value
-      entries[number].facts = facts
+      graph.pointee.entries.append(GraphEntry(value: value, facts: facts, level: level))
+      graph.pointee.queue.append(number)
+    } else if graph.pointee.entries[number].level >= level, !graph.pointee.entries[number].isEncoded {
+      graph.pointee.replaced.append((number, graph.pointee.entries[number]))
+      if graph.pointee.entries[number].level > level { graph.pointee.queue.append(number) }
+      graph.pointee.entries[number].level = level
+      graph.pointee.entries[number].value = value
+      graph.pointee.entries[number].facts = facts
     }
-    noteCounts()
     return number
   }
 
   /// Queues a child of the record under construction.
   func enqueueChild(tag: UInt64, _ value: any Encodable, _ facts: Unmanaged<TypeFacts>) -> Int {
-    enqueue(tag: tag, value, facts, level: currentLevel + 1)
+    enqueue(tag: tag, value, facts, level: graph.pointee.currentLevel + 1)
   }
 
   /// Notes an identity that this record names without an object to encode: that of a `Reference`.
   func noteIdentity(_ identity: RecordIdentity, of type: Any.Type) -> Int {
-    let (number, isNew) = identity.identifier.bytes.withUnsafeBytes { identities.insert(tag: identity.tag, $0) }
+    let (number, isNew) = identity.identifier.bytes.withUnsafeBytes { graph.pointee.identities.insert(tag: identity.tag, $0) }
     // Farther than any object, so that a value of that identity, should one come, takes its place.
-    if isNew { entries.append(GraphEntry(value: NoObject(), facts: state.pointee.types.facts(of: type).0, level: .max)) }
-    state.pointee.graph.entryCount = entries.count
+    if isNew { graph.pointee.entries.append(GraphEntry(value: NoObject(), facts: state.pointee.types.facts(of: type).0, level: .max)) }
     return number
   }
 
   /// The place in the record's reference table of an entry of the graph.
   func referenceIndex(of entry: Int, _ kind: ReferenceKind) -> Int {
-    if let index = entries[entry].index(kind) { return index }
-    references.append((entry, kind))
-    entries[entry].setIndex(kind, references.count - 1)
-    state.pointee.graph.referenceCount = references.count
-    return references.count - 1
+    if let index = graph.pointee.entries[entry].index(kind) { return index }
+    graph.pointee.references.append((entry, kind))
+    graph.pointee.entries[entry].setIndex(kind, graph.pointee.references.count - 1)
+    return graph.pointee.references.count - 1
   }
 
   /// Takes the next entry to encode. Its children are one level farther from the roots.
   func beginNext() -> Int? {
-    guard nextInQueue < queue.count else { return nil }
-    let number = queue[nextInQueue]
-    nextInQueue += 1
-    entries[number].isEncoded = true
-    currentLevel = entries[number].level
-    replaced.removeAll(keepingCapacity: true)
-    noteCounts()
+    guard graph.pointee.nextInQueue < graph.pointee.queue.count else { return nil }
+    let number = graph.pointee.queue[graph.pointee.nextInQueue]
+    graph.pointee.nextInQueue += 1
+    graph.pointee.entries[number].isEncoded = true
+    graph.pointee.currentLevel = graph.pointee.entries[number].level
+    graph.pointee.replaced.removeAll(keepingCapacity: true)
     return number
+  }
+}
+
+/// The parts of a graph that is being encoded.
+struct GraphUnderConstruction {
+  // The record under construction: its tables.
+  var shapes: [Unmanaged<Shape>] = []
+  var references: [(entry: Int, kind: ReferenceKind)] = []
+  /// Keys of key types that are no enums, on the path to the value being encoded.
+  var pathKeys: [any CodingKey] = []
+
+  /// What the graph holds. The identity with number n is that of entry n.
+  var entries: [GraphEntry] = []
+  var identities = IdentityTable()
+  /// The entries that have a value to encode, in the order of their distance from the roots.
+  var queue: [Int] = []
+  var nextInQueue = 0
+  /// The entries whose value another one took the place of, while this record was encoded.
+  var replaced: [(number: Int, before: GraphEntry)] = []
+  /// The distance of this record's object from the roots.
+  var currentLevel = 0
+
+  /// How much of it there is, to go back to.
+  var mark: GraphMark {
+    GraphMark(
+      referenceCount: references.count, entryCount: entries.count, queueCount: queue.count,
+      shapeCount: shapes.count, replacedCount: replaced.count, pathKeyCount: pathKeys.count)
   }
 }
 

@@ -29,7 +29,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   func mark() -> EncodingMark {
     EncodingMark(
       count: pointee.output.count, frame: pointee.output.frame, entryCount: pointee.output.entries.count,
-      holeCount: pointee.output.holes.count, graph: pointee.graph)
+      holeCount: pointee.output.holes.count, graph: pointee.graph.pointee.mark)
   }
 
   @inline(never)

@@ -30,8 +30,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   @inline(never)
   private func setChild(text key: any CodingKey) {
-    core.pathKeys.append(key)
-    pointee.output.frame.child = .key(core.pathKeys.count - 1)
+    pointee.graph.pointee.pathKeys.append(key)
+    pointee.output.frame.child = .key(pointee.graph.pointee.pathKeys.count - 1)
   }
 
   /// Runs `body` with `key` as the current frame's step of the coding path.
@@ -44,10 +44,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   func withKey<R>(_ key: any CodingKey, _ body: () throws -> R) throws -> R {
-    let core = core
-    core.pathKeys.append(key)
-    let count = core.pathKeys.count
-    defer { if core.pathKeys.count >= count { core.pathKeys.removeSubrange((count - 1)...) } }
+    pointee.graph.pointee.pathKeys.append(key)
+    let count = pointee.graph.pointee.pathKeys.count
+    defer { if pointee.graph.pointee.pathKeys.count >= count { pointee.graph.pointee.pathKeys.removeSubrange((count - 1)...) } }
     return try withChild(.key(count - 1), body)
   }
 
@@ -174,9 +173,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     try withUnsafePointer(to: value) { value in
       try core.writeIdentifier(of: UnsafeRawPointer(value), facts.takeUnretainedValue())
     }
-    let tag = try facts.takeUnretainedValue().tags().identity
-    if pointee.isCanonical { return writeCanonicalReference(tag.digest, core.identifierWriter.bytes) }
-    let entry = core.enqueueChild(tag: tag.digest, value, facts)
+    let tag = try facts.takeUnretainedValue().identityDigest()
+    if pointee.isCanonical { return writeCanonicalReference(tag, core.identifierWriter.pointee.bytes) }
+    let entry = core.enqueueChild(tag: tag, value, facts)
     writeReference(index: core.referenceIndex(of: entry, kind))
   }
 
@@ -189,12 +188,12 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   private func writeInterned<T: Encodable>(_ value: T, _ facts: Unmanaged<TypeFacts>) throws {
-    let tag = try facts.takeUnretainedValue().tags().identity
+    let tag = try facts.takeUnretainedValue().identityDigest()
     let canonical = try canonicalBytes(of: value, userInfo: core.userInfo)
-    core.identifierWriter.removeAll()
-    canonical.withUnsafeBytes { core.identifierWriter.write(digest: ContentDigest.digest16(of: $0)) }
-    if pointee.isCanonical { return writeCanonicalReference(tag.digest, core.identifierWriter.bytes) }
-    let entry = core.enqueueChild(tag: tag.digest, value, facts)
+    core.identifierWriter.pointee.removeAll()
+    canonical.withUnsafeBytes { core.identifierWriter.pointee.write(digest: ContentDigest.digest16(of: $0)) }
+    if pointee.isCanonical { return writeCanonicalReference(tag, core.identifierWriter.pointee.bytes) }
+    let entry = core.enqueueChild(tag: tag, value, facts)
     writeReference(index: core.referenceIndex(of: entry, .eager))
   }
 

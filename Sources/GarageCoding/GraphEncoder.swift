@@ -29,11 +29,12 @@ public final class GraphEncoder: Sendable {
   public func encode(_ roots: [any Encodable]) throws -> EncodedGraph {
     try EncodingCore.withCore(userInfo: userInfo) { core in
       var builder = GraphBuilder(keyPrefix: keyPrefix)
+      defer { builder.deallocate() }
       for root in roots {
         let (tag, facts) = try core.writeIdentity(ofRoot: root)
-        let count = core.identities.count
-        let entry = core.enqueue(tag: tag.digest, root, facts, level: 0)
-        if entry >= count { builder.graph.roots.append(core.identities.identity(of: entry)) }
+        let count = core.graph.pointee.identities.count
+        let entry = core.enqueue(tag: tag, root, facts, level: 0)
+        if entry >= count { builder.graph.roots.append(core.graph.pointee.identities.identity(of: entry)) }
       }
       while let entry = core.beginNext() { try builder.addRecord(of: entry, core) }
       return builder.graph
@@ -47,7 +48,7 @@ public final class GraphEncoder: Sendable {
   public func identity(of value: any Encodable) throws -> RecordIdentity {
     try EncodingCore.withCore(userInfo: userInfo) { core in
       let tag = try core.writeIdentity(ofRoot: value).0
-      return RecordIdentity(tag: tag.digest, identifier: Identifier(core.identifierWriter))
+      return RecordIdentity(tag: tag, identifier: Identifier(core.identifierWriter.pointee))
     }
   }
 }
@@ -77,152 +78,19 @@ public struct EncodedGraph: Sendable {
   public internal(set) var shapes: [(digest: UInt64, text: [UInt8])] = []
 }
 
-/// Puts records together behind one another.
-private struct GraphBuilder {
-  var graph = EncodedGraph()
-  private let keyPrefix: UInt8
-  private let time: UInt64
-  private var tagDigests: Set<UInt64> = []
-  private var shapeDigests: Set<UInt64> = []
-  private var lastFacts: TypeFacts?
-  private var lastTags: TypeFacts.Tags?
-  private var tagTable: [UInt64] = []
-
-  init(keyPrefix: UInt8) {
-    self.keyPrefix = keyPrefix
-    time = UInt64(max(0, Date().timeIntervalSince1970 * 1000))
-  }
-
-  mutating func addRecord(of number: Int, _ core: EncodingCore) throws {
-    let (value, facts) = (core.entries[number].value, core.entries[number].facts.takeUnretainedValue())
-    let tags = try tags(of: facts)
-    let keyStart = graph.keys.count
-    graph.keys.append(keyPrefix)
-    append(digest: tags.identity.digest, to: &graph.keys)
-    let isCut = core.identities.withIdentifier(of: number) { identifier in
-      Identifier.appendKeyForm(of: identifier, to: &graph.keys)
-      return Identifier.isCut(byteCount: identifier.count)
-    }
-    let start = graph.bytes.count
-    try core.withBody(of: value) { body in
-      var flags: UInt8 = 0
-      if isCut { flags |= RecordFormat.Flag.hasFullIdentifier }
-      if tags.concrete != tags.identity { flags |= RecordFormat.Flag.hasConcreteTag }
-      if !core.references.isEmpty { flags |= RecordFormat.Flag.hasReferences }
-      if !core.recordShapes.isEmpty { flags |= RecordFormat.Flag.hasShapes }
-      graph.bytes.append(UInt8(RecordFormat.version))
-      graph.bytes.append(flags)
-      for _ in RecordFormat.checksumOffset..<RecordFormat.timeOffset { graph.bytes.append(0) }
-      for byte in 0..<6 { graph.bytes.append(UInt8(truncatingIfNeeded: time >> UInt64(byte * 8))) }
-      if isCut {
-        core.identities.withIdentifier(of: number) { identifier in
-          appendVarint(UInt64(identifier.count), to: &graph.bytes)
-          graph.bytes.append(contentsOf: identifier)
-        }
-      }
-      if tags.concrete != tags.identity { append(digest: tags.concrete.digest, to: &graph.bytes) }
-      if !core.references.isEmpty { appendReferences(core) }
-      if !core.recordShapes.isEmpty { appendShapes(core) }
-      graph.bytes.append(contentsOf: body)
-    }
-    sealRecord(key: keyStart + 1, record: start)
-    graph.records.append(
-      EncodedGraph.Record(
-        key: keyStart..<graph.keys.count, value: start..<graph.bytes.count,
-        formerTags: tags.former.isEmpty ? [] : tags.former.map(\.digest)))
-  }
-
-  /// Fills in the checksum.
-  private mutating func sealRecord(key: Int, record: Int) {
-    let checksum = graph.keys.withUnsafeBytes { keys in
-      graph.bytes.withUnsafeBytes { bytes in
-        RecordFormat.checksum(
-          key: UnsafeRawBufferPointer(rebasing: keys[key...]),
-          record: UnsafeRawBufferPointer(rebasing: bytes[record...]))
-      }
-    }
-    for byte in 0..<4 {
-      graph.bytes[record + RecordFormat.checksumOffset + byte] = UInt8(truncatingIfNeeded: checksum >> UInt32(byte * 8))
-    }
-  }
-
-  private mutating func appendReferences(_ core: EncodingCore) {
-    tagTable.removeAll(keepingCapacity: true)
-    var tagIndices: [UInt64: Int] = [:]
-    for reference in core.references {
-      let tag = core.identities.tag(of: reference.entry)
-      if tagTable.last == tag || tagIndices[tag] != nil { continue }
-      tagIndices[tag] = tagTable.count
-      tagTable.append(tag)
-      noteTag(of: reference, core)
-    }
-    appendVarint(UInt64(tagTable.count), to: &graph.bytes)
-    for tag in tagTable { append(digest: tag, to: &graph.bytes) }
-    appendVarint(UInt64(core.references.count), to: &graph.bytes)
-    for reference in core.references {
-      let tag = tagTable.count == 1 ? 0 : tagIndices[core.identities.tag(of: reference.entry)] ?? 0
-      graph.bytes.append(reference.kind.rawValue << 6 | UInt8(min(tag, 63)))
-      if tag >= 63 { appendVarint(UInt64(tag), to: &graph.bytes) }
-      core.identities.withIdentifier(of: reference.entry) { identifier in
-        appendVarint(UInt64(identifier.count), to: &graph.bytes)
-        graph.bytes.append(contentsOf: identifier)
-      }
-    }
-  }
-
-  private mutating func appendShapes(_ core: EncodingCore) {
-    appendVarint(UInt64(core.recordShapes.count), to: &graph.bytes)
-    for shape in core.recordShapes {
-      let shape = shape.takeUnretainedValue()
-      append(digest: shape.digest, to: &graph.bytes)
-      if shapeDigests.insert(shape.digest).inserted { graph.shapes.append((shape.digest, shape.text)) }
-    }
-  }
-
-  private func append(digest: UInt64, to bytes: inout [UInt8]) {
-    withUnsafeBytes(of: digest.bigEndian) { bytes.append(contentsOf: $0) }
-  }
-
-  // MARK: - Tags
-
-  private mutating func tags(of facts: TypeFacts) throws -> TypeFacts.Tags {
-    if facts === lastFacts, let lastTags { return lastTags }
-    let tags = try facts.tags()
-    lastFacts = facts
-    lastTags = tags
-    note(tags.identity)
-    note(tags.concrete)
-    return tags
-  }
-
-  private mutating func note(_ tag: TypeTag) {
-    if tagDigests.insert(tag.digest).inserted { graph.tags.append(tag) }
-  }
-
-  /// The text of a tag that only a `Reference` names is known to the process that made the reference.
-  private mutating func noteTag(of reference: (entry: Int, kind: ReferenceKind), _ core: EncodingCore) {
-    let digest = core.identities.tag(of: reference.entry)
-    if tagDigests.contains(digest) { return }
-    let facts = core.entries[reference.entry].facts.takeUnretainedValue()
-    if let tags = try? facts.tags(), let tag = ([tags.identity] + tags.former).first(where: { $0.digest == digest }) {
-      note(tag)
-    }
-  }
-}
-
 extension EncodingCore {
-  /// Writes the identifier of a root into ``identifierWriter``; returns the tag of its identity space.
-  func writeIdentity(ofRoot root: any Encodable) throws -> (TypeTag, Unmanaged<TypeFacts>) {
+  /// Writes the identifier of a root into ``identifierWriter``; returns the digest of its identity space's tag.
+  func writeIdentity(ofRoot root: any Encodable) throws -> (UInt64, Unmanaged<TypeFacts>) {
     let facts = state.pointee.types.facts(of: type(of: root)).0
     let known = facts.takeUnretainedValue()
-    let tag = try known.tags().identity
+    let tag = try known.identityDigest()
     switch known.rootIdentification {
     case .identifier:
       try withAddress(of: root) { try writeIdentifier(of: $0, known) }
     case .digest:
       let canonical = try canonicalBytes(of: root, userInfo: userInfo)
-      identifierWriter.removeAll()
-      canonical.withUnsafeBytes { identifierWriter.write(digest: ContentDigest.digest16(of: $0)) }
+      identifierWriter.pointee.removeAll()
+      canonical.withUnsafeBytes { identifierWriter.pointee.write(digest: ContentDigest.digest16(of: $0)) }
     case .none:
       throw GraphCodingError.missingConformance(type: known.name)
     }

@@ -36,19 +36,32 @@ final class TypeFacts: @unchecked Sendable {
   let rootIdentification: TypeDescription.Identification
   /// The tags, made ahead for types that become references wherever they stand.
   private let referenceTags: Result<Tags, any Error>?
+  private let referenceDigest: UInt64?
   /// Where `kind` is `.reference`, or a root is identified by `id`: how its identifier is written.
   let identifier: Result<IdentifierAccess, any Error>?
   let isClass: Bool
   /// The type as a metatype to decode by, where it is `Decodable`.
   let decodable: (any Decodable.Type)?
 
-  struct Tags {
+  /// An object, so that handing it around copies no texts.
+  final class Tags: Sendable {
     /// Names the identity space.
-    var identity: TypeTag
+    let identity: TypeTag
     /// Names the type itself.
-    var concrete: TypeTag
+    let concrete: TypeTag
     /// Names the identity space had before.
-    var former: [TypeTag]
+    let former: [TypeTag]
+    let formerDigests: [UInt64]
+    /// Whether the type is a class in the identity space of a superclass.
+    let isSubclass: Bool
+
+    init(identity: TypeTag, concrete: TypeTag, former: [TypeTag]) {
+      self.identity = identity
+      self.concrete = concrete
+      self.former = former
+      formerDigests = former.map(\.digest)
+      isSubclass = identity != concrete
+    }
   }
 
   /// How the identifier of a value at an address is written.
@@ -84,6 +97,7 @@ final class TypeFacts: @unchecked Sendable {
     }
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil
+    referenceDigest = (try? referenceTags?.get())?.identity.digest
     if hasIdentity, let identifiable {
       identifier = Result { try TypeFacts.access(identifiable) }
     } else {
@@ -103,6 +117,12 @@ final class TypeFacts: @unchecked Sendable {
     if let referenceTags { return try referenceTags.get() }
     if rootIdentification == .none { throw GraphCodingError.missingConformance(type: name) }
     return try TypeFacts.makeTags(of: type)
+  }
+
+  /// The digest of the identity space's tag.
+  func identityDigest() throws -> UInt64 {
+    if let referenceDigest { return referenceDigest }
+    return try tags().identity.digest
   }
 
   private static func makeTags(of type: Any.Type) throws -> Tags {

@@ -131,7 +131,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .byte(let keys, let discriminator):
       keys.pointee.table.takeUnretainedValue().keys[Int(discriminator)]
     case .index(let index): PlainKey(intValue: index)
-    case .key(let index): index < core.pathKeys.count ? core.pathKeys[index] : nil
+    case .key(let index): index < pointee.graph.pointee.pathKeys.count ? pointee.graph.pointee.pathKeys[index] : nil
     }
   }
 }
