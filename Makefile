@@ -1,8 +1,10 @@
 # Every command that the project needs. `make demo` and `make test` install what is missing, then run.
 
 SWIFT ?= swift
+# How long 'make fuzz' goes on for each driver.
+SECONDS ?= 60
 
-.PHONY: help demo test lint format engines consumer check-archive clean
+.PHONY: help demo test lint format engines consumer fuzz check-archive clean
 
 help:
 	@echo 'make demo           build in release mode and park this machine'"'"'s package database'
@@ -10,6 +12,7 @@ help:
 	@echo 'make lint           check the style only'
 	@echo 'make format         format the sources in place'
 	@echo 'make consumer       build an app package against this one: no third-party code allowed'
+	@echo 'make fuzz           random histories with fresh seeds on every driver, SECONDS=60 each'
 	@echo 'make check-archive  compare the demo with an independent count over the full Debian archive'
 	@echo 'make clean          remove everything that was built'
 
@@ -34,6 +37,9 @@ engines:
 
 consumer: engines
 	Scripts/check-consumer.sh
+
+fuzz: engines
+	GARAGE_FUZZ_SECONDS=$(SECONDS) $(SWIFT) test --disable-xctest --filter FuzzTests
 
 check-archive: engines
 	Scripts/check-archive.sh
