@@ -7,6 +7,8 @@ struct DecoderState {
   var input = DecodingInput()
   var record = RecordContext()
   var lastSerial: UInt64 = 0
+  /// The last serial before the session that uses this state; see `EncoderState.serialBefore`.
+  var serialBefore = UInt64.max
   /// How many values are open around the next one.
   var depth = 0
   /// The frames around the current one, outermost first, of all records that are being decoded.
@@ -115,15 +117,17 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     return try body(serial)
   }
 
-  func staleContainer(_ keys: [any CodingKey]) -> any Error {
-    fail(
-      DecodingError.dataCorrupted(
-        DecodingError.Context(
-          codingPath: codingPath + keys,
-          debugDescription: """
-            A container or decoder was used after the init(from:) that it was made for, or while a value \
-            inside it was being decoded. Use it only where it was given.
-            """)))
+  /// The error for a container with that serial, whose frame is not the current one.
+  func staleContainer(_ keys: [any CodingKey], _ serial: UInt64) -> any Error {
+    let isCurrent = serial > pointee.serialBefore
+    let error = DecodingError.dataCorrupted(
+      DecodingError.Context(
+        codingPath: isCurrent ? codingPath + keys : keys,
+        debugDescription: """
+          A container or decoder was used after the init(from:) that it was made for, or while a value \
+          inside it was being decoded. Use it only where it was given.
+          """))
+    return isCurrent ? fail(error) : error
   }
 
   /// Notes an error that must not be lost, even where user code says `try?`.

@@ -39,7 +39,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Moves the cursor to the next element.
   @inline(__always)
   func beginElement(_ type: Any.Type, serial: UInt64) throws {
-    guard pointee.input.frame.serial == serial else { throw staleContainer([]) }
+    guard pointee.input.frame.serial == serial else { throw staleContainer([], serial) }
     let index = pointee.input.frame.next
     guard index < pointee.input.frame.count else {
       throw DecodingError.valueNotFound(
@@ -103,7 +103,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
         throw mismatch(type)
       }
       return value
-    case .url where (try tag()) < BodyTag.string8, .packed where !(try hasPackedForm(type)): return try readInline(type)
+    case .url where try isMap(), .packed where !(try hasPackedForm(type)): return try readInline(type)
     default:
       try readScalar(kind, type)
       return pointee.scratch.assumingMemoryBound(to: T.self).move()
@@ -140,6 +140,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func isReference() throws -> Bool {
     let tag = try tag()
     return tag >= BodyTag.smallReference || tag == BodyTag.reference8 || tag == BodyTag.reference32
+  }
+
+  private func isMap() throws -> Bool {
+    let tag = try tag()
+    return tag == BodyTag.mapSmall || tag == BodyTag.mapLarge
   }
 
   func readReferenceIndex() throws -> Int {
@@ -184,7 +189,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 }
 
 /// What a key without a value decodes to, for the types that say so: nil where it is an error.
-func emptyValue<T>(_ type: T.Type) -> T? { (type as? any EmptyDecodable.Type)?.empty as? T }
+func emptyValue<T>(_ type: T.Type) -> T? {
+  // Asked for first: where T is an optional, a cast of nil would make one.
+  guard let type = type as? any EmptyDecodable.Type else { return nil }
+  return type.empty as? T
+}
 
 /// A type of this module whose property may be missing from a record.
 protocol EmptyDecodable {

@@ -185,15 +185,19 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try state.decoder(node(key)).unkeyedContainer()
   }
 
-  func superDecoder(forKey key: Key) throws -> any Decoder { try state.decoder(node(key)) }
+  /// As with JSON, of a key that is not there a decoder of null.
+  func superDecoder(forKey key: Key) throws -> any Decoder {
+    try inside {
+      guard try state.find(key, keys, serial: serial) else { return state.decoder(state.makeNullNode(key)) }
+      return try state.decoder(state.makeNode())
+    }
+  }
 
   func superDecoder() throws -> any Decoder {
     try inside {
-      guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([PlainKey.super]) }
+      guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([PlainKey.super], serial) }
       guard try state.findText(PlainKey.super.stringValue) else {
-        throw DecodingError.keyNotFound(
-          PlainKey.super,
-          DecodingError.Context(codingPath: state.codingPath, debugDescription: "The record has no value for its superclass."))
+        return state.decoder(state.makeNullNode(PlainKey.super))
       }
       return try state.decoder(state.makeNode())
     }
@@ -283,17 +287,27 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   }
 
   mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
-    try state.decoder(nextNode([String: Any].self)).container(keyedBy: type)
+    try next([String: Any].self) { try $0.container(keyedBy: type) }
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    try state.decoder(nextNode([Any].self)).unkeyedContainer()
+    try next([Any].self) { try $0.unkeyedContainer() }
   }
 
-  mutating func superDecoder() throws -> any Decoder { try state.decoder(nextNode((any Decoder).self)) }
+  mutating func superDecoder() throws -> any Decoder { try next((any Decoder).self) { $0 } }
 
-  private func nextNode(_ type: Any.Type) throws -> Unmanaged<DecodingNode> {
-    try read(type) { try state.makeNode() }
+  /// Reads the next element as a container. One that is none stays the next.
+  private func next<R>(_ type: Any.Type, _ body: (ValueDecoder) throws -> R) throws -> R {
+    let (node, end) = try inside {
+      try state.beginElement(type, serial: serial)
+      return (try state.makeNode(), state.pointee.cursor)
+    }
+    let result = try body(state.decoder(node))
+    try inside {
+      state.pointee.cursor = end
+      state.advance()
+    }
+    return result
   }
 }
 
@@ -309,7 +323,7 @@ struct SingleValueReader: SingleValueDecodingContainer {
   private func read<R>(_ body: () throws -> R) throws -> R {
     try state.enter(node, serial)
     defer { state.leave(node) }
-    guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([]) }
+    guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([], serial) }
     state.pointee.cursor = state.pointee.input.frame.start
     return try body()
   }

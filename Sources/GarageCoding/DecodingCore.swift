@@ -35,7 +35,11 @@ final class DecodingCore {
 
   private static let pool = CorePool<DecodingCore>()
 
-  static func take() -> Unmanaged<DecodingCore> { pool.take() ?? Unmanaged.passRetained(DecodingCore()) }
+  static func take() -> Unmanaged<DecodingCore> {
+    let core = pool.take() ?? Unmanaged.passRetained(DecodingCore())
+    core._withUnsafeGuaranteedRef { $0.state.pointee.serialBefore = $0.state.pointee.lastSerial }
+    return core
+  }
 
   static func giveBack(_ core: Unmanaged<DecodingCore>) {
     core._withUnsafeGuaranteedRef { $0.reset() }
@@ -43,6 +47,7 @@ final class DecodingCore {
   }
 
   private func reset() {
+    state.pointee.serialBefore = .max
     failure = nil
     if !userInfo.isEmpty { userInfo = [:] }
     graph = nil

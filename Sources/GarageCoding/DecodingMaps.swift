@@ -29,7 +29,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Moves the cursor to the value of `key`. False where the map has none.
   @inline(__always)
   func find<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws -> Bool {
-    guard pointee.input.frame.serial == serial else { throw staleContainer([key]) }
+    guard pointee.input.frame.serial == serial else { throw staleContainer([key], serial) }
     if keys.pointee.isByte {
       let discriminator = discriminator(of: key)
       if pointee.input.frame.keys != keys { bind(keys) }
@@ -89,21 +89,32 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     // Reading on behind it is what the next look-up will want.
     pointee.input.frame.next = field &+ 1
     pointee.input.frame.nextOffset = offset &+ 1
-    return try hasEntries() ? findEntry(key.stringValue) : false
+    return try hasEntries() && findEntry(key.stringValue) || findEarlier(key.stringValue)
+  }
+
+  /// Finds a field that a superclass wrote under a key for which its subclass has no value.
+  private func findEarlier(_ key: String) throws -> Bool {
+    guard let shape = pointee.input.frame.shape?.takeUnretainedValue(), !shape.earlierPositions.isEmpty else { return false }
+    for field in shape.earlierPositions[key] ?? [] where try hasValue(field) {
+      pointee.cursor = try offset(ofField: field)
+      pointee.input.frame.current = field
+      return true
+    }
+    return false
+  }
+
+  private func hasValue(_ field: Int) throws -> Bool {
+    let offset = try offset(ofField: field)
+    return offset < pointee.input.frame.end && pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent
   }
 
   func findText(_ text: String) throws -> Bool {
-    if let shape = pointee.input.frame.shape, let field = shape.takeUnretainedValue().positions[text] {
-      let offset = try offset(ofField: field)
-      if offset < pointee.input.frame.end,
-        pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent
-      {
-        pointee.cursor = offset
-        pointee.input.frame.current = field
-        return true
-      }
+    if let shape = pointee.input.frame.shape, let field = shape.takeUnretainedValue().positions[text], try hasValue(field) {
+      pointee.cursor = try offset(ofField: field)
+      pointee.input.frame.current = field
+      return true
     }
-    return try findEntry(text)
+    return try findEntry(text) || findEarlier(text)
   }
 
   /// Called when the field at the cursor was read: the next one begins here.
@@ -210,19 +221,22 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   /// The texts of all keys that the map has a value for.
   func allKeys(serial: UInt64) throws -> [String] {
-    guard pointee.input.frame.serial == serial else { throw staleContainer([]) }
+    guard pointee.input.frame.serial == serial else { throw staleContainer([], serial) }
     try indexAll()
     let frame = pointee.input.frame
     var keys: [String] = []
+    let shape = frame.shape?.takeUnretainedValue()
     for field in 0..<frame.indexCount {
       let offset = pointee.input.offsets.base[frame.indexBase + field]
       if field >= frame.shapedCount {
         keys.append(String(decoding: keyBytes(try keyRange(at: offset)), as: UTF8.self))
-      } else if pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent,
-        let shape = frame.shape?.takeUnretainedValue(), shape.positions[shape.keys[field]] == field
-      {
+      } else if let shape, pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent {
         keys.append(shape.keys[field])
       }
+    }
+    if let shape, !shape.earlierPositions.isEmpty {
+      var seen: Set<String> = []
+      keys.removeAll { !seen.insert($0).inserted }
     }
     return keys
   }

@@ -75,6 +75,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     case BodyTag.uint128: return T(exactly: try payload128())
     case BodyTag.double: return T(exactly: Double(bitPattern: UInt64(littleEndian: try payload(UInt64.self))))
     case BodyTag.float: return T(exactly: Float(bitPattern: UInt32(littleEndian: try payload(UInt32.self))))
+    case BodyTag.date: return T(exactly: Double(bitPattern: UInt64(littleEndian: try payload(UInt64.self))))
     case BodyTag.decimal: return T("\(try readDecimal())")
     default: throw mismatch(T.self)
     }
@@ -101,6 +102,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(never)
   private func readRareDouble() throws -> Double {
     switch try tag() {
+    // As with JSON, where a date is a number.
+    case BodyTag.date: return Double(bitPattern: UInt64(littleEndian: try payload(UInt64.self)))
     case BodyTag.float: return Double(Float(bitPattern: UInt32(littleEndian: try payload(UInt32.self))))
     case BodyTag.decimal:
       guard let number = Double("\(try readDecimal())") else { throw doesNotFit(Double.self) }
@@ -113,7 +116,10 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   func readFloat() throws -> Float {
     if try tag() == BodyTag.float { return Float(bitPattern: UInt32(littleEndian: try payload(UInt32.self))) }
-    return Float(try readDouble())
+    let number = try readDouble()
+    let float = Float(number)
+    if float.isInfinite && number.isFinite { throw doesNotFit(Float.self) }
+    return float
   }
 
   @inline(__always)
@@ -125,6 +131,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       start = pointee.cursor &+ 1
       count = Int(tag & 0x3F)
     } else {
+      // As with JSON, where a UUID is text.
+      if tag == BodyTag.uuid { return try readUUID().uuidString }
       (start, count) = try longString(tag)
     }
     guard count <= end &- start else { throw DamagedBody(reason: "a string goes beyond the end", offset: start) }
@@ -207,7 +215,10 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       case BodyTag.smallInteger..<BodyTag.shortString, BodyTag.int8...BodyTag.uint128:
         guard let number = Decimal(string: String(try readInteger(Int128.self))) else { throw malformed("Decimal") }
         return number
-      case BodyTag.double, BodyTag.float: return Decimal(try readDouble())
+      case BodyTag.double, BodyTag.float:
+        let number = try readDouble(), decimal = Decimal(number)
+        if decimal.isNaN && !number.isNaN { throw doesNotFit(Decimal.self) }
+        return decimal
       default: throw mismatch(Decimal.self)
       }
     }

@@ -8,6 +8,9 @@ struct EncoderState {
   var output: EncodingOutput
   /// The serial given last. Never used again, so that a stale container is always recognised.
   var lastSerial: UInt64 = 0
+  /// The last serial before the graph that is being encoded: a container with this one or one before it belongs
+  /// to a graph that is done. The greatest while there is none.
+  var serialBefore = UInt64.max
   /// How many values are open around the next one.
   var depth = 0
   /// Whether the bytes are to be canonical: for a digest, not for a record.
@@ -27,6 +30,7 @@ struct GraphMark {
   var shapeCount: Int
   var replacedCount: Int
   var pathKeyCount: Int
+  var crossingCount: Int
 }
 
 typealias EncoderPointer = UnsafeMutablePointer<EncoderState>

@@ -199,14 +199,14 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   // MARK: - Containers inside
 
   func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
-    switch makeNode(key) {
+    switch makeNode(key, .map) {
     case .success(let node): state.encoder(node).container(keyedBy: type)
     case .failure(let error): KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
     }
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    switch makeNode(key) {
+    switch makeNode(key, .array) {
     case .success(let node): state.encoder(node).unkeyedContainer()
     case .failure(let error): FailedEncoding(error: error, codingPath: codingPath)
     }
@@ -225,7 +225,7 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
       try state.enter(node, serial)
       defer { state.leave(node) }
       return try state.withKey(PlainKey.super) {
-        guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([PlainKey.super]) }
+        guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([PlainKey.super], serial) }
         state.beginEntry(PlainKey.super.stringValue)
         return try state.makeNode()
       }
@@ -236,12 +236,16 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
   }
 
-  private func makeNode(_ key: Key) -> Result<Unmanaged<EncodingNode>, any Error> {
+  /// A container of that kind for `key`: the one that was asked for before, or a new one. Without a kind always
+  /// a new one.
+  private func makeNode(_ key: Key, _ kind: EncodingFrame.Kind? = nil) -> Result<Unmanaged<EncodingNode>, any Error> {
     Result {
       try state.enter(node, serial)
       defer { state.leave(node) }
+      let field = kind.map { EncodingNode.Field(frame: serial, key: key.stringValue, kind: $0) }
+      if let field, state.pointee.output.frame.serial == serial, let node = state.core.fields[field] { return node }
       try state.beginField(key, keys, serial: serial)
-      return try state.withKey(key, keys) { try state.makeNode() }
+      return try state.withKey(key, keys) { try state.makeNode(field) }
     }
   }
 }

@@ -16,6 +16,8 @@ final class EncodingCore {
   let graph: UnsafeMutablePointer<GraphUnderConstruction>
   let identifierWriter: UnsafeMutablePointer<IdentifierWriter>
   private var waitingNodes: [Unmanaged<EncodingNode>] = []
+  /// The nested containers of the open maps that were asked for by key.
+  var fields: [EncodingNode.Field: Unmanaged<EncodingNode>] = [:]
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// Whether references stand inline by their own: inside an identifier nothing is a reference.
   var inlinesEverything = false
@@ -46,6 +48,7 @@ final class EncodingCore {
     core.userInfo = userInfo
     core.state.pointee.isCanonical = isCanonical
     core.inlinesEverything = inlinesEverything
+    core.state.pointee.serialBefore = core.state.pointee.lastSerial
     defer {
       core.reset()
       pool.giveBack(pooled)
@@ -54,6 +57,7 @@ final class EncodingCore {
   }
 
   private func reset() {
+    state.pointee.serialBefore = .max
     beginRecord()
     graph.pointee.entries.removeAll(keepingCapacity: graph.pointee.entries.capacity < 4096)
     graph.pointee.identities.removeAll()
@@ -81,6 +85,7 @@ final class EncodingCore {
     }
     graph.pointee.references.removeAll(keepingCapacity: true)
     if !graph.pointee.pathKeys.isEmpty { graph.pointee.pathKeys.removeAll() }
+    if !graph.pointee.crossings.isEmpty { graph.pointee.crossings.removeAll() }
   }
 
   /// Encodes `value`, whatever its type, by its own `encode(to:)` and lends the body.
@@ -93,6 +98,16 @@ final class EncodingCore {
     }
     if let failure { throw failure }
     return try body(UnsafeRawBufferPointer(start: state.pointee.output.base, count: state.pointee.output.count))
+  }
+
+  func noteCrossing(into node: UInt64) {
+    graph.pointee.crossings.append(node)
+  }
+
+  /// Whether since `mark` somebody wrote into a nested container that is as old as the serial or older.
+  func hasCrossed(since mark: GraphMark, _ serial: UInt64) -> Bool {
+    graph.pointee.crossings.count > mark.crossingCount
+      && graph.pointee.crossings[mark.crossingCount...].contains { $0 <= serial }
   }
 
   func noteFailure(_ error: any Error) {
@@ -202,6 +217,9 @@ struct GraphUnderConstruction {
   var references: [(entry: Int, kind: ReferenceKind)] = []
   /// Keys of key types that are no enums, on the path to the value being encoded.
   var pathKeys: [any CodingKey] = []
+  /// Uses of nested containers from inside a value that was begun after them: what a value wrote outside itself
+  /// cannot be taken back with it.
+  var crossings: [UInt64] = []
 
   /// What the graph holds. The identity with number n is that of entry n.
   var entries: [GraphEntry] = []
@@ -218,7 +236,8 @@ struct GraphUnderConstruction {
   var mark: GraphMark {
     GraphMark(
       referenceCount: references.count, entryCount: entries.count, queueCount: queue.count,
-      shapeCount: shapes.count, replacedCount: replaced.count, pathKeyCount: pathKeys.count)
+      shapeCount: shapes.count, replacedCount: replaced.count, pathKeyCount: pathKeys.count,
+      crossingCount: crossings.count)
   }
 }
 

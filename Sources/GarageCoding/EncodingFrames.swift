@@ -15,6 +15,7 @@ struct EncodingMark {
   var entryCount: Int
   var holeCount: Int
   var graph: GraphMark
+  var lastSerial: UInt64
 }
 
 extension UnsafeMutablePointer where Pointee == EncoderState {
@@ -29,7 +30,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   func mark() -> EncodingMark {
     EncodingMark(
       count: pointee.output.count, frame: pointee.output.frame, entryCount: pointee.output.entries.count,
-      holeCount: pointee.output.holes.count, graph: pointee.graph.pointee.mark)
+      holeCount: pointee.output.holes.count, graph: pointee.graph.pointee.mark,
+      lastSerial: pointee.lastSerial)
   }
 
   @inline(never)
@@ -38,6 +40,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     pointee.output.frame = mark.frame
     pointee.output.entries.truncate(to: mark.entryCount)
     dropHoles(to: mark.holeCount)
+    if core.hasCrossed(since: mark.graph, mark.lastSerial) { _ = staleContainer([], pointee.lastSerial) }
     core.rollBack(to: mark.graph)
   }
 
@@ -113,7 +116,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Begins the field `key`: after it, its value is written.
   @inline(__always)
   func beginField<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws {
-    guard pointee.output.frame.serial == serial else { throw staleContainer([key]) }
+    guard pointee.output.frame.serial == serial else { throw staleContainer([key], serial) }
     if keys.pointee.isByte {
       let discriminator = discriminator(of: key)
       if pointee.output.frame.keys == keys && pointee.output.frame.isOrdered
@@ -132,7 +135,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// order; elsewhere it takes none.
   @inline(__always)
   func writeAbsent<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws {
-    guard pointee.output.frame.serial == serial else { throw staleContainer([key]) }
+    guard pointee.output.frame.serial == serial else { throw staleContainer([key], serial) }
     guard keys.pointee.isByte else { return }
     let discriminator = discriminator(of: key)
     if pointee.output.frame.keys == keys && pointee.output.frame.isOrdered
@@ -250,7 +253,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   @inline(__always)
   func beginElement(serial: UInt64) throws {
-    guard pointee.output.frame.serial == serial else { throw staleContainer([]) }
+    guard pointee.output.frame.serial == serial else { throw staleContainer([], serial) }
     pointee.output.frame.count &+= 1
   }
 
@@ -265,7 +268,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 extension UnsafeMutablePointer where Pointee == EncoderState {
   @inline(__always)
   func beginSingle(serial: UInt64) throws {
-    guard pointee.output.frame.serial == serial else { throw staleContainer([]) }
+    guard pointee.output.frame.serial == serial else { throw staleContainer([], serial) }
     guard pointee.output.frame.kind == .empty else { throw secondContainer("single value") }
     pointee.output.frame.kind = .single
   }
@@ -282,16 +285,19 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
             """)))
   }
 
-  func staleContainer(_ keys: [any CodingKey]) -> any Error {
-    fail(
-      EncodingError.invalidValue(
-        keys.map(\.stringValue),
-        EncodingError.Context(
-          codingPath: codingPath + keys,
-          debugDescription: """
-            A container or encoder was used after the encode(to:) that it was made for, or while a value \
-            inside it was being encoded. Use it only where it was given.
-            """)))
+  /// The error for a container with that serial, whose frame is not the current one.
+  func staleContainer(_ keys: [any CodingKey], _ serial: UInt64) -> any Error {
+    // One of a graph that is done must not harm the one that is being encoded, perhaps by another thread.
+    let isCurrent = serial > pointee.serialBefore
+    let error = EncodingError.invalidValue(
+      keys.map(\.stringValue),
+      EncodingError.Context(
+        codingPath: isCurrent ? codingPath + keys : keys,
+        debugDescription: """
+          A container or encoder was used after the encode(to:) that it was made for, or while a value \
+          inside it was being encoded. Use it only where it was given.
+          """))
+    return isCurrent ? fail(error) : error
   }
 
   /// Notes an error that must not be lost, even where user code says `try?`.

@@ -9,11 +9,24 @@ final class EncodingNode {
   /// The path to this container.
   fileprivate(set) var codingPath: [any CodingKey] = []
   fileprivate(set) var isActive = false
+  /// How deep its value stands; the depth around it while it is active.
+  fileprivate var depth = 0
   /// The serial of the container it is now; 0 while it waits to be used again.
   fileprivate(set) var serial: UInt64 = 0
+  /// The field it stands for, where another request for the same is to find it.
+  fileprivate var field: Field?
 
-  fileprivate func open(_ serial: UInt64, _ path: [any CodingKey]) {
+  /// A key's container: what one request made the next one goes on with, as in JSON.
+  struct Field: Hashable {
+    /// The frame that has the key.
+    var frame: UInt64
+    var key: String
+    var kind: EncodingFrame.Kind
+  }
+
+  fileprivate func open(_ serial: UInt64, _ path: [any CodingKey], _ field: Field?) {
     self.serial = serial
+    self.field = field
     codingPath = path
     output.count = 0
     output.frame = EncodingFrame(serial: serial)
@@ -25,16 +38,19 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Makes a nested container's bytes the ones that are written to. Nothing where `node` is nil.
   @inline(__always)
   func enter(_ node: Unmanaged<EncodingNode>?, _ serial: UInt64) throws {
-    if let node { try enterNode(node, serial) }
+    guard let node else { return }
+    if serial < pointee.output.frame.serial { core.noteCrossing(into: serial) }
+    try enterNode(node, serial)
   }
 
   @inline(never)
   private func enterNode(_ node: Unmanaged<EncodingNode>, _ serial: UInt64) throws {
     let node = node.takeUnretainedValue()
-    guard !node.isActive, node.serial == serial else { throw staleContainer([]) }
+    guard !node.isActive, node.serial == serial else { throw staleContainer([], serial) }
     node.isActive = true
     node.output.frameBase = pointee.frames.count
     swap(&pointee.output, &node.output)
+    swap(&pointee.depth, &node.depth)
   }
 
   @inline(__always)
@@ -45,6 +61,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   @inline(never)
   private func leaveNode(_ node: EncodingNode) {
     swap(&pointee.output, &node.output)
+    swap(&pointee.depth, &node.depth)
     node.isActive = false
   }
 
@@ -56,12 +73,14 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   var hasHoles: Bool { pointee.output.holes.count > pointee.output.frame.holeBase }
 
   /// Leaves a hole where the next value of the current frame would begin.
-  func makeNode() throws -> Unmanaged<EncodingNode> {
+  func makeNode(_ field: EncodingNode.Field? = nil) throws -> Unmanaged<EncodingNode> {
     guard pointee.depth < RecordFormat.maximumDepth else {
       throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
     }
     let node = core.takeNode()
-    node.takeUnretainedValue().open(nextSerial(), childPath)
+    node.takeUnretainedValue().depth = pointee.depth + 1
+    node.takeUnretainedValue().open(nextSerial(), childPath, field)
+    if let field { core.fields[field] = node }
     pointee.output.holes.append(pointee.output.count)
     pointee.output.holeNodes.append(node)
     return node
@@ -74,6 +93,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
       let node = pointee.output.holeNodes.removeLast()
       let waiting = node.takeUnretainedValue()
       waiting.serial = 0
+      if let field = waiting.field { core.fields[field] = nil }
       // What it holds itself goes with it.
       try? withNode(node) { dropHoles(to: 0) }
       core.giveBack(node)
@@ -96,11 +116,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     var at = start
     // How far each hole moves what stands behind it.
     var shifts: [(offset: Int, growth: Int)] = []
-    guard pointee.depth < RecordFormat.maximumDepth, hasStack() else {
-      throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
-    }
-    pointee.depth += 1
-    defer { pointee.depth -= 1 }
+    guard hasStack() else { throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth)) }
     for index in base..<pointee.output.holes.count {
       let offset = pointee.output.holes.base[index]
       let node = pointee.output.holeNodes.base[index]

@@ -74,8 +74,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func integers<T: FixedWidthInteger>(_ array: inout PackedArray) throws -> [T] {
     try elements(&array) { array, range in
       guard let wide = array.integer(range.lowerBound), let number = T(exactly: wide) else {
+        let index = array.count - (array.end - range.lowerBound) / array.kind.width
         throw DecodingError.dataCorrupted(
-          DecodingError.Context(codingPath: childPath, debugDescription: "A stored number does not fit in \(T.self)."))
+          DecodingError.Context(
+            codingPath: childPath + [PlainKey(intValue: index)],
+            debugDescription: "A stored number does not fit in \(T.self)."))
       }
       return number
     }

@@ -12,14 +12,20 @@ final class Shape: @unchecked Sendable {
   let digest: UInt64
   /// The last position of each key: a key that was encoded twice has its last value.
   let positions: [String: Int]
+  /// Of keys that stand more than once, a subclass's and its superclass's, the other positions, the later first.
+  let earlierPositions: [String: [Int]]
 
   fileprivate init(keys: [String], text: [UInt8], digest: UInt64) {
     self.keys = keys
     self.text = text
     self.digest = digest
     var positions: [String: Int] = [:]
-    for (position, key) in keys.enumerated() { positions[key] = position }
+    var earlier: [String: [Int]] = [:]
+    for (position, key) in keys.enumerated() {
+      if let before = positions.updateValue(position, forKey: key) { earlier[key, default: []].insert(before, at: 0) }
+    }
     self.positions = positions
+    earlierPositions = earlier
   }
 }
 

@@ -30,7 +30,7 @@ struct ValueDecoder: Decoder {
   func request<R>(_ body: (DecoderPointer) throws -> R) throws -> R {
     try state.enter(node, serial)
     defer { state.leave(node) }
-    guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([]) }
+    guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([], serial) }
     return try body(state)
   }
 }
@@ -42,6 +42,8 @@ final class DecodingNode {
   fileprivate(set) var input = DecodingInput()
   fileprivate(set) var codingPath: [any CodingKey] = []
   fileprivate(set) var isActive = false
+  /// How deep its value stands; the depth around it while it is active.
+  fileprivate var depth = 0
   /// The serial of the container it is now; 0 while it waits to be used again.
   fileprivate(set) var serial: UInt64 = 0
   private var recordSerial: UInt64 = 0
@@ -49,13 +51,14 @@ final class DecodingNode {
 
   func close() { serial = 0 }
 
-  fileprivate func open(_ state: DecoderPointer, end: Int) {
+  fileprivate func open(_ state: DecoderPointer, _ value: Range<Int>, _ path: [any CodingKey]) {
     serial = state.nextSerial()
-    codingPath = state.childPath
+    depth = state.pointee.depth + 1
+    codingPath = path
     recordSerial = state.pointee.record.serial
     input.offsets.truncate(to: 0)
     input.frame = DecodingFrame(
-      serial: serial, start: state.pointee.cursor, end: end, valueEnd: end)
+      serial: serial, start: value.lowerBound, end: value.upperBound, valueEnd: value.upperBound)
     input.node = Unmanaged.passUnretained(self)
   }
 
@@ -73,11 +76,12 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   @inline(never)
   private func enterNode(_ node: DecodingNode, _ serial: UInt64) throws {
-    guard !node.isActive, node.isCurrent(self, serial) else { throw staleContainer([]) }
+    guard !node.isActive, node.isCurrent(self, serial) else { throw staleContainer([], serial) }
     node.isActive = true
     node.outerFrameBase = pointee.frameBase
     pointee.frameBase = pointee.frames.count
     swap(&pointee.input, &node.input)
+    swap(&pointee.depth, &node.depth)
   }
 
   @inline(__always)
@@ -88,6 +92,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(never)
   private func leaveNode(_ node: DecodingNode) {
     swap(&pointee.input, &node.input)
+    swap(&pointee.depth, &node.depth)
     pointee.frameBase = node.outerFrameBase
     node.isActive = false
   }
@@ -109,8 +114,24 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     }
     let end = try skipValue(pointee.base, pointee.cursor, end: pointee.input.frame.end)
     let node = core.takeNode()
-    node.takeUnretainedValue().open(self, end: end)
+    node.takeUnretainedValue().open(self, pointee.cursor..<end, childPath)
     pointee.cursor = end
     return node
   }
+
+  /// A node for a value that is not there: it reads null.
+  func makeNullNode(_ key: any CodingKey) -> Unmanaged<DecodingNode> {
+    // Offsets count from the record's first byte, wherever they lead.
+    let start = nullByte - pointee.base
+    let node = core.takeNode()
+    node.takeUnretainedValue().open(self, start..<(start + 1), codingPath + [key])
+    return node
+  }
 }
+
+/// A null in memory of its own.
+nonisolated(unsafe) private let nullByte: UnsafeRawPointer = {
+  let byte = UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1)
+  byte.storeBytes(of: BodyTag.null, as: UInt8.self)
+  return UnsafeRawPointer(byte)
+}()

@@ -38,7 +38,7 @@ struct ValueEncoder: Encoder {
   private func request(_ body: (EncoderPointer) throws -> Void) throws {
     try state.enter(node, serial)
     defer { state.leave(node) }
-    guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([]) }
+    guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([], serial) }
     try body(state)
   }
 }

@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+
+@testable import GarageCoding
+
+// Decoders that ask again, for another type, in any order.
+
+private enum K: String, CodingKey { case a, b, c, d, e }
+
+private struct Source: Codable {
+  var a = ["x": 1], b = [Point(x: 1, y: 2), Point(x: 3, y: 4)], c = "text", d = [1, 2, 300], e = Payload.named(a: "n", b: 5)
+}
+
+/// Decodes by a closure.
+private struct Reader: Codable {
+  @TaskLocal static var read: @Sendable (any Decoder) throws -> String = { _ in "" }
+  var found: String
+  init(from decoder: any Decoder) throws { found = try Reader.read(decoder) }
+  func encode(to encoder: any Encoder) throws {}
+}
+
+private struct Failing: Decodable {
+  init(from decoder: any Decoder) throws {
+    // Gets far into the value before it gives up.
+    if let container = try? decoder.container(keyedBy: K.self) { _ = container.allKeys }
+    if var list = try? decoder.unkeyedContainer() { while !list.isAtEnd { _ = try? list.decode(Point.self); _ = try list.decode(Point.self) } }
+    throw CancellationError()
+  }
+}
+
+@Suite struct RetryTests {
+  /// Runs `read` on the same value through JSON and ours.
+  private func compare(_ expected: String, _ read: @escaping @Sendable (any Decoder) throws -> String) throws {
+    try Reader.$read.withValue(read) { () throws -> Void in
+      #expect(try JSON.decode(New<Reader>.self, JSON.encode(Old(Source()))).value.found == expected)
+      #expect(try recode(Source(), as: Reader.self).found == expected)
+    }
+  }
+
+  @Test func keyed() throws {
+    try compare("x 3 300 text n text x") { decoder in
+      let container = try decoder.container(keyedBy: K.self)
+      for key in [K.a, .b, .c, .d, .e, .e, .d, .c, .b, .a] {
+        #expect(throws: (any Error).self) { try container.decode(Failing.self, forKey: key) }
+        #expect(throws: (any Error).self) { try container.decode(Bool.self, forKey: key) }
+        #expect(throws: (any Error).self) { try container.decodeIfPresent([UUID].self, forKey: key) }
+        #expect(throws: (any Error).self) { try container.decode([Int8].self, forKey: key) }
+      }
+      var found = [try container.decode([String: Int].self, forKey: .a).keys.first ?? ""]
+      #expect(throws: (any Error).self) { try container.decode(Failing.self, forKey: .b) }
+      found.append("\(try container.decode([Point].self, forKey: .b)[1].x)")
+      #expect(throws: (any Error).self) { try container.decode([Int8].self, forKey: .d) }
+      found.append("\(try container.decode([Int].self, forKey: .d)[2])")
+      found.append(try container.decode(String.self, forKey: .c))
+      if case .named(let a, _) = try container.decode(Payload.self, forKey: .e) { found.append(a) }
+      found.append(try container.decode(String.self, forKey: .c))
+      found.append(try container.decode([String: Int].self, forKey: .a).keys.first ?? "")
+      return found.joined(separator: " ")
+    }
+  }
+
+  @Test func unkeyed() throws {
+    try compare("0 1 1 3 2 end") { decoder in
+      var list = try decoder.container(keyedBy: K.self).nestedUnkeyedContainer(forKey: .b)
+      var found = ["\(list.currentIndex)"]
+      func fail() {
+        let before = list.currentIndex
+        #expect(throws: (any Error).self) { try list.decode(Failing.self) }
+        #expect(throws: (any Error).self) { try list.decode(Int.self) }
+        #expect(throws: (any Error).self) { try list.decode(String.self) }
+        #expect(throws: (any Error).self) { try list.decode([Int].self) }
+        #expect(throws: (any Error).self) { try list.decodeIfPresent(Bool.self) }
+        #expect(throws: (any Error).self) { try list.nestedUnkeyedContainer() }
+        #expect(list.currentIndex == before)
+        #expect(throws: Never.self) { try #expect(!list.decodeNil()) }
+        #expect(list.currentIndex == before)
+      }
+      fail()
+      found.append("\(try list.decode(Point.self).x)")
+      found.append("\(list.currentIndex)")
+      fail()
+      found.append("\(try list.decode(Point.self).x)")
+      found.append("\(list.currentIndex)")
+      #expect(list.count == 2)
+      #expect(throws: DecodingError.self) { try list.decode(Point.self) }
+      #expect(try list.decodeIfPresent(Point.self) == nil)
+      found.append(list.isAtEnd ? "end" : "more")
+      return found.joined(separator: " ")
+    }
+  }
+
+  @Test func packedElementByElement() throws {
+    try compare("1 2 300 3") { decoder in
+      var list = try decoder.container(keyedBy: K.self).nestedUnkeyedContainer(forKey: .d)
+      var found: [String] = []
+      while !list.isAtEnd {
+        #expect(throws: (any Error).self) { try list.decode(String.self) }
+        if let small = try? list.decode(Int8.self) { found.append("\(small)") } else { found.append("\(try list.decode(Int.self))") }
+      }
+      return (found + ["\(list.currentIndex)"]).joined(separator: " ")
+    }
+  }
+
+  @Test func single() throws {
+    try compare("Source 1") { decoder in
+      let single = try decoder.singleValueContainer()
+      for _ in 0..<3 {
+        #expect(throws: (any Error).self) { try single.decode(Int.self) }
+        #expect(throws: (any Error).self) { try single.decode([Int].self) }
+        #expect(throws: (any Error).self) { try single.decode(Failing.self) }
+        #expect(!single.decodeNil())
+      }
+      #expect(throws: (any Error).self) { try decoder.unkeyedContainer() }
+      let first = try single.decode(Source.self), second = try single.decode(Source.self)
+      #expect(first.b == second.b)
+      return "Source \(try decoder.container(keyedBy: K.self).decode([String: Int].self, forKey: .a)["x"] ?? 0)"
+    }
+  }
+
+  /// Nothing is read, or only a part: what follows is read all the same.
+  @Test func partlyRead() throws {
+    struct Nothing: Codable { init(from decoder: any Decoder) throws {}; func encode(to encoder: any Encoder) throws {} }
+    struct First: Codable {
+      var x: Int
+      init(from decoder: any Decoder) throws { x = try decoder.container(keyedBy: XKey.self).decode(Int.self, forKey: .x) }
+      func encode(to encoder: any Encoder) throws {}
+    }
+    enum XKey: CodingKey { case x }
+    try compare("3 text") { decoder in
+      let container = try decoder.container(keyedBy: K.self)
+      _ = try container.decode(Nothing.self, forKey: .a)
+      var list = try container.nestedUnkeyedContainer(forKey: .b)
+      _ = try list.decode(Nothing.self)
+      let x = try list.decode(First.self).x
+      _ = try container.decode([First].self, forKey: .b)
+      return "\(x) \(try container.decode(String.self, forKey: .c))"
+    }
+  }
+}
