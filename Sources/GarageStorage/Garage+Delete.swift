@@ -27,15 +27,13 @@ extension GarageWriting {
   ///
   /// - Throws: ``GarageError/missingConformance(_:)``; else as ``delete(_:)-(T)``.
   public func delete(any object: Any) throws {
-    guard let object = object as? any Codable else {
-      throw GarageError.missingConformance(String(describing: type(of: object)))
-    }
-    let (identity, description) = try translatingErrors {
-      try (garage.encoder.identity(of: object), TypeDescription.of(type(of: object)))
+    let object = try codable(object)
+    let (identity, stored) = try translatingErrors {
+      try (garage.encoder.identity(of: object), StoredType.of(type(of: object)))
     }
     try withWriteAccess { access in
-      let isDeleted = try access.removeRecords(description.tagDigests, identity.identifier)
-      if !isDeleted { throw access.nothing(description.name, identity.identifier) }
+      let isDeleted = try access.removeRecords(stored.tags, identity.identifier)
+      if !isDeleted { throw access.nothing(stored.name, identity.identifier) }
     }
   }
 
@@ -75,22 +73,22 @@ extension WriteAccess {
   var reading: ReadAccess { ReadAccess(garage: garage, transaction: transaction, isWriting: true) }
 
   func delete<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws {
-    let description = try TypeDescription.of(type)
-    guard try reading.recordKey(type, identifier) != nil else { throw nothing(description.name, identifier) }
-    _ = try removeRecords(description.tagDigests, identifier)
+    let stored = try StoredType.of(type)
+    guard try reading.recordKey(type, identifier) != nil else { throw nothing(stored.name, identifier) }
+    _ = try removeRecords(stored.tags, identifier)
   }
 
   func deleteAll<T: Codable>(_ type: T.Type) throws {
-    let description = try TypeDescription.of(type)
-    guard description.sharesSpaceWithSuperclass else {
-      for tag in description.tagDigests { try transaction.removeAll(in: KeyLayout.records(tag: tag)) }
+    let stored = try StoredType.of(type)
+    guard stored.sharesSpaceWithSuperclass else {
+      for tag in stored.tags { try transaction.removeAll(in: KeyLayout.records(tag: tag)) }
       return
     }
     // All are found before the first is removed, so that a record that cannot be told leaves them all.
     var keys: [StorageKey] = []
     try reading.visitRecordKeys(type) { keys.append($0) }
     for key in keys {
-      for tag in description.tagDigests {
+      for tag in stored.tags {
         try transaction.remove(KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes))
       }
     }

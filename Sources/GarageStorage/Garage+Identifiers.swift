@@ -18,7 +18,7 @@ extension GarageReading {
   public func retrieve<T: Codable & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
   ) throws -> T? {
-    try withReadAccess { try $0.object(type, $0.identifier(of: type, identifier)) }
+    try withReadAccess { try $0.object(type, $0.identifier(of: type, converting: identifier)) }
   }
 
   /// The object of this type whose identifier is this UUID, or its text; nil where there is none.
@@ -26,7 +26,7 @@ extension GarageReading {
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) throws -> T? {
-    try withReadAccess { try $0.object(type, $0.identifier(of: type, identifier)) }
+    try withReadAccess { try $0.object(type, $0.identifier(of: type, converting: identifier)) }
   }
 
   /// Whether there is an object of this type whose identifier has this text.
@@ -36,7 +36,7 @@ extension GarageReading {
   public func contains<T: Codable & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
   ) throws -> Bool {
-    try withReadAccess { try $0.recordKey(type, $0.identifier(of: type, identifier)) != nil }
+    try withReadAccess { try $0.recordKey(type, $0.identifier(of: type, converting: identifier)) != nil }
   }
 
   /// Whether there is an object of this type whose identifier is this UUID, or its text.
@@ -44,7 +44,7 @@ extension GarageReading {
   /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) throws -> Bool {
-    try withReadAccess { try $0.recordKey(type, $0.identifier(of: type, identifier)) != nil }
+    try withReadAccess { try $0.recordKey(type, $0.identifier(of: type, converting: identifier)) != nil }
   }
 }
 
@@ -56,7 +56,7 @@ extension GarageWriting {
   public func delete<T: Codable & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
   ) throws {
-    try withWriteAccess { try $0.delete(type, $0.reading.identifier(of: type, identifier)) }
+    try withWriteAccess { try $0.delete(type, $0.reading.identifier(of: type, converting: identifier)) }
   }
 
   /// Deletes the record of the object of this type whose identifier is this UUID, or its text.
@@ -64,17 +64,22 @@ extension GarageWriting {
   /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) throws {
-    try withWriteAccess { try $0.delete(type, $0.reading.identifier(of: type, identifier)) }
+    try withWriteAccess { try $0.delete(type, $0.reading.identifier(of: type, converting: identifier)) }
   }
 }
 
 extension ReadAccess {
-  /// The identifier of an `id` of the type's own kind, or of one that converts to it.
-  func identifier<T: Codable & Identifiable>(of type: T.Type, _ id: some Hashable) throws -> Identifier {
-    let description = try TypeDescription.of(type)
-    if description.identification == .identifier { return try TypeDescription.identity(of: type, id: id).identifier }
+  /// The identifier of an `id` of the type's own kind.
+  func identifier<T: Codable & Identifiable>(of type: T.Type, _ id: T.ID) throws -> Identifier {
+    let stored = try StoredType.of(type)
+    if stored.isIdentifiedByID { return try stored.identifier(of: type, id) }
     // An object that is its own `id` is identified by its content.
-    guard let object = id as? T else { throw GraphCodingError.unsupportedIdentifier(type: description.name) }
+    guard let object = id as? T else { throw GraphCodingError.unsupportedIdentifier(type: stored.name) }
     return try garage.encoder.identity(of: object).identifier
+  }
+
+  /// The identifier that an `id` of another kind stands for.
+  func identifier<T: Codable & Identifiable>(of type: T.Type, converting id: some Hashable) throws -> Identifier {
+    try TypeDescription.identity(of: type, id: id).identifier
   }
 }

@@ -13,7 +13,7 @@ extension GarageWriting {
   /// - Throws: ``GarageError/unsupportedIDConformance(_:)``, ``GarageError/nestedWrite`` inside a closure of
   ///   `write`, `EncodingError` and other errors of `encode(to:)`, ``GarageError/storage(_:)``.
   public func park<T: Codable & Identifiable>(_ object: T) throws {
-    try parkGraph([object])
+    try parkGraph(CollectionOfOne(object))
   }
 
   /// Parks a value that is identified by its content: the same value, parked again, is the same record.
@@ -23,14 +23,14 @@ extension GarageWriting {
   ///
   /// - Throws: as ``park(_:)-(T)`` of an `Identifiable` object.
   public func park<T: Codable & Hashable>(_ value: T) throws {
-    try parkGraph([value])
+    try parkGraph(CollectionOfOne(value))
   }
 
   /// Parks an object under its `id`.
   ///
   /// - Throws: as ``park(_:)-(T)`` of an `Identifiable` object.
   public func park<T: Codable & Hashable & Identifiable>(_ object: T) throws {
-    try parkGraph([object])
+    try parkGraph(CollectionOfOne(object))
   }
 
   /// Parks objects and everything they refer to, all in one write.
@@ -41,21 +41,21 @@ extension GarageWriting {
   ///
   /// - Throws: as ``park(_:)-(T)``.
   public func parkAll<S: Sequence>(_ objects: S) throws where S.Element: Codable & Identifiable {
-    try parkGraph(objects.map { $0 })
+    try parkGraph(objects)
   }
 
   /// Parks values that are identified by their content, all in one write.
   ///
   /// - Throws: as ``park(_:)-(T)``.
   public func parkAll<S: Sequence>(_ values: S) throws where S.Element: Codable & Hashable {
-    try parkGraph(values.map { $0 })
+    try parkGraph(values)
   }
 
   /// Parks objects and everything they refer to, all in one write.
   ///
   /// - Throws: as ``park(_:)-(T)``.
   public func parkAll<S: Sequence>(_ objects: S) throws where S.Element: Codable & Hashable & Identifiable {
-    try parkGraph(objects.map { $0 })
+    try parkGraph(objects)
   }
 
   /// Parks an object whose type is only known at run time.
@@ -70,17 +70,16 @@ extension GarageWriting {
   ///
   /// - Throws: as ``park(any:)``.
   public func parkAll<S: Sequence>(any objects: S) throws {
-    try parkGraph(
-      objects.map { object in
-        guard let object = object as? any Codable else {
-          throw GarageError.missingConformance(String(describing: type(of: object as Any)))
-        }
-        return object
-      })
+    try parkRoots(objects.map { try codable($0) })
   }
 
   /// Encodes first, which runs the users' code, and writes then.
-  private func parkGraph(_ roots: [any Encodable]) throws {
+  private func parkGraph<S: Sequence>(_ objects: S) throws where S.Element: Codable {
+    let isOptional = S.Element.self is any OptionalObject.Type
+    try parkRoots(isOptional ? objects.map { try codable($0) } : objects.map { $0 })
+  }
+
+  private func parkRoots(_ roots: [any Encodable]) throws {
     let graph = try translatingErrors {
       try garage.checkOpen()
       return try garage.encoder.encode(roots)
@@ -107,4 +106,28 @@ extension WriteAccess {
       }
     }
   }
+}
+
+// MARK: - Optionals
+
+/// An optional is none of the objects that are parked: what it holds is. `Optional` is `Hashable`, so the compiler
+/// lets one through.
+protocol OptionalObject {
+  /// What the optional holds.
+  var object: Any? { get }
+}
+
+extension Optional: OptionalObject {
+  var object: Any? { self }
+}
+
+/// The object to be parked, deleted or identified.
+///
+/// - Throws: ``GarageError/missingConformance(_:)`` where it is not `Codable`, or nil.
+func codable(_ object: Any) throws -> any Codable {
+  if let optional = object as? any OptionalObject, let object = optional.object { return try codable(object) }
+  guard let object = object as? any Codable, !(object is any OptionalObject) else {
+    throw GarageError.missingConformance(String(describing: type(of: object)))
+  }
+  return object
 }

@@ -56,7 +56,8 @@ extension GarageReading {
   /// to are shared among neighbours only. An engine's files may grow as long as the call runs.
   ///
   /// On a ``GarageWriter`` it visits the objects that were there at the beginning, each as it is when its turn
-  /// comes, so `body` may park and delete through the writer. All their keys are held in memory then.
+  /// comes, so `body` may park and delete through the writer. All their keys are held in memory then, and
+  /// objects are shared within what one of them refers to.
   ///
   /// - Throws: what `body` throws, which ends the call, and as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   public func forEach<T: Codable>(_ type: T.Type, _ body: (T) throws -> Void) throws {
@@ -97,7 +98,7 @@ extension GarageReading {
   /// - Throws: ``GarageError/missingConformance(_:)``, ``GarageError/unsupportedIDConformance(_:)``, and what
   ///   `encode(to:)` throws.
   public func identifier<T: Codable>(for object: T) throws -> Identifier {
-    try translatingErrors { try garage.encoder.identity(of: object).identifier }
+    try translatingErrors { try garage.encoder.identity(of: codable(object)).identifier }
   }
 }
 
@@ -106,15 +107,16 @@ extension GarageReading {
 extension ReadAccess {
   /// Decodes one object. `tag` is the identity tag where it is not the type's present one.
   func object<T: Codable>(_ type: T.Type, _ identifier: Identifier, _ tag: UInt64? = nil) throws -> T? {
-    let description = try TypeDescription.of(type)
-    let session = makeSession().0
-    let isRenamed = !description.formerTags.isEmpty || (tag ?? description.identityTag.digest) != description.identityTag.digest
-    guard isRenamed else {
-      return try session.object(type, RecordIdentity(tag: description.identityTag.digest, identifier: identifier))
+    let stored = try StoredType.of(type)
+    let (session, source) = makeSession()
+    func object(_ tag: UInt64) throws -> T? {
+      if fetchesAhead { try source.prefetch(KeyLayout.record(tag: tag, identifier)) }
+      return try session.object(type, RecordIdentity(tag: tag, identifier: identifier))
     }
-    for tag in description.tagDigests + (tag.map { [$0] } ?? []) {
+    if stored.tags.count == 1 && (tag == nil || tag == stored.tag) { return try object(stored.tag) }
+    for tag in stored.tags + (tag.map { [$0] } ?? []) {
       let isThere = try transaction.withValue(for: KeyLayout.record(tag: tag, identifier)) { $0 != nil }
-      if isThere { return try session.object(type, RecordIdentity(tag: tag, identifier: identifier)) }
+      if isThere { return try object(tag) }
     }
     return nil
   }
@@ -123,40 +125,76 @@ extension ReadAccess {
   func visitObjects<T: Codable>(_ type: T.Type, resetsSession: Bool, _ visit: (T) throws -> Void) throws {
     let (session, source) = makeSession()
     var limit = SessionLimit()
-    func decode(_ key: RawSpan, _ record: RawSpan) throws -> T? {
-      if resetsSession, limit.isReached(session, source) { session.reset() }
+    try visitRecords(StoredType.of(type), source) { key, record in
+      // A writer's objects may have changed since they were decoded behind another one.
+      if resetsSession, isWriting || limit.isReached(session, source) { session.reset() }
       source.countRecord(record.byteCount)
       return try session.object(
         type, tag: KeyLayout.tag(inRecordKey: key),
         keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount), record: record)
+    } visit: {
+      try visit($0)
     }
+  }
 
-    let tags = try presentTags(of: TypeDescription.of(type))
-    if tags.count == 1 && !isWriting {
+  /// Lends the records of a type to `decode`, one after another, and what that returned to `visit`.
+  private func visitRecords<T>(
+    _ stored: StoredType, _ source: TransactionSource, decode: (RawSpan, RawSpan) throws -> T?,
+    visit: (T) throws -> Void
+  ) throws {
+    let tags = try presentTags(of: stored)
+    if tags.count == 1 && !isWriting && !fetchesAhead {
       try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
         if let object = try decode(key, record) { try visit(object) }
         return .continue
       }
       return
     }
-    func visitRecord(_ key: StorageKey) throws {
-      let keyBytes = key.bytes.span.bytes
-      let object = try transaction.withValue(for: keyBytes) { record in
-        guard let record else { return nil as T? }
-        return try decode(keyBytes, record)
-      }
-      // No bytes are lent any more: `visit` may change what it can change.
-      if let object { try visit(object) }
-    }
     var keys = RecordKeys(tags, in: transaction)
-    if isWriting {
-      var all: [StorageKey] = []
-      while let key = try keys.next() { all.append(key) }
-      for key in all { try visitRecord(key) }
+    // What is visited must not depend on what `visit` changes.
+    var all: [StorageKey] = []
+    if isWriting { while let key = try keys.next() { all.append(key) } }
+    var rest = all[...]
+    func nextKey() throws -> StorageKey? { isWriting ? rest.popFirst() : try keys.next() }
+
+    if fetchesAhead && !isWriting {
+      try visitBlocks(nextKey, source, decode: decode, visit: visit)
     } else {
-      while let key = try keys.next() { try visitRecord(key) }
+      while let key = try nextKey() {
+        let keyBytes = key.bytes.span.bytes
+        let object = try transaction.withValue(for: keyBytes) { record in
+          guard let record else { return nil as T? }
+          return try decode(keyBytes, record)
+        }
+        // No bytes are lent any more: `visit` may change what it can change.
+        if let object { try visit(object) }
+      }
     }
   }
+
+  /// The same in few round trips: a block of records at a time, and then all that these refer to.
+  private func visitBlocks<T>(
+    _ nextKey: () throws -> StorageKey?, _ source: TransactionSource,
+    decode: (RawSpan, RawSpan) throws -> T?, visit: (T) throws -> Void
+  ) throws {
+    while true {
+      var keys: [StorageKey] = []
+      while keys.count < 256, let key = try nextKey() { keys.append(key) }
+      if keys.isEmpty { return }
+      var records: [(key: StorageKey, record: [UInt8])] = []
+      try transaction.withValues(for: keys) { index, record in
+        if let record { records.append((keys[index], [UInt8](copying: record))) }
+      }
+      try source.prefetch(behind: records)
+      for (key, record) in records {
+        let (key, record) = (key.bytes, record)
+        if let object = try decode(key.span.bytes, record.span.bytes) { try visit(object) }
+      }
+    }
+  }
+
+  /// Whether records are fetched before the decoder asks for them.
+  private var fetchesAhead: Bool { garage.store.driver.info.roundTripsAreExpensive }
 
   private func makeSession() -> (GraphDecodingSession, TransactionSource) {
     let source = TransactionSource(transaction, texts: garage.texts)

@@ -3,32 +3,24 @@ internal import GarageDriver
 
 // Finding records without decoding them.
 
-extension TypeDescription {
-  /// The digests of the tags under which there may be records, the present one first.
-  var tagDigests: [UInt64] { [identityTag.digest] + formerTags.map(\.digest) }
-
-  /// Whether the identity space holds objects of other classes than this one and its subclasses.
-  var sharesSpaceWithSuperclass: Bool { isClass && tag != identityTag }
-}
-
 extension ReadAccess {
   /// The key of the record of that type and identifier; nil where there is none, or one of another class.
   func recordKey<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws -> StorageKey? {
-    let description = try TypeDescription.of(type)
-    for tag in description.tagDigests {
+    let stored = try StoredType.of(type)
+    for tag in stored.tags {
       let key = KeyLayout.record(tag: tag, identifier)
       let isThere = try transaction.withValue(for: key) { $0 != nil }
-      if isThere { return try isRecord(key, of: type, description) ? key : nil }
+      if isThere { return try isRecord(key, of: type, stored) ? key : nil }
     }
     return nil
   }
 
   /// Counts the records of a type.
   func count<T: Codable>(_ type: T.Type) throws -> Int {
-    let description = try TypeDescription.of(type)
-    let tags = try presentTags(of: description)
+    let stored = try StoredType.of(type)
+    let tags = try presentTags(of: stored)
     var count = 0
-    if tags.count == 1 && !description.sharesSpaceWithSuperclass {
+    if tags.count == 1 && !stored.sharesSpaceWithSuperclass {
       try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { _, _ in
         count += 1
         return .continue
@@ -41,38 +33,39 @@ extension ReadAccess {
 
   /// Visits the keys of all records of a type, in the order of their identifiers.
   func visitRecordKeys<T: Codable>(_ type: T.Type, _ visit: (StorageKey) throws -> Void) throws {
-    let description = try TypeDescription.of(type)
-    var keys = RecordKeys(try presentTags(of: description), in: transaction)
+    let stored = try StoredType.of(type)
+    var keys = RecordKeys(try presentTags(of: stored), in: transaction)
     while let key = try keys.next() {
-      if try isRecord(key, of: type, description) { try visit(key) }
+      if try isRecord(key, of: type, stored) { try visit(key) }
     }
   }
 
   /// The digests of the tags under which there are records: the type's own, and former ones where they are used.
-  func presentTags(of description: TypeDescription) throws -> [UInt64] {
-    try description.tagDigests.enumerated().filter { index, tag in
-      if index == 0 { return true }
+  func presentTags(of stored: StoredType) throws -> [UInt64] {
+    if stored.tags.count == 1 { return stored.tags }
+    return try stored.tags.filter { tag in
+      if tag == stored.tag { return true }
       var isUsed = false
       try transaction.scan(KeyLayout.records(tag: tag), .forward) { _, _ in
         isUsed = true
         return .stop
       }
       return isUsed
-    }.map(\.element)
+    }
   }
 
   /// Whether a record in the type's identity space is of the type: of that class or a subclass.
   private func isRecord<T: Codable>(
-    _ key: StorageKey, of type: T.Type, _ description: TypeDescription
+    _ key: StorageKey, of type: T.Type, _ stored: StoredType
   ) throws -> Bool {
-    if !description.sharesSpaceWithSuperclass { return true }
+    if !stored.sharesSpaceWithSuperclass { return true }
     let bytes = key.bytes.span.bytes
     let identifier = bytes.extracting(KeyLayout.identifierOffset..<bytes.byteCount)
     let concreteTag = try transaction.withValue(for: bytes) { record -> UInt64? in
       guard let record else { return nil }
       return try RecordHeader(
         tag: KeyLayout.tag(inRecordKey: bytes), keyIdentifier: identifier, record: record,
-        typeName: description.name
+        typeName: stored.name
       ).concreteTag
     }
     // Without one the record is of the topmost class.
@@ -82,7 +75,7 @@ extension ReadAccess {
     let name = try garage.texts.text(TextName(kind: .tag, digest: concreteTag), in: transaction)
     throw GarageError.unregisteredClass(
       tag: name.map { String(decoding: $0, as: UTF8.self) } ?? hexadecimal(concreteTag),
-      type: description.name,
+      type: stored.name,
       identifier: Identifier.description(ofKeyBytes: [UInt8](copying: identifier)))
   }
 }

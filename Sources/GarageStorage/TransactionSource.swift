@@ -7,6 +7,8 @@ final class TransactionSource: RecordSource {
   private let texts: StoredTexts
   /// The bytes of all records handed out so far, as a measure of what decoding them may hold.
   private(set) var recordByteCount = 0
+  /// Records that need no round trip any more.
+  private var prefetched = PrefetchedRecords()
 
   init(_ transaction: any ReadTransaction, texts: StoredTexts) {
     self.transaction = transaction
@@ -15,11 +17,24 @@ final class TransactionSource: RecordSource {
 
   func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
     try KeyLayout.withRecordKey(tag: tag, keyIdentifier) { key in
-      try transaction.withValue(for: key) { record in
+      if let known = prefetched.isEmpty ? nil : prefetched.record(StorageKey(key)) {
+        guard let record = known else { return try body(nil) }
+        return try body(record.span.bytes)
+      }
+      return try transaction.withValue(for: key) { record in
         recordByteCount &+= record?.byteCount ?? 0
         return try body(record)
       }
     }
+  }
+
+  /// Fetches a record and all that can be reached from it, in few round trips.
+  func prefetch(_ key: StorageKey) throws { try prefetched.fetch(key, in: transaction) }
+
+  /// Fetches all that can be reached from records at hand, in few round trips, in place of what was fetched before.
+  func prefetch(behind records: [(key: StorageKey, record: [UInt8])]) throws {
+    prefetched.removeAll()
+    try prefetched.fetch(behind: records, in: transaction)
   }
 
   func shapeText(_ digest: UInt64) throws -> [UInt8]? {

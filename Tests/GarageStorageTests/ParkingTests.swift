@@ -98,6 +98,25 @@ import Testing
     #expect(try garage.count(Counter.self) == 0)
   }
 
+  /// `Optional` is `Hashable`, so the compiler lets one through.
+  @Test(arguments: Backend.allCases)
+  func optionalsAreParkedAsWhatTheyHold(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let item: Item? = Item(id: UUID(), name: "lamp")
+    try garage.park(item)
+    try garage.parkAll([item, .some(Item(id: UUID(), name: "bulb"))])
+    try garage.park(any: Optional(Optional(Counter(id: 1))) as Any)
+    #expect(try garage.count(Item.self) == 2)
+    #expect(try garage.count(Counter.self) == 1)
+    #expect(try garage.identifier(for: item) == garage.identifier(for: try #require(item)))
+    try garage.delete(item)
+    #expect(try garage.count(Item.self) == 1)
+    let none: Item? = nil
+    #expect(throws: GarageError.missingConformance("Optional<Item>")) { try garage.park(none) }
+    #expect(throws: GarageError.missingConformance("Optional<Item>")) { try garage.parkAll([item, none]) }
+    #expect(throws: GarageError.missingConformance("Optional<Item>")) { try garage.delete(none) }
+  }
+
   @Test(arguments: Backend.allCases)
   func classesWithoutAnIDOfTheirOwnAreRefused(_ backend: Backend) throws {
     final class Plain: Codable, Identifiable {}

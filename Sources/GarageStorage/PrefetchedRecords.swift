@@ -1,0 +1,72 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// Records fetched ahead, level by level, for storages whose round trips are expensive.
+///
+/// A decoder asks for one record after another. Where each question costs a trip over a network, all records
+/// that one level of a graph refers to are fetched in one multi-get before; the decoder then finds them here.
+/// On embedded engines this only costs, so it is not done there.
+struct PrefetchedRecords {
+  /// Where so many bytes are fetched the rest of the graph is left to be asked for one by one.
+  private static let byteLimit = 32 << 20
+
+  /// By key; nil for those that are known to be missing.
+  private var records: [StorageKey: [UInt8]?] = [:]
+  private var byteCount = 0
+
+  var isEmpty: Bool { records.isEmpty }
+
+  /// The record of that key: nil where it was not fetched, `.some(nil)` where there is none.
+  func record(_ key: StorageKey) -> [UInt8]?? { records[key] }
+
+  /// Fetches what can be reached from records at hand.
+  mutating func fetch(behind roots: [(key: StorageKey, record: [UInt8])], in transaction: any ReadTransaction) throws {
+    var wanted: Set<StorageKey> = []
+    for root in roots { note(root.key, root.record, &wanted) }
+    try fetch(wanted, in: transaction)
+  }
+
+  /// Fetches the record of a key and what can be reached from it.
+  mutating func fetch(_ key: StorageKey, in transaction: any ReadTransaction) throws {
+    try fetch([key], in: transaction)
+  }
+
+  mutating func removeAll() {
+    records.removeAll()
+    byteCount = 0
+  }
+
+  private mutating func fetch(_ wanted: Set<StorageKey>, in transaction: any ReadTransaction) throws {
+    var wanted = wanted
+    while !wanted.isEmpty && byteCount < PrefetchedRecords.byteLimit {
+      let keys = wanted.sorted()
+      var level: [[UInt8]?] = Array(repeating: nil, count: keys.count)
+      try transaction.withValues(for: keys) { index, record in
+        if let record { level[index] = [UInt8](copying: record) }
+      }
+      wanted = []
+      for (key, record) in zip(keys, level) {
+        records[key] = .some(record)
+        byteCount += record?.count ?? 0
+      }
+      for (key, record) in zip(keys, level) {
+        if let record { note(key, record, &wanted) }
+      }
+    }
+  }
+
+  /// Notes the keys of what a record refers to, except what is loaded only when it is asked for.
+  private func note(_ key: StorageKey, _ record: [UInt8], _ wanted: inout Set<StorageKey>) {
+    let keyBytes = key.bytes.span.bytes
+    // A record that cannot be read is the decoder's to report.
+    try? RecordHeader.forEachReference(
+      tag: KeyLayout.tag(inRecordKey: keyBytes),
+      keyIdentifier: keyBytes.extracting(KeyLayout.identifierOffset..<keyBytes.byteCount),
+      record: record.span.bytes, typeName: ""
+    ) { kind, target in
+      if kind == .lazy { return }
+      let key = KeyLayout.record(tag: target.tag, target.identifier)
+      if records[key] == nil { wanted.insert(key) }
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import GarageCoding
+import GarageDriver
+@testable import GarageStorage
+import Synchronization
+import Testing
+
+/// How records are put in order before they are written, and fetched ahead before they are decoded.
+@Suite struct BatchTests {
+  @Test(arguments: [1, 2, 3, 4] as [UInt64])
+  func recordsAreWrittenInKeyOrder(_ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    let ids = Set((0..<500).map { _ in
+      let length = Int.random(in: 0...12, using: &generator)
+      return String((0..<length).map { _ in "ab\u{0}\u{1}z".randomElement(using: &generator)! })
+    })
+    let prefix = seed % 2 == 0 ? "a long beginning in common " : ""
+    let people = ids.shuffled(using: &generator).map { Person(prefix + $0) }
+    let graph = try GraphEncoder(keyPrefix: 0x10).encode(people)
+    let keys = graph.recordsInKeyOrder().map { StorageKey(Array(graph.keys[graph.records[$0].key])) }
+    #expect(keys.count == ids.count, "seed \(seed)")
+    #expect(keys == keys.sorted(), "seed \(seed)")
+    #expect(Set(keys).count == keys.count, "seed \(seed)")
+  }
+
+  @Test func aBatchReachesTheDriverInOrder() throws {
+    let storage = CountingStorage(try Place(.memory).open())
+    let garage = try Garage(storage)
+    try garage.parkAll((0..<100).shuffled().map { Counter(id: $0) })
+    let puts = storage.puts.withLock { $0 }.filter { $0.bytes[0] == 0x10 }
+    #expect(puts.count == 100)
+    #expect(puts == puts.sorted())
+  }
+
+  // MARK: Round trips
+
+  private struct Node: Codable, Identifiable {
+    var id: Int
+    var children: [Node] = []
+    var later: Reference<Node>?
+  }
+
+  private static func tree(_ id: Int, depth: Int) -> Node {
+    let children = depth == 0 ? [] : (1...4).map { tree(id * 4 + $0, depth: depth - 1) }
+    return Node(id: id, children: children, later: Reference(Node.self, identifier: id + 1))
+  }
+
+  @Test func aGraphIsFetchedLevelByLevel() throws {
+    let storage = CountingStorage(try Place(.memory).open(), roundTripsAreExpensive: true)
+    let garage = try Garage(storage)
+    try garage.park(BatchTests.tree(0, depth: 4))
+    #expect(try garage.count(Node.self) == 341)
+    storage.gets.store(0, ordering: .relaxed)
+    let root = try #require(try garage.retrieve(Node.self, identifier: 0))
+    #expect(root.children.count == 4)
+    #expect(root.children[3].children[3].children[3].children[3].id == 340)
+    #expect(storage.gets.load(ordering: .relaxed) <= 6)
+    #expect(try garage.retrieve(Node.self, identifier: 1000) == nil)
+
+    storage.gets.store(0, ordering: .relaxed)
+    #expect(try garage.retrieveAll(Node.self).map(\.id) == Array(0..<341))
+    var visited: [Int] = []
+    try garage.forEach(Node.self) { visited.append($0.id) }
+    #expect(visited == Array(0..<341))
+    #expect(storage.gets.load(ordering: .relaxed) <= 30)
+    try garage.write { writer in
+      #expect(try writer.retrieveAll(Node.self).count == 341)
+      try writer.delete(Node.self, identifier: 340)
+    }
+    // A missing target is an error where the property needs it, as it is without fetching ahead.
+    #expect(throws: DecodingError.self) { try garage.retrieve(Node.self, identifier: 84) }
+  }
+
+  @Test func embeddedStoragesAreAskedOneByOne() throws {
+    let storage = CountingStorage(try Place(.memory).open())
+    let garage = try Garage(storage)
+    try garage.park(BatchTests.tree(0, depth: 2))
+    storage.gets.store(0, ordering: .relaxed)
+    #expect(try garage.retrieve(Node.self, identifier: 0)?.children.count == 4)
+    #expect(storage.gets.load(ordering: .relaxed) >= 21)
+  }
+}
+
+/// Counts gets, and notes puts.
+private final class CountingStorage: StorageDriver {
+  private let base: any StorageDriver
+  let info: StorageInfo
+  /// A multi-get counts as one.
+  let gets = Atomic<Int>(0)
+  let puts = Mutex<[StorageKey]>([])
+
+  init(_ base: any StorageDriver, roundTripsAreExpensive: Bool = false) {
+    self.base = base
+    var info = base.info
+    info.roundTripsAreExpensive = roundTripsAreExpensive
+    self.info = info
+  }
+
+  func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    try base.read { try body(CountingTransaction($0, self)) }
+  }
+
+  func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
+    try base.write { try body(CountingWriteTransaction($0, self)) }
+  }
+
+  func close() throws { try base.close() }
+}
+
+private class CountingTransaction: ReadTransaction {
+  private let base: any ReadTransaction
+  let storage: CountingStorage
+
+  init(_ base: any ReadTransaction, _ storage: CountingStorage) {
+    self.base = base
+    self.storage = storage
+  }
+
+  func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    storage.gets.add(1, ordering: .relaxed)
+    return try base.withValue(for: key, body)
+  }
+
+  func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
+    storage.gets.add(1, ordering: .relaxed)
+    try base.withValues(for: keys, visit)
+  }
+
+  func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws {
+    try base.scan(range, direction, visit)
+  }
+}
+
+private final class CountingWriteTransaction: CountingTransaction, WriteTransaction {
+  private let base: any WriteTransaction
+
+  init(_ base: any WriteTransaction, _ storage: CountingStorage) {
+    self.base = base
+    super.init(base, storage)
+  }
+
+  func put(_ value: RawSpan, for key: RawSpan) throws {
+    storage.puts.withLock { $0.append(StorageKey(key)) }
+    try base.put(value, for: key)
+  }
+
+  func remove(_ key: RawSpan) throws { try base.remove(key) }
+}
