@@ -52,8 +52,9 @@ extension GarageReading {
   /// Calls `body` with one object of this type after another, in the order of their identifiers.
   ///
   /// All are of one state of the store, that of the beginning; changes made meanwhile, also by `body` through
-  /// the garage, are not seen. Memory stays bounded however many there are: objects that several others refer
-  /// to are shared among neighbours only. An engine's files may grow as long as the call runs.
+  /// the garage, are not seen. Memory stays bounded however many there are, by about 10 000 objects or twice
+  /// what a single one reaches: objects that several others refer to are shared among neighbours only. An
+  /// engine's files may grow as long as the call runs.
   ///
   /// On a ``GarageWriter`` it visits the objects that were there at the beginning, each as it is when its turn
   /// comes, so `body` may park and delete through the writer. All their keys are held in memory then, and
@@ -126,8 +127,10 @@ extension ReadAccess {
     let (session, source) = makeSession()
     var limit = SessionLimit()
     try visitRecords(StoredType.of(type), source) { key, record in
-      // A writer's objects may have changed since they were decoded behind another one.
-      if resetsSession, isWriting || limit.isReached(session, source) { session.reset() }
+      if resetsSession {
+        // A writer's objects may have changed since they were decoded behind another one.
+        if isWriting { session.reset() } else { limit.resetIfReached(session, source) }
+      }
       source.countRecord(record.byteCount)
       return try session.object(
         type, tag: KeyLayout.tag(inRecordKey: key),
@@ -204,16 +207,35 @@ extension ReadAccess {
   }
 
   /// Says when a session that goes through many objects has to let go of those it holds.
+  ///
+  /// What one object reaches has to be held while it is decoded. Twice the largest such graph may be kept, so that
+  /// objects which reach the same large part of a graph do not each decode it again.
   private struct SessionLimit {
-    private static let objectCount = 10_000
-    private static let byteCount = 8 << 20
-    private var bytesBefore = 0
+    private var objects = Limit(least: 10_000)
+    private var bytes = Limit(least: 8 << 20)
 
-    mutating func isReached(_ session: GraphDecodingSession, _ source: TransactionSource) -> Bool {
-      let bytes = source.recordByteCount - bytesBefore
-      guard session.objectCount > SessionLimit.objectCount || bytes > SessionLimit.byteCount else { return false }
-      bytesBefore = source.recordByteCount
-      return true
+    private struct Limit {
+      let least: Int
+      var largestStep = 0
+      var before = 0
+
+      mutating func note(_ now: Int) {
+        largestStep = max(largestStep, now - before)
+        before = now
+      }
+
+      func isReached(by now: Int) -> Bool { now > max(least, 2 * largestStep) }
+    }
+
+    /// Called before an object is decoded.
+    mutating func resetIfReached(_ session: GraphDecodingSession, _ source: TransactionSource) {
+      objects.note(session.objectCount)
+      bytes.note(source.recordByteCount)
+      guard objects.isReached(by: session.objectCount) || bytes.isReached(by: source.recordByteCount) else { return }
+      session.reset()
+      source.recordByteCount = 0
+      objects.before = 0
+      bytes.before = 0
     }
   }
 }

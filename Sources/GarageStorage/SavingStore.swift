@@ -17,6 +17,7 @@ internal import Synchronization
 final class SavingStore: Sendable {
   let driver: any StorageDriver
   private let gate = WriterGate()
+  private let process = ProcessMark()
   private let unsaved = Mutex(Unsaved())
   /// Whether there are unsaved changes: what most transactions have to know, without a lock.
   private let isUnsaved = Atomic<Bool>(false)
@@ -69,7 +70,7 @@ final class SavingStore: Sendable {
       if autosaves && !hasUnsavedChanges {
         if case .done(let result) = try writeThrough(body) { return (result, true) }
         // Somebody is making unsaved changes: wait until they are made.
-        try gate.withWriter(driver: driver.info.name) {}
+        try withGate {}
       } else if case .done(let result) = try writeUnsaved(autosaves: autosaves, body) {
         return (result, false)
       }
@@ -90,7 +91,7 @@ final class SavingStore: Sendable {
   private func writeUnsaved<R>(
     autosaves: Bool, _ body: (any WriteTransaction) throws -> R
   ) throws -> Attempt<R> {
-    try gate.withWriter(driver: driver.info.name) {
+    try withGate {
       // Where everything was saved while this thread waited, there is nothing to join any more.
       if autosaves && !hasUnsavedChanges { return .stale }
       let before = unsaved.withLock { $0 }
@@ -109,6 +110,13 @@ final class SavingStore: Sendable {
     }
   }
 
+  /// Waits for the gate, holding nothing, and runs `body` as the one that changes.
+  private func withGate<R>(_ body: () throws -> R) throws -> R {
+    // In a forked child the gate may be held by a thread that is not there: the driver says what is wrong.
+    if !process.isOfThisProcess { try driver.read { _ in } }
+    return try gate.withWriter(driver: driver.info.name, body)
+  }
+
   // MARK: - Saving
 
   /// Writes the unsaved changes to the storage in one transaction. They stay as they are where that fails.
@@ -125,7 +133,7 @@ final class SavingStore: Sendable {
       if isSaved {
         forgetChanges()
       } else {
-        try gate.withWriter(driver: driver.info.name) {}
+        try withGate {}
       }
     }
   }
@@ -135,9 +143,9 @@ final class SavingStore: Sendable {
   /// Inside a write that adds to them, on the same thread, they are dropped at once, and that write fails.
   func discardUnsavedChanges() {
     do {
-      try gate.withWriter(driver: driver.info.name) { forgetChanges() }
+      try withGate { forgetChanges() }
     } catch {
-      // The gate throws where this thread holds it.
+      // This thread holds the gate, or nobody who could give it back is in this process.
       forgetChanges()
     }
   }

@@ -5,8 +5,8 @@ internal import GarageDriver
 final class TransactionSource: RecordSource {
   private let transaction: any ReadTransaction
   private let texts: StoredTexts
-  /// The bytes of all records handed out so far, as a measure of what decoding them may hold.
-  private(set) var recordByteCount = 0
+  /// The bytes of all records handed out, as a measure of what decoding them may hold.
+  var recordByteCount = 0
   /// Records that need no round trip any more.
   private var prefetched = PrefetchedRecords()
 

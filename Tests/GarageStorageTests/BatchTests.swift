@@ -71,6 +71,28 @@ import Testing
     #expect(throws: DecodingError.self) { try garage.retrieve(Node.self, identifier: 84) }
   }
 
+  // MARK: Memory
+
+  private struct Part: Codable, Identifiable {
+    var id: Int
+    var parts: [Part]
+  }
+
+  /// Many objects that reach one large graph do not each decode it again, and do not hold everything either.
+  @Test func forEachSharesLargeGraphs() throws {
+    let storage = CountingStorage(try Place(.memory).open())
+    let garage = try Garage(storage)
+    let large = Part(id: -1, parts: (0..<12_000).map { Part(id: 1_000_000 + $0, parts: []) })
+    try garage.parkAll((0..<2000).map { Part(id: $0, parts: $0 % 2 == 0 ? [] : [large]) })
+    storage.gets.store(0, ordering: .relaxed)
+    var reached = 0
+    try garage.forEach(Part.self) { part in
+      if part.id >= 0 && part.id < 2000 { reached += part.parts.first?.parts.count ?? 0 }
+    }
+    #expect(reached == 1000 * 12_000)
+    #expect(storage.gets.load(ordering: .relaxed) < 60_000)
+  }
+
   @Test func embeddedStoragesAreAskedOneByOne() throws {
     let storage = CountingStorage(try Place(.memory).open())
     let garage = try Garage(storage)

@@ -79,9 +79,10 @@ import Testing
     #expect(visited == sorted)
   }
 
-  @Test(arguments: Backend.allCases)
-  func forEachStaysOnItsSnapshot(_ backend: Backend) throws {
+  @Test(arguments: Backend.allCases, [true, false])
+  func forEachStaysOnItsSnapshot(_ backend: Backend, autosaves: Bool) throws {
     let garage = try Place(backend).garage()
+    garage.isAutosaveEnabled = autosaves
     try garage.parkAll((0..<600).map { Counter(id: $0 * 2) })
     var visited: [Int] = []
     try garage.forEach(Counter.self) { counter in
