@@ -254,6 +254,29 @@ import Testing
     #expect(try garage.count(Old.Book.self) == 0)
   }
 
+  private enum Before {
+    struct Friend: Codable, Identifiable, TypeTagged {
+      static var typeTag: String { "friend" }
+      var id: Int
+    }
+  }
+  private struct Friend: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "friend" }
+    var id: Int
+    var name: String?
+    @Linked var friends: [Friend]
+    @Linked var best: Friend?
+  }
+
+  /// A record from before a linked property was added: the property is empty.
+  @Test(arguments: Backend.allCases)
+  func addedLinkedPropertiesAreEmpty(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.park(Before.Friend(id: 1))
+    let friend = try #require(try garage.retrieve(Friend.self, identifier: 1))
+    #expect(friend.friends.isEmpty && friend.best == nil && friend.name == nil)
+  }
+
   // MARK: Damage
 
   /// Every bit of a small record, of its texts and of its key: an error, or what was parked; never another object.
