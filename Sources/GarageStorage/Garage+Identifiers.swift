@@ -79,7 +79,9 @@ extension ReadAccess {
   }
 
   /// The identifier that an `id` of another kind stands for.
-  func identifier<T: Codable & Identifiable>(of type: T.Type, converting id: some Hashable) throws -> Identifier {
+  func identifier<T: Codable & Identifiable>(
+    of type: T.Type, converting id: some Hashable
+  ) throws -> Identifier {
     try TypeDescription.identity(of: type, id: id).identifier
   }
 }

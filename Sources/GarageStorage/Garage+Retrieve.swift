@@ -44,7 +44,7 @@ extension GarageReading {
   public func retrieveAll<T: Codable>(_ type: T.Type) throws -> [T] {
     var objects: [T] = []
     try withReadAccess { access in
-      try access.visitObjects(type, resetsSession: false) { objects.append($0) }
+      try access.visitObjects(type, inOneSession: true) { objects.append($0) }
     }
     return objects
   }
@@ -63,7 +63,7 @@ extension GarageReading {
   /// - Throws: what `body` throws, which ends the call, and as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   public func forEach<T: Codable>(_ type: T.Type, _ body: (T) throws -> Void) throws {
     try withReadAccess { access in
-      try access.visitObjects(type, resetsSession: true) { object in try passingErrors { try body(object) } }
+      try access.visitObjects(type, inOneSession: false) { object in try passingErrors { try body(object) } }
     }
   }
 
@@ -123,13 +123,17 @@ extension ReadAccess {
   }
 
   /// Decodes all objects of a type, in the order of their identifiers.
-  func visitObjects<T: Codable>(_ type: T.Type, resetsSession: Bool, _ visit: (T) throws -> Void) throws {
+  ///
+  /// - Parameter inOneSession: whether all are held, and shared, to the end. Else `visit` may be users' code,
+  ///   which changes what the transaction can change.
+  func visitObjects<T: Codable>(_ type: T.Type, inOneSession: Bool, _ visit: (T) throws -> Void) throws {
     let (session, source) = makeSession()
     var limit = SessionLimit()
-    try visitRecords(StoredType.of(type), source) { key, record in
-      if resetsSession {
+    let mayChange = isWriting && !inOneSession
+    try visitRecords(StoredType.of(type), source, mayChange: mayChange) { key, record in
+      if !inOneSession {
         // A writer's objects may have changed since they were decoded behind another one.
-        if isWriting { session.reset() } else { limit.resetIfReached(session, source) }
+        if mayChange { session.reset() } else { limit.resetIfReached(session, source) }
       }
       source.countRecord(record.byteCount)
       return try session.object(
@@ -142,11 +146,11 @@ extension ReadAccess {
 
   /// Lends the records of a type to `decode`, one after another, and what that returned to `visit`.
   private func visitRecords<T>(
-    _ stored: StoredType, _ source: TransactionSource, decode: (RawSpan, RawSpan) throws -> T?,
-    visit: (T) throws -> Void
+    _ stored: StoredType, _ source: TransactionSource, mayChange: Bool,
+    decode: (RawSpan, RawSpan) throws -> T?, visit: (T) throws -> Void
   ) throws {
     let tags = try presentTags(of: stored)
-    if tags.count == 1 && !isWriting && !fetchesAhead {
+    if tags.count == 1 && !mayChange && !fetchesAhead {
       try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
         if let object = try decode(key, record) { try visit(object) }
         return .continue
@@ -156,11 +160,11 @@ extension ReadAccess {
     var keys = RecordKeys(tags, in: transaction)
     // What is visited must not depend on what `visit` changes.
     var all: [StorageKey] = []
-    if isWriting { while let key = try keys.next() { all.append(key) } }
+    if mayChange { while let key = try keys.next() { all.append(key) } }
     var rest = all[...]
-    func nextKey() throws -> StorageKey? { isWriting ? rest.popFirst() : try keys.next() }
+    func nextKey() throws -> StorageKey? { mayChange ? rest.popFirst() : try keys.next() }
 
-    if fetchesAhead && !isWriting {
+    if fetchesAhead && !mayChange {
       try visitBlocks(nextKey, source, decode: decode, visit: visit)
     } else {
       while let key = try nextKey() {
@@ -231,7 +235,9 @@ extension ReadAccess {
     mutating func resetIfReached(_ session: GraphDecodingSession, _ source: TransactionSource) {
       objects.note(session.objectCount)
       bytes.note(source.recordByteCount)
-      guard objects.isReached(by: session.objectCount) || bytes.isReached(by: source.recordByteCount) else { return }
+      guard objects.isReached(by: session.objectCount) || bytes.isReached(by: source.recordByteCount) else {
+        return
+      }
       session.reset()
       source.recordByteCount = 0
       objects.before = 0

@@ -52,6 +52,7 @@ extension Garage {
 ///
 /// It lives on one thread. After its closure it throws ``GarageError/transactionEnded``.
 public final class GarageReader: GarageReading {
+  /// The garage that the transaction is of.
   public let garage: Garage
   private var access: ReadAccess?
 
@@ -62,6 +63,7 @@ public final class GarageReader: GarageReading {
 
   fileprivate func end() { access = nil }
 
+  /// For the verbs.
   public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
     guard let access else { throw GarageError.transactionEnded }
     return try translatingErrors { try body(access) }
@@ -72,6 +74,7 @@ public final class GarageReader: GarageReading {
 ///
 /// It lives on one thread. After its closure it throws ``GarageError/transactionEnded``.
 public final class GarageWriter: GarageWriting {
+  /// The garage that the transaction is of.
   public let garage: Garage
   private var access: WriteAccess?
 
@@ -82,10 +85,12 @@ public final class GarageWriter: GarageWriting {
 
   fileprivate func end() { access = nil }
 
+  /// For the verbs.
   public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
     try withWriteAccess { try body($0.reading) }
   }
 
+  /// For the verbs.
   public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {
     guard let access else { throw GarageError.transactionEnded }
     return try translatingErrors { try body(access) }

@@ -145,6 +145,7 @@ extension Garage: GarageWriting {
   /// Itself.
   public var garage: Garage { self }
 
+  /// For the verbs.
   public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
     try translatingErrors {
       try checkOpen()
@@ -152,6 +153,7 @@ extension Garage: GarageWriting {
     }
   }
 
+  /// For the verbs.
   public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {
     try translatingErrors { try retrying { try change(body) } }
   }

@@ -55,7 +55,8 @@ enum KeyLayout {
   static func withRecordKey<R>(
     tag: UInt64, _ identifier: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R {
-    try withUnsafeTemporaryAllocation(byteCount: identifierOffset + identifier.byteCount, alignment: 8) { buffer in
+    let byteCount = identifierOffset + identifier.byteCount
+    return try withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { buffer in
       buffer[0] = Space.record.rawValue
       buffer.storeBytes(of: tag.bigEndian, toByteOffset: 1, as: UInt64.self)
       identifier.withUnsafeBytes { buffer[identifierOffset...].copyBytes(from: $0) }

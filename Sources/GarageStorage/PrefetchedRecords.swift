@@ -20,7 +20,9 @@ struct PrefetchedRecords {
   func record(_ key: StorageKey) -> [UInt8]?? { records[key] }
 
   /// Fetches what can be reached from records at hand.
-  mutating func fetch(behind roots: [(key: StorageKey, record: [UInt8])], in transaction: any ReadTransaction) throws {
+  mutating func fetch(behind roots: [(key: StorageKey, record: [UInt8])], in transaction: any ReadTransaction)
+    throws
+  {
     var wanted: Set<StorageKey> = []
     for root in roots { note(root.key, root.record, &wanted) }
     try fetch(wanted, in: transaction)

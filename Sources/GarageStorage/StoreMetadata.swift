@@ -41,7 +41,8 @@ struct StoreMetadata: Equatable {
     guard bytes.starts(with: StoreMetadata.magic), bytes.count >= 8 else {
       throw GarageError.damagedMetadata(driver: driver)
     }
-    let isWhole = bytes.count == StoreMetadata.byteCount
+    let isWhole =
+      bytes.count == StoreMetadata.byteCount
       && StoreMetadata.check(bytes) == StoreMetadata.number(bytes[16..<24])
     let version = StoreMetadata.number(bytes[6..<8])
     if version > StoreMetadata.formatVersion {

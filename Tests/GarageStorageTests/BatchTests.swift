@@ -10,10 +10,11 @@ import Testing
   @Test(arguments: [1, 2, 3, 4] as [UInt64])
   func recordsAreWrittenInKeyOrder(_ seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
-    let ids = Set((0..<500).map { _ in
-      let length = Int.random(in: 0...12, using: &generator)
-      return String((0..<length).map { _ in "ab\u{0}\u{1}z".randomElement(using: &generator)! })
-    })
+    let ids = Set(
+      (0..<500).map { _ in
+        let length = Int.random(in: 0...12, using: &generator)
+        return String((0..<length).map { _ in "ab\u{0}\u{1}z".randomElement(using: &generator)! })
+      })
     let prefix = seed % 2 == 0 ? "a long beginning in common " : ""
     let people = ids.shuffled(using: &generator).map { Person(prefix + $0) }
     let graph = try GraphEncoder(keyPrefix: 0x10).encode(people)

@@ -49,7 +49,9 @@ import Testing
       try garage.delete(Item(id: id, name: ""))
     }
     try garage.delete(Person.self, identifier: "Nick")
-    #expect(throws: GarageError.failedToRetrieveObject("Person", "Nick")) { try garage.delete(Person("Nick")) }
+    #expect(throws: GarageError.failedToRetrieveObject("Person", "Nick")) {
+      try garage.delete(Person("Nick"))
+    }
     // Nothing to delete is no failure where nobody named an object.
     try garage.deleteAll(Person.self)
     try garage.deleteAllObjects()

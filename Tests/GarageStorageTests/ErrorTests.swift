@@ -9,13 +9,15 @@ import Testing
 
   private static let all: [GarageError] = [
     .failedToRetrieveObject("Person", "Sam"), .missingConformance("T"), .unsupportedIDConformance("T"),
-    .storageDataIsNil("T"), .invalidTypeTag(type: "T", reason: "Its tag is empty."), .cycle(path: "a → b → a"),
+    .storageDataIsNil("T"), .invalidTypeTag(type: "T", reason: "Its tag is empty."),
+    .cycle(path: "a → b → a"),
     .unregisteredClass(tag: "M.Cat", type: "Animal", identifier: "b"),
     .identityMismatch(type: "T", recordIdentifier: "a", decodedIdentifier: "b"), .nestingTooDeep(depth: 512),
     .corruptRecord(type: "T", identifier: "a", reason: "it is cut"),
     .newerRecordFormat(type: "T", identifier: "a", version: 9), .damagedText(digest: "00ff"),
     .digestCollision("a and b"), .damagedMetadata(driver: "LMDB"), .notAGarage(driver: "LMDB"),
-    .newerFormat(version: 9, driver: "LMDB"), .noGarage(driver: "LMDB"), .closed, .nestedWrite, .transactionEnded,
+    .newerFormat(version: 9, driver: "LMDB"), .noGarage(driver: "LMDB"), .closed, .nestedWrite,
+    .transactionEnded,
     .unsavedChangesDiscarded, .storage(storageError),
   ]
 
@@ -49,7 +51,9 @@ import Testing
       #expect(!error.description.contains("\n"))
     }
     #expect(GarageError.storage(ErrorTests.storageError).description.contains("Make room."))
-    #expect(GarageError.corruptRecord(type: "T", identifier: "xyz", reason: "it is cut").description.contains("xyz"))
+    #expect(
+      GarageError.corruptRecord(type: "T", identifier: "xyz", reason: "it is cut").description.contains("xyz")
+    )
   }
 
   @Test func onlyStorageErrorsCanBeRetried() {

@@ -140,7 +140,11 @@ import Testing
       #expect {
         try garage.close()
       } throws: { error in
-        if case .storage(let error)? = error as? GarageError { error.kind == .closeInsideTransaction } else { false }
+        if case .storage(let error)? = error as? GarageError {
+          error.kind == .closeInsideTransaction
+        } else {
+          false
+        }
       }
       let count = try reader.count(Counter.self)
       #expect(count == 0)

@@ -190,7 +190,9 @@ import Testing
 
     let other = try Garage(driver)
     #expect(try other.retrieveAll(Counter.self) == [Counter(id: 3)])
-    let texts = try Driver.contents(driver, .prefix([0x01])).values.map { String(decoding: $0, as: UTF8.self) }
+    let texts = try Driver.contents(driver, .prefix([0x01])).values.map {
+      String(decoding: $0, as: UTF8.self)
+    }
     #expect(texts.contains { $0.hasSuffix("Counter") })
     #expect(try !Driver.contents(driver, .prefix([0x02])).isEmpty)
   }
@@ -212,9 +214,11 @@ import Testing
   func identifiersOfAnyLengthWork(_ backend: Backend) throws {
     let place = try Place(backend)
     var garage = try place.garage()
-    let ids = ["", "a", "emoji 🚗", "nul\0nul", String(repeating: "x", count: 239),
+    let ids = [
+      "", "a", "emoji 🚗", "nul\0nul", String(repeating: "x", count: 239),
       String(repeating: "y", count: 511), String(repeating: "y", count: 512),
-      String(repeating: "ü", count: 100_000), String(repeating: "ü", count: 100_000) + "!"]
+      String(repeating: "ü", count: 100_000), String(repeating: "ü", count: 100_000) + "!",
+    ]
     for id in ids { try garage.park(Person(id)) }
     garage = try place.reopened(garage)
     for id in ids {

@@ -69,7 +69,8 @@ import Testing
   func objectsComeInTheOrderOfTheirIdentifiers(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     var generator = SeededGenerator(seed: 7)
-    let numbers = Set((0..<300).map { _ in Int.random(in: -1_000_000...1_000_000, using: &generator) } + [.min, .max, 0])
+    let numbers = Set(
+      (0..<300).map { _ in Int.random(in: -1_000_000...1_000_000, using: &generator) } + [.min, .max, 0])
     for number in numbers.shuffled(using: &generator).prefix(20) { try garage.park(Counter(id: number)) }
     try garage.parkAll(numbers.map { Counter(id: $0) })
     let sorted = numbers.sorted()
@@ -153,7 +154,8 @@ import Testing
     }
     #expect(bosses.count == 1)
     #expect(kept.count == 201)
-    #expect(try Set(garage.retrieveAll(Person.self).compactMap(\.brother).map(ObjectIdentifier.init)).count == 1)
+    #expect(
+      try Set(garage.retrieveAll(Person.self).compactMap(\.brother).map(ObjectIdentifier.init)).count == 1)
   }
 
   // MARK: Classes
@@ -166,7 +168,8 @@ import Testing
     try garage.parkAll([Animal("a"), Dog("b"), Puppy("c"), Cat("d")])
     garage = try place.reopened(garage, types)
 
-    #expect(try garage.retrieveAll(Animal.self).map { "\(type(of: $0))" } == ["Animal", "Dog", "Puppy", "Cat"])
+    #expect(
+      try garage.retrieveAll(Animal.self).map { "\(type(of: $0))" } == ["Animal", "Dog", "Puppy", "Cat"])
     #expect(try garage.retrieveAll(Dog.self).map(\.id) == ["b", "c"])
     #expect(try garage.retrieve(Animal.self, identifier: "c") is Puppy)
     #expect(try garage.retrieve(Dog.self, identifier: "d") == nil)
@@ -176,7 +179,9 @@ import Testing
     #expect(try garage.contains(Dog.self, identifier: "c"))
     #expect(try !garage.contains(Dog.self, identifier: "d"))
     #expect(try !garage.contains(Dog.self, identifier: "a"))
-    #expect(throws: GarageError.failedToRetrieveObject("Dog", "d")) { try garage.delete(Dog.self, identifier: "d") }
+    #expect(throws: GarageError.failedToRetrieveObject("Dog", "d")) {
+      try garage.delete(Dog.self, identifier: "d")
+    }
 
     try garage.deleteAll(Dog.self)
     #expect(try garage.retrieveAll(Animal.self).map(\.id) == ["a", "d"])
@@ -228,7 +233,9 @@ import Testing
     // Found as they are.
     #expect(try garage.retrieve(Book.self, identifier: 4)?.title == "old 2")
     #expect(try garage.count(Book.self) == count)
-    try garage.parkAll([Book(id: 5, title: "new"), Book(id: 6, title: "replaces"), Book(id: 1999, title: "last")])
+    try garage.parkAll([
+      Book(id: 5, title: "new"), Book(id: 6, title: "replaces"), Book(id: 1999, title: "last"),
+    ])
     garage = try place.reopened(garage)
 
     let expected = (0..<count).map { $0 * 2 } + [5, 1999]
@@ -294,7 +301,8 @@ import Testing
         try Garage(driver).retrieve(Item.self, identifier: item.id)
       } throws: { error in
         switch error as? GarageError {
-        case .corruptRecord("Item", item.id.uuidString, _), .newerRecordFormat("Item", item.id.uuidString, _): true
+        case .corruptRecord("Item", item.id.uuidString, _), .newerRecordFormat("Item", item.id.uuidString, _):
+          true
         default: false
         }
       }

@@ -300,7 +300,9 @@ import Testing
         group.addTask {
           var generator = SeededGenerator(seed: UInt64(100 + task))
           for round in 0..<60 {
-            let (from, to) = (Int.random(in: 0..<accounts, using: &generator), Int.random(in: 0..<accounts, using: &generator))
+            let (from, to) = (
+              Int.random(in: 0..<accounts, using: &generator), Int.random(in: 0..<accounts, using: &generator)
+            )
             @Sendable func move() throws {
               try garage.write { writer in
                 guard from != to else { return }
@@ -381,7 +383,9 @@ import Testing
     var (saved, current) = ([Int: Int](), [Int: Int]())
     func keep() { if garage.isAutosaveEnabled && !garage.hasUnsavedChanges { saved = current } }
     for step in 0..<300 {
-      let (id, value) = (Int.random(in: 0..<12, using: &generator), Int.random(in: 0..<1000, using: &generator))
+      let (id, value) = (
+        Int.random(in: 0..<12, using: &generator), Int.random(in: 0..<1000, using: &generator)
+      )
       switch Int.random(in: 0..<12, using: &generator) {
       case 0...3:
         try garage.park(Counter(id: id, value: value))
@@ -423,7 +427,9 @@ import Testing
       let expected = current.sorted { $0.key < $1.key }.map { Counter(id: $0.key, value: $0.value) }
       #expect(found == expected, "seed \(seed), step \(step)")
       if found != expected { return }
-      #expect(try garage.contains(Counter.self, identifier: id) == (current[id] != nil), "seed \(seed), step \(step)")
+      #expect(
+        try garage.contains(Counter.self, identifier: id) == (current[id] != nil),
+        "seed \(seed), step \(step)")
     }
   }
 }

@@ -63,7 +63,9 @@ final class Place {
     return try SQLiteStorage(at: storePath, options: options)
   }
 
-  func garage(_ types: [any Codable.Type] = [], userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws -> Garage {
+  func garage(_ types: [any Codable.Type] = [], userInfo: [CodingUserInfoKey: any Sendable] = [:]) throws
+    -> Garage
+  {
     try Garage(open(), types: types, userInfo: userInfo)
   }
 
@@ -76,7 +78,9 @@ final class Place {
 
 /// What a driver holds, for tests that look below the garage.
 enum Driver {
-  static func contents(_ driver: any StorageDriver, _ range: StorageKeyRange = .all) throws -> [StorageKey: [UInt8]] {
+  static func contents(_ driver: any StorageDriver, _ range: StorageKeyRange = .all) throws -> [StorageKey:
+    [UInt8]]
+  {
     try driver.read { transaction in
       var contents: [StorageKey: [UInt8]] = [:]
       try transaction.scan(range, .forward) { key, value in

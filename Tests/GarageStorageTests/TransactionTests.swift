@@ -92,7 +92,9 @@ import Testing
         #expect(throws: GarageError.nestedWrite) { try garage.park(Counter(id: 1)) }
         #expect(throws: GarageError.nestedWrite) { try garage.delete(Counter.self, identifier: 9) }
         #expect(throws: GarageError.nestedWrite) { try garage.deleteAllObjects() }
-        #expect(throws: GarageError.nestedWrite) { try garage.withAutosaveDisabled { try garage.park(Counter(id: 2)) } }
+        #expect(throws: GarageError.nestedWrite) {
+          try garage.withAutosaveDisabled { try garage.park(Counter(id: 2)) }
+        }
         if autosaves {
           #expect(throws: GarageError.nestedWrite) { try other.park(Counter(id: 1)) }
         } else {
@@ -114,7 +116,8 @@ import Testing
       garage.isAutosaveEnabled = autosaves
       let (reader, writer) = (try garage.read { $0 }, try garage.write { $0 })
       let verbs: [() throws -> Void] = [
-        { _ = try reader.retrieve(Counter.self, identifier: 1) }, { _ = try reader.retrieveAll(Counter.self) },
+        { _ = try reader.retrieve(Counter.self, identifier: 1) },
+        { _ = try reader.retrieveAll(Counter.self) },
         { _ = try reader.count(Counter.self) }, { _ = try writer.contains(Counter.self, identifier: 1) },
         { try reader.forEach(Counter.self) { _ in } }, { try writer.park(Counter(id: 2)) },
         { try writer.delete(Counter.self, identifier: 1) }, { try writer.deleteAllObjects() },
@@ -333,7 +336,9 @@ import Testing
         group.addTask {
           var generator = SeededGenerator(seed: UInt64(task))
           for _ in 0..<rounds {
-            let (from, to) = (Int.random(in: 0..<accounts, using: &generator), Int.random(in: 0..<accounts, using: &generator))
+            let (from, to) = (
+              Int.random(in: 0..<accounts, using: &generator), Int.random(in: 0..<accounts, using: &generator)
+            )
             guard from != to else { continue }
             try garage.write { writer in
               var (a, b) = (
@@ -375,7 +380,8 @@ private final class ConflictingStorage: StorageDriver {
       let outcome = try body(transaction)
       if conflicts.load(ordering: .relaxed) > 0 {
         conflicts.subtract(1, ordering: .relaxed)
-        throw StorageError(.conflict, during: .commit, driver: "test", isRetryable: true, message: "Try again.")
+        throw StorageError(
+          .conflict, during: .commit, driver: "test", isRetryable: true, message: "Try again.")
       }
       return outcome
     }
