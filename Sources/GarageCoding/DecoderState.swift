@@ -40,6 +40,10 @@ struct RecordContext {
   var referenceCount = 0
   var shapeBase = 0
   var shapeCount = 0
+  /// Where the record's value begins, when a reference named it and it is read as a type without identity.
+  var wrappedOffset = -1
+  /// Whether its identifier is the digest of its content.
+  var isDigest = false
 }
 
 /// One value being read: what one `init(from:)` may look at.

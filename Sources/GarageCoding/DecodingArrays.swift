@@ -62,10 +62,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let (facts, kind) = pointee.types.facts(of: T.self)
     switch kind {
     case .plain, .unordered, .reference, .interned:
-      guard try isReference() else { return try readInline(type) }
-      let index = try readReferenceIndex()
-      if let object = try core.object(type, facts, reference: index) { return object }
-      throw missing(type, index)
+      if try isReference() { return try readReferenced(type, facts, kind) }
+      if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
+      return try readInline(type)
     default: return try readSpecial(type, kind)
     }
   }
@@ -76,10 +75,38 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let (facts, kind) = pointee.types.facts(of: T.self)
     switch kind {
     case .plain, .unordered, .reference, .interned:
-      guard try isReference() else { return try readInline(type) }
-      return try core.object(type, facts, reference: try readReferenceIndex())
+      if try isReference() { return try findReferenced(type, facts, kind) }
+      if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
+      return try readInline(type)
     default: return try readSpecial(type, kind)
     }
+  }
+
+  private func readReferenced<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T {
+    let cursor = pointee.cursor
+    if let object = try findReferenced(type, facts, kind) { return object }
+    pointee.cursor = cursor
+    throw missing(type, try readReferenceIndex())
+  }
+
+  /// The object that the reference at the cursor names; nil where its record is gone.
+  private func findReferenced<T: Decodable>(
+    _ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind
+  ) throws -> T? {
+    if kind == .plain, let optional = type as? any OptionalDecodable.Type {
+      // An optional element is nil where the record is gone. T is that optional: the cast changes nothing.
+      func read<O: OptionalDecodable>(_: O.Type) throws -> T { unsafeBitCast(try O.readTarget(self), to: T.self) }
+      return try read(optional)
+    }
+    return try core.object(type, facts, reference: try readReferenceIndex())
+  }
+
+  /// The value at the cursor is a whole record that a reference named, and what was asked for first was no object
+  /// but something around one: what a single value container holds is the object itself, shared as any other.
+  @inline(never)
+  private func readWrapped<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T? {
+    let wanted: ValueKind = pointee.record.isDigest ? .interned : .reference
+    return kind == wanted ? try core.graph.object(type, facts, pointee.record.number) : nil
   }
 
   @inline(__always)
@@ -92,6 +119,15 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     } catch {
       leaveFrame()
       throw error
+    }
+  }
+
+  /// Reads the value of a record: never a reference to itself.
+  @inline(__always)
+  func readRoot<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
+    switch kind {
+    case .plain, .unordered, .reference, .interned, .own: try readInline(type)
+    default: try readSpecial(type, kind)
     }
   }
 
@@ -186,6 +222,15 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
         codingPath: path,
         debugDescription: "Missing Identifiable reference of type: \(type) with id: \(identity.identifier)"))
   }
+}
+
+/// Optionals, for a cast at run time.
+private protocol OptionalDecodable {
+  static func readTarget(_ state: DecoderPointer) throws -> Self
+}
+
+extension Optional: OptionalDecodable where Wrapped: Decodable {
+  fileprivate static func readTarget(_ state: DecoderPointer) throws -> Wrapped? { try state.readTarget(Wrapped.self) }
 }
 
 /// What a key without a value decodes to, for the types that say so: nil where it is an error.

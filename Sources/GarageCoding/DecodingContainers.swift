@@ -31,12 +31,17 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   var codingPath: [any CodingKey] { state.codingPath(node) }
 
   var allKeys: [Key] {
-    let texts = try? inside { try state.allKeys(serial: serial) }
-    return (texts ?? []).compactMap { Key(stringValue: $0) }
+    noting([]) { try state.allKeys(serial: serial) }.compactMap { Key(stringValue: $0) }
   }
 
-  func contains(_ key: Key) -> Bool {
-    (try? inside { try state.find(key, keys, serial: serial) }) ?? false
+  func contains(_ key: Key) -> Bool { noting(false) { try state.find(key, keys, serial: serial) } }
+
+  /// For what cannot throw: damage is not absence, so the error is thrown later.
+  private func noting<R>(_ otherwise: R, _ body: () throws -> R) -> R {
+    do { return try inside(body) } catch {
+      if error is DamagedBody { _ = state.fail(error) }
+      return otherwise
+    }
   }
 
   func decodeNil(forKey key: Key) throws -> Bool {

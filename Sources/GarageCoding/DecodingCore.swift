@@ -66,7 +66,11 @@ final class DecodingCore {
   // MARK: - Records
 
   /// Makes `record` the one being decoded while `body` reads its body.
-  func withRecord<R>(_ record: ParsedRecord, number: Int, _ body: () throws -> R) throws -> R {
+  ///
+  /// - Parameter isWrapped: whether what is asked for can only be something around the object.
+  func withRecord<R>(
+    _ record: ParsedRecord, number: Int, isWrapped: Bool, isDigest: Bool, _ body: () throws -> R
+  ) throws -> R {
     let state = state
     let outer = (state.pointee.base, state.pointee.cursor, state.pointee.record, state.pointee.depth, state.pointee.frameBase)
     let outerInput = state.pointee.input
@@ -95,7 +99,8 @@ final class DecodingCore {
     state.pointee.input.node = nil
     state.pointee.record = RecordContext(
       serial: state.nextSerial(), number: number, referenceBase: referenceCount,
-      referenceCount: references.count - referenceCount, shapeBase: shapeCount, shapeCount: shapes.count - shapeCount)
+      referenceCount: references.count - referenceCount, shapeBase: shapeCount, shapeCount: shapes.count - shapeCount,
+      wrappedOffset: isWrapped ? record.body.lowerBound : -1, isDigest: isDigest)
     state.pointee.input.frame = DecodingFrame(
       start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound,
       indexBase: indexCount)

@@ -61,12 +61,14 @@ extension GraphWalk {
   }
 
   /// Decodes an object that will most likely be asked for. If that fails, nobody may ever ask: whoever does
-  /// gets the error then. A circle is one from wherever it is entered.
+  /// gets the error then. Trying again would descend the whole chain.
   private func decodeAhead<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ number: Int) throws {
+    if let failure = core.failure { throw failure }
     do {
       _ = try object(type, facts, number)
     } catch {
-      if let failure = core.failure { throw failure }
+      let failure = core.takeFailure()
+      nodes[number].fail(type, GraphNode.Failure(error: failure ?? error, isFinal: failure != nil))
     }
   }
 
@@ -80,7 +82,7 @@ extension GraphWalk {
     func enter(_ number: Int) throws {
       nodes[number].planPosition = entered
       let start = edges.count
-      try forEachEagerReference(of: number) { edges.append($0) }
+      try forEachReference(of: number, [.eager]) { edges.append($0) }
       path.append((number, start, edges.count))
     }
     try enter(root)
@@ -98,13 +100,12 @@ extension GraphWalk {
     }
   }
 
-  private func forEachEagerReference(of number: Int, _ visit: (Int) -> Void) throws {
+  /// A damaged record refers to nothing here: whoever decodes it says what is wrong.
+  private func forEachReference(of number: Int, _ kinds: Set<ReferenceKind>, _ visit: (Int) -> Void) throws {
     try withRecord(number) { key, record in
-      guard let record else { return }
-      try naming("object", Identifier.description(ofKeyBytes: Array(key[8...]))) {
-        try ParsedRecord(key: key, record).forEachReference { kind, tag, identifier in
-          if kind == .eager { visit(self.number(tag: tag, identifier)) }
-        }
+      guard let record, let parsed = try? ParsedRecord(key: key, record) else { return }
+      try? parsed.forEachReference { kind, tag, identifier in
+        if kinds.contains(kind) { visit(self.number(tag: tag, identifier)) }
       }
     }
   }
@@ -114,22 +115,25 @@ extension GraphWalk {
   /// The error for an object that, through plain properties, is needed to complete itself.
   func cycle(to target: Int) throws -> GraphCodingError {
     let asking = core.state.pointee.record.number
-    let path = (asking >= 0 ? try path(from: target, to: asking) : [target]) + [target]
+    // Along what was parked as links or lazy references only where their properties have become plain ones.
+    var path = asking >= 0 ? try path(from: target, to: asking, [.eager]) : [target]
+    if path.first != target { path = try self.path(from: target, to: asking, [.eager, .linked, .lazy]) }
+    path.append(target)
     let names =
       path.count <= 24
       ? path.map(name) : path.prefix(12).map(name) + ["… \(path.count - 20) more …"] + path.suffix(8).map(name)
     return GraphCodingError.cycle(path: names.joined(separator: " → "))
   }
 
-  /// A shortest way along eager references.
-  private func path(from start: Int, to end: Int) throws -> [Int] {
+  /// A shortest way along references of these kinds; without one, the end alone.
+  private func path(from start: Int, to end: Int, _ kinds: Set<ReferenceKind>) throws -> [Int] {
     var cameFrom: [Int: Int] = [start: start]
     var queue = [start]
     var next = 0
     while next < queue.count, cameFrom[end] == nil {
       let number = queue[next]
       next += 1
-      try forEachEagerReference(of: number) { child in
+      try forEachReference(of: number, kinds) { child in
         if cameFrom[child] == nil {
           cameFrom[child] = number
           queue.append(child)

@@ -92,7 +92,7 @@ final class EncodingCore {
   func withBody<R>(of value: any Encodable, _ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
     beginRecord()
     do {
-      try state.writeInline(value)
+      try state.writeRoot(value)
     } catch {
       throw failure ?? error
     }

@@ -136,6 +136,13 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     }
   }
 
+  /// Writes the value of a record: itself, not a reference to itself.
+  func writeRoot<T: Encodable>(_ value: T) throws {
+    let (_, kind) = pointee.types.facts(of: T.self)
+    if try writeScalar(value, kind) { return }
+    if kind == .unordered { try writeUnordered(value) } else { try writeInline(value) }
+  }
+
   /// Writes a value by its own `encode(to:)`.
   @inline(__always)
   func writeInline<T: Encodable>(_ value: T) throws {
@@ -241,9 +248,9 @@ protocol UnorderedCollection {
 extension Set: UnorderedCollection where Element: Encodable {
   func encodeOrdered(to state: EncoderPointer, serial: UInt64) throws {
     try state.requestArray()
-    for element in try sortedByCanonicalBytes(self, like: state.core) {
+    for (bytes, element) in try sortedByCanonicalBytes(self, like: state.core) {
       try state.beginElement(serial: serial)
-      try state.writeElement(element)
+      try state.writeElement(element, canonical: bytes)
     }
   }
 }
@@ -260,10 +267,10 @@ extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable
       }
     } else {
       try state.requestArray()
-      for key in try sortedByCanonicalBytes(keys, like: state.core) {
+      for (bytes, key) in try sortedByCanonicalBytes(keys, like: state.core) {
         guard let value = self[key] else { continue }
         try state.beginElement(serial: serial)
-        try state.writeElement(key)
+        try state.writeElement(key, canonical: bytes)
         try state.beginElement(serial: serial)
         try state.writeElement(value)
       }
@@ -280,8 +287,8 @@ extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable
   }
 }
 
-/// A number as a dictionary's key.
-private struct DictionaryKey: CodingKey {
+/// A dictionary's key: text, and the number that it says.
+struct DictionaryKey: CodingKey {
   let stringValue: String
   let intValue: Int?
   init(_ number: Int) {
@@ -289,13 +296,25 @@ private struct DictionaryKey: CodingKey {
     intValue = number
   }
   init?(intValue: Int) { self.init(intValue) }
-  init?(stringValue: String) { return nil }
+  /// As the standard library reads the keys of a dictionary.
+  init(stringValue: String) {
+    self.stringValue = stringValue
+    intValue = Int(stringValue)
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  /// Writes an element whose canonical bytes are known. Encoding it again where those are what is wanted would
+  /// double the work at each level of sets in sets.
+  fileprivate func writeElement<T: Encodable>(_ value: T, canonical bytes: [UInt8]) throws {
+    if pointee.isCanonical { bytes.withUnsafeBytes { append($0) } } else { try writeElement(value) }
+  }
 }
 
 /// The elements in the order of their canonical bytes, the same in every process.
 private func sortedByCanonicalBytes<C: Collection>(
   _ elements: C, like outer: EncodingCore
-) throws -> [C.Element] where C.Element: Encodable {
+) throws -> [([UInt8], C.Element)] where C.Element: Encodable {
   let (userInfo, inlinesEverything) = (outer.userInfo, outer.inlinesEverything)
   return try EncodingCore.withCore(
     userInfo: userInfo, isCanonical: true, inlinesEverything: inlinesEverything
@@ -303,7 +322,7 @@ private func sortedByCanonicalBytes<C: Collection>(
     let pairs = try elements.map { element in
       (try core.withBody(of: AnyValue(element)) { [UInt8]($0) }, element)
     }
-    return pairs.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+    return pairs.sorted { $0.0.lexicographicallyPrecedes($1.0) }
   }
 }
 

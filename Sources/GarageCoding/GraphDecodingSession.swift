@@ -74,7 +74,7 @@ public final class GraphDecodingSession {
   public func object<T: Decodable>(_ type: T.Type, _ identity: RecordIdentity) throws -> T? {
     try walk.completing {
       let facts = walk.core.state.pointee.types.facts(of: type).0
-      _ = walk.plan.learn(tag: identity.tag, facts)
+      walk.learn(tag: identity.tag, facts)
       let number = identity.identifier.bytes.withUnsafeBytes { walk.number(tag: identity.tag, $0) }
       return try walk.object(type, facts, number)
     }

@@ -45,6 +45,18 @@ final class GraphWalk {
     return number
   }
 
+  /// The same object's number under the tag that its type has by now.
+  private func current(_ number: Int) -> Int {
+    guard !currentTags.isEmpty, let tag = currentTags[identities.tag(of: number)] else { return number }
+    let identifier = identities.identity(of: number).identifier.bytes
+    return identifier.withUnsafeBytes { self.number(tag: tag, $0) }
+  }
+
+  /// Notes that records with this tag are asked for as this type.
+  func learn(tag: UInt64, _ facts: Unmanaged<TypeFacts>) {
+    if plan.learn(tag: tag, facts) { learnFormerTags(facts.takeUnretainedValue()) }
+  }
+
   private func learnFormerTags(_ facts: TypeFacts) {
     guard let tags = try? facts.tags(), !tags.former.isEmpty, formerTags[tags.identity.digest] == nil else { return }
     formerTags[tags.identity.digest] = tags.former.map(\.digest)
@@ -56,9 +68,12 @@ final class GraphWalk {
   /// The object with that number as a `T`; nil where there is no record, or one of another class.
   func object<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ number: Int) throws -> T? {
     if let object = nodes[number].value(type, facts) { return object }
+    learn(tag: identities.tag(of: number), facts)
+    let named = number, number = current(named)
+    if number != named, let object = nodes[number].value(type, facts) { return object }
     let known = facts.takeUnretainedValue()
     if nodes[number].isActive(type, known) { throw core.state.fail(try cycle(to: number)) }
-    if plan.learn(tag: identities.tag(of: number), facts) { learnFormerTags(known) }
+    if let failure = nodes[number].failure(type) { throw failure.isFinal ? core.state.fail(failure.error) : failure.error }
     if recordDepth >= GraphWalk.onDemandDepth || remainingStack() < GraphWalk.planningStack {
       try prepare(number)
       if let object = nodes[number].value(type, facts) { return object }
@@ -98,7 +113,7 @@ final class GraphWalk {
     }
     let unmanaged = Unmanaged.passUnretained(facts)
     if let object = nodes[number].value(type, unmanaged) { return object }
-    if plan.learn(tag: identities.tag(of: number), unmanaged) { learnFormerTags(facts) }
+    learn(tag: identities.tag(of: number), unmanaged)
     recordDepth += 1
     defer { recordDepth -= 1 }
     return try decode(type, facts, number: number, key: key, record)
@@ -117,8 +132,10 @@ final class GraphWalk {
       let fillCount = newFills.count
       let value: T
       do {
-        value = try core.withRecord(parsed, number: number) {
-          concrete === facts ? try core.state.readInline(type) : try decodeSubclass(concrete, of: type)
+        let isDigest = key.count > 8 && key[8] == IdentifierKind.digest.rawValue
+        let isWrapped = number >= 0 && facts.kind == .plain
+        value = try core.withRecord(parsed, number: number, isWrapped: isWrapped, isDigest: isDigest) {
+          concrete === facts ? try core.state.readRoot(type, facts.kind) : try decodeSubclass(concrete, of: type)
         }
         if let failure = core.failure { throw failure }
         try check(value, concrete, key, parsed, record)
@@ -175,6 +192,8 @@ final class GraphWalk {
     _ record: UnsafeRawBufferPointer
   ) throws {
     guard facts.rootIdentification == .identifier, let access = facts.identifier else { return }
+    // Parked before the type had an identity of its own: it has been known by its content.
+    if key.count > 8, key[8] == IdentifierKind.digest.rawValue { return }
     core.identifierWriter.removeAll()
     try withUnsafePointer(to: value) { value in
       try access.get().write(UnsafeRawPointer(value), &core.identifierWriter, canonicalBytes)
@@ -288,6 +307,21 @@ struct GraphNode {
   private var isClass = false
   /// The same record decoded as other types.
   private var others: [(type: Any.Type, value: Any)] = []
+  /// Why it could not be decoded ahead: whoever asks for it gets the error.
+  private var failures: [(type: Any.Type, failure: Failure)] = []
+
+  struct Failure {
+    var error: any Error
+    /// Whether it must not be lost, even where user code says `try?`.
+    var isFinal: Bool
+  }
+
+  func failure(_ type: Any.Type) -> Failure? {
+    failures.isEmpty ? nil : failures.first { $0.type == type }?.failure
+  }
+
+  mutating func fail(_ type: Any.Type, _ failure: Failure) { failures.append((type, failure)) }
+
   /// The types as which it is being decoded: mostly one.
   private var active: Any.Type?
   private var alsoActive: [Any.Type] = []

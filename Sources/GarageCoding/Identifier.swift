@@ -57,7 +57,7 @@ public struct Identifier: Hashable, Sendable {
   init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 
   /// What the identifier holds.
-  public var kind: IdentifierKind { IdentifierKind(rawValue: bytes[0]) ?? .canonical }
+  public var kind: IdentifierKind { bytes.first.flatMap(IdentifierKind.init) ?? .canonical }
 }
 
 extension Identifier: Comparable {

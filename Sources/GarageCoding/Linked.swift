@@ -281,7 +281,11 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
     let state = coder.state
     try state.requestMap()
     return try state.allKeys(serial: serial).compactMap { text in
-      guard let key = keyOfText?(text), try state.findText(text) else { return nil }
+      guard try state.findText(text) else { return nil }
+      guard let key = keyOfText?(text) else {
+        throw DecodingError.dataCorrupted(
+          DecodingError.Context(codingPath: state.childPath, debugDescription: "\"\(text)\" is no \(Key.self)."))
+      }
       let target = try coder.target(Value.self)
       state.advance()
       return (key, target)
@@ -308,6 +312,6 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
     if Key.self == String.self { return { $0 as? Key } }
     if Key.self == Int.self { return { Int($0) as? Key } }
     guard let representable = Key.self as? any CodingKeyRepresentable.Type else { return nil }
-    return { representable.init(codingKey: PlainKey(stringValue: $0)) as? Key }
+    return { representable.init(codingKey: DictionaryKey(stringValue: $0)) as? Key }
   }
 }
