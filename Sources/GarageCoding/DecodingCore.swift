@@ -1,7 +1,7 @@
 /// All that decoding needs, reused from session to session. Pooled and never freed, like its state.
 final class DecodingCore {
   let state: DecoderPointer
-  let boxes = DecodingBoxes()
+  let boxes = ContainerBoxes()
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   private(set) var failure: (any Error)?
 

@@ -10,7 +10,7 @@
 /// something else by itself gets another one.
 final class EncodingCore {
   let state: EncoderPointer
-  let boxes = EncodingBoxes()
+  let boxes = ContainerBoxes()
   /// The graph, and the record under construction. Behind a pointer, like the state, because a class's
   /// properties are checked for exclusive access each time.
   let graph: UnsafeMutablePointer<GraphUnderConstruction>

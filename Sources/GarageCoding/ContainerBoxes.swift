@@ -1,0 +1,143 @@
+/// The keyed containers of one coder, kept by key type for the next value that asks.
+///
+/// `KeyedEncodingContainer` and its sibling are a class instance behind a struct: making one allocates and looks
+/// up metadata, which costs a third of coding a small object. One is handed out again only when nobody holds it
+/// any more, and bound to the serial of the frame it is handed out for; a second container of a recursive type,
+/// or one that user code kept, gets a fresh one. So no box is ever bound to two frames.
+final class ContainerBoxes {
+  /// What a key type's containers share. Plain memory: in an array the uniqueness of an element's reference would
+  /// depend on that of the array.
+  private struct Slot {
+    let keys: KeyTablePointer
+    let boxes: UnsafeMutablePointer<Box>
+    var count = 0
+
+    init(keys: KeyTablePointer) {
+      self.keys = keys
+      boxes = .allocate(capacity: ContainerBoxes.boxLimit)
+    }
+  }
+
+  private struct Box {
+    /// The instance inside a `KeyedEncodingContainer<Key>` or `KeyedDecodingContainer<Key>`.
+    var instance: AnyContainer
+    var binding: UnsafeMutablePointer<UInt64>
+  }
+
+  private struct CacheLine {
+    var type: UnsafeRawPointer?
+    var slot: UnsafeMutablePointer<Slot>?
+  }
+
+  private static let boxLimit = 4
+  private static let lineCount = 128
+  private let lines: UnsafeMutablePointer<CacheLine>
+  private var slots: [UnsafeRawPointer: UnsafeMutablePointer<Slot>] = [:]
+
+  init() {
+    lines = .allocate(capacity: ContainerBoxes.lineCount)
+    lines.initialize(repeating: CacheLine(), count: ContainerBoxes.lineCount)
+  }
+
+  /// The table of a key type.
+  @inline(__always)
+  func keys<Key: CodingKey>(_ type: Key.Type) -> KeyTablePointer { slot(type).pointee.keys }
+
+  /// A container for the encoder's frame with that serial, which nobody else holds.
+  @inline(__always)
+  func container<Key: CodingKey>(
+    _ type: Key.Type, _ serial: UInt64, _ state: EncoderPointer
+  ) -> KeyedEncodingContainer<Key> {
+    let slot = slot(type)
+    if let box = unusedBox(slot) {
+      box.pointee.binding.pointee = serial
+      return unsafeBitCast(box.pointee.instance, to: KeyedEncodingContainer<Key>.self)
+    }
+    guard let binding = newBinding(slot, serial, size: MemoryLayout<KeyedEncodingContainer<Key>>.size) else {
+      return KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, serial: serial, node: nil))
+    }
+    let container = KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, binding: binding))
+    keep(unsafeBitCast(container, to: AnyContainer.self), binding, in: slot)
+    return container
+  }
+
+  /// A container for the decoder's frame with that serial, which nobody else holds.
+  @inline(__always)
+  func container<Key: CodingKey>(
+    _ type: Key.Type, _ serial: UInt64, _ state: DecoderPointer
+  ) -> KeyedDecodingContainer<Key> {
+    let slot = slot(type)
+    if let box = unusedBox(slot) {
+      box.pointee.binding.pointee = serial
+      return unsafeBitCast(box.pointee.instance, to: KeyedDecodingContainer<Key>.self)
+    }
+    guard let binding = newBinding(slot, serial, size: MemoryLayout<KeyedDecodingContainer<Key>>.size) else {
+      return KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, serial: serial, node: nil))
+    }
+    let container = KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, binding: binding))
+    keep(unsafeBitCast(container, to: AnyContainer.self), binding, in: slot)
+    return container
+  }
+
+  /// A box that nobody holds. Not inlined: where the optimizer sees the use of the box it takes its reference
+  /// before the question is asked, and then no box is ever unused.
+  @inline(never)
+  private func unusedBox(_ slot: UnsafeMutablePointer<Slot>) -> UnsafeMutablePointer<Box>? {
+    var box = slot.pointee.boxes
+    let end = box + slot.pointee.count
+    while box < end {
+      if isKnownUniquelyReferenced(&box.pointee.instance) { return box }
+      box += 1
+    }
+    return nil
+  }
+
+  /// Room for the serial of a container to keep. Nil where enough are kept, so that whoever holds one past the
+  /// limit has one of its own; and where a container is not what we take it for: one reference.
+  @inline(never)
+  private func newBinding(
+    _ slot: UnsafeMutablePointer<Slot>, _ serial: UInt64, size: Int
+  ) -> UnsafeMutablePointer<UInt64>? {
+    guard slot.pointee.count < ContainerBoxes.boxLimit, size == MemoryLayout<AnyContainer>.size else { return nil }
+    let binding = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+    binding.initialize(to: serial)
+    return binding
+  }
+
+  @inline(never)
+  private func keep(
+    _ instance: AnyContainer, _ binding: UnsafeMutablePointer<UInt64>, in slot: UnsafeMutablePointer<Slot>
+  ) {
+    (slot.pointee.boxes + slot.pointee.count).initialize(to: Box(instance: instance, binding: binding))
+    slot.pointee.count += 1
+  }
+
+  @inline(__always)
+  private func slot<Key: CodingKey>(_ type: Key.Type) -> UnsafeMutablePointer<Slot> {
+    let address = unsafeBitCast(type as Any.Type, to: UnsafeRawPointer.self)
+    let bits = UInt(bitPattern: address)
+    let line = lines + Int(bitPattern: (bits >> 4 ^ bits >> 11) & UInt(ContainerBoxes.lineCount - 1))
+    if line.pointee.type == address, let slot = line.pointee.slot { return slot }
+    return fill(line, address, type)
+  }
+
+  @inline(never)
+  private func fill<Key: CodingKey>(
+    _ line: UnsafeMutablePointer<CacheLine>, _ address: UnsafeRawPointer, _ type: Key.Type
+  ) -> UnsafeMutablePointer<Slot> {
+    let slot: UnsafeMutablePointer<Slot>
+    if let known = slots[address] {
+      slot = known
+    } else {
+      slot = .allocate(capacity: 1)
+      slot.initialize(to: Slot(keys: KeyTable.make(type)))
+      slots[address] = slot
+    }
+    line.pointee = CacheLine(type: address, slot: slot)
+    return slot
+  }
+}
+
+/// Stands for the class behind a keyed container, which the standard library keeps to itself: only ever
+/// counted, never looked into.
+final class AnyContainer {}
