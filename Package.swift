@@ -54,6 +54,10 @@ let package = Package(
       name: "ConformanceChild",
       dependencies: ["GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB"],
       path: "Tests/ConformanceChild", swiftSettings: settings),
+    .executableTarget(
+      name: "GarageChild",
+      dependencies: ["GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB"],
+      path: "Tests/GarageChild", swiftSettings: settings),
     .testTarget(name: "GarageDriverTests", dependencies: ["GarageDriver", "CGarage"], swiftSettings: settings),
     .testTarget(name: "GarageMemoryTests", dependencies: ["GarageMemory"], swiftSettings: settings),
     .testTarget(name: "GarageSQLiteTests", dependencies: ["GarageSQLite", "CSQLite"], swiftSettings: settings),
@@ -65,7 +69,9 @@ let package = Package(
     .testTarget(name: "GarageCodingTests", dependencies: ["GarageCoding"], swiftSettings: settings),
     .testTarget(
       name: "GarageStorageTests",
-      dependencies: ["GarageStorage", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageConformance"],
+      dependencies: [
+        "GarageStorage", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageConformance", "GarageChild",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "GarageDemoTests", dependencies: ["GarageDemo", "GarageStorage", "GarageSQLite"],

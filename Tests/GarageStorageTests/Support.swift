@@ -12,9 +12,9 @@ import Testing
 enum Backend: String, CaseIterable, Sendable {
   case memory, sqlite, lmdb
   /// Stacks: nothing fails in them unless the test says so.
-  case faultyMemory, faultySQLite
+  case faultyMemory, faultySQLite, faultyLMDB
 
-  static let durable: [Backend] = [.sqlite, .lmdb, .faultySQLite]
+  static let durable: [Backend] = [.sqlite, .lmdb, .faultySQLite, .faultyLMDB]
 }
 
 /// Where one test keeps its store, which can be opened again and again.
@@ -52,9 +52,13 @@ final class Place {
     case .faultyMemory: FaultyStorage(memory, plan: plan)
     case .sqlite: try sqlite(readOnly)
     case .faultySQLite: FaultyStorage(try sqlite(readOnly), plan: plan)
-    case .lmdb:
-      try LMDBStorage(at: storePath, options: LMDBOptions(mapByteCount: 1 << 28, isReadOnly: readOnly))
+    case .lmdb: try lmdb(readOnly)
+    case .faultyLMDB: FaultyStorage(try lmdb(readOnly), plan: plan)
     }
+  }
+
+  private func lmdb(_ readOnly: Bool) throws -> LMDBStorage {
+    try LMDBStorage(at: storePath, options: LMDBOptions(mapByteCount: 1 << 28, isReadOnly: readOnly))
   }
 
   private func sqlite(_ readOnly: Bool) throws -> SQLiteStorage {

@@ -1,0 +1,70 @@
+import Foundation
+import GarageDriver
+import GarageLMDB
+import GarageMemory
+import GarageSQLite
+import GarageStorage
+
+/// What the process can be told to do.
+enum Command {
+  static func run(_ arguments: [String]) throws {
+    func argument(_ index: Int) throws -> String {
+      guard index < arguments.count else { throw Failure("argument \(index) is missing") }
+      return arguments[index]
+    }
+    func number(_ index: Int) throws -> Int {
+      guard let number = Int(try argument(index)) else { throw Failure("argument \(index) is no number") }
+      return number
+    }
+    func storage() throws -> any StorageDriver { try openStorage(try argument(1), at: try argument(2)) }
+
+    switch try argument(0) {
+    case "chain":
+      guard let kind = ChainKind(rawValue: try argument(3)) else { throw Failure("no such kind of chain") }
+      try Chain.run(kind, count: try number(4), steps: try argument(5), in: try storage())
+    case "fill": try Filling.fill(Garage(try storage()), count: try number(3))
+    case "measure-foreach": try Filling.measure(opening: storage, count: try number(3))
+    case "share": try Sharing.run(try storage(), side: try argument(3), rounds: try number(4))
+    case "digest": report(["identifier": try digest()])
+    case let other: throw Failure("\(other) is none of chain, fill, measure-foreach, share, digest")
+    }
+  }
+
+  /// The identifier of a value whose sets and dictionaries have another order in every process.
+  private static func digest() throws -> String {
+    try Garage(MemoryStorage()).identifier(for: Basket.sample).description
+  }
+
+  /// Prints one line of names and values.
+  static func report(_ values: KeyValuePairs<String, Any>) {
+    let line = values.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+    FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+  }
+}
+
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+func openStorage(_ driver: String, at path: String) throws -> any StorageDriver {
+  let url = URL(fileURLWithPath: path)
+  switch driver {
+  case "sqlite": return try SQLiteStorage(at: url)
+  case "lmdb": return try LMDBStorage(at: url)
+  case "memory": return MemoryStorage()
+  default: throw Failure("\(driver) is none of sqlite, lmdb, memory")
+  }
+}
+
+/// Identified by its content, which hashes differently in every process.
+struct Basket: Codable, Hashable {
+  var fruits: Set<String>
+  var prices: [String: Double]
+  var counts: [Int: Int]
+
+  static let sample = Basket(
+    fruits: Set((0..<50).map { "fruit \($0)" }),
+    prices: Dictionary(uniqueKeysWithValues: (0..<50).map { ("fruit \($0)", Double($0) / 8) }),
+    counts: Dictionary(uniqueKeysWithValues: (0..<50).map { ($0, $0 * 2) }))
+}

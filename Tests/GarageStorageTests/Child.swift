@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+/// The other process: `GarageChild`, built beside the test bundle.
+final class Child {
+  private let process = Process()
+  private let (input, output, errors) = (Pipe(), Pipe(), Pipe())
+
+  static let executable: URL = {
+    #if canImport(Darwin)
+      let folder = Bundle(for: Child.self).bundleURL.deletingLastPathComponent()
+    #else
+      let folder = (Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0]))
+        .deletingLastPathComponent()
+    #endif
+    return folder.appendingPathComponent("GarageChild")
+  }()
+
+  /// Starts a process with these arguments.
+  init(_ arguments: String...) throws {
+    process.executableURL = Child.executable
+    process.arguments = arguments
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+  }
+
+  /// Sends a line.
+  func send(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) }
+
+  /// Waits for the first line, which ends with a line feed.
+  func firstLine() throws -> String {
+    String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+  }
+
+  /// Waits for the process to end well; returns what it printed since, by name.
+  @discardableResult
+  func wait() throws -> [String: String] {
+    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    let message = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    let end = "\(process.terminationReason == .exit ? "status" : "signal") \(process.terminationStatus)"
+    #expect(process.terminationReason == .exit && process.terminationStatus == 0, "\(end): \(message)")
+    let pairs = text.split(whereSeparator: \.isWhitespace).compactMap { word -> (String, String)? in
+      let parts = word.split(separator: "=", maxSplits: 1)
+      return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
+    }
+    return Dictionary(pairs) { _, last in last }
+  }
+}
+
+/// Whether tests of full size run that take minutes: `GARAGE_LONG_TESTS=1`.
+let runsLongTests = ProcessInfo.processInfo.environment["GARAGE_LONG_TESTS"] == "1"
