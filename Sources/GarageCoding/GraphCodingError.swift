@@ -5,7 +5,8 @@
 public enum GraphCodingError: Error, Sendable, Hashable {
   /// A value with no identity of its own was to become a record: it is neither `Identifiable` nor `Hashable`.
   case missingConformance(type: String)
-  /// The type of an `id` can name no record, for instance a class's default `ObjectIdentifier`.
+  /// An `id` that can name no record, for instance a class's default `ObjectIdentifier`. The type is the object's
+  /// where it is known, else that of the `id`.
   case unsupportedIdentifier(type: String)
   /// An integer `id` beyond 128 bits.
   case integerTooWide(type: String)
@@ -56,7 +57,7 @@ extension GraphCodingError: CustomStringConvertible {
       """
     case .unsupportedIdentifier(let type):
       """
-      An id of type \(type) cannot name a record. Use an integer, String, UUID, Date, a RawRepresentable \
+      The id of \(type) cannot name a record. Use an integer, String, UUID, Date, a RawRepresentable \
       of these, a LosslessStringConvertible or any other Codable & Hashable type as id. A type that \
       needs no record of its own can conform to Inlined.
       """

@@ -134,7 +134,11 @@ final class TypeFacts: @unchecked Sendable {
   }
 
   private static func access<T: Identifiable>(_: T.Type) throws -> IdentifierAccess {
-    let plan = try IdentifierPlan.of(T.ID.self)
+    let plan: IdentifierPlan
+    do { plan = try IdentifierPlan.of(T.ID.self) } catch GraphCodingError.unsupportedIdentifier {
+      // The object's type is what the reader can change.
+      throw GraphCodingError.unsupportedIdentifier(type: String(describing: T.self))
+    }
     return IdentifierAccess(
       write: { value, writer, canonical in
         let id = value.assumingMemoryBound(to: T.self).pointee.id
