@@ -59,15 +59,28 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return try body()
   }
 
-  /// Reads the value of a key, which must be there.
+  /// Moves to the value of a key, which must be there. ``end()`` follows, also after an error. (No closures here:
+  /// in generic code each would look up the metadata of its result.)
   @inline(__always)
-  private func read<R>(_ key: Key, _ body: () throws -> R) throws -> R {
-    try inside {
+  private func begin(_ key: Key) throws {
+    if node != nil { return try beginNested(key) }
+    guard try state.find(key, keys, serial: serial) else { throw notFound(key) }
+  }
+
+  @inline(never)
+  private func beginNested(_ key: Key) throws {
+    try state.enter(node, serial)
+    do {
       guard try state.find(key, keys, serial: serial) else { throw notFound(key) }
-      let value = try body()
-      state.advance()
-      return value
+    } catch {
+      state.leave(node)
+      throw error
     }
+  }
+
+  @inline(__always)
+  private func end() {
+    if node != nil { state.leave(node) }
   }
 
   /// Reads the value of a key; nil where it is absent or null.
@@ -97,22 +110,118 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
           """))
   }
 
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try read(key) { try state.readBool() } }
-  func decode(_ type: String.Type, forKey key: Key) throws -> String { try read(key) { try state.readString() } }
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try read(key) { try state.readDouble() } }
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try read(key) { try state.readFloat() } }
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try read(key) { try state.readInteger(type) } }
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try read(key) { try state.readInteger(type) } }
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try read(key) { try state.readInteger(type) } }
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try read(key) { try state.readInteger(type) } }
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try read(key) { try state.readInteger(type) } }
-  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try read(key) { try state.readInteger(type) } }
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try read(key) { try state.readInteger(type) } }
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try read(key) { try state.readInteger(type) } }
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try read(key) { try state.readInteger(type) } }
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try read(key) { try state.readInteger(type) } }
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try read(key) { try state.readInteger(type) } }
-  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try read(key) { try state.readInteger(type) } }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+    try begin(key)
+    defer { end() }
+    let value = try state.readBool()
+    state.advance()
+    return value
+  }
+  func decode(_ type: String.Type, forKey key: Key) throws -> String {
+    try begin(key)
+    defer { end() }
+    let value = try state.readString()
+    state.advance()
+    return value
+  }
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    try begin(key)
+    defer { end() }
+    let value = try state.readDouble()
+    state.advance()
+    return value
+  }
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+    try begin(key)
+    defer { end() }
+    let value = try state.readFloat()
+    state.advance()
+    return value
+  }
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+    try begin(key)
+    defer { end() }
+    let value = try state.readInteger(type)
+    state.advance()
+    return value
+  }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     try inside {
