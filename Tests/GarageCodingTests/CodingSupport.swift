@@ -45,6 +45,9 @@ func reread<T: Codable>(_ graph: EncodedGraph, as type: T.Type, types: [any Coda
   return try #require(try decode(type, graph.roots[0], from: source, types: types))
 }
 
+/// What must be there. A function, because the macro asks for no `try` inside nested functions, and throws there.
+func found<T>(_ value: T?) throws -> T { try #require(value) }
+
 func decode<T: Decodable>(
   _ type: T.Type, _ identity: RecordIdentity, from source: DictionarySource, types: [any Codable.Type] = []
 ) throws -> T? {

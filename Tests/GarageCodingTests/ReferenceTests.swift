@@ -242,7 +242,7 @@ private struct Root<P: Position>: Codable, Identifiable {
       let source = DictionarySource()
       source.add(graph)
       let identity = try TypeDescription.identity(of: Item.self, id: "x")
-      let item = try #require(try decode(Item.self, identity, from: source))
+      let item = try found(decode(Item.self, identity, from: source))
       return (item.version, graph.records.count)
     }
     let near = Item(id: "x", version: 1), far = Item(id: "x", version: 2)
