@@ -66,7 +66,10 @@ let package = Package(
       name: "GarageConformanceTests",
       dependencies: ["GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB", "ConformanceChild"],
       swiftSettings: settings),
-    .testTarget(name: "GarageCodingTests", dependencies: ["GarageCoding"], swiftSettings: settings),
+    .testTarget(
+      name: "GarageCodingTests",
+      dependencies: ["GarageCoding", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB"],
+      swiftSettings: settings),
     .testTarget(
       name: "GarageStorageTests",
       dependencies: [

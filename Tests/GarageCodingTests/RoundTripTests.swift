@@ -7,7 +7,17 @@ import Testing
 struct RoundTripCase: CustomTestStringConvertible, Sendable {
   let name: String
   let run: @Sendable () throws -> Void
+  /// Gives a holder of the value, with this id, to a store to keep.
+  let keep: @Sendable (_ id: Int, any HolderStore) throws -> Void
+  /// Checks what the store kept.
+  let check: @Sendable (_ id: Int, any HolderStore) throws -> Void
   var testDescription: String { name }
+}
+
+/// A place that keeps holders of values.
+protocol HolderStore {
+  func keep<T: Codable>(_ holder: Holder<T>) throws
+  func holder<T: Codable>(of type: T.Type, id: Int) throws -> Holder<T>?
 }
 
 /// A case whose values compare by `==`.
@@ -24,7 +34,7 @@ func same<T: Codable & SendableMetatype>(
   _ name: String, json: Bool = true, _ value: @escaping @Sendable () throws -> T,
   by isEqual: @escaping @Sendable (T, T) -> Bool
 ) -> RoundTripCase {
-  RoundTripCase(name: name) {
+  let run: @Sendable () throws -> Void = {
     let value = try value()
     let holder = Holder(value)
     if json {
@@ -37,6 +47,19 @@ func same<T: Codable & SendableMetatype>(
     // What was decoded is encoded to the same bytes.
     #expect(try body(copy) == body(holder))
   }
+  return RoundTripCase(
+    name: name, run: run,
+    keep: { id, store in
+      var holder = Holder(try value())
+      holder.id = id
+      try store.keep(holder)
+    },
+    check: { id, store in
+      let value = try value()
+      let copy = try #require(try store.holder(of: T.self, id: id), "\(name)")
+      #expect(copy.all.count == Holder(value).all.count, "\(name)")
+      for element in copy.all { #expect(isEqual(element, value), "\(name): \(element)") }
+    })
 }
 
 @Suite struct RoundTripTests {
