@@ -4,7 +4,7 @@ SWIFT ?= swift
 # How long 'make fuzz' goes on for each driver.
 SECONDS ?= 60
 
-.PHONY: help demo test lint format engines consumer fuzz check-archive clean
+.PHONY: help demo test lint format engines consumer fuzz bench check-archive clean
 
 help:
 	@echo 'make demo           build in release mode and park this machine'"'"'s package database'
@@ -13,6 +13,7 @@ help:
 	@echo 'make format         format the sources in place'
 	@echo 'make consumer       build an app package against this one: no third-party code allowed'
 	@echo 'make fuzz           random histories with fresh seeds on every driver, SECONDS=60 each'
+	@echo 'make bench          measure beside the peers: Docs/Benchmarks.md; ARGUMENTS=--quick for two minutes'
 	@echo 'make check-archive  compare the demo with an independent count over the full Debian archive'
 	@echo 'make clean          remove everything that was built'
 
@@ -41,8 +42,12 @@ consumer: engines
 fuzz: engines
 	GARAGE_FUZZ_SECONDS=$(SECONDS) $(SWIFT) test --disable-xctest --filter FuzzTests
 
+bench: engines
+	$(SWIFT) build --package-path Benchmarks --configuration release --product compare
+	@"$$($(SWIFT) build --package-path Benchmarks --configuration release --show-bin-path)/compare" $(ARGUMENTS)
+
 check-archive: engines
 	Scripts/check-archive.sh
 
 clean:
-	rm -rf .build .build-consumer
+	rm -rf .build .build-consumer Benchmarks/.build

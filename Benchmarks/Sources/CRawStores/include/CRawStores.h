@@ -1,0 +1,61 @@
+// SQLite and LMDB as a C program would use them: the same tables, settings, keys and values as the drivers.
+#ifndef C_RAW_STORES_H
+#define C_RAW_STORES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// Keys and values one behind another; entry i is from starts[i] to starts[i + 1].
+typedef struct {
+  const uint8_t *_Nonnull keys;
+  const uint32_t *_Nonnull key_starts;
+  const uint8_t *_Nonnull values;
+  const uint32_t *_Nonnull value_starts;
+  size_t count;
+} raw_entries;
+
+/// What an SQLite connection is set to; sizes in bytes.
+typedef struct {
+  int full_synchronous;
+  int64_t writer_cache_bytes;
+  int64_t reader_cache_bytes;
+  int64_t mmap_bytes;
+  int64_t checkpoint_bytes;
+} raw_sqlite_settings;
+
+typedef struct raw_sqlite raw_sqlite;
+typedef struct raw_lmdb raw_lmdb;
+
+// Opening returns NULL where it failed. Functions that change return 0, or the engine's error code. Functions
+// that read compare each value with the expected one, and return how many are equal.
+
+raw_sqlite *_Nullable raw_sqlite_open(const char *_Nonnull path, raw_sqlite_settings settings);
+/// Writes the settings of both connections, as SQLite itself tells them.
+void raw_sqlite_describe(raw_sqlite *_Nonnull store, char *_Nonnull text, size_t capacity);
+void raw_sqlite_close(raw_sqlite *_Nonnull store);
+/// All in one transaction, in the given order, or in that of the entries where `order` is NULL.
+int raw_sqlite_put_all(raw_sqlite *_Nonnull store, raw_entries entries, const uint32_t *_Nullable order);
+/// Each in a transaction of its own.
+int raw_sqlite_put_each(raw_sqlite *_Nonnull store, raw_entries entries);
+/// `together`: all in one transaction, else each in its own.
+size_t raw_sqlite_get(
+    raw_sqlite *_Nonnull store, raw_entries entries, const uint32_t *_Nonnull order, size_t count, int together);
+size_t raw_sqlite_scan(raw_sqlite *_Nonnull store, raw_entries entries);
+int raw_sqlite_remove(
+    raw_sqlite *_Nonnull store, raw_entries entries, const uint32_t *_Nonnull order, size_t count);
+
+/// The version of each engine.
+const char *_Nonnull raw_sqlite_version(void);
+const char *_Nonnull raw_lmdb_version(void);
+
+raw_lmdb *_Nullable raw_lmdb_open(const char *_Nonnull folder, size_t map_bytes);
+void raw_lmdb_close(raw_lmdb *_Nonnull store);
+int raw_lmdb_put_all(raw_lmdb *_Nonnull store, raw_entries entries, const uint32_t *_Nullable order);
+int raw_lmdb_put_each(raw_lmdb *_Nonnull store, raw_entries entries);
+size_t raw_lmdb_get(
+    raw_lmdb *_Nonnull store, raw_entries entries, const uint32_t *_Nonnull order, size_t count, int together);
+size_t raw_lmdb_scan(raw_lmdb *_Nonnull store, raw_entries entries);
+int raw_lmdb_remove(
+    raw_lmdb *_Nonnull store, raw_entries entries, const uint32_t *_Nonnull order, size_t count);
+
+#endif

@@ -1,0 +1,101 @@
+import ArgumentParser
+import CRawStores
+import Foundation
+
+/// `compare`: Garage beside its peers, in one process, under equal terms.
+@main
+struct Compare: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "compare",
+    abstract: "Measures Garage beside its peers, in one process and under equal terms.",
+    discussion: """
+      A ratio is the peer's figure over Garage's: above 1 Garage is faster, or smaller. Figures are medians of \
+      all rounds. Every result is compared with what was parked; a wrong one ends the program. Progress and \
+      settings go to standard error.
+      """)
+
+  @Flag(help: "Write the rows as a JSON array instead of a table.")
+  var json = false
+
+  @Flag(help: "Fewer rounds, and no round that would end later than two minutes after the start.")
+  var quick = false
+
+  @Option(
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Measure only what has this name, such as encode or 'park 100k'. Can be repeated.", valueName: "name"))
+  var only: [String] = []
+
+  @Option(help: ArgumentHelp("How many rounds; 5 unless told, 3 with --quick.", valueName: "count"))
+  var rounds: Int?
+
+  @Option(
+    help: ArgumentHelp("Where the stores are made, on the disk to be measured.", valueName: "folder"),
+    completion: .directory)
+  var folder = FileManager.default.temporaryDirectory.path
+
+  static let names =
+    CodecComparison.names + [CodecComparison.bytesName] + StoreComparison.names + [Name.bytes]
+
+  func validate() throws {
+    for name in only where !Self.names.contains(name) {
+      throw ValidationError("Nothing is called '\(name)'. There are: \(Self.names.joined(separator: ", ")).")
+    }
+    if let rounds, rounds < 1 { throw ValidationError("At least one round is needed.") }
+  }
+
+  func run() throws {
+    let start = Date()
+    say(Machine.description)
+    #if DEBUG
+      say("This is a debug build: its figures mean nothing. Build with --configuration release.")
+    #endif
+    var rows: [ResultRow] = []
+    if wantsAny(CodecComparison.names + [CodecComparison.bytesName]) {
+      let codec = CodecComparison(
+        people: Person.make(1000, seed: 4), repetitions: quick ? 5 : 20, isWanted: isWanted)
+      rows += try codec.rows(Rounds(count: rounds ?? 5, deadline: nil))
+    }
+    if wantsAny(StoreComparison.names + [Name.bytes]) {
+      let workload = try Workload(
+        count: 100_000, additional: quick ? 200 : 1000, wanted: quick ? 5_000 : 20_000,
+        unwanted: quick ? 5_000 : 20_000)
+      let stores = StoreComparison(
+        workload: workload, folder: URL(filePath: folder, directoryHint: .isDirectory), isWanted: isWanted)
+      rows += try stores.rows(
+        Rounds(count: rounds ?? (quick ? 3 : 5), deadline: quick ? start.addingTimeInterval(105) : nil))
+    }
+    print(try json ? Self.json(rows) : Table.text(rows))
+    say(String(format: "%.0f seconds", Date().timeIntervalSince(start)))
+  }
+
+  private func isWanted(_ name: String) -> Bool {
+    only.isEmpty ? !(quick && name == Name.parkShuffled) : only.contains(name)
+  }
+  private func wantsAny(_ names: [String]) -> Bool { names.contains(where: isWanted) }
+
+  private static func json(_ rows: [ResultRow]) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(rows), as: UTF8.self)
+  }
+}
+
+/// Where the figures come from.
+private enum Machine {
+  static var description: String {
+    let information = ProcessInfo.processInfo
+    var text = "\(information.activeProcessorCount) processors, \(information.physicalMemory >> 30) GiB, "
+    text += information.operatingSystemVersionString
+    if let cpus = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8),
+      let model = cpus.split(separator: "\n").first(where: { $0.hasPrefix("model name") })
+    {
+      text += "," + (model.split(separator: ":").last ?? "")
+    }
+    if let load = try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8) {
+      text += ", load \(load.split(separator: " ").prefix(3).joined(separator: " "))"
+    }
+    let sqlite = String(cString: raw_sqlite_version())
+    return "\(text)\nSQLite \(sqlite), \(String(cString: raw_lmdb_version())), GRDB 7"
+  }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import GRDB
+
+/// A GRDB database with the people in one of two forms.
+final class GRDBStore: StoreUnderTest {
+  enum Form: String {
+    case columns = "GRDB columns"
+    case json = "GRDB JSON column"
+  }
+
+  private let form: Form
+  private let database: any DatabaseWriter
+  private let workload: Workload
+  /// Where there is no file, a single transaction is not durable, and called otherwise.
+  private let isInMemory: Bool
+  private let suffix: String
+
+  init(_ form: Form, at folder: URL?, _ workload: Workload) throws {
+    self.form = form
+    self.workload = workload
+    isInMemory = folder == nil
+    suffix = folder == nil ? ", in memory" : ""
+    var configuration = Configuration()
+    configuration.prepareDatabase { db in try Self.set(db) }
+    if let folder {
+      let pool = try DatabasePool(
+        path: folder.appending(path: "grdb.sqlite").path, configuration: configuration)
+      // The pool sets it to NORMAL as it opens.
+      try pool.writeWithoutTransaction { db in try Self.set(db) }
+      database = pool
+    } else {
+      database = try DatabaseQueue(configuration: configuration)
+    }
+    try database.write { db in
+      switch form {
+      case .columns: try Person.makeTable(db)
+      case .json: try PersonDocument.makeTable(db)
+      }
+    }
+  }
+
+  private static func set(_ db: Database) throws {
+    typealias Settings = SQLiteSettings
+    let cache = db.configuration.readonly ? Settings.readerCacheByteCount : Settings.writerCacheByteCount
+    try db.execute(
+      sql: """
+        PRAGMA synchronous = FULL;
+        PRAGMA cache_size = \(-cache / 1024);
+        PRAGMA mmap_size = \(Settings.memoryMapByteCount);
+        PRAGMA journal_size_limit = \(Settings.checkpointByteCount);
+        PRAGMA wal_autocheckpoint = \(Settings.checkpointByteCount / Settings.pageByteCount);
+        """)
+  }
+
+  func close() throws { try database.close() }
+
+  var settings: String {
+    get throws {
+      func text(_ db: Database) throws -> String {
+        try ["journal_mode", "synchronous", "cache_size", "mmap_size", "wal_autocheckpoint"]
+          .map { "\($0) \(try String.fetchOne(db, sql: "PRAGMA \($0)") ?? "–")" }.joined(separator: ", ")
+      }
+      return "writer: \(try database.writeWithoutTransaction(text)); readers: \(try database.read(text))"
+    }
+  }
+
+  private func who(_ peer: String) -> String { peer + suffix }
+
+  var operations: [Operation] {
+    switch form {
+    case .columns: columnOperations
+    case .json: documentOperations
+    }
+  }
+
+  // MARK: Both forms
+
+  private func changing<R: PersistableRecord>(
+    _ record: @escaping (Person) -> R, deletedBy deleter: String,
+    _ delete: @escaping (Database, String) throws -> Void
+  ) -> [Operation] {
+    let (database, workload) = (database, workload)
+    return [
+      parkingAll(Name.parkAll, workload.people, record),
+      parkingAll(Name.parkShuffled, workload.shuffled, record),
+      Operation(
+        name: isInMemory ? Name.parkOneInMemory : Name.parkOne, who: who(form.rawValue),
+        count: workload.additional.count,
+        run: { for person in workload.additional { try database.write { try record(person).insert($0) } } },
+        verify: {
+          let count = try database.read { try R.fetchCount($0) }
+          try WrongResult.unless(count == workload.people.count + workload.additional.count, "\(count) rows")
+        }),
+      Operation(
+        name: Name.delete, who: who(deleter), count: workload.unwantedIDs.count,
+        run: { try database.write { db in for id in workload.unwantedIDs { try delete(db, id) } } },
+        verify: {
+          let left = try database.read { try R.fetchCount($0) }
+          let expected = workload.people.count + workload.additional.count - workload.unwantedIDs.count
+          try WrongResult.unless(left == expected, "\(left) are left, not \(expected)")
+        }),
+    ]
+  }
+
+  private func parkingAll<R: PersistableRecord>(
+    _ name: String, _ people: [Person], _ record: @escaping (Person) -> R
+  ) -> Operation {
+    let database = database
+    return Operation(
+      name: name, who: who(form.rawValue), count: people.count,
+      run: { try database.write { db in for person in people { try record(person).insert(db) } } },
+      verify: {
+        let count = try database.read { try R.fetchCount($0) }
+        try WrongResult.unless(count == people.count, "\(count) rows")
+      })
+  }
+
+  /// Retrieves each in a transaction of its own, and all in one.
+  private func retrieving(_ peer: String, _ fetch: @escaping (Database, String) throws -> Person?)
+    -> [Operation]
+  {
+    let (database, workload) = (database, workload)
+    let retrieved = Retrieved()
+    return [
+      Operation(
+        name: Name.retrieve, who: who(peer), count: workload.wantedIDs.count,
+        prepare: { retrieved.prepare(workload.wantedIDs.count) },
+        run: {
+          for id in workload.wantedIDs {
+            if let person = try database.read({ try fetch($0, id) }) { retrieved.people.append(person) }
+          }
+        },
+        verify: { try retrieved.verify(workload.wantedPeople) }),
+      Operation(
+        name: Name.retrieveTogether, who: who(peer), count: workload.wantedIDs.count,
+        prepare: { retrieved.prepare(workload.wantedIDs.count) },
+        run: {
+          try database.read { db in
+            for id in workload.wantedIDs {
+              if let person = try fetch(db, id) { retrieved.people.append(person) }
+            }
+          }
+        },
+        verify: { try retrieved.verify(workload.wantedPeople) }),
+    ]
+  }
+
+  private func retrievingAll(_ peer: String, _ fetch: @escaping (Database) throws -> [Person]) -> Operation {
+    let (database, workload) = (database, workload)
+    let retrieved = Retrieved()
+    return Operation(
+      name: Name.retrieveAll, who: who(peer), count: workload.people.count,
+      prepare: { retrieved.people = [] },
+      run: { retrieved.people = try database.read(fetch) },
+      verify: { try retrieved.verify(workload.people) })
+  }
+
+  // MARK: Each form
+
+  private var columnOperations: [Operation] {
+    changing({ $0 }, deletedBy: form.rawValue) { db, id in _ = try Person.deleteOne(db, key: id) }
+      + retrieving("GRDB fetchOne") { db, id in try Person.fetchOne(db, key: id) }
+      + retrieving("GRDB cached statement") { db, id in
+        try Person.fetchOne(try db.cachedStatement(sql: "SELECT * FROM person WHERE id = ?"), arguments: [id])
+      }
+      + [retrievingAll("GRDB fetchAll") { try Person.fetchAll($0) }]
+  }
+
+  private var documentOperations: [Operation] {
+    changing({ PersonDocument($0) }, deletedBy: "GRDB cached statement") { db, id in
+      try db.cachedStatement(sql: "DELETE FROM document WHERE id = ?").execute(arguments: [id])
+    }
+      + retrieving("GRDB JSON column") { db, id in
+        let statement = try db.cachedStatement(sql: "SELECT id, json FROM document WHERE id = ?")
+        return try PersonDocument.fetchOne(statement, arguments: [id])?.person
+      }
+      + [retrievingAll("GRDB JSON column") { try PersonDocument.fetchAll($0).map(\.person) }]
+  }
+}

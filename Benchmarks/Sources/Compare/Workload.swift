@@ -1,0 +1,110 @@
+import CRawStores
+import Foundation
+import GarageDriver
+import GarageMemory
+import GarageStorage
+
+/// What every store is filled with and asked for.
+final class Workload {
+  /// Parked at once, in the order of their identifiers.
+  let people: [Person]
+  /// Parked one by one, each in a transaction of its own, between the others.
+  let additional: [Person]
+  /// The same, in random order.
+  let shuffled: [Person]
+  let shuffledOrder: [UInt32]
+  /// Which of `people` are retrieved, in random order.
+  let wanted: [UInt32]
+  /// Which of `people` are deleted, in random order.
+  let unwanted: [UInt32]
+  /// The same as the garage keeps them.
+  let entries: Entries
+  let additionalEntries: Entries
+
+  let wantedPeople: [Person]
+  let wantedIDs: [String]
+  let unwantedIDs: [String]
+
+  init(count: Int, additional: Int, wanted: Int, unwanted: Int) throws {
+    people = Person.make(count, seed: 1)
+    self.additional = Person.make(additional, seed: 2)
+    var random = SplitMix(state: 3)
+    let order = Array(0..<UInt32(count)).shuffled(using: &random)
+    shuffledOrder = order.reversed()
+    shuffled = shuffledOrder.map { [people] in people[Int($0)] }
+    self.wanted = Array(order.prefix(wanted))
+    self.unwanted = Array(order.suffix(unwanted))
+    entries = try Entries(people)
+    additionalEntries = try Entries(self.additional)
+    wantedPeople = self.wanted.map { [people] in people[Int($0)] }
+    wantedIDs = wantedPeople.map(\.id)
+    unwantedIDs = self.unwanted.map { [people] in people[Int($0)].id }
+  }
+}
+
+/// Keys and values of records, for those who know bytes only.
+final class Entries {
+  private var keys: [UInt8] = []
+  private var keyStarts: [UInt32] = [0]
+  private var values: [UInt8] = []
+  private var valueStarts: [UInt32] = [0]
+
+  var count: Int { keyStarts.count - 1 }
+  var byteCount: Int { keys.count + values.count }
+
+  /// The records of people who are sorted by identifier: entry `i` is that of person `i`.
+  init(_ people: [Person]) throws {
+    let storage = MemoryStorage()
+    let garage = try Garage(storage)
+    try garage.parkAll(people)
+    let key = try GarageKeys.prefix(of: people[0], in: storage)
+    try storage.read { transaction in
+      try transaction.scan(.prefix(key), .forward) { key, value in
+        keys.append(contentsOf: [UInt8](copying: key))
+        values.append(contentsOf: [UInt8](copying: value))
+        keyStarts.append(UInt32(keys.count))
+        valueStarts.append(UInt32(values.count))
+        return .continue
+      }
+    }
+    try WrongResult.unless(count == people.count, "\(count) records of \(people.count) people")
+  }
+
+  /// Lends the entries to C.
+  func withRaw<R>(_ body: (raw_entries) throws -> R) rethrows -> R {
+    try keys.withUnsafeBufferPointer { keys in
+      try keyStarts.withUnsafeBufferPointer { keyStarts in
+        try values.withUnsafeBufferPointer { values in
+          try valueStarts.withUnsafeBufferPointer { valueStarts in
+            try body(
+              raw_entries(
+                keys: keys.baseAddress!, key_starts: keyStarts.baseAddress!, values: values.baseAddress!,
+                value_starts: valueStarts.baseAddress!, count: count))
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Where a garage keeps its records, found out by looking.
+private enum GarageKeys {
+  /// What the keys of all records of one type begin with: all but the identifier, which the key ends with.
+  static func prefix(of person: Person, in storage: MemoryStorage) throws -> [UInt8] {
+    let id = Array(person.id.utf8)
+    var found: [UInt8]?
+    try storage.read { transaction in
+      try transaction.scan(.all, .forward) { key, _ in
+        let key = [UInt8](copying: key)
+        // A space byte and a digest of eight come before the identifier.
+        guard key.count >= 9 + id.count, let at = key.firstRange(of: id)?.lowerBound, at >= 9 else {
+          return .continue
+        }
+        found = Array(key[..<9])
+        return .stop
+      }
+    }
+    guard let found else { throw WrongResult("no key holds the identifier \(person.id)") }
+    return found
+  }
+}
