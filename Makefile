@@ -42,8 +42,9 @@ consumer: engines
 fuzz: engines
 	GARAGE_FUZZ_SECONDS=$(SECONDS) $(SWIFT) test --disable-xctest --filter FuzzTests
 
+# Standard output has the result only: `make --silent bench ARGUMENTS=--json >rows.json`.
 bench: engines
-	$(SWIFT) build --package-path Benchmarks --configuration release --product compare
+	@$(SWIFT) build --package-path Benchmarks --configuration release --product compare >&2
 	@"$$($(SWIFT) build --package-path Benchmarks --configuration release --show-bin-path)/compare" $(ARGUMENTS)
 
 check-archive: engines
