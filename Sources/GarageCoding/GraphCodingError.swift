@@ -34,6 +34,7 @@ public enum GraphCodingError: Error, Sendable, Hashable {
 }
 
 extension GraphCodingError: CustomStringConvertible {
+  /// What failed, on what, and what to do next.
   public var description: String {
     switch self {
     case .missingConformance(let type):

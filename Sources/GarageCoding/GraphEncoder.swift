@@ -70,7 +70,9 @@ public struct EncodedGraph: Sendable {
   public internal(set) var roots: [RecordIdentity] = []
   /// The records, nearest to the roots first.
   public internal(set) var records: [Record] = []
+  /// The records' keys, one behind the other.
   public internal(set) var keys: [UInt8] = []
+  /// The records, one behind the other.
   public internal(set) var bytes: [UInt8] = []
   /// Every type tag that a key, header or reference table names by digest.
   public internal(set) var tags: [TypeTag] = []

@@ -26,11 +26,13 @@ public struct Linked<Value: LinkedValue> {
     init(_ value: Value) { self.value = value }
   }
 
+  /// A property that holds these objects.
   public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
 
   /// An empty property.
   public init() { self.init(wrappedValue: Value.emptyLink) }
 
+  /// The objects; nil or empty until they are filled in.
   public var wrappedValue: Value {
     get { storage.value }
     set {
@@ -48,12 +50,14 @@ extension Linked: @unchecked Sendable where Value: Sendable {
 }
 
 extension Linked: Equatable {
+  /// Whether both hold objects of the same identifiers.
   public static func == (left: Linked, right: Linked) -> Bool {
     left.storage === right.storage || left.wrappedValue.linkIdentity == right.wrappedValue.linkIdentity
   }
 }
 
 extension Linked: Hashable {
+  /// Hashes the objects' identifiers.
   public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue.linkIdentity) }
 }
 
@@ -95,6 +99,7 @@ extension Linked: GraphCodable, GraphDecodable, EmptyDecodable {
 }
 
 extension Linked: Codable {
+  /// With a garage's coder linked references; with others the value.
   public func encode(to encoder: any Encoder) throws {
     if let encoder = encoder as? ValueEncoder {
       try encoder.writeOwn { try encode(toGraph: $0) }
@@ -103,6 +108,7 @@ extension Linked: Codable {
     }
   }
 
+  /// Empty at first with a garage's coder, and filled in when the graph is there.
   public init(from decoder: any Decoder) throws {
     if let decoder = decoder as? ValueDecoder {
       self = try decoder.readOwn { try Linked(fromGraph: $0) }
@@ -186,13 +192,17 @@ extension LinkDecoder {
 }
 
 extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
+  /// None.
   public static var emptyLink: Wrapped? { nil }
+  /// The object's identifier.
   public var linkIdentity: Wrapped.ID? { self?.id }
 
+  /// Writes a linked reference, or null.
   public func _encodeLink(_ coder: LinkEncoder) throws {
     if let self { try coder.write(self) } else { coder.state.writeNull() }
   }
 
+  /// Reads a reference, to be filled in.
   public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Wrapped?) -> Void) throws {
     if try coder.state.tag() == BodyTag.null {
       coder.state.pointee.cursor += 1
@@ -206,11 +216,15 @@ extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
 }
 
 extension Array: LinkedValue where Element: Codable & Identifiable {
+  /// None.
   public static var emptyLink: [Element] { [] }
+  /// The objects' identifiers, in order.
   public var linkIdentity: [Element.ID] { map(\.id) }
 
+  /// Writes an array of linked references.
   public func _encodeLink(_ coder: LinkEncoder) throws { try coder.writeArray(self) }
 
+  /// Reads references, to be filled in together.
   public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping ([Element]) -> Void) throws {
     let targets = try coder.targets(Element.self)
     if targets.isEmpty { return }
@@ -219,7 +233,9 @@ extension Array: LinkedValue where Element: Codable & Identifiable {
 }
 
 extension Set: LinkedValue where Element: Codable & Identifiable {
+  /// None.
   public static var emptyLink: Set { [] }
+  /// The objects' identifiers.
   public var linkIdentity: Set<Element.ID> { Set<Element.ID>(map(\.id)) }
 
   /// In the order of the identifiers' bytes, which is the same in every process.
@@ -240,7 +256,9 @@ extension Set: LinkedValue where Element: Codable & Identifiable {
 }
 
 extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifiable {
+  /// None.
   public static var emptyLink: Dictionary { [:] }
+  /// The objects' identifiers by key.
   public var linkIdentity: [Key: Value.ID] { mapValues(\.id) }
 
   /// In the form of any dictionary: a map where the keys are text or numbers, otherwise an array of keys and
@@ -267,6 +285,7 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
     }
   }
 
+  /// Reads references, to be filled in together.
   public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Dictionary) -> Void) throws {
     let pairs = try coder.state.withFrame { serial in
       keyOfText == nil ? try elementPairs(coder, serial) : try entryPairs(coder, serial)

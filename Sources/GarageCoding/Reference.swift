@@ -77,6 +77,7 @@ extension Reference: Codable {
     }
   }
 
+  /// Reads what `encode(to:)` wrote.
   public init(from decoder: any Decoder) throws {
     if let decoder = decoder as? ValueDecoder {
       self = try decoder.readOwn { try Reference(fromGraph: $0) }

@@ -5,6 +5,7 @@ public struct RecordIdentity: Hashable, Sendable {
   /// The object's identifier in that space.
   public var identifier: Identifier
 
+  /// The identity with this tag digest and identifier.
   public init(tag: UInt64, identifier: Identifier) {
     self.tag = tag
     self.identifier = identifier
@@ -29,6 +30,7 @@ public struct TypeDescription: Sendable {
   public let tag: TypeTag
   /// Names under which older programs parked records of the identity space.
   public let formerTags: [TypeTag]
+  /// How objects of the type are identified.
   public let identification: Identification
   /// Whether it is a class, whose identity space may hold objects of other classes.
   public let isClass: Bool

@@ -19,6 +19,7 @@ public protocol TypeTagged {
 }
 
 extension TypeTagged {
+  /// None.
   public static var formerTypeTags: [String] { [] }
 }
 

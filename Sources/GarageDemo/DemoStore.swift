@@ -61,7 +61,7 @@ struct DemoStore {
         "\(location.path) is kept by \(other.title), not by \(driver.title). Add --driver \(other.rawValue).")
     }
     if driver == .lmdb {
-      return try Garage(LMDBStorage(at: location, options: LMDBOptions(isReadOnly: readOnly)))
+      return try Garage(LMDBStorage(at: location, options: LMDBStorage.Options(isReadOnly: readOnly)))
     }
     var options = SQLiteStorage.Options()
     options.isReadOnly = readOnly

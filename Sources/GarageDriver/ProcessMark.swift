@@ -6,6 +6,7 @@ internal import CGarage
 public struct ProcessMark: Sendable, Hashable {
   private let forkCount: UInt32
 
+  /// The mark of this process.
   public init() {
     garage_watch_forks()
     forkCount = garage_fork_count()

@@ -122,6 +122,7 @@ public enum ScanStep: Sendable, Hashable {
 }
 
 extension ReadTransaction {
+  /// Asks for one key after another.
   public func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
     for index in keys.indices {
       let key = keys[index]
@@ -131,6 +132,7 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
+  /// Scans the range in blocks and removes what it finds.
   public func removeAll(in range: StorageKeyRange) throws {
     // Collected in blocks, because nothing may change while the scan lends its bytes.
     let blockCount = 1024

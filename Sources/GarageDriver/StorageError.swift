@@ -14,6 +14,7 @@ public struct StorageError: Error, Sendable, Hashable {
   /// Whether the same call may succeed when it is made again, without anything else being changed.
   public var isRetryable: Bool
 
+  /// An error of this kind; see the properties.
   public init(
     _ kind: Kind, during operation: Operation, driver: String, engineCode: Int? = nil,
     isRetryable: Bool = false, message: String
@@ -28,7 +29,9 @@ public struct StorageError: Error, Sendable, Hashable {
 
   /// The class of a failure. New ones may come with new versions: leave a `default` in a switch.
   public struct Kind: RawRepresentable, Hashable, Sendable {
+    /// The kind's name.
     public let rawValue: String
+    /// A kind of that name: for drivers that know others than these.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A transaction was used after its closure returned.
@@ -80,6 +83,7 @@ public struct StorageError: Error, Sendable, Hashable {
 }
 
 extension StorageError: CustomStringConvertible {
+  /// All of it in one line.
   public var description: String {
     let code = engineCode.map { ", code \($0)" } ?? ""
     return "\(driver): \(operation.rawValue) failed (\(kind.rawValue)\(code)): \(message)"

@@ -18,6 +18,7 @@ public struct StorageInfo: Sendable, Hashable {
   /// Whether this value only reads; every `write` then throws ``StorageError/Kind/readOnly``.
   public var isReadOnly: Bool
 
+  /// The facts; see the properties.
   public init(
     name: String, maximumKeyByteCount: Int, maximumValueByteCount: Int, isDurable: Bool,
     readsDuringWrite: Bool, isSharedAcrossProcesses: Bool, roundTripsAreExpensive: Bool = false,

@@ -8,8 +8,10 @@
 
 /// The bytes of a key, owned. Ordered as every driver orders keys: by unsigned bytes, a prefix first.
 public struct StorageKey: Hashable, Sendable {
+  /// The key's bytes.
   public var bytes: [UInt8]
 
+  /// A key of these bytes.
   @inlinable
   public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -19,6 +21,7 @@ public struct StorageKey: Hashable, Sendable {
 }
 
 extension StorageKey: Comparable {
+  /// Whether `left` stands before `right`.
   public static func < (left: StorageKey, right: StorageKey) -> Bool {
     compareKeys(left.bytes.span.bytes, right.bytes.span.bytes) < 0
   }
@@ -56,6 +59,7 @@ public struct StorageKeyRange: Hashable, Sendable {
   /// The smallest key behind the range; nil means to the very last key.
   public var upperBound: [UInt8]?
 
+  /// The range between two bounds, by default every key.
   public init(from lowerBound: [UInt8] = [], to upperBound: [UInt8]? = nil) {
     self.lowerBound = lowerBound
     self.upperBound = upperBound
@@ -79,6 +83,7 @@ public struct StorageKeyRange: Hashable, Sendable {
     return compareKeys(lowerBound.span.bytes, upperBound.span.bytes) >= 0
   }
 
+  /// Whether the key is in the range.
   public func contains(_ key: StorageKey) -> Bool {
     let bytes = key.bytes
     if compareKeys(bytes.span.bytes, lowerBound.span.bytes) < 0 { return false }

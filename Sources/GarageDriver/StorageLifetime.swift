@@ -25,6 +25,7 @@ public final class StorageLifetime: Sendable {
   private let state = Atomic<Int>(0)
   private let closing = Mutex<Bool>(false)
 
+  /// The lifetime of one driver value, named in errors as `driver`, on the store that `gate` belongs to.
   public init(driver: String, gate: WriterGate = WriterGate()) {
     garage_watch_forks()
     self.driver = driver

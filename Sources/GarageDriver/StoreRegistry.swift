@@ -10,7 +10,9 @@ internal import Synchronization
 
 /// Which file a path leads to: two paths to one file, also through links, have one identity.
 public struct FileIdentity: Hashable, Sendable {
+  /// The device the file is on.
   public var device: UInt64
+  /// Its number there.
   public var inode: UInt64
 
   /// The identity of the file or folder at `path`, or nil where there is none or it may not be looked at.
@@ -37,6 +39,7 @@ public final class StoreRegistry<Entry: AnyObject & Sendable>: Sendable {
   }
   private let entries = Mutex<[Place: WeakEntry]>([:])
 
+  /// A registry without entries.
   public init() {}
 
   /// The living entry of `identity`, or the one that `make` returns.

@@ -9,6 +9,7 @@ public struct TransactionState {
   /// The first failure of an operation of this transaction: it forbids the commit.
   public private(set) var firstError: StorageError?
 
+  /// The state of a transaction that begins, named in errors as `driver`.
   public init(driver: String) { self.driver = driver }
 
   /// Called before a get or scan.
@@ -29,6 +30,7 @@ public struct TransactionState {
 
   /// Called before a closure receives bytes; ``takeBack()`` follows when it returned or threw.
   public mutating func lend() { lentDepth += 1 }
+  /// Called when a closure that received bytes returned or threw.
   public mutating func takeBack() { lentDepth -= 1 }
 
   /// Notes a failed operation and returns its error, to be thrown.

@@ -19,6 +19,7 @@ public final class WriterGate: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let holder = Atomic<UInt>(0)
 
+  /// A gate that nobody holds.
   public init() {
     mutex = .allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)

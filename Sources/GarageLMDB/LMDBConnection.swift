@@ -188,7 +188,7 @@ final class LMDBConnection: @unchecked Sendable {
   /// first, outside the gate, by ``mapAgain(_:since:during:)``.
   ///
   /// Waits without limit for a writer in another process.
-  func beginWrite(_ durability: LMDBOptions.Durability) throws -> LMDBWriteTransaction? {
+  func beginWrite(_ durability: LMDBStorage.Options.Durability) throws -> LMDBWriteTransaction? {
     if let failure = pool.withLock({ $0.failure }) { throw failure }
     var txn: OpaquePointer?
     let code = mdb_txn_begin(env, nil, 0, &txn)

@@ -27,7 +27,7 @@ struct OpenedEnvironment {
 /// ```
 struct LMDBOpening {
   let path: String
-  let options: LMDBOptions
+  let options: LMDBStorage.Options
 
   static let markerKey = Array("garage.format".utf8)
   static let markerMagic = Array("Garage\r\n".utf8)
@@ -105,8 +105,8 @@ struct LMDBOpening {
   }
 
   private func openEnvironment() throws -> (env: OpaquePointer, isReadOnly: Bool) {
-    var mapByteCount = options.mapByteCount ?? LMDBOptions.defaultMapByteCount
-    mapByteCount = max(mapByteCount, LMDBOptions.minimumMapByteCount)
+    var mapByteCount = options.mapByteCount ?? LMDBStorage.Options.defaultMapByteCount
+    mapByteCount = max(mapByteCount, LMDBStorage.Options.minimumMapByteCount)
     // LMDB wants whole pages. Pages have up to 64 KiB on the systems it runs on.
     mapByteCount = (mapByteCount + 0xFFFF) & ~0xFFFF
     // A storage that only reads takes an environment for writing where it may, so that another storage of

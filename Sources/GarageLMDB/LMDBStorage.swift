@@ -44,7 +44,7 @@ public final class LMDBStorage: StorageDriver, Sendable {
   /// writes. Between processes a write waits for the other writer without limit.
   public let info: StorageInfo
 
-  private let options: LMDBOptions
+  private let options: LMDBStorage.Options
   private let store: LMDBStore
   private let connection: LMDBConnection
   private let lifetime: StorageLifetime
@@ -58,7 +58,7 @@ public final class LMDBStorage: StorageDriver, Sendable {
   ///   somebody else; `newerFormat`; `permissionDenied`; `notFound` when opened read-only and there is no
   ///   store; `storageFull`; `corrupt` when the data file was cut; `busy` when a process with another
   ///   version of LMDB has it open.
-  public convenience init(at directory: URL, options: LMDBOptions = LMDBOptions()) throws {
+  public convenience init(at directory: URL, options: LMDBStorage.Options = LMDBStorage.Options()) throws {
     guard directory.isFileURL else {
       throw StorageError(
         .notFound, during: .open, driver: driverName,
@@ -71,11 +71,11 @@ public final class LMDBStorage: StorageDriver, Sendable {
   /// Support on Apple systems, the XDG data folder elsewhere (see ``DataFolder``).
   ///
   /// - Throws: as ``init(at:options:)``, and `notFound` where `name` cannot name a file.
-  public convenience init(named name: String, options: LMDBOptions = LMDBOptions()) throws {
+  public convenience init(named name: String, options: LMDBStorage.Options = LMDBStorage.Options()) throws {
     try self.init(atPath: DataFolder.path(forStoreNamed: name, driver: driverName), options: options)
   }
 
-  private init(atPath path: String, options: LMDBOptions) throws {
+  private init(atPath path: String, options: LMDBStorage.Options) throws {
     self.options = options
     let opening = LMDBOpening(path: path, options: options)
     store = try LMDBStore.store(for: opening.prepareFile())

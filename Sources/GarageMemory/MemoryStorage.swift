@@ -12,6 +12,7 @@ internal import Synchronization
 /// Keys have up to 511 bytes and values up to 512 MiB, so that a program that works with this driver works with
 /// every other one. Where the memory does not suffice, the process ends.
 public final class MemoryStorage: StorageDriver {
+  /// What this driver is and can do.
   public let info = StorageInfo(
     name: driverName,
     maximumKeyByteCount: StorageInfo.guaranteedKeyByteCount,
@@ -38,6 +39,7 @@ public final class MemoryStorage: StorageDriver {
   /// Opens the store of another value, which may be closed: both have one content and one writer at a time.
   public convenience init(sharing other: MemoryStorage) { self.init(other.store) }
 
+  /// Runs `body` on the state that was committed last.
   public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try lifetime.withRead {
       let transaction = MemoryReadTransaction(on: store.committed)
@@ -46,6 +48,7 @@ public final class MemoryStorage: StorageDriver {
     }
   }
 
+  /// Runs `body` on a copy of the state, which takes its place on commit.
   public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     try lifetime.withWrite {
       let transaction = MemoryWriteTransaction(on: store.committed)

@@ -108,7 +108,7 @@ import Testing
       let file = folder.appending(path: "data.mdb")
       let first = try Data(contentsOf: file).prefix(4096)
       try first.write(to: file)
-      let readOnly = LMDBOptions(isReadOnly: true)
+      let readOnly = LMDBStorage.Options(isReadOnly: true)
       #expect(storageError { try LMDBStorage(at: folder, options: readOnly) }?.kind == .notAStorage)
       let storage = try LMDBStorage(at: folder)
       try storage.put([1], "k")

@@ -13,7 +13,7 @@ import Testing
 @Suite struct LimitTests {
   @Test func aFullMapLosesOneTransactionOnly() throws {
     try withTemporaryFolder { folder in
-      let storage = try LMDBStorage(at: folder, options: LMDBOptions(mapByteCount: 1 << 20))
+      let storage = try LMDBStorage(at: folder, options: LMDBStorage.Options(mapByteCount: 1 << 20))
       try storage.put([1], "first")
       for large in [true, false] {
         let error = storageError {
@@ -43,12 +43,12 @@ import Testing
       #expect(try storage.get("lost") == nil)
       try storage.close()
 
-      let larger = try LMDBStorage(at: folder, options: LMDBOptions(mapByteCount: 16 << 20))
+      let larger = try LMDBStorage(at: folder, options: LMDBStorage.Options(mapByteCount: 16 << 20))
       #expect(try larger.keys().count == 3)
       try larger.put([UInt8](repeating: 1, count: 2 << 20), "large")
       try larger.close()
       // A map smaller than the store is made as large as the store.
-      let smaller = try LMDBStorage(at: folder, options: LMDBOptions(mapByteCount: 1))
+      let smaller = try LMDBStorage(at: folder, options: LMDBStorage.Options(mapByteCount: 1))
       #expect(try smaller.get("large")?.count == 2 << 20)
       try smaller.close()
     }
@@ -56,7 +56,7 @@ import Testing
 
   @Test func aFullMapCanBeEmptied() throws {
     try withTemporaryFolder { folder in
-      let storage = try LMDBStorage(at: folder, options: LMDBOptions(mapByteCount: 1 << 20))
+      let storage = try LMDBStorage(at: folder, options: LMDBStorage.Options(mapByteCount: 1 << 20))
       var count = 0
       var full: StorageError?
       while full == nil && count < 10_000 {
@@ -87,7 +87,7 @@ import Testing
 
   @Test func theTableOfReadersHasAnEnd() throws {
     try withTemporaryFolder { folder in
-      let storage = try LMDBStorage(at: folder, options: LMDBOptions(maximumReaderCount: 4))
+      let storage = try LMDBStorage(at: folder, options: LMDBStorage.Options(maximumReaderCount: 4))
       try storage.put([1], "k")
       func nest(_ depth: Int) throws -> Int {
         try storage.read { transaction in
@@ -127,9 +127,9 @@ import Testing
   func aFullDiskLosesOneTransactionOnly() throws {
     let disk = try TinyDisk(byteCount: 2 << 20)
     defer { disk.remove() }
-    for durability in LMDBOptions.Durability.allCases {
+    for durability in LMDBStorage.Options.Durability.allCases {
       let place = disk.folder.appending(path: "\(durability)")
-      let storage = try LMDBStorage(at: place, options: LMDBOptions(durability: durability))
+      let storage = try LMDBStorage(at: place, options: LMDBStorage.Options(durability: durability))
       try storage.put([1], "first")
       var kept = 0
       var full: StorageError?

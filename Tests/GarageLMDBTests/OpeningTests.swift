@@ -56,7 +56,7 @@ import Testing
     try withTemporaryFolder { folder in
       let text = Data(String(repeating: "dear diary, ", count: byteCount / 12 + 1).utf8.prefix(byteCount))
       try text.write(to: folder.appending(path: "data.mdb"))
-      for options in [LMDBOptions(), LMDBOptions(isReadOnly: true)] {
+      for options in [LMDBStorage.Options(), LMDBStorage.Options(isReadOnly: true)] {
         let error = storageError { try LMDBStorage(at: folder, options: options) }
         #expect(error?.kind == .notAStorage)
         #expect(error?.message.contains(folder.path) == true)
@@ -91,7 +91,7 @@ import Testing
   @Test func takesAnEmptyEnvironment() throws {
     try withTemporaryFolder { folder in
       try ForeignEnvironment(at: folder).close()
-      let readOnly = LMDBOptions(isReadOnly: true)
+      let readOnly = LMDBStorage.Options(isReadOnly: true)
       #expect(storageError { try LMDBStorage(at: folder, options: readOnly) }?.kind == .notAStorage)
       let storage = try LMDBStorage(at: folder)
       try storage.put([1], "k")
@@ -128,7 +128,7 @@ import Testing
 
   @Test func opensReadOnly() throws {
     try withTemporaryFolder { folder in
-      let options = LMDBOptions(isReadOnly: true)
+      let options = LMDBStorage.Options(isReadOnly: true)
       let missing = folder.appending(path: "missing")
       #expect(storageError { try LMDBStorage(at: missing, options: options) }?.kind == .notFound)
       #expect(storageError { try LMDBStorage(at: folder, options: options) }?.kind == .notFound)
@@ -170,7 +170,7 @@ import Testing
       try FileManager.default.setAttributes([.posixPermissions: 0o000], ofItemAtPath: folder.path)
       await #expect(processExitsWith: .success) { [path = folder.path as String] in
         if geteuid() == 0 { try #require(seteuid(65534) == 0) }
-        for options in [LMDBOptions(), LMDBOptions(isReadOnly: true)] {
+        for options in [LMDBStorage.Options(), LMDBStorage.Options(isReadOnly: true)] {
           let error = storageError { try LMDBStorage(at: URL(filePath: path), options: options) }
           #expect(error?.kind == .permissionDenied)
         }

@@ -186,7 +186,7 @@ import Testing
 
   @Test func followsAStoreThatAnotherProcessMadeLarger() async throws {
     try await withTemporaryFolder { folder in
-      let small = LMDBOptions(mapByteCount: 1 << 20)
+      let small = LMDBStorage.Options(mapByteCount: 1 << 20)
       let storage = try LMDBStorage(at: folder, options: small)
       try storage.put([1], "k")
       await #expect(processExitsWith: .success) { [path = folder.path as String] in
@@ -207,7 +207,7 @@ import Testing
 
   @Test func waitsForItsOwnReadersBeforeItMapsAnew() async throws {
     try await withTemporaryFolder { folder in
-      let storage = try LMDBStorage(at: folder, options: LMDBOptions(mapByteCount: 1 << 20))
+      let storage = try LMDBStorage(at: folder, options: LMDBStorage.Options(mapByteCount: 1 << 20))
       try storage.put([1], "k")
       let isReading = DispatchSemaphore(value: 0)
       let mayEnd = DispatchSemaphore(value: 0)
@@ -257,7 +257,7 @@ import Testing
 
   @Test func aKilledReaderLosesItsSlot() async throws {
     try await withTemporaryFolder { folder in
-      let options = LMDBOptions(maximumReaderCount: 3)
+      let options = LMDBStorage.Options(maximumReaderCount: 3)
       let storage = try LMDBStorage(at: folder, options: options)
       try storage.put([1], "k")
       await #expect(processExitsWith: .signal(SIGKILL)) { [path = folder.path as String] in

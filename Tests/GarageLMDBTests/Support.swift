@@ -165,7 +165,7 @@ extension DispatchSemaphore {
 
 /// What a child process does to make a store larger than others have mapped it.
 func growStore(at path: String, _ key: String) throws {
-  let storage = try LMDBStorage(at: URL(filePath: path), options: LMDBOptions(mapByteCount: 1 << 30))
+  let storage = try LMDBStorage(at: URL(filePath: path), options: LMDBStorage.Options(mapByteCount: 1 << 30))
   try storage.put([UInt8](repeating: 5, count: 8 << 20), key)
   try storage.close()
 }

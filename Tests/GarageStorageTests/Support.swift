@@ -58,7 +58,7 @@ final class Place {
   }
 
   private func lmdb(_ readOnly: Bool) throws -> LMDBStorage {
-    try LMDBStorage(at: storePath, options: LMDBOptions(mapByteCount: 1 << 28, isReadOnly: readOnly))
+    try LMDBStorage(at: storePath, options: LMDBStorage.Options(mapByteCount: 1 << 28, isReadOnly: readOnly))
   }
 
   private func sqlite(_ readOnly: Bool) throws -> SQLiteStorage {

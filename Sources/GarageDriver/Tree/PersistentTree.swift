@@ -14,8 +14,10 @@ public struct PersistentTree: Sendable {
   /// How many keys the tree has.
   public private(set) var count = 0
 
+  /// An empty tree.
   public init() {}
 
+  /// Whether there are no entries.
   public var isEmpty: Bool { count == 0 }
 
   /// The value of `key`, or nil where there is none.
