@@ -7,21 +7,15 @@ final class GraphWalk {
   let source: any RecordSource
   let types: RegisteredTypes
   private(set) var identities = IdentityTable()
-  /// What was decoded, by the number of its identity. Let go from the front, so that a chain that nobody else
-  /// holds is released link by link and not by recursion.
+  /// What was decoded, by the number of its identity.
   var nodes: [GraphNode] = []
   /// How many records are being decoded inside each other.
   var recordDepth = 0
   var plan = DecodingPlan()
-  /// What is to be filled in when the objects that wait for it are complete: the next one last.
-  private var fills: [Fill] = []
-  /// The same for the records decoded last, in their order, with the number of the record that waits.
-  private var newFills: [(owner: Int, fill: Fill)] = []
+  private var fills = FillQueue()
   /// Older tags of the types met so far, and the tags that took their place.
   private var currentTags: [UInt64: UInt64] = [:]
   private var formerTags: [UInt64: [UInt64]] = [:]
-
-  typealias Fill = (GraphWalk) throws -> Void
 
   /// How deep records are decoded inside each other on demand. A record takes about 6 KiB of stack in a debug
   /// build, beside what user code takes.
@@ -129,7 +123,7 @@ final class GraphWalk {
       guard let concrete = try concreteType(type, facts, parsed, key) else { return nil }
       if number >= 0 { nodes[number].activate(concrete.type) }
       defer { if number >= 0 { nodes[number].deactivate() } }
-      let fillCount = newFills.count
+      let fillCount = fills.newCount
       let value: T
       do {
         let isDigest = key.count > 8 && key[8] == IdentifierKind.digest.rawValue
@@ -141,10 +135,13 @@ final class GraphWalk {
         try check(value, concrete, key, parsed, record)
       } catch {
         // Nobody will see this object: nothing is to be filled in.
-        dropFills(of: number, from: fillCount)
+        fills.drop(owner: number, from: fillCount)
         throw error
       }
-      if number >= 0 { nodes[number].store(value, type: concrete.type, isClass: concrete.isClass) }
+      if number >= 0 {
+        nodes[number].store(value, type: concrete.type, isClass: concrete.isClass)
+        fills.complete(number)
+      }
       return value
     }
   }
@@ -210,24 +207,15 @@ final class GraphWalk {
   // MARK: - Filling in
 
   /// Queues what completes an object once those that it is decoded with are there.
-  func whenComplete(_ fill: @escaping Fill) { newFills.append((core.state.pointee.record.number, fill)) }
-
-  private func dropFills(of number: Int, from count: Int) {
-    let kept = newFills[count...].filter { $0.owner != number }
-    newFills.replaceSubrange(count..., with: kept)
-  }
+  func whenComplete(_ fill: @escaping FillQueue.Fill) { fills.append(owner: core.state.pointee.record.number, fill) }
 
   /// Runs `body`, then what it queued and what that queues in turn. Nothing recurses: a linked chain is one
   /// fill after another.
   func completing<R>(_ body: () throws -> R) throws -> R {
     do {
       let result = try body()
-      while true {
-        for (_, fill) in newFills.reversed() { fills.append(fill) }
-        newFills.removeAll(keepingCapacity: true)
-        guard let fill = fills.popLast() else { return result }
-        try fill(self)
-      }
+      while let fill = fills.next() { try fill(self) }
+      return result
     } catch {
       forget()
       throw core.takeFailure() ?? error
@@ -236,11 +224,9 @@ final class GraphWalk {
 
   /// Forgets everything that was decoded.
   func forget() {
-    fills.removeAll()
-    newFills.removeAll()
+    fills.removeAll { nodes[$0].release() }
     identities.removeAll()
     plan.forgetObjects()
-    // The first object first: see `nodes`.
     nodes = []
   }
 
@@ -362,6 +348,8 @@ struct GraphNode {
     if let active { alsoActive.append(active) }
     active = type
   }
+
+  mutating func release() { (value, others) = (nil, []) }
 
   mutating func deactivate() { active = alsoActive.popLast() }
 }
