@@ -27,7 +27,7 @@ private func forEachType(_ body: (any Digit.Type) throws -> Void) rethrows {
 }
 
 /// Encodes an object of each type, and decodes them in turn.
-private struct Zoo: Codable, Identifiable {
+private struct TypeZoo: Codable, Identifiable {
   var id = 1
   var count = 0
   init() {}
@@ -68,9 +68,9 @@ private struct ShapeZoo: Codable, Equatable {
 
 @Suite struct ManyTypesTests {
   @Test func moreThan63Tags() throws {
-    let graph = try GraphEncoder().encode([Zoo()])
+    let graph = try GraphEncoder().encode([TypeZoo()])
     #expect(graph.records.count == 257 && graph.tags.count == 257)
-    #expect(try roundTrip(Zoo()).count == 256)
+    #expect(try roundTrip(TypeZoo()).count == 256)
   }
 
   @Test func moreThan255Shapes() throws {

@@ -3,18 +3,18 @@ import Testing
 
 @testable import GarageCoding
 
-private class Animal: Codable, Identifiable {
+private class Creature: Codable, Identifiable {
   var id: String, legs = 4
   init(_ id: String) { self.id = id }
 }
-private class Dog: Animal {
-  var trick: String, friend: Animal?
+private class Hound: Creature {
+  var trick: String, friend: Creature?
   enum Keys: CodingKey { case trick, friend }
   init(_ id: String, trick: String) { self.trick = trick; super.init(id) }
   required init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Keys.self)
     trick = try container.decode(String.self, forKey: .trick)
-    friend = try container.decodeIfPresent(Animal.self, forKey: .friend)
+    friend = try container.decodeIfPresent(Creature.self, forKey: .friend)
     try super.init(from: decoder)
   }
   override func encode(to encoder: any Encoder) throws {
@@ -24,72 +24,72 @@ private class Dog: Animal {
     try container.encodeIfPresent(friend, forKey: .friend)
   }
 }
-private final class Puppy: Dog {}
-private final class Cat: Animal {}
+private final class Whelp: Hound {}
+private final class Feline: Creature {}
 
-private struct Zoo: Codable, Identifiable {
+private struct Menagerie: Codable, Identifiable {
   var id = 1
-  var first: Animal, all: [Animal], dog: Dog?, byName: [String: Animal]
-  @Linked var linked: [Animal]
-  @Linked var linkedDog: Dog?
+  var first: Creature, all: [Creature], dog: Hound?, byName: [String: Creature]
+  @Linked var linked: [Creature]
+  @Linked var linkedDog: Hound?
 }
 
 @Suite struct PolymorphismTests {
-  private let types: [any Codable.Type] = [Dog.self, Cat.self, Puppy.self]
-  private func zoo() -> (Zoo, Dog, Cat, Puppy) {
-    let dog = Dog("Rex", trick: "sit"), cat = Cat("Tom"), puppy = Puppy("Pup", trick: "none")
+  private let types: [any Codable.Type] = [Hound.self, Feline.self, Whelp.self]
+  private func zoo() -> (Menagerie, Hound, Feline, Whelp) {
+    let dog = Hound("Rex", trick: "sit"), cat = Feline("Tom"), puppy = Whelp("Pup", trick: "none")
     dog.friend = cat
     puppy.friend = dog
-    return (Zoo(first: dog, all: [dog, cat, puppy, Animal("any")], dog: dog, byName: ["p": puppy], linked: Linked(wrappedValue: [puppy, dog]), linkedDog: Linked(wrappedValue: puppy)), dog, cat, puppy)
+    return (Menagerie(first: dog, all: [dog, cat, puppy, Creature("any")], dog: dog, byName: ["p": puppy], linked: Linked(wrappedValue: [puppy, dog]), linkedDog: Linked(wrappedValue: puppy)), dog, cat, puppy)
   }
 
   @Test func classesComeBack() throws {
     let copy = try roundTrip(zoo().0, types: types)
-    #expect(copy.all.map { "\(type(of: $0))" } == ["Dog", "Cat", "Puppy", "Animal"])
-    #expect((copy.all[0] as? Dog)?.trick == "sit")
+    #expect(copy.all.map { "\(type(of: $0))" } == ["Hound", "Feline", "Whelp", "Creature"])
+    #expect((copy.all[0] as? Hound)?.trick == "sit")
     #expect(copy.first === copy.dog && copy.first === copy.all[0] && copy.linked[1] === copy.first)
     #expect(copy.byName["p"] === copy.all[2] && copy.linkedDog === copy.all[2])
-    #expect((copy.all[2] as? Dog)?.friend === copy.first && copy.dog?.friend === copy.all[1])
+    #expect((copy.all[2] as? Hound)?.friend === copy.first && copy.dog?.friend === copy.all[1])
   }
 
   @Test func oneIdentitySpace() throws {
     let (_, dog, cat, puppy) = zoo()
     for animal in [dog, cat, puppy] {
-      #expect(try GraphEncoder().identity(of: animal).tag == TypeTag.of(Animal.self).digest)
+      #expect(try GraphEncoder().identity(of: animal).tag == TypeTag.of(Creature.self).digest)
     }
-    #expect(try TypeDescription.identity(of: Puppy.self, id: "x") == TypeDescription.identity(of: Animal.self, id: "x"))
+    #expect(try TypeDescription.identity(of: Whelp.self, id: "x") == TypeDescription.identity(of: Creature.self, id: "x"))
   }
 
   @Test func askedAsAnotherClass() throws {
     let (_, dog, cat, puppy) = zoo()
     let source = DictionarySource()
-    source.add(try GraphEncoder().encode([dog, cat, puppy, Animal("any")]))
-    func find<T: Animal>(_ type: T.Type, _ id: String) throws -> T? {
-      try decode(type, TypeDescription.identity(of: Animal.self, id: id), from: source, types: types)
+    source.add(try GraphEncoder().encode([dog, cat, puppy, Creature("any")]))
+    func find<T: Creature>(_ type: T.Type, _ id: String) throws -> T? {
+      try decode(type, TypeDescription.identity(of: Creature.self, id: id), from: source, types: types)
     }
-    #expect(try find(Animal.self, "Rex") is Dog)
-    #expect(try find(Dog.self, "Pup") is Puppy)
-    #expect(try find(Cat.self, "Rex") == nil)
-    #expect(try find(Puppy.self, "Rex") == nil)
-    #expect(try find(Dog.self, "any") == nil)
-    #expect(try find(Dog.self, "nobody") == nil)
+    #expect(try find(Creature.self, "Rex") is Hound)
+    #expect(try find(Hound.self, "Pup") is Whelp)
+    #expect(try find(Feline.self, "Rex") == nil)
+    #expect(try find(Whelp.self, "Rex") == nil)
+    #expect(try find(Hound.self, "any") == nil)
+    #expect(try find(Hound.self, "nobody") == nil)
     // In one session it is one object, whatever it is asked as, in any order.
     for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
       let session = GraphDecodingSession(source: source, types: try RegisteredTypes(types))
-      let identity = try TypeDescription.identity(of: Animal.self, id: "Pup")
-      var objects: [Animal?] = []
+      let identity = try TypeDescription.identity(of: Creature.self, id: "Pup")
+      var objects: [Creature?] = []
       for index in order {
-        objects.append(try [session.object(Animal.self, identity), session.object(Dog.self, identity), session.object(Puppy.self, identity)][index])
-        #expect(try session.object(Cat.self, identity) == nil)
+        objects.append(try [session.object(Creature.self, identity), session.object(Hound.self, identity), session.object(Whelp.self, identity)][index])
+        #expect(try session.object(Feline.self, identity) == nil)
       }
       #expect(objects.allSatisfy { $0 != nil && $0 === objects[0] })
     }
   }
 
   @Test func propertyOfTheWrongClass() throws {
-    struct HasAnimal: Codable, Identifiable, TypeTagged { static var typeTag: String { "has" }; var id = 1, pet: Animal?, pets: [Animal] }
-    struct HasCat: Codable, Identifiable, TypeTagged { static var typeTag: String { "has" }; var id = 1, pet: Cat?, pets: [Animal] }
-    struct HasCats: Codable, Identifiable, TypeTagged { static var typeTag: String { "has" }; var id = 1, pets: [Cat] }
+    struct HasAnimal: Codable, Identifiable, TypeTagged { static var typeTag: String { "has" }; var id = 1, pet: Creature?, pets: [Creature] }
+    struct HasCat: Codable, Identifiable, TypeTagged { static var typeTag: String { "has" }; var id = 1, pet: Feline?, pets: [Creature] }
+    struct HasCats: Codable, Identifiable, TypeTagged { static var typeTag: String { "has" }; var id = 1, pets: [Feline] }
     let graph = try GraphEncoder().encode([HasAnimal(pet: zoo().1, pets: [zoo().1])])
     #expect(try reread(graph, as: HasCat.self, types: types).pet == nil)
     #expect(throws: DecodingError.self) { try reread(graph, as: HasCats.self, types: types) }
@@ -98,14 +98,14 @@ private struct Zoo: Codable, Identifiable {
   @Test func unregisteredClassesAreNamed() throws {
     let graph = try GraphEncoder().encode([zoo().0])
     do {
-      _ = try reread(graph, as: Zoo.self)
+      _ = try reread(graph, as: Menagerie.self)
       Issue.record("Nothing was thrown.")
     } catch let error as GraphCodingError {
-      #expect("\(error)".contains("types:") && "\(error)".contains("Rex") && "\(error)".contains("Dog"))
+      #expect("\(error)".contains("types:") && "\(error)".contains("Rex") && "\(error)".contains("Hound"))
     }
     // Where a property names the class itself it is known.
-    struct Kennel: Codable, Identifiable { var id = 1, dog: Dog }
-    #expect(try roundTrip(Kennel(dog: Dog("a", trick: "b"))).dog.trick == "b")
+    struct Kennel: Codable, Identifiable { var id = 1, dog: Hound }
+    #expect(try roundTrip(Kennel(dog: Hound("a", trick: "b"))).dog.trick == "b")
   }
 
   @Test func identityOfTheRecord() throws {
