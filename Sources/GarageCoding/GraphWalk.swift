@@ -13,6 +13,9 @@ final class GraphWalk {
   var recordDepth = 0
   var plan = DecodingPlan()
   private var fills = FillQueue()
+  /// Sets that are built when everything else is there, because they ask their members for a hash.
+  private var builds: [(owner: Int, make: () -> () -> Void)] = []
+  let linkProgress = LinkProgress()
   /// Older tags of the types met so far, and the tags that took their place.
   private var currentTags: [UInt64: UInt64] = [:]
   private var formerTags: [UInt64: [UInt64]] = [:]
@@ -215,6 +218,7 @@ final class GraphWalk {
     do {
       let result = try body()
       while let fill = fills.next() { try fill(self) }
+      try buildSets()
       return result
     } catch {
       forget()
@@ -222,8 +226,31 @@ final class GraphWalk {
     }
   }
 
+  /// Queues the building of a collection of the record with that number. `make` builds it and returns what puts
+  /// it in its place.
+  func buildLater(_ owner: Int, _ make: @escaping () -> () -> Void) { builds.append((owner, make)) }
+
+  /// Builds the sets, those of members before those of their owners. One whose members' hash read a property that
+  /// is not filled in yet is built again after the others; when all that are left do, they wait for each other.
+  private func buildSets() throws {
+    while !builds.isEmpty {
+      var waiting: [(owner: Int, make: () -> () -> Void)] = []
+      for build in builds.reversed() {
+        linkProgress.wasReadEarly = false
+        let place = build.make()
+        if linkProgress.wasReadEarly { waiting.append(build) } else { place() }
+      }
+      if waiting.count == builds.count {
+        let owner = name(of: waiting[0].owner)
+        throw GraphCodingError.cycle(path: "\(owner) → a set whose members' hash depends on it → \(owner)")
+      }
+      builds = waiting.reversed()
+    }
+  }
+
   /// Forgets everything that was decoded.
   func forget() {
+    builds = []
     fills.removeAll { nodes[$0].release() }
     identities.removeAll()
     plan.forgetObjects()
@@ -285,6 +312,11 @@ final class GraphWalk {
     let type = plan.typeName(tag: tag) ?? ((try? source.tagName(tag)) ?? nil) ?? "object"
     return "\(type) \"\(identities.identity(of: number).identifier)\""
   }
+}
+
+/// Whether a linked property was read before it was filled in: by a hash that must not change any more.
+final class LinkProgress {
+  var wasReadEarly = false
 }
 
 /// What is known of one identity of a graph.

@@ -23,6 +23,8 @@ public struct Linked<Value: LinkedValue> {
 
   private final class Storage {
     var value: Value
+    /// There until the value is filled in: who reads it before then reads it too early.
+    var progress: LinkProgress?
     init(_ value: Value) { self.value = value }
   }
 
@@ -34,7 +36,10 @@ public struct Linked<Value: LinkedValue> {
 
   /// The objects; nil or empty until they are filled in.
   public var wrappedValue: Value {
-    get { storage.value }
+    get {
+      if let progress = storage.progress { progress.wasReadEarly = true }
+      return storage.value
+    }
     set {
       if isKnownUniquelyReferenced(&storage) { storage.value = newValue } else { storage = Storage(newValue) }
     }
@@ -93,7 +98,11 @@ extension Linked: GraphCodable, GraphDecodable, EmptyDecodable {
 
   init(fromGraph state: DecoderPointer) throws {
     let storage = Storage(Value.emptyLink)
-    try Value._decodeLink(LinkDecoder(state: state)) { storage.value = $0 }
+    storage.progress = state.core.graph.linkProgress
+    try Value._decodeLink(LinkDecoder(state: state)) { value in
+      storage.value = value
+      storage.progress = nil
+    }
     self.storage = storage
   }
 }
@@ -206,7 +215,7 @@ extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
   public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Wrapped?) -> Void) throws {
     if try coder.state.tag() == BodyTag.null {
       coder.state.pointee.cursor += 1
-      return
+      return fill(nil)
     }
     switch try coder.target(Wrapped.self) {
     case .object(let object): fill(object)
@@ -227,7 +236,7 @@ extension Array: LinkedValue where Element: Codable & Identifiable {
   /// Reads references, to be filled in together.
   public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping ([Element]) -> Void) throws {
     let targets = try coder.targets(Element.self)
-    if targets.isEmpty { return }
+    if targets.isEmpty { return fill([]) }
     coder.walk.whenComplete { walk in fill(try targets.map { try $0.requiredObject(walk) }) }
   }
 }
@@ -247,10 +256,14 @@ extension Set: LinkedValue where Element: Codable & Identifiable {
   /// Built when its members are complete, because their hash may depend on what they hold.
   public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Set) -> Void) throws {
     let targets = try coder.targets(Element.self)
-    if targets.isEmpty { return }
+    if targets.isEmpty { return fill([]) }
+    let owner = coder.state.pointee.record.number
     coder.walk.whenComplete { walk in
       let members = try targets.map { try $0.requiredObject(walk) }
-      walk.whenComplete { _ in fill(Set(members)) }
+      walk.buildLater(owner) {
+        let set = Set(members)
+        return { fill(set) }
+      }
     }
   }
 }
@@ -290,7 +303,7 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
     let pairs = try coder.state.withFrame { serial in
       keyOfText == nil ? try elementPairs(coder, serial) : try entryPairs(coder, serial)
     }
-    if pairs.isEmpty { return }
+    if pairs.isEmpty { return fill([:]) }
     coder.walk.whenComplete { walk in
       fill(Dictionary(try pairs.map { ($0.0, try $0.1.requiredObject(walk)) }, uniquingKeysWith: { _, last in last }))
     }
