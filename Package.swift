@@ -58,9 +58,11 @@ let package = Package(
       name: "GarageChild",
       dependencies: ["GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB"],
       path: "Tests/GarageChild", swiftSettings: settings),
-    .testTarget(name: "GarageDriverTests", dependencies: ["GarageDriver", "CGarage"], swiftSettings: settings),
+    .testTarget(
+      name: "GarageDriverTests", dependencies: ["GarageDriver", "CGarage"], swiftSettings: settings),
     .testTarget(name: "GarageMemoryTests", dependencies: ["GarageMemory"], swiftSettings: settings),
-    .testTarget(name: "GarageSQLiteTests", dependencies: ["GarageSQLite", "CSQLite"], swiftSettings: settings),
+    .testTarget(
+      name: "GarageSQLiteTests", dependencies: ["GarageSQLite", "CSQLite"], swiftSettings: settings),
     .testTarget(name: "GarageLMDBTests", dependencies: ["GarageLMDB", "CLMDB"], swiftSettings: settings),
     .testTarget(
       name: "GarageConformanceTests",
@@ -68,7 +70,9 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "GarageCodingTests",
-      dependencies: ["GarageCoding", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB"],
+      dependencies: [
+        "GarageCoding", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB",
+      ],
       swiftSettings: settings),
     .testTarget(
       name: "GarageStorageTests",

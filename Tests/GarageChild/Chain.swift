@@ -103,7 +103,9 @@ enum Chain {
         guard let first = head else { throw Failure("the chain is gone") }
         head = nil
         try takeApart(first, count: count)
-        Command.report(["chain": kind, "driver": storage.info.name, "count": count, "retrieve": seconds(time)])
+        Command.report([
+          "chain": kind, "driver": storage.info.name, "count": count, "retrieve": seconds(time),
+        ])
       }
     }
   }

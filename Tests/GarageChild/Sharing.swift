@@ -61,10 +61,14 @@ enum Sharing {
   /// What the other side wrote is whole, and does not go away.
   private static func look(_ garage: Garage, _ isLeft: Bool, _ seen: inout Int) throws {
     try garage.read { reader in
-      let notes = isLeft ? try reader.retrieveAll(RightNote.self).map(\.id) : try reader.retrieveAll(LeftNote.self).map(\.id)
+      let notes =
+        isLeft
+        ? try reader.retrieveAll(RightNote.self).map(\.id) : try reader.retrieveAll(LeftNote.self).map(\.id)
       let fruits = try reader.retrieveAll(Fruit.self).count(where: { isLeft ? $0 is Pear : $0 is Apple })
       if notes != Array(0..<notes.count) { throw Failure("notes are missing: \(notes)") }
-      if notes.count < seen || fruits < notes.count { throw Failure("\(notes.count) notes, \(fruits) fruits, \(seen) seen") }
+      if notes.count < seen || fruits < notes.count {
+        throw Failure("\(notes.count) notes, \(fruits) fruits, \(seen) seen")
+      }
       let tally = try reader.retrieve(Tally.self, identifier: 0)?.count ?? 0
       if tally < fruits { throw Failure("the tally is \(tally), with \(fruits) fruits") }
       seen = notes.count

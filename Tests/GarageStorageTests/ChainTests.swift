@@ -40,7 +40,8 @@ import Testing
       seconds.merge(try child.wait()) { $1 }
     }
     let (park, retrieve) = (try #require(seconds["park"]), try #require(seconds["retrieve"]))
-    Attachment.record("\(length.testDescription): parked in \(park) s, retrieved in \(retrieve) s\n", named: "seconds.txt")
+    Attachment.record(
+      "\(length.testDescription): parked in \(park) s, retrieved in \(retrieve) s\n", named: "seconds.txt")
     if runsLongTests {
       FileHandle.standardError.write(
         Data("chain \(length.testDescription): parked in \(park) s, retrieved in \(retrieve) s\n".utf8))

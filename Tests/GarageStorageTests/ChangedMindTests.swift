@@ -52,7 +52,9 @@ private struct InternedMember: Member, Interned, TypeTagged {
 /// A reference to a record of its own.
 private struct ReferredMember: Member {
   static var kind: String { "reference" }
-  static func make(_ id: Int) -> Reference<IdentifiedMember> { Reference(IdentifiedMember.self, identifier: id) }
+  static func make(_ id: Int) -> Reference<IdentifiedMember> {
+    Reference(IdentifiedMember.self, identifier: id)
+  }
   static func read(_ held: Reference<IdentifiedMember>, _ garage: Garage) throws -> String? {
     try garage.retrieve(held)?.name
   }
@@ -74,7 +76,9 @@ private struct Owner<M: Member>: Codable, Identifiable, TypeTagged {
   }
 
   func names(_ garage: Garage) throws -> [String?] {
-    let all = [property] + (optional.map { [$0] } ?? []) + array + [dictionary["a"], dictionary["b"]].compactMap { $0 }
+    let all =
+      [property] + (optional.map { [$0] } ?? []) + array
+      + [dictionary["a"], dictionary["b"]].compactMap { $0 }
     return try all.map { try M.read($0, garage) }
   }
 }
@@ -103,7 +107,9 @@ private struct Owner<M: Member>: Codable, Identifiable, TypeTagged {
       // What was read is parked the new way, beside what is still the old way, and read again.
       try garage.park(owners[1])
       garage = try place.reopened(garage)
-      #expect(try garage.retrieveAll(Owner<After>.self).map { try $0.names(garage) } == Array(repeating: ChangedMindTests.names, count: 3), change)
+      #expect(
+        try garage.retrieveAll(Owner<After>.self).map { try $0.names(garage) }
+          == Array(repeating: ChangedMindTests.names, count: 3), change)
     } catch {
       Issue.record("\(change): \(error)")
     }
@@ -195,7 +201,8 @@ private struct Owner<M: Member>: Codable, Identifiable, TypeTagged {
     let lazy = try #require(try garage.retrieve(LazyNode.self, identifier: 1))
     let next = try #require(lazy.next)
     #expect(try garage.retrieve(next)?.id == 2)
-    #expect(lazy.others == [Reference(LazyNode.self, identifier: 2), Reference(LazyNode.self, identifier: 3)])
+    #expect(
+      lazy.others == [Reference(LazyNode.self, identifier: 2), Reference(LazyNode.self, identifier: 3)])
     try garage.park(linked)
     garage = try place.reopened(garage)
     let plain = try #require(try garage.retrieve(PlainNode.self, identifier: 1))

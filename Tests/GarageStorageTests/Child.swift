@@ -27,7 +27,9 @@ final class Child {
   }
 
   /// Sends a line.
-  func send(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8)) }
+  func send(_ line: String) throws {
+    try input.fileHandleForWriting.write(contentsOf: Data("\(line)\n".utf8))
+  }
 
   /// Waits for the first line, which ends with a line feed.
   func firstLine() throws -> String {

@@ -67,7 +67,8 @@ private final class Peer: Codable, Identifiable, Hashable {
 @Suite struct CycleTests {
   private func path(_ verb: () throws -> Void) -> String? {
     do { try verb() } catch GarageError.cycle(let path) {
-      return "\(GarageError.cycle(path: path))".contains("@Linked") && "\(GarageError.cycle(path: path))".contains("Reference")
+      return "\(GarageError.cycle(path: path))".contains("@Linked")
+        && "\(GarageError.cycle(path: path))".contains("Reference")
         ? path : nil
     } catch {
       return "\(error)"
@@ -89,8 +90,11 @@ private final class Peer: Codable, Identifiable, Hashable {
     try garage.parkAll([sam, own])
     try garage.park(room)
     garage = try place.reopened(garage)
-    #expect(path { _ = try garage.retrieve(Friend.self, identifier: "Sam") } == #"Friend "Sam" → Friend "Nick" → Friend "Sam""#)
-    #expect(path { _ = try garage.retrieve(Friend.self, identifier: "Own") } == #"Friend "Own" → Friend "Own""#)
+    #expect(
+      path { _ = try garage.retrieve(Friend.self, identifier: "Sam") }
+        == #"Friend "Sam" → Friend "Nick" → Friend "Sam""#)
+    #expect(
+      path { _ = try garage.retrieve(Friend.self, identifier: "Own") } == #"Friend "Own" → Friend "Own""#)
     #expect(path { _ = try garage.retrieve(Room.self, identifier: 1) } == #"Room "1" → Door "2" → Room "1""#)
     #expect(path { _ = try garage.retrieve(Door.self, identifier: 2) } == #"Door "2" → Room "1" → Door "2""#)
     #expect(path { _ = try garage.retrieveAll(Room.self) } == #"Room "1" → Door "2" → Room "1""#)
@@ -146,7 +150,8 @@ private final class Peer: Codable, Identifiable, Hashable {
     try garage.park(a)
     garage = try place.reopened(garage)
     let found = try #require(try garage.retrieve(City.self, identifier: "a"))
-    #expect(found.twin === found && found.neighbours.map(\.id) == ["b", "c", "a"] && found.neighbours[2] === found)
+    #expect(
+      found.twin === found && found.neighbours.map(\.id) == ["b", "c", "a"] && found.neighbours[2] === found)
     #expect(found.byRoad["home"] === found && found.byRoad["north"] === found.neighbours[0])
     #expect(found.visited.map(\.id) == ["leaf"] && found.visited.contains(leaf))
     #expect(found.neighbours[0].twin === found && found.neighbours[0].neighbours[0] === found)

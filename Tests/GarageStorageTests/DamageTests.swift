@@ -105,10 +105,11 @@ private final class Ship: Codable, Identifiable {
     let garage = try Garage(driver, types: [Dog.self])
     let dog = Dog("rex")
     dog.tricks = ["roll", "sit"]
-    try garage.parkAll(any: [
-      Ship("a"), Item(id: UUID(), name: "lamp"), Address(street: "Main", city: "x"), Counter(id: 7), dog,
-      Crowd(id: "crowd", members: (0..<20).map { Counter(id: $0) }),
-    ] as [Any])
+    try garage.parkAll(
+      any: [
+        Ship("a"), Item(id: UUID(), name: "lamp"), Address(street: "Main", city: "x"), Counter(id: 7), dog,
+        Crowd(id: "crowd", members: (0..<20).map { Counter(id: $0) }),
+      ] as [Any])
     let records = try Driver.contents(driver, .prefix([0x10])).sorted { $0.key < $1.key }
     let verbs: [() throws -> Void] = [
       { _ = try garage.retrieveAll(Ship.self) }, { _ = try garage.retrieveAll(Item.self) },
@@ -120,11 +121,18 @@ private final class Ship: Codable, Identifiable {
       let record = records.randomElement(using: &generator)!
       var bytes = record.value
       switch Int.random(in: 0..<4, using: &generator) {
-      case 0: bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+      case 0:
+        bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^=
+          1 << UInt8.random(in: 0..<8, using: &generator)
       case 1: bytes.removeLast(Int.random(in: 1...bytes.count, using: &generator))
       case 2:
-        for _ in 0..<4 { bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator) }
-      default: bytes = (0..<Int.random(in: 0..<300, using: &generator)).map { _ in .random(in: 0...255, using: &generator) }
+        for _ in 0..<4 {
+          bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)
+        }
+      default:
+        bytes = (0..<Int.random(in: 0..<300, using: &generator)).map { _ in
+          .random(in: 0...255, using: &generator)
+        }
       }
       if bytes == record.value { continue }
       try Driver.put(bytes, for: record.key.bytes, driver)

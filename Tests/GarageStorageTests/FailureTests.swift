@@ -73,13 +73,19 @@ import Testing
     let bad = Crowd(id: "bad", members: [Counter(id: 1, value: 2)], moody: Moody(1, refusesToEncode: true))
     let verbs: [() throws -> Void] = [
       { try garage.park(bad) },
-      { try garage.parkAll([Crowd(id: "good", members: [Counter(id: 2)]), bad, Crowd(id: "later", members: [])]) },
+      {
+        try garage.parkAll([
+          Crowd(id: "good", members: [Counter(id: 2)]), bad, Crowd(id: "later", members: []),
+        ])
+      },
       { try garage.parkAll(any: [Counter(id: 3), bad] as [Any]) },
-      { try garage.write { writer in
+      {
+        try garage.write { writer in
           try writer.park(Counter(id: 4))
           try writer.delete(Counter.self, identifier: 1)
           try writer.park(bad)
-        } },
+        }
+      },
     ]
     for verb in verbs {
       #expect(throws: Moody.Mood()) { try verb() }

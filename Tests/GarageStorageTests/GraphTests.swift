@@ -55,7 +55,8 @@ private struct Wrapper: Codable, Identifiable {
     var garage = try place.garage()
     func part(_ id: Int) -> Part { Part(id: id, text: "part \(id)") }
     let places = Places(
-      property: part(1), optional: part(2), array: [part(3), part(4), part(1)], dictionary: ["a": part(5), "b": part(2)],
+      property: part(1), optional: part(2), array: [part(3), part(4), part(1)],
+      dictionary: ["a": part(5), "b": part(2)],
       set: [part(6), part(7)], nested: [[part(8)], [], [part(9), part(8)]],
       enums: [.none, .one(part(10)), .named(part: part(11), others: [part(12), part(1)])],
       content: .init(deeper: .init(part: part(13))))
@@ -87,7 +88,8 @@ private struct Wrapper: Codable, Identifiable {
     let (euro, yen) = (Currency(code: "EUR", digits: 2), Currency(code: "JPY", digits: 0))
     try garage.parkAll(
       (0..<20).map { id in
-        Price(id: id, currency: euro, others: [yen, euro], paint: Paint(id: 1, name: "red \(id)"),
+        Price(
+          id: id, currency: euro, others: [yen, euro], paint: Paint(id: 1, name: "red \(id)"),
           address: Address(street: "Main", city: "x"))
       })
     garage = try place.reopened(garage)
@@ -142,7 +144,8 @@ private struct Wrapper: Codable, Identifiable {
   func aRootWinsOverCopiesOfItself(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     let copy = Branch(id: "same", parts: [Part(id: 1)])
-    try garage.park(Branch(id: "same", parts: [Part(id: 2)], branches: [Branch(id: "other", parts: [], branches: [copy])]))
+    try garage.park(
+      Branch(id: "same", parts: [Part(id: 2)], branches: [Branch(id: "other", parts: [], branches: [copy])]))
     let tree = try garage.read { reader in try reader.count(Branch.self) }
     #expect(tree == 2)
     #expect(try garage.count(Part.self) == 1)
@@ -160,11 +163,14 @@ private struct Wrapper: Codable, Identifiable {
 
   @Test(arguments: Backend.allCases)
   func aReferenceParksAndLoadsNothingBehindIt(_ backend: Backend) throws {
-    struct Ticket: Codable, Identifiable { var id: Int, item: Reference<Item>, all: [Reference<Item>], none: Reference<Item>? }
+    struct Ticket: Codable, Identifiable {
+      var id: Int, item: Reference<Item>, all: [Reference<Item>], none: Reference<Item>?
+    }
     let place = try Place(backend)
     var garage = try place.garage()
     let item = Item(id: UUID(), name: "seat")
-    try garage.park(Ticket(id: 1, item: Reference(to: item), all: [Reference(Item.self, identifier: item.id)], none: nil))
+    try garage.park(
+      Ticket(id: 1, item: Reference(to: item), all: [Reference(Item.self, identifier: item.id)], none: nil))
     #expect(try garage.count(Item.self) == 0)
     garage = try place.reopened(garage)
     let ticket = try #require(try garage.retrieve(Ticket.self, identifier: 1))

@@ -61,7 +61,11 @@ private class Person2: Base, Identifiable {
     #expect {
       try garage.retrieve(Zoo.self, identifier: "zoo")
     } throws: { error in
-      if case .unregisteredClass(let tag, _, "p")? = error as? GarageError { tag.hasSuffix("Puppy") } else { false }
+      if case .unregisteredClass(let tag, _, "p")? = error as? GarageError {
+        tag.hasSuffix("Puppy")
+      } else {
+        false
+      }
     }
     #expect(try garage.retrieve(Puppy.self, identifier: "p")?.tricks == ["sit"])
   }

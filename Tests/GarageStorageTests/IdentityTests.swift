@@ -39,7 +39,8 @@ private struct Version: LosslessStringConvertible, Codable, Hashable {
       let box = try garage.retrieve(Box<ID>.self, identifier: id)
       #expect(box?.id == id && box?.text == "\(id)", sourceLocation: location)
       #expect(try garage.contains(Box<ID>.self, identifier: id), sourceLocation: location)
-      #expect(try garage.retrieve(Reference(Box<ID>.self, identifier: id))?.id == id, sourceLocation: location)
+      #expect(
+        try garage.retrieve(Reference(Box<ID>.self, identifier: id))?.id == id, sourceLocation: location)
     }
     let all = try garage.retrieveAll(Box<ID>.self).map(\.id)
     #expect(Set(all) == Set(ids), sourceLocation: location)
@@ -74,12 +75,15 @@ private struct Version: LosslessStringConvertible, Codable, Hashable {
 
   @Test(arguments: Backend.allCases)
   func textAndDatesKeepTheirOrder(_ backend: Backend) throws {
-    let texts = ["", "\0", "\0\0", "\u{1}", "A", "Z", "a", "aa", "ab", "b", "é", "ü", "Ω", "日本", "🚗", "🚗🚗", "a\0b"]
+    let texts = [
+      "", "\0", "\0\0", "\u{1}", "A", "Z", "a", "aa", "ab", "b", "é", "ü", "Ω", "日本", "🚗", "🚗🚗", "a\0b",
+    ]
     try check(backend, texts, sorted: texts.sorted())
     let dates = [
       Date.distantPast, .distantFuture, Date(timeIntervalSinceReferenceDate: 0),
       Date(timeIntervalSinceReferenceDate: -0.25), Date(timeIntervalSinceReferenceDate: 0.125),
-      Date(timeIntervalSinceReferenceDate: 700_000_000.000_001), Date(timeIntervalSinceReferenceDate: 700_000_000),
+      Date(timeIntervalSinceReferenceDate: 700_000_000.000_001),
+      Date(timeIntervalSinceReferenceDate: 700_000_000),
     ]
     try check(backend, dates, sorted: dates.sorted())
   }
@@ -218,15 +222,18 @@ private struct Version: LosslessStringConvertible, Codable, Hashable {
     try garage.park(object)
     garage = try place.reopened(garage)
     for verb in [
-      { _ = try garage.retrieve(Forgetful.self, identifier: object.id) }, { _ = try garage.retrieveAll(Forgetful.self) },
+      { _ = try garage.retrieve(Forgetful.self, identifier: object.id) },
+      { _ = try garage.retrieveAll(Forgetful.self) },
     ] as [() throws -> Void] {
       #expect {
         try verb()
       } throws: { error in
-        guard case .identityMismatch("Forgetful", object.id.uuidString, let decoded)? = error as? GarageError else {
+        guard case .identityMismatch("Forgetful", object.id.uuidString, let decoded)? = error as? GarageError
+        else {
           return false
         }
-        return "\(error)".contains(decoded) && "\(error)".contains(object.id.uuidString) && "\(error)".contains("var id")
+        return "\(error)".contains(decoded) && "\(error)".contains(object.id.uuidString)
+          && "\(error)".contains("var id")
       }
     }
   }

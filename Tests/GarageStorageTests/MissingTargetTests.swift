@@ -24,7 +24,8 @@ private struct Solo: Codable, Identifiable {
 
 @Suite struct MissingTargetTests {
   private func expectMissing(
-    _ path: [String], _ type: String, _ id: String, _ location: SourceLocation = #_sourceLocation, _ verb: () throws -> Void
+    _ path: [String], _ type: String, _ id: String, _ location: SourceLocation = #_sourceLocation,
+    _ verb: () throws -> Void
   ) {
     #expect(sourceLocation: location) {
       try verb()

@@ -35,10 +35,15 @@ import Testing
     #expect {
       try garage.retrieve(Fruit.self, identifier: "pear 7")
     } throws: { error in
-      if case .unregisteredClass(let tag, _, "pear 7")? = error as? GarageError { tag.hasSuffix("Pear") } else { false }
+      if case .unregisteredClass(let tag, _, "pear 7")? = error as? GarageError {
+        tag.hasSuffix("Pear")
+      } else {
+        false
+      }
     }
     try garage.close()
-    let knowing = try Garage(openStorage(backend.rawValue, at: place.storePath.path), types: [Apple.self, Pear.self])
+    let knowing = try Garage(
+      openStorage(backend.rawValue, at: place.storePath.path), types: [Apple.self, Pear.self])
     #expect(try knowing.count(Apple.self) == rounds)
     #expect(try knowing.retrieveAll(Pear.self).count == rounds)
     try knowing.close()
