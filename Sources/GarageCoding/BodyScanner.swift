@@ -58,6 +58,7 @@ private func payloadByteCount(_ tag: UInt8, _ base: UnsafeRawPointer, _ offset: 
   case BodyTag.mapLarge, BodyTag.arrayLarge, BodyTag.packedLarge:
     8 + Int(try loadNumber(base, offset + 1, width: 4, end: end))
   case BodyTag.canonicalReference: try canonicalReferenceByteCount(base, offset, end)
+  case BodyTag.versioned: try versionedByteCount(base, offset, end)
   default: throw unknownTag(tag, offset)
   }
 }
@@ -66,6 +67,22 @@ private func canonicalReferenceByteCount(_ base: UnsafeRawPointer, _ offset: Int
   var at = offset + 9
   let length = try readVarint(base, &at, end: end)
   return at - offset - 1 + length
+}
+
+private func versionedByteCount(_ base: UnsafeRawPointer, _ offset: Int, _ end: Int) throws -> Int {
+  let value = try readVersion(base, offset, end: end).content
+  return try skipValue(base, value, end: end) - offset - 1
+}
+
+/// Reads the version that begins at `offset`, and where its value does.
+func readVersion(_ base: UnsafeRawPointer, _ offset: Int, end: Int) throws -> (version: Int, content: Int) {
+  var at = offset + 1
+  let version = try readVarint(base, &at, end: end)
+  // Each would take a frame of the stack.
+  guard at < end, base.load(fromByteOffset: at, as: UInt8.self) != BodyTag.versioned else {
+    throw DamagedBody(reason: "a version has no value", offset: offset)
+  }
+  return (version, at)
 }
 
 @inline(__always)

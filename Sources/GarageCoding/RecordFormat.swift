@@ -11,6 +11,7 @@ internal import CGarage
 ///     | concrete: 8 bytes, the digest of the object's own type tag, where it is not the identity space's
 ///     | references: the reference table
 ///     | shapes: varint count, 8 bytes each: the digests of the shapes that maps name by index
+///     | version: varint, of the object's type, where it is not 0
 ///     | body: one value
 /// ```
 /// Numbers are little-endian, digests big-endian. The reference table:
@@ -26,6 +27,8 @@ extension RecordFormat {
     static let hasConcreteTag: UInt8 = 0x10
     static let hasReferences: UInt8 = 0x20
     static let hasShapes: UInt8 = 0x40
+    /// The object's type had a version other than 0 (`Evolving`).
+    static let hasVersion: UInt8 = 0x80
   }
 
   static let checksumOffset = 2

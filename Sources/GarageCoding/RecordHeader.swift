@@ -7,8 +7,10 @@ struct ParsedRecord {
   let fullIdentifier: Range<Int>?
   let concreteTag: UInt64?
   /// Where the tables begin: references, then shapes.
-  private let references: Range<Int>?
-  private let shapes: Range<Int>?
+  let references: Range<Int>?
+  let shapes: Range<Int>?
+  /// The version of the object's type when it was encoded.
+  let typeVersion: Int
   let body: Range<Int>
 
   /// - Parameter key: the identity tag, 8 bytes, and the identifier as the key holds it.
@@ -23,13 +25,13 @@ struct ParsedRecord {
       throw DamagedBody(reason: "its checksum does not fit its bytes", offset: RecordFormat.checksumOffset)
     }
     let flags = record[1]
-    guard flags & 0x80 == 0 else { throw DamagedBody(reason: "it has a flag that this version does not know", offset: 1) }
     let end = record.count
     var at = RecordFormat.fixedByteCount
     fullIdentifier = try flags & RecordFormat.Flag.hasFullIdentifier == 0 ? nil : readBytes(base, &at, end)
     concreteTag = try flags & RecordFormat.Flag.hasConcreteTag == 0 ? nil : readDigest(base, &at, end)
     references = try flags & RecordFormat.Flag.hasReferences == 0 ? nil : skipReferences(base, &at, end)
     shapes = try flags & RecordFormat.Flag.hasShapes == 0 ? nil : skipShapes(base, &at, end)
+    typeVersion = try flags & RecordFormat.Flag.hasVersion == 0 ? 0 : readVarint(base, &at, end: end)
     guard at < end else { throw DamagedBody(reason: "it has no body", offset: at) }
     self.base = base
     self.flags = flags
@@ -136,6 +138,8 @@ public struct RecordHeader: Sendable {
   public var syncStatus: UInt8?
   /// The whole identifier, where the key holds it cut.
   public var fullIdentifier: Identifier?
+  /// The version that the object's type had when the object was parked: 0 where it had none.
+  public var typeVersion: Int
 
   /// Reads and checks a record's header and checksum.
   ///
@@ -149,15 +153,19 @@ public struct RecordHeader: Sendable {
     self = try withParsedRecord(tag: tag, keyIdentifier, record, typeName) { parsed, record in
       RecordHeader(
         concreteTag: parsed.concreteTag, modificationTime: parsed.time, syncStatus: parsed.syncStatus,
-        fullIdentifier: parsed.fullIdentifier.flatMap { Identifier(bytes: Array(record[$0])) })
+        fullIdentifier: parsed.fullIdentifier.flatMap { Identifier(bytes: Array(record[$0])) },
+        typeVersion: parsed.typeVersion)
     }
   }
 
-  private init(concreteTag: UInt64?, modificationTime: Int64, syncStatus: UInt8?, fullIdentifier: Identifier?) {
+  private init(
+    concreteTag: UInt64?, modificationTime: Int64, syncStatus: UInt8?, fullIdentifier: Identifier?, typeVersion: Int
+  ) {
     self.concreteTag = concreteTag
     self.modificationTime = modificationTime
     self.syncStatus = syncStatus
     self.fullIdentifier = fullIdentifier
+    self.typeVersion = typeVersion
   }
 
   /// Visits the references of a record in the order of its table.
