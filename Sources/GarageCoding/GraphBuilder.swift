@@ -20,9 +20,9 @@ struct GraphBuilder {
   private var lastFacts: TypeFacts?
   private var lastTags: TypeFacts.Tags?
 
-  init(keyPrefix: UInt8) {
+  init(keyPrefix: UInt8, time: UInt64?) {
     self.keyPrefix = keyPrefix
-    time = UInt64(max(0, Date().timeIntervalSince1970 * 1000))
+    self.time = time ?? UInt64(max(0, Date().timeIntervalSince1970 * 1000))
   }
 
   /// Gives back the memory. The graph stays.

@@ -12,13 +12,21 @@
 public final class GraphEncoder: Sendable {
   private let userInfo: [CodingUserInfoKey: any Sendable]
   private let keyPrefix: UInt8
+  private let fixedTime: UInt64?
 
   /// - Parameters:
   ///   - keyPrefix: a byte to stand before each record's key, whose meaning is the caller's.
   ///   - userInfo: what `encode(to:)` finds in its encoder's `userInfo`.
-  public init(keyPrefix: UInt8 = 0, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+  public convenience init(keyPrefix: UInt8 = 0, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+    self.init(keyPrefix: keyPrefix, userInfo: userInfo, fixedTime: nil)
+  }
+
+  /// - Parameter fixedTime: what every record says of when it was encoded, in milliseconds since 1970-01-01
+  ///   UTC, for bytes that are compared; nil asks the clock.
+  package init(keyPrefix: UInt8, userInfo: [CodingUserInfoKey: any Sendable], fixedTime: UInt64?) {
     self.keyPrefix = keyPrefix
     self.userInfo = userInfo
+    self.fixedTime = fixedTime
   }
 
   /// Encodes the graph of everything that can be reached from `roots`.
@@ -28,7 +36,7 @@ public final class GraphEncoder: Sendable {
   /// - Throws: ``GraphCodingError``, `EncodingError`, and what `encode(to:)` of the objects throws.
   public func encode(_ roots: [any Encodable]) throws -> EncodedGraph {
     try EncodingCore.withCore(userInfo: userInfo) { core in
-      var builder = GraphBuilder(keyPrefix: keyPrefix)
+      var builder = GraphBuilder(keyPrefix: keyPrefix, time: fixedTime)
       defer { builder.deallocate() }
       for root in roots {
         let (tag, facts) = try core.writeIdentity(ofRoot: root)

@@ -50,19 +50,29 @@ public final class Garage: Sendable {
   ///   ``GarageError/noGarage(driver:)`` for an empty one that is opened for reading only,
   ///   ``GarageError/invalidTypeTag(type:reason:)`` for `types` whose tags are in conflict, and
   ///   ``GarageError/storage(_:)``. Whatever is thrown, the store is as it was.
-  public init(
+  public convenience init(
     _ driver: any StorageDriver, types: [any Codable.Type] = [],
     userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws {
+    try self.init(driver, types: types, userInfo: userInfo, fixedTime: nil)
+  }
+
+  /// - Parameter fixedTime: the time that everything written bears, in milliseconds since 1970-01-01 UTC, for
+  ///   bytes that are compared; nil asks the clock.
+  package init(
+    _ driver: any StorageDriver, types: [any Codable.Type], userInfo: [CodingUserInfoKey: any Sendable],
+    fixedTime: UInt64?
+  ) throws {
     store = SavingStore(driver)
-    encoder = GraphEncoder(keyPrefix: KeyLayout.Space.record.rawValue, userInfo: userInfo)
+    encoder = GraphEncoder(
+      keyPrefix: KeyLayout.Space.record.rawValue, userInfo: userInfo, fixedTime: fixedTime)
     self.userInfo = userInfo
     self.types = try translatingErrors { try KnownTypes(types) }
-    try translatingErrors { try Garage.prepare(driver) }
+    try translatingErrors { try Garage.prepare(driver, fixedTime) }
   }
 
   /// Makes sure that the store is a garage of a format we know.
-  private static func prepare(_ driver: any StorageDriver) throws {
+  private static func prepare(_ driver: any StorageDriver, _ fixedTime: UInt64?) throws {
     let name = driver.info.name
     if try driver.read({ try StoreMetadata(in: $0, driver: name) }) != nil { return }
     if driver.info.isReadOnly { throw GarageError.noGarage(driver: name) }
@@ -70,7 +80,7 @@ public final class Garage: Sendable {
       try driver.write { transaction in
         // Another process may have been first.
         if try StoreMetadata(in: transaction, driver: name) == nil {
-          let now = UInt64(max(0, Date().timeIntervalSince1970 * 1000))
+          let now = fixedTime ?? UInt64(max(0, Date().timeIntervalSince1970 * 1000))
           try transaction.put(StoreMetadata(creationTime: now).bytes, for: StoreMetadata.key)
         }
         return .commit(())
