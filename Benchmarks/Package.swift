@@ -18,6 +18,8 @@ let package = Package(
     .package(name: "Garage", path: ".."),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+    // Without its interposers, which count allocations: they are packages of their own.
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
     .systemLibrary(
@@ -42,5 +44,20 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
+    // Single operations: `swift package --package-path Benchmarks benchmark`.
+    .executableTarget(
+      name: "Operations",
+      dependencies: [
+        .product(name: "Benchmark", package: "benchmark"),
+        .product(name: "GarageStorage", package: "Garage"),
+        .product(name: "GarageCoding", package: "Garage"),
+        .product(name: "GarageDriver", package: "Garage"),
+        .product(name: "GarageMemory", package: "Garage"),
+        .product(name: "GarageSQLite", package: "Garage"),
+        .product(name: "GarageLMDB", package: "Garage"),
+      ],
+      path: "Benchmarks/Operations",
+      swiftSettings: settings,
+      plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
   ]
 )

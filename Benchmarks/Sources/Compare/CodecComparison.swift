@@ -8,156 +8,125 @@ struct CodecComparison {
   let repetitions: Int
   let isWanted: (String) -> Bool
 
-  static let names = ["encode", "decode"]
+  static let names = [
+    "encode", "decode", "encode references", "decode references", "encode graph", "decode graph",
+  ]
   static let bytesName = "bytes per object"
   private static let peers = [
-    "encode": ["JSONEncoder", "PropertyListEncoder", "hand-written"],
-    "decode": ["JSONDecoder", "PropertyListDecoder", "hand-written"],
+    "JSONEncoder", "JSONDecoder", "PropertyListEncoder", "PropertyListDecoder", "hand-written",
   ]
 
   func rows(_ rounds: Rounds) throws -> [ResultRow] {
-    let coders = try makeCoders()
+    let plain = try coders("encode", "decode", ours: people, peers: people, handWritten: true)
+    let coders =
+      try plain
+      + coders(
+        "encode references", "decode references", ours: people.map(Member.init), peers: people,
+        handWritten: true)
+      + graphCoders()
     var samples = Samples()
     try rounds.run("codec") { round in
       for name in Self.names where isWanted(name) {
         for coder in coders.rotated(by: round) {
-          try samples.measure(name == "encode" ? coder.encoding : coder.decoding)
+          for operation in [coder.encoding, coder.decoding] where operation.name == name {
+            try samples.measure(operation)
+          }
         }
       }
     }
-    var rows = Self.names.flatMap { name in
-      Self.peers[name]!.compactMap { ResultRow(name, "garage", $0, samples) }
-    }
-    guard isWanted(Self.bytesName) else { return rows }
-    let sizes = Dictionary(
-      uniqueKeysWithValues: coders.map { ($0.name, Double($0.byteCount) / Double(people.count)) })
-    for peer in ["JSON", "property list", "hand-written"] {
-      rows.append(
-        ResultRow(
-          Self.bytesName, "garage", peer, bytes: sizes["garage"]!, peerBytes: sizes[peer]!,
-          objects: people.count))
-    }
-    return rows
+    return Self.names.flatMap { name in
+      Self.peers.compactMap { ResultRow(name, "garage", $0, samples) }
+    } + sizeRows(plain)
   }
+
+  private func sizeRows(_ coders: [Coder]) -> [ResultRow] {
+    guard isWanted(Self.bytesName), let ours = coders.first else { return [] }
+    return coders.dropFirst().map {
+      ResultRow(
+        Self.bytesName, "garage", $0.name, bytes: ours.byteCount, peerBytes: $0.byteCount,
+        objects: people.count)
+    }
+  }
+
+  // MARK: Coders
 
   private struct Coder {
     var name: String
     var encoding: Operation
     var decoding: Operation
-    var byteCount: Int
+    /// For each object.
+    var byteCount: Double
   }
 
-  private func makeCoders() throws -> [Coder] {
+  private func graphCoders() throws -> [Coder] {
+    let households = people.indices.map { Household(people[$0], among: people, at: $0) }
+    return try coders("encode graph", "decode graph", ours: households, peers: households)
+  }
+
+  /// Ours first. `ours` may be other objects than those of the peers, as long as they hold the same.
+  private func coders<Ours: Codable & Identifiable & Equatable, Theirs: Codable & Equatable>(
+    _ encode: String, _ decode: String, ours: [Ours], peers: [Theirs], handWritten: Bool = false
+  ) throws -> [Coder] {
+    let names = (encode, decode)
+    let garage = try GarageCoder<Ours>()
+    for object in ours { garage.learnTexts(of: try garage.encode(object)) }
     let json = (JSONEncoder(), JSONDecoder())
     let list = (PropertyListEncoder(), PropertyListDecoder())
     list.0.outputFormat = .binary
-    let garage = try GarageCoder()
-    return [
+    var coders = [
       try coder(
-        "garage", ("garage", "garage"), byteCount: { $0.graph.bytes.count }, encode: garage.encode,
+        "garage", names, ("garage", "garage"), ours, byteCount: \.bytes.count, encode: garage.encode,
         decode: garage.decode),
       try coder(
-        "JSON", ("JSONEncoder", "JSONDecoder"), byteCount: \.count, encode: json.0.encode,
-        decode: { try json.1.decode(Person.self, from: $0) }),
+        "JSON", names, ("JSONEncoder", "JSONDecoder"), peers, byteCount: \.count, encode: json.0.encode,
+        decode: { try json.1.decode(Theirs.self, from: $0) }),
       try coder(
-        "property list", ("PropertyListEncoder", "PropertyListDecoder"), byteCount: \.count,
-        encode: list.0.encode,
-        decode: { try list.1.decode(Person.self, from: $0) }),
-      try coder(
-        "hand-written", ("hand-written", "hand-written"), byteCount: \.count, encode: HandWritten.encode,
-        decode: HandWritten.decode),
+        "property list", names, ("PropertyListEncoder", "PropertyListDecoder"), peers, byteCount: \.count,
+        encode: list.0.encode, decode: { try list.1.decode(Theirs.self, from: $0) }),
     ]
+    if handWritten {
+      coders.append(
+        try coder(
+          "hand-written", names, ("hand-written", "hand-written"), people, byteCount: \.count,
+          encode: HandWritten.encode, decode: HandWritten.decode))
+    }
+    return coders
   }
 
-  private func coder<Encoded>(
-    _ name: String, _ who: (String, String), byteCount: (Encoded) -> Int,
-    encode: @escaping (Person) throws -> Encoded, decode: @escaping (Encoded) throws -> Person
+  private func coder<Object: Equatable, Encoded>(
+    _ name: String, _ names: (String, String), _ who: (String, String), _ objects: [Object],
+    byteCount: (Encoded) -> Int, encode: @escaping (Object) throws -> Encoded,
+    decode: @escaping (Encoded) throws -> Object
   ) throws -> Coder {
-    let (people, repetitions) = (people, repetitions)
-    let encoded = try people.map(encode)
-    let expected = encoded.map(byteCount).reduce(0, +)
-    var sizes = 0
-    var decoded: [Person] = []
-    let count = people.count * repetitions
+    let repetitions = repetitions
+    let encoded = try objects.map(encode)
+    let count = objects.count * repetitions
+    var decoded: [Object] = []
     return Coder(
       name: name,
       encoding: Operation(
-        name: "encode", who: who.0, count: count,
+        name: names.0, who: who.0, count: count,
         run: {
-          for _ in 0..<repetitions { for person in people { _ = consume(try encode(person)) } }
+          for _ in 0..<repetitions { for object in objects { consume(try encode(object)) } }
         },
         verify: {
-          sizes = 0
-          for person in people { sizes += try decode(encode(person)) == person ? 1 : 0 }
-          try WrongResult.unless(sizes == people.count, "not all people come back as they were")
+          for object in objects {
+            try WrongResult.unless(decode(encode(object)) == object, "an object does not come back as it was")
+          }
         }),
       decoding: Operation(
-        name: "decode", who: who.1, count: count,
-        prepare: {
-          decoded.removeAll()
-          decoded.reserveCapacity(people.count)
-        },
+        name: names.1, who: who.1, count: count, prepare: { decoded.reserveCapacity(objects.count) },
         run: {
           for _ in 0..<repetitions {
             decoded.removeAll(keepingCapacity: true)
             for bytes in encoded { decoded.append(try decode(bytes)) }
           }
         },
-        verify: { try WrongResult.unless(decoded == people, "the people decoded are others") }),
-      byteCount: expected)
+        verify: { try WrongResult.unless(decoded == objects, "the objects decoded are others") }),
+      byteCount: Double(encoded.map(byteCount).reduce(0, +)) / Double(objects.count))
   }
 }
 
 /// Keeps the compiler from leaving out what nobody looks at.
-@inline(never)
-private func consume<T>(_ value: T) -> T { value }
-
-/// The garage's coder without a store: whole records, with header, checksum and key.
-private final class GarageCoder {
-  struct Encoded {
-    var graph: EncodedGraph
-    var tag: UInt64
-  }
-
-  /// Knows the shapes and tags that the encoder used.
-  private final class Source: RecordSource {
-    var shapes: [UInt64: [UInt8]] = [:]
-    var tags: [UInt64: String] = [:]
-
-    func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
-      try body(nil)
-    }
-    func shapeText(_ digest: UInt64) throws -> [UInt8]? { shapes[digest] }
-    func tagName(_ digest: UInt64) throws -> String? { tags[digest] }
-  }
-
-  private let encoder = GraphEncoder()
-  private let source = Source()
-  private let session: GraphDecodingSession
-  private let tag: UInt64
-  private var knowsTexts = false
-
-  init() throws {
-    tag = try TypeTag.of(Person.self).digest
-    session = GraphDecodingSession(source: source, types: try RegisteredTypes())
-  }
-
-  func encode(_ person: Person) throws -> Encoded {
-    let graph = try encoder.encode([person])
-    if !knowsTexts {
-      knowsTexts = true
-      for shape in graph.shapes { source.shapes[shape.digest] = shape.text }
-      for tag in graph.tags { source.tags[tag.digest] = tag.name }
-    }
-    return Encoded(graph: graph, tag: tag)
-  }
-
-  func decode(_ encoded: Encoded) throws -> Person {
-    defer { session.reset() }
-    let (keys, bytes) = (encoded.graph.keys.span.bytes, encoded.graph.bytes.span.bytes)
-    let person = try session.object(
-      Person.self, tag: encoded.tag, keyIdentifier: keys.extracting(9..<keys.byteCount), record: bytes)
-    guard let person else { throw WrongResult("there is no person in a record") }
-    return person
-  }
-}
+@_optimize(none)
+private func consume<T>(_ value: T) {}

@@ -17,6 +17,9 @@ struct Compare: ParsableCommand {
   @Flag(help: "Write the rows as a JSON array instead of a table.")
   var json = false
 
+  @Flag(help: "Write the table for a Markdown page: a line for each name and subject.")
+  var markdown = false
+
   @Flag(help: "Fewer rounds, and no round that would end later than two minutes after the start.")
   var quick = false
 
@@ -34,8 +37,19 @@ struct Compare: ParsableCommand {
     completion: .directory)
   var folder = FileManager.default.temporaryDirectory.path
 
+  @Option(
+    help: ArgumentHelp(
+      "How many objects the stores grow to, up to 10000000; 1000000 unless told.", valueName: "count"))
+  var growth = 1_000_000
+
+  @Option(
+    help: ArgumentHelp("Also draw charts, as SVG files in this folder.", valueName: "folder"),
+    completion: .directory)
+  var charts: String?
+
   static let names =
     CodecComparison.names + [CodecComparison.bytesName] + StoreComparison.names + [Name.bytes]
+    + GrowthComparison.names
 
   func validate() throws {
     for name in only where !Self.names.contains(name) {
@@ -65,12 +79,18 @@ struct Compare: ParsableCommand {
       rows += try stores.rows(
         Rounds(count: rounds ?? (quick ? 3 : 5), deadline: quick ? start.addingTimeInterval(105) : nil))
     }
-    print(try json ? Self.json(rows) : Table.text(rows))
+    let growing = GrowthComparison(
+      largest: growth, folder: URL(filePath: folder, directoryHint: .isDirectory), rounds: rounds ?? 5,
+      isWanted: isWanted)
+    rows += try growing.rows()
+    if let charts { try Charts.write(rows, to: URL(filePath: charts, directoryHint: .isDirectory)) }
+    print(try json ? Self.json(rows) : markdown ? Table.markdown(rows) : Table.text(rows))
     say(String(format: "%.0f seconds", Date().timeIntervalSince(start)))
   }
 
   private func isWanted(_ name: String) -> Bool {
-    only.isEmpty ? !(quick && name == Name.parkShuffled) : only.contains(name)
+    if !only.isEmpty { return only.contains(name) }
+    return !quick || !([Name.parkShuffled] + GrowthComparison.names).contains(name)
   }
   private func wantsAny(_ names: [String]) -> Bool { names.contains(where: isWanted) }
 

@@ -24,18 +24,25 @@ final class GarageStore: StoreUnderTest {
   }
 
   static func sqlite(at folder: URL, _ workload: Workload) throws -> GarageStore {
+    try GarageStore("sqlite", sqliteDriver(at: folder), workload)
+  }
+
+  static func lmdb(at folder: URL, _ workload: Workload) throws -> GarageStore {
+    try GarageStore("lmdb", lmdbDriver(at: folder), workload)
+  }
+
+  static func sqliteDriver(at folder: URL) throws -> any StorageDriver {
     // The defaults, said aloud: they are what the peers are set to.
     var options = SQLiteStorage.Options()
     options.durability = .full
     options.cacheByteCount = SQLiteSettings.writerCacheByteCount
     options.memoryMapByteCount = SQLiteSettings.memoryMapByteCount
     options.walCheckpointByteCount = SQLiteSettings.checkpointByteCount
-    return try GarageStore(
-      "sqlite", SQLiteStorage(at: folder.appending(path: "garage"), options: options), workload)
+    return try SQLiteStorage(at: folder.appending(path: "garage"), options: options)
   }
 
-  static func lmdb(at folder: URL, _ workload: Workload) throws -> GarageStore {
-    try GarageStore("lmdb", LMDBStorage(at: folder, options: LMDBOptions(durability: .full)), workload)
+  static func lmdbDriver(at folder: URL) throws -> any StorageDriver {
+    try LMDBStorage(at: folder, options: LMDBOptions(durability: .full))
   }
 
   func close() throws { try garage.close() }

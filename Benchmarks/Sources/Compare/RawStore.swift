@@ -1,37 +1,47 @@
 import CRawStores
 import Foundation
 
-/// An engine as a C program would use it: the garage's own keys and values, no objects.
-final class RawStore: StoreUnderTest {
-  /// The functions of `CRawStores`, for one engine.
-  private struct Engine {
-    var putAll: (raw_entries, UnsafePointer<UInt32>?) -> Int32
-    var putEach: (raw_entries) -> Int32
-    var get: (raw_entries, UnsafePointer<UInt32>, Int, Int32) -> Int
-    var scan: (raw_entries) -> Int
-    var remove: (raw_entries, UnsafePointer<UInt32>, Int) -> Int32
-    var close: () -> Void
+/// An engine as a C program would use it: the functions of `CRawStores`, for SQLite or LMDB.
+struct RawEngine {
+  /// Which it is, `raw C SQLite` for instance.
+  var who: String
+  /// What it was set to, as it says itself.
+  var settings: String
+  /// In the given order, or in that of the entries; all in one transaction.
+  var putAll: (raw_entries, UnsafePointer<UInt32>?) -> Int32
+  /// Each in a transaction of its own.
+  var putEach: (raw_entries) -> Int32
+  /// Returns how many values are the expected ones; not 0 as the last argument: all in one transaction.
+  var get: (raw_entries, UnsafePointer<UInt32>, Int, Int32) -> Int
+  var scan: (raw_entries) -> Int
+  var remove: (raw_entries, UnsafePointer<UInt32>, Int) -> Int32
+  var close: () -> Void
 
-    func getWanted(_ workload: Workload, together: Int32) -> Int {
-      workload.entries.withRaw { get($0, workload.wanted, workload.wanted.count, together) }
-    }
+  /// In memory where there is no folder.
+  static func sqlite(at folder: URL?) throws -> RawEngine {
+    let settings = raw_sqlite_settings(
+      full_synchronous: 1, writer_cache_bytes: Int64(SQLiteSettings.writerCacheByteCount),
+      reader_cache_bytes: Int64(SQLiteSettings.readerCacheByteCount),
+      mmap_bytes: Int64(SQLiteSettings.memoryMapByteCount),
+      checkpoint_bytes: Int64(SQLiteSettings.checkpointByteCount))
+    let path = folder?.appending(path: "raw.sqlite").path ?? ":memory:"
+    guard let store = raw_sqlite_open(path, settings) else { throw WrongResult("SQLite cannot open \(path)") }
+    return RawEngine(
+      who: folder == nil ? "raw C SQLite, in memory" : "raw C SQLite", settings: description(of: store),
+      putAll: { raw_sqlite_put_all(store, $0, $1) }, putEach: { raw_sqlite_put_each(store, $0) },
+      get: { raw_sqlite_get(store, $0, $1, $2, $3) }, scan: { raw_sqlite_scan(store, $0) },
+      remove: { raw_sqlite_remove(store, $0, $1, $2) }, close: { raw_sqlite_close(store) })
   }
 
-  static let who = "raw C"
-  private let who: String
-  let settings: String
-  private let engine: Engine
-  private let workload: Workload
-  private let isInMemory: Bool
-
-  private init(
-    _ who: String, _ settings: String, _ engine: Engine, _ workload: Workload, isInMemory: Bool = false
-  ) {
-    self.who = who
-    self.settings = settings
-    self.engine = engine
-    self.workload = workload
-    self.isInMemory = isInMemory
+  static func lmdb(at folder: URL) throws -> RawEngine {
+    guard let store = raw_lmdb_open(folder.path, 64 << 30) else {
+      throw WrongResult("LMDB cannot open \(folder.path)")
+    }
+    return RawEngine(
+      who: "raw C LMDB", settings: "durable commits, MDB_NOTLS, bulk parks in key order with MDB_APPEND",
+      putAll: { raw_lmdb_put_all(store, $0, $1) }, putEach: { raw_lmdb_put_each(store, $0) },
+      get: { raw_lmdb_get(store, $0, $1, $2, $3) }, scan: { raw_lmdb_scan(store, $0) },
+      remove: { raw_lmdb_remove(store, $0, $1, $2) }, close: { raw_lmdb_close(store) })
   }
 
   private static func description(of store: OpaquePointer) -> String {
@@ -40,39 +50,22 @@ final class RawStore: StoreUnderTest {
       return String(cString: text.baseAddress!) + ", WITHOUT ROWID"
     }
   }
+}
 
-  /// In memory where there is no folder.
-  static func sqlite(at folder: URL?, _ workload: Workload) throws -> RawStore {
-    let settings = raw_sqlite_settings(
-      full_synchronous: 1, writer_cache_bytes: Int64(SQLiteSettings.writerCacheByteCount),
-      reader_cache_bytes: Int64(SQLiteSettings.readerCacheByteCount),
-      mmap_bytes: Int64(SQLiteSettings.memoryMapByteCount),
-      checkpoint_bytes: Int64(SQLiteSettings.checkpointByteCount))
-    let path = folder?.appending(path: "raw.sqlite").path ?? ":memory:"
-    guard let store = raw_sqlite_open(path, settings) else { throw WrongResult("SQLite cannot open \(path)") }
-    return RawStore(
-      folder == nil ? "raw C SQLite, in memory" : "raw C SQLite",
-      description(of: store),
-      Engine(
-        putAll: { raw_sqlite_put_all(store, $0, $1) }, putEach: { raw_sqlite_put_each(store, $0) },
-        get: { raw_sqlite_get(store, $0, $1, $2, $3) }, scan: { raw_sqlite_scan(store, $0) },
-        remove: { raw_sqlite_remove(store, $0, $1, $2) }, close: { raw_sqlite_close(store) }),
-      workload, isInMemory: folder == nil)
+/// The garage's own keys and values in a bare engine: no objects, no coding.
+final class RawStore: StoreUnderTest {
+  static let who = "raw C"
+  private let engine: RawEngine
+  private let workload: Workload
+  private let isInMemory: Bool
+
+  init(_ engine: RawEngine, _ workload: Workload, isInMemory: Bool = false) {
+    self.engine = engine
+    self.workload = workload
+    self.isInMemory = isInMemory
   }
 
-  static func lmdb(at folder: URL, _ workload: Workload) throws -> RawStore {
-    guard let store = raw_lmdb_open(folder.path, 64 << 30) else {
-      throw WrongResult("LMDB cannot open \(folder.path)")
-    }
-    return RawStore(
-      "raw C LMDB", "durable commits, MDB_NOTLS, bulk parks with MDB_APPEND",
-      Engine(
-        putAll: { raw_lmdb_put_all(store, $0, $1) }, putEach: { raw_lmdb_put_each(store, $0) },
-        get: { raw_lmdb_get(store, $0, $1, $2, $3) }, scan: { raw_lmdb_scan(store, $0) },
-        remove: { raw_lmdb_remove(store, $0, $1, $2) }, close: { raw_lmdb_close(store) }),
-      workload)
-  }
-
+  var settings: String { engine.settings }
   func close() { engine.close() }
 
   var operations: [Operation] {
@@ -84,8 +77,8 @@ final class RawStore: StoreUnderTest {
       changing(Name.parkShuffled, count) { engine, workload in
         workload.entries.withRaw { engine.putAll($0, workload.shuffledOrder) }
       },
-      reading(Name.retrieve, workload.wanted.count) { $0.getWanted($1, together: 0) },
-      reading(Name.retrieveTogether, workload.wanted.count) { $0.getWanted($1, together: 1) },
+      reading(Name.retrieve, workload.wanted.count) { Self.getWanted($0, $1, together: 0) },
+      reading(Name.retrieveTogether, workload.wanted.count) { Self.getWanted($0, $1, together: 1) },
       reading(Name.retrieveAll, count) { engine, workload in workload.entries.withRaw(engine.scan) },
       changing(isInMemory ? Name.parkOneInMemory : Name.parkOne, workload.additional.count) {
         engine, workload in
@@ -97,23 +90,28 @@ final class RawStore: StoreUnderTest {
     ]
   }
 
-  private func changing(_ name: String, _ count: Int, _ body: @escaping (Engine, Workload) -> Int32)
+  private static func getWanted(_ engine: RawEngine, _ workload: Workload, together: Int32) -> Int {
+    workload.entries.withRaw { engine.get($0, workload.wanted, workload.wanted.count, together) }
+  }
+
+  private func changing(_ name: String, _ count: Int, _ body: @escaping (RawEngine, Workload) -> Int32)
     -> Operation
   {
     let (engine, workload) = (engine, workload)
     var code: Int32 = 0
     return Operation(
-      name: name, who: who, count: count, run: { code = body(engine, workload) },
+      name: name, who: engine.who, count: count, run: { code = body(engine, workload) },
       verify: { try WrongResult.unless(code == 0, "the engine returned \(code)") })
   }
 
   /// The C code itself compares each value with the expected bytes, and counts.
-  private func reading(_ name: String, _ count: Int, _ body: @escaping (Engine, Workload) -> Int) -> Operation
+  private func reading(_ name: String, _ count: Int, _ body: @escaping (RawEngine, Workload) -> Int)
+    -> Operation
   {
     let (engine, workload) = (engine, workload)
     var equal = 0
     return Operation(
-      name: name, who: who, count: count, run: { equal = body(engine, workload) },
+      name: name, who: engine.who, count: count, run: { equal = body(engine, workload) },
       verify: { try WrongResult.unless(equal == count, "\(equal) of \(count) values are as expected") })
   }
 }

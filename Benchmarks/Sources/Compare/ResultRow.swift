@@ -77,6 +77,28 @@ enum Table {
     return ([line(head), rule] + cells.map(line)).joined(separator: "\n")
   }
 
+  /// For a page: a line for each name and subject, with the ratios to all peers.
+  static func markdown(_ rows: [ResultRow]) -> String {
+    var lines = ["| | | an object | beside |", "|---|---|---:|---|"]
+    var rest = rows[...]
+    while let first = rest.first {
+      let group = rest.prefix {
+        $0.name == first.name && $0.subject == first.subject && $0.unit == first.unit
+      }
+      rest = rest.dropFirst(group.count)
+      let peers = group.map { "\($0.peer) **\(ratio($0.ratio))**" }.joined(separator: " · ")
+      lines.append("| \(first.name) | \(first.subject) | \(quantity(first)) | \(peers) |")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private static func quantity(_ row: ResultRow) -> String {
+    let value = row.subjectValue
+    if row.unit != "ns" { return "\(number(value)) bytes" }
+    return value < 1000
+      ? "\(number(value)) ns" : String(format: value < 100_000 ? "%.1f µs" : "%.0f µs", value / 1000)
+  }
+
   private static func number(_ value: Double) -> String { String(format: "%.0f", value) }
   private static func ratio(_ value: Double) -> String { String(format: value < 10 ? "%.2f" : "%.1f", value) }
 }

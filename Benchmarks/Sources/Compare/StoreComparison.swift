@@ -111,9 +111,10 @@ struct StoreComparison {
       try place("GRDB JSON column") { try GRDBStore(.json, at: $0, workload) },
       Place(name: "GRDB columns, in memory", store: try GRDBStore(.columns, at: nil, workload)),
       Place(name: "GRDB JSON column, in memory", store: try GRDBStore(.json, at: nil, workload)),
-      try place("raw C SQLite") { try RawStore.sqlite(at: $0, workload) },
-      try place("raw C LMDB") { try RawStore.lmdb(at: $0, workload) },
-      Place(name: "raw C SQLite, in memory", store: try RawStore.sqlite(at: nil, workload)),
+      try place("raw C SQLite") { try RawStore(.sqlite(at: $0), workload) },
+      try place("raw C LMDB") { try RawStore(.lmdb(at: $0), workload) },
+      Place(
+        name: "raw C SQLite, in memory", store: try RawStore(.sqlite(at: nil), workload, isInMemory: true)),
     ]
   }
 

@@ -52,6 +52,27 @@ final class Entries {
   var count: Int { keyStarts.count - 1 }
   var byteCount: Int { keys.count + values.count }
 
+  init() {}
+
+  /// Some of these entries, by position.
+  func subset(_ indices: [Int]) -> Entries {
+    let subset = Entries()
+    for index in indices { subset.append(self, index) }
+    return subset
+  }
+
+  /// Appends those of `other`.
+  func append(_ other: Entries) {
+    for index in 0..<other.count { append(other, index) }
+  }
+
+  private func append(_ other: Entries, _ index: Int) {
+    keys += other.keys[Int(other.keyStarts[index])..<Int(other.keyStarts[index + 1])]
+    values += other.values[Int(other.valueStarts[index])..<Int(other.valueStarts[index + 1])]
+    keyStarts.append(UInt32(keys.count))
+    valueStarts.append(UInt32(values.count))
+  }
+
   /// The records of people who are sorted by identifier: entry `i` is that of person `i`.
   init(_ people: [Person]) throws {
     let storage = MemoryStorage()

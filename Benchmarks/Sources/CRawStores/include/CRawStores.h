@@ -44,6 +44,9 @@ size_t raw_sqlite_scan(raw_sqlite *_Nonnull store, raw_entries entries);
 int raw_sqlite_remove(
     raw_sqlite *_Nonnull store, raw_entries entries, const uint32_t *_Nonnull order, size_t count);
 
+/// How much memory the process has allocated and not freed, in bytes; 0 where it cannot be told.
+size_t raw_heap_bytes(void);
+
 /// The version of each engine.
 const char *_Nonnull raw_sqlite_version(void);
 const char *_Nonnull raw_lmdb_version(void);

@@ -1,0 +1,18 @@
+#include "CRawStores.h"
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+size_t raw_heap_bytes(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+#elif defined(__APPLE__)
+#include <malloc/malloc.h>
+size_t raw_heap_bytes(void) {
+  malloc_statistics_t statistics;
+  malloc_zone_statistics(NULL, &statistics);
+  return statistics.size_in_use;
+}
+#else
+size_t raw_heap_bytes(void) { return 0; }
+#endif
