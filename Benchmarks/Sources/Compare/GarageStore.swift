@@ -42,7 +42,7 @@ final class GarageStore: StoreUnderTest {
   }
 
   static func lmdbDriver(at folder: URL) throws -> any StorageDriver {
-    try LMDBStorage(at: folder, options: LMDBOptions(durability: .full))
+    try LMDBStorage(at: folder, options: LMDBStorage.Options(durability: .full))
   }
 
   func close() throws { try garage.close() }
