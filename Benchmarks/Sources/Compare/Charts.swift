@@ -8,7 +8,7 @@ enum Charts {
     let times = rows.filter { $0.unit == "ns" }
     let growth = times.filter { GrowthComparison.names.contains($0.name) }
     let codec = times.filter { CodecComparison.names.contains($0.name) }
-    let stores = times.filter { StoreComparison.names.contains($0.name) }
+    let stores = times.filter { (StoreComparison.names + ArchiveComparison.names).contains($0.name) }
     for (name, title, rows) in [
       ("codec", "Coding an object: how many times as fast as …", codec),
       ("stores", "Storing objects: how many times as fast as …", stores),

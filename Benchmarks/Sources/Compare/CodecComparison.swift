@@ -4,14 +4,16 @@ import GarageCoding
 /// The coder beside Foundation's and a hand-written one. Every coder is made once and reused.
 struct CodecComparison {
   let people: [Person]
-  /// How often each round goes through all of them.
-  let repetitions: Int
+  /// How often each round goes through all of them. Short runs in turn: whoever disturbs, disturbs all alike.
+  let passes: Int
   let isWanted: (String) -> Bool
 
   static let names = [
     "encode", "decode", "encode references", "decode references", "encode graph", "decode graph",
   ]
   static let bytesName = "bytes per object"
+  static let bodyBytesName = "bytes per body"
+  static let sizeNames = [bytesName, bodyBytesName]
   private static let peers = [
     "JSONEncoder", "JSONDecoder", "PropertyListEncoder", "PropertyListDecoder", "hand-written",
   ]
@@ -26,25 +28,33 @@ struct CodecComparison {
       + graphCoders()
     var samples = Samples()
     try rounds.run("codec") { round in
+      samples.beginRound()
       for name in Self.names where isWanted(name) {
-        for coder in coders.rotated(by: round) {
-          for operation in [coder.encoding, coder.decoding] where operation.name == name {
-            try samples.measure(operation)
+        for pass in 0..<passes {
+          for coder in coders.rotated(by: round + pass) {
+            for operation in [coder.encoding, coder.decoding] where operation.name == name {
+              try samples.measure(operation, verifies: pass == 0)
+            }
           }
         }
       }
     }
     return Self.names.flatMap { name in
       Self.peers.compactMap { ResultRow(name, "garage", $0, samples) }
-    } + sizeRows(plain)
+    } + (try sizeRows(plain))
   }
 
-  private func sizeRows(_ coders: [Coder]) -> [ResultRow] {
-    guard isWanted(Self.bytesName), let ours = coders.first else { return [] }
-    return coders.dropFirst().map {
-      ResultRow(
-        Self.bytesName, "garage", $0.name, bytes: ours.byteCount, peerBytes: $0.byteCount,
-        objects: people.count)
+  /// A record, header included, and its body alone, beside what the peers make of an object.
+  private func sizeRows(_ coders: [Coder]) throws -> [ResultRow] {
+    guard let ours = coders.first else { return [] }
+    let garage = try GarageCoder<Person>()
+    let bodies = try people.map { try GarageCoder<Person>.bodyByteCount(garage.encode($0)) }
+    let body = Double(bodies.reduce(0, +)) / Double(people.count)
+    return [(Self.bytesName, ours.byteCount), (Self.bodyBytesName, body)].filter { isWanted($0.0) }.flatMap {
+      (name, bytes) in
+      coders.dropFirst().map {
+        ResultRow(name, "garage", $0.name, bytes: bytes, peerBytes: $0.byteCount, objects: people.count)
+      }
     }
   }
 
@@ -98,16 +108,15 @@ struct CodecComparison {
     byteCount: (Encoded) -> Int, encode: @escaping (Object) throws -> Encoded,
     decode: @escaping (Encoded) throws -> Object
   ) throws -> Coder {
-    let repetitions = repetitions
     let encoded = try objects.map(encode)
-    let count = objects.count * repetitions
+    let count = objects.count
     var decoded: [Object] = []
     return Coder(
       name: name,
       encoding: Operation(
         name: names.0, who: who.0, count: count,
         run: {
-          for _ in 0..<repetitions { for object in objects { consume(try encode(object)) } }
+          for object in objects { consume(try encode(object)) }
         },
         verify: {
           for object in objects {
@@ -115,12 +124,13 @@ struct CodecComparison {
           }
         }),
       decoding: Operation(
-        name: names.1, who: who.1, count: count, prepare: { decoded.reserveCapacity(objects.count) },
+        name: names.1, who: who.1, count: count, prepare: {
+          // The objects of the run before go outside the time.
+          decoded = []
+          decoded.reserveCapacity(objects.count)
+        },
         run: {
-          for _ in 0..<repetitions {
-            decoded.removeAll(keepingCapacity: true)
-            for bytes in encoded { decoded.append(try decode(bytes)) }
-          }
+          for bytes in encoded { decoded.append(try decode(bytes)) }
         },
         verify: { try WrongResult.unless(decoded == objects, "the objects decoded are others") }),
       byteCount: Double(encoded.map(byteCount).reduce(0, +)) / Double(objects.count))

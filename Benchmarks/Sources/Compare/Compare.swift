@@ -29,6 +29,13 @@ struct Compare: ParsableCommand {
       "Measure only what has this name, such as encode or 'park 100k'. Can be repeated.", valueName: "name"))
   var only: [String] = []
 
+  @Option(
+    parsing: .singleValue,
+    help: ArgumentHelp(
+      "Open only this store, such as lmdb or 'GRDB columns'; for profiling. Can be repeated.",
+      valueName: "name"))
+  var store: [String] = []
+
   @Option(help: ArgumentHelp("How many rounds; 5 unless told, 3 with --quick.", valueName: "count"))
   var rounds: Int?
 
@@ -39,17 +46,24 @@ struct Compare: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many objects the stores grow to, up to 10000000; 1000000 unless told.", valueName: "count"))
-  var growth = 1_000_000
+      "How many objects the stores grow to, 10000000 unless told.", valueName: "count"))
+  var growth = 10_000_000
 
   @Option(
     help: ArgumentHelp("Also draw charts, as SVG files in this folder.", valueName: "folder"),
     completion: .directory)
   var charts: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "A Debian package database, as 'apt-cache dumpavail' writes it; this machine's own unless told.",
+      valueName: "file"),
+    completion: .file())
+  var archive: String?
+
   static let names =
-    CodecComparison.names + [CodecComparison.bytesName] + StoreComparison.names + [Name.bytes]
-    + GrowthComparison.names
+    CodecComparison.names + CodecComparison.sizeNames + StoreComparison.names + StoreComparison.sizeNames
+    + ArchiveComparison.names + GrowthComparison.names
 
   func validate() throws {
     for name in only where !Self.names.contains(name) {
@@ -64,33 +78,45 @@ struct Compare: ParsableCommand {
     #if DEBUG
       say("This is a debug build: its figures mean nothing. Build with --configuration release.")
     #endif
+    let rows = try measure(start)
+    if let charts { try Charts.write(rows, to: URL(filePath: charts, directoryHint: .isDirectory)) }
+    if json {
+      print(try Self.json(rows))
+    } else {
+      print(markdown ? Table.markdown(rows) : Table.text(rows))
+      print("\n" + Must.text(rows, markdown: markdown))
+    }
+    say(String(format: "%.0f seconds", Date().timeIntervalSince(start)))
+  }
+
+  private func measure(_ start: Date) throws -> [ResultRow] {
+    let folder = URL(filePath: folder, directoryHint: .isDirectory)
     var rows: [ResultRow] = []
-    if wantsAny(CodecComparison.names + [CodecComparison.bytesName]) {
+    if wantsAny(CodecComparison.names + CodecComparison.sizeNames) {
       let codec = CodecComparison(
-        people: Person.make(1000, seed: 4), repetitions: quick ? 5 : 20, isWanted: isWanted)
+        people: Person.make(100, seed: 4), passes: quick ? 20 : 100, isWanted: isWanted)
       rows += try codec.rows(Rounds(count: rounds ?? 5, deadline: nil))
     }
-    if wantsAny(StoreComparison.names + [Name.bytes]) {
+    if wantsAny(ArchiveComparison.names) {
+      rows += try ArchiveComparison(file: archive, folder: folder, isWanted: isWanted)
+        .rows(Rounds(count: rounds ?? 5, deadline: quick ? start.addingTimeInterval(20) : nil))
+    }
+    if wantsAny(StoreComparison.names + StoreComparison.sizeNames) {
       let workload = try Workload(
-        count: 100_000, additional: quick ? 200 : 1000, wanted: quick ? 5_000 : 20_000,
+        count: 100_000, additional: quick ? 100 : 1000, wanted: quick ? 5_000 : 20_000,
         unwanted: quick ? 5_000 : 20_000)
-      let stores = StoreComparison(
-        workload: workload, folder: URL(filePath: folder, directoryHint: .isDirectory), isWanted: isWanted)
+      let stores = StoreComparison(workload: workload, folder: folder, only: store, isWanted: isWanted)
       rows += try stores.rows(
         Rounds(count: rounds ?? (quick ? 3 : 5), deadline: quick ? start.addingTimeInterval(105) : nil))
     }
-    let growing = GrowthComparison(
-      largest: growth, folder: URL(filePath: folder, directoryHint: .isDirectory), rounds: rounds ?? 5,
-      isWanted: isWanted)
-    rows += try growing.rows()
-    if let charts { try Charts.write(rows, to: URL(filePath: charts, directoryHint: .isDirectory)) }
-    print(try json ? Self.json(rows) : markdown ? Table.markdown(rows) : Table.text(rows))
-    say(String(format: "%.0f seconds", Date().timeIntervalSince(start)))
+    rows += try GrowthComparison(largest: growth, folder: folder, rounds: rounds ?? 5, isWanted: isWanted).rows()
+    return rows
   }
 
   private func isWanted(_ name: String) -> Bool {
     if !only.isEmpty { return only.contains(name) }
-    return !quick || !([Name.parkShuffled] + GrowthComparison.names).contains(name)
+    let long = [Name.parkShuffled, Name.parkMemory, Name.retrieveAllMemory] + GrowthComparison.names
+    return !quick || !long.contains(name)
   }
   private func wantsAny(_ names: [String]) -> Bool { names.contains(where: isWanted) }
 

@@ -20,23 +20,25 @@ final class GRDBStore: StoreUnderTest {
     self.workload = workload
     isInMemory = folder == nil
     suffix = folder == nil ? ", in memory" : ""
-    var configuration = Configuration()
-    configuration.prepareDatabase { db in try Self.set(db) }
-    if let folder {
-      let pool = try DatabasePool(
-        path: folder.appending(path: "grdb.sqlite").path, configuration: configuration)
-      // The pool sets it to NORMAL as it opens.
-      try pool.writeWithoutTransaction { db in try Self.set(db) }
-      database = pool
-    } else {
-      database = try DatabaseQueue(configuration: configuration)
-    }
+    database = try Self.open(at: folder)
     try database.write { db in
       switch form {
       case .columns: try Person.makeTable(db)
       case .json: try PersonDocument.makeTable(db)
       }
     }
+  }
+
+  /// A database set to the common terms; in memory where there is no folder.
+  static func open(at folder: URL?) throws -> any DatabaseWriter {
+    var configuration = Configuration()
+    configuration.prepareDatabase { db in try Self.set(db) }
+    guard let folder else { return try DatabaseQueue(configuration: configuration) }
+    let pool = try DatabasePool(
+      path: folder.appending(path: "grdb.sqlite").path, configuration: configuration)
+    // The pool sets it to NORMAL as it opens.
+    try pool.writeWithoutTransaction { db in try Self.set(db) }
+    return pool
   }
 
   private static func set(_ db: Database) throws {
@@ -121,15 +123,17 @@ final class GRDBStore: StoreUnderTest {
   {
     let (database, workload) = (database, workload)
     let retrieved = Retrieved()
+    let retrieve: (Range<Int>) throws -> Void = { range in
+      for index in range {
+        let person = try database.read { try fetch($0, workload.wantedIDs[index]) }
+        if let person { retrieved.people.append(person) }
+      }
+    }
     return [
       Operation(
         name: Name.retrieve, who: who(peer), count: workload.wantedIDs.count,
         prepare: { retrieved.prepare(workload.wantedIDs.count) },
-        run: {
-          for id in workload.wantedIDs {
-            if let person = try database.read({ try fetch($0, id) }) { retrieved.people.append(person) }
-          }
-        },
+        run: { try retrieve(workload.wantedIDs.indices) }, runPart: retrieve,
         verify: { try retrieved.verify(workload.wantedPeople) }),
       Operation(
         name: Name.retrieveTogether, who: who(peer), count: workload.wantedIDs.count,

@@ -15,6 +15,12 @@ final class GarageCoder<Object: Codable & Identifiable> {
 
   func encode(_ object: Object) throws -> EncodedGraph { try encoder.encode([object]) }
 
+  /// How large the body of a graph's only record is, as Docs/Format.md has it: a header of 12 bytes, which names
+  /// each shape by eight bytes behind their number. Not for objects with references.
+  static func bodyByteCount(_ graph: EncodedGraph) -> Int {
+    graph.bytes.count - 12 - (graph.shapes.isEmpty ? 0 : 1 + 8 * graph.shapes.count)
+  }
+
   /// The coder asks for the texts of shapes once and keeps them; the garage has them in the store.
   func learnTexts(of graph: EncodedGraph) {
     for shape in graph.shapes { source.shapes[shape.digest] = shape.text }

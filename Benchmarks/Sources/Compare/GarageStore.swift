@@ -20,7 +20,7 @@ final class GarageStore: StoreUnderTest {
   }
 
   static func memory(_ workload: Workload) throws -> GarageStore {
-    try GarageStore("memory", MemoryStorage(), workload)
+    try GarageStore("memory", memoryDriver(), workload)
   }
 
   static func sqlite(at folder: URL, _ workload: Workload) throws -> GarageStore {
@@ -30,6 +30,8 @@ final class GarageStore: StoreUnderTest {
   static func lmdb(at folder: URL, _ workload: Workload) throws -> GarageStore {
     try GarageStore("lmdb", lmdbDriver(at: folder), workload)
   }
+
+  static func memoryDriver() -> any StorageDriver { MemoryStorage() }
 
   static func sqliteDriver(at folder: URL) throws -> any StorageDriver {
     // The defaults, said aloud: they are what the peers are set to.
@@ -59,6 +61,13 @@ final class GarageStore: StoreUnderTest {
   var operations: [Operation] {
     let (garage, workload) = (garage, workload)
     let retrieved = Retrieved()
+    let retrieve: (Range<Int>) throws -> Void = { range in
+      for index in range {
+        if let person = try garage.retrieve(Person.self, identifier: workload.wantedIDs[index]) {
+          retrieved.people.append(person)
+        }
+      }
+    }
     return [
       Operation(
         name: Name.parkAll, who: who, count: workload.people.count,
@@ -75,13 +84,7 @@ final class GarageStore: StoreUnderTest {
       Operation(
         name: Name.retrieve, who: who, count: workload.wantedIDs.count,
         prepare: { retrieved.prepare(workload.wantedIDs.count) },
-        run: {
-          for id in workload.wantedIDs {
-            if let person = try garage.retrieve(Person.self, identifier: id) {
-              retrieved.people.append(person)
-            }
-          }
-        },
+        run: { try retrieve(workload.wantedIDs.indices) }, runPart: retrieve,
         verify: { try retrieved.verify(workload.wantedPeople) }),
       Operation(
         name: Name.retrieveTogether, who: who, count: workload.wantedIDs.count,

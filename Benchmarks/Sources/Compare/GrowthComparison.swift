@@ -13,7 +13,8 @@ struct GrowthComparison {
   let isWanted: (String) -> Bool
 
   private static let sizes = [1_000, 10_000, 100_000, 1_000_000, 10_000_000]
-  static let names = sizes.map(getName) + sizes.map(memoryName)
+  static let getNames = sizes.map(getName)
+  static let names = getNames + sizes.map(memoryName)
 
   private static func getName(_ size: Int) -> String { "retrieve at \(short(size))" }
   private static func memoryName(_ size: Int) -> String { "forEach memory at \(short(size))" }
@@ -23,6 +24,7 @@ struct GrowthComparison {
 
   /// How many are parked in one transaction, and how many are asked for.
   private static let batch = 100_000
+  private static let smallestBatch = 1000
   private static let wanted = 10_000
 
   func rows() throws -> [ResultRow] {
@@ -40,7 +42,8 @@ struct GrowthComparison {
     for size in sizes {
       say("growth: to \(size) objects")
       while count < size {
-        let people = Person.make(min(Self.batch, size - count), seed: UInt64(1000 + count))
+        let people = Person.make(
+          min(Self.batch, size - count), seed: UInt64(1000 + count), batch: count / Self.smallestBatch)
         count += people.count
         try add(people, to: stores, &sample)
       }
@@ -82,13 +85,12 @@ struct GrowthComparison {
     ]
   }
 
-  /// The new records stand between the old ones: no engine may append them.
+  /// The new records stand behind the old ones, so that ten millions of them are a matter of minutes.
   private func add(_ people: [Person], to stores: [Pair], _ sample: inout Sampler) throws {
     let entries = try Entries(people)
-    let order = Array(0..<UInt32(people.count))
     for store in stores {
       try store.garage.parkAll(people)
-      let code = entries.withRaw { store.engine.putAll($0, order) }
+      let code = entries.withRaw { store.engine.putAll($0, nil) }
       try WrongResult.unless(code == 0, "\(store.engine.who) returned \(code)")
     }
     sample.add(people, entries)
@@ -99,6 +101,7 @@ struct GrowthComparison {
     let entries = sample.entries
     let retrieved = Retrieved()
     for round in 0..<rounds {
+      samples.beginRound()
       for store in stores.rotated(by: round) {
         try samples.measure(
           Operation(

@@ -1,3 +1,4 @@
+import CRawStores
 import Foundation
 
 /// One thing that can be timed: so many objects at each call of `run`.
@@ -10,6 +11,8 @@ struct Operation {
   /// Not timed. Called before each `run`.
   var prepare: () throws -> Void = {}
   var run: () throws -> Void
+  /// Does some of the objects, where these are done one by one: so all can take turns with short runs.
+  var runPart: ((Range<Int>) throws -> Void)?
   /// Not timed. Throws where the result of `run` is not what it should be.
   var verify: () throws -> Void
 }
@@ -32,28 +35,74 @@ struct Sample {
   var processor: Double
 }
 
-/// The samples of all rounds.
+/// The samples of all rounds. A round may run an operation several times; its figure is the median of those.
 struct Samples {
-  private var all: [String: [Sample]] = [:]
-  private var counts: [String: Int] = [:]
+  private struct Series {
+    var rounds: [[Sample]] = []
+    var objects: Int
+  }
+  private var all: [String: Series] = [:]
+  private var round = 0
 
   private static func key(_ name: String, _ who: String) -> String { "\(name)\n\(who)" }
 
-  mutating func measure(_ operation: Operation) throws {
+  /// What is measured from now on belongs to the next round.
+  mutating func beginRound() { round += 1 }
+
+  /// Runs an operation, and notes what it took.
+  ///
+  /// - Parameter verifies: false where the same operation was verified in this round already.
+  mutating func measure(_ operation: Operation, verifies: Bool = true) throws {
     try operation.prepare()
+    try time(operation, operation.count, operation.run)
+    if verifies { try verify(operation) }
+  }
+
+  /// Runs operations in parts of so many objects, which take turns.
+  mutating func measureInParts(_ operations: [Operation], of partCount: Int) throws {
+    for operation in operations { try operation.prepare() }
+    let count = operations.map(\.count).max() ?? 0
+    for (number, start) in stride(from: 0, to: count, by: partCount).enumerated() {
+      for operation in operations.rotated(by: number) where start < operation.count {
+        let part = start..<min(start + partCount, operation.count)
+        try time(operation, part.count) { try operation.runPart?(part) }
+      }
+    }
+    for operation in operations { try verify(operation) }
+  }
+
+  private mutating func time(_ operation: Operation, _ count: Int, _ run: () throws -> Void) throws {
     let (wall, processor) = (now(CLOCK_MONOTONIC), now(CLOCK_PROCESS_CPUTIME_ID))
-    try operation.run()
+    try run()
     let sample = Sample(
-      wall: (now(CLOCK_MONOTONIC) - wall) / Double(operation.count),
-      processor: (now(CLOCK_PROCESS_CPUTIME_ID) - processor) / Double(operation.count))
+      wall: (now(CLOCK_MONOTONIC) - wall) / Double(count),
+      processor: (now(CLOCK_PROCESS_CPUTIME_ID) - processor) / Double(count))
+    let key = Self.key(operation.name, operation.who)
+    while all[key, default: Series(objects: operation.count)].rounds.count < max(1, round) {
+      all[key, default: Series(objects: operation.count)].rounds.append([])
+    }
+    all[key]?.rounds[max(1, round) - 1].append(sample)
+  }
+
+  /// Runs an operation and returns how much memory it took at most, in bytes; 0 where the system does not tell.
+  ///
+  /// Not timed: memory is given back to the system before, which makes the operation slower.
+  func measureMemory(_ operation: Operation) throws -> Double {
+    try operation.prepare()
+    Memory.beginPeak()
+    let before = Memory.resident
+    try operation.run()
+    let peak = max(0, Memory.peak - before)
+    try verify(operation)
+    return peak
+  }
+
+  private func verify(_ operation: Operation) throws {
     do {
       try operation.verify()
     } catch {
       throw WrongResult("\(operation.name) by \(operation.who): \(error)")
     }
-    let key = Self.key(operation.name, operation.who)
-    all[key, default: []].append(sample)
-    counts[key] = operation.count
   }
 
   private func now(_ clock: clockid_t) -> Double {
@@ -64,12 +113,12 @@ struct Samples {
 
   /// The median of all rounds, of either clock.
   func median(_ name: String, _ who: String) -> Median? {
-    let key = Self.key(name, who)
-    guard let samples = all[key], let objects = counts[key] else { return nil }
+    guard let series = all[Self.key(name, who)] else { return nil }
+    let rounds = series.rounds.filter { !$0.isEmpty }
     return Median(
-      wall: Self.median(samples.map(\.wall)), processor: Self.median(samples.map(\.processor)),
-      objects: objects,
-      rounds: samples.count)
+      wall: Self.median(rounds.map { Self.median($0.map(\.wall)) }),
+      processor: Self.median(rounds.map { Self.median($0.map(\.processor)) }),
+      objects: series.objects, rounds: rounds.count)
   }
 
   struct Median {
@@ -83,6 +132,28 @@ struct Samples {
     let sorted = numbers.sorted()
     let middle = sorted.count / 2
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+  }
+}
+
+/// What the process has in memory, mapped files included; zeros where the system does not tell.
+enum Memory {
+  /// Gives free memory back to the system, and lets it measure the peak anew.
+  static func beginPeak() {
+    raw_heap_trim()
+    try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
+  }
+
+  /// In bytes.
+  static var resident: Double { status("VmRSS:") }
+  /// The most since ``beginPeak()``, in bytes.
+  static var peak: Double { status("VmHWM:") }
+
+  private static func status(_ name: String) -> Double {
+    guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+      let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
+      let number = line.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Double($0) })
+    else { return 0 }
+    return number * 1024
   }
 }
 

@@ -22,9 +22,15 @@ struct Address: Codable, Equatable, Sendable {
 
 extension Person {
   /// `count` people in the order of their identifiers, the same in every run; other ones for another seed.
-  static func make(_ count: Int, seed: UInt64) -> [Person] {
+  ///
+  /// - Parameter batch: a number below 36⁴ that the identifiers begin with, so that those of a later batch
+  ///   come after those of earlier ones.
+  static func make(_ count: Int, seed: UInt64, batch: Int? = nil) -> [Person] {
     var random = SplitMix(state: seed)
-    let ids = Set((0..<count).map { _ in identifier(&random) }).sorted()
+    let beginning = batch.map { batch in
+      [46656, 1296, 36, 1].map { letters[batch / $0 % 36] }
+    }
+    let ids = Set((0..<count).map { _ in identifier(beginning ?? [], &random) }).sorted()
     precondition(ids.count == count, "two identifiers of a sample are equal")
     return ids.map { make($0, ids, &random) }
   }
@@ -49,8 +55,9 @@ extension Person {
       partner: friend(), friends: [friend(), friend()])
   }
 
-  private static func identifier(_ random: inout SplitMix) -> String {
-    String(decoding: (0..<12).map { _ in letters.randomElement(using: &random)! }, as: UTF8.self)
+  private static func identifier(_ beginning: [UInt8], _ random: inout SplitMix) -> String {
+    let rest = (beginning.count..<12).map { _ in letters.randomElement(using: &random)! }
+    return String(decoding: beginning + rest, as: UTF8.self)
   }
 
   private static let letters = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)

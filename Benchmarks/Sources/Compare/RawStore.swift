@@ -77,7 +77,7 @@ final class RawStore: StoreUnderTest {
       changing(Name.parkShuffled, count) { engine, workload in
         workload.entries.withRaw { engine.putAll($0, workload.shuffledOrder) }
       },
-      reading(Name.retrieve, workload.wanted.count) { Self.getWanted($0, $1, together: 0) },
+      retrieving,
       reading(Name.retrieveTogether, workload.wanted.count) { Self.getWanted($0, $1, together: 1) },
       reading(Name.retrieveAll, count) { engine, workload in workload.entries.withRaw(engine.scan) },
       changing(isInMemory ? Name.parkOneInMemory : Name.parkOne, workload.additional.count) {
@@ -88,6 +88,24 @@ final class RawStore: StoreUnderTest {
         workload.entries.withRaw { engine.remove($0, workload.unwanted, workload.unwanted.count) }
       },
     ]
+  }
+
+  private var retrieving: Operation {
+    let (engine, workload) = (engine, workload)
+    var equal = 0
+    let retrieve: (Range<Int>) -> Void = { range in
+      equal += workload.wanted.withUnsafeBufferPointer { wanted in
+        guard let start = wanted.baseAddress else { return 0 }
+        return workload.entries.withRaw { engine.get($0, start + range.lowerBound, range.count, 0) }
+      }
+    }
+    return Operation(
+      name: Name.retrieve, who: engine.who, count: workload.wanted.count, prepare: { equal = 0 },
+      run: { retrieve(workload.wanted.indices) }, runPart: retrieve,
+      verify: {
+        try WrongResult.unless(
+          equal == workload.wanted.count, "\(equal) of \(workload.wanted.count) values are as expected")
+      })
   }
 
   private static func getWanted(_ engine: RawEngine, _ workload: Workload, together: Int32) -> Int {

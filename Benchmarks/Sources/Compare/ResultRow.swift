@@ -66,11 +66,16 @@ enum Table {
         ratio(row.ratio), row.processorRatio.map(ratio) ?? "", String(row.rounds),
       ]
     }
+    return lines(head, cells, left: [0, 1, 2, 5])
+  }
+
+  /// Columns as wide as what stands in them; those in `left` begin at their left edge.
+  static func lines(_ head: [String], _ cells: [[String]], left: Set<Int>) -> String {
     let widths = head.indices.map { column in ([head] + cells).map { $0[column].count }.max()! }
     func line(_ cells: [String]) -> String {
       zip(cells.indices, cells).map { column, cell in
         let room = String(repeating: " ", count: widths[column] - cell.count)
-        return column < 3 || column == 5 ? cell + room : room + cell
+        return left.contains(column) ? cell + room : room + cell
       }.joined(separator: "  ")
     }
     let rule = widths.map { String(repeating: "─", count: $0) }.joined(separator: "  ")

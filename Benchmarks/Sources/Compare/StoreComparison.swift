@@ -5,14 +5,16 @@ struct StoreComparison {
   let workload: Workload
   /// Where the stores are made; on the disk that is to be measured.
   let folder: URL
+  /// The stores to open; all where it is empty.
+  let only: [String]
   /// What is wanted; everything before it is done, but not timed.
   let isWanted: (String) -> Bool
 
   static let names = [
     Name.parkAll, Name.parkShuffled, Name.retrieve, Name.retrieveTogether, Name.retrieveAll, Name.parkOne,
-    Name.parkOneInMemory,
-    Name.delete,
+    Name.parkOneInMemory, Name.delete,
   ]
+  static let sizeNames = [Name.bytes, Name.parkMemory, Name.retrieveAllMemory]
 
   /// Which stores stand beside which.
   private static let subjects: [(subject: String, raw: String, suffix: String)] = [
@@ -28,16 +30,42 @@ struct StoreComparison {
     var samples = Samples()
     var sizes: [String: Double] = [:]
     try rounds.run("stores") { round in
+      samples.beginRound()
       sizes = try runRound(round, &samples)
     }
-    return Self.rows(samples) + sizeRows(sizes)
+    return rows(samples) + sizeRows(sizes) + (try memoryRows(samples))
   }
 
-  private static func rows(_ samples: Samples) -> [ResultRow] {
-    names.flatMap { name in
-      subjects.flatMap { subject, raw, suffix in
-        peers.compactMap { ResultRow(name, subject, $0, who: $0 + suffix, samples) }
-          + [ResultRow(name, subject, RawStore.who, who: raw, samples)].compactMap { $0 }
+  private func rows(_ samples: Samples) -> [ResultRow] {
+    Self.names.filter(isWanted).flatMap { name in
+      Self.rows { subject, peer, who in ResultRow(name, subject, peer, who: who, samples) }
+    }
+  }
+
+  /// The rows that `row` makes of each subject and each of its peers, who may go by another name.
+  private static func rows(_ row: (_ subject: String, _ peer: String, _ who: String) -> ResultRow?) -> [ResultRow] {
+    subjects.flatMap { subject, raw, suffix in
+      peers.compactMap { row(subject, $0, $0 + suffix) } + [row(subject, RawStore.who, raw)].compactMap { $0 }
+    }
+  }
+
+  /// What a bulk park and a retrieval of all objects take of memory, in a round of its own.
+  private func memoryRows(_ samples: Samples) throws -> [ResultRow] {
+    let operationNames = [(Name.parkMemory, Name.parkAll), (Name.retrieveAllMemory, Name.retrieveAll)]
+    guard operationNames.contains(where: { isWanted($0.0) }) else { return [] }
+    say("stores: peak memory")
+    var peaks: [String: Double] = [:]
+    try withPlaces(0) { places in
+      for (name, operationName) in operationNames {
+        for operation in places.flatMap(\.store.operations) where operation.name == operationName {
+          peaks[name + operation.who] = try samples.measureMemory(operation)
+        }
+      }
+    }
+    return operationNames.map(\.0).filter(isWanted).flatMap { name in
+      Self.rows { subject, peer, who in
+        guard let bytes = peaks[name + subject], let peerBytes = peaks[name + who], bytes > 0 else { return nil }
+        return ResultRow(name, subject, peer, bytes: bytes, peerBytes: peerBytes, objects: workload.people.count)
       }
     }
   }
@@ -65,14 +93,15 @@ struct StoreComparison {
   }
 
   private func run(_ name: String, _ places: [Place], _ samples: inout Samples) throws {
-    for place in places {
-      for operation in place.store.operations where operation.name == name {
-        if isWanted(name) {
-          try samples.measure(operation)
-        } else {
-          try operation.prepare()
-          try operation.run()
-        }
+    let operations = places.flatMap(\.store.operations).filter { $0.name == name }
+    if isWanted(name) {
+      let (whole, divisible) = (operations.filter { $0.runPart == nil }, operations.filter { $0.runPart != nil })
+      for operation in whole { try samples.measure(operation) }
+      try samples.measureInParts(divisible, of: 100)
+    } else {
+      for operation in operations {
+        try operation.prepare()
+        try operation.run()
       }
     }
   }
@@ -97,25 +126,29 @@ struct StoreComparison {
   }
 
   private func open(below root: URL) throws -> [Place] {
-    func place(_ name: String, _ store: (URL) throws -> any StoreUnderTest) throws -> Place {
+    func place(_ name: String, _ store: (URL) throws -> any StoreUnderTest) throws -> Place? {
+      if !only.isEmpty && !only.contains(name) { return nil }
       let folder = root.appending(path: name)
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       return Place(name: name, folder: folder, store: try store(folder))
     }
+    func inMemory(_ name: String, _ store: () throws -> any StoreUnderTest) throws -> Place? {
+      if !only.isEmpty && !only.contains(name) { return nil }
+      return Place(name: name, store: try store())
+    }
     let workload = workload
     return [
-      Place(name: "memory", store: try GarageStore.memory(workload)),
+      try inMemory("memory") { try GarageStore.memory(workload) },
       try place("sqlite") { try GarageStore.sqlite(at: $0, workload) },
       try place("lmdb") { try GarageStore.lmdb(at: $0, workload) },
       try place("GRDB columns") { try GRDBStore(.columns, at: $0, workload) },
       try place("GRDB JSON column") { try GRDBStore(.json, at: $0, workload) },
-      Place(name: "GRDB columns, in memory", store: try GRDBStore(.columns, at: nil, workload)),
-      Place(name: "GRDB JSON column, in memory", store: try GRDBStore(.json, at: nil, workload)),
+      try inMemory("GRDB columns, in memory") { try GRDBStore(.columns, at: nil, workload) },
+      try inMemory("GRDB JSON column, in memory") { try GRDBStore(.json, at: nil, workload) },
       try place("raw C SQLite") { try RawStore(.sqlite(at: $0), workload) },
       try place("raw C LMDB") { try RawStore(.lmdb(at: $0), workload) },
-      Place(
-        name: "raw C SQLite, in memory", store: try RawStore(.sqlite(at: nil), workload, isInMemory: true)),
-    ]
+      try inMemory("raw C SQLite, in memory") { try RawStore(.sqlite(at: nil), workload, isInMemory: true) },
+    ].compactMap { $0 }
   }
 
   // MARK: Sizes

@@ -21,6 +21,8 @@ enum Name {
   static let retrieveAll = "retrieveAll"
   static let delete = "delete"
   static let bytes = "bytes per object on disk"
+  static let parkMemory = "peak memory of park 100k"
+  static let retrieveAllMemory = "peak memory of retrieveAll"
 }
 
 /// What SQLite is set to, everywhere: what `SQLiteStorage` sets unless told otherwise.

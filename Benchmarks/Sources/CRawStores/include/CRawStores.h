@@ -46,6 +46,8 @@ int raw_sqlite_remove(
 
 /// How much memory the process has allocated and not freed, in bytes; 0 where it cannot be told.
 size_t raw_heap_bytes(void);
+/// Gives free memory back to the system, where that can be asked for.
+void raw_heap_trim(void);
 
 /// The version of each engine.
 const char *_Nonnull raw_sqlite_version(void);

@@ -1,0 +1,1 @@
+../../../../Sources/GarageDemo/Stanza.swift

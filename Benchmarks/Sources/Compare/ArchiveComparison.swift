@@ -1,0 +1,207 @@
+import Foundation
+import GRDB
+import GarageDriver
+import GarageStorage
+
+/// The archive graph of the demo: Debian's packages and what each depends on, cycles included. Its `Package`,
+/// and what reads the packages, are the demo's own files.
+struct ArchiveComparison {
+  /// The package database to read; nil: this machine's own.
+  let file: String?
+  let folder: URL
+  let isWanted: (String) -> Bool
+
+  static let parkName = "park archive"
+  static let retrieveName = "retrieve archive"
+  static let names = [parkName, retrieveName]
+  private static let systemFile = "/var/lib/dpkg/status"
+
+  func rows(_ rounds: Rounds) throws -> [ResultRow] {
+    let path = file ?? Self.systemFile
+    guard let bytes = FileManager.default.contents(atPath: path) else {
+      if file != nil { throw WrongResult("\(path) cannot be read") }
+      say("archive: left out, there is no \(path)")
+      return []
+    }
+    let stanzas = try StanzaReader.read(Array(bytes), from: path)
+    let packages = Package.graph(of: stanzas)
+    defer { Package.takeApart(packages) }
+    say("archive: \(packages.count) packages and \(Expected(packages).linkCount) dependencies from \(path)")
+    var samples = Samples()
+    try rounds.run("archive") { round in
+      samples.beginRound()
+      try runRound(round, packages, &samples)
+    }
+    return Self.names.filter(isWanted).flatMap { name in
+      ["memory", "sqlite", "lmdb"].compactMap { subject in
+        ResultRow(name, subject, "GRDB columns", who: "GRDB" + (subject == "memory" ? ", in memory" : ""), samples)
+      }
+    }
+  }
+
+  private func runRound(_ round: Int, _ packages: [Package], _ samples: inout Samples) throws {
+    let root = folder.appending(path: "garage-compare-archive-\(getpid())")
+    defer { try? FileManager.default.removeItem(at: root) }
+    func place(_ name: String) throws -> URL {
+      let folder = root.appending(path: name)
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      return folder
+    }
+    let stores: [any ArchiveStore] = [
+      try GarageArchive("memory", GarageStore.memoryDriver()),
+      try GarageArchive("sqlite", GarageStore.sqliteDriver(at: place("sqlite"))),
+      try GarageArchive("lmdb", GarageStore.lmdbDriver(at: place("lmdb"))),
+      try GRDBArchive("GRDB", at: place("grdb")),
+      try GRDBArchive("GRDB, in memory", at: nil),
+    ]
+    let expected = Expected(packages)
+    for store in stores.rotated(by: round) {
+      try samples.measure(
+        Operation(
+          name: Self.parkName, who: store.who, count: packages.count, run: { try store.park(packages) },
+          verify: {}))
+    }
+    for store in stores.rotated(by: round) {
+      var retrieved: [Package] = []
+      try samples.measure(
+        Operation(
+          name: Self.retrieveName, who: store.who, count: packages.count,
+          run: { retrieved = try store.retrieve() },
+          verify: { try WrongResult.unless(Expected(retrieved) == expected, "the graph is another") }))
+      Package.takeApart(retrieved)
+    }
+    for store in stores { try store.close() }
+  }
+
+  /// A graph as plain values, in the order of the packages' names.
+  private struct Expected: Equatable {
+    struct Node: Equatable {
+      var fields: [String?]
+      var installedSize: Int?
+      var depends: [String]
+    }
+    var nodes: [Node]
+
+    init(_ packages: [Package]) {
+      nodes = packages.sorted { $0.name < $1.name }.map {
+        Node(
+          fields: [$0.name, $0.version, $0.architecture, $0.section, $0.maintainer, $0.description],
+          installedSize: $0.installedSize, depends: $0.depends.map(\.name))
+      }
+    }
+
+    var linkCount: Int { nodes.reduce(0) { $0 + $1.depends.count } }
+  }
+}
+
+/// Keeps the whole archive: parks it in one transaction, retrieves it in another.
+private protocol ArchiveStore {
+  var who: String { get }
+  func park(_ packages: [Package]) throws
+  func retrieve() throws -> [Package]
+  func close() throws
+}
+
+private struct GarageArchive: ArchiveStore {
+  let who: String
+  let garage: Garage
+
+  init(_ who: String, _ driver: any StorageDriver) throws {
+    self.who = who
+    garage = try Garage(driver)
+  }
+
+  func park(_ packages: [Package]) throws { try garage.parkAll(packages) }
+  func retrieve() throws -> [Package] { try garage.retrieveAll(Package.self) }
+  func close() throws { try garage.close() }
+}
+
+/// Two tables: a column for each property of a package, and a row for each dependency, in their order. Objects
+/// are linked by a dictionary of names.
+private struct GRDBArchive: ArchiveStore {
+  let who: String
+  private let database: any DatabaseWriter
+
+  private struct PackageRow: Codable, FetchableRecord, PersistableRecord {
+    static let databaseTableName = "package"
+    var name: String
+    var version: String?
+    var architecture: String?
+    var section: String?
+    var maintainer: String?
+    var description: String?
+    var installedSize: Int?
+
+    init(_ package: Package) {
+      name = package.name
+      version = package.version
+      architecture = package.architecture
+      section = package.section
+      maintainer = package.maintainer
+      description = package.description
+      installedSize = package.installedSize
+    }
+  }
+
+  private struct DependencyRow: Codable, FetchableRecord, PersistableRecord {
+    static let databaseTableName = "dependency"
+    var package: String
+    var position: Int
+    var target: String
+  }
+
+  init(_ who: String, at folder: URL?) throws {
+    self.who = who
+    database = try GRDBStore.open(at: folder)
+    try database.write { db in
+      try db.create(table: "package") { table in
+        table.primaryKey("name", .text)
+        for name in ["version", "architecture", "section", "maintainer", "description"] {
+          table.column(name, .text)
+        }
+        table.column("installedSize", .integer)
+      }
+      try db.create(table: "dependency", options: .withoutRowID) { table in
+        table.primaryKey {
+          table.column("package", .text).notNull()
+          table.column("position", .integer).notNull()
+        }
+        table.column("target", .text).notNull()
+      }
+    }
+  }
+
+  func park(_ packages: [Package]) throws {
+    try database.write { db in
+      for package in packages {
+        try PackageRow(package).insert(db)
+        for (position, target) in package.depends.enumerated() {
+          try DependencyRow(package: package.name, position: position, target: target.name).insert(db)
+        }
+      }
+    }
+  }
+
+  func retrieve() throws -> [Package] {
+    let (rows, links) = try database.read { db in
+      (
+        try PackageRow.order(Column("name")).fetchAll(db),
+        try DependencyRow.order(Column("package"), Column("position")).fetchAll(db)
+      )
+    }
+    let packages = rows.map { row in
+      Package(
+        Stanza(
+          name: row.name, version: row.version, architecture: row.architecture, section: row.section,
+          maintainer: row.maintainer, description: row.description, installedSize: row.installedSize,
+          dependencies: []))
+    }
+    let byName = Dictionary(uniqueKeysWithValues: packages.map { ($0.name, $0) })
+    for link in links {
+      if let package = byName[link.package], let target = byName[link.target] { package.depends.append(target) }
+    }
+    return packages
+  }
+
+  func close() throws { try database.close() }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// What the project asks of itself, each with the figure that this run measured.
+struct Must {
+  var title: String
+  var subject: String
+  var name: String
+  var peer: String
+  /// The least ratio that will do: the peer's figure over ours.
+  var least: Double
+  /// Whether people speak of it the other way round: ours over the peer's, at most.
+  var isLimit = false
+
+  /// The goal as people say it.
+  private var goal: String { isLimit ? "≤ " + Self.number(1 / least) : "≥ " + Self.number(least) }
+
+  static let all =
+    [
+      times("encode", "garage", "encode", ["JSONEncoder": 16]),
+      times("decode", "garage", "decode", ["JSONDecoder": 9]),
+      limits("encode", "garage", "encode", ["hand-written": 3.8]),
+      limits("decode", "garage", "decode", ["hand-written": 2.5]),
+      limits("bytes, body", "garage", CodecComparison.bodyBytesName, ["JSON": 0.72]),
+      limits("bytes, record with header", "garage", CodecComparison.bytesName, ["JSON": 0.8]),
+      times("encode a person with three references", "garage", "encode graph", ["JSONEncoder": 12]),
+      times("decode a person with three references", "garage", "decode graph", ["JSONDecoder": 6]),
+      times("park 100 k", "sqlite", Name.parkAll, ["GRDB columns": 5]),
+      times("park 100 k", "lmdb", Name.parkAll, ["GRDB columns": 12]),
+      times("retrieve by id", "sqlite", Name.retrieve, ["GRDB fetchOne": 12, "GRDB cached statement": 4]),
+      times("retrieve by id", "lmdb", Name.retrieve, ["GRDB fetchOne": 25, "GRDB cached statement": 8]),
+      times("retrieveAll", "sqlite", Name.retrieveAll, ["GRDB fetchAll": 8]),
+      times("retrieveAll", "lmdb", Name.retrieveAll, ["GRDB fetchAll": 10]),
+      limits("park 100 k", "sqlite", Name.parkAll, [RawStore.who: 1.3]),
+      limits("park 100 k", "lmdb", Name.parkAll, [RawStore.who: 1.9]),
+      limits("retrieve by id", "sqlite", Name.retrieve, [RawStore.who: 1.6]),
+      limits("retrieve by id", "lmdb", Name.retrieve, [RawStore.who: 3.5]),
+    ].flatMap { $0 }
+
+  private static func times(_ title: String, _ subject: String, _ name: String, _ peers: [String: Double]) -> [Must] {
+    peers.sorted { $0.value > $1.value }.map {
+      Must(title: title, subject: subject, name: name, peer: $0.key, least: $0.value)
+    }
+  }
+
+  private static func limits(_ title: String, _ subject: String, _ name: String, _ peers: [String: Double]) -> [Must] {
+    peers.map {
+      Must(title: title, subject: subject, name: name, peer: $0.key, least: 1 / $0.value, isLimit: true)
+    }
+  }
+
+  /// A table of those that were measured: by the clock, and by processor time, which other programs disturb less.
+  static func text(_ rows: [ResultRow], markdown: Bool) -> String {
+    let head = ["must", "subject", "peer", "goal", "measured", "", "by CPU time", ""]
+    let cells = all.compactMap { must -> [String]? in
+      let row = rows.first { $0.name == must.name && $0.subject == must.subject && $0.peer == must.peer }
+      guard let row else { return nil }
+      return [must.title, must.subject, must.peer, must.goal] + must.verdict(row.ratio)
+        + (row.processorRatio.map(must.verdict) ?? ["", ""])
+    } + growth(rows)
+    if cells.isEmpty { return "" }
+    if markdown {
+      let rule = ["---", "---", "---", "---:", "---:", "---", "---:", "---"]
+      return ([head, rule] + cells).map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
+    }
+    return "Musts\n" + Table.lines(head, cells, left: [0, 1, 2, 5, 7])
+  }
+
+  /// A get must not become slower with the number of objects than the engine's own does; a tenth is for noise.
+  private static func growth(_ rows: [ResultRow]) -> [[String]] {
+    ["sqlite", "lmdb"].compactMap { subject in
+      let rows = rows.filter { $0.subject == subject && GrowthComparison.getNames.contains($0.name) }
+      guard let first = rows.first, let last = rows.last, rows.count > 1 else { return nil }
+      func cells(_ growth: Double) -> [String] { [number(growth), growth <= 1.1 ? "pass" : "MISS"] }
+      let added = { (row: ResultRow) in row.subjectValue / row.peerValue }
+      return ["from \(first.name) to \(last.name): ours ÷ raw, later ÷ earlier", subject, RawStore.who, "≤ 1.10"]
+        + cells(added(last) / added(first))
+        + cells((first.processorRatio ?? 1) / (last.processorRatio ?? 1))
+    }
+  }
+
+  private func verdict(_ ratio: Double) -> [String] {
+    [Self.number(isLimit ? 1 / ratio : ratio), ratio >= least ? "pass" : "MISS"]
+  }
+
+  private static func number(_ value: Double) -> String { String(format: value < 10 ? "%.2f" : "%.1f", value) }
+}
