@@ -24,9 +24,12 @@ enum Command {
       try Chain.run(kind, count: try number(4), steps: try argument(5), in: try storage())
     case "fill": try Filling.fill(Garage(try storage()), count: try number(3))
     case "measure-foreach": try Filling.measure(opening: storage, count: try number(3))
+    case "measure-packages":
+      try Filling.measurePackages(opening: storage, takingApart: try argument(3) == "apart")
     case "share": try Sharing.run(try storage(), side: try argument(3), rounds: try number(4))
     case "digest": report(["identifier": try digest()])
-    case let other: throw Failure("\(other) is none of chain, fill, measure-foreach, share, digest")
+    case let other:
+      throw Failure("\(other) is none of chain, fill, measure-foreach, measure-packages, share, digest")
     }
   }
 

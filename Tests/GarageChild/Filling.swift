@@ -32,26 +32,46 @@ enum Filling {
 
   /// Goes through all objects, and fails where memory grows beyond the limit.
   static func measure(opening open: () throws -> any StorageDriver, count: Int) throws {
+    var expected = 0
+    let above = try measure(Sample.self, opening: open) { sample in
+      if sample.id != expected { throw Failure("object \(expected) has the number \(sample.id)") }
+      expected += 1
+    }
+    if expected != count { throw Failure("\(expected) objects were visited, not \(count)") }
+    if above > limit { throw Failure("\(mebibytes(above)) MiB were held, more than \(mebibytes(limit))") }
+  }
+
+  /// Goes through the packages that garage-demo parked, each with all that it reaches.
+  ///
+  /// - Parameter takingApart: whether their links are broken then. Where they stay, cycles are never released.
+  static func measurePackages(opening open: () throws -> any StorageDriver, takingApart: Bool) throws {
+    _ = try measure(ArchivePackage.self, opening: open) { if takingApart { $0.takeApart() } }
+  }
+
+  /// The greatest number of bytes that `forEach` held above the empty process.
+  private static func measure<T: Codable>(
+    _ type: T.Type, opening open: () throws -> any StorageDriver, _ body: (T) throws -> Void
+  ) throws -> Int {
     guard let empty = anonymousByteCount() else { throw Failure("this system has no RssAnon to read") }
     let garage = try Garage(try open())
     var (visited, peak) = (0, empty)
     let time = try ContinuousClock().measure {
-      try garage.forEach(Sample.self) { sample in
-        if sample.id != visited { throw Failure("object \(visited) has the number \(sample.id)") }
+      try garage.forEach(type) { object in
         visited += 1
-        if visited % 4096 == 0 { peak = max(peak, anonymousByteCount() ?? 0) }
+        if visited % 256 == 0 { peak = max(peak, anonymousByteCount() ?? 0) }
+        try body(object)
       }
     }
     peak = max(peak, anonymousByteCount() ?? 0)
-    func mebibytes(_ bytes: Int) -> String { String(format: "%.1f", Double(bytes) / 1_048_576) }
     Command.report([
       "visited": visited, "emptyMiB": mebibytes(empty), "peakMiB": mebibytes(peak),
       "aboveMiB": mebibytes(peak - empty), "seconds": seconds(time),
     ])
-    if visited != count { throw Failure("\(visited) objects were visited, not \(count)") }
-    if peak - empty > limit { throw Failure("more than \(mebibytes(limit)) MiB were held") }
     try garage.close()
+    return peak - empty
   }
+
+  private static func mebibytes(_ bytes: Int) -> String { String(format: "%.1f", Double(bytes) / 1_048_576) }
 
   /// The anonymous memory of this process; nil where the system does not tell.
   static func anonymousByteCount() -> Int? {
@@ -60,5 +80,24 @@ enum Filling {
       let kibibytes = line.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Int($0) })
     else { return nil }
     return kibibytes << 10
+  }
+}
+
+/// What measuring needs of the demo's packages.
+final class ArchivePackage: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "GarageDemo.Package" }
+  let name: String
+  let version: String?, architecture: String?, section: String?, maintainer: String?, description: String?
+  let installedSize: Int?
+  @Linked var depends: [ArchivePackage]
+  var id: String { name }
+
+  /// Breaks the links of all that it reaches. Neighbours that share some of it find them broken.
+  func takeApart() {
+    var rest = [self]
+    while let package = rest.popLast() {
+      rest += package.depends
+      package.depends = []
+    }
   }
 }

@@ -14,7 +14,10 @@ import Testing
     var testDescription: String { "\(kind) \(driver) \(count)" }
   }
 
-  static let short = combinations([100_000])
+  /// Every kind, and of the hardest one the full length.
+  static let short =
+    combinations([100_000])
+    + ["memory", "sqlite", "lmdb"].map { Length(kind: .mixed, driver: $0, count: 1_000_000) }
   /// The growth of time with length shows in the rows of one kind and driver.
   static let long = combinations([10_000, 100_000, 1_000_000])
 

@@ -1,0 +1,217 @@
+import Foundation
+import GarageDriver
+import GarageLMDB
+import GarageSQLite
+import GarageStorage
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Where a garage finds no more room, or has no right: one park is lost, and nothing else.
+@Suite struct RoomTests {
+  /// An object of about a kilobyte.
+  private struct Parcel: Codable, Identifiable, Equatable {
+    var id: Int
+    var content: String
+    init(_ id: Int) {
+      self.id = id
+      content = String(repeating: "\(id) ", count: 1000 / "\(id) ".count)
+    }
+  }
+
+  private static func open(_ backend: Backend, _ store: URL, mebibytes: Int?) throws -> any StorageDriver {
+    if backend == .sqlite {
+      var options = SQLiteStorage.Options()
+      options.maximumPageCount = mebibytes.map { $0 * 256 }
+      return try SQLiteStorage(at: store, options: options)
+    }
+    return try LMDBStorage(at: store, options: LMDBStorage.Options(mapByteCount: (mebibytes ?? 256) << 20))
+  }
+
+  /// The kind of the error that the driver throws, nil where nothing is thrown.
+  private static func kind(_ body: () throws -> Void) throws -> StorageError.Kind? {
+    do {
+      try body()
+      return nil
+    } catch GarageError.storage(let error) {
+      #expect(error.message.count > 10)
+      return error.kind
+    } catch let error as StorageError {
+      return error.kind
+    }
+  }
+
+  /// Parks until there is no more room, and checks what is left then.
+  ///
+  /// - Returns: how many parcels are in the store.
+  private static func fill(_ garage: Garage, autosaves: Bool, kinds: Set<StorageError.Kind>) throws -> Int {
+    try garage.park(Counter(id: 1, value: 1))
+    garage.isAutosaveEnabled = autosaves
+    var (count, failure) = (0, StorageError.Kind?.none)
+    while failure == nil, count < 100_000 {
+      failure = try kind {
+        try garage.parkAll((count..<count + 100).map { Parcel($0) })
+        try garage.save()
+      }
+      if failure == nil { count += 100 }
+    }
+    #expect(kinds.contains(try #require(failure)))
+    #expect(garage.hasUnsavedChanges == !autosaves)
+    garage.discardUnsavedChanges()
+    // One graph that is larger than all there is.
+    failure = try kind {
+      try garage.parkAll((200_000..<210_000).map { Parcel($0) })
+      try garage.save()
+    }
+    #expect(kinds.contains(try #require(failure)))
+    garage.discardUnsavedChanges()
+    try check(garage, count)
+    return count
+  }
+
+  private static func check(_ garage: Garage, _ count: Int) throws {
+    #expect(try garage.retrieveAll(Parcel.self) == (0..<count).map { Parcel($0) })
+    #expect(try garage.retrieve(Counter.self, identifier: 1)?.value == 1)
+  }
+
+  @Test(arguments: [Backend.sqlite, .lmdb], [true, false])
+  func aFullStoreLosesOneParkOnly(_ backend: Backend, autosaves: Bool) throws {
+    let place = try Place(backend)
+    let small = try Garage(RoomTests.open(backend, place.storePath, mebibytes: 2))
+    let count = try RoomTests.fill(small, autosaves: autosaves, kinds: [.storageFull])
+    #expect(count > 0)
+    try small.close()
+    // It opens as it was, and with more room it takes what it did not.
+    let again = try Garage(RoomTests.open(backend, place.storePath, mebibytes: 2))
+    try RoomTests.check(again, count)
+    try again.close()
+    let roomy = try Garage(RoomTests.open(backend, place.storePath, mebibytes: nil))
+    try roomy.parkAll((count..<count + 5000).map { Parcel($0) })
+    try RoomTests.check(roomy, count + 5000)
+    try roomy.close()
+  }
+
+  @Test(
+    .enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"),
+    arguments: [Backend.sqlite, .lmdb], [true, false])
+  func aFullDiskLosesOneParkOnly(_ backend: Backend, autosaves: Bool) throws {
+    let disk = try SmallDisk(mebibytes: 6)
+    defer { disk.remove() }
+    let ballast = disk.folder.appending(path: "ballast")
+    try Data(count: 3 << 20).write(to: ballast)
+    let store = disk.folder.appending(path: "store")
+    let garage = try Garage(RoomTests.open(backend, store, mebibytes: nil))
+    let count = try RoomTests.fill(garage, autosaves: autosaves, kinds: [.storageFull])
+    #expect(count > 0)
+    // What could not be saved can be once there is room.
+    garage.isAutosaveEnabled = false
+    try garage.parkAll((count..<count + 500).map { Parcel($0) })
+    #expect(try RoomTests.kind { try garage.save() } == .storageFull)
+    #expect(garage.hasUnsavedChanges)
+    try RoomTests.check(garage, count + 500)
+    try FileManager.default.removeItem(at: ballast)
+    try garage.save()
+    try garage.close()
+    let again = try Garage(RoomTests.open(backend, store, mebibytes: nil))
+    try RoomTests.check(again, count + 500)
+    try again.close()
+  }
+
+  /// Also where nothing may be mounted: the system lets no file of a process grow beyond a limit.
+  @Test(arguments: [Backend.sqlite, .lmdb])
+  func aLimitOfTheFileSizeLosesOneParkOnly(_ backend: Backend) async throws {
+    let place = try Place(backend)
+    await #expect(processExitsWith: .success) {
+      [path = place.storePath.path as String, name = backend.rawValue as String] in
+      let (backend, store) = (Backend(rawValue: name)!, URL(filePath: path))
+      let garage = try Garage(RoomTests.open(backend, store, mebibytes: nil))
+      try RoomTests.limitFileSize(to: 2 << 20)
+      let count = try RoomTests.fill(garage, autosaves: true, kinds: [.storageFull, .io])
+      #expect(count > 0)
+      try garage.close()
+    }
+    let garage = try Garage(RoomTests.open(backend, place.storePath, mebibytes: nil))
+    let count = try garage.count(Parcel.self)
+    #expect(count > 0)
+    try RoomTests.check(garage, count)
+    try garage.parkAll((count..<count + 5000).map { Parcel($0) })
+    try RoomTests.check(garage, count + 5000)
+    try garage.close()
+  }
+
+  private static func limitFileSize(to byteCount: UInt) throws {
+    signal(SIGXFSZ, SIG_IGN)
+    #if canImport(Glibc)
+      var limit = rlimit(rlim_cur: byteCount, rlim_max: byteCount)
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+    #else
+      var limit = rlimit(rlim_cur: rlim_t(byteCount), rlim_max: rlim_t(byteCount))
+      try #require(setrlimit(RLIMIT_FSIZE, &limit) == 0)
+    #endif
+  }
+
+  /// In a process that gives up the rights of the superuser, where it has them.
+  @Test(arguments: [Backend.sqlite, .lmdb], [false, true])
+  func aMissingPermissionIsSaid(_ backend: Backend, readsOnly: Bool) async throws {
+    let place = try Place(backend)
+    let garage = try place.garage()
+    try garage.park(Counter(id: 1, value: 3))
+    try garage.close()
+    let file = backend == .sqlite ? place.storePath : place.storePath.appending(path: "data.mdb")
+    func set(_ mode: Int) throws {
+      try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+    }
+    try set(readsOnly ? 0o444 : 0)
+    await #expect(processExitsWith: .success) {
+      [path = place.storePath.path as String, name = backend.rawValue as String] in
+      if geteuid() == 0 { try #require(setuid(65534) == 0) }
+      let (backend, store) = (Backend(rawValue: name)!, URL(filePath: path))
+      #expect(
+        try RoomTests.kind { _ = try Garage(RoomTests.open(backend, store, mebibytes: nil)) }
+          == .permissionDenied)
+    }
+    try set(0o600)
+    #expect(try place.garage().retrieve(Counter.self, identifier: 1)?.value == 3)
+  }
+}
+
+/// A file system of a few megabytes in memory.
+private struct SmallDisk {
+  let folder: URL
+
+  static let isPossible: Bool = {
+    guard geteuid() == 0, let disk = try? SmallDisk(mebibytes: 1) else { return false }
+    disk.remove()
+    return true
+  }()
+
+  init(mebibytes: Int) throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "garage-disk-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    do {
+      try Self.run("mount", ["-t", "tmpfs", "-o", "size=\(mebibytes)m", "tmpfs", folder.path])
+    } catch {
+      try? FileManager.default.removeItem(at: folder)
+      throw error
+    }
+  }
+
+  func remove() {
+    try? Self.run("umount", [folder.path])
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  private static func run(_ name: String, _ arguments: [String]) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [name] + arguments
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    if process.terminationStatus != 0 { throw POSIXError(.EPERM) }
+  }
+}
