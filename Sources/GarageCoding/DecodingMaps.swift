@@ -108,6 +108,21 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     return offset < pointee.input.frame.end && pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent
   }
 
+  /// Finds the shape's field at a position, for who knows the shape. False where it is absent.
+  func findField(_ field: Int) throws -> Bool {
+    let offset =
+      pointee.input.frame.next == field ? pointee.input.frame.nextOffset : try offset(ofField: field)
+    guard offset < pointee.input.frame.end else {
+      throw DamagedBody(reason: "a map ends before its fields", offset: offset)
+    }
+    pointee.cursor = offset
+    pointee.input.frame.current = field
+    if pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent { return true }
+    pointee.input.frame.next = field &+ 1
+    pointee.input.frame.nextOffset = offset &+ 1
+    return false
+  }
+
   func findText(_ text: String) throws -> Bool {
     if let shape = pointee.input.frame.shape, let field = shape.takeUnretainedValue().positions[text], try hasValue(field) {
       pointee.cursor = try offset(ofField: field)

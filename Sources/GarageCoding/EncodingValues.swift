@@ -312,7 +312,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 }
 
 /// The elements in the order of their canonical bytes, the same in every process.
-private func sortedByCanonicalBytes<C: Collection>(
+func sortedByCanonicalBytes<C: Collection>(
   _ elements: C, like outer: EncodingCore
 ) throws -> [([UInt8], C.Element)] where C.Element: Encodable {
   let (userInfo, inlinesEverything) = (outer.userInfo, outer.inlinesEverything)

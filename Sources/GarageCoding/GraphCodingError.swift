@@ -29,6 +29,10 @@ public enum GraphCodingError: Error, Sendable, Hashable {
   case newerFormat(type: String, identifier: String, version: Int)
   /// The decoded object's `id` is not the identifier its record is kept under.
   case identityMismatch(type: String, recordIdentifier: String, decodedIdentifier: String)
+  /// The mapping of this class is wrong.
+  case invalidMapping(type: String, reason: String)
+  /// The identifying attribute of an object of this mapped class is nil or empty.
+  case emptyIdentifyingAttribute(type: String, attribute: String)
   /// Values nest deeper than the coder, or the stack of the calling thread, allows.
   case nestingTooDeep(depth: Int)
 }
@@ -92,6 +96,13 @@ extension GraphCodingError: CustomStringConvertible {
       """
       The record of \(type) "\(recordIdentifier)" decodes to an object whose id is "\(decodedIdentifier)". \
       A property declared "let id = …" is never decoded: declare it "var id".
+      """
+    case .invalidMapping(let type, let reason):
+      "The objectMapping of \(type) is wrong: \(reason)."
+    case .emptyIdentifyingAttribute(let type, let attribute):
+      """
+      The identifying attribute "\(attribute)" of an object of \(type) is empty, so that nothing names its \
+      record. Give it a value before you park the object.
       """
     case .nestingTooDeep(let depth):
       "Values nest \(depth) deep, which is more than the coder or the stack of this thread allows."

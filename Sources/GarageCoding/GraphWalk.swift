@@ -64,7 +64,10 @@ final class GraphWalk {
 
   /// The object with that number as a `T`; nil where there is no record, or one of another class.
   func object<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ number: Int) throws -> T? {
-    if let object = nodes[number].value(type, facts) { return object }
+    if let object = nodes[number].value(type, facts) {
+      if nodes[number].isUnfinished { nodes[number].isLent = true }
+      return object
+    }
     learn(tag: identities.tag(of: number), facts)
     let named = number, number = current(named)
     if number != named, let object = nodes[number].value(type, facts) { return object }
@@ -139,6 +142,8 @@ final class GraphWalk {
       } catch {
         // Nobody will see this object: nothing is to be filled in.
         fills.drop(owner: number, from: fillCount)
+        // But who was given it unfinished must not come out with it.
+        if number >= 0, nodes[number].takeBack() { throw core.state.fail(error) }
         throw error
       }
       if number >= 0 {
@@ -206,6 +211,9 @@ final class GraphWalk {
       type: facts.name, recordIdentifier: Identifier(unchecked: Array(wanted)).description,
       decodedIdentifier: Identifier(core.identifierWriter).description)
   }
+
+  /// Makes an object the one of the record that is being decoded, before its properties are read.
+  func register(_ object: any MappableObject, _ number: Int) { nodes[number].storeUnfinished(object) }
 
   // MARK: - Filling in
 
@@ -360,7 +368,26 @@ struct GraphNode {
 
   func isDecoded(as wanted: Any.Type) -> Bool { type == wanted || others.contains { $0.type == wanted } }
 
+  /// Whether the value is a mapped object whose own record is still being read, and whether somebody has it.
+  private(set) var isUnfinished = false
+  var isLent = false
+
+  /// Where the object is of the very type that is being decoded: another one belongs to a wrapper.
+  mutating func storeUnfinished(_ object: any MappableObject) {
+    guard value == nil, let active, active == Swift.type(of: object) else { return }
+    store(object, type: active, isClass: true)
+    isUnfinished = true
+  }
+
+  /// Forgets an object whose record turned out not to be readable. Whether somebody has it.
+  mutating func takeBack() -> Bool {
+    guard isUnfinished else { return false }
+    (value, type, isUnfinished) = (nil, nil, false)
+    return isLent
+  }
+
   mutating func store(_ value: Any, type: Any.Type, isClass: Bool) {
+    isUnfinished = false
     if self.value == nil {
       self.value = value
       self.type = type

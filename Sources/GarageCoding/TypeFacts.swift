@@ -40,6 +40,8 @@ final class TypeFacts: @unchecked Sendable {
   /// Where `kind` is `.reference`, or a root is identified by `id`: how its identifier is written.
   let identifier: Result<IdentifierAccess, any Error>?
   let isClass: Bool
+  /// Where it is a mapped class.
+  let mapping: MappingPlan?
   /// The type as a metatype to decode by, where it is `Decodable`.
   let decodable: (any Decodable.Type)?
 
@@ -77,11 +79,14 @@ final class TypeFacts: @unchecked Sendable {
     self.type = type
     let identifiable = type as? any Identifiable.Type
     let isEmbedded = type is any Inlined.Type
-    let hasIdentity = identifiable.map { TypeFacts.hasIdentity($0) } ?? false
+    let mapped = type as? any MappableObject.Type
+    mapping = mapped.map { MappingPlan.of($0) }
+    let hasIdentity =
+      mapped.map { MappingPlan.hasIdentity($0) } ?? identifiable.map { TypeFacts.hasIdentity($0) } ?? false
     let isHashable = type is any Hashable.Type
     isClass = type is AnyClass
     decodable = type as? any Decodable.Type
-    rootIdentification = hasIdentity ? .identifier : isHashable ? .digest : .none
+    rootIdentification = hasIdentity ? .identifier : isHashable || mapped != nil ? .digest : .none
     if let scalar = TypeFacts.scalarKind(type) {
       kind = scalar
     } else if type is any GraphCodable.Type {
@@ -98,7 +103,9 @@ final class TypeFacts: @unchecked Sendable {
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil
     referenceDigest = (try? referenceTags?.get())?.identity.digest
-    if hasIdentity, let identifiable {
+    if hasIdentity, let mapping, mapping.identifying != nil || mapping.fault != nil {
+      identifier = Result { try TypeFacts.access(mapping, mapping.identifying, type) }
+    } else if hasIdentity, let identifiable {
       identifier = Result { try TypeFacts.access(identifiable) }
     } else {
       identifier = nil

@@ -83,15 +83,21 @@ public struct TypeTag: Hashable, Sendable {
   }
 
   /// The type whose tag names the space in which an object's identifier is unique: for a class the topmost
-  /// of its superclasses that is itself `Codable & Identifiable`, else the type itself.
+  /// of its superclasses that is itself `Codable & Identifiable`, or a mapped class with an identifying attribute,
+  /// else the type itself.
   public static func identitySpace(of type: Any.Type) -> Any.Type {
     var space = type
     var next: AnyClass? = superclass(of: type)
     while let ancestor = next {
-      if ancestor is any (Codable & Identifiable).Type { space = ancestor }
+      if hasIdentity(ancestor) { space = ancestor }
       next = _getSuperclass(ancestor)
     }
     return space
+  }
+
+  private static func hasIdentity(_ type: AnyClass) -> Bool {
+    if let mapped = type as? any MappableObject.Type { return MappingPlan.hasIdentity(mapped) }
+    return type is any (Codable & Identifiable).Type
   }
 
   private struct Registry {

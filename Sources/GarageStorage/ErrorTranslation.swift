@@ -57,6 +57,9 @@ extension GarageError {
         .newerRecordFormat(type: type, identifier: identifier, version: version)
       case .identityMismatch(let type, let record, let decoded):
         .identityMismatch(type: type, recordIdentifier: record, decodedIdentifier: decoded)
+      case .invalidMapping(let type, let reason): .invalidMapping(type: type, reason: reason)
+      case .emptyIdentifyingAttribute(let type, let attribute):
+        .emptyIdentifyingAttribute(type: type, attribute: attribute)
       case .nestingTooDeep(let depth): .nestingTooDeep(depth: depth)
       }
   }

@@ -5,6 +5,8 @@
 @_exported public import struct GarageCoding.Identifier
 @_exported public import protocol GarageCoding.Interned
 @_exported public import protocol GarageCoding.Inlined
+@_exported public import protocol GarageCoding.MappableObject
+@_exported public import class GarageCoding.ObjectMapping
 @_exported public import protocol GarageCoding.TypeTagged
 @_exported public import struct GarageDriver.StorageError
 

@@ -22,6 +22,10 @@ public enum GarageError: Error, Hashable, Sendable {
   case unsupportedIDConformance(String)
   /// A record of this type holds no data, as some in stores of GarageStorage do.
   case storageDataIsNil(String)
+  /// The mapping of this class is wrong: for instance, its identifying attribute is not mapped.
+  case invalidMapping(type: String, reason: String)
+  /// The identifying attribute of an object of this mapped class is nil or empty.
+  case emptyIdentifyingAttribute(type: String, attribute: String)
   /// The type has a type tag that it cannot have.
   case invalidTypeTag(type: String, reason: String)
 
@@ -90,6 +94,13 @@ extension GarageError: CustomStringConvertible {
       """
     case .storageDataIsNil(let type):
       "A record of \(type) holds no data. Park the object again, or delete it."
+    case .invalidMapping(let type, let reason):
+      "The objectMapping of \(type) is wrong: \(reason)."
+    case .emptyIdentifyingAttribute(let type, let attribute):
+      """
+      The identifying attribute "\(attribute)" of an object of \(type) is empty, so that nothing names its \
+      record. Give it a value before you park the object.
+      """
     case .invalidTypeTag(_, let reason):
       reason
     case .cycle(let path):
@@ -193,6 +204,8 @@ extension GarageError: CustomNSError {
     case .unsupportedIDConformance: 3
     case .storageDataIsNil: 4
     case .invalidTypeTag: 5
+    case .invalidMapping: 6
+    case .emptyIdentifyingAttribute: 7
     case .cycle: 10
     case .unregisteredClass: 11
     case .identityMismatch: 12

@@ -10,6 +10,7 @@ import Testing
   private static let all: [GarageError] = [
     .failedToRetrieveObject("Person", "Sam"), .missingConformance("T"), .unsupportedIDConformance("T"),
     .storageDataIsNil("T"), .invalidTypeTag(type: "T", reason: "Its tag is empty."),
+    .invalidMapping(type: "T", reason: "it is wrong"), .emptyIdentifyingAttribute(type: "T", attribute: "name"),
     .cycle(path: "a → b → a"),
     .unregisteredClass(tag: "M.Cat", type: "Animal", identifier: "b"),
     .identityMismatch(type: "T", recordIdentifier: "a", decodedIdentifier: "b"), .nestingTooDeep(depth: 512),

@@ -1,0 +1,154 @@
+/// A class that lists what is stored of it, instead of being `Codable` by its own code.
+///
+/// ```swift
+/// final class Boat: MappableObject {
+///   var name = ""
+///   var captain: Person?
+///   var crew: [Person] = []
+///   init() {}
+///   static var objectMapping: ObjectMapping {
+///     let mapping = ObjectMapping(for: Boat.self)
+///     mapping.add("name", \Boat.name)
+///     mapping.add("captain", \Boat.captain)
+///     mapping.add("crew", \Boat.crew)
+///     mapping.identifyingAttribute = "name"
+///     return mapping
+///   }
+/// }
+/// ```
+/// With an identifying attribute an object is stored under its value, and referenced from other objects. Without
+/// one it stands inside others, and is identified by the digest of its content where it is parked by itself. A
+/// mapped class that is also `Identifiable` by an `id` of its own needs no identifying attribute.
+///
+/// Objects are created empty by `init()` and then filled. So plain properties may refer to each other in a circle.
+/// While an object is being built, and in `init(from:)` of the objects that hold it, its references may not be
+/// there yet.
+///
+/// `Codable` is already done: do not write `init(from:)` and `encode(to:)`.
+public protocol MappableObject: AnyObject, Codable {
+  /// An empty object. What is not in a record keeps the values that this gives it.
+  init()
+  /// What is stored. Asked for once in a process for each class. In a class that has subclasses declare it as
+  /// `class var`, and override it in those that add properties.
+  static var objectMapping: ObjectMapping { get }
+}
+
+/// Lists the properties of a class that are stored, and under which keys.
+///
+/// The mapping of a subclass begins with that of its superclass, and adds to it:
+/// ```swift
+/// override class var objectMapping: ObjectMapping {
+///   let mapping = ObjectMapping(for: Ship.self)  // has what is in Boat.objectMapping
+///   mapping.add("masts", \Ship.masts)
+///   return mapping
+/// }
+/// ```
+/// A mapping is built and read on one thread, in `objectMapping`. What is wrong in it is thrown when the first
+/// object is parked or retrieved.
+public final class ObjectMapping {
+  /// The key of the property that identifies an object: a mapped one, never empty in an object that is parked.
+  /// Its type is one that an `id` can have. Nil: the objects are anonymous. A subclass has that of its superclass.
+  public var identifyingAttribute: String?
+
+  /// The class.
+  let type: any MappableObject.Type
+  private(set) var properties: [MappedProperty] = []
+  /// What is wrong, to be thrown later.
+  private(set) var fault: String?
+
+  /// A mapping that holds what the superclass's mapping holds, where it has one, and nothing else.
+  public init(for type: any MappableObject.Type) {
+    self.type = type
+    guard let superclass = _getSuperclass(type) as? any MappableObject.Type else { return }
+    let inherited = superclass.objectMapping
+    properties = inherited.properties
+    identifyingAttribute = inherited.identifyingAttribute
+    fault = inherited.fault
+  }
+
+  /// The same as ``init(for:)``, under the name that GarageStorage has for it.
+  public static func mapping(for type: any MappableObject.Type) -> ObjectMapping { ObjectMapping(for: type) }
+
+  /// Adds a property of any `Codable` type. A key that is there already is replaced.
+  ///
+  /// - Parameters:
+  ///   - key: the name in the store. It must stay when the property is renamed.
+  ///   - path: a property of the class, or of a superclass.
+  public func add<Root: MappableObject, Value: Codable>(
+    _ key: String, _ path: ReferenceWritableKeyPath<Root, Value>
+  ) {
+    append(MappedValue(key, path))
+  }
+
+  /// Adds an optional property. Nil takes no room in the store.
+  ///
+  /// - Parameters:
+  ///   - key: the name in the store. It must stay when the property is renamed.
+  ///   - path: a property of the class, or of a superclass.
+  public func add<Root: MappableObject, Wrapped: Codable>(
+    _ key: String, _ path: ReferenceWritableKeyPath<Root, Wrapped?>
+  ) {
+    append(MappedOptional(key, path))
+  }
+
+  /// Adds properties, in the order of their keys, as GarageStorage's call of that name does for names.
+  ///
+  /// - Parameter paths: properties by their key in the store. One that cannot be set, or whose type is not
+  ///   `Codable`, is reported when the first object is parked or retrieved.
+  public func addMappings<Root: MappableObject>(_ paths: [String: PartialKeyPath<Root>]) {
+    for (key, path) in paths.sorted(by: { $0.key < $1.key }) {
+      func add<Value: Codable>(_: Value.Type) -> Bool {
+        guard let path = path as? ReferenceWritableKeyPath<Root, Value> else { return false }
+        self.add(key, path)
+        return true
+      }
+      guard let value = Swift.type(of: path).valueType as? any Codable.Type, add(value) else {
+        fault = "its property \"\(key)\" cannot be set, or is of a type that is not Codable"
+        continue
+      }
+    }
+  }
+
+  private func append(_ property: MappedProperty) {
+    if let index = properties.firstIndex(where: { $0.key == property.key }) {
+      properties[index] = property
+    } else {
+      properties.append(property)
+    }
+  }
+}
+
+// MARK: - Codable
+
+extension MappableObject {
+  /// An empty object, filled with what the decoder has. For coders.
+  public init(from decoder: any Decoder) throws {
+    self.init()
+    let object: any MappableObject = self
+    guard let decoder = decoder as? ValueDecoder else {
+      try MappingPlan.of(Swift.type(of: object)).read(object, from: decoder)
+      return
+    }
+    try decoder.request { state in
+      let facts = state.pointee.types.facts(of: Swift.type(of: object)).0
+      try state.registerEmpty(object)
+      try facts.takeUnretainedValue().mappingPlan(object).read(object, from: state)
+    }
+  }
+
+  /// Writes the mapped properties. For coders.
+  public func encode(to encoder: any Encoder) throws {
+    let object: any MappableObject = self
+    guard let encoder = encoder as? ValueEncoder, !encoder.state.pointee.isCanonical else {
+      return try MappingPlan.of(Swift.type(of: object)).write(object, to: encoder)
+    }
+    let state = encoder.state
+    try state.enter(encoder.node, encoder.serial)
+    defer { state.leave(encoder.node) }
+    guard state.pointee.output.frame.serial == encoder.serial else {
+      throw state.staleContainer([], encoder.serial)
+    }
+    let facts = state.pointee.types.facts(of: Swift.type(of: object)).0
+    try facts.takeUnretainedValue().mappingPlan(object).write(object, to: state)
+  }
+}

@@ -1,0 +1,189 @@
+internal import Synchronization
+
+/// A stored key of a mapped object.
+struct MappedKey: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
+}
+
+/// One property of a mapping, whatever its type. The subclasses know it.
+class MappedProperty {
+  let key: String
+  /// The type of the property; of an optional one what it wraps.
+  var valueType: Any.Type { Never.self }
+  /// Whether it holds objects with an identity: 0 where nobody has asked yet, 1 no, 2 yes.
+  private let references = Atomic<UInt8>(0)
+
+  init(_ key: String) { self.key = key }
+
+  var codingKey: MappedKey { MappedKey(stringValue: key) }
+
+  /// Found out when it is needed first: a class may have properties of its own type.
+  final var hasReferences: Bool {
+    let known = references.load(ordering: .relaxed)
+    if known != 0 { return known == 2 }
+    let isSo = holdsReferences(valueType)
+    references.store(isSo ? 2 : 1, ordering: .relaxed)
+    return isSo
+  }
+
+  func isProperty(of _: AnyClass) -> Bool { false }
+  /// Writes the next value of a shaped map.
+  func write(_: AnyObject, to _: EncoderPointer) throws {}
+  func read(_: AnyObject, from _: DecoderPointer) throws {}
+  /// Makes an optional property nil.
+  func clear(_: AnyObject) {}
+  func write(_: AnyObject, to _: inout KeyedEncodingContainer<MappedKey>) throws {}
+  func read(_: AnyObject, from _: KeyedDecodingContainer<MappedKey>) throws {}
+  /// Lends the value's address.
+  func withAddress(_: AnyObject, _: (UnsafeRawPointer) throws -> Void) throws {}
+}
+
+/// A property that always has a value.
+final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
+  private let path: ReferenceWritableKeyPath<Root, Value>
+
+  init(_ key: String, _ path: ReferenceWritableKeyPath<Root, Value>) {
+    self.path = path
+    super.init(key)
+  }
+
+  override var valueType: Any.Type { Value.self }
+
+  override func isProperty(of type: AnyClass) -> Bool { isClass(type, orSubclassOf: Root.self) }
+
+  override func write(_ object: AnyObject, to state: EncoderPointer) throws {
+    try state.writeMapped(root(object)[keyPath: path], self)
+  }
+
+  override func read(_ object: AnyObject, from state: DecoderPointer) throws {
+    let object = root(object)
+    if try state.tag() == BodyTag.null {
+      // The property was an optional once: it keeps the value that `init()` gave it.
+      state.pointee.cursor += 1
+      return
+    }
+    let path = path
+    try state.readMapped(Value.self, self) { object[keyPath: path] = $0 }
+  }
+
+  override func write(_ object: AnyObject, to container: inout KeyedEncodingContainer<MappedKey>) throws {
+    try container.encode(root(object)[keyPath: path], forKey: codingKey)
+  }
+
+  override func read(_ object: AnyObject, from container: KeyedDecodingContainer<MappedKey>) throws {
+    if let value = try container.decodeIfPresent(Value.self, forKey: codingKey) {
+      root(object)[keyPath: path] = value
+    }
+  }
+
+  override func withAddress(_ object: AnyObject, _ body: (UnsafeRawPointer) throws -> Void) throws {
+    try withUnsafePointer(to: root(object)[keyPath: path]) { try body(UnsafeRawPointer($0)) }
+  }
+
+  /// The plan has checked that the object is one.
+  private func root(_ object: AnyObject) -> Root { unsafeDowncast(object, to: Root.self) }
+}
+
+/// A property that may be nil, and is left out then.
+final class MappedOptional<Root: MappableObject, Wrapped: Codable>: MappedProperty {
+  private let path: ReferenceWritableKeyPath<Root, Wrapped?>
+
+  init(_ key: String, _ path: ReferenceWritableKeyPath<Root, Wrapped?>) {
+    self.path = path
+    super.init(key)
+  }
+
+  override var valueType: Any.Type { Wrapped.self }
+
+  override func isProperty(of type: AnyClass) -> Bool { isClass(type, orSubclassOf: Root.self) }
+
+  override func write(_ object: AnyObject, to state: EncoderPointer) throws {
+    if let value = root(object)[keyPath: path] {
+      try state.writeMapped(value, self)
+    } else {
+      state.append(BodyTag.absent)
+    }
+  }
+
+  override func read(_ object: AnyObject, from state: DecoderPointer) throws {
+    let (object, path) = (root(object), path)
+    if try state.tag() == BodyTag.null {
+      state.pointee.cursor += 1
+      object[keyPath: path] = nil
+    } else if hasReferences {
+      try state.readMapped(Wrapped?.self, self) { object[keyPath: path] = $0 }
+    } else {
+      // Nil where it is a reference, though the type has none by now, whose record is gone.
+      object[keyPath: path] = try state.readTarget(Wrapped.self)
+    }
+  }
+
+  override func clear(_ object: AnyObject) { root(object)[keyPath: path] = nil }
+
+  override func write(_ object: AnyObject, to container: inout KeyedEncodingContainer<MappedKey>) throws {
+    try container.encodeIfPresent(root(object)[keyPath: path], forKey: codingKey)
+  }
+
+  override func read(_ object: AnyObject, from container: KeyedDecodingContainer<MappedKey>) throws {
+    guard container.contains(codingKey) else { return }
+    root(object)[keyPath: path] = try container.decodeIfPresent(Wrapped.self, forKey: codingKey)
+  }
+
+  override func withAddress(_ object: AnyObject, _ body: (UnsafeRawPointer) throws -> Void) throws {
+    guard let value = root(object)[keyPath: path] else {
+      throw GraphCodingError.emptyIdentifyingAttribute(
+        type: String(describing: Swift.type(of: object)), attribute: key)
+    }
+    try withUnsafePointer(to: value) { try body(UnsafeRawPointer($0)) }
+  }
+
+  /// The plan has checked that the object is one.
+  private func root(_ object: AnyObject) -> Root { unsafeDowncast(object, to: Root.self) }
+}
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  /// Writes the value of a property. References to objects are linked ones: they may close a cycle.
+  fileprivate func writeMapped<Value: Encodable>(_ value: Value, _ property: MappedProperty) throws {
+    let (facts, kind) = pointee.types.facts(of: Value.self)
+    if try writeScalar(value, kind) { return }
+    try withKey(property.codingKey) {
+      if property.hasReferences && !core.inlinesEverything {
+        try writeLinked(value)
+      } else {
+        try writeComposite(value, facts, kind)
+      }
+    }
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == DecoderState {
+  /// Reads the value of a property, and sets it at once or when the objects are there.
+  fileprivate func readMapped<Value: Decodable>(
+    _ type: Value.Type, _ property: MappedProperty, set: @escaping (Value) -> Void
+  ) throws {
+    guard property.hasReferences else { return set(try readAny(type)) }
+    let later = try readLater(type)
+    if case .value(let value) = later { return set(value) }
+    let owner = pointee.record.number
+    core.graph.whenComplete { walk in
+      let build = try later.make(walk)
+      guard later.isHashed else { return set(build()) }
+      walk.buildLater(owner) {
+        let value = build()
+        return { set(value) }
+      }
+    }
+  }
+
+  /// Makes an object that was created empty the one of its record, so that what it holds may refer back to it.
+  ///
+  /// Only where it is the record's own object, not one inside it, nor part of a wrapper that has the record.
+  func registerEmpty(_ object: any MappableObject) throws {
+    let number = pointee.record.number
+    guard number >= 0, pointee.depth == 1, pointee.input.node == nil else { return }
+    core.graph.register(object, number)
+  }
+}

@@ -1,0 +1,243 @@
+// Properties of mapped objects that hold objects with an identity: written as linked references, which may close a
+// cycle, and filled in when the objects are there, however optionals and collections are nested.
+
+/// An optional or collection in a property of a mapped object.
+private protocol MappedCollection: Codable {
+  static var mayHoldReferences: Bool { get }
+  func writeLinked(to state: EncoderPointer) throws
+  static func readLater(from state: DecoderPointer) throws -> Later<Self>
+}
+
+/// Whether properties of this type hold objects with an identity, themselves or in collections.
+func holdsReferences(_ type: Any.Type) -> Bool {
+  if TypeFacts.of(type).takeUnretainedValue().kind == .reference { return true }
+  return (type as? any MappedCollection.Type)?.mayHoldReferences ?? false
+}
+
+/// A value, or how it is made when the objects it holds are there.
+enum Later<Value: Decodable> {
+  case value(Value)
+  /// An object that is to be fetched, and the path of the property that names it.
+  case object(Int, path: [any CodingKey])
+  /// The first function fetches, the second one builds. Sets are built when all else is complete.
+  case later((GraphWalk) throws -> () -> Value, isHashed: Bool)
+
+  var isHashed: Bool { if case .later(_, let isHashed) = self { isHashed } else { false } }
+
+  /// Fetches what is to be fetched.
+  func make(_ walk: GraphWalk) throws -> () -> Value {
+    switch self {
+    case .value(let value): return { value }
+    case .object(let number, let path):
+      guard let object = try find(number, walk) else {
+        throw walk.core.state.missing(Value.self, walk.identities.identity(of: number), path)
+      }
+      return { object }
+    case .later(let make, _): return try make(walk)
+    }
+  }
+
+  /// The same, nil for an object whose record is gone.
+  fileprivate func makeOptional(_ walk: GraphWalk) throws -> () -> Value? {
+    guard case .object(let number, _) = self else { return try make(walk) }
+    let object = try find(number, walk)
+    return { object }
+  }
+
+  private func find(_ number: Int, _ walk: GraphWalk) throws -> Value? {
+    try walk.object(Value.self, walk.core.state.pointee.types.facts(of: Value.self).0, number)
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  /// Writes a value with linked references.
+  func writeLinked<T: Encodable>(_ value: T) throws {
+    let (facts, kind) = pointee.types.facts(of: T.self)
+    if kind == .reference {
+      try writeReference(to: value, facts, .linked)
+    } else if let collection = value as? any MappedCollection {
+      try collection.writeLinked(to: self)
+    } else {
+      try writeAny(value)
+    }
+  }
+
+  fileprivate func writeLinkedElement<T: Encodable>(_ value: T, serial: UInt64) throws {
+    try beginElement(serial: serial)
+    try withChild(.index(pointee.output.frame.count - 1)) { try writeLinked(value) }
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == DecoderState {
+  /// Reads a value whose objects may not be there yet.
+  func readLater<T: Decodable>(_ type: T.Type) throws -> Later<T> {
+    if pointee.types.facts(of: T.self).1 == .reference {
+      guard try isReference() else { return .value(try readAny(type)) }
+      let path = childPath
+      return .object(core.number(ofReference: try readReferenceIndex()), path: path)
+    }
+    if let collection = type as? any MappedCollection.Type, collection.mayHoldReferences {
+      // T is that collection: the cast changes nothing.
+      func read<C: MappedCollection>(_: C.Type) throws -> Later<T> {
+        unsafeBitCast(try C.readLater(from: self), to: Later<T>.self)
+      }
+      return try read(collection)
+    }
+    return .value(try readAny(type))
+  }
+
+  /// The elements of the array at the cursor.
+  fileprivate func readElements<T: Decodable>(_ type: T.Type) throws -> [Later<T>] {
+    try withFrame { serial in
+      try requestArray()
+      var elements: [Later<T>] = []
+      elements.reserveCapacity(pointee.input.frame.count)
+      while pointee.input.frame.next < pointee.input.frame.count {
+        try beginElement(type, serial: serial)
+        elements.append(try readLater(type))
+        advance()
+      }
+      return elements
+    }
+  }
+}
+
+// MARK: - Optionals and collections
+
+extension Optional: MappedCollection where Wrapped: Codable {
+  fileprivate static var mayHoldReferences: Bool { holdsReferences(Wrapped.self) }
+
+  fileprivate func writeLinked(to state: EncoderPointer) throws {
+    if let self { try state.writeLinked(self) } else { state.writeNull() }
+  }
+
+  fileprivate static func readLater(from state: DecoderPointer) throws -> Later<Wrapped?> {
+    if try state.tag() == BodyTag.null {
+      state.pointee.cursor += 1
+      return .value(nil)
+    }
+    let wrapped = try state.readLater(Wrapped.self)
+    if case .value(let value) = wrapped { return .value(value) }
+    return .later({ try wrapped.makeOptional($0) }, isHashed: wrapped.isHashed)
+  }
+}
+
+extension Array: MappedCollection where Element: Codable {
+  fileprivate static var mayHoldReferences: Bool { holdsReferences(Element.self) }
+
+  fileprivate func writeLinked(to state: EncoderPointer) throws {
+    try state.withFrame { serial in
+      try state.requestArray()
+      for element in self { try state.writeLinkedElement(element, serial: serial) }
+    }
+  }
+
+  fileprivate static func readLater(from state: DecoderPointer) throws -> Later<[Element]> {
+    let elements = try state.readElements(Element.self)
+    if elements.isEmpty { return .value([]) }
+    return .later(
+      { walk in
+        let makes = try elements.map { try $0.make(walk) }
+        return { makes.map { $0() } }
+      }, isHashed: elements.contains { $0.isHashed })
+  }
+}
+
+extension Set: MappedCollection where Element: Codable {
+  fileprivate static var mayHoldReferences: Bool { holdsReferences(Element.self) }
+
+  fileprivate func writeLinked(to state: EncoderPointer) throws {
+    try state.withFrame { serial in
+      try state.requestArray()
+      for (_, element) in try sortedByCanonicalBytes(self, like: state.core) {
+        try state.writeLinkedElement(element, serial: serial)
+      }
+    }
+  }
+
+  fileprivate static func readLater(from state: DecoderPointer) throws -> Later<Set> {
+    let elements = try state.readElements(Element.self)
+    if elements.isEmpty { return .value([]) }
+    return .later(
+      { walk in
+        let makes = try elements.map { try $0.make(walk) }
+        return { Set(makes.map { $0() }) }
+      }, isHashed: true)
+  }
+}
+
+extension Dictionary: MappedCollection where Key: Codable, Value: Codable {
+  fileprivate static var mayHoldReferences: Bool { holdsReferences(Value.self) }
+
+  fileprivate func writeLinked(to state: EncoderPointer) throws {
+    try state.withFrame { serial in
+      if let text = Dictionary.textOfKey {
+        try state.requestMap()
+        for (key, value) in self.map({ (text($0.key), $0.value) }).sorted(by: {
+          $0.0.stringValue < $1.0.stringValue
+        }) {
+          state.beginEntry(key.stringValue)
+          try state.withKey(key) { try state.writeLinked(value) }
+        }
+        return
+      }
+      try state.requestArray()
+      for (_, key) in try sortedByCanonicalBytes(keys, like: state.core) {
+        guard let value = self[key] else { continue }
+        try state.beginElement(serial: serial)
+        try state.writeElement(key)
+        try state.writeLinkedElement(value, serial: serial)
+      }
+    }
+  }
+
+  fileprivate static func readLater(from state: DecoderPointer) throws -> Later<Dictionary> {
+    let pairs = try state.withFrame { serial in
+      textOfKey == nil ? try elementPairs(state, serial) : try entryPairs(state, serial)
+    }
+    if pairs.isEmpty { return .value([:]) }
+    return .later(
+      { walk in
+        let makes = try pairs.map { ($0.0, try $0.1.make(walk)) }
+        return { Dictionary(makes.map { ($0.0, $0.1()) }, uniquingKeysWith: { _, last in last }) }
+      }, isHashed: pairs.contains { $0.1.isHashed })
+  }
+
+  private static func entryPairs(_ state: DecoderPointer, _ serial: UInt64) throws -> [(Key, Later<Value>)] {
+    try state.requestMap()
+    return try state.allKeys(serial: serial).compactMap { text in
+      guard try state.findText(text) else { return nil }
+      guard let key = key(of: text) else {
+        throw DecodingError.dataCorrupted(
+          DecodingError.Context(
+            codingPath: state.childPath, debugDescription: "\"\(text)\" is no \(Key.self)."))
+      }
+      let value = try state.readLater(Value.self)
+      state.advance()
+      return (key, value)
+    }
+  }
+
+  private static func elementPairs(_ state: DecoderPointer, _ serial: UInt64) throws -> [(Key, Later<Value>)]
+  {
+    try state.requestArray()
+    var pairs: [(Key, Later<Value>)] = []
+    while state.pointee.input.frame.next < state.pointee.input.frame.count {
+      try state.beginElement(Key.self, serial: serial)
+      let key = try state.readAny(Key.self)
+      state.advance()
+      try state.beginElement(Value.self, serial: serial)
+      pairs.append((key, try state.readLater(Value.self)))
+      state.advance()
+    }
+    return pairs
+  }
+
+  /// The key that a text stands for.
+  private static func key(of text: String) -> Key? {
+    if Key.self == String.self { return text as? Key }
+    if Key.self == Int.self { return Int(text) as? Key }
+    guard let representable = Key.self as? any CodingKeyRepresentable.Type else { return nil }
+    return representable.init(codingKey: DictionaryKey(stringValue: text)) as? Key
+  }
+}
