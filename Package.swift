@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "GarageMemory", targets: ["GarageMemory"]),
     .library(name: "GarageSQLite", targets: ["GarageSQLite"]),
     .library(name: "GarageLMDB", targets: ["GarageLMDB"]),
+    .library(name: "GarageSealing", targets: ["GarageSealing"]),
     .library(name: "GarageConformance", targets: ["GarageConformance"]),
     .executable(name: "garage-demo", targets: ["GarageDemo"]),
   ],
@@ -38,6 +39,7 @@ let package = Package(
     .target(name: "GarageMemory", dependencies: ["GarageDriver"], swiftSettings: settings),
     .target(name: "GarageSQLite", dependencies: ["GarageDriver", "CSQLite"], swiftSettings: settings),
     .target(name: "GarageLMDB", dependencies: ["GarageDriver", "CLMDB"], swiftSettings: settings),
+    .target(name: "GarageSealing", dependencies: ["GarageDriver"], swiftSettings: settings),
     .target(name: "GarageConformance", dependencies: ["GarageDriver"], swiftSettings: settings),
 
     // The graph coder and the front door.
@@ -50,9 +52,14 @@ let package = Package(
       swiftSettings: settings),
 
     // Tests.
+    .target(
+      name: "InsecureSealer", dependencies: ["GarageSealing", "GarageDriver"], path: "Tests/InsecureSealer",
+      swiftSettings: settings),
     .executableTarget(
       name: "ConformanceChild",
-      dependencies: ["GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB"],
+      dependencies: [
+        "GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageSealing", "InsecureSealer",
+      ],
       path: "Tests/ConformanceChild", swiftSettings: settings),
     .executableTarget(
       name: "GarageChild",
@@ -64,6 +71,13 @@ let package = Package(
     .testTarget(
       name: "GarageSQLiteTests", dependencies: ["GarageSQLite", "CSQLite"], swiftSettings: settings),
     .testTarget(name: "GarageLMDBTests", dependencies: ["GarageLMDB", "CLMDB"], swiftSettings: settings),
+    .testTarget(
+      name: "GarageSealingTests",
+      dependencies: [
+        "GarageSealing", "InsecureSealer", "GarageStorage", "GarageMemory", "GarageSQLite", "GarageLMDB",
+        "GarageConformance",
+      ],
+      swiftSettings: settings),
     .testTarget(
       name: "GarageConformanceTests",
       dependencies: ["GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB", "ConformanceChild"],
@@ -78,6 +92,7 @@ let package = Package(
       name: "GarageStorageTests",
       dependencies: [
         "GarageStorage", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageConformance", "GarageChild",
+        "GarageSealing", "InsecureSealer",
       ],
       swiftSettings: settings),
     .testTarget(

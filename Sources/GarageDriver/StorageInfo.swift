@@ -17,12 +17,14 @@ public struct StorageInfo: Sendable, Hashable {
   public var roundTripsAreExpensive: Bool
   /// Whether this value only reads; every `write` then throws ``StorageError/Kind/readOnly``.
   public var isReadOnly: Bool
+  /// Whether values are sealed before they are stored: encrypted, and bound to their keys.
+  public var isSealed: Bool
 
   /// The facts; see the properties.
   public init(
     name: String, maximumKeyByteCount: Int, maximumValueByteCount: Int, isDurable: Bool,
     readsDuringWrite: Bool, isSharedAcrossProcesses: Bool, roundTripsAreExpensive: Bool = false,
-    isReadOnly: Bool = false
+    isReadOnly: Bool = false, isSealed: Bool = false
   ) {
     self.name = name
     self.maximumKeyByteCount = maximumKeyByteCount
@@ -32,6 +34,7 @@ public struct StorageInfo: Sendable, Hashable {
     self.isSharedAcrossProcesses = isSharedAcrossProcesses
     self.roundTripsAreExpensive = roundTripsAreExpensive
     self.isReadOnly = isReadOnly
+    self.isSealed = isSealed
   }
 
   /// The longest key that every driver takes.

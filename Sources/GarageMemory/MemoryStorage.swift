@@ -9,15 +9,19 @@ internal import Synchronization
 /// takes a copy of the committed tree, which costs a reference, and nothing that is committed later reaches it.
 /// The writer takes one too and changes it; to commit is to publish that copy, to roll back is to forget it.
 ///
-/// Keys have up to 511 bytes and values up to 512 MiB, so that a program that works with this driver works with
-/// every other one. Where the memory does not suffice, the process ends.
+/// Keys have up to 511 bytes and values up to 512 MiB, and 64 KiB for what wraps it (``maximumValueByteCount``), so
+/// that a program that works with this driver works with every other one. Where the memory does not suffice, the process ends.
 public final class MemoryStorage: StorageDriver {
   /// What this driver is and can do.
   public let info = StorageInfo(
     name: driverName,
     maximumKeyByteCount: StorageInfo.guaranteedKeyByteCount,
-    maximumValueByteCount: StorageInfo.guaranteedValueByteCount,
+    maximumValueByteCount: maximumValueByteCount,
     isDurable: false, readsDuringWrite: true, isSharedAcrossProcesses: false)
+
+  /// The largest value: what every driver takes, and 64 KiB more, so that a storage which wraps this one and adds
+  /// to its values takes as much, too.
+  public static let maximumValueByteCount = StorageInfo.guaranteedValueByteCount + (1 << 16)
 
   private let store: MemoryStore
   private let lifetime: StorageLifetime

@@ -49,7 +49,7 @@ final class MemoryWriteTransaction: MemoryReadTransaction, WriteTransaction {
   func put(_ value: RawSpan, for key: RawSpan) throws {
     try state.beginChange(.put)
     try state.checkKey(key, .put, limit: StorageInfo.guaranteedKeyByteCount)
-    try state.checkValue(value, limit: StorageInfo.guaranteedValueByteCount)
+    try state.checkValue(value, limit: MemoryStorage.maximumValueByteCount)
     tree.put(value, for: key)
   }
 

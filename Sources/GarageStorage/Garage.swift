@@ -47,6 +47,7 @@ public final class Garage: Sendable {
   ///   - userInfo: what your `encode(to:)` and `init(from:)` find in the `userInfo` of their coder.
   /// - Throws: ``GarageError/notAGarage(driver:)`` for a store that holds something else,
   ///   ``GarageError/newerFormat(version:driver:)``, ``GarageError/damagedMetadata(driver:)``,
+  ///   ``GarageError/sealed(driver:)`` for a sealed one without its key,
   ///   ``GarageError/noGarage(driver:)`` for an empty one that is opened for reading only,
   ///   ``GarageError/invalidTypeTag(type:reason:)`` for `types` whose tags are in conflict, and
   ///   ``GarageError/storage(_:)``. Whatever is thrown, the store is as it was.

@@ -61,6 +61,8 @@ public enum GarageError: Error, Hashable, Sendable {
   case newerFormat(version: Int, driver: String)
   /// The store is empty and opened for reading only, so that no garage can be made of it.
   case noGarage(driver: String)
+  /// The store is sealed (encrypted), and was opened without `SealedStorage`.
+  case sealed(driver: String)
   /// The garage was closed.
   case closed
 
@@ -164,6 +166,11 @@ extension GarageError: CustomStringConvertible {
       There is no garage in this store (\(driver)) yet, and none can be made, because it was opened for \
       reading only. Open it for writing first.
       """
+    case .sealed(let driver):
+      """
+      The garage (\(driver)) is sealed, and was opened as a plain one. Nothing was changed. Open it with \
+      SealedStorage and the key that it was sealed with.
+      """
     case .closed:
       "The garage was closed. Open it again to use it."
     case .nestedWrite:
@@ -219,6 +226,7 @@ extension GarageError: CustomNSError {
     case .newerFormat: 31
     case .noGarage: 32
     case .closed: 33
+    case .sealed: 34
     case .nestedWrite: 40
     case .transactionEnded: 41
     case .unsavedChangesDiscarded: 42

@@ -27,7 +27,7 @@ struct StoreMetadata: Equatable {
   /// What this store says about itself; nil where it is empty.
   ///
   /// - Throws: ``GarageError/notAGarage(driver:)``, ``GarageError/newerFormat(version:driver:)``,
-  ///   ``GarageError/damagedMetadata(driver:)``.
+  ///   ``GarageError/damagedMetadata(driver:)``, ``GarageError/sealed(driver:)``.
   init?(in transaction: any ReadTransaction, driver: String) throws {
     guard let bytes = try transaction.value(for: StoreMetadata.key) else {
       var isEmpty = true
@@ -38,6 +38,7 @@ struct StoreMetadata: Equatable {
       if isEmpty { return nil }
       throw GarageError.notAGarage(driver: driver)
     }
+    if SealedMark.begins(bytes.span.bytes) { throw GarageError.sealed(driver: driver) }
     guard bytes.starts(with: StoreMetadata.magic), bytes.count >= 8 else {
       throw GarageError.damagedMetadata(driver: driver)
     }

@@ -3,6 +3,8 @@ import GarageDriver
 import GarageLMDB
 import GarageMemory
 import GarageSQLite
+import GarageSealing
+import InsecureSealer
 
 /// A driver, or a driver inside others, that has to conform.
 struct Stack: Sendable, CustomStringConvertible {
@@ -26,12 +28,19 @@ struct Stack: Sendable, CustomStringConvertible {
     Stack(name: "ReferenceWaiting") { place in try ReferenceStorage(path: place.path, .waitingReaders) },
   ]
 
-  /// Each driver inside each decorator.
+  /// Each driver inside the decorator that lets operations fail.
   static let decorated = (drivers + references.prefix(1)).map { driver in
     Stack(name: "Fault(\(driver.name))") { place in FaultyStorage(try driver.open(place)) }
   }
 
-  static let all = drivers + references + decorated
+  /// Each driver sealed.
+  static let sealed = drivers.map { driver in
+    Stack(name: "Sealed(\(driver.name))") { place in
+      try SealedStorage(try driver.open(place), sealer: InsecureTestSealer(key: 2026))
+    }
+  }
+
+  static let all = drivers + references + decorated + sealed
 
   /// Drivers that break a rule.
   static let mutants = Mutation.allCases.map { mutation in

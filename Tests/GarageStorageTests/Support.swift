@@ -4,7 +4,9 @@ import GarageDriver
 import GarageLMDB
 import GarageMemory
 import GarageSQLite
+import GarageSealing
 import GarageStorage
+import InsecureSealer
 import Synchronization
 import Testing
 
@@ -13,8 +15,11 @@ enum Backend: String, CaseIterable, Sendable {
   case memory, sqlite, lmdb
   /// Stacks: nothing fails in them unless the test says so.
   case faultyMemory, faultySQLite, faultyLMDB
+  /// Sealed. Tests that look below the garage look into `open()`, and see the values opened. What the other
+  /// drivers do below a seal is the conformance suite's to check.
+  case sealedSQLite
 
-  static let durable: [Backend] = [.sqlite, .lmdb, .faultySQLite, .faultyLMDB]
+  static let durable: [Backend] = [.sqlite, .lmdb, .faultySQLite, .faultyLMDB, .sealedSQLite]
 }
 
 /// Where one test keeps its store, which can be opened again and again.
@@ -47,13 +52,20 @@ final class Place {
 
   /// Opens the storage.
   func open(readOnly: Bool = false) throws -> any StorageDriver {
+    let base = try openBase(readOnly: readOnly)
+    return switch backend {
+    case .memory, .sqlite, .lmdb: base
+    case .faultyMemory, .faultySQLite, .faultyLMDB: FaultyStorage(base, plan: plan)
+    case .sealedSQLite: try SealedStorage(base, sealer: InsecureTestSealer(key: 7))
+    }
+  }
+
+  /// Opens the innermost storage, whatever is around it otherwise.
+  func openBase(readOnly: Bool = false) throws -> any StorageDriver {
     switch backend {
-    case .memory: memory
-    case .faultyMemory: FaultyStorage(memory, plan: plan)
-    case .sqlite: try sqlite(readOnly)
-    case .faultySQLite: FaultyStorage(try sqlite(readOnly), plan: plan)
-    case .lmdb: try lmdb(readOnly)
-    case .faultyLMDB: FaultyStorage(try lmdb(readOnly), plan: plan)
+    case .memory, .faultyMemory: memory
+    case .sqlite, .faultySQLite, .sealedSQLite: try sqlite(readOnly)
+    case .lmdb, .faultyLMDB: try lmdb(readOnly)
     }
   }
 

@@ -1,0 +1,157 @@
+internal import GarageDriver
+
+/// Opens what a transaction of the wrapped storage lends.
+///
+/// Open values are lent from memory of this transaction. Every closure that runs has its own, so that what it was
+/// lent stays as it is, whatever is read inside it.
+class SealedReadTransaction: ReadTransaction {
+  private let base: any ReadTransaction
+  fileprivate let keys: KeyRing
+  fileprivate let info: StorageInfo
+  fileprivate final var state: TransactionState
+  /// Memory that no closure holds at present.
+  private final var spare: [SealerOutput] = []
+  fileprivate final let context = SealerOutput()
+
+  init(_ base: any ReadTransaction, _ keys: KeyRing, _ info: StorageInfo) {
+    self.base = base
+    self.keys = keys
+    self.info = info
+    state = TransactionState(driver: info.name)
+  }
+
+  /// Makes every later operation throw.
+  final func end() {
+    state.end()
+    spare = []
+  }
+
+  /// The first failure of an operation, which forbids the commit.
+  final var firstError: StorageError? { state.firstError }
+
+  final func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: info.maximumKeyByteCount)
+    state.lend()
+    defer { state.takeBack() }
+    return try noting { isVisiting in
+      try base.withValue(for: key) { sealed in
+        try withOpened(sealed, for: key, .get) { value in
+          isVisiting = true
+          let result = try body(value)
+          isVisiting = false
+          return result
+        }
+      }
+    }
+  }
+
+  final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
+    try state.beginRead(.get)
+    for key in keys { try state.checkKey(key.bytes.span.bytes, .get, limit: info.maximumKeyByteCount) }
+    state.lend()
+    defer { state.takeBack() }
+    try noting { isVisiting in
+      try base.withValues(for: keys) { position, sealed in
+        let key = keys[position].bytes
+        try withOpened(sealed, for: key.span.bytes, .get) { value in
+          isVisiting = true
+          try visit(position, value)
+          isVisiting = false
+        }
+      }
+    }
+  }
+
+  final func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws {
+    try state.beginRead(.scan)
+    state.lend()
+    defer { state.takeBack() }
+    let output = takeMemory()
+    defer { giveBack(output) }
+    try noting { isVisiting in
+      try base.scan(range, direction) { key, sealed in
+        output.removeAll()
+        try self.keys.open(sealed, for: key, .scan, into: output, context: context)
+        isVisiting = true
+        let step = try output.withUnsafeBytes { try visit(key, $0.bytes) }
+        isVisiting = false
+        return step
+      }
+    }
+  }
+
+  private func withOpened<R>(
+    _ sealed: RawSpan?, for key: RawSpan, _ operation: StorageError.Operation, _ body: (RawSpan?) throws -> R
+  ) throws -> R {
+    guard let sealed else { return try body(nil) }
+    let output = takeMemory()
+    defer { giveBack(output) }
+    try keys.open(sealed, for: key, operation, into: output, context: context)
+    return try output.withUnsafeBytes { try body($0.bytes) }
+  }
+
+  /// Runs an operation and notes where it fails: that forbids the commit. What the caller's closure throws does
+  /// not; the operation says by its argument when that runs.
+  private func noting<R>(_ operation: (_ isVisiting: inout Bool) throws -> R) throws -> R {
+    var isVisiting = false
+    do {
+      return try operation(&isVisiting)
+    } catch let error as StorageError where !isVisiting {
+      throw state.failed(error)
+    }
+  }
+
+  // MARK: - Memory
+
+  /// Larger memory is not kept for the next value.
+  private static let keptByteCount = 1 << 20
+
+  fileprivate final func takeMemory() -> SealerOutput {
+    guard let output = spare.popLast() else { return SealerOutput() }
+    output.removeAll()
+    return output
+  }
+
+  fileprivate final func giveBack(_ output: SealerOutput) {
+    if output.capacity <= SealedReadTransaction.keptByteCount { spare.append(output) }
+  }
+}
+
+/// Seals what is put.
+final class SealedWriteTransaction: SealedReadTransaction, WriteTransaction {
+  private let base: any WriteTransaction
+
+  init(_ base: any WriteTransaction, _ keys: KeyRing, _ info: StorageInfo) {
+    self.base = base
+    super.init(base, keys, info)
+  }
+
+  func put(_ value: RawSpan, for key: RawSpan) throws {
+    try state.beginChange(.put)
+    try state.checkKey(key, .put, limit: info.maximumKeyByteCount)
+    try state.checkValue(value, limit: info.maximumValueByteCount)
+    let sealed = takeMemory()
+    defer { giveBack(sealed) }
+    try noting {
+      try keys.seal(value, for: key, into: sealed, context: context)
+      try sealed.withUnsafeBytes { try base.put($0.bytes, for: key) }
+    }
+  }
+
+  func remove(_ key: RawSpan) throws {
+    try state.beginChange(.remove)
+    try noting { try base.remove(key) }
+  }
+
+  func removeAll(in range: StorageKeyRange) throws {
+    try state.beginChange(.remove)
+    try noting { try base.removeAll(in: range) }
+  }
+
+  private func noting(_ change: () throws -> Void) throws {
+    do { try change() } catch let error as StorageError { throw state.failed(error) }
+  }
+}

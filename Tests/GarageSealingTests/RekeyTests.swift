@@ -1,0 +1,92 @@
+import Foundation
+import GarageDriver
+import GarageSealing
+import InsecureSealer
+import Testing
+
+@Suite struct RekeyTests {
+  let old = InsecureTestSealer(key: 1)
+  let new = InsecureTestSealer(key: 2)
+
+  private func entries(_ count: Int) -> [String: String] {
+    Dictionary(uniqueKeysWithValues: (0..<count).map { (String(format: "%05d", $0), "value \($0)") })
+  }
+
+  @Test(arguments: SealedBase.allCases)
+  func sealsEverythingAgain(_ base: SealedBase) throws {
+    let place = try SealedPlace(base)
+    let all = entries(250)
+    try place.sealed(old).put(all)
+    let storage = try place.sealed(new, former: [old])
+    // Several are read while one writes.
+    try storage.put(["00007": "changed", "later": "new"])
+    let expected = all.merging(["00007": "changed", "later": "new"]) { $1 }
+    #expect(try storage.entries() == expected)
+
+    var steps: [RekeyProgress] = []
+    let result = try storage.rekey(batchCount: 20) { steps.append($0) }
+    #expect(result.isComplete)
+    #expect(result.totalCount == 251 && result.examinedCount == 251)
+    #expect(result.resealedCount == 249 && result.failedCount == 0)
+    #expect(steps.count >= 13 && steps.last == result)
+    #expect(steps.map(\.examinedCount) == steps.map(\.examinedCount).sorted())
+    #expect(try storage.entries() == expected)
+    // The old key is not needed any more, and not enough.
+    #expect(try place.sealed(new).entries() == expected)
+    #expect(storageError { _ = try place.sealed(old) }?.kind == .wrongKey)
+    // Again it only looks.
+    let again = try storage.rekey(batchCount: 20)
+    #expect(again.resealedCount == 0 && again.isComplete)
+  }
+
+  private struct Interrupted: Error {}
+
+  @Test(arguments: SealedBase.allCases)
+  func goesOnAfterAnInterruption(_ base: SealedBase) throws {
+    let place = try SealedPlace(base)
+    let all = entries(100)
+    try place.sealed(old).put(all)
+    for _ in 0..<3 {
+      let storage = try place.sealed(new, former: [old])
+      #expect(throws: Interrupted.self) {
+        try storage.rekey(batchCount: 10) { if $0.resealedCount > 10 { throw Interrupted() } }
+      }
+      #expect(try storage.entries() == all)
+      // Half of one key and half of the other: both are needed, and opening says so.
+      for alone in [old, new] { #expect(storageError { _ = try place.sealed(alone) }?.kind == .wrongKey) }
+    }
+    let result = try place.sealed(new, former: [old]).rekey(batchCount: 10)
+    #expect(result.isComplete && result.resealedCount == 40)
+    #expect(try place.sealed(new).entries() == all)
+  }
+
+  @Test func leavesAndReportsWhatDoesNotOpen() throws {
+    let place = try SealedPlace(.memory)
+    try place.sealed(old).put(entries(50))
+    let plain = try place.plain()
+    let damaged = try #require(try plain.raw("00007"))
+    try plain.put(raw: damaged, for: "00009")
+    try plain.put(raw: [1, 2, 3], for: "00011")
+    let storage = try place.sealed(new, former: [old])
+    let result = try storage.rekey(batchCount: 7)
+    #expect(!result.isComplete && result.failedCount == 2 && result.resealedCount == 48)
+    #expect(result.failures.map(\.kind) == [.tampered, .notSealed])
+    #expect(try plain.raw("00009") == damaged)
+    #expect(try plain.raw("00011") == [1, 2, 3])
+  }
+
+  /// Batches end by size, too.
+  @Test func splitsLargeValues() throws {
+    let place = try SealedPlace(.memory)
+    let large = String(repeating: "x", count: 3 << 20)
+    try place.sealed(old).put(["a": large, "b": large, "c": large, "d": large, "e": "small"])
+    var steps = 0
+    let result = try place.sealed(new, former: [old]).rekey { _ in steps += 1 }
+    #expect(result.resealedCount == 5 && steps == 2)
+    #expect(try place.sealed(new).text("d") == large)
+  }
+
+  @Test func anEmptyStoreIsComplete() throws {
+    #expect(try SealedPlace(.memory).sealed(new, former: [old]).rekey().isComplete)
+  }
+}
