@@ -22,6 +22,7 @@ let package = Package(
     .library(name: "GarageLMDB", targets: ["GarageLMDB"]),
     .library(name: "GarageSealing", targets: ["GarageSealing"]),
     .library(name: "GarageConformance", targets: ["GarageConformance"]),
+    .library(name: "GarageLegacy", targets: ["GarageLegacy"]),
     .executable(name: "garage-demo", targets: ["GarageDemo"]),
   ],
   targets: [
@@ -45,6 +46,11 @@ let package = Package(
     // The graph coder and the front door.
     .target(name: "GarageCoding", dependencies: ["CGarage"], swiftSettings: settings),
     .target(name: "GarageStorage", dependencies: ["GarageCoding", "GarageDriver"], swiftSettings: settings),
+
+    // For people who come from elsewhere.
+    .target(
+      name: "GarageLegacy", dependencies: ["GarageStorage", "GarageCoding", "GarageSQLite", "CSQLite"],
+      swiftSettings: settings),
 
     .executableTarget(
       name: "GarageDemo",
@@ -93,6 +99,13 @@ let package = Package(
       dependencies: [
         "GarageStorage", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageConformance", "GarageChild",
         "GarageSealing", "InsecureSealer",
+      ],
+      swiftSettings: settings),
+    .testTarget(
+      name: "GarageLegacyTests",
+      dependencies: [
+        "GarageLegacy", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB",
+        "CSQLite",
       ],
       swiftSettings: settings),
     .testTarget(

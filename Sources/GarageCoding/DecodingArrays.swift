@@ -64,6 +64,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     case .plain, .unordered, .reference, .interned:
       if try isReference() { return try readReferenced(type, facts, kind) }
       if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
+      if kind == .reference, let object = try readForeign(type, facts) { return object }
       return try readInline(type)
     default: return try readSpecial(type, kind)
     }
@@ -77,6 +78,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     case .plain, .unordered, .reference, .interned:
       if try isReference() { return try findReferenced(type, facts, kind) }
       if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
+      if kind == .reference, let object = try findForeign(type, facts) { return object }
       return try readInline(type)
     default: return try readSpecial(type, kind)
     }

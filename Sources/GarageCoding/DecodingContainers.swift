@@ -227,6 +227,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try inside {
       guard try state.find(key, keys, serial: serial) else {
         if let empty = emptyValue(type) { return empty }
+        if state.core.foreign != nil, let empty = emptyReferences(type) { return empty }
         throw notFound(key)
       }
       let value = try state.readAny(type)

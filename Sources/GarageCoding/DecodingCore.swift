@@ -4,6 +4,8 @@ final class DecodingCore {
   let boxes = ContainerBoxes()
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   private(set) var failure: (any Error)?
+  /// How records are read that were made of another library's JSON; nil for this one's own.
+  var foreign: (any ForeignReading)?
 
   /// The graph that records are fetched for; there while a session uses this core.
   unowned(unsafe) var graph: GraphWalk!
@@ -50,6 +52,7 @@ final class DecodingCore {
     state.pointee.serialBefore = .max
     failure = nil
     if !userInfo.isEmpty { userInfo = [:] }
+    if foreign != nil { foreign = nil }
     graph = nil
   }
 

@@ -43,7 +43,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(__always)
   func readBool() throws -> Bool {
     let tag = try tag()
-    guard tag == BodyTag.true || tag == BodyTag.false else { throw mismatch(Bool.self) }
+    guard tag == BodyTag.true || tag == BodyTag.false else { return try readForeignBool() }
     pointee.cursor &+= 1
     return tag == BodyTag.true
   }
@@ -171,14 +171,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Seconds since 2001-01-01 00:00 UTC.
   @inline(__always)
   func readDate() throws -> Date {
-    guard try tag() == BodyTag.date else {
-      throw pointee.cursor < end
-        ? DecodingError.dataCorrupted(
-          DecodingError.Context(
-            codingPath: childPath,
-            debugDescription: "A Date was expected, but \(describe(try tag())) was found."))
-        : mismatch(Date.self)
-    }
+    guard try tag() == BodyTag.date else { return try readForeignDate() }
     return Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(littleEndian: try payload(UInt64.self))))
   }
 
@@ -201,6 +194,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   func readData() throws -> Data {
     let tag = try tag()
+    if tag != BodyTag.data8, tag != BodyTag.data32, let data = try foreignData() { return data }
     let (start, count): (Int, Int) =
       switch tag {
       case BodyTag.data8:

@@ -61,6 +61,9 @@ public final class GraphDecodingSession {
     core.graph = walk
   }
 
+  /// Reads records that were made of another library's JSON.
+  func read(_ foreign: any ForeignReading) { core.takeUnretainedValue().foreign = foreign }
+
   deinit {
     walk.forget()
     DecodingCore.giveBack(core)

@@ -10,8 +10,8 @@
 /// descending into it; then it takes the next from the queue. So neither cycles nor a chain of a million
 /// objects need any stack, and each identity is encoded once.
 public final class GraphEncoder: Sendable {
-  private let userInfo: [CodingUserInfoKey: any Sendable]
-  private let keyPrefix: UInt8
+  let userInfo: [CodingUserInfoKey: any Sendable]
+  let keyPrefix: UInt8
   private let fixedTime: UInt64?
 
   /// - Parameters:

@@ -178,8 +178,11 @@ private enum LinkTarget<T> {
 
 extension LinkDecoder {
   fileprivate func target<T: Decodable>(_ type: T.Type) throws -> LinkTarget<T> {
-    guard try state.isReference() else { return .object(try state.readAny(type)) }
     let path = state.childPath
+    guard try state.isReference() else {
+      if let number = try state.foreignReference(type) { return .number(number, path: path) }
+      return .object(try state.readAny(type))
+    }
     return .number(state.core.number(ofReference: try state.readReferenceIndex()), path: path)
   }
 

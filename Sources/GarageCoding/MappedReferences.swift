@@ -14,6 +14,15 @@ func holdsReferences(_ type: Any.Type) -> Bool {
   return (type as? any MappedCollection.Type)?.mayHoldReferences ?? false
 }
 
+/// An empty array, where the type is one of objects with an identity; nil for all other types.
+func emptyReferences<T>(_ type: T.Type) -> T? {
+  guard let array = type as? any EmptyArray.Type, holdsReferences(type) else { return nil }
+  return array.empty as? T
+}
+
+private protocol EmptyArray { static var empty: Self { get } }
+extension Array: EmptyArray { fileprivate static var empty: [Element] { [] } }
+
 /// A value, or how it is made when the objects it holds are there.
 enum Later<Value: Decodable> {
   case value(Value)
@@ -72,8 +81,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Reads a value whose objects may not be there yet.
   func readLater<T: Decodable>(_ type: T.Type) throws -> Later<T> {
     if pointee.types.facts(of: T.self).1 == .reference {
-      guard try isReference() else { return .value(try readAny(type)) }
       let path = childPath
+      guard try isReference() else {
+        if let number = try foreignReference(type) { return .object(number, path: path) }
+        return .value(try readAny(type))
+      }
       return .object(core.number(ofReference: try readReferenceIndex()), path: path)
     }
     if let collection = type as? any MappedCollection.Type, collection.mayHoldReferences {

@@ -55,6 +55,8 @@ extension Reference: GraphCodable, GraphDecodable {
     if try state.isReference() {
       let identity = state.core.identity(ofReference: try state.readReferenceIndex())
       self.init { identity }
+    } else if let id = try state.foreignIdentifier() {
+      self.init(Target.self, identifier: id)
     } else {
       self.init(to: try state.readInline(Target.self))
     }

@@ -1,0 +1,118 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// A value of another library's JSON, as far as it can be told without knowing the property that holds it.
+package indirect enum ForeignValue {
+  case null
+  case bool(Bool)
+  case integer(Int128)
+  case double(Double)
+  case decimal(Decimal)
+  case string(String)
+  case date(Date)
+  case array([ForeignValue])
+  case map([(key: String, value: ForeignValue)])
+  /// An object with a record of its own, and its type.
+  case reference(RecordIdentity, Any.Type)
+  /// An object that stands inline, behind its sync status.
+  case inline(ForeignValue, syncStatus: Int)
+}
+
+extension ForeignValue: Encodable {
+  package func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .array(let elements):
+      var container = encoder.unkeyedContainer()
+      for element in elements { try container.encode(element) }
+    case .map(let fields):
+      var container = encoder.container(keyedBy: MappedKey.self)
+      for field in fields { try container.encode(field.value, forKey: MappedKey(stringValue: field.key)) }
+    case .reference(let identity, let type):
+      try (encoder as? ValueEncoder)?.writeOwn { $0.writeReference(to: identity, of: type, .eager) }
+    case .inline(let value, _): try value.encode(to: encoder)
+    default:
+      var container = encoder.singleValueContainer()
+      try encode(to: &container)
+    }
+  }
+
+  private func encode(to container: inout any SingleValueEncodingContainer) throws {
+    switch self {
+    case .bool(let value): try container.encode(value)
+    case .integer(let value): try container.encode(value)
+    case .double(let value): try container.encode(value)
+    case .decimal(let value): try container.encode(value)
+    case .string(let value): try container.encode(value)
+    case .date(let value): try container.encode(value)
+    case .null, .array, .map, .reference, .inline: try container.encodeNil()
+    }
+  }
+}
+
+/// The value of a record, and what its texts may refer to.
+private struct ForeignRoot: Encodable {
+  let value: ForeignValue
+  let hints: [(RecordIdentity, Any.Type)]
+
+  func encode(to encoder: any Encoder) throws {
+    try value.encode(to: encoder)
+    guard let core = (encoder as? ValueEncoder)?.state.core else { return }
+    for (identity, type) in hints {
+      _ = core.referenceIndex(of: core.noteIdentity(identity, of: type), .eager)
+    }
+  }
+}
+
+extension GraphEncoder {
+  /// The record of an object that another library wrote.
+  ///
+  /// - Parameters:
+  ///   - value: what it wrote.
+  ///   - hints: records whose identifiers stand in `value` as text. The decoder finds the order in which long
+  ///     chains are decoded by them; it does not matter when there are too many.
+  ///   - type: the object's type.
+  ///   - identity: the object's identity.
+  package func record(
+    of value: ForeignValue, referringTo hints: [(RecordIdentity, Any.Type)], as type: Any.Type,
+    _ identity: RecordIdentity
+  ) throws -> [UInt8] {
+    try EncodingCore.withCore(userInfo: userInfo) { core in
+      var builder = GraphBuilder(keyPrefix: 0, time: 0)
+      defer { builder.deallocate() }
+      let facts = core.state.pointee.types.facts(of: type).0
+      let root = ForeignRoot(value: value, hints: hints)
+      identity.identifier.bytes.withUnsafeBytes {
+        _ = core.graph.pointee.identities.insert(tag: identity.tag, $0)
+      }
+      core.graph.pointee.entries.append(GraphEntry(value: root, facts: facts, level: 0))
+      core.graph.pointee.queue.append(0)
+      if let entry = core.beginNext() { try builder.addRecord(of: entry, core) }
+      return builder.graph.bytes
+    }
+  }
+
+  /// Encodes one object, and of those that it refers to the ones that are asked for, and so on from them.
+  ///
+  /// - Parameter time: what the records say of when they were encoded, in milliseconds since 1970-01-01 UTC.
+  package func encode(
+    _ root: any Encodable, time: UInt64?, including isIncluded: (RecordIdentity) -> Bool
+  ) throws -> EncodedGraph {
+    try EncodingCore.withCore(userInfo: userInfo) { core in
+      var builder = GraphBuilder(keyPrefix: keyPrefix, time: time)
+      defer { builder.deallocate() }
+      let (tag, facts) = try core.writeIdentity(ofRoot: root)
+      let first = core.enqueue(tag: tag, root, facts, level: 0)
+      builder.graph.roots.append(core.graph.pointee.identities.identity(of: first))
+      while let entry = core.beginNext() {
+        guard entry == first || isIncluded(core.graph.pointee.identities.identity(of: entry)) else {
+          continue
+        }
+        try builder.addRecord(of: entry, core)
+      }
+      return builder.graph
+    }
+  }
+}

@@ -1,0 +1,188 @@
+public import Foundation
+internal import GarageCoding
+public import GarageStorage
+
+/// Brings what GarageStorage (for Swift or Objective-C) has parked into a garage, without Core Data and on any
+/// platform.
+///
+/// ```swift
+/// var importer = GarageStorageImporter(storeAt: url, types: [Person.self, Boat.self], names: ["MCItem": Item.self])
+/// let report = try importer.importObjects(into: garage)
+/// ```
+/// Every object is decoded as the app's type of its name, and parked under its identity with the time of its last
+/// change and, where its type is `Syncable`, its status. References are followed as they stood: as text in `Codable`
+/// objects, with their type in mapped ones. What cannot be decoded is reported, and the rest taken over. The garage
+/// gets all of it in one write: an error leaves it as it was.
+///
+/// The store is copied to a temporary folder first, with its write-ahead log; the original is not even opened. Close
+/// GarageStorage's own garage before. All objects are in memory until the import is done.
+///
+/// Objects of one identity that the garage has already are replaced.
+public struct GarageStorageImporter {
+  private let url: URL
+  private let types: [any Codable.Type]
+  private let names: [String: any Codable.Type]
+
+  /// The app's own strategy for dates in `Codable` objects, where it had one. Nil: GarageStorage's
+  /// (`yyyy-MM-dd'T'HH:mm:ssZZZZZ`).
+  public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy?
+
+  /// What the app's encryption delegate did to decrypt; nil where it had none.
+  public var decrypt: ((String) throws -> Data)?
+
+  /// Called with each object after it was parked, inside the write that the import is. For what records have no place
+  /// for, such as the date of creation. What it throws ends the import, which then leaves the garage as it was.
+  public var didImport: ((ImportedGarageStorageObject) throws -> Void)?
+
+  /// An importer of one store.
+  ///
+  /// - Parameters:
+  ///   - url: GarageStorage's SQLite file.
+  ///   - types: the types that were parked, found by their unqualified names.
+  ///   - names: types that had other names, by these: of Objective-C classes, of types that were renamed, and of
+  ///     several types with one unqualified name.
+  ///   - decrypt: what the app's encryption delegate did to decrypt.
+  public init(
+    storeAt url: URL, types: [any Codable.Type], names: [String: any Codable.Type] = [:],
+    decrypt: ((String) throws -> Data)? = nil
+  ) {
+    self.url = url
+    self.types = types
+    self.names = names
+    self.decrypt = decrypt
+  }
+
+  /// Imports everything.
+  ///
+  /// - Throws: ``GarageStorageImportError`` for a store that cannot be read at all, `GarageError` for types that cannot
+  ///   be parked and for what fails in the garage, and what ``didImport`` throws.
+  public func importObjects(into garage: Garage) throws -> GarageStorageImportReport {
+    let types = try LegacyTypes(types, names: names)
+    let file = try CoreDataFile(copying: url)
+    var report = GarageStorageImportReport()
+    let objects = try findObjects(in: file, types, &report)
+    let source = LegacySource(objects, file: file, payload: LegacyPayload(types: types, decrypt: decrypt))
+    let session = garage.makeImportSession(
+      source: source, types: try RegisteredTypes(types.all), foreign: LegacyDates(dateDecodingStrategy))
+    let found = report
+    return try garage.write { writer in
+      // From the start, should the write be repeated.
+      var report = found
+      for place in objects.indices { try importObject(place, source, session, writer, &report) }
+      report.failures.sort { $0.row < $1.row }
+      return report
+    }
+  }
+
+  // MARK: - What there is
+
+  private func findObjects(
+    in file: CoreDataFile, _ types: LegacyTypes, _ report: inout GarageStorageImportReport
+  ) throws -> [LegacyObject] {
+    var objects: [LegacyObject] = []
+    var places: [[UInt8]: Int] = [:]
+    var failures: [GarageStorageImportReport.Failure] = []
+    let lost = try file.scan { row in
+      guard let name = row.typeName else { return failures.append(row.failure("it has no type")) }
+      guard let type = types.type(named: name) else {
+        return failures.append(row.failure(types.reasonForNone(named: name)))
+      }
+      guard let identity = identity(of: row, type, place: objects.count) else {
+        return failures.append(row.failure("it has no identifier"))
+      }
+      let object = LegacyObject(row: row, type: type, identity: identity)
+      let key = LegacySource.key(identity)
+      guard let place = places[key] else {
+        places[key] = objects.count
+        return objects.append(object)
+      }
+      // GarageStorage does not see to it that there is one of each.
+      let isNewer = row.modified >= objects[place].row.modified
+      failures.append(
+        (isNewer ? objects[place].row : row).failure("there is a newer object of the same identifier"))
+      if isNewer { objects[place] = object }
+    }
+    report.failures = failures
+    for (key, reason) in lost {
+      report.failures.append(.init(row: key, typeName: "", identifier: "", reason: reason))
+    }
+    return objects
+  }
+
+  /// Values that are identified by their content have hash values that mean nothing any more: they get a digest when
+  /// they are parked.
+  private func identity(of row: LegacyRow, _ type: LegacyTypes.Known, place: Int) -> RecordIdentity? {
+    guard let tag = try? TypeDescription.of(type.type).identityTag.digest else { return nil }
+    guard type.isIdentified else { return LegacySource.unnamed(place, tag: tag) }
+    return row.identifier.flatMap { try? TypeDescription.identity(of: type.type, id: $0) }
+  }
+
+  // MARK: - One object
+
+  private func importObject(
+    _ place: Int, _ source: LegacySource, _ session: GraphDecodingSession, _ writer: GarageWriter,
+    _ report: inout GarageStorageImportReport
+  ) throws {
+    let legacy = source.objects[place]
+    let object: any Codable
+    let graph: EncodedGraph
+    do {
+      object = try decode(legacy.type.type, place, source, session)
+      let time = legacy.row.modificationDate.map { UInt64(max(0, $0.timeIntervalSince1970 * 1000)) }
+      graph = try writer.garage.encode(alone: object, time: time) { !source.has($0) }
+    } catch {
+      let reason = source.reasons[place] ?? describedAsGarageError(error)
+      return report.failures.append(legacy.row.failure(reason))
+    }
+    guard let identity = graph.roots.first else { return }
+    try writer.put(graph)
+    report.importedCounts[legacy.type.name, default: 0] += 1
+    if legacy.type.isIdentified, identity.identifier != legacy.identity.identifier {
+      report.notices.append(
+        legacy.row.failure("it was parked under its own identifier, \"\(identity.identifier)\""))
+    }
+    try didImport?(
+      ImportedGarageStorageObject(
+        object: object, identifier: identity.identifier, typeName: legacy.row.typeName ?? "",
+        formerIdentifier: legacy.row.identifier, creationDate: legacy.row.creationDate,
+        modificationDate: legacy.row.modificationDate, syncStatus: legacy.row.syncStatus))
+  }
+
+  /// An error makes the session forget what it has decoded: what another object did to this one goes with it. So it
+  /// is tried again, in the end without the hints, which may lead into a circle that is none.
+  private func decode<T: Codable>(
+    _ type: T.Type, _ place: Int, _ source: LegacySource, _ session: GraphDecodingSession
+  ) throws -> any Codable {
+    let identity = source.objects[place].identity
+    func object(_ identity: RecordIdentity) throws -> any Codable {
+      guard let object = try session.object(type, identity) else {
+        throw LegacyPayloadError(reason: "it is of another class than its type says")
+      }
+      return object
+    }
+    let first: any Error
+    do { return try object(identity) } catch {
+      if source.reasons[place] != nil { throw error }
+      first = error
+    }
+    source.hints = false
+    defer { source.hints = true }
+    do { return try object(identity) } catch let error as GraphCodingError {
+      switch error {
+      case .identityMismatch:
+        guard let unnamed = LegacySource.unnamed(place, tag: identity.tag) else { throw error }
+        return try object(unnamed)
+      case .cycle: throw first
+      default: throw error
+      }
+    }
+  }
+}
+
+extension LegacyRow {
+  fileprivate var modified: Date { modificationDate ?? creationDate ?? .distantPast }
+
+  fileprivate func failure(_ reason: String) -> GarageStorageImportReport.Failure {
+    .init(row: key, typeName: typeName ?? "", identifier: identifier ?? "", reason: reason)
+  }
+}

@@ -1,0 +1,105 @@
+internal import Foundation
+internal import GarageCoding
+
+/// One object of the store, and under which identity it is decoded.
+struct LegacyObject {
+  let row: LegacyRow
+  let type: LegacyTypes.Known
+  let identity: RecordIdentity
+}
+
+/// The objects of a GarageStorage store as records, made when they are asked for.
+final class LegacySource: RecordSource {
+  let objects: [LegacyObject]
+  /// Whether records say what their texts may refer to.
+  var hints = true
+  /// Why payloads could not be read, by place.
+  private(set) var reasons: [Int: String] = [:]
+  private let file: CoreDataFile
+  private let payload: LegacyPayload
+  private let encoder = GraphEncoder()
+  /// Places by record key, and by identifier as it stands in the store.
+  private var places: [[UInt8]: Int] = [:]
+  private var placesByText: [String: [Int]] = [:]
+
+  init(_ objects: [LegacyObject], file: CoreDataFile, payload: LegacyPayload) {
+    self.objects = objects
+    self.file = file
+    self.payload = payload
+    for (place, object) in objects.enumerated() {
+      places[LegacySource.key(object.identity)] = place
+      if object.type.isIdentified, let text = object.row.identifier {
+        placesByText[text, default: []].append(place)
+      }
+    }
+  }
+
+  static func key(_ identity: RecordIdentity) -> [UInt8] {
+    withUnsafeBytes(of: identity.tag.bigEndian) { Array($0) } + identity.identifier.keyBytes
+  }
+
+  /// Whether the store has an object of that identity.
+  func has(_ identity: RecordIdentity) -> Bool { places[LegacySource.key(identity)] != nil }
+
+  func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    let key = withUnsafeBytes(of: tag.bigEndian) { Array($0) } + keyIdentifier.withUnsafeBytes { Array($0) }
+    guard let place = places[key] ?? LegacySource.place(of: keyIdentifier, in: objects.indices) else {
+      return try body(nil)
+    }
+    let record = record(place, as: LegacySource.unnamed(place, keyIdentifier, objects[place].identity))
+    return try body(record.span.bytes)
+  }
+
+  func shapeText(_ digest: UInt64) throws -> [UInt8]? { nil }
+
+  func tagName(_ digest: UInt64) throws -> String? { nil }
+
+  /// The record of an object. One whose payload cannot be read is damaged: whoever decodes it says so, and who only
+  /// may refer to it is not concerned.
+  private func record(_ place: Int, as identity: RecordIdentity) -> [UInt8] {
+    let object = objects[place]
+    do {
+      guard let text = try file.payload(object.row.key) else {
+        throw LegacyPayloadError(reason: "it has no data")
+      }
+      let (value, texts) = try payload.value(of: text)
+      return try encoder.record(
+        of: value, referringTo: hints ? hints(texts, except: place) : [], as: object.type.type, identity)
+    } catch {
+      reasons[place] = "\(error)"
+      return [0]
+    }
+  }
+
+  private func hints(_ texts: [String], except place: Int) -> [(RecordIdentity, Any.Type)] {
+    texts.flatMap { placesByText[$0] ?? [] }.filter { $0 != place }.map {
+      (objects[$0].identity, objects[$0].type.type)
+    }
+  }
+
+  // MARK: - Objects without an identifier of their own
+
+  /// An identity for an object that is identified by its content, or whose identifier is not to be trusted: that of
+  /// its place. Such a record may decode to an object of any identity.
+  static func unnamed(_ place: Int, tag: UInt64) -> RecordIdentity? {
+    let number = withUnsafeBytes(of: UInt64(place).bigEndian) { Array($0) }
+    let bytes = [IdentifierKind.digest.rawValue] + Array("importer".utf8) + number
+    return Identifier(bytes: bytes).map { RecordIdentity(tag: tag, identifier: $0) }
+  }
+
+  private static func place(of keyIdentifier: RawSpan, in places: Range<Int>) -> Int? {
+    let bytes = keyIdentifier.withUnsafeBytes { Array($0) }
+    guard bytes.count == 17, bytes.first == IdentifierKind.digest.rawValue,
+      bytes[1..<9].elementsEqual("importer".utf8)
+    else { return nil }
+    let place = bytes[9...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return Int(exactly: place).flatMap { places.contains($0) ? $0 : nil }
+  }
+
+  private static func unnamed(_ place: Int, _ keyIdentifier: RawSpan, _ identity: RecordIdentity)
+    -> RecordIdentity
+  {
+    guard self.place(of: keyIdentifier, in: place..<(place + 1)) != nil else { return identity }
+    return unnamed(place, tag: identity.tag) ?? identity
+  }
+}

@@ -1,0 +1,33 @@
+package import GarageCoding
+
+// For importers, which bring objects with what another store knows of them.
+
+extension Garage {
+  /// A session that decodes records made of another library's JSON, with this garage's `userInfo`.
+  package func makeImportSession(
+    source: any RecordSource, types: RegisteredTypes, foreign: any ForeignReading
+  ) -> GraphDecodingSession {
+    GraphDecodingSession(source: source, types: types, userInfo: userInfo, foreign: foreign)
+  }
+
+  /// Encodes one object, and those that it refers to where `isIncluded` says so.
+  ///
+  /// - Parameter time: when the object was changed, in milliseconds since 1970-01-01 UTC; nil asks the clock.
+  package func encode(
+    alone object: any Encodable, time: UInt64?, including isIncluded: (RecordIdentity) -> Bool
+  ) throws -> EncodedGraph {
+    try translatingErrors { try encoder.encode(object, time: time, including: isIncluded) }
+  }
+}
+
+extension GarageWriting {
+  /// Writes the records of a graph.
+  package func put(_ graph: EncodedGraph) throws {
+    try withWriteAccess { try $0.put(graph) }
+  }
+}
+
+/// What an error of the layers below says, as a verb would.
+package func describedAsGarageError(_ error: any Error) -> String {
+  do { return try translatingErrors { throw error } } catch { return "\(error)" }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import GarageLegacy
+import GarageMemory
+import GarageStorage
+import Testing
+
+@Suite struct LegacyDamageTests {
+  private func reasons(_ report: GarageStorageImportReport) -> [String: String] {
+    Dictionary(report.failures.map { ($0.identifier, $0.reason) }, uniquingKeysWith: { $0 + $1 })
+  }
+
+  @Test func whatCannotBeDecodedIsReported() throws {
+    let store = try OldStore()
+    try store.add("Pilgrim", "whole", "{\"id\":\"whole\",\"super\":{}}")
+    try store.add("Pilgrim", "cut", "{\"id\":\"cut\",\"next")
+    try store.add("Pilgrim", "noData", nil)
+    try store.add("Pilgrim", "list", "[1]")
+    try store.add(nil, "noType", "{}")
+    try store.add("Pilgrim", nil, "{\"id\":\"x\"}")
+    try store.add("Stranger", "unknown", "{}")
+    try store.add("Room2", "5", "{\"id\":5,\"size\":\"large\"}")
+    try store.add("Room2", "6", "{\"id\":6}")
+    try store.add(
+      "Token", "A1B2C3D4-0000-0000-0000-000000000001",
+      "{\"id\":\"A1B2C3D4-0000-0000-0000-000000000001\",\"owner\":\"Nobody\"}")
+    try store.add("Pilgrim", "one", "{\"id\":\"one\",\"next\":\"two\"}")
+    try store.add("Pilgrim", "two", "{\"id\":\"two\",\"next\":\"one\"}")
+    try store.add("Pilgrim", "afterCut", "{\"id\":\"afterCut\",\"next\":\"cut\"}")
+    try store.add("Pilgrim", "afterGone", "{\"id\":\"afterGone\",\"next\":\"gone\"}")
+    try store.add("Pilgrim", "twice", "{\"id\":\"twice\",\"next\":\"whole\"}", modified: 5)
+    try store.add("Pilgrim", "twice", "{\"id\":\"twice\"}", modified: 4)
+    try store.add("Pilgrim", "deep", "{\"id\":" + String(repeating: "[", count: 100_000))
+    try store.add(
+      "Vessel", "V",
+      "{\"name\":\"V\",\"launched_on\":{\"gs_type\":\"gs_transformableType\",\"gs_transformableType\":\"gs_other\"}}"
+    )
+    let garage = try Garage(MemoryStorage())
+    let report = try GarageStorageImporter(
+      storeAt: store.url, types: [Pilgrim.self, Room2.self, Token.self, Citizen.self, Vessel.self]
+    ).importObjects(into: garage)
+    #expect(report.importedCounts == ["Pilgrim": 3], "\(report)")
+    #expect(try garage.retrieveAll(Pilgrim.self).map(\.id) == ["afterGone", "twice", "whole"])
+    #expect(try garage.retrieve(Pilgrim.self, identifier: "twice")?.next?.id == "whole")
+
+    let reasons = reasons(report)
+    #expect(
+      reasons["cut"]?.contains("no JSON") == true && reasons["list"]?.contains("no JSON object") == true)
+    #expect(reasons["noData"]?.contains("no data") == true && reasons["noType"] == "it has no type")
+    #expect(reasons[""] == "it has no identifier" && reasons["unknown"]?.contains("names:") == true)
+    #expect(reasons["5"]?.contains("Double") == true && reasons["6"]?.contains("size") == true)
+    #expect(
+      reasons["A1B2C3D4-0000-0000-0000-000000000001"]?.contains(
+        "Missing Identifiable reference of type: Citizen with id: Nobody") == true)
+    for name in ["one", "two"] {
+      #expect(reasons[name]?.contains("→ Pilgrim \"") == true && reasons[name]?.contains("@Linked") == true)
+    }
+    #expect(reasons["afterCut"]?.contains("Pilgrim \"cut\"") == true)
+    #expect(reasons["twice"]?.contains("newer") == true && reasons["deep"]?.contains("too deep") == true)
+    #expect(reasons["V"]?.contains("gs_other") == true)
+    #expect(report.failures.map(\.row) == report.failures.map(\.row).sorted())
+  }
+
+  @Test(arguments: [1, 2, 3])
+  func whatIsWholeInADamagedFileComesOver(_ seed: Int) throws {
+    let count = 1000
+    let store = try OldStore(journal: "DELETE")
+    try store.run("BEGIN")
+    for number in 0..<count {
+      try store.add("Room2", "\(number)", "{\"id\":\(number),\"size\":\(number).5}")
+    }
+    try store.run("COMMIT")
+    store.close()
+    var bytes = try Data(contentsOf: store.url)
+    let pageSize = 4096, pages = bytes.count / pageSize
+    // Not the first pages: they hold the table's root.
+    let damaged = [pages / 3 * seed / 2 + 6, pages - 2 - seed]
+    for page in damaged {
+      for offset in 0..<pageSize {
+        bytes[page * pageSize + offset] = UInt8(truncatingIfNeeded: offset &* 37 &+ seed)
+      }
+    }
+    try bytes.write(to: store.url)
+    let before = try store.snapshot()
+    let garage = try Garage(MemoryStorage())
+    let report = try GarageStorageImporter(storeAt: store.url, types: [Room2.self]).importObjects(
+      into: garage)
+    let found = try garage.retrieveAll(Room2.self)
+    #expect(
+      found.count == report.importedCount && found.count > count / 2 && found.count < count, "seed \(seed)")
+    for room in found { #expect(room.size == Double(room.id) + 0.5) }
+    #expect(report.importedCount + report.failures.count == count, "seed \(seed): \(report.importedCount)")
+    #expect(try store.snapshot() == before)
+  }
+
+  @Test func whatIsNoStoreIsRefused() throws {
+    let garage = try Garage(MemoryStorage())
+    let store = try OldStore(journal: "DELETE")
+    func importing(_ url: URL) throws {
+      _ = try GarageStorageImporter(storeAt: url, types: [Room2.self]).importObjects(into: garage)
+    }
+    let missing = store.folder.appendingPathComponent("missing")
+    #expect(throws: GarageStorageImportError.noStore(path: missing.path)) { try importing(missing) }
+    try Data("not a database, but long enough to be taken for one".utf8).write(to: missing)
+    #expect(throws: GarageStorageImportError.self) { try importing(missing) }
+    try store.run("DROP TABLE ZGSCOREDATAOBJECT")
+    #expect(throws: GarageStorageImportError.noGarageStorageStore(path: store.url.path)) {
+      try importing(store.url)
+    }
+  }
+
+  @Test func anErrorLeavesTheGarageAsItWas() throws {
+    struct Enough: Error {}
+    let store = try OldStore()
+    for number in 0..<10 { try store.add("Room2", "\(number)", "{\"id\":\(number),\"size\":1}") }
+    let garage = try Garage(MemoryStorage())
+    var importer = GarageStorageImporter(storeAt: store.url, types: [Room2.self])
+    importer.didImport = { if $0.formerIdentifier == "7" { throw Enough() } }
+    #expect(throws: Enough.self) { _ = try importer.importObjects(into: garage) }
+    #expect(try garage.count(Room2.self) == 0)
+  }
+}
+
+@Suite struct SpellingTests {
+  @Test func theOldSpellingsDoTheSame() throws {
+    let garage = try Garage(MemoryStorage())
+    let vessel = Vessel()
+    vessel.name = "V"
+    try garage.parkObject(vessel)
+    try garage.parkObjects([Crate(1), Crate(2)])
+    #expect(try garage.retrieveObject(Vessel.self, identifier: "V")?.name == "V")
+    #expect(try garage.retrieveAllObjects(Crate.self).count == 2)
+    try garage.deleteObject(vessel)
+    try garage.deleteAllObjects(Crate.self)
+    #expect(try garage.retrieveAllObjects(Crate.self).isEmpty && garage.count(Vessel.self) == 0)
+    try garage.parkObject(vessel)
+    garage.deleteAllObjects { result in #expect(throws: Never.self) { try result.get() } }
+    #expect(try garage.count(Vessel.self) == 0)
+  }
+}
