@@ -1,10 +1,10 @@
 # Every command that the project needs. `make demo` and `make test` install what is missing, then run.
 
 SWIFT ?= swift
-# How long 'make fuzz' goes on for each driver.
+# How long 'make fuzz' goes on for each driver and each fuzzer.
 SECONDS ?= 60
 
-.PHONY: help demo test lint format engines consumer fuzz bench check-archive clean
+.PHONY: help demo test lint format engines consumer fuzz test-address test-thread bench check-archive clean
 
 help:
 	@echo 'make demo           build in release mode and park this machine'"'"'s package database'
@@ -12,7 +12,9 @@ help:
 	@echo 'make lint           check the style only'
 	@echo 'make format         format the sources in place'
 	@echo 'make consumer       build an app package against this one: no third-party code allowed'
-	@echo 'make fuzz           random histories with fresh seeds on every driver, SECONDS=60 each'
+	@echo 'make fuzz           random histories on every driver, and fuzzers of stored bytes: SECONDS=60 each'
+	@echo 'make test-address   the tests under AddressSanitizer'
+	@echo 'make test-thread    the tests under ThreadSanitizer'
 	@echo 'make bench          measure beside the peers: Docs/Benchmarks.md; ARGUMENTS=--quick for two minutes'
 	@echo 'make check-archive  compare the demo with an independent count over the full Debian archive'
 	@echo 'make clean          remove everything that was built'
@@ -41,6 +43,13 @@ consumer: engines
 
 fuzz: engines
 	GARAGE_FUZZ_SECONDS=$(SECONDS) $(SWIFT) test --disable-xctest --filter FuzzTests
+	Scripts/fuzz.sh $(SECONDS)
+
+test-address: engines
+	Scripts/sanitize.sh address
+
+test-thread: engines
+	Scripts/sanitize.sh thread
 
 # Standard output has the result only: `make --silent bench ARGUMENTS=--json >rows.json`.
 bench: engines

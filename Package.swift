@@ -71,6 +71,10 @@ let package = Package(
       name: "GarageChild",
       dependencies: ["GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB"],
       path: "Tests/GarageChild", swiftSettings: settings),
+    .executableTarget(
+      name: "GarageFuzz",
+      dependencies: ["GarageStorage", "GarageCoding", "GarageDriver", "GarageMemory", "CGarage"],
+      path: "Tests/GarageFuzz", swiftSettings: settings),
     .testTarget(
       name: "GarageDriverTests", dependencies: ["GarageDriver", "CGarage"], swiftSettings: settings),
     .testTarget(name: "GarageMemoryTests", dependencies: ["GarageMemory"], swiftSettings: settings),
@@ -98,7 +102,7 @@ let package = Package(
       name: "GarageStorageTests",
       dependencies: [
         "GarageStorage", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageConformance", "GarageChild",
-        "GarageSealing", "InsecureSealer",
+        "GarageSealing", "InsecureSealer", "GarageFuzz",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Runs the tests under a sanitizer: sanitize.sh address|thread [swift test's options]
+#
+# Without options, those that a sanitizer can tell something about: not the ones that measure memory or stacks, fill
+# disks, kill processes or take minutes as they are.
+set -eu
+cd "$(dirname "$0")/.."
+
+kind=${1:?address or thread}
+shift
+swift=${SWIFT:-swift}
+
+# Coders are pooled and never freed, and Swift's own type metadata is not either: leaks say nothing.
+ASAN_OPTIONS="detect_leaks=0:detect_stack_use_after_return=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+TSAN_OPTIONS="suppressions=$PWD/Scripts/thread-suppressions.txt:halt_on_error=1${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
+export ASAN_OPTIONS TSAN_OPTIONS
+
+if [ $# -eq 0 ]; then
+  set -- --filter 'GarageCodingTests|GarageStorageTests|GarageMemoryTests|GarageSQLiteTests|GarageLMDBTests' \
+    --skip 'ProcessTests|SharingTests|RoomTests|ReaderTests|CorpusTests|ChainTests|Memory.*Flat|Full|Depth'
+fi
+exec "$swift" test --disable-xctest --sanitize "$kind" --scratch-path ".build-$kind" "$@"

@@ -1,0 +1,64 @@
+import Foundation
+import GarageCoding
+
+internal import CGarage
+
+/// Something that takes any bytes. What it must never do: crash, hang, take memory without bound, or give back
+/// another value than was stored.
+protocol Fuzzer: AnyObject {
+  /// Inputs to begin with, beside those of the corpus.
+  var seeds: [[UInt8]] { get }
+  /// Runs one case.
+  func run(_ input: [UInt8])
+  /// Changes an input, knowing what it is.
+  func mutate(_ input: [UInt8], _ random: InputRandom) -> [UInt8]
+}
+
+/// Ends the process: something was stored and came back differently.
+func fail(_ message: String) -> Never {
+  FileHandle.standardError.write(Data("fault: \(message)\n".utf8))
+  abort()
+}
+
+/// Puts the checksum right, so that what is behind it is reached.
+func seal(_ record: inout [UInt8], key: [UInt8]) {
+  guard record.count >= 12 else { return }
+  var crc = key.withUnsafeBytes { garage_crc32c(0, $0.baseAddress, $0.count) }
+  crc = record.withUnsafeBytes { garage_crc32c(crc, $0.baseAddress, 2) }
+  crc = record.withUnsafeBytes { garage_crc32c(crc, $0.baseAddress.map { $0 + 6 }, $0.count - 6) }
+  for byte in 0..<4 { record[2 + byte] = UInt8(truncatingIfNeeded: crc >> UInt32(8 * byte)) }
+}
+
+func keyBytes(tag: UInt64, _ identifier: some Sequence<UInt8>) -> [UInt8] {
+  (0..<8).map { UInt8(truncatingIfNeeded: tag >> UInt64(56 - 8 * $0)) } + identifier
+}
+
+/// Records in memory.
+final class FuzzSource: RecordSource {
+  var records: [[UInt8]: [UInt8]] = [:]
+  var shapes: [UInt64: [UInt8]] = [:]
+  var tags: [UInt64: String] = [:]
+  /// What every identity has that is not among the records: sealed for its key.
+  var everywhere: [UInt8]?
+  /// The text of every shape that is not known.
+  var unknownShape: [UInt8]?
+
+  func add(_ graph: EncodedGraph) {
+    for record in graph.records {
+      records[Array(graph.keys[record.key].dropFirst())] = Array(graph.bytes[record.value])
+    }
+    for shape in graph.shapes { shapes[shape.digest] = shape.text }
+    for tag in graph.tags { tags[tag.digest] = tag.name }
+  }
+
+  func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    let key = keyBytes(tag: tag, keyIdentifier.withUnsafeBytes { Array($0) })
+    if let record = records[key] { return try body(record.span.bytes) }
+    guard var record = everywhere else { return try body(nil) }
+    seal(&record, key: key)
+    return try body(record.span.bytes)
+  }
+
+  func shapeText(_ digest: UInt64) throws -> [UInt8]? { shapes[digest] ?? unknownShape }
+  func tagName(_ digest: UInt64) throws -> String? { tags[digest] }
+}

@@ -1,0 +1,30 @@
+import Foundation
+
+// Fuzzes what reads stored bytes.
+//
+//     GarageFuzz FUZZER [--seconds N] [--cases N] [--seed N] [--case N] [--memory MEGABYTES] [--corpus FOLDER]
+//
+// FUZZER is `records` (any bytes as a record), `types` (random values of random types) or `stores` (a store whose
+// entries were changed). What fails ends the process with a signal and says `--case`, which repeats it. Built with
+// `-D LIBFUZZER -sanitize=fuzzer` it is a program of libFuzzer's, with its options behind FUZZER.
+
+private let arguments = CommandLine.arguments
+
+private func fuzzer(_ name: String) throws -> any Fuzzer {
+  switch name {
+  case "records": return try RecordFuzzer()
+  case "types": return TypeFuzzer()
+  case "stores": return try StoreFuzzer()
+  default:
+    FileHandle.standardError.write(Data("usage: GarageFuzz records|types|stores [options]\n".utf8))
+    exit(2)
+  }
+}
+
+nonisolated(unsafe) let current = try fuzzer(arguments.count > 1 ? arguments[1] : "")
+
+#if LIBFUZZER
+  LibFuzzer.run(Array(arguments[..<1] + arguments.dropFirst(2)))
+#else
+  try SeededRun(current, name: arguments[1], Array(arguments.dropFirst(2))).run()
+#endif
