@@ -81,19 +81,14 @@ class Cursor:
         return int.from_bytes(self.take(count, what), "little", signed=signed)
 
     def varint(self, what):
-        """LEB128, at most 64 bits."""
-        result, shift = 0, 0
-        while True:
+        """LEB128, at most 8 bytes."""
+        result = 0
+        for shift in range(0, 56, 7):
             byte = self.byte(what)
             result |= (byte & 0x7F) << shift
-            shift += 7
             if byte < 0x80:
-                break
-            if shift > 63:
-                raise Damage(f"{what} is a number of more than 64 bits")
-        if result >> 64:
-            raise Damage(f"{what} is a number of more than 64 bits")
-        return result
+                return result
+        raise Damage(f"{what} is a number of more than 8 bytes")
 
     def counted(self, what):
         return self.take(self.varint(what), what)
@@ -325,6 +320,11 @@ class Body:
         self.cursor.varint("a version")
         return self.marked(depth)
 
+    def with_status(self, tag, depth):
+        if self.cursor.byte("a sync status") > 3:
+            raise Damage("there is no such sync status")
+        return self.marked(depth)
+
     def marked(self, depth):
         """The value behind a version or a status, which says nothing in JSON."""
         self.check(depth)
@@ -342,7 +342,7 @@ class Body:
         0x04: integer, 0x05: integer, 0x06: integer, 0x07: integer, 0x08: integer, 0x09: unsigned, 0x0A: unsigned,
         0x0B: float, 0x0C: float, 0x0D: float, 0x0E: uuid, 0x0F: decimal, 0x10: data, 0x11: data,
         0x12: string, 0x13: string, 0x14: map, 0x15: map, 0x16: array, 0x17: array, 0x18: packed, 0x19: packed,
-        0x1A: numbered_reference, 0x1B: numbered_reference, 0x1C: canonical_reference, 0x1E: versioned,
+        0x1A: numbered_reference, 0x1B: numbered_reference, 0x1C: canonical_reference, 0x1D: with_status, 0x1E: versioned,
     }
 
 

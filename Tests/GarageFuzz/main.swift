@@ -21,10 +21,16 @@ private func fuzzer(_ name: String) throws -> any Fuzzer {
   }
 }
 
-nonisolated(unsafe) let current = try fuzzer(arguments.count > 1 ? arguments[1] : "")
+// libFuzzer starts itself again for some of its work, and knows nothing of our argument.
+private let inherited = ProcessInfo.processInfo.environment["GARAGE_FUZZER"]
+private let name = inherited ?? (arguments.count > 1 ? arguments[1] : "")
+private let options = Array(arguments.dropFirst(inherited == nil ? 2 : 1))
+
+nonisolated(unsafe) let current = try fuzzer(name)
 
 #if LIBFUZZER
-  LibFuzzer.run(Array(arguments[..<1] + arguments.dropFirst(2)))
+  setenv("GARAGE_FUZZER", name, 1)
+  LibFuzzer.run([arguments[0]] + options)
 #else
-  try SeededRun(current, name: arguments[1], Array(arguments.dropFirst(2))).run()
+  try SeededRun(current, name: name, options).run()
 #endif
