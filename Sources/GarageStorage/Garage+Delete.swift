@@ -74,8 +74,9 @@ extension WriteAccess {
 
   func delete<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws {
     let stored = try StoredType.of(type)
-    guard try reading.recordKey(type, identifier) != nil else { throw nothing(stored.name, identifier) }
-    _ = try removeRecords(stored.tags, identifier)
+    // A record of a type that shares its identity space may be of another class.
+    let isThere = try !stored.sharesSpaceWithSuperclass || reading.recordKey(type, identifier) != nil
+    guard try isThere && removeRecords(stored.tags, identifier) else { throw nothing(stored.name, identifier) }
   }
 
   func deleteAll<T: Codable>(_ type: T.Type) throws {

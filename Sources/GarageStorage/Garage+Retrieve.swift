@@ -13,7 +13,10 @@ extension GarageReading {
   ///   ``GarageError/cycle(path:)``, ``GarageError/unregisteredClass(tag:type:identifier:)``, `DecodingError`
   ///   and other errors of `init(from:)`, ``GarageError/storage(_:)``.
   public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws -> T? {
-    try withReadAccess { try $0.object(type, $0.identifier(of: type, identifier)) }
+    // Out through a variable: each generic layer below that returns a `T?` looks its metadata up.
+    var object: T?
+    try withReadAccess { try $0.find(type, id: identifier) { object = $0 } }
+    return object
   }
 
   /// The object of this type with the identifier that ``identifier(for:)`` gave; nil where there is none.
@@ -44,7 +47,7 @@ extension GarageReading {
   public func retrieveAll<T: Codable>(_ type: T.Type) throws -> [T] {
     var objects: [T] = []
     try withReadAccess { access in
-      try access.visitObjects(type, inOneSession: true) { objects.append($0) }
+      try access.visitObjects(type, inOneSession: true) { object in objects.append(object) }
     }
     return objects
   }
@@ -106,6 +109,37 @@ extension GarageReading {
 // MARK: - Decoding
 
 extension ReadAccess {
+  /// Decodes the object with that `id` and hands it to `found`, where there is one.
+  func find<T: Codable & Identifiable>(
+    _ type: T.Type, id: T.ID, _ found: (consuming T) throws -> Void
+  ) throws {
+    let stored = try StoredType.of(type)
+    var isDone = false
+    if stored.tags.count == 1 && !fetchesAhead {
+      isDone = try stored.withShortIdentifier(of: id) { try find(type, stored.tag, $0, found) }
+    }
+    if isDone { return }
+    if let object = try object(type, identifier(of: type, id)) { try found(object) }
+  }
+
+  /// The same where its record can be under one key only, whose identifier is given as keys hold it, uncut.
+  ///
+  /// Most objects refer to nothing. Decoded from the bytes at hand, they need no place in a graph.
+  private func find<T: Codable>(
+    _ type: T.Type, _ tag: UInt64, _ identifier: RawSpan, _ found: (consuming T) throws -> Void
+  ) throws {
+    let (session, _) = makeSession()
+    try KeyLayout.withRecordKey(tag: tag, identifier) { key in
+      try transaction.withValue(for: key) { record in
+        guard let record else { return }
+        let object = try session.object(
+          type, tag: tag, keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount),
+          record: record)
+        if let object { try found(object) }
+      }
+    }
+  }
+
   /// Decodes one object. `tag` is the identity tag where it is not the type's present one.
   func object<T: Codable>(_ type: T.Type, _ identifier: Identifier, _ tag: UInt64? = nil) throws -> T? {
     let stored = try StoredType.of(type)
@@ -126,7 +160,9 @@ extension ReadAccess {
   ///
   /// - Parameter inOneSession: whether all are held, and shared, to the end. Else `visit` may be users' code,
   ///   which changes what the transaction can change.
-  func visitObjects<T: Codable>(_ type: T.Type, inOneSession: Bool, _ visit: (T) throws -> Void) throws {
+  func visitObjects<T: Codable>(
+    _ type: T.Type, inOneSession: Bool, _ visit: (consuming T) throws -> Void
+  ) throws {
     let (session, source) = makeSession()
     var limit = SessionLimit()
     let mayChange = isWriting && !inOneSession
@@ -147,7 +183,7 @@ extension ReadAccess {
   /// Lends the records of a type to `decode`, one after another, and what that returned to `visit`.
   private func visitRecords<T>(
     _ stored: StoredType, _ source: TransactionSource, mayChange: Bool,
-    decode: (RawSpan, RawSpan) throws -> T?, visit: (T) throws -> Void
+    decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
     let tags = try presentTags(of: stored)
     if tags.count == 1 && !mayChange && !fetchesAhead {
@@ -182,7 +218,7 @@ extension ReadAccess {
   /// The same in few round trips: a block of records at a time, and then all that these refer to.
   private func visitBlocks<T>(
     _ nextKey: () throws -> StorageKey?, _ source: TransactionSource,
-    decode: (RawSpan, RawSpan) throws -> T?, visit: (T) throws -> Void
+    decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
     while true {
       var keys: [StorageKey] = []
