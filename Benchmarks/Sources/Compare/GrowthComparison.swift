@@ -47,7 +47,16 @@ struct GrowthComparison {
         count += people.count
         try add(people, to: stores, &sample)
       }
-      if isWanted(Self.getName(size)) { try measure(Self.getName(size), stores, sample, &samples) }
+      if isWanted(Self.getName(size)) {
+        let name = Self.getName(size)
+        try measure(name, stores, sample, &samples)
+        // The next size may be long in coming.
+        for store in stores {
+          if let row = ResultRow(name, store.subject, RawStore.who, who: store.engine.who, samples) {
+            say(String(format: "  \(store.subject): %.0f ns, raw C %.0f ns", row.subjectValue, row.peerValue))
+          }
+        }
+      }
       if isWanted(Self.memoryName(size)) {
         memoryRows += try stores.compactMap { try Self.memory(size, $0.subject, $0.garage) }
       }
@@ -99,28 +108,36 @@ struct GrowthComparison {
   private func measure(_ name: String, _ stores: [Pair], _ sample: Sampler, _ samples: inout Samples) throws {
     let order = Array(0..<UInt32(sample.people.count))
     let entries = sample.entries
-    let retrieved = Retrieved()
     for round in 0..<rounds {
       samples.beginRound()
-      for store in stores.rotated(by: round) {
-        try samples.measure(
+      var operations: [Operation] = []
+      for store in stores {
+        let retrieved = Retrieved()
+        let retrieve: (Range<Int>) throws -> Void = { range in
+          for index in range {
+            let found = try store.garage.retrieve(Person.self, identifier: sample.people[index].id)
+            if let found { retrieved.people.append(found) }
+          }
+        }
+        operations.append(
           Operation(
             name: name, who: store.subject, count: order.count, prepare: { retrieved.prepare(order.count) },
-            run: {
-              for person in sample.people {
-                if let found = try store.garage.retrieve(Person.self, identifier: person.id) {
-                  retrieved.people.append(found)
-                }
-              }
-            },
+            run: { try retrieve(order.indices) }, runPart: retrieve,
             verify: { try retrieved.verify(sample.people) }))
         var equal = 0
-        try samples.measure(
+        let get: (Range<Int>) -> Void = { range in
+          equal += order.withUnsafeBufferPointer { order in
+            guard let start = order.baseAddress else { return 0 }
+            return entries.withRaw { store.engine.get($0, start + range.lowerBound, range.count, 0) }
+          }
+        }
+        operations.append(
           Operation(
-            name: name, who: store.engine.who, count: order.count,
-            run: { equal = entries.withRaw { store.engine.get($0, order, order.count, 0) } },
+            name: name, who: store.engine.who, count: order.count, prepare: { equal = 0 },
+            run: { get(order.indices) }, runPart: get,
             verify: { try WrongResult.unless(equal == order.count, "\(equal) values are as expected") }))
       }
+      try samples.measureInParts(operations.rotated(by: round), of: 100)
     }
   }
 }
