@@ -4,11 +4,13 @@ SWIFT ?= swift
 # How long 'make fuzz' goes on for each driver and each fuzzer.
 SECONDS ?= 60
 
-.PHONY: help demo test lint format engines consumer fuzz test-address test-thread bench check-archive clean
+.PHONY: help demo test test-crypto lint format engines consumer fuzz test-address test-thread bench
+.PHONY: check-archive clean
 
 help:
 	@echo 'make demo           build in release mode and park this machine'"'"'s package database'
 	@echo 'make test           run every test, build an app package against this one'
+	@echo 'make test-crypto    test GarageCrypto, with swift-crypto, which this downloads and builds'
 	@echo 'make lint           check the style only'
 	@echo 'make format         format the sources in place'
 	@echo 'make consumer       build an app package against this one: no third-party code allowed'
@@ -27,6 +29,11 @@ test: engines
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest
 	Scripts/check-consumer.sh
+
+# Optimized, because the suite runs over the ciphers byte by byte.
+test-crypto: engines
+	$(SWIFT) test --package-path Tests/CryptoTests --scratch-path .build-crypto --disable-xctest \
+		--configuration release
 
 lint:
 	Scripts/check-style.sh
@@ -60,4 +67,4 @@ check-archive: engines
 	Scripts/check-archive.sh
 
 clean:
-	rm -rf .build .build-consumer Benchmarks/.build
+	rm -rf .build .build-consumer .build-crypto Benchmarks/.build

@@ -21,9 +21,20 @@ let package = Package(
     .library(name: "GarageSQLite", targets: ["GarageSQLite"]),
     .library(name: "GarageLMDB", targets: ["GarageLMDB"]),
     .library(name: "GarageSealing", targets: ["GarageSealing"]),
+    .library(name: "GarageCrypto", targets: ["GarageCrypto"]),
     .library(name: "GarageConformance", targets: ["GarageConformance"]),
     .library(name: "GarageLegacy", targets: ["GarageLegacy"]),
     .executable(name: "garage-demo", targets: ["GarageDemo"]),
+  ],
+  traits: [
+    .trait(
+      name: "Crypto",
+      description: "GarageCrypto: sealing with AES-GCM and ChaCha20-Poly1305. Brings swift-crypto along.")
+  ],
+  dependencies: [
+    // Behind a trait that is off by default: neither downloaded nor built unless somebody enables it.
+    // See Docs/Decisions/0001.
+    .package(url: "https://github.com/apple/swift-crypto.git", from: "4.0.0")
   ],
   targets: [
     // Engines and C: no products of their own.
@@ -41,6 +52,13 @@ let package = Package(
     .target(name: "GarageSQLite", dependencies: ["GarageDriver", "CSQLite"], swiftSettings: settings),
     .target(name: "GarageLMDB", dependencies: ["GarageDriver", "CLMDB"], swiftSettings: settings),
     .target(name: "GarageSealing", dependencies: ["GarageDriver"], swiftSettings: settings),
+    .target(
+      name: "GarageCrypto",
+      dependencies: [
+        "GarageSealing", "GarageDriver",
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
+      ],
+      swiftSettings: settings),
     .target(name: "GarageConformance", dependencies: ["GarageDriver"], swiftSettings: settings),
 
     // The graph coder and the front door.

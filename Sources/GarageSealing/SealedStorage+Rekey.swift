@@ -22,7 +22,7 @@ extension SealedStorage {
   ///
   /// ```swift
   /// let storage = try SealedStorage(base, sealer: newSealer, formerSealers: [oldSealer])
-  /// let result = try storage.rekey { print($0.examinedCount, "of", $0.totalCount) }
+  /// let result = try storage.rekey { show($0.examinedCount, of: $0.totalCount) }
   /// if result.isComplete { /* the old key can go */ }
   /// ```
   /// It works in batches, each a write transaction of its own; between them others read and write. Interrupted,

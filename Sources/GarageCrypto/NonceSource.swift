@@ -1,0 +1,67 @@
+#if Crypto
+  internal import GarageDriver
+  internal import Synchronization
+
+  #if canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #elseif canImport(Darwin)
+    internal import Darwin
+  #endif
+
+  /// Nonces of 96 random bits from the system's generator, fetched many at a time: a system call for each would
+  /// cost as much as sealing a small value.
+  ///
+  /// No nonce is handed out twice, in a forked child neither: it gets fresh ones.
+  final class NonceSource: Sendable {
+    static let byteCount = 12
+    /// 252 bytes: getentropy gives up to 256 at a time.
+    private static let batchCount = 21
+
+    private struct Batch: Sendable {
+      var bytes = [UInt8](repeating: 0, count: NonceSource.byteCount * NonceSource.batchCount)
+      /// How many of the bytes were handed out: all, so that the first call fetches.
+      var position = NonceSource.byteCount * NonceSource.batchCount
+      var process = ProcessMark()
+    }
+    private let batch = Mutex(Batch())
+
+    /// Hands out the next nonce.
+    func withNext<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
+      try withUnsafeTemporaryAllocation(byteCount: NonceSource.byteCount, alignment: 8) { nonce in
+        batch.withLock { batch in
+          if batch.position == batch.bytes.count || !batch.process.isOfThisProcess {
+            batch.bytes.withUnsafeMutableBytes(fillWithRandomBytes)
+            batch.position = 0
+            batch.process = ProcessMark()
+          }
+          batch.bytes.withUnsafeBytes { bytes in
+            let end = batch.position + NonceSource.byteCount
+            nonce.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[batch.position..<end]))
+          }
+          batch.position += NonceSource.byteCount
+        }
+        return try body(UnsafeRawBufferPointer(nonce))
+      }
+    }
+  }
+
+  private func fillWithRandomBytes(_ bytes: UnsafeMutableRawBufferPointer) {
+    guard let start = bytes.baseAddress else { return }
+    #if canImport(Darwin)
+      arc4random_buf(start, bytes.count)
+    #elseif canImport(Glibc) || canImport(Musl)
+      if getentropy(start, bytes.count) == 0 { return }
+      fillByGenerator(bytes)
+    #else
+      fillByGenerator(bytes)
+    #endif
+  }
+
+  /// The same eight bytes at a time: Swift's generator waits, or ends the process, where the system has none.
+  private func fillByGenerator(_ bytes: UnsafeMutableRawBufferPointer) {
+    var generator = SystemRandomNumberGenerator()
+    for index in bytes.indices { bytes[index] = generator.next() }
+  }
+#endif
