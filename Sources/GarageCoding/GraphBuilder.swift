@@ -50,6 +50,36 @@ struct GraphBuilder {
         key: keyStart..<graph.keys.count, value: start..<graph.bytes.count, formerTags: tags.formerDigests))
   }
 
+  /// Encodes a typed key's value, which has no identity, and returns what is kept under the key.
+  ///
+  /// - Parameter fullKey: the whole key, where it is kept cut.
+  mutating func valueRecord(
+    _ value: any Encodable, key storedKey: UnsafeRawBufferPointer, fullKey: [UInt8]?, _ core: EncodingCore
+  ) throws -> [UInt8] {
+    key.truncate(to: 0)
+    key.append(keyPrefix)
+    key.append(storedKey)
+    return try core.withBody(of: value) { body in
+      let parts = core.graph
+      var flags: UInt8 = 0
+      if fullKey != nil { flags |= RecordFormat.Flag.hasFullIdentifier }
+      if !parts.pointee.references.isEmpty { flags |= RecordFormat.Flag.hasReferences }
+      if !parts.pointee.shapes.isEmpty { flags |= RecordFormat.Flag.hasShapes }
+      header.truncate(to: 0)
+      header.append(UInt8(RecordFormat.version))
+      header.append(flags)
+      for _ in RecordFormat.checksumOffset..<RecordFormat.valueFixedByteCount { header.append(0) }
+      if let fullKey {
+        header.append(varint: fullKey.count)
+        fullKey.withUnsafeBytes { header.append($0) }
+      }
+      if !parts.pointee.references.isEmpty { writeReferences(core) }
+      if !parts.pointee.shapes.isEmpty { writeShapes(core) }
+      seal(body)
+      return Array(UnsafeBufferPointer(start: header.base, count: header.count)) + Array(body)
+    }
+  }
+
   private mutating func beginKey(of number: Int, _ tags: TypeFacts.Tags, _ core: EncodingCore) -> Bool {
     key.truncate(to: 0)
     key.append(keyPrefix)

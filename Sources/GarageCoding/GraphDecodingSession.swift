@@ -99,6 +99,11 @@ public final class GraphDecodingSession {
     }
   }
 
+  /// Runs `body`, and then what it left to be filled in.
+  func completing<R>(_ body: (GraphWalk) throws -> R) throws -> R {
+    try walk.completing { try body(walk) }
+  }
+
   /// How many identities the session has met: what it holds grows with it.
   public var objectCount: Int { walk.identities.count }
 

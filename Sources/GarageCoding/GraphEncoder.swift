@@ -35,9 +35,7 @@ public final class GraphEncoder: Sendable {
   ///
   /// - Throws: ``GraphCodingError``, `EncodingError`, and what `encode(to:)` of the objects throws.
   public func encode(_ roots: [any Encodable]) throws -> EncodedGraph {
-    try EncodingCore.withCore(userInfo: userInfo) { core in
-      var builder = GraphBuilder(keyPrefix: keyPrefix, time: fixedTime)
-      defer { builder.deallocate() }
+    try withBuilder { builder, core in
       for root in roots {
         let (tag, facts) = try core.writeIdentity(ofRoot: root)
         let count = core.graph.pointee.identities.count
@@ -46,6 +44,14 @@ public final class GraphEncoder: Sendable {
       }
       while let entry = core.beginNext() { try builder.addRecord(of: entry, core) }
       return builder.graph
+    }
+  }
+
+  func withBuilder<R>(_ body: (inout GraphBuilder, EncodingCore) throws -> R) throws -> R {
+    try EncodingCore.withCore(userInfo: userInfo) { core in
+      var builder = GraphBuilder(keyPrefix: keyPrefix, time: fixedTime)
+      defer { builder.deallocate() }
+      return try body(&builder, core)
     }
   }
 

@@ -154,6 +154,22 @@ final class GraphWalk {
     }
   }
 
+  /// Decodes the value of a typed key, whose bytes are at hand: a root that nothing can refer to.
+  func value<T: Decodable>(
+    _ type: T.Type, _ parsed: ParsedRecord, key: UnsafeRawBufferPointer
+  ) throws -> T {
+    // No type has the tag 0; the number is there for what waits to be filled in.
+    let number = self.number(tag: 0, key)
+    recordDepth += 1
+    defer { recordDepth -= 1 }
+    let value = try core.withRecord(parsed, number: number, isWrapped: false, isDigest: false) {
+      try core.state.readAny(type)
+    }
+    if let failure = core.failure { throw failure }
+    fills.complete(number)
+    return value
+  }
+
   private func decodeSubclass<T: Decodable>(_ concrete: TypeFacts, of type: T.Type) throws -> T {
     func decode<C: Decodable>(_ concrete: C.Type) throws -> any Decodable { try core.state.readInline(concrete) }
     guard let decodable = concrete.decodable, let object = try decode(decodable) as? T else {

@@ -34,6 +34,8 @@ extension RecordFormat {
   static let checksumOffset = 2
   static let timeOffset = 6
   static let fixedByteCount = 12
+  /// The same of a typed key's value, which has no time.
+  static let valueFixedByteCount = 6
 
   /// The checksum of a record under a key. `key` is tag and identifier as they stand there.
   static func checksum(key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer) -> UInt32 {

@@ -13,9 +13,13 @@ struct ParsedRecord {
   let typeVersion: Int
   let body: Range<Int>
 
-  /// - Parameter key: the identity tag, 8 bytes, and the identifier as the key holds it.
-  init(key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) throws {
-    guard record.count > RecordFormat.fixedByteCount, let base = record.baseAddress else {
+  /// - Parameters:
+  ///   - key: the identity tag, 8 bytes, and the identifier as the key holds it; a typed key without its space byte.
+  ///   - isValue: whether it is the value of a typed key.
+  @inline(__always)
+  init(key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer, isValue: Bool = false) throws {
+    let fixedByteCount = isValue ? RecordFormat.valueFixedByteCount : RecordFormat.fixedByteCount
+    guard record.count > fixedByteCount, let base = record.baseAddress else {
       throw DamagedBody(reason: "it has \(record.count) bytes, fewer than any record", offset: 0)
     }
     let version = Int(record[0])
@@ -26,7 +30,7 @@ struct ParsedRecord {
     }
     let flags = record[1]
     let end = record.count
-    var at = RecordFormat.fixedByteCount
+    var at = fixedByteCount
     fullIdentifier = try flags & RecordFormat.Flag.hasFullIdentifier == 0 ? nil : readBytes(base, &at, end)
     concreteTag = try flags & RecordFormat.Flag.hasConcreteTag == 0 ? nil : readDigest(base, &at, end)
     references = try flags & RecordFormat.Flag.hasReferences == 0 ? nil : skipReferences(base, &at, end)
@@ -35,7 +39,7 @@ struct ParsedRecord {
     guard at < end else { throw DamagedBody(reason: "it has no body", offset: at) }
     self.base = base
     self.flags = flags
-    time = Int64(UInt64(littleEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt64.self)) >> 16)
+    time = isValue ? 0 : Int64(UInt64(littleEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt64.self)) >> 16)
     body = at..<end
   }
 

@@ -92,9 +92,9 @@ extension GarageWriting {
 extension WriteAccess {
   /// Writes the records of a graph, in key order, and the texts they count on.
   func put(_ graph: EncodedGraph) throws {
-    for (name, text) in garage.texts.unknownTexts(of: graph) where !newTexts.names.contains(name) {
+    for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.newTexts.contains(name) {
       try StoredTexts.put(text, name, in: transaction)
-      newTexts.names.insert(name)
+      pending.newTexts.insert(name)
     }
     let (keys, bytes) = (graph.keys.span.bytes, graph.bytes.span.bytes)
     for index in graph.recordsInKeyOrder() {

@@ -239,7 +239,7 @@ extension ReadAccess {
   /// Whether records are fetched before the decoder asks for them.
   private var fetchesAhead: Bool { garage.store.driver.info.roundTripsAreExpensive }
 
-  private func makeSession() -> (GraphDecodingSession, TransactionSource) {
+  func makeSession() -> (GraphDecodingSession, TransactionSource) {
     let source = TransactionSource(transaction, texts: garage.texts)
     let session = GraphDecodingSession(
       source: source, types: garage.types.registered, userInfo: garage.userInfo)

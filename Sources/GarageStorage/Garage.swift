@@ -37,6 +37,7 @@ public final class Garage: Sendable {
   /// What coders find in `userInfo`.
   let userInfo: [CodingUserInfoKey: any Sendable]
   let autosave = Atomic<Bool>(true)
+  let propertyErrors = Mutex<(@Sendable (any Error) -> Void)?>(nil)
   private let isClosed = Atomic<Bool>(false)
 
   /// Opens the garage in a storage; makes one where the storage is empty.
@@ -143,12 +144,14 @@ public struct ReadAccess {
 public struct WriteAccess {
   let garage: Garage
   let transaction: any WriteTransaction
-  /// Texts that the transaction found in the store or put there.
-  let newTexts: NewTexts
+  /// What is to be known or done when the transaction has committed.
+  let pending: Pending
 
-  /// Until the transaction has committed these are known inside it only.
-  final class NewTexts {
-    var names: Set<TextName> = []
+  final class Pending {
+    /// Texts that the transaction found in the store or put there: until then they are known inside it only.
+    var newTexts: Set<TextName> = []
+    /// What runs around the commit.
+    var hooks = CommitHooks()
   }
 }
 
@@ -172,12 +175,14 @@ extension Garage: GarageWriting {
   /// Runs `body` once, in a transaction of its own.
   func change<R>(_ body: (WriteAccess) throws -> R) throws -> R {
     try checkOpen()
-    let newTexts = WriteAccess.NewTexts()
-    let (result, isSaved) = try store.write(autosaves: isAutosaveEnabled) { transaction in
-      newTexts.names.removeAll()
-      return try body(WriteAccess(garage: self, transaction: transaction, newTexts: newTexts))
+    let pending = WriteAccess.Pending()
+    let (result, isSaved) = try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
+      try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
     }
-    if isSaved { texts.remember(newTexts.names) }
+    if isSaved {
+      texts.remember(pending.newTexts)
+      pending.hooks.runAfterCommit()
+    }
     return result
   }
 }

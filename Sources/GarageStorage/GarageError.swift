@@ -46,6 +46,12 @@ public enum GarageError: Error, Hashable, Sendable {
   case corruptRecord(type: String, identifier: String, reason: String)
   /// A record was written by a newer version of the library.
   case newerRecordFormat(type: String, identifier: String, version: Int)
+  /// The bytes under a typed key are damaged.
+  case corruptValue(key: String, reason: String)
+  /// What is stored under a typed key does not decode as a value of the key's type.
+  case unreadableValue(key: String, type: String, reason: String)
+  /// An entry that was to be migrated could not be converted for the key.
+  case failedToMigrate(entry: String, key: String, reason: String)
   /// The text of a type tag or shape, which is kept under this digest, is damaged.
   case damagedText(digest: String)
   /// Two different names have one digest.
@@ -142,6 +148,21 @@ extension GarageError: CustomStringConvertible {
       The record of \(type) "\(identifier)" has format \(version), which is newer than this version of \
       Garage reads. Update the library.
       """
+    case .corruptValue(let key, let reason):
+      """
+      The value of the key "\(key)" is damaged: \(reason). It was left as it is: restore it from a backup, or set \
+      or remove it.
+      """
+    case .unreadableValue(let key, let type, let reason):
+      """
+      The value of the key "\(key)" is no \(type): \(reason) It was left as it is: read it with a key of its own \
+      type, or set or remove it.
+      """
+    case .failedToMigrate(let entry, let key, let reason):
+      """
+      The entry "\(entry)" could not be migrated to the key "\(key)": \(reason). Nothing was migrated or removed. \
+      Convert it in the migration's closure.
+      """
     case .damagedText(let digest):
       """
       The name that the store keeps under \(digest) is damaged. Park an object of the same type, which \
@@ -222,6 +243,9 @@ extension GarageError: CustomNSError {
     case .damagedText: 22
     case .digestCollision: 23
     case .damagedMetadata: 24
+    case .corruptValue: 25
+    case .unreadableValue: 26
+    case .failedToMigrate: 27
     case .notAGarage: 30
     case .newerFormat: 31
     case .noGarage: 32

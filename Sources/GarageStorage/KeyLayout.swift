@@ -11,7 +11,7 @@ internal import GarageDriver
 /// record        | 10 | tag 8 | identifier ≤ 240 |                → a record, see Docs/Format.md
 /// reserved      | 20 | tag 8 | status 1 | identifier ≤ 240 |     sync status
 /// reserved      | 21 | tag 8 | index 8 | value ≤ 240 | identifier ≤ 240 |
-/// reserved      | 30 | namespace path and key |                  typed keys
+/// typed key     | 30 | namespaces | name |                          → a value, see KeyName
 /// reserved      | 40 | sequence number 8 |                       changes
 /// ```
 /// `tag` is the digest of the name of an identity space (`TypeTag`), `identifier` the key form of an
@@ -27,6 +27,7 @@ enum KeyLayout {
     case tagText = 0x01
     case shapeText = 0x02
     case record = 0x10
+    case value = 0x30
   }
 
   /// The metadata entry of this name.

@@ -27,6 +27,8 @@ final class SavingStore: Sendable {
     var changes = UnsavedChanges()
     /// How often changes were saved or discarded.
     var generation = 0
+    /// What is to run around the commit that saves them.
+    var hooks = CommitHooks()
   }
 
   /// What became of a transaction that may have met a state it was not meant for.
@@ -60,36 +62,42 @@ final class SavingStore: Sendable {
 
   /// Runs `body` as the only writer; its changes become part of the storage, or of the unsaved changes.
   ///
-  /// - Parameter autosaves: whether the changes go to the storage where there are no unsaved ones that they
-  ///   have to join.
+  /// - Parameters:
+  ///   - autosaves: whether the changes go to the storage where there are no unsaved ones that they have to join.
+  ///   - pending: its hooks run before the commit, or wait with the changes for that of ``save()``. Those that
+  ///     run after a commit are left to the caller.
   /// - Returns: also whether the changes are in the storage.
   func write<R>(
-    autosaves: Bool, _ body: (any WriteTransaction) throws -> R
+    autosaves: Bool, _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> R
   ) throws -> (result: R, isSaved: Bool) {
     while true {
       if autosaves && !hasUnsavedChanges {
-        if case .done(let result) = try writeThrough(body) { return (result, true) }
+        if case .done(let result) = try writeThrough(pending, body) { return (result, true) }
         // Somebody is making unsaved changes: wait until they are made.
         try withGate {}
-      } else if case .done(let result) = try writeUnsaved(autosaves: autosaves, body) {
+      } else if case .done(let result) = try writeUnsaved(autosaves: autosaves, pending, body) {
         return (result, false)
       }
     }
   }
 
-  private func writeThrough<R>(_ body: (any WriteTransaction) throws -> R) throws -> Attempt<R> {
+  private func writeThrough<R>(
+    _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> R
+  ) throws -> Attempt<R> {
     // Given back after the commit, not within the transaction.
     var holdsGate = false
     defer { if holdsGate { gate.end() } }
     return try driver.write { transaction in
       holdsGate = try gate.beginIfFree(driver: driver.info.name)
       guard holdsGate, !hasUnsavedChanges else { return .rollBack(.stale) }
-      return .commit(.done(try body(transaction)))
+      let result = try body(transaction)
+      try pending.hooks.runBeforeCommit()
+      return .commit(.done(result))
     }
   }
 
   private func writeUnsaved<R>(
-    autosaves: Bool, _ body: (any WriteTransaction) throws -> R
+    autosaves: Bool, _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> R
   ) throws -> Attempt<R> {
     try withGate {
       // Where everything was saved while this thread waited, there is nothing to join any more.
@@ -104,6 +112,7 @@ final class SavingStore: Sendable {
       try unsaved.withLock { unsaved in
         if unsaved.generation != before.generation { throw GarageError.unsavedChangesDiscarded }
         unsaved.changes = changes
+        if !changes.isEmpty { unsaved.hooks.append(pending.hooks) }
         isUnsaved.store(!changes.isEmpty, ordering: .releasing)
       }
       return .done(result)
@@ -119,23 +128,34 @@ final class SavingStore: Sendable {
 
   // MARK: - Saving
 
-  /// Writes the unsaved changes to the storage in one transaction. They stay as they are where that fails.
+  /// Writes the unsaved changes to the storage in one transaction, and runs the hooks that wait for that. They stay
+  /// as they are where that fails.
   func save() throws {
     while hasUnsavedChanges {
-      var holdsGate = false
-      defer { if holdsGate { gate.end() } }
-      let isSaved = try driver.write { transaction in
-        holdsGate = try gate.beginIfFree(driver: driver.info.name)
-        guard holdsGate else { return TransactionOutcome.rollBack(false) }
-        try unsaved.withLock { $0.changes }.apply(to: transaction)
-        return .commit(true)
-      }
-      if isSaved {
-        forgetChanges()
+      if let hooks = try saveOnce() {
+        hooks.runAfterCommit()
       } else {
         try withGate {}
       }
     }
+  }
+
+  /// Returns the hooks to run after the commit; nil where somebody is making changes.
+  private func saveOnce() throws -> CommitHooks? {
+    var holdsGate = false
+    defer { if holdsGate { gate.end() } }
+    let hooks: CommitHooks? = try driver.write { transaction in
+      holdsGate = try gate.beginIfFree(driver: driver.info.name)
+      guard holdsGate else { return .rollBack(nil) }
+      let saved = unsaved.withLock { $0 }
+      try saved.hooks.runBeforeCommit()
+      // A hook may have discarded them.
+      if unsaved.withLock({ $0.generation }) != saved.generation { throw GarageError.unsavedChangesDiscarded }
+      try saved.changes.apply(to: transaction)
+      return .commit(saved.hooks)
+    }
+    if hooks != nil { forgetChanges() }
+    return hooks
   }
 
   /// Drops the unsaved changes, after the write of another thread that is just adding to them.
@@ -153,6 +173,7 @@ final class SavingStore: Sendable {
   private func forgetChanges() {
     unsaved.withLock { unsaved in
       unsaved.changes = UnsavedChanges()
+      unsaved.hooks = CommitHooks()
       unsaved.generation += 1
       isUnsaved.store(false, ordering: .releasing)
     }

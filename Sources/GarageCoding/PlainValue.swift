@@ -1,0 +1,222 @@
+/// A value as most settings are: written and read without a coder, byte for byte as the coder does.
+///
+/// No generic type is made on the way, and nothing is allocated but a longer string. What is not known here, a value
+/// of another type or one that was stored as another kind of number, is left to the coder.
+package enum PlainValue {
+  case int(Int)
+  case string(String)
+  case bool(Bool)
+  case double(Double)
+  /// An optional of these without value.
+  case null
+
+  /// The types that are known here.
+  package enum Kind: UInt8 {
+    case other, int, string, bool, double
+    case optionalInt, optionalString, optionalBool, optionalDouble
+  }
+
+  /// The identities of the optional types, which the runtime otherwise looks up each time.
+  private struct Optionals {
+    let int = ObjectIdentifier(Int?.self)
+    let string = ObjectIdentifier(String?.self)
+    let bool = ObjectIdentifier(Bool?.self)
+    let double = ObjectIdentifier(Double?.self)
+  }
+  private static let optionals = Optionals()
+
+  /// Which of the known types a type is.
+  package static func kind(_ type: ObjectIdentifier) -> Kind {
+    if type == ObjectIdentifier(Int.self) { return .int }
+    if type == ObjectIdentifier(String.self) { return .string }
+    if type == ObjectIdentifier(Bool.self) { return .bool }
+    if type == ObjectIdentifier(Double.self) { return .double }
+    let optionals = optionals
+    if type == optionals.int { return .optionalInt }
+    if type == optionals.string { return .optionalString }
+    if type == optionals.bool { return .optionalBool }
+    if type == optionals.double { return .optionalDouble }
+    return .other
+  }
+
+  /// The value of that kind at an address.
+  package init?(at address: UnsafeRawPointer, _ kind: Kind) {
+    func optional<T>(_: T.Type) -> T? { address.assumingMemoryBound(to: T?.self).pointee }
+    switch kind {
+    case .int: self = .int(address.load(as: Int.self))
+    case .string: self = .string(address.assumingMemoryBound(to: String.self).pointee)
+    case .bool: self = .bool(address.load(as: Bool.self))
+    case .double: self = .double(address.load(as: Double.self))
+    case .optionalInt: self = optional(Int.self).map { .int($0) } ?? .null
+    case .optionalString: self = optional(String.self).map { .string($0) } ?? .null
+    case .optionalBool: self = optional(Bool.self).map { .bool($0) } ?? .null
+    case .optionalDouble: self = optional(Double.self).map { .double($0) } ?? .null
+    case .other: return nil
+    }
+  }
+
+  /// The value as a `T`, which has to be of that kind.
+  @inline(__always)
+  package func value<T>(as type: T.Type, _ kind: Kind) -> T {
+    func same<V>(_ value: V) -> T {
+      withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: T.self).pointee }
+    }
+    let isOptional = kind.rawValue >= Kind.optionalInt.rawValue
+    switch self {
+    case .int(let value): return isOptional ? same(Optional(value)) : same(value)
+    case .string(let value): return isOptional ? same(Optional(value)) : same(value)
+    case .bool(let value): return isOptional ? same(Optional(value)) : same(value)
+    case .double(let value): return isOptional ? same(Optional(value)) : same(value)
+    case .null:
+      switch kind {
+      case .optionalString: return same(String?.none)
+      case .optionalBool: return same(Bool?.none)
+      case .optionalDouble: return same(Double?.none)
+      default: return same(Int?.none)
+      }
+    }
+  }
+}
+
+// MARK: - Writing
+
+extension PlainValue {
+  /// The most that a plain value takes with its header.
+  package static let maximumByteCount = RecordFormat.valueFixedByteCount + 2 + 255
+
+  /// Writes what is kept under the key into `buffer`, which has ``maximumByteCount``; returns how many bytes it is, and
+  /// 0 where that takes the coder.
+  ///
+  /// - Parameter key: the key without its first byte.
+  package func write(key: RawSpan, to buffer: UnsafeMutableRawBufferPointer) -> Int {
+    guard let base = buffer.baseAddress else { return 0 }
+    let body = writeBody(to: base + RecordFormat.valueFixedByteCount)
+    if body == 0 { return 0 }
+    let count = RecordFormat.valueFixedByteCount + body
+    base.storeBytes(of: UInt8(RecordFormat.version), as: UInt8.self)
+    base.storeBytes(of: 0, toByteOffset: 1, as: UInt8.self)
+    let sealed = UnsafeRawBufferPointer(start: base, count: count)
+    let checksum = key.withUnsafeBytes { RecordFormat.checksum(key: $0, record: sealed) }
+    base.storeBytes(of: checksum.littleEndian, toByteOffset: RecordFormat.checksumOffset, as: UInt32.self)
+    return count
+  }
+
+  private func writeBody(to body: UnsafeMutableRawPointer) -> Int {
+    switch self {
+    case .int(let number): return PlainValue.write(number, to: body)
+    case .string(let string): return PlainValue.write(string, to: body)
+    case .bool(let value):
+      body.storeBytes(of: value ? BodyTag.true : BodyTag.false, as: UInt8.self)
+      return 1
+    case .double(let number):
+      body.storeBytes(of: BodyTag.double, as: UInt8.self)
+      (body + 1).storeBytes(of: number.bitPattern.littleEndian, as: UInt64.self)
+      return 9
+    case .null: return 0
+    }
+  }
+
+  private static func write(_ number: Int, to body: UnsafeMutableRawPointer) -> Int {
+    func store<N: FixedWidthInteger & BitwiseCopyable>(_ tag: UInt8, _ number: N) -> Int {
+      body.storeBytes(of: tag, as: UInt8.self)
+      (body + 1).storeBytes(of: number.littleEndian, as: N.self)
+      return 1 + MemoryLayout<N>.size
+    }
+    if 0..<64 ~= number {
+      body.storeBytes(of: BodyTag.smallInteger + UInt8(truncatingIfNeeded: number), as: UInt8.self)
+      return 1
+    }
+    if let number = Int8(exactly: number) { return store(BodyTag.int8, number) }
+    if let number = Int16(exactly: number) { return store(BodyTag.int16, number) }
+    if let number = Int32(exactly: number) { return store(BodyTag.int32, number) }
+    return store(BodyTag.int64, Int64(number))
+  }
+
+  private static func write(_ string: String, to body: UnsafeMutableRawPointer) -> Int {
+    string.utf8.withContiguousStorageIfAvailable { utf8 in
+      guard utf8.count < 256 else { return 0 }
+      let text: UnsafeMutableRawPointer
+      if utf8.count < 64 {
+        body.storeBytes(of: BodyTag.shortString + UInt8(utf8.count), as: UInt8.self)
+        text = body + 1
+      } else {
+        body.storeBytes(of: BodyTag.string8, as: UInt8.self)
+        body.storeBytes(of: UInt8(utf8.count), toByteOffset: 1, as: UInt8.self)
+        text = body + 2
+      }
+      if let source = utf8.baseAddress { text.copyMemory(from: source, byteCount: utf8.count) }
+      return text - body + utf8.count
+    } ?? 0
+  }
+}
+
+// MARK: - Reading
+
+extension PlainValue {
+  /// Reads what is kept under a key as a value of that kind; nil where that takes the coder, also to say what is wrong
+  /// with the bytes.
+  ///
+  /// - Parameter key: the key without its first byte.
+  package init?(key: RawSpan, record: RawSpan, _ kind: Kind) {
+    let value = record.withUnsafeBytes { record -> PlainValue? in
+      guard record.count > RecordFormat.valueFixedByteCount, record.count <= PlainValue.maximumByteCount,
+        let base = record.baseAddress, record[0] == UInt8(RecordFormat.version), record[1] == 0,
+        key.withUnsafeBytes({ RecordFormat.checksum(key: $0, record: record) })
+          == UInt32(littleEndian: base.loadUnaligned(fromByteOffset: RecordFormat.checksumOffset, as: UInt32.self))
+      else { return nil }
+      return PlainValue(
+        body: base + RecordFormat.valueFixedByteCount, count: record.count - RecordFormat.valueFixedByteCount, kind)
+    }
+    guard let value else { return nil }
+    self = value
+  }
+
+  private init?(body: UnsafeRawPointer, count: Int, _ kind: Kind) {
+    let tag = body.load(as: UInt8.self)
+    switch kind {
+    case .int, .optionalInt:
+      guard let number = PlainValue.integer(tag, body, count) else { return nil }
+      self = .int(number)
+    case .string, .optionalString:
+      guard let string = PlainValue.string(tag, body, count) else { return nil }
+      self = .string(string)
+    case .bool, .optionalBool:
+      guard count == 1, tag == BodyTag.true || tag == BodyTag.false else { return nil }
+      self = .bool(tag == BodyTag.true)
+    case .double, .optionalDouble:
+      guard count == 9, tag == BodyTag.double else { return nil }
+      let bits = body.loadUnaligned(fromByteOffset: 1, as: UInt64.self)
+      self = .double(Double(bitPattern: UInt64(littleEndian: bits)))
+    case .other: return nil
+    }
+  }
+
+  private static func integer(_ tag: UInt8, _ body: UnsafeRawPointer, _ count: Int) -> Int? {
+    func load<N: FixedWidthInteger & BitwiseCopyable>(_: N.Type) -> Int? {
+      count == 1 + MemoryLayout<N>.size
+        ? Int(exactly: N(littleEndian: body.loadUnaligned(fromByteOffset: 1, as: N.self))) : nil
+    }
+    switch tag {
+    case BodyTag.smallInteger..<BodyTag.shortString: return count == 1 ? Int(tag & 0x3F) : nil
+    case BodyTag.int8: return load(Int8.self)
+    case BodyTag.int16: return load(Int16.self)
+    case BodyTag.int32: return load(Int32.self)
+    case BodyTag.int64: return load(Int64.self)
+    default: return nil
+    }
+  }
+
+  /// Text other than ASCII is left to the coder, which checks that it is text.
+  private static func string(_ tag: UInt8, _ body: UnsafeRawPointer, _ count: Int) -> String? {
+    let start: Int
+    if tag & 0xC0 == BodyTag.shortString, count == 1 + Int(tag & 0x3F) {
+      start = 1
+    } else if tag == BodyTag.string8, count > 1, count == 2 + Int(body.load(fromByteOffset: 1, as: UInt8.self)) {
+      start = 2
+    } else {
+      return nil
+    }
+    let text = UnsafeRawBufferPointer(start: body + start, count: count - start)
+    return isASCII(text) ? String(decoding: text, as: UTF8.self) : nil
+  }
+}

@@ -1,0 +1,120 @@
+internal import CGarage
+
+// The value of a typed key: a record without identity and time.
+
+/// A value that is kept under a key of its own, encoded and ready to be written.
+public struct EncodedValue: Sendable {
+  /// The objects that the value refers to, records of their own, and every tag and shape that they and the value name.
+  public var graph: EncodedGraph
+  /// What is kept under the key.
+  public var bytes: [UInt8]
+}
+
+/// The bytes under a typed key are not what was written there.
+package enum ValueDamage: Error {
+  case corrupt(reason: String)
+  /// Written by a newer version of the library.
+  case newerFormat(version: Int)
+}
+
+extension GraphEncoder {
+  /// Encodes a value that is kept under a key of its own, with the graph of everything it refers to.
+  ///
+  /// - Parameters:
+  ///   - key: the key without its first byte.
+  ///   - fullKey: the whole key, where it is kept cut.
+  /// - Throws: ``GraphCodingError``, `EncodingError`, and what `encode(to:)` of the objects throws.
+  package func encode<T: Encodable>(value: T, key: RawSpan, fullKey: [UInt8]?) throws -> EncodedValue {
+    try withBuilder { builder, core in
+      let bytes = try key.withUnsafeBytes {
+        try builder.valueRecord(HeldValue(value: value), key: $0, fullKey: fullKey, core)
+      }
+      while let entry = core.beginNext() { try builder.addRecord(of: entry, core) }
+      return EncodedValue(graph: builder.graph, bytes: bytes)
+    }
+  }
+}
+
+/// A value as a container would hold it: an object with an identity is a reference.
+private struct HeldValue<T: Encodable>: Encodable {
+  let value: T
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(value)
+  }
+}
+
+extension GraphDecodingSession {
+  /// The value that is kept under a key of its own, complete with everything it refers to.
+  ///
+  /// - Parameters:
+  ///   - key: the key without its first byte.
+  ///   - fullKey: the whole key, where it is kept cut.
+  /// - Throws: ``ValueDamage``; what decoding the value and the records it refers to throws.
+  package func value<T: Decodable>(_ type: T.Type, key: RawSpan, fullKey: [UInt8]?, record: RawSpan) throws -> T {
+    try key.withUnsafeBytes { key in
+      try record.withUnsafeBytes { record in
+        try namingDamage {
+          let parsed = try ParsedRecord(key: key, record, isValue: true)
+          if let fullKey {
+            guard let full = parsed.fullIdentifier, record[full].elementsEqual(fullKey) else {
+              throw DamagedBody(reason: "it holds another key's value", offset: 1)
+            }
+          }
+          return try completing { walk in try walk.value(type, parsed, key: key) }
+        }
+      }
+    }
+  }
+}
+
+extension RecordHeader {
+  /// The whole key of a typed key's value that is kept under a cut one.
+  ///
+  /// - Throws: ``ValueDamage``.
+  package static func fullKey(key: RawSpan, record: RawSpan) throws -> [UInt8] {
+    try key.withUnsafeBytes { key in
+      try record.withUnsafeBytes { record in
+        try namingDamage {
+          guard let full = try ParsedRecord(key: key, record, isValue: true).fullIdentifier else {
+            throw DamagedBody(reason: "its whole key is missing", offset: 1)
+          }
+          return Array(record[full])
+        }
+      }
+    }
+  }
+}
+
+private func namingDamage<R>(_ body: () throws -> R) throws -> R {
+  do {
+    return try body()
+  } catch let damage as DamagedBody {
+    throw ValueDamage.corrupt(reason: "\(damage.reason) (byte \(damage.offset))")
+  } catch let unknown as UnknownVersion {
+    if unknown.version == 0 { throw ValueDamage.corrupt(reason: "it has no format version") }
+    throw ValueDamage.newerFormat(version: unknown.version)
+  }
+}
+
+// MARK: - Text in keys
+
+/// Copies the UTF-8 of a string in normalization form C, which is how keys hold text, to the beginning of `room`
+/// as far as it fits; returns how much there is.
+package func copyComposedUTF8(_ string: String, to room: UnsafeMutableRawBufferPointer) -> Int {
+  let count = string.utf8.withContiguousStorageIfAvailable { utf8 in
+    let utf8 = UnsafeRawBufferPointer(utf8)
+    return isBelowCombiningMarks(utf8) ? copy(utf8, to: room) : -1
+  }
+  if let count, count >= 0 { return count }
+  var string = composed(string)
+  return string.withUTF8 { copy(UnsafeRawBufferPointer($0), to: room) }
+}
+
+private func copy(_ utf8: UnsafeRawBufferPointer, to room: UnsafeMutableRawBufferPointer) -> Int {
+  if let source = utf8.baseAddress, let target = room.baseAddress {
+    target.copyMemory(from: source, byteCount: min(utf8.count, room.count))
+  }
+  return utf8.count
+}

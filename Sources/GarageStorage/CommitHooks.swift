@@ -1,0 +1,76 @@
+/// What runs around the commit of a transaction that changed typed keys.
+///
+/// Unchecked: it moves with the unsaved changes from the thread that made them to the one that saves them, and
+/// nobody else has it.
+struct CommitHooks: @unchecked Sendable {
+  /// The namespaces whose keys were changed. Nearly always there is one: no array for that.
+  private var first: (any Namespace.Type)?
+  private var others: [any Namespace.Type] = []
+  private var actions: [() -> Void] = []
+
+  /// Notes that keys in a namespace were changed.
+  @inline(__always)
+  mutating func note<N: Namespace>(_ namespace: N.Type) {
+    guard let first else { return self.first = namespace }
+    if ObjectIdentifier(first) != ObjectIdentifier(namespace) { noteAnother(namespace) }
+  }
+
+  private mutating func noteAnother(_ namespace: any Namespace.Type) {
+    let isKnown = others.contains { ObjectIdentifier($0) == ObjectIdentifier(namespace) }
+    if !isKnown { others.append(namespace) }
+  }
+
+  /// Notes what is to be done after the commit, behind the namespaces' hooks.
+  mutating func afterCommit(_ action: @escaping () -> Void) { actions.append(action) }
+
+  /// Adds what later changes noted.
+  mutating func append(_ later: CommitHooks) {
+    if let namespace = later.first {
+      if first == nil { first = namespace } else { note(any: namespace) }
+    }
+    for namespace in later.others { note(any: namespace) }
+    actions += later.actions
+  }
+
+  private mutating func note(any namespace: any Namespace.Type) { note(namespace) }
+
+  /// - Throws: what a hook throws: the commit must not be.
+  func runBeforeCommit() throws {
+    guard let first else { return }
+    if others.isEmpty && first.outer == nil { return try passingErrors { try first.preCommitHook() } }
+    for namespace in namespaces { try passingErrors { try namespace.preCommitHook() } }
+  }
+
+  func runAfterCommit() {
+    if let first {
+      if others.isEmpty && first.outer == nil {
+        first.postCommitHook()
+      } else {
+        for namespace in namespaces { namespace.postCommitHook() }
+      }
+    }
+    for action in actions { action() }
+  }
+
+  /// All namespaces that were changed, each once, also through those in them: those before that they are part of,
+  /// else in the order in which they were changed.
+  private var namespaces: [any Namespace.Type] {
+    var all: [(namespace: any Namespace.Type, depth: Int)] = []
+    for changed in [first].compactMap(\.self) + others {
+      var chain: [any Namespace.Type] = []
+      var next: (any Namespace.Type)? = changed
+      while let namespace = next {
+        chain.append(namespace)
+        next = namespace.outer
+      }
+      for (index, namespace) in chain.enumerated() {
+        let isKnown = all.contains { ObjectIdentifier($0.namespace) == ObjectIdentifier(namespace) }
+        if !isKnown { all.append((namespace, chain.count - index)) }
+      }
+    }
+    // Sorted by hand, because the order of equals has to stay.
+    return all.enumerated().sorted { a, b in
+      a.element.depth != b.element.depth ? a.element.depth > b.element.depth : a.offset < b.offset
+    }.map(\.element.namespace)
+  }
+}

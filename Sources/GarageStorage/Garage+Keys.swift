@@ -1,0 +1,161 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// Typed keys: values under names, in the same store and the same transactions as the objects.
+
+extension GarageReading {
+  /// The value of a key; its default where nothing is stored.
+  ///
+  /// - Throws: ``GarageError/corruptValue(key:reason:)`` for damaged bytes, and
+  ///   ``GarageError/unreadableValue(key:type:reason:)`` for a stored value that does not decode as the key's type.
+  ///   Both leave the value where it is. Where it refers to objects also as
+  ///   ``retrieve(_:identifier:)-(T.Type,T.ID)``. ``GarageError/storage(_:)``.
+  public func get<K: KeyType>(_ key: K) throws -> K.ValueType where K.ValueType: Codable {
+    let kind = PlainValue.kind(ObjectIdentifier(K.ValueType.self))
+    if kind != .other {
+      switch try withReadAccess({ try $0.plainValue(of: key, kind) }) {
+      case .value(let value): return value.value(as: K.ValueType.self, kind)
+      case .absent: return key.defaultValue
+      case .coded: break
+      }
+    }
+    return try withReadAccess { try $0.value(of: key) ?? key.defaultValue }
+  }
+
+  /// Whether a value is stored under a key, be it the default. Does not read it.
+  ///
+  /// - Throws: ``GarageError/storage(_:)``.
+  public func contains<K: KeyType>(_ key: K) throws -> Bool {
+    try withReadAccess { access in
+      try KeyName.with(key) { bytes, _ in try access.transaction.withValue(for: bytes) { $0 != nil } }
+    }
+  }
+
+  /// The keys under which values are stored, in a namespace and in those below it.
+  ///
+  /// Those of a namespace come first, then those of the namespaces in it, both in the order of their names.
+  ///
+  /// - Throws: ``GarageError/corruptValue(key:reason:)`` where the name of a very long key is damaged,
+  ///   ``GarageError/storage(_:)``.
+  public func storedKeys<N: Namespace>(in namespace: N.Type) throws -> [StoredKey] {
+    try withReadAccess { access in
+      var keys: [StoredKey] = []
+      try access.visitKeys(prefix: KeyName.prefix(of: namespace)) { _, full in
+        if let parts = KeyName.parts(of: full) {
+          keys.append(StoredKey(namespace: parts.namespace, stringValue: parts.name))
+        }
+      }
+      return keys
+    }
+  }
+
+  /// All keys under which values are stored.
+  ///
+  /// - Throws: as ``storedKeys(in:)``.
+  public func storedKeys() throws -> [StoredKey] { try storedKeys(in: GlobalNamespace.self) }
+}
+
+extension GarageWriting {
+  /// Sets the value of a key, and parks the objects that it refers to, as ``park(_:)-(T)`` would. Nil, for a key
+  /// whose value is optional, removes what is stored.
+  ///
+  /// See ``KeyType`` for what runs when. A key that observes changes reads the old value first, and throws what
+  /// ``GarageReading/get(_:)`` throws where that cannot be read: ``remove(_:)`` it then.
+  ///
+  /// - Throws: what ``Namespace/preCommitHook()`` throws, ``GarageError/nestedWrite``, `EncodingError` and other
+  ///   errors of `encode(to:)`, ``GarageError/storage(_:)``. What was stored is there then as before.
+  public func set<K: KeyType>(_ key: K, value: K.ValueType) throws where K.ValueType: Codable {
+    if key.observesChanges { return try withWriteAccess { try $0.change(key, to: value) } }
+    if let plain = PlainValue(value) {
+      return try withWriteAccess { access in
+        if try !access.putPlain(plain, of: key) { try access.putCoded(value, of: key) }
+      }
+    }
+    if isNil(value) { return try withWriteAccess { try $0.removeValue(of: key) } }
+    // Encoding runs users' code: outside the transaction.
+    let encoded = try translatingErrors { try garage.encode(value, of: key) }
+    try withWriteAccess { try $0.put(encoded, of: key) }
+  }
+
+  /// Reads the value of a key, or its default, lets `body` change it, and sets it: in one transaction.
+  ///
+  /// Nobody else's change comes in between. `body` runs again where the storage asks for another try, so let it
+  /// do nothing else; the garage shows the last commit to it and cannot be changed in it.
+  ///
+  /// ```swift
+  /// let number = try garage.update(.launchCount) { count in
+  ///   count += 1
+  ///   return count
+  /// }
+  /// ```
+  /// - Throws: what `body` throws, and what ``GarageReading/get(_:)`` and ``set(_:value:)`` throw. Nothing is
+  ///   changed then.
+  @discardableResult
+  public func update<K: KeyType, R>(_ key: K, _ body: (inout K.ValueType) throws -> R) throws -> R
+  where K.ValueType: Codable {
+    try withWriteAccess { access in
+      let old = try access.reading.value(of: key) ?? key.defaultValue
+      var new = old
+      let result = try passingErrors { try body(&new) }
+      try access.change(key, from: old, to: new)
+      return result
+    }
+  }
+
+  /// Removes the value of a key, also one that cannot be read, so that the key has its default again. Does nothing
+  /// where nothing is stored.
+  ///
+  /// For a key that observes changes this is a change to its default, without
+  /// ``KeyType/processChange(_:newValue:)``; one whose value cannot be read is not told.
+  ///
+  /// - Throws: what ``Namespace/preCommitHook()`` throws, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``.
+  public func remove<K: KeyType>(_ key: K) throws where K.ValueType: Codable {
+    try withWriteAccess { access in
+      guard try access.contains(key) else { return }
+      guard key.observesChanges, let old = try access.readableValue(of: key) else {
+        return try access.removeValue(of: key)
+      }
+      let new = key.defaultValue
+      key.willChange(old, newValue: new)
+      try access.removeValue(of: key)
+      access.pending.hooks.afterCommit { key.didChange(old, newValue: new) }
+    }
+  }
+
+  /// Removes the values of all keys in a namespace and in those below it.
+  ///
+  /// Runs the hooks of that namespace and of those around it. What keys and lower namespaces there are is not
+  /// known: their hooks and change functions do not run.
+  ///
+  /// - Throws: what ``Namespace/preCommitHook()`` throws, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``,
+  ///   and as ``GarageReading/storedKeys(in:)`` for a namespace whose names take more than 464 bytes.
+  public func clear<N: Namespace>(_ namespace: N.Type) throws {
+    try withWriteAccess { access in
+      let prefix = KeyName.prefix(of: namespace)
+      if prefix.count <= KeyName.cutByteCount {
+        try access.transaction.removeAll(in: .prefix(prefix))
+      } else {
+        var keys: [StorageKey] = []
+        try access.reading.visitKeys(prefix: prefix) { key, _ in keys.append(key) }
+        for key in keys { try access.transaction.remove(key) }
+      }
+      access.pending.hooks.note(namespace)
+    }
+  }
+
+  /// Removes the values of all keys. Objects stay.
+  ///
+  /// - Throws: as ``clear(_:)``.
+  public func clear() throws { try clear(GlobalNamespace.self) }
+}
+
+/// The name of a key under which a value is stored.
+public struct StoredKey: Hashable, Sendable, CustomStringConvertible {
+  /// The names of the namespaces around the key, the outermost first.
+  public var namespace: [String]
+  /// The key's ``KeyType/stringValue``, in Unicode normalization form C.
+  public var stringValue: String
+
+  /// The ``stringValue``.
+  public var description: String { stringValue }
+}

@@ -1,0 +1,91 @@
+public import Foundation
+
+/// An entry of `UserDefaults` that is to become the value of a typed key.
+///
+/// ```swift
+/// try garage.migrate([
+///   KeyMigration(to: .launchCount, from: "LaunchCount", in: .standard),
+///   KeyMigration(to: .city, from: "CityId", in: .standard) { old in
+///     (old as? String).flatMap { database.city($0) }
+///   },
+/// ])
+/// ```
+public struct KeyMigration {
+  /// Moves one entry; returns its name where it may go once the move is committed.
+  let move: (WriteAccess) throws -> String?
+  let defaults: UserDefaults
+
+  /// Takes an entry over, converted by `processor`.
+  ///
+  /// - Parameters:
+  ///   - key: the key to set.
+  ///   - oldKey: the name of the entry.
+  ///   - defaults: where the entry is.
+  ///   - processor: makes the key's value of the entry's. Where it returns nil the entry is left where it is.
+  public init<K: KeyType>(
+    to key: K, from oldKey: String, in defaults: UserDefaults,
+    processor: @escaping (_ oldValue: Any) throws -> K.ValueType?
+  ) where K.ValueType: Codable {
+    self.init(to: key, fromFirstOf: [oldKey], in: defaults, processor: processor)
+  }
+
+  /// Takes an entry over that is a value of the key's type as a property list has it: numbers, text, dates, data,
+  /// raw values of enums, arrays and dictionaries of these.
+  ///
+  /// - Parameters:
+  ///   - key: the key to set.
+  ///   - oldKey: the name of the entry.
+  ///   - defaults: where the entry is.
+  public init<K: KeyType>(to key: K, from oldKey: String, in defaults: UserDefaults) where K.ValueType: Codable {
+    self.init(to: key, from: oldKey, in: defaults) { oldValue in
+      if let value = oldValue as? K.ValueType { return value }
+      do {
+        let data = try PropertyListSerialization.data(fromPropertyList: [oldValue], format: .binary, options: 0)
+        return try PropertyListDecoder().decode([K.ValueType].self, from: data).first
+      } catch {
+        throw GarageError.failedToMigrate(
+          entry: oldKey, key: key.stringValue,
+          reason: "it is a \(type(of: oldValue)), which does not decode as \(K.ValueType.self)")
+      }
+    }
+  }
+
+  /// Takes over the first of these entries that is there.
+  package init<K: KeyType>(
+    to key: K, fromFirstOf oldKeys: [String], in defaults: UserDefaults,
+    processor: @escaping (Any) throws -> K.ValueType?
+  ) where K.ValueType: Codable {
+    self.defaults = defaults
+    move = { access in
+      for oldKey in oldKeys {
+        guard let oldValue = defaults.object(forKey: oldKey) else { continue }
+        // Set since the entry was written, or in a migration whose end the entry survived.
+        if try access.contains(key) { return oldKey }
+        guard let value = try passingErrors({ try processor(oldValue) }), !isNil(value) else { return nil }
+        try access.change(key, to: value)
+        return oldKey
+      }
+      return nil
+    }
+  }
+}
+
+extension GarageWriting {
+  /// Moves entries of `UserDefaults` into the garage, all in one transaction.
+  ///
+  /// Absent entries are skipped. A key that has a value already keeps it. The old entries are removed when
+  /// everything is committed; while changes stay unsaved that is at ``Garage/save()``. Migrating again does nothing,
+  /// so it may stand where a program begins.
+  ///
+  /// - Throws: ``GarageError/failedToMigrate(entry:key:reason:)``, what the processors throw, and as
+  ///   ``set(_:value:)``. Nothing is moved or removed then.
+  public func migrate(_ migrations: [KeyMigration]) throws {
+    try withWriteAccess { access in
+      for migration in migrations {
+        guard let entry = try migration.move(access) else { continue }
+        let defaults = migration.defaults
+        access.pending.hooks.afterCommit { defaults.removeObject(forKey: entry) }
+      }
+    }
+  }
+}

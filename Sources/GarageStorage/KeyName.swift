@@ -1,0 +1,160 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// The bytes of a typed key, while they are written. For the library, see ``KeyType/writeStringValue(to:)``.
+///
+/// ```
+/// | 30 | for each namespace with a name, the outermost first: 02, its id, 00 | 01 | stringValue |
+/// ```
+/// Text is UTF-8 in normalization form C; a zero in an id is 00 FF. So a namespace is a prefix: its own keys come
+/// first, then those of the namespaces in it, both in the order of their names.
+///
+/// A key of up to ``maximumByteCount`` - 1 bytes stands as it is. A longer one stands as its first bytes and a digest
+/// of the whole, ``maximumByteCount`` bytes exactly, which tells it apart; its value then holds the whole.
+public struct KeyName: ~Copyable {
+  private let buffer: UnsafeMutableRawBufferPointer
+  /// How many bytes there are; more than the buffer has room for where it was too small.
+  private(set) var count = 0
+  private var hasParts = false
+
+  /// How long a key is at most, within what every driver takes.
+  static let maximumByteCount = 480
+  static let digestByteCount = 16
+  /// How much of a longer key stands before its digest.
+  static let cutByteCount = maximumByteCount - digestByteCount
+
+  private enum Mark {
+    static let name: UInt8 = 0x01
+    static let namespace: UInt8 = 0x02
+  }
+
+  fileprivate init(_ buffer: UnsafeMutableRawBufferPointer) {
+    self.buffer = buffer
+    append(KeyLayout.Space.value.rawValue)
+  }
+
+  /// Adds text.
+  public mutating func append(_ text: String) {
+    let room = count < buffer.count ? buffer.count - count : 0
+    count += copyComposedUTF8(
+      text, to: UnsafeMutableRawBufferPointer(start: buffer.baseAddress.map { $0 + (buffer.count - room) }, count: room))
+  }
+
+  private mutating func append(_ byte: UInt8) {
+    if count < buffer.count { buffer[count] = byte }
+    count += 1
+  }
+
+  /// Adds a part of a ``Key``'s name, behind a colon where it is not the first. One without text adds nothing.
+  mutating func appendPart(_ part: String) {
+    if part.isEmpty { return }
+    if hasParts { append(UInt8(ascii: ":")) }
+    hasParts = true
+    append(part)
+  }
+
+  /// Adds the names of a namespace and those around it as parts.
+  mutating func appendPath<N: Namespace>(of namespace: N.Type) {
+    if N.self == GlobalNamespace.self { return }
+    if N.Parent.self != N.self { appendPath(of: N.Parent.self) }
+    appendPart(N.id)
+  }
+
+  fileprivate mutating func appendNamespaces<N: Namespace>(_ namespace: N.Type) {
+    if N.self == GlobalNamespace.self { return }
+    if N.Parent.self != N.self { appendNamespaces(N.Parent.self) }
+    appendNamespace(N.id)
+  }
+
+  private mutating func appendNamespace(_ id: String) {
+    if id.isEmpty { return }
+    append(Mark.namespace)
+    if id.utf8.contains(0) { appendEscaped(id) } else { append(id) }
+    append(0)
+  }
+
+  @inline(never)
+  private mutating func appendEscaped(_ id: String) {
+    let parts = id.split(separator: "\0", omittingEmptySubsequences: false)
+    for (index, part) in parts.enumerated() {
+      if index > 0 {
+        append(0)
+        append(0xFF)
+      }
+      append(String(part))
+    }
+  }
+
+  fileprivate mutating func appendName<K: KeyType>(of key: K) {
+    append(Mark.name)
+    key.writeStringValue(to: &self)
+  }
+}
+
+extension KeyName {
+  /// Lends a key's bytes, made on the stack, and all of them where they are too many for a key.
+  @inline(__always)
+  static func with<K: KeyType, R>(_ key: K, _ body: (RawSpan, _ full: [UInt8]?) throws -> R) throws -> R {
+    try withUnsafeTemporaryAllocation(byteCount: maximumByteCount, alignment: 8) { buffer in
+      var full: [UInt8]?
+      let count = write(key, to: buffer)
+      if count >= maximumByteCount { full = writeCut(key, count, to: buffer) }
+      return try body(
+        UnsafeRawBufferPointer(rebasing: buffer[..<min(count, maximumByteCount)]).bytes, full)
+    }
+  }
+
+  @inline(never)
+  private static func writeCut<K: KeyType>(
+    _ key: K, _ byteCount: Int, to buffer: UnsafeMutableRawBufferPointer
+  ) -> [UInt8] {
+    let full = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, count in
+      count = write(key, to: UnsafeMutableRawBufferPointer(buffer))
+    }
+    let digest = full.withUnsafeBytes { ContentDigest.sha256(of: $0) }
+    buffer.copyBytes(from: full[..<cutByteCount] + digest[..<digestByteCount])
+    return full
+  }
+
+  private static func write<K: KeyType>(_ key: K, to buffer: UnsafeMutableRawBufferPointer) -> Int {
+    var name = KeyName(buffer)
+    name.appendNamespaces(K.NamespaceType.self)
+    name.appendName(of: key)
+    return name.count
+  }
+
+  /// What all keys in a namespace begin with, before any is cut.
+  static func prefix<N: Namespace>(of namespace: N.Type) -> [UInt8] {
+    let capacity = withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { buffer in
+      writePrefix(namespace, to: buffer)
+    }
+    return [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+      count = writePrefix(namespace, to: UnsafeMutableRawBufferPointer(buffer))
+    }
+  }
+
+  private static func writePrefix<N: Namespace>(_ namespace: N.Type, to buffer: UnsafeMutableRawBufferPointer) -> Int {
+    var name = KeyName(buffer)
+    name.appendNamespaces(namespace)
+    return name.count
+  }
+
+  /// Takes a whole key apart: the namespaces' names and the key's own. Nil where it is no key.
+  static func parts(of key: [UInt8]) -> (namespace: [String], name: String)? {
+    guard key.first == KeyLayout.Space.value.rawValue else { return nil }
+    var namespace: [String] = []
+    var rest = key[1...]
+    while let mark = rest.popFirst() {
+      if mark == Mark.name { return (namespace, String(decoding: rest, as: UTF8.self)) }
+      guard mark == Mark.namespace else { return nil }
+      var id: [UInt8] = []
+      while let byte = rest.popFirst() {
+        if byte == 0 && rest.first != 0xFF { break }
+        id.append(byte)
+        if byte == 0 { rest.removeFirst() }
+      }
+      namespace.append(String(decoding: id, as: UTF8.self))
+    }
+    return nil
+  }
+}
