@@ -163,11 +163,11 @@ final class GraphWalk {
     recordDepth += 1
     defer { recordDepth -= 1 }
     let value = try core.withRecord(parsed, number: number, isWrapped: false, isDigest: false) {
-      try core.state.readAny(type)
+      try core.state.readInline(HeldValue<T>.self)
     }
     if let failure = core.failure { throw failure }
     fills.complete(number)
-    return value
+    return value.value
   }
 
   private func decodeSubclass<T: Decodable>(_ concrete: TypeFacts, of type: T.Type) throws -> T {

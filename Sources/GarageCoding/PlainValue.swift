@@ -162,10 +162,12 @@ extension PlainValue {
       guard record.count > RecordFormat.valueFixedByteCount, record.count <= PlainValue.maximumByteCount,
         let base = record.baseAddress, record[0] == UInt8(RecordFormat.version), record[1] == 0,
         key.withUnsafeBytes({ RecordFormat.checksum(key: $0, record: record) })
-          == UInt32(littleEndian: base.loadUnaligned(fromByteOffset: RecordFormat.checksumOffset, as: UInt32.self))
+          == UInt32(
+            littleEndian: base.loadUnaligned(fromByteOffset: RecordFormat.checksumOffset, as: UInt32.self))
       else { return nil }
       return PlainValue(
-        body: base + RecordFormat.valueFixedByteCount, count: record.count - RecordFormat.valueFixedByteCount, kind)
+        body: base + RecordFormat.valueFixedByteCount, count: record.count - RecordFormat.valueFixedByteCount,
+        kind)
     }
     guard let value else { return nil }
     self = value
@@ -211,7 +213,9 @@ extension PlainValue {
     let start: Int
     if tag & 0xC0 == BodyTag.shortString, count == 1 + Int(tag & 0x3F) {
       start = 1
-    } else if tag == BodyTag.string8, count > 1, count == 2 + Int(body.load(fromByteOffset: 1, as: UInt8.self)) {
+    } else if tag == BodyTag.string8, count > 1,
+      count == 2 + Int(body.load(fromByteOffset: 1, as: UInt8.self))
+    {
       start = 2
     } else {
       return nil

@@ -36,13 +36,19 @@ extension GraphEncoder {
 }
 
 /// A value as a container would hold it: an object with an identity is a reference.
-private struct HeldValue<T: Encodable>: Encodable {
+struct HeldValue<T> {
   let value: T
+}
 
+extension HeldValue: Encodable where T: Encodable {
   func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(value)
   }
+}
+
+extension HeldValue: Decodable where T: Decodable {
+  init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(T.self) }
 }
 
 extension GraphDecodingSession {
@@ -52,7 +58,9 @@ extension GraphDecodingSession {
   ///   - key: the key without its first byte.
   ///   - fullKey: the whole key, where it is kept cut.
   /// - Throws: ``ValueDamage``; what decoding the value and the records it refers to throws.
-  package func value<T: Decodable>(_ type: T.Type, key: RawSpan, fullKey: [UInt8]?, record: RawSpan) throws -> T {
+  package func value<T: Decodable>(_ type: T.Type, key: RawSpan, fullKey: [UInt8]?, record: RawSpan) throws
+    -> T
+  {
     try key.withUnsafeBytes { key in
       try record.withUnsafeBytes { record in
         try namingDamage {

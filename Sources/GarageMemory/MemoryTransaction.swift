@@ -2,8 +2,9 @@ internal import GarageDriver
 
 /// Gets and scans on a tree that nobody changes meanwhile.
 class MemoryReadTransaction: ReadTransaction {
-  fileprivate final var tree: PersistentTree
-  fileprivate final var state = TransactionState(driver: driverName)
+  // Unchecked: one thread uses a transaction, and no access calls out.
+  @exclusivity(unchecked) fileprivate final var tree: PersistentTree
+  @exclusivity(unchecked) fileprivate final var state = TransactionState(driver: driverName)
 
   init(on tree: PersistentTree) { self.tree = tree }
 

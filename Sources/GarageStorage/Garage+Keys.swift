@@ -128,12 +128,12 @@ extension GarageWriting {
   /// known: their hooks and change functions do not run.
   ///
   /// - Throws: what ``Namespace/preCommitHook()`` throws, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``,
-  ///   and as ``GarageReading/storedKeys(in:)`` for a namespace whose names take more than 464 bytes.
+  ///   and as ``GarageReading/storedKeys(in:)`` for a namespace whose names take 464 bytes or more.
   public func clear<N: Namespace>(_ namespace: N.Type) throws {
     try withWriteAccess { access in
       let prefix = KeyName.prefix(of: namespace)
-      if prefix.count <= KeyName.cutByteCount {
-        try access.transaction.removeAll(in: .prefix(prefix))
+      if prefix.count < KeyName.cutByteCount {
+        try access.transaction.removeAll(in: KeyName.range(prefix: prefix))
       } else {
         var keys: [StorageKey] = []
         try access.reading.visitKeys(prefix: prefix) { key, _ in keys.append(key) }
@@ -155,6 +155,12 @@ public struct StoredKey: Hashable, Sendable, CustomStringConvertible {
   public var namespace: [String]
   /// The key's ``KeyType/stringValue``, in Unicode normalization form C.
   public var stringValue: String
+
+  /// A name.
+  public init(namespace: [String], stringValue: String) {
+    self.namespace = namespace
+    self.stringValue = stringValue
+  }
 
   /// The ``stringValue``.
   public var description: String { stringValue }

@@ -149,9 +149,9 @@ public struct WriteAccess {
 
   final class Pending {
     /// Texts that the transaction found in the store or put there: until then they are known inside it only.
-    var newTexts: Set<TextName> = []
+    @exclusivity(unchecked) var newTexts: Set<TextName> = []
     /// What runs around the commit.
-    var hooks = CommitHooks()
+    @exclusivity(unchecked) var hooks = CommitHooks()
   }
 }
 
@@ -174,15 +174,21 @@ extension Garage: GarageWriting {
 
   /// Runs `body` once, in a transaction of its own.
   func change<R>(_ body: (WriteAccess) throws -> R) throws -> R {
+    var result: R?
+    try changeOnce { result = try body($0) }
+    return result.unsafelyUnwrapped
+  }
+
+  /// Not generic: the runtime looks generic types up each time.
+  private func changeOnce(_ body: (WriteAccess) throws -> Void) throws {
     try checkOpen()
     let pending = WriteAccess.Pending()
-    let (result, isSaved) = try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
+    let isSaved = try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
       try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
     }
     if isSaved {
-      texts.remember(pending.newTexts)
+      if !pending.newTexts.isEmpty { texts.remember(pending.newTexts) }
       pending.hooks.runAfterCommit()
     }
-    return result
   }
 }

@@ -36,18 +36,27 @@ public struct KeyMigration {
   ///   - key: the key to set.
   ///   - oldKey: the name of the entry.
   ///   - defaults: where the entry is.
-  public init<K: KeyType>(to key: K, from oldKey: String, in defaults: UserDefaults) where K.ValueType: Codable {
+  public init<K: KeyType>(to key: K, from oldKey: String, in defaults: UserDefaults)
+  where K.ValueType: Codable {
     self.init(to: key, from: oldKey, in: defaults) { oldValue in
-      if let value = oldValue as? K.ValueType { return value }
       do {
-        let data = try PropertyListSerialization.data(fromPropertyList: [oldValue], format: .binary, options: 0)
-        return try PropertyListDecoder().decode([K.ValueType].self, from: data).first
+        return try KeyMigration.value(ofPropertyList: oldValue)
       } catch {
         throw GarageError.failedToMigrate(
           entry: oldKey, key: key.stringValue,
           reason: "it is a \(type(of: oldValue)), which does not decode as \(K.ValueType.self)")
       }
     }
+  }
+
+  /// What a property list decodes to.
+  package static func value<V: Decodable>(ofPropertyList object: Any) throws -> V? {
+    if let value = object as? V { return value }
+    guard PropertyListSerialization.propertyList([object], isValidFor: .binary) else {
+      throw CocoaError(.propertyListWriteInvalid)
+    }
+    let data = try PropertyListSerialization.data(fromPropertyList: [object], format: .binary, options: 0)
+    return try PropertyListDecoder().decode([V].self, from: data).first
   }
 
   /// Takes over the first of these entries that is there.

@@ -37,7 +37,9 @@ public struct KeyName: ~Copyable {
   public mutating func append(_ text: String) {
     let room = count < buffer.count ? buffer.count - count : 0
     count += copyComposedUTF8(
-      text, to: UnsafeMutableRawBufferPointer(start: buffer.baseAddress.map { $0 + (buffer.count - room) }, count: room))
+      text,
+      to: UnsafeMutableRawBufferPointer(
+        start: buffer.baseAddress.map { $0 + (buffer.count - room) }, count: room))
   }
 
   private mutating func append(_ byte: UInt8) {
@@ -123,6 +125,18 @@ extension KeyName {
     return name.count
   }
 
+  /// The keys that begin with a namespace's `prefix`, where none is cut before its end. What follows is a name or
+  /// another namespace: FF would be the rest of another id.
+  static func range(prefix: [UInt8]) -> StorageKeyRange {
+    StorageKeyRange(from: prefix + [Mark.name], to: prefix + [Mark.namespace + 1])
+  }
+
+  /// Whether a whole key is in the namespace with this prefix.
+  static func isKey(_ full: [UInt8], inNamespace prefix: [UInt8]) -> Bool {
+    full.count > prefix.count && full.starts(with: prefix)
+      && (full[prefix.count] == Mark.name || full[prefix.count] == Mark.namespace)
+  }
+
   /// What all keys in a namespace begin with, before any is cut.
   static func prefix<N: Namespace>(of namespace: N.Type) -> [UInt8] {
     let capacity = withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { buffer in
@@ -133,7 +147,9 @@ extension KeyName {
     }
   }
 
-  private static func writePrefix<N: Namespace>(_ namespace: N.Type, to buffer: UnsafeMutableRawBufferPointer) -> Int {
+  private static func writePrefix<N: Namespace>(_ namespace: N.Type, to buffer: UnsafeMutableRawBufferPointer)
+    -> Int
+  {
     var name = KeyName(buffer)
     name.appendNamespaces(namespace)
     return name.count

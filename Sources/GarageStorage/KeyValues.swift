@@ -56,19 +56,22 @@ extension ReadAccess {
     }
   }
 
-  /// Visits the keys that begin with `prefix`, as they stand in the store and as a whole.
+  /// Visits the keys in the namespace with this prefix, as they stand in the store and as a whole.
   func visitKeys(prefix: [UInt8], _ visit: (_ key: StorageKey, _ full: [UInt8]) -> Void) throws {
     // Behind the cut only the whole keys tell.
-    let stored = Array(prefix.prefix(KeyName.cutByteCount))
-    try transaction.scan(.prefix(stored), .forward) { key, record in
+    let isCut = prefix.count >= KeyName.cutByteCount
+    let range = isCut ? .prefix(Array(prefix[..<KeyName.cutByteCount])) : KeyName.range(prefix: prefix)
+    try transaction.scan(range, .forward) { key, record in
       let storedKey = StorageKey(key)
       var full = storedKey.bytes
       if key.byteCount >= KeyName.maximumByteCount {
-        do { full = try RecordHeader.fullKey(key: key.extracting(1...), record: record) } catch let damage as ValueDamage {
+        do { full = try RecordHeader.fullKey(key: key.extracting(1...), record: record) } catch let damage
+          as ValueDamage
+        {
           throw GarageError(damage, key: "\(storedKey)")
         }
       }
-      if full.starts(with: prefix) { visit(storedKey, full) }
+      if KeyName.isKey(full, inNamespace: prefix) { visit(storedKey, full) }
       return .continue
     }
   }
@@ -107,7 +110,8 @@ extension WriteAccess {
     }
     let isWritten = try KeyName.with(key) { bytes, full in
       if full != nil { return false }
-      return try withUnsafeTemporaryAllocation(byteCount: PlainValue.maximumByteCount, alignment: 8) { buffer in
+      return try withUnsafeTemporaryAllocation(byteCount: PlainValue.maximumByteCount, alignment: 8) {
+        buffer in
         let count = value.write(key: bytes.extracting(1...), to: buffer)
         if count == 0 { return false }
         try transaction.put(UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes, for: bytes)
@@ -137,7 +141,9 @@ extension WriteAccess {
 
   /// The value of a key; nil where it cannot be read.
   func readableValue<K: KeyType>(of key: K) throws -> K.ValueType? where K.ValueType: Codable {
-    do { return try reading.value(of: key) } catch let error as StorageError { throw error } catch { return nil }
+    do { return try reading.value(of: key) } catch let error as StorageError { throw error } catch {
+      return nil
+    }
   }
 }
 

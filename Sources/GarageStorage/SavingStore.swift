@@ -16,6 +16,7 @@ internal import Synchronization
 ///   (`generation`), it begins again.
 final class SavingStore: Sendable {
   let driver: any StorageDriver
+  private let driverName: String
   private let gate = WriterGate()
   private let process = ProcessMark()
   private let unsaved = Mutex(Unsaved())
@@ -38,7 +39,10 @@ final class SavingStore: Sendable {
     case stale
   }
 
-  init(_ driver: any StorageDriver) { self.driver = driver }
+  init(_ driver: any StorageDriver) {
+    self.driver = driver
+    driverName = driver.info.name
+  }
 
   var hasUnsavedChanges: Bool { isUnsaved.load(ordering: .acquiring) }
 
@@ -66,48 +70,50 @@ final class SavingStore: Sendable {
   ///   - autosaves: whether the changes go to the storage where there are no unsaved ones that they have to join.
   ///   - pending: its hooks run before the commit, or wait with the changes for that of ``save()``. Those that
   ///     run after a commit are left to the caller.
-  /// - Returns: also whether the changes are in the storage.
-  func write<R>(
-    autosaves: Bool, _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> R
-  ) throws -> (result: R, isSaved: Bool) {
+  /// - Returns: whether the changes are in the storage.
+  func write(
+    autosaves: Bool, _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> Void
+  ) throws -> Bool {
     while true {
       if autosaves && !hasUnsavedChanges {
-        if case .done(let result) = try writeThrough(pending, body) { return (result, true) }
+        if try writeThrough(pending, body) { return true }
         // Somebody is making unsaved changes: wait until they are made.
         try withGate {}
-      } else if case .done(let result) = try writeUnsaved(autosaves: autosaves, pending, body) {
-        return (result, false)
+      } else if try writeUnsaved(autosaves: autosaves, pending, body) {
+        return false
       }
     }
   }
 
-  private func writeThrough<R>(
-    _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> R
-  ) throws -> Attempt<R> {
+  /// False where unsaved changes came meanwhile: nothing was done then.
+  private func writeThrough(
+    _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> Void
+  ) throws -> Bool {
     // Given back after the commit, not within the transaction.
     var holdsGate = false
     defer { if holdsGate { gate.end() } }
     return try driver.write { transaction in
-      holdsGate = try gate.beginIfFree(driver: driver.info.name)
-      guard holdsGate, !hasUnsavedChanges else { return .rollBack(.stale) }
-      let result = try body(transaction)
+      holdsGate = try gate.beginIfFree(driver: driverName)
+      guard holdsGate, !hasUnsavedChanges else { return .rollBack(false) }
+      try body(transaction)
       try pending.hooks.runBeforeCommit()
-      return .commit(.done(result))
+      return .commit(true)
     }
   }
 
-  private func writeUnsaved<R>(
-    autosaves: Bool, _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> R
-  ) throws -> Attempt<R> {
+  /// False where there are no unsaved changes any more: nothing was done then.
+  private func writeUnsaved(
+    autosaves: Bool, _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> Void
+  ) throws -> Bool {
     try withGate {
       // Where everything was saved while this thread waited, there is nothing to join any more.
-      if autosaves && !hasUnsavedChanges { return .stale }
+      if autosaves && !hasUnsavedChanges { return false }
       let before = unsaved.withLock { $0 }
-      let (result, changes) = try driver.read { base in
+      let changes = try driver.read { base in
         let transaction = OverlayWriteTransaction(before.changes, over: base, driver.info)
         defer { transaction.end() }
-        let result = try body(transaction)
-        return (result, try transaction.commit())
+        try body(transaction)
+        return try transaction.commit()
       }
       try unsaved.withLock { unsaved in
         if unsaved.generation != before.generation { throw GarageError.unsavedChangesDiscarded }
@@ -115,7 +121,7 @@ final class SavingStore: Sendable {
         if !changes.isEmpty { unsaved.hooks.append(pending.hooks) }
         isUnsaved.store(!changes.isEmpty, ordering: .releasing)
       }
-      return .done(result)
+      return true
     }
   }
 
@@ -123,7 +129,7 @@ final class SavingStore: Sendable {
   private func withGate<R>(_ body: () throws -> R) throws -> R {
     // In a forked child the gate may be held by a thread that is not there: the driver says what is wrong.
     if !process.isOfThisProcess { try driver.read { _ in } }
-    return try gate.withWriter(driver: driver.info.name, body)
+    return try gate.withWriter(driver: driverName, body)
   }
 
   // MARK: - Saving
@@ -145,7 +151,7 @@ final class SavingStore: Sendable {
     var holdsGate = false
     defer { if holdsGate { gate.end() } }
     let hooks: CommitHooks? = try driver.write { transaction in
-      holdsGate = try gate.beginIfFree(driver: driver.info.name)
+      holdsGate = try gate.beginIfFree(driver: driverName)
       guard holdsGate else { return .rollBack(nil) }
       let saved = unsaved.withLock { $0 }
       try saved.hooks.runBeforeCommit()

@@ -10,7 +10,8 @@ internal import Synchronization
 /// editor.theme = .dark
 /// try editor.$theme.set(.light)
 /// ```
-/// In types that get their garage when they are made, write `_theme = Stored(.theme, in: garage)` in `init`.
+/// Types that get their garage when they are made declare `@Stored<Key<Appearance, Theme>> var theme: Theme`, and set
+/// `_theme = Stored(.theme, in: garage)` in `init`.
 ///
 /// A property cannot throw. Where its value cannot be read it is the key's default, and where it cannot be written
 /// it stays as it is stored; the error goes to ``Garage/propertyErrorHandler``, so that neither happens silently.

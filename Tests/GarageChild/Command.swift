@@ -27,9 +27,11 @@ enum Command {
     case "measure-packages":
       try Filling.measurePackages(opening: storage, takingApart: try argument(3) == "apart")
     case "share": try Sharing.run(try storage(), side: try argument(3), rounds: try number(4))
+    case "count-key": try Counting.run(try argument(1), at: try argument(2), rounds: try number(3))
     case "digest": report(["identifier": try digest()])
     case let other:
-      throw Failure("\(other) is none of chain, fill, measure-foreach, measure-packages, share, digest")
+      throw Failure(
+        "\(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, digest")
     }
   }
 

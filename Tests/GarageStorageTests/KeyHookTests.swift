@@ -1,0 +1,331 @@
+import Foundation
+import GarageConformance
+import GarageDriver
+import GarageStorage
+import Synchronization
+import Testing
+
+/// What hooks did, in the task that a test runs in.
+private final class HookLog: Sendable {
+  @TaskLocal static var current: HookLog?
+  private let entries = Mutex<[String]>([])
+  /// What the next hooks do beyond being noted.
+  let action = Mutex<[String: @Sendable () throws -> Void]>([:])
+
+  static func note(_ entry: String) {
+    guard let log = current else { return }
+    log.entries.withLock { $0.append(entry) }
+  }
+
+  static func run(_ entry: String) throws {
+    note(entry)
+    if let action = current?.action.withLock({ $0[entry] }) { try action() }
+  }
+
+  func take() -> [String] {
+    entries.withLock { entries in
+      defer { entries = [] }
+      return entries
+    }
+  }
+}
+
+private enum HookedSpace: Namespace {
+  static let id = "hooked"
+  static func preCommitHook() throws { try HookLog.run("pre hooked") }
+  static func postCommitHook() { try? HookLog.run("post hooked") }
+}
+private enum InnerSpace: Namespace {
+  typealias Parent = HookedSpace
+  static let id = "inner"
+  static func preCommitHook() throws { try HookLog.run("pre inner") }
+  static func postCommitHook() { try? HookLog.run("post inner") }
+}
+private enum SecondSpace: Namespace {
+  typealias Parent = HookedSpace
+  static let id = "second"
+  static func preCommitHook() { HookLog.note("pre second") }
+  static func postCommitHook() { HookLog.note("post second") }
+}
+
+/// A key of one's own.
+private struct TracingKey<N: Namespace>: KeyType {
+  typealias NamespaceType = N
+  typealias ValueType = Int
+  var stringValue = "traced"
+  var defaultValue = 0
+
+  func willChange(_ oldValue: Int, newValue: Int) { HookLog.note("will \(oldValue) → \(newValue)") }
+  func processChange(_ oldValue: Int, newValue: Int) -> Int {
+    HookLog.note("process \(oldValue) → \(newValue)")
+    return newValue * 10
+  }
+  func didChange(_ oldValue: Int, newValue: Int) { HookLog.note("did \(oldValue) → \(newValue)") }
+}
+
+@Suite struct KeyHookTests {
+  private struct Stop: Error, Equatable {}
+  private let traced = TracingKey<InnerSpace>()
+  private let hooked = Key<HookedSpace, Int>(id: "hooked", defaultValue: 0)
+  private let inner = Key<InnerSpace, Int>(id: "inner", defaultValue: 0)
+  private let second = Key<SecondSpace, Int>(id: "second", defaultValue: 0)
+
+  private func withLog(_ body: (HookLog) throws -> Void) rethrows {
+    let log = HookLog()
+    try HookLog.$current.withValue(log) { try body(log) }
+  }
+
+  @Test(arguments: Backend.allCases)
+  func hooksRunInOrder(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try withLog { log throws in
+      try garage.set(traced, value: 1)
+      let after = ["pre inner", "pre hooked", "post inner", "post hooked"]
+      #expect(log.take() == ["process 0 → 1", "will 0 → 10"] + after + ["did 0 → 10"])
+      #expect(try garage.get(traced) == 10)
+      try garage.update(traced) { $0 = 2 }
+      #expect(log.take() == ["process 10 → 2", "will 10 → 20"] + after + ["did 10 → 20"])
+      try garage.remove(traced)
+      #expect(log.take() == ["will 20 → 0"] + after + ["did 20 → 0"])
+      try garage.remove(traced)
+      #expect(log.take() == [])
+      try garage.set(inner, value: 1)
+      #expect(log.take() == after)
+      try garage.clear(InnerSpace.self)
+      #expect(log.take() == after)
+      try garage.set(hooked, value: 1)
+      #expect(log.take() == ["pre hooked", "post hooked"])
+      try garage.clear()
+      #expect(log.take() == [])
+    }
+  }
+
+  @Test(arguments: Backend.allCases)
+  func hooksRunOnceForEachCommit(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try withLog { log throws in
+      try garage.write { writer in
+        try writer.set(hooked, value: 1)
+        try writer.set(second, value: 1)
+        try writer.set(traced, value: 1)
+        try writer.set(inner, value: 1)
+        try writer.set(traced, value: 2)
+        #expect(log.take() == ["process 0 → 1", "will 0 → 10", "process 10 → 2", "will 10 → 20"])
+      }
+      #expect(
+        log.take() == [
+          "pre second", "pre inner", "pre hooked", "post second", "post inner", "post hooked", "did 0 → 10",
+          "did 10 → 20",
+        ])
+      try garage.write { try $0.park(Counter(id: 1)) }
+      #expect(try garage.read { try $0.get(inner) } == 1)
+      #expect(log.take() == [])
+    }
+  }
+
+  @Test(arguments: Backend.allCases)
+  func nothingRunsOnRollback(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try withLog { log throws in
+      #expect(throws: Stop.self) {
+        try garage.write { writer in
+          try writer.set(inner, value: 1)
+          throw Stop()
+        }
+      }
+      #expect(log.take() == [])
+      #expect(throws: Stop.self) { try garage.update(inner) { _ in throw Stop() } }
+      #expect(log.take() == [])
+    }
+  }
+
+  @Test(arguments: [Backend.faultyMemory, .faultySQLite, .faultyLMDB])
+  func whatFollowsACommitDoesNotRunWhenItFails(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let garage = try place.garage()
+    try withLog { log throws in
+      for operation in [StorageError.Operation.put, .commit] {
+        place.plan.reset()
+        place.plan.fail(operation, after: 0)
+        #expect(throws: GarageError.self) { try garage.set(traced, value: 1) }
+        #expect(!log.take().contains { $0.hasPrefix("post") || $0.hasPrefix("did") })
+        #expect(try !garage.contains(traced))
+      }
+      place.plan.reset()
+      try garage.set(traced, value: 1)
+      #expect(log.take().last == "did 0 → 10")
+    }
+  }
+
+  @Test(arguments: Backend.allCases)
+  func aThrowingHookPreventsTheCommit(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try withLog { log throws in
+      log.action.withLock { $0["pre hooked"] = { throw Stop() } }
+      #expect(throws: Stop()) { try garage.set(traced, value: 1) }
+      #expect(log.take() == ["process 0 → 1", "will 0 → 10", "pre inner", "pre hooked"])
+      #expect(throws: Stop()) {
+        try garage.write { writer in
+          try writer.park(Counter(id: 1))
+          try writer.set(inner, value: 1)
+        }
+      }
+      #expect(throws: Stop()) { try garage.clear(HookedSpace.self) }
+      #expect(try garage.storedKeys().isEmpty)
+      #expect(try garage.count(Counter.self) == 0)
+    }
+  }
+
+  @Test(arguments: Backend.allCases)
+  func hooksMayReadTheGarage(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let inner = inner
+    try garage.set(inner, value: 1)
+    try withLog { log throws in
+      log.action.withLock { action in
+        action["pre inner"] = {
+          HookLog.note("before: \(try garage.get(inner))")
+          #expect(throws: GarageError.nestedWrite) { try garage.set(inner, value: 9) }
+        }
+        action["post inner"] = {
+          HookLog.note("after: \(try garage.get(inner))")
+          // That is over: the garage can be changed.
+          try garage.park(Counter(id: 7))
+        }
+      }
+      try garage.set(inner, value: 2)
+      #expect(
+        log.take() == ["pre inner", "before: 1", "pre hooked", "post inner", "after: 2", "post hooked"])
+      #expect(try garage.contains(Counter.self, identifier: 7))
+    }
+  }
+
+  @Test(arguments: Backend.allCases)
+  func hooksOfManyThreadsAllRun(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let (threads, rounds) = (8, 25)
+    let inner = inner
+    let log = HookLog()
+    let seen = Mutex<[Int]>([])
+    log.action.withLock { action in
+      action["post inner"] = { [garage] in
+        let value = try garage.get(inner)
+        seen.withLock { $0.append(value) }
+      }
+    }
+    try Threads.run(threads) { _ in
+      try HookLog.$current.withValue(log) {
+        for _ in 0..<rounds { try garage.update(inner) { $0 += 1 } }
+      }
+    }
+    let entries = log.take()
+    for entry in ["pre inner", "pre hooked", "post inner", "post hooked"] {
+      #expect(entries.count { $0 == entry } == threads * rounds)
+    }
+    #expect(seen.withLock { $0.count } == threads * rounds)
+    #expect(seen.withLock { $0.max() } == threads * rounds)
+  }
+
+  // MARK: - Unsaved changes
+
+  @Test(arguments: Backend.allCases)
+  func hooksWaitForTheCommitOfUnsavedChanges(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try withLog { log throws in
+      garage.isAutosaveEnabled = false
+      try garage.set(traced, value: 1)
+      try garage.set(inner, value: 1)
+      try garage.write { try $0.set(second, value: 1) }
+      #expect(log.take() == ["process 0 → 1", "will 0 → 10"])
+      try garage.save()
+      #expect(
+        log.take() == [
+          "pre inner", "pre second", "pre hooked", "post inner", "post second", "post hooked", "did 0 → 10",
+        ])
+      try garage.save()
+      #expect(log.take() == [])
+
+      try garage.set(inner, value: 2)
+      garage.discardUnsavedChanges()
+      try garage.save()
+      #expect(log.take() == [])
+      #expect(try garage.get(inner) == 1)
+    }
+  }
+
+  @Test(arguments: Backend.allCases)
+  func aThrowingHookLeavesChangesUnsaved(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try withLog { log throws in
+      garage.isAutosaveEnabled = false
+      try garage.set(inner, value: 5)
+      try garage.park(Counter(id: 1))
+      log.action.withLock { $0["pre inner"] = { throw Stop() } }
+      #expect(throws: Stop()) { try garage.save() }
+      #expect(log.take() == ["pre inner"])
+      #expect(garage.hasUnsavedChanges)
+      #expect(try garage.get(inner) == 5)
+
+      // It sees what is about to be saved, and cannot add to it.
+      let inner = inner
+      log.action.withLock { action in
+        action["pre inner"] = {
+          HookLog.note("sees \(try garage.get(inner))")
+          #expect(throws: GarageError.nestedWrite) { try garage.set(inner, value: 6) }
+        }
+      }
+      try garage.save()
+      #expect(log.take() == ["pre inner", "sees 5", "pre hooked", "post inner", "post hooked"])
+      #expect(!garage.hasUnsavedChanges)
+
+      try garage.set(inner, value: 7)
+      log.action.withLock { $0["pre inner"] = { garage.discardUnsavedChanges() } }
+      #expect(throws: GarageError.unsavedChangesDiscarded) { try garage.save() }
+      #expect(try garage.get(inner) == 5)
+    }
+  }
+
+  // MARK: - Damage
+
+  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  func whoObservesChangesIsNotToldOfDamage(_ backend: Backend) throws {
+    let driver = try Place(backend).open()
+    let garage = try Garage(driver)
+    try garage.set(traced, value: 1)
+    let (key, value) = try #require(
+      try Driver.contents(driver, .prefix([0x30])).first)
+    try Driver.put(value + [0], for: key.bytes, driver)
+    try withLog { log throws in
+      #expect(throws: GarageError.self) { try garage.set(traced, value: 2) }
+      #expect(log.take() == [])
+      try garage.remove(traced)
+      #expect(log.take() == ["pre inner", "pre hooked", "post inner", "post hooked"])
+      try garage.set(traced, value: 2)
+      #expect(try garage.get(traced) == 20)
+    }
+  }
+}
+
+/// Threads of their own: dispatch queues have no more than there are processors.
+enum Threads {
+  /// Runs `body` on so many threads, all at once, and waits for all; throws the first error.
+  static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+    let group = DispatchGroup()
+    let first = ErrorBox()
+    for index in 0..<count {
+      group.enter()
+      Thread.detachNewThread {
+        do { try body(index) } catch { first.set(error) }
+        group.leave()
+      }
+    }
+    group.wait()
+    if let error = first.value { throw error }
+  }
+
+  private final class ErrorBox: Sendable {
+    private let error = Mutex<(any Error)?>(nil)
+    func set(_ error: any Error) { self.error.withLock { $0 = $0 ?? error } }
+    var value: (any Error)? { error.withLock { $0 } }
+  }
+}
