@@ -19,6 +19,7 @@ import Testing
   }
 
   struct StructSettings {
+    // swift-format-ignore: NeverUseForceTry
     static let garage = try! Garage(MemoryStorage())
     @Stored(.theme, in: garage) var theme
     @Stored(Key<OtherSpace, [String]>(id: "recent", defaultValue: []), in: garage) var recent

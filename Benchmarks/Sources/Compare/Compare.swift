@@ -63,7 +63,7 @@ struct Compare: ParsableCommand {
 
   static let names =
     CodecComparison.names + CodecComparison.sizeNames + StoreComparison.names + StoreComparison.sizeNames
-    + ArchiveComparison.names + GrowthComparison.names
+    + ArchiveComparison.names + KeyComparison.names + GrowthComparison.names
 
   func validate() throws {
     for name in only where !Self.names.contains(name) {
@@ -108,6 +108,10 @@ struct Compare: ParsableCommand {
       let stores = StoreComparison(workload: workload, folder: folder, only: store, isWanted: isWanted)
       rows += try stores.rows(
         Rounds(count: rounds ?? (quick ? 3 : 5), deadline: quick ? start.addingTimeInterval(105) : nil))
+    }
+    if wantsAny(KeyComparison.names) {
+      rows += try KeyComparison(folder: folder, durableSets: quick ? 100 : 500, isWanted: isWanted)
+        .rows(Rounds(count: rounds ?? 5, deadline: nil))
     }
     rows += try GrowthComparison(largest: growth, folder: folder, rounds: rounds ?? 5, isWanted: isWanted).rows()
     return rows

@@ -34,6 +34,12 @@ struct Must {
       limits("park 100 k", "lmdb", Name.parkAll, [RawStore.who: 1.9]),
       limits("retrieve by id", "sqlite", Name.retrieve, [RawStore.who: 1.6]),
       limits("retrieve by id", "lmdb", Name.retrieve, [RawStore.who: 3.5]),
+      limits("get a key's Int", "memory", KeyComparison.getName, [KeyComparison.dictionary: 6]),
+      limits("set a key's Int", "memory", KeyComparison.setName, [KeyComparison.dictionary: 6]),
+      limits("get a key's Int", "sqlite", KeyComparison.getName, [RawStore.who: 2]),
+      limits("set a key's Int", "sqlite", KeyComparison.setName, [RawStore.who: 2]),
+      limits("get a key's Int", "lmdb", KeyComparison.getName, [RawStore.who: 2]),
+      limits("set a key's Int", "lmdb", KeyComparison.setName, [RawStore.who: 2]),
     ].flatMap { $0 }
 
   private static func times(_ title: String, _ subject: String, _ name: String, _ peers: [String: Double]) -> [Must] {

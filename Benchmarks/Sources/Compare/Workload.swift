@@ -61,6 +61,14 @@ final class Entries {
     return subset
   }
 
+  /// Appends one.
+  func append(key: [UInt8], value: [UInt8]) {
+    keys += key
+    values += value
+    keyStarts.append(UInt32(keys.count))
+    valueStarts.append(UInt32(values.count))
+  }
+
   /// Appends those of `other`.
   func append(_ other: Entries) {
     for index in 0..<other.count { append(other, index) }
