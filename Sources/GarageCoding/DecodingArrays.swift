@@ -65,7 +65,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       if try isReference() { return try readReferenced(type, facts, kind) }
       if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
       if kind == .reference, let object = try readForeign(type, facts) { return object }
-      return try readInline(type)
+      return try kind == .plain ? readInline(type) : readStanding(type, facts)
     default: return try readSpecial(type, kind)
     }
   }
@@ -79,9 +79,17 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       if try isReference() { return try findReferenced(type, facts, kind) }
       if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
       if kind == .reference, let object = try findForeign(type, facts) { return object }
-      return try readInline(type)
+      return try kind == .plain ? readInline(type) : readStanding(type, facts)
+    case .evolving where try isReference(): return try findReferenced(type, facts, kind)
     default: return try readSpecial(type, kind)
     }
+  }
+
+  /// Reads an object that stands inline, although its type has an identity (by now).
+  @inline(never)
+  func readStanding<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>) throws -> T {
+    let facts = facts.takeUnretainedValue()
+    return try facts.evolution == nil ? readInline(type) : readEvolving(type, facts)
   }
 
   private func readReferenced<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T {
@@ -95,7 +103,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func findReferenced<T: Decodable>(
     _ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind
   ) throws -> T? {
-    if kind == .plain, let optional = type as? any OptionalDecodable.Type {
+    if kind == .plain || kind == .evolving, let optional = type as? any OptionalDecodable.Type {
       // An optional element is nil where the record is gone. T is that optional: the cast changes nothing.
       func read<O: OptionalDecodable>(_: O.Type) throws -> T { unsafeBitCast(try O.readTarget(self), to: T.self) }
       return try read(optional)
@@ -128,7 +136,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(__always)
   func readRoot<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
     switch kind {
-    case .plain, .unordered, .reference, .interned, .own: try readInline(type)
+    case .plain, .evolving, .unordered, .reference, .interned, .own: try readInline(type)
     default: try readSpecial(type, kind)
     }
   }
@@ -141,6 +149,10 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
         throw mismatch(type)
       }
       return value
+    case .evolving:
+      let facts = pointee.types.facts(of: T.self).0
+      if try isReference() { return try readReferenced(type, facts, kind) }
+      return try readEvolving(type, facts.takeUnretainedValue())
     case .url where try isMap(), .packed where !(try hasPackedForm(type)): return try readInline(type)
     default:
       try readScalar(kind, type)
@@ -170,7 +182,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     case .uint128: scratch.initializeMemory(as: UInt128.self, to: try readInteger(UInt128.self))
     case .packed: try readPacked(type)
     case .date, .data, .uuid, .url, .decimal: try readFoundation(kind)
-    case .plain, .unordered, .own, .reference, .interned: throw mismatch(type)
+    case .plain, .evolving, .unordered, .own, .reference, .interned: throw mismatch(type)
     }
   }
 

@@ -46,7 +46,10 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func decodeNil(forKey key: Key) throws -> Bool {
     try inside {
-      guard try state.find(key, keys, serial: serial) else { throw notFound(key) }
+      guard try state.find(key, keys, serial: serial) else {
+        guard let value = try state.prototypeValue(key) else { throw notFound(key) }
+        return value.isNull
+      }
       return try state.tag() == BodyTag.null
     }
   }
@@ -59,22 +62,33 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return try body()
   }
 
-  /// Moves to the value of a key, which must be there. ``end()`` follows, also after an error. (No closures here:
-  /// in generic code each would look up the metadata of its result.)
+  /// Moves to the value of a key; false where there is none. After true ``end()`` follows, also after an error. (No
+  /// closures here: in generic code each would look up the metadata of its result.)
   @inline(__always)
-  private func begin(_ key: Key) throws {
+  private func begin(_ key: Key) throws -> Bool {
     if node != nil { return try beginNested(key) }
-    guard try state.find(key, keys, serial: serial) else { throw notFound(key) }
+    return try state.find(key, keys, serial: serial)
   }
 
   @inline(never)
-  private func beginNested(_ key: Key) throws {
+  private func beginNested(_ key: Key) throws -> Bool {
     try state.enter(node, serial)
     do {
-      guard try state.find(key, keys, serial: serial) else { throw notFound(key) }
+      if try state.find(key, keys, serial: serial) { return true }
     } catch {
       state.leave(node)
       throw error
+    }
+    state.leave(node)
+    return false
+  }
+
+  /// The value of a key that the map does not have: a prototype's, or an error.
+  @inline(never)
+  private func missing<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T {
+    try inside {
+      if let value = try state.readMissing(type, key) { return value }
+      throw notFound(key)
     }
   }
 
@@ -106,117 +120,118 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
         codingPath: state.codingPath,
         debugDescription: """
           The record has no value for "\(key.stringValue)". If the property was added after the object was \
-          parked, make it an optional or decode it with a default.
+          parked, make it an optional, conform its type to Evolving and give it a prototype, or write an \
+          init(from:) that decodes it with a default. If it was renamed, name the old key in propertyAliases.
           """))
   }
 
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readBool()
     state.advance()
     return value
   }
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readString()
     state.advance()
     return value
   }
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readDouble()
     state.advance()
     return value
   }
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readFloat()
     state.advance()
     return value
   }
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    try begin(key)
+    guard try begin(key) else { return try missing(type, key) }
     defer { end() }
     let value = try state.readInteger(type)
     state.advance()
@@ -228,6 +243,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
       guard try state.find(key, keys, serial: serial) else {
         if let empty = emptyValue(type) { return empty }
         if state.core.foreign != nil, let empty = emptyReferences(type) { return empty }
+        if let value = try state.readMissing(type, key) { return value }
         throw notFound(key)
       }
       let value = try state.readAny(type)
@@ -303,7 +319,10 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   /// As with JSON, of a key that is not there a decoder of null.
   func superDecoder(forKey key: Key) throws -> any Decoder {
     try inside {
-      guard try state.find(key, keys, serial: serial) else { return state.decoder(state.makeNullNode(key)) }
+      guard try state.find(key, keys, serial: serial) else {
+        if let value = try state.missingValue(key) { return state.decoder(state.makeNode(value, key)) }
+        return state.decoder(state.makeNullNode(key))
+      }
       return try state.decoder(state.makeNode())
     }
   }
@@ -312,6 +331,9 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try inside {
       guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([PlainKey.super], serial) }
       guard try state.findText(PlainKey.super.stringValue) else {
+        if let value = try state.missingValue(PlainKey.super) {
+          return state.decoder(state.makeNode(value, PlainKey.super))
+        }
         return state.decoder(state.makeNullNode(PlainKey.super))
       }
       return try state.decoder(state.makeNode())
@@ -320,7 +342,10 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   private func node(_ key: Key) throws -> Unmanaged<DecodingNode> {
     try inside {
-      guard try state.find(key, keys, serial: serial) else { throw notFound(key) }
+      guard try state.find(key, keys, serial: serial) else {
+        guard let value = try state.missingValue(key) else { throw notFound(key) }
+        return state.makeNode(value, key)
+      }
       return try state.makeNode()
     }
   }

@@ -16,6 +16,8 @@ final class DecodingCore {
   private var shapes: [Unmanaged<Shape>] = []
   private var unpacked: [UnsafeMutableBufferPointer<UInt8>] = []
   private var nodes: [Unmanaged<DecodingNode>] = []
+  /// The values of evolving types that are being decoded.
+  var scopes: [EvolvingScope] = []
   private var waitingNodes: [Unmanaged<DecodingNode>] = []
 
   /// One entry of a record's reference table.
@@ -150,6 +152,16 @@ final class DecodingCore {
   func identity(ofReference index: Int) -> RecordIdentity {
     let entry = references[state.pointee.record.referenceBase + index]
     return RecordIdentity(tag: entry.tag, identifier: Identifier(unchecked: Array(entry.identifier)))
+  }
+
+  func entry(ofReference index: Int) -> (RecordIdentity, ReferenceKind) {
+    (identity(ofReference: index), references[state.pointee.record.referenceBase + index].kind)
+  }
+
+  /// Adds to the current record's table; its entries are the last there are.
+  func appendReference(_ kind: ReferenceKind, _ tag: UInt64, _ identifier: UnsafeRawBufferPointer) {
+    references.append(TableEntry(kind: kind, tag: tag, identifier: identifier, number: -1))
+    state.pointee.record.referenceCount += 1
   }
 
   func object<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, reference index: Int) throws -> T? {

@@ -106,7 +106,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .url: return try write(url: value.assumingMemoryBound(to: URL.self).pointee)
     case .decimal: try write(decimal: value.load(as: Decimal.self))
     case .packed: try writePacked(at: value, type)
-    case .plain, .unordered, .own, .reference, .interned: return false
+    case .plain, .evolving, .unordered, .own, .reference, .interned: return false
     }
     return true
   }
@@ -130,6 +130,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     switch kind {
     case .reference where !core.inlinesEverything: try writeReference(to: value, facts, .eager)
     case .interned where !core.inlinesEverything: try writeInterned(value, facts)
+    case .evolving: try writeEvolving(value, facts)
     case .unordered: try writeUnordered(value)
     case .own: try writeOwn(value)
     default: try writeInline(value)
@@ -155,6 +156,16 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
       throw error
     }
     leaveFrame()
+  }
+
+  /// Writes a value behind the version of its type, which is no part of its identity.
+  private func writeEvolving<T: Encodable>(_ value: T, _ facts: Unmanaged<TypeFacts>) throws {
+    let version = facts.takeUnretainedValue().version
+    if version > 0 && !pointee.isCanonical {
+      append(BodyTag.versioned)
+      appendVarint(version)
+    }
+    try writeInline(value)
   }
 
   private func writeOwn<T: Encodable>(_ value: T) throws {
@@ -205,7 +216,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   @inline(__always)
-  private func writeReference(index: Int) {
+  func writeReference(index: Int) {
     if index < 32 {
       append(BodyTag.smallReference | UInt8(truncatingIfNeeded: index))
     } else if index < 256 {

@@ -34,11 +34,12 @@ struct GraphBuilder {
   /// Encodes the object of an entry and appends its record.
   mutating func addRecord(of number: Int, _ core: EncodingCore) throws {
     let entry = core.graph.pointee.entries[number]
-    let tags = try tags(of: entry.facts.takeUnretainedValue())
+    let facts = entry.facts.takeUnretainedValue()
+    let tags = try tags(of: facts)
     let isCut = beginKey(of: number, tags, core)
     let start = graph.bytes.count
     try core.withBody(of: entry.value) { body in
-      writeHeader(of: number, tags, isCut: isCut, core)
+      writeHeader(of: number, tags, isCut: isCut, version: facts.version, core)
       seal(body)
       graph.bytes.append(contentsOf: UnsafeBufferPointer(start: header.base, count: header.count))
       graph.bytes.append(contentsOf: body)
@@ -90,13 +91,16 @@ struct GraphBuilder {
     }
   }
 
-  private mutating func writeHeader(of number: Int, _ tags: TypeFacts.Tags, isCut: Bool, _ core: EncodingCore) {
+  private mutating func writeHeader(
+    of number: Int, _ tags: TypeFacts.Tags, isCut: Bool, version: Int, _ core: EncodingCore
+  ) {
     let parts = core.graph
     var flags: UInt8 = 0
     if isCut { flags |= RecordFormat.Flag.hasFullIdentifier }
     if tags.isSubclass { flags |= RecordFormat.Flag.hasConcreteTag }
     if !parts.pointee.references.isEmpty { flags |= RecordFormat.Flag.hasReferences }
     if !parts.pointee.shapes.isEmpty { flags |= RecordFormat.Flag.hasShapes }
+    if version > 0 { flags |= RecordFormat.Flag.hasVersion }
     header.truncate(to: 0)
     header.append(UInt8(RecordFormat.version))
     header.append(flags)
@@ -112,6 +116,7 @@ struct GraphBuilder {
     if tags.isSubclass { header.append(digest: tags.concrete.digest) }
     if !parts.pointee.references.isEmpty { writeReferences(core) }
     if !parts.pointee.shapes.isEmpty { writeShapes(core) }
+    if version > 0 { header.append(varint: version) }
   }
 
   private mutating func seal(_ body: UnsafeRawBufferPointer) {

@@ -27,6 +27,9 @@ public enum GraphCodingError: Error, Sendable, Hashable {
   case corrupt(type: String, identifier: String, reason: String)
   /// A record was written by a newer version of the library.
   case newerFormat(type: String, identifier: String, version: Int)
+  /// A value was encoded in a version of its type (`Evolving`) that is newer than this program's. The identifier is
+  /// nil for one that stands inside another object.
+  case newerVersion(type: String, identifier: String?, version: Int, known: Int)
   /// The decoded object's `id` is not the identifier its record is kept under.
   case identityMismatch(type: String, recordIdentifier: String, decodedIdentifier: String)
   /// The mapping of this class is wrong.
@@ -91,6 +94,11 @@ extension GraphCodingError: CustomStringConvertible {
       """
       The record of \(type) "\(identifier)" has format \(version), which is newer than this version of Garage \
       reads (\(RecordFormat.version)). Update the library.
+      """
+    case .newerVersion(let type, let identifier, let version, let known):
+      """
+      \(type)\(identifier.map { " \"\($0)\"" } ?? "") was parked in version \(version) of its type, and this \
+      program knows versions up to \(known). Nothing was changed. Update the program.
       """
     case .identityMismatch(let type, let recordIdentifier, let decodedIdentifier):
       """

@@ -16,6 +16,8 @@ final class GraphWalk {
   /// Sets that are built when everything else is there, because they ask their members for a hash.
   private var builds: [(owner: Int, make: () -> () -> Void)] = []
   let linkProgress = LinkProgress()
+  /// The objects that prototypes refer to.
+  private var lentRecords: [[UInt8]: [UInt8]] = [:]
   /// Older tags of the types met so far, and the tags that took their place.
   private var currentTags: [UInt64: UInt64] = [:]
   private var formerTags: [UInt64: [UInt64]] = [:]
@@ -133,9 +135,11 @@ final class GraphWalk {
       let value: T
       do {
         let isDigest = key.count > 8 && key[8] == IdentifierKind.digest.rawValue
-        let isWrapped = number >= 0 && facts.kind == .plain
+        let isWrapped = number >= 0 && (facts.kind == .plain || facts.kind == .evolving)
         value = try core.withRecord(parsed, number: number, isWrapped: isWrapped, isDigest: isDigest) {
-          concrete === facts ? try core.state.readRoot(type, facts.kind) : try decodeSubclass(concrete, of: type)
+          try evolving(concrete, parsed, key) {
+            concrete === facts ? try core.state.readRoot(type, facts.kind) : try decodeSubclass(concrete, of: type)
+          }
         }
         if let failure = core.failure { throw failure }
         try check(value, concrete, key, parsed, record)
@@ -302,12 +306,24 @@ final class GraphWalk {
         let isLast = former.map { $0.last == tag } ?? true
         let result: R? = try source.withRecord(tag: tag, keyIdentifier: UnsafeRawBufferPointer(rebasing: key[8...]).bytes) { span in
           if let span { return try span.withUnsafeBytes { try body(key, $0) } }
-          return isLast ? try body(key, nil) : nil
+          return isLast ? try withLentRecord(key, body) : nil
         }
         if let result { return result }
       }
       return try body(UnsafeRawBufferPointer(rebasing: memory[..<(8 + count)]), nil)
     }
+  }
+
+  /// Notes the objects that a prototype refers to: they are found where the source has none.
+  func lend(_ records: [(key: [UInt8], record: [UInt8])]) {
+    for (key, record) in records { lentRecords[key] = record }
+  }
+
+  private func withLentRecord<R>(
+    _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer?) throws -> R
+  ) throws -> R {
+    guard !lentRecords.isEmpty, let record = lentRecords[Array(key)] else { return try body(key, nil) }
+    return try record.withUnsafeBytes { try body(key, $0) }
   }
 
   func hasRecord(_ number: Int) throws -> Bool {

@@ -187,7 +187,7 @@ public struct RecordHeader: Sendable {
   }
 }
 
-private func withParsedRecord<R>(
+func withParsedRecord<R>(
   tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan, _ typeName: String,
   _ body: (ParsedRecord, UnsafeRawBufferPointer) throws -> R
 ) throws -> R {

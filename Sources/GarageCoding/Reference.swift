@@ -58,7 +58,7 @@ extension Reference: GraphCodable, GraphDecodable {
     } else if let id = try state.foreignIdentifier() {
       self.init(Target.self, identifier: id)
     } else {
-      self.init(to: try state.readInline(Target.self))
+      self.init(to: try state.readStanding(Target.self, state.pointee.types.facts(of: Target.self).0))
     }
   }
 }

@@ -11,6 +11,8 @@ internal import Synchronization
 enum ValueKind: UInt8 {
   /// By its own `encode(to:)`.
   case plain
+  /// The same, behind the version of its type.
+  case evolving
   case bool, string, double, float
   case int, int8, int16, int32, int64, int128
   case uint, uint8, uint16, uint32, uint64, uint128
@@ -42,6 +44,10 @@ final class TypeFacts: @unchecked Sendable {
   let isClass: Bool
   /// Where it is a mapped class.
   let mapping: MappingPlan?
+  /// How older forms of its values are read, where it says so.
+  let evolution: Evolution?
+  /// The version in which values are encoded.
+  let version: Int
   /// The type as a metatype to decode by, where it is `Decodable`.
   let decodable: (any Decodable.Type)?
 
@@ -85,6 +91,8 @@ final class TypeFacts: @unchecked Sendable {
       mapped.map { MappingPlan.hasIdentity($0) } ?? identifiable.map { TypeFacts.hasIdentity($0) } ?? false
     let isHashable = type is any Hashable.Type
     isClass = type is AnyClass
+    evolution = Evolution(type)
+    version = evolution?.version ?? 0
     decodable = type as? any Decodable.Type
     rootIdentification = hasIdentity ? .identifier : isHashable || mapped != nil ? .digest : .none
     if let scalar = TypeFacts.scalarKind(type) {
@@ -98,7 +106,7 @@ final class TypeFacts: @unchecked Sendable {
     } else if type is any UnorderedCollection.Type {
       kind = .unordered
     } else {
-      kind = .plain
+      kind = evolution == nil ? .plain : .evolving
     }
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil

@@ -119,6 +119,13 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     return node
   }
 
+  /// A node for a value elsewhere that stands for the one of `key`, which is not there.
+  func makeNode(_ value: Range<Int>, _ key: any CodingKey) -> Unmanaged<DecodingNode> {
+    let node = core.takeNode()
+    node.takeUnretainedValue().open(self, value, codingPath + [key])
+    return node
+  }
+
   /// A node for a value that is not there: it reads null.
   func makeNullNode(_ key: any CodingKey) -> Unmanaged<DecodingNode> {
     // Offsets count from the record's first byte, wherever they lead.

@@ -55,6 +55,8 @@ extension GarageError {
         .corruptRecord(type: type, identifier: identifier, reason: reason)
       case .newerFormat(let type, let identifier, let version):
         .newerRecordFormat(type: type, identifier: identifier, version: version)
+      case .newerVersion(let type, let identifier, let version, let known):
+        .newerTypeVersion(type: type, identifier: identifier, version: version, known: known)
       case .identityMismatch(let type, let record, let decoded):
         .identityMismatch(type: type, recordIdentifier: record, decodedIdentifier: decoded)
       case .invalidMapping(let type, let reason): .invalidMapping(type: type, reason: reason)

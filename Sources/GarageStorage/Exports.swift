@@ -8,6 +8,11 @@
 @_exported public import protocol GarageCoding.MappableObject
 @_exported public import class GarageCoding.ObjectMapping
 @_exported public import protocol GarageCoding.TypeTagged
+@_exported public import protocol GarageCoding.Evolving
+@_exported public import enum GarageCoding.RecordValue
+@_exported public import struct GarageCoding.RecordFields
+@_exported public import struct GarageCoding.RecordIdentity
+@_exported public import enum GarageCoding.ReferenceKind
 @_exported public import struct GarageDriver.StorageError
 
 /// `Codable & Identifiable`: a type whose objects are parked under their `id`.

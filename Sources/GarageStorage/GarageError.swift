@@ -52,6 +52,9 @@ public enum GarageError: Error, Hashable, Sendable {
   case unreadableValue(key: String, type: String, reason: String)
   /// An entry that was to be migrated could not be converted for the key.
   case failedToMigrate(entry: String, key: String, reason: String)
+  /// An object was parked in a version of its type (``Evolving``) that is newer than the type's in this program.
+  /// The identifier is nil where it stands inside another object.
+  case newerTypeVersion(type: String, identifier: String?, version: Int, known: Int)
   /// The text of a type tag or shape, which is kept under this digest, is damaged.
   case damagedText(digest: String)
   /// Two different names have one digest.
@@ -163,6 +166,11 @@ extension GarageError: CustomStringConvertible {
       The entry "\(entry)" could not be migrated to the key "\(key)": \(reason). Nothing was migrated or removed. \
       Convert it in the migration's closure.
       """
+    case .newerTypeVersion(let type, let identifier, let version, let known):
+      """
+      \(type)\(identifier.map { " \"\($0)\"" } ?? "") was parked in version \(version) of its type, and this \
+      program knows versions up to \(known). Nothing was changed. Update the program.
+      """
     case .damagedText(let digest):
       """
       The name that the store keeps under \(digest) is damaged. Park an object of the same type, which \
@@ -246,6 +254,7 @@ extension GarageError: CustomNSError {
     case .corruptValue: 25
     case .unreadableValue: 26
     case .failedToMigrate: 27
+    case .newerTypeVersion: 28
     case .notAGarage: 30
     case .newerFormat: 31
     case .noGarage: 32

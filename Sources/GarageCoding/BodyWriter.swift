@@ -1,0 +1,131 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Writes a tree as a body. Its maps have no shapes, so that it needs no table but that of its references.
+struct BodyWriter {
+  private let state: EncoderPointer
+  /// The place of its first reference in the record's table.
+  private let firstReference: Int
+  private var references: [(RecordIdentity, ReferenceKind)] = []
+  private var places: [RecordIdentity: [ReferenceKind: Int]] = [:]
+
+  private init(_ state: EncoderPointer, firstReference: Int) {
+    self.state = state
+    self.firstReference = firstReference
+  }
+
+  /// The body of a tree and what its references name, in order.
+  ///
+  /// - Parameter firstReference: the place of its first reference in the record's table.
+  static func body(
+    of value: RecordValue, firstReference: Int = 0
+  ) throws -> (bytes: [UInt8], references: [(RecordIdentity, ReferenceKind)]) {
+    try EncodingCore.withCore { core in
+      core.beginRecord()
+      var writer = BodyWriter(core.state, firstReference: firstReference)
+      try writer.write(value)
+      let output = core.state.pointee.output
+      return (Array(UnsafeBufferPointer(start: output.base, count: output.count)), writer.references)
+    }
+  }
+
+  private mutating func write(_ value: RecordValue) throws {
+    switch value {
+    case .null: state.writeNull()
+    case .bool(let value): state.write(value)
+    case .integer(let value): state.write(integer: value)
+    case .unsignedInteger(let value): state.write(integer: value)
+    case .float(let value): state.write(value)
+    case .double(let value): state.write(value)
+    case .date(let value): state.write(date: value.timeIntervalSinceReferenceDate)
+    case .uuid(let value): state.append(BodyTag.uuid, value.uuid)
+    case .decimal(let value): write(value)
+    case .data(let value): try value.withUnsafeBytes { try state.write(data: $0) }
+    case .string(let value): try state.write(value)
+    case .array(let elements): try write(elements)
+    case .map(let fields): try write(fields)
+    case .reference(let identity, let kind): state.writeReference(index: place(of: identity, kind))
+    case .versioned(let version, let value): try write(value, version)
+    }
+  }
+
+  private func write(_ decimal: Decimal) {
+    let text = decimal.isNaN ? "NaN" : "\(decimal)"
+    state.append(BodyTag.decimal, UInt8(truncatingIfNeeded: text.utf8.count))
+    for byte in text.utf8 { state.append(byte) }
+  }
+
+  /// Of a version in a version the inner one is the value's.
+  private mutating func write(_ value: RecordValue, _ version: Int) throws {
+    if case .versioned = value { return try write(value) }
+    if version > 0 {
+      state.append(BodyTag.versioned)
+      state.appendVarint(version)
+    }
+    try write(value)
+  }
+
+  private mutating func write(_ fields: RecordFields) throws {
+    _ = try state.openFrame()
+    defer { state.leaveFrame() }
+    try state.requestMap()
+    for (key, value) in fields {
+      state.beginEntry(key)
+      try write(value)
+    }
+    try state.closeFrame()
+  }
+
+  private mutating func write(_ elements: [RecordValue]) throws {
+    if try writePacked(elements) { return }
+    let serial = try state.openFrame()
+    defer { state.leaveFrame() }
+    try state.requestArray()
+    for element in elements {
+      try state.beginElement(serial: serial)
+      try write(element)
+    }
+    try state.closeFrame()
+  }
+
+  /// Writes elements of one kind without a tag for each. False where they are not of one kind.
+  private func writePacked(_ elements: [RecordValue]) throws -> Bool {
+    func pack<T>(_ value: (RecordValue) -> T?) throws -> Bool {
+      var packed: [T] = []
+      packed.reserveCapacity(elements.count)
+      for element in elements {
+        guard let value = value(element) else { return false }
+        packed.append(value)
+      }
+      try withUnsafePointer(to: packed) { try state.writePacked(at: UnsafeRawPointer($0), [T].self) }
+      return true
+    }
+    switch elements.first {
+    case .string: return try pack { $0.stringValue }
+    case .bool: return try pack { $0.boolValue }
+    case .date: return try pack { $0.dateValue }
+    case .double: return try pack { if case .double(let value) = $0 { value } else { nil } }
+    case .float: return try pack { if case .float(let value) = $0 { value } else { nil } }
+    case .integer:
+      func integer<T: FixedWidthInteger>(_ element: RecordValue, _: T.Type) -> T? {
+        if case .integer(let value) = element { T(exactly: value) } else { nil }
+      }
+      if try pack({ integer($0, UInt8.self) }) { return true }
+      if try pack({ integer($0, Int64.self) }) { return true }
+      return try pack { integer($0, UInt64.self) }
+    default: return false
+    }
+  }
+
+  /// The place in the record's table, where each is once.
+  private mutating func place(of identity: RecordIdentity, _ kind: ReferenceKind) -> Int {
+    if let place = places[identity]?[kind] { return place }
+    let place = firstReference + references.count
+    references.append((identity, kind))
+    places[identity, default: [:]][kind] = place
+    return place
+  }
+}

@@ -1,0 +1,192 @@
+// Values of `Evolving` types, and keys that a record lacks. An old value becomes a body of its own, which is then
+// decoded as any other; nothing here concerns a type that does not evolve.
+
+extension UnsafeMutablePointer where Pointee == DecoderState {
+  /// Reads the value at the cursor, of an evolving type that is neither a reference nor a whole record.
+  @inline(never)
+  func readEvolving<T: Decodable>(_ type: T.Type, _ facts: TypeFacts) throws -> T {
+    var version = 0
+    let start = pointee.cursor
+    let end = try skipValue(pointee.base, start, end: pointee.input.frame.end)
+    if try tag() == BodyTag.versioned {
+      (version, pointee.cursor) = try readVersion(pointee.base, start, end: end)
+    }
+    guard let evolution = facts.evolution else { return try readInline(type) }
+    let value = try evolving(evolution, facts, version, pathCount: childPathCount) { try readInline(type) }
+    pointee.cursor = end
+    return value
+  }
+
+  /// Reads the value at the cursor by `body`, which finds it there in the form of the type's present version.
+  func evolving<R>(
+    _ evolution: Evolution, _ facts: TypeFacts, _ version: Int, pathCount: Int, _ body: () throws -> R
+  ) throws -> R {
+    if version > evolution.version {
+      throw GraphCodingError.newerVersion(
+        type: facts.name, identifier: nil, version: version, known: evolution.version)
+    }
+    core.scopes.append(
+      EvolvingScope(evolution: evolution, recordSerial: pointee.record.serial, pathCount: pathCount))
+    defer { core.scopes.removeLast() }
+    let reader = bodyReader
+    let end = pointee.input.frame.end
+    let isPresent =
+      try version == evolution.version
+      && (evolution.olderKeys.isEmpty || !reader.hasField(evolution.olderKeys, at: pointee.cursor, end: end))
+    if isPresent { return try body() }
+    var value = try reader.value(at: pointee.cursor, end: end)
+    try evolution.upgrade(&value, from: version)
+    return try inside(try core.keep(value), body)
+  }
+
+  /// Reads a value from a tree instead of the value at the cursor.
+  func read<T: Decodable>(_ type: T.Type, from value: RecordValue) throws -> T {
+    try inside(try core.keep(value)) { try readAny(type) }
+  }
+
+  /// Makes other bytes than the record's own the value at the cursor while `body` reads it.
+  private func inside<R>(_ value: Range<Int>, _ body: () throws -> R) throws -> R {
+    pointee.frames.append(pointee.input.frame)
+    pointee.input.frame = DecodingFrame(
+      serial: nextSerial(), start: value.lowerBound, end: value.upperBound, valueEnd: value.upperBound,
+      indexBase: pointee.input.offsets.count)
+    pointee.cursor = value.lowerBound
+    defer { pointee.input.frame = pointee.frames.removeLast() }
+    return try body()
+  }
+
+  private var bodyReader: BodyReader {
+    let core = core
+    let record = pointee.record
+    return BodyReader(
+      base: pointee.base, shape: { try core.shape($0, record) },
+      reference: { index in
+        guard index < record.referenceCount else {
+          throw DamagedBody(reason: "reference \(index) is not in the record's table", offset: 0)
+        }
+        return core.entry(ofReference: index)
+      })
+  }
+
+  /// How long the coding path to the value at the cursor is.
+  private var childPathCount: Int {
+    func hasKey(_ frame: DecodingFrame) -> Bool { frame.current >= 0 && frame.kind != .value }
+    var count = pointee.input.node.map { $0.takeUnretainedValue().codingPath.count } ?? 0
+    for index in stride(from: pointee.frameBase, to: pointee.frames.count, by: 1)
+    where hasKey(pointee.frames.base[index]) {
+      count += 1
+    }
+    return hasKey(pointee.input.frame) ? count + 1 : count
+  }
+
+  // MARK: - Keys without a value
+
+  /// Reads a key for which the map being read has no value, from a prototype; nil where none has it.
+  @inline(never)
+  func readMissing<T: Decodable>(_ type: T.Type, _ key: any CodingKey) throws -> T? {
+    guard let value = try prototypeValue(key) else { return nil }
+    // With the key before it, so that errors inside name it.
+    let map = try core.keep(.map([key.stringValue: value]))
+    guard
+      let header = try readHeader(
+        pointee.base, map.lowerBound, end: map.upperBound, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
+    else { return nil }
+    var content = header.content
+    let length = try readVarint(pointee.base, &content, end: header.end)
+    let outer = pointee.input.frame
+    pointee.input.frame.current = -1
+    pointee.frames.append(pointee.input.frame)
+    pointee.input.frame = DecodingFrame(
+      serial: nextSerial(), kind: .map, start: map.lowerBound, end: header.end, valueEnd: header.end,
+      content: header.content, current: 0, currentKey: header.content, indexBase: pointee.input.offsets.count)
+    pointee.cursor = content + length
+    defer {
+      _ = pointee.frames.removeLast()
+      pointee.input.frame = outer
+    }
+    return try readAny(type)
+  }
+
+  /// The bounds of a prototype's value for a key for which the map being read has none.
+  @inline(never)
+  func missingValue(_ key: any CodingKey) throws -> Range<Int>? {
+    guard let value = try prototypeValue(key) else { return nil }
+    return try core.keep(value)
+  }
+
+  /// What the prototypes of the values that are being decoded, the innermost first, have for a key.
+  @inline(never)
+  func prototypeValue(_ key: any CodingKey) throws -> RecordValue? {
+    let core = core
+    if core.scopes.isEmpty { return nil }
+    let path = codingPath + [key]
+    for scope in core.scopes.reversed() {
+      guard scope.recordSerial == pointee.record.serial, scope.pathCount < path.count else { break }
+      guard let prototype = try scope.evolution.prototype(core.userInfo) else { continue }
+      if let value = prototype.value(at: path.dropFirst(scope.pathCount)) {
+        core.graph.lend(prototype.records)
+        return value
+      }
+    }
+    return nil
+  }
+}
+
+extension DecodingCore {
+  /// Writes a tree out for the record that is being decoded. Offsets count from the record's first byte; the
+  /// references join its table.
+  func keep(_ value: RecordValue) throws -> Range<Int> {
+    let (bytes, references) = try BodyWriter.body(
+      of: value, firstReference: state.pointee.record.referenceCount)
+    for (identity, kind) in references {
+      let identifier = UnsafeRawBufferPointer(copy(identity.identifier.bytes))
+      appendReference(kind, identity.tag, UnsafeRawBufferPointer(rebasing: identifier[..<identity.identifier.bytes.count]))
+    }
+    let start = UnsafeRawPointer(copy(bytes).baseAddress.unsafelyUnwrapped) - state.pointee.base
+    return start..<(start + bytes.count)
+  }
+
+  private func copy(_ bytes: [UInt8]) -> UnsafeMutableBufferPointer<UInt8> {
+    let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, bytes.count))
+    _ = memory.initialize(fromContentsOf: bytes)
+    keepUnpacked(memory)
+    return memory
+  }
+}
+
+extension GraphWalk {
+  /// Runs `body`, which reads a record, so that it finds the record in the form of its type's present version.
+  @inline(__always)
+  func evolving<R>(
+    _ facts: TypeFacts, _ parsed: ParsedRecord, _ key: UnsafeRawBufferPointer, _ body: () throws -> R
+  ) throws -> R {
+    if facts.evolution == nil && parsed.typeVersion == 0 { return try body() }
+    return try readEvolved(facts, parsed, key, body)
+  }
+
+  @inline(never)
+  private func readEvolved<R>(
+    _ facts: TypeFacts, _ parsed: ParsedRecord, _ key: UnsafeRawBufferPointer, _ body: () throws -> R
+  ) throws -> R {
+    let tag = parsed.concreteTag ?? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+    // A type that is something around the object reads the object as that type does.
+    guard facts.isNamed(by: tag) else { return try body() }
+    let known = facts.evolution?.version ?? 0
+    guard parsed.typeVersion <= known, let evolution = facts.evolution else {
+      throw GraphCodingError.newerVersion(
+        type: facts.name, identifier: Identifier.description(ofKeyBytes: Array(key[8...])),
+        version: parsed.typeVersion, known: known)
+    }
+    return try core.state.evolving(evolution, facts, parsed.typeVersion, pathCount: 0, body)
+  }
+}
+
+extension TypeFacts {
+  /// Whether records of the type bear this tag: its own or that of its identity space, present or former.
+  fileprivate func isNamed(by tag: UInt64) -> Bool {
+    if let tags = try? tags(), [tags.identity, tags.concrete].contains(where: { $0.digest == tag }) { return true }
+    if (try? tags())?.formerDigests.contains(tag) == true { return true }
+    let own = (try? TypeTag.of(type)).map { [$0] } ?? []
+    return (own + TypeTag.former(of: type)).contains { $0.digest == tag }
+  }
+}

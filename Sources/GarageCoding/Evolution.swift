@@ -1,0 +1,102 @@
+internal import Synchronization
+
+/// What the decoder knows of an ``Evolving`` type.
+final class Evolution: @unchecked Sendable {
+  // @unchecked: a metatype, which nothing changes.
+  private let type: any Evolving.Type
+  let version: Int
+  /// The present keys and the older ones.
+  private let aliases: [(key: String, older: [String])]
+  /// All older keys.
+  let olderKeys: [String]
+  private let known = Mutex<Prototype?>(nil)
+
+  /// Nil for a type that is not `Evolving`.
+  init?(_ type: Any.Type) {
+    guard let type = type as? any Evolving.Type else { return nil }
+    self.type = type
+    version = max(0, type.version)
+    aliases = type.propertyAliases.sorted { $0.key < $1.key }.map { (key: $0.key, older: $0.value) }
+    olderKeys = aliases.flatMap(\.older)
+  }
+
+  /// Makes the present form of a value of an older version.
+  func upgrade(_ value: inout RecordValue, from version: Int) throws {
+    if version < self.version { try type.upgrade(&value, from: version) }
+    if !aliases.isEmpty { rename(&value) }
+  }
+
+  private func rename(_ value: inout RecordValue) {
+    for (key, older) in aliases where value[key] == nil {
+      if let old = older.first(where: { value[$0] != nil }) { value.rename(old, to: key) }
+    }
+    // What a superclass wrote into a container of its own.
+    if value[PlainKey.super.stringValue]?.fields != nil, var ancestor = value[PlainKey.super.stringValue] {
+      rename(&ancestor)
+      value[PlainKey.super.stringValue] = ancestor
+    }
+  }
+
+  /// The type's prototype, encoded when it is first asked for; nil where it has none.
+  func prototype(_ userInfo: [CodingUserInfoKey: any Sendable]) throws -> Prototype? {
+    if let known = known.withLock({ $0 }) { return known.value == nil ? nil : known }
+    // Users' code runs outside the lock.
+    let value: (any Encodable)? = type.prototype
+    let prototype = try value.map { try Prototype(of: $0, userInfo: userInfo) } ?? Prototype()
+    return known.withLock { known in
+      if known == nil { known = prototype }
+      return known?.value == nil ? nil : known
+    }
+  }
+}
+
+/// The encoding of a prototype.
+struct Prototype: Sendable {
+  /// Nil where there is no prototype.
+  var value: RecordValue?
+  /// The objects it refers to: keys, which are tag and identifier, and records.
+  var records: [(key: [UInt8], record: [UInt8])] = []
+
+  init() {}
+
+  init(of prototype: any Encodable, userInfo: [CodingUserInfoKey: any Sendable]) throws {
+    try EncodingCore.withCore(userInfo: userInfo) { core in
+      value = try core.withBody(of: prototype) { body in
+        guard let base = body.baseAddress else { return .null }
+        let graph = core.graph
+        let reader = BodyReader(
+          base: base, shape: { graph.pointee.shapes[$0] },
+          reference: { index in
+            let reference = graph.pointee.references[index]
+            return (graph.pointee.identities.identity(of: reference.entry), reference.kind)
+          })
+        return try reader.value(at: 0, end: body.count)
+      }
+      var builder = GraphBuilder(keyPrefix: 0, time: nil)
+      defer { builder.deallocate() }
+      while let entry = core.beginNext() { try builder.addRecord(of: entry, core) }
+      records = builder.graph.records.map { record in
+        (Array(builder.graph.keys[record.key].dropFirst()), Array(builder.graph.bytes[record.value]))
+      }
+    }
+  }
+
+  /// What the prototype has at a coding path.
+  func value(at path: some Sequence<any CodingKey>) -> RecordValue? {
+    var value = value
+    for key in path {
+      if case .versioned(_, let inner) = value { value = inner }
+      if case .array = value, let index = key.intValue { value = value?[index] } else { value = value?[key.stringValue] }
+    }
+    return value
+  }
+}
+
+/// A value of an `Evolving` type that is being decoded.
+struct EvolvingScope {
+  var evolution: Evolution
+  /// The serial of its record.
+  var recordSerial: UInt64
+  /// How long the coding path to it is.
+  var pathCount: Int
+}

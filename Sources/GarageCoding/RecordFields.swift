@@ -1,0 +1,67 @@
+/// The fields of a map in a ``RecordValue``: values by key, in the order of the keys.
+///
+/// Two are equal when they hold the same values under the same keys, in whatever order.
+public struct RecordFields: Sendable {
+  /// The keys in their order.
+  public private(set) var keys: [String] = []
+  private var values: [String: RecordValue] = [:]
+
+  /// No fields.
+  public init() {}
+
+  /// How many fields there are.
+  public var count: Int { keys.count }
+
+  /// Whether there are none.
+  public var isEmpty: Bool { keys.isEmpty }
+
+  /// The value under a key; nil where there is none. A new key comes last; setting nil removes the field.
+  public subscript(key: String) -> RecordValue? {
+    get { values[key] }
+    set {
+      let before = values[key]
+      values[key] = newValue
+      if before == nil, newValue != nil { keys.append(key) }
+      if before != nil, newValue == nil { keys.removeAll { $0 == key } }
+    }
+  }
+
+  /// Gives the field another key, in its place. A field that has that key already is replaced; where there is
+  /// no field to rename nothing happens.
+  public mutating func rename(_ key: String, to newKey: String) {
+    guard key != newKey, let value = values[key] else { return }
+    self[newKey] = nil
+    values[key] = nil
+    values[newKey] = value
+    if let place = keys.firstIndex(of: key) { keys[place] = newKey }
+  }
+}
+
+extension RecordFields: Hashable {
+  /// Whether both hold the same values under the same keys.
+  public static func == (left: RecordFields, right: RecordFields) -> Bool { left.values == right.values }
+
+  /// Hashes keys and values, whatever their order.
+  public func hash(into hasher: inout Hasher) { hasher.combine(values) }
+}
+
+extension RecordFields: Sequence {
+  /// Goes through the fields in the order of the keys.
+  public func makeIterator() -> AnyIterator<(key: String, value: RecordValue)> {
+    var next = 0
+    return AnyIterator {
+      while next < keys.count {
+        defer { next += 1 }
+        if let value = values[keys[next]] { return (keys[next], value) }
+      }
+      return nil
+    }
+  }
+}
+
+extension RecordFields: ExpressibleByDictionaryLiteral {
+  /// The fields in the order of the literal; of equal keys the last counts.
+  public init(dictionaryLiteral elements: (String, RecordValue)...) {
+    for (key, value) in elements { self[key] = value }
+  }
+}

@@ -1,0 +1,203 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// What a record holds, as a tree of plain values: what ``Evolving/upgrade(_:from:)`` rewrites, and what can be
+/// read without the Swift types that were parked.
+///
+/// ```swift
+/// record.rename("surname", to: "name")
+/// record["age"] = 0
+/// record["address"]?["zip"] = .string("10115")
+/// ```
+/// A map has the coding keys of the type, as text, and only those that have a value: what `encodeIfPresent` left
+/// out is not there. Integers have no width, and arrays hold their elements however they are packed in the
+/// record. An object with an identity of its own is a ``reference(_:_:)`` and not part of the tree.
+public enum RecordValue: Sendable, Hashable {
+  /// A nil that was encoded as such.
+  case null
+  /// A truth value.
+  case bool(Bool)
+  /// An integer of any width.
+  case integer(Int128)
+  /// An integer that only `UInt128` holds; all others are an ``integer(_:)``.
+  case unsignedInteger(UInt128)
+  /// A floating-point number of 4 bytes.
+  case float(Float)
+  /// A floating-point number of 8 bytes.
+  case double(Double)
+  /// A date at full precision.
+  case date(Date)
+  /// A UUID.
+  case uuid(UUID)
+  /// A decimal number.
+  case decimal(Decimal)
+  /// Bytes.
+  case data(Data)
+  /// Text; a `URL` is its text as well.
+  case string(String)
+  /// An array or set, or a dictionary whose keys are no text: keys and values in turn.
+  case array([RecordValue])
+  /// An object or dictionary.
+  case map(RecordFields)
+  /// An object that is a record of its own, and how it is loaded.
+  case reference(RecordIdentity, ReferenceKind)
+  /// An inline value of an ``Evolving`` type, with the version it was encoded in (other than 0).
+  indirect case versioned(Int, RecordValue)
+
+  /// An integer of any type.
+  public init(integer: some FixedWidthInteger) {
+    if let signed = Int128(exactly: integer) {
+      self = .integer(signed)
+    } else {
+      // What Int128 does not hold is a positive number beyond it.
+      self = .unsignedInteger(UInt128(truncatingIfNeeded: integer))
+    }
+  }
+
+  /// A reference to the object of that type whose `id` is `identifier`, parked or not.
+  ///
+  /// - Throws: ``GraphCodingError`` where the type or the `id` can name no record.
+  public static func reference(to type: any Codable.Type, identifier: some Hashable) throws -> RecordValue {
+    .reference(try TypeDescription.identity(of: type, id: identifier), .eager)
+  }
+}
+
+// MARK: - Maps and arrays
+
+extension RecordValue {
+  /// The fields of a map; nil for any other value. Looks behind a version.
+  public var fields: RecordFields? {
+    get {
+      switch self {
+      case .map(let fields): fields
+      case .versioned(_, let value): value.fields
+      default: nil
+      }
+    }
+    set {
+      let value: RecordValue = newValue.map { .map($0) } ?? .null
+      if case .versioned(let version, _) = self { self = .versioned(version, value) } else { self = value }
+    }
+  }
+
+  /// The keys of a map, in order; none for any other value.
+  public var keys: [String] { fields?.keys ?? [] }
+
+  /// The value that a map has under a key; nil where it has none, or where this is no map.
+  ///
+  /// Setting nil removes the field. Setting a field of null makes a map of it; of any other value that is no map it
+  /// changes nothing.
+  public subscript(key: String) -> RecordValue? {
+    get { fields?[key] }
+    set {
+      switch self {
+      case .map(var fields):
+        // Not shared while it is changed.
+        self = .null
+        fields[key] = newValue
+        self = .map(fields)
+      case .versioned(let version, var value):
+        value[key] = newValue
+        self = .versioned(version, value)
+      case .null: if let newValue { self = .map([key: newValue]) }
+      default: break
+      }
+    }
+  }
+
+  /// The element of an array at an index; nil beyond its end, or where this is no array.
+  ///
+  /// Setting nil removes the element. Setting one beyond the end changes nothing.
+  public subscript(index: Int) -> RecordValue? {
+    get {
+      guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
+      return elements[index]
+    }
+    set {
+      guard case .array(var elements) = self, elements.indices.contains(index) else { return }
+      self = .null
+      if let newValue { elements[index] = newValue } else { elements.remove(at: index) }
+      self = .array(elements)
+    }
+  }
+
+  /// Gives a map's field another key. A field that has that key already is replaced; where there is no field to
+  /// rename nothing happens.
+  public mutating func rename(_ key: String, to newKey: String) {
+    guard var fields else { return }
+    fields.rename(key, to: newKey)
+    self.fields = fields
+  }
+
+  /// Removes a map's field and returns its value; nil where there is none.
+  @discardableResult
+  public mutating func remove(_ key: String) -> RecordValue? {
+    let value = self[key]
+    if value != nil { self[key] = nil }
+    return value
+  }
+}
+
+// MARK: - What it holds
+
+extension RecordValue {
+  /// Whether it is null.
+  public var isNull: Bool { self == .null }
+
+  /// The truth value; nil for any other value.
+  public var boolValue: Bool? { if case .bool(let value) = self { value } else { nil } }
+
+  /// The integer, where it is one that `Int` holds.
+  public var integerValue: Int? { if case .integer(let value) = self { Int(exactly: value) } else { nil } }
+
+  /// The number as a double: of an integer or decimal the nearest one; nil for any other value.
+  public var doubleValue: Double? {
+    switch self {
+    case .double(let value): value
+    case .float(let value): Double(value)
+    case .integer(let value): Double(value)
+    case .unsignedInteger(let value): Double(value)
+    case .decimal(let value): Double("\(value)")
+    default: nil
+    }
+  }
+
+  /// The text; nil for any other value.
+  public var stringValue: String? { if case .string(let value) = self { value } else { nil } }
+
+  /// The date; nil for any other value.
+  public var dateValue: Date? { if case .date(let value) = self { value } else { nil } }
+
+  /// The UUID; nil for any other value.
+  public var uuidValue: UUID? { if case .uuid(let value) = self { value } else { nil } }
+
+  /// The bytes; nil for any other value.
+  public var dataValue: Data? { if case .data(let value) = self { value } else { nil } }
+
+  /// The elements of an array; nil for any other value.
+  public var arrayValue: [RecordValue]? { if case .array(let value) = self { value } else { nil } }
+}
+
+extension RecordValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  /// Text.
+  public init(stringLiteral value: String) { self = .string(value) }
+  /// An integer.
+  public init(integerLiteral value: Int) { self = .integer(Int128(value)) }
+  /// A double.
+  public init(floatLiteral value: Double) { self = .double(value) }
+  /// A truth value.
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// An array.
+  public init(arrayLiteral elements: RecordValue...) { self = .array(elements) }
+  /// A map; of equal keys the last counts.
+  public init(dictionaryLiteral elements: (String, RecordValue)...) {
+    var fields = RecordFields()
+    for (key, value) in elements { fields[key] = value }
+    self = .map(fields)
+  }
+}
