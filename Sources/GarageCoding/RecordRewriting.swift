@@ -41,15 +41,15 @@ extension RecordHeader {
     _ new: RawSpan, underKey newKey: RawSpan, replacing old: RawSpan, tag oldTag: UInt64, keyIdentifier: RawSpan,
     under tag: UInt64, typeName: String
   ) throws -> [UInt8] {
-    try withParsedRecord(tag: oldTag, keyIdentifier, old, typeName) { oldRecord, oldBytes in
+    try withParsedRecord(tag: oldTag, keyIdentifier, old, typeName) { oldRecord, oldBytes -> [UInt8] in
       try withParsedRecord(
-        tag: newKey.unsafeLoadUnaligned(as: UInt64.self).bigEndian, newKey.extracting(8..<newKey.byteCount), new, typeName
+        tag: UInt64(bigEndian: newKey.unsafeLoadUnaligned(as: UInt64.self)), newKey.extracting(8..<newKey.byteCount), new, typeName
       ) { newRecord, newBytes in
         let kept = RecordFormat.Flag.hasSyncStatus | RecordFormat.Flag.syncStatusMask | RecordFormat.Flag.hasFullIdentifier
         var bytes = Array(oldBytes[..<oldRecord.tablesOffset])
         bytes[1] = oldRecord.flags & kept | newRecord.flags & ~kept
         bytes += newBytes[newRecord.tablesOffset...]
-        RecordParts.seal(&bytes, tag: tag, keyIdentifier: [UInt8](copying: keyIdentifier))
+        RecordParts.seal(&bytes, tag: tag, keyIdentifier: keyIdentifier.withUnsafeBytes { Array($0) })
         return bytes
       }
     }
@@ -66,7 +66,7 @@ extension RecordHeader {
     _ record: RawSpan, tag: UInt64, keyIdentifier: RawSpan, movedTo newTag: UInt64,
     concreteTag: (UInt64?) -> UInt64?, renaming tags: [UInt64: UInt64], typeName: String
   ) throws -> [UInt8]? {
-    try withParsedRecord(tag: tag, keyIdentifier, record, typeName) { parsed, bytes in
+    try withParsedRecord(tag: tag, keyIdentifier, record, typeName) { parsed, bytes -> [UInt8]? in
       let concrete = concreteTag(parsed.concreteTag)
       let table = try parsed.renamedReferences(tags)
       if newTag == tag, concrete == parsed.concreteTag, table == nil { return nil }
@@ -80,7 +80,7 @@ extension RecordHeader {
       let tableEnd = parsed.references?.upperBound ?? rest
       changed += table ?? Array(bytes[rest..<tableEnd])
       changed += bytes[tableEnd...]
-      RecordParts.seal(&changed, tag: newTag, keyIdentifier: [UInt8](copying: keyIdentifier))
+      RecordParts.seal(&changed, tag: newTag, keyIdentifier: keyIdentifier.withUnsafeBytes { Array($0) })
       return changed
     }
   }

@@ -20,7 +20,7 @@ struct UsersError: Error {
   let error: any Error
 }
 
-private func translated(_ error: any Error) -> any Error {
+func translated(_ error: any Error) -> any Error {
   switch error {
   case let error as UsersError: error.error
   case let error as StorageError: GarageError(error)

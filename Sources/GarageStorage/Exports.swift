@@ -1,6 +1,7 @@
 // Whoever imports GarageStorage names these without importing the modules that declare them.
 @_exported public import struct GarageCoding.Reference
 @_exported public import struct GarageCoding.Linked
+@_exported public import struct GarageCoding.Migratable
 @_exported public import protocol GarageCoding.LinkedValue
 @_exported public import struct GarageCoding.Identifier
 @_exported public import protocol GarageCoding.Interned

@@ -91,13 +91,15 @@ extension GarageWriting {
 
 extension WriteAccess {
   /// Writes the records of a graph, in key order, and the texts they count on.
-  func put(_ graph: EncodedGraph) throws {
+  ///
+  /// - Parameter leavingOut: the position of a record that is not written.
+  func put(_ graph: EncodedGraph, leavingOut: Int? = nil) throws {
     for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.newTexts.contains(name) {
       try StoredTexts.put(text, name, in: transaction)
       pending.newTexts.insert(name)
     }
     let (keys, bytes) = (graph.keys.span.bytes, graph.bytes.span.bytes)
-    for index in graph.recordsInKeyOrder() {
+    for index in graph.recordsInKeyOrder() where index != leavingOut {
       let record = graph.records[index]
       let key = keys.extracting(record.key)
       try transaction.put(bytes.extracting(record.value), for: key)

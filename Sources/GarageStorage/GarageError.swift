@@ -20,6 +20,8 @@ public enum GarageError: Error, Hashable, Sendable {
   case missingConformance(String)
   /// The `id` of this type is of a kind that can name no record.
   case unsupportedIDConformance(String)
+  /// Objects of an old name were to become objects of this type, which has one of this identifier already.
+  case identifierConflict(type: String, identifier: String, oldName: String)
   /// A record of this type holds no data, as some in stores of GarageStorage do.
   case storageDataIsNil(String)
   /// The mapping of this class is wrong: for instance, its identifying attribute is not mapped.
@@ -102,6 +104,11 @@ extension GarageError: CustomStringConvertible {
       """
       The id of \(type) can name no record. Give it an id that is an integer, String, UUID, Date, a \
       RawRepresentable of these, LosslessStringConvertible, or Codable and Hashable; or conform it to Inlined.
+      """
+    case .identifierConflict(let type, let identifier, let oldName):
+      """
+      There are objects with the identifier "\(identifier)" both under the name "\(oldName)" and as \(type). Nothing \
+      was changed. Delete one of them, or park it under another identifier.
       """
     case .storageDataIsNil(let type):
       "A record of \(type) holds no data. Park the object again, or delete it."
@@ -242,6 +249,7 @@ extension GarageError: CustomNSError {
     case .invalidTypeTag: 5
     case .invalidMapping: 6
     case .emptyIdentifyingAttribute: 7
+    case .identifierConflict: 8
     case .cycle: 10
     case .unregisteredClass: 11
     case .identityMismatch: 12

@@ -1,0 +1,179 @@
+internal import GarageCoding
+internal import GarageDriver
+
+extension Garage {
+  /// Writes all records of a type that are in an older form anew, in the form that the type has today.
+  ///
+  /// Afterwards nothing is left that an ``Evolving`` type has to upgrade, rename or take from its prototype, and no
+  /// record stands under a former type tag. Each record is read as a `T` and written again as far as that makes
+  /// other bytes of it: what `T` no longer has is gone then. Modification times, sync statuses and identifiers stay,
+  /// those of values identified by their content too. Objects that the record refers to are not rewritten, but
+  /// parked where they are new: where they stood inline before.
+  ///
+  /// Of a class it covers the subclasses that the garage knows. A record that cannot be read is left as it is and
+  /// reported; the others are migrated all the same.
+  ///
+  /// The work is done in several writes, so that memory stays bounded as in ``GarageReading/forEach(_:_:)``; other
+  /// writers have their turn in between. If it is interrupted, the rest is done by the next call.
+  ///
+  /// - Throws: ``GarageError/missingConformance(_:)`` for a type whose objects have no records,
+  ///   ``GarageError/nestedWrite``, ``GarageError/closed``, ``GarageError/storage(_:)``.
+  @discardableResult
+  public func migrateAll<T: Codable>(_ type: T.Type) throws -> MigrationReport {
+    var report = MigrationReport()
+    var place = RecordMigration.Place()
+    while !place.isAtEnd {
+      let (done, next) = try withWriteAccess { try RecordMigration($0).migrate(type, from: place) }
+      report.add(done)
+      place = next
+    }
+    return report
+  }
+}
+
+/// Rewrites the records of one type, one write's share at a time.
+struct RecordMigration {
+  /// Where to go on: which of the type's tags, and behind which key.
+  struct Place {
+    fileprivate var tagIndex = 0
+    fileprivate var last: StorageKey?
+    fileprivate(set) var isAtEnd = false
+  }
+
+  /// How many records one write takes, unless one of them reaches more objects than that: those are decoded again
+  /// in the next write.
+  private static let leastCount = 1_000
+  private static let leastByteCount = 8 << 20
+
+  private let access: WriteAccess
+  private var report = MigrationReport()
+
+  init(_ access: WriteAccess) { self.access = access }
+
+  /// Migrates records from a place on, and says what was done and where to go on.
+  func migrate<T: Codable>(_ type: T.Type, from place: Place) throws -> (MigrationReport, Place) {
+    var migration = self
+    let next = try migration.run(type, from: place)
+    return (migration.report, next)
+  }
+
+  private mutating func run<T: Codable>(_ type: T.Type, from start: Place) throws -> Place {
+    let stored = try StoredType.of(type)
+    let (session, source) = access.reading.makeSession()
+    var place = start
+    var count = 0
+    var largestReach = 0
+    while place.tagIndex < stored.tags.count {
+      let keys = try nextKeys(stored.tags[place.tagIndex], after: place.last)
+      for key in keys {
+        let before = session.objectCount
+        try migrate(type, key, stored, session)
+        largestReach = max(largestReach, session.objectCount - before)
+        place.last = key
+        count += 1
+        let isLong = count >= max(RecordMigration.leastCount, largestReach)
+        if isLong || source.recordByteCount >= RecordMigration.leastByteCount && count >= largestReach { return place }
+      }
+      if keys.isEmpty {
+        place.tagIndex += 1
+        place.last = nil
+      }
+    }
+    place.isAtEnd = true
+    return place
+  }
+
+  private func nextKeys(_ tag: UInt64, after last: StorageKey?) throws -> [StorageKey] {
+    var range = KeyLayout.records(tag: tag)
+    if let last { range.lowerBound = last.bytes + [0] }
+    var keys: [StorageKey] = []
+    try access.transaction.scan(range, .forward) { key, _ in
+      keys.append(StorageKey(key))
+      return keys.count < 256 ? .continue : .stop
+    }
+    return keys
+  }
+
+  /// Migrates one record. What is wrong with it goes into the report; what is wrong with the store is thrown.
+  private mutating func migrate<T: Codable>(
+    _ type: T.Type, _ key: StorageKey, _ stored: StoredType, _ session: GraphDecodingSession
+  ) throws {
+    if try isShadowed(key, stored) { return }
+    do {
+      guard let record = try access.transaction.value(for: key) else { return }
+      let keyBytes = key.bytes.span.bytes
+      let identifier = keyBytes.extracting(KeyLayout.identifierOffset..<keyBytes.byteCount)
+      let object = try session.object(
+        type, tag: KeyLayout.tag(inRecordKey: keyBytes), keyIdentifier: identifier, record: record.span.bytes)
+      // A record of another class.
+      guard let object else { return }
+      let isRewritten = try rewrite(object, record, key, stored)
+      if isRewritten { report.rewritten += 1 } else { report.unchanged += 1 }
+    } catch {
+      if isFailureOfStore(error) { throw error }
+      let identifier = Identifier.description(ofKeyBytes: Array(key.bytes[KeyLayout.identifierOffset...]))
+      report.fail(stored.name, identifier, translated(error))
+    }
+  }
+
+  /// Writes an object's record in its present form, where that differs. False where it does not.
+  private func rewrite<T: Codable>(
+    _ object: T, _ record: [UInt8], _ key: StorageKey, _ stored: StoredType
+  ) throws -> Bool {
+    let transaction = access.transaction
+    let graph = try access.garage.encoder.encode(object) { identity, formerTags in
+      // Objects that are there are not this record's business.
+      for tag in [identity.tag] + formerTags {
+        let target = KeyLayout.record(tag: tag, identity.identifier)
+        if try transaction.withValue(for: target, { $0 != nil }) { return false }
+      }
+      return true
+    }
+    guard let own = graph.records.first else { return false }
+    let oldKey = key.bytes.span.bytes
+    let renewed = try RecordHeader.record(
+      graph.bytes.span.bytes.extracting(own.value),
+      underKey: graph.keys.span.bytes.extracting((own.key.lowerBound + 1)..<own.key.upperBound),
+      replacing: record.span.bytes, tag: KeyLayout.tag(inRecordKey: oldKey),
+      keyIdentifier: oldKey.extracting(KeyLayout.identifierOffset..<oldKey.byteCount), under: stored.tag,
+      typeName: stored.name)
+    let newKey = KeyLayout.record(tag: stored.tag, sameIdentifierAs: oldKey)
+    if newKey == key && renewed == record { return false }
+    try access.put(graph, leavingOut: 0)
+    try access.moveRecord(key, to: newKey, renewed)
+    return true
+  }
+
+  /// Whether an earlier tag of the type has a record of the same identifier, which is the one.
+  private func isShadowed(_ key: StorageKey, _ stored: StoredType) throws -> Bool {
+    let bytes = key.bytes.span.bytes
+    let own = KeyLayout.tag(inRecordKey: bytes)
+    for tag in stored.tags.prefix(while: { $0 != own }) {
+      let earlier = KeyLayout.record(tag: tag, sameIdentifierAs: bytes)
+      if try access.transaction.withValue(for: earlier, { $0 != nil }) { return true }
+    }
+    return false
+  }
+}
+
+extension WriteAccess {
+  /// Puts a record under a key in place of the one that was there, or under another tag's key. What indexes say of
+  /// it moves along.
+  func moveRecord(_ key: StorageKey, to newKey: StorageKey, _ record: [UInt8]) throws {
+    if newKey != key { try transaction.remove(key) }
+    try transaction.put(record, for: newKey)
+  }
+}
+
+/// Whether an error says that the store does not work, and not that one record is not readable.
+func isFailureOfStore(_ error: any Error) -> Bool {
+  switch error {
+  case is StorageError: true
+  case let error as GarageError:
+    switch error {
+    case .storage, .closed, .nestedWrite, .transactionEnded, .unsavedChangesDiscarded: true
+    default: false
+    }
+  default: false
+  }
+}
