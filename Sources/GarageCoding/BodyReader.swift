@@ -23,7 +23,7 @@ struct BodyReader {
     at = try skipValue(base, start, end: end)
     let tag = base.load(fromByteOffset: start, as: UInt8.self)
     switch tag {
-    case BodyTag.smallInteger..<BodyTag.shortString: return .integer(Int128(tag & 0x3F))
+    case BodyTag.smallInteger..<BodyTag.shortString: return .integer(Int64(tag & 0x3F))
     case BodyTag.shortString..<BodyTag.smallReference: return .string(try text((start + 1)..<at))
     case BodyTag.absent, BodyTag.null: return .null
     case BodyTag.false: return .bool(false)
@@ -108,7 +108,7 @@ struct BodyReader {
       case .double: elements.append(.double(array.double(at)))
       case .float: elements.append(.float(Float(bitPattern: UInt32(littleEndian: array.load(at, as: UInt32.self)))))
       case .bool: elements.append(.bool(array.load(at, as: UInt8.self) != 0))
-      case .int8, .int16, .int32, .int64, .uint64, .uint8: elements.append(.integer(array.integer(at) ?? 0))
+      case .int8, .int16, .int32, .int64, .uint64, .uint8: elements.append(RecordValue(integer: array.integer(at) ?? 0))
       }
     }
     return .array(elements)
@@ -189,12 +189,12 @@ struct BodyReader {
 
   private func integer(_ tag: UInt8, _ at: Int) -> RecordValue {
     switch tag {
-    case BodyTag.int8: .integer(Int128(load(at) as Int8))
-    case BodyTag.int16: .integer(Int128(Int16(littleEndian: load(at))))
-    case BodyTag.int32: .integer(Int128(Int32(littleEndian: load(at))))
-    case BodyTag.int64: .integer(Int128(Int64(littleEndian: load(at))))
-    case BodyTag.uint64: .integer(Int128(UInt64(littleEndian: load(at))))
-    case BodyTag.int128: .integer(Int128(truncatingIfNeeded: integer128(at)))
+    case BodyTag.int8: .integer(Int64(load(at) as Int8))
+    case BodyTag.int16: .integer(Int64(Int16(littleEndian: load(at))))
+    case BodyTag.int32: .integer(Int64(Int32(littleEndian: load(at))))
+    case BodyTag.int64: .integer(Int64(littleEndian: load(at)))
+    case BodyTag.uint64: RecordValue(integer: UInt64(littleEndian: load(at)))
+    case BodyTag.int128: RecordValue(integer: Int128(truncatingIfNeeded: integer128(at)))
     default: RecordValue(integer: integer128(at))
     }
   }

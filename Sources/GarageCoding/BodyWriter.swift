@@ -37,6 +37,7 @@ struct BodyWriter {
     case .null: state.writeNull()
     case .bool(let value): state.write(value)
     case .integer(let value): state.write(integer: value)
+    case .wideInteger(let value): state.write(integer: value)
     case .unsignedInteger(let value): state.write(integer: value)
     case .float(let value): state.write(value)
     case .double(let value): state.write(value)
@@ -109,9 +110,13 @@ struct BodyWriter {
     case .date: return try pack { $0.dateValue }
     case .double: return try pack { if case .double(let value) = $0 { value } else { nil } }
     case .float: return try pack { if case .float(let value) = $0 { value } else { nil } }
-    case .integer:
+    case .integer, .wideInteger:
       func integer<T: FixedWidthInteger>(_ element: RecordValue, _: T.Type) -> T? {
-        if case .integer(let value) = element { T(exactly: value) } else { nil }
+        switch element {
+        case .integer(let value): T(exactly: value)
+        case .wideInteger(let value): T(exactly: value)
+        default: nil
+        }
       }
       if try pack({ integer($0, UInt8.self) }) { return true }
       if try pack({ integer($0, Int64.self) }) { return true }

@@ -115,7 +115,7 @@ private enum AnonymousObject {
         } else if let bool = try? container.decode(Bool.self) {
           value = .bool(bool)
         } else if let integer = try? container.decode(Int64.self) {
-          value = .integer(Int128(integer))
+          value = .integer(integer)
         } else if let double = try? container.decode(Double.self) {
           value = .double(double)
         } else {

@@ -20,10 +20,13 @@ public enum RecordValue: Sendable, Hashable {
   case null
   /// A truth value.
   case bool(Bool)
-  /// An integer of any width.
-  case integer(Int128)
-  /// An integer that only `UInt128` holds; all others are an ``integer(_:)``.
-  case unsignedInteger(UInt128)
+  /// An integer.
+  case integer(Int64)
+  /// An integer that `Int64` does not hold. (Behind a reference: an enum with 16-byte alignment is miscompiled by
+  /// Swift 6.3 on Linux.)
+  indirect case wideInteger(Int128)
+  /// An integer that only `UInt128` holds.
+  indirect case unsignedInteger(UInt128)
   /// A floating-point number of 4 bytes.
   case float(Float)
   /// A floating-point number of 8 bytes.
@@ -49,8 +52,10 @@ public enum RecordValue: Sendable, Hashable {
 
   /// An integer of any type.
   public init(integer: some FixedWidthInteger) {
-    if let signed = Int128(exactly: integer) {
-      self = .integer(signed)
+    if let narrow = Int64(exactly: integer) {
+      self = .integer(narrow)
+    } else if let wide = Int128(exactly: integer) {
+      self = .wideInteger(wide)
     } else {
       // What Int128 does not hold is a positive number beyond it.
       self = .unsignedInteger(UInt128(truncatingIfNeeded: integer))
@@ -159,6 +164,7 @@ extension RecordValue {
     case .double(let value): value
     case .float(let value): Double(value)
     case .integer(let value): Double(value)
+    case .wideInteger(let value): Double(value)
     case .unsignedInteger(let value): Double(value)
     case .decimal(let value): Double("\(value)")
     default: nil
@@ -187,7 +193,7 @@ extension RecordValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, 
   /// Text.
   public init(stringLiteral value: String) { self = .string(value) }
   /// An integer.
-  public init(integerLiteral value: Int) { self = .integer(Int128(value)) }
+  public init(integerLiteral value: Int) { self = .integer(Int64(value)) }
   /// A double.
   public init(floatLiteral value: Double) { self = .double(value) }
   /// A truth value.

@@ -59,7 +59,7 @@ import Testing
     let value = Everything()
     let tree = try found(Prototype(of: value, userInfo: [:]).value)
     #expect(tree["yes"] == true && tree["small"]?.integerValue == 7 && tree["none"] == nil)
-    #expect(tree["large"] == .integer(Int128(Int64.min)) && tree["wide"] == .integer(.max))
+    #expect(tree["large"] == .integer(.min) && tree["wide"] == .wideInteger(.max))
     #expect(tree["beyond"] == .unsignedInteger(.max) && tree["beyond"] == RecordValue(integer: UInt128.max))
     #expect(tree["float"] == .float(1.5) && tree["double"]?.doubleValue?.sign == .minus)
     #expect(tree["date"]?.dateValue == value.date && tree["uuid"]?.uuidValue == value.uuid)
