@@ -27,7 +27,8 @@ import Testing
         let content = try self.content(key, Array(graph.bytes[record.value]))
         let identifier = try found(content.header.fullIdentifier ?? Identifier(bytes: Array(key[8...])))
         let written = try content.record(tag: tag(key), identifier: identifier)
-        #expect(try self.content(key, written).value == content.value || "\(content.value)".contains("nan"))
+        // By bytes, because NaN is not equal to itself.
+        #expect(try self.content(key, written).record(tag: tag(key), identifier: identifier) == written)
         source.records[key] = written
       }
       // Nothing is to be found but the trees.
