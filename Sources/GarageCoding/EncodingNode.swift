@@ -29,6 +29,8 @@ final class EncodingNode {
     self.field = field
     codingPath = path
     output.count = 0
+    // Of one that was given up because of an error.
+    output.entries.truncate(to: 0)
     output.frame = EncodingFrame(serial: serial)
     output.node = Unmanaged.passUnretained(self)
   }
