@@ -131,7 +131,11 @@ struct RecordParts {
 
   /// Sets the checksum of a record that is to be put under a key.
   static func seal(_ record: inout [UInt8], tag: UInt64, keyIdentifier: [UInt8]) {
-    let key = withUnsafeBytes(of: tag.bigEndian) { Array($0) } + keyIdentifier
+    seal(&record, key: withUnsafeBytes(of: tag.bigEndian) { Array($0) } + keyIdentifier)
+  }
+
+  /// - Parameter key: the key without its first byte.
+  static func seal(_ record: inout [UInt8], key: [UInt8]) {
     let checksum = key.withUnsafeBytes { key in
       record.withUnsafeBytes { RecordFormat.checksum(key: key, record: $0) }
     }

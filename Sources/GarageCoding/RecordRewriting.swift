@@ -84,6 +84,25 @@ extension RecordHeader {
       return changed
     }
   }
+
+  /// The value of a typed key with other tags in what it refers to; nil where nothing changes.
+  ///
+  /// - Parameter key: the key without its first byte.
+  /// - Throws: ``ValueDamage``.
+  package static func value(_ value: RawSpan, key: RawSpan, renaming tags: [UInt64: UInt64]) throws -> [UInt8]? {
+    try key.withUnsafeBytes { key in
+      try value.withUnsafeBytes { bytes -> [UInt8]? in
+        try namingDamage {
+          let parsed = try ParsedRecord(key: key, bytes, isValue: true)
+          guard let range = parsed.references, let table = try parsed.renamedReferences(tags) else { return nil }
+          var changed = Array(bytes)
+          changed.replaceSubrange(range, with: table)
+          RecordParts.seal(&changed, key: Array(key))
+          return changed
+        }
+      }
+    }
+  }
 }
 
 extension ParsedRecord {

@@ -95,7 +95,7 @@ extension RecordHeader {
   }
 }
 
-private func namingDamage<R>(_ body: () throws -> R) throws -> R {
+func namingDamage<R>(_ body: () throws -> R) throws -> R {
   do {
     return try body()
   } catch let damage as DamagedBody {

@@ -74,6 +74,7 @@ private struct TypeRenaming {
     }
     try renaming.moveRecords()
     try renaming.visit(KeyLayout.allRecords) { try $0.changedRecord($1, $2) }
+    if moves { try renaming.visit(KeyLayout.allValues) { try $0.changedValue($1, $2) } }
     return renaming.report
   }
 
@@ -138,6 +139,18 @@ private struct TypeRenaming {
           """)
     }
     return changed.map { ($0, isOfType) }
+  }
+
+  /// What becomes of a typed key's value that refers to the old type; nil where it does not. A damaged one is left to
+  /// whoever reads it.
+  private func changedValue(_ key: RawSpan, _ value: RawSpan) throws -> (record: [UInt8], isOfType: Bool)? {
+    do {
+      let tags = [old.digest: space.digest]
+      let changed = try RecordHeader.value(value, key: key.extracting(1..<key.byteCount), renaming: tags)
+      return changed.map { ($0, false) }
+    } catch is ValueDamage {
+      return nil
+    }
   }
 
   /// Visits all entries in a range and puts what `change` makes of them.

@@ -76,6 +76,9 @@ enum KeyLayout {
   /// Every record there is.
   static let allRecords = StorageKeyRange.prefix([Space.record.rawValue])
 
+  /// The value of every typed key.
+  static let allValues = StorageKeyRange.prefix([Space.value.rawValue])
+
   /// The tag in a record's key.
   static func tag(inRecordKey key: RawSpan) -> UInt64 {
     UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: 1, as: UInt64.self))

@@ -33,6 +33,16 @@ private final class RenamedOld: RenamedBase { override class var typeTag: String
 private final class RenamedNew: RenamedBase { override class var typeTag: String { "renaming.sub.new" } }
 
 @Suite struct RenamingTests {
+  @Test(arguments: Backend.allCases) func valuesOfTypedKeysReferToTheNewName(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let garage = try place.garage()
+    let before = Key<GlobalNamespace, ShipBefore?>(id: "flagship", defaultValue: nil)
+    let now = Key<GlobalNamespace, Ship?>(id: "flagship", defaultValue: nil)
+    try garage.set(before, value: ShipBefore(id: "queen"))
+    #expect(try garage.migrateAll(from: ShipBefore.self, to: Ship.self).updatedReferences == 1)
+    #expect(try place.reopened(garage).get(now)?.id == "queen")
+  }
+
   @Test(arguments: Backend.allCases) func everythingUnderAnOldNameMoves(_ backend: Backend) throws {
     let place = try Place(backend)
     var garage = try place.garage()
