@@ -6,6 +6,10 @@ import Synchronization
 import Testing
 
 @Suite struct StoredPropertyTests {
+  /// As an app has one: made once, and needed from the first line on.
+  // swift-format-ignore: NeverUseForceTry
+  static let garage = try! Garage(MemoryStorage())
+
   final class EditorSettings {
     @Stored<Key<AppearanceSpace, ThemeChoice>> var theme: ThemeChoice
     @Stored<Key<SettingsSpace, Int>> var launches: Int
@@ -19,10 +23,9 @@ import Testing
   }
 
   struct StructSettings {
-    // swift-format-ignore: NeverUseForceTry
-    static let garage = try! Garage(MemoryStorage())
-    @Stored(.theme, in: garage) var theme
-    @Stored(Key<OtherSpace, [String]>(id: "recent", defaultValue: []), in: garage) var recent
+    @Stored(.theme, in: StoredPropertyTests.garage) var theme
+    @Stored(Key<OtherSpace, [String]>(id: "recent", defaultValue: []), in: StoredPropertyTests.garage)
+    var recent
   }
 
   @Test(arguments: Backend.allCases)
