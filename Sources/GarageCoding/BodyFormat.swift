@@ -44,6 +44,8 @@ enum BodyTag {
   static let reference32: UInt8 = 0x1B
   /// Type tag and identifier themselves: only in canonical bodies, which have no table.
   static let canonicalReference: UInt8 = 0x1C
+  /// The sync status of an object that stands inline, one byte, and then the object. Not in canonical bodies.
+  static let syncStatus: UInt8 = 0x1D
   /// The version of a type, a varint other than 0, and then its value, which has no other version before it.
   /// Not in canonical bodies.
   static let versioned: UInt8 = 0x1E

@@ -44,6 +44,12 @@ struct BodyReader {
     case BodyTag.versioned:
       var (version, content) = try readVersion(base, start, end: at)
       return .versioned(version, try read(&content, at, depth: depth + 1))
+    case BodyTag.syncStatus:
+      guard let status = SyncStatus(rawValue: Int(load(start + 1) as UInt8)) else {
+        throw DamagedBody(reason: "there is no such sync status", offset: start)
+      }
+      var content = start + 2
+      return .withSyncStatus(status, try read(&content, at, depth: depth + 1))
     case BodyTag.canonicalReference: return try canonicalReference(start, at)
     default: return try referenced(tag, start)
     }

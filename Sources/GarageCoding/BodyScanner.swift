@@ -58,9 +58,17 @@ private func payloadByteCount(_ tag: UInt8, _ base: UnsafeRawPointer, _ offset: 
   case BodyTag.mapLarge, BodyTag.arrayLarge, BodyTag.packedLarge:
     8 + Int(try loadNumber(base, offset + 1, width: 4, end: end))
   case BodyTag.canonicalReference: try canonicalReferenceByteCount(base, offset, end)
-  case BodyTag.versioned: try versionedByteCount(base, offset, end)
+  case BodyTag.syncStatus, BodyTag.versioned:
+    try skipValue(base, skipPrefixes(base, offset, end), end: end) - offset - 1
   default: throw unknownTag(tag, offset)
   }
+}
+
+/// Where the value at `offset` begins, not counting the sync status that may stand before it.
+func skipSyncStatus(_ base: UnsafeRawPointer, _ offset: Int, end: Int) -> Int {
+  var at = offset
+  while at < end, base.load(fromByteOffset: at, as: UInt8.self) == BodyTag.syncStatus { at += 2 }
+  return at
 }
 
 private func canonicalReferenceByteCount(_ base: UnsafeRawPointer, _ offset: Int, _ end: Int) throws -> Int {
@@ -69,9 +77,17 @@ private func canonicalReferenceByteCount(_ base: UnsafeRawPointer, _ offset: Int
   return at - offset - 1 + length
 }
 
-private func versionedByteCount(_ base: UnsafeRawPointer, _ offset: Int, _ end: Int) throws -> Int {
-  let value = try readVersion(base, offset, end: end).content
-  return try skipValue(base, value, end: end) - offset - 1
+/// Where the value behind sync statuses and versions begins. A loop, so that however many take no stack.
+private func skipPrefixes(_ base: UnsafeRawPointer, _ offset: Int, _ end: Int) throws -> Int {
+  var at = offset
+  while at < end {
+    switch base.load(fromByteOffset: at, as: UInt8.self) {
+    case BodyTag.syncStatus: at += 2
+    case BodyTag.versioned: at = try readVersion(base, at, end: end).content
+    default: return at
+    }
+  }
+  return at
 }
 
 /// Reads the version that begins at `offset`, and where its value does.

@@ -50,6 +50,10 @@ struct BodyWriter {
     case .map(let fields): try write(fields)
     case .reference(let identity, let kind): state.writeReference(index: place(of: identity, kind))
     case .versioned(let version, let value): try write(value, version)
+    case .withSyncStatus(let status, let value):
+      // A null has none.
+      if value != .null { state.append(BodyTag.syncStatus, UInt8(truncatingIfNeeded: status.rawValue)) }
+      try write(value)
     }
   }
 

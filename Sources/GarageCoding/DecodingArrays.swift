@@ -6,17 +6,24 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     if frame.kind == .array { return }
     if let header = try readHeader(
       pointee.base, frame.start, end: frame.end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
+      ?? headerBehindSyncStatus(small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
     {
       // Each element takes a byte at least.
       guard header.second <= header.end - header.content else {
         throw DamagedBody(reason: "an array counts more elements than it has bytes", offset: frame.start)
       }
       openArray(content: header.content, end: header.end, count: header.second)
-    } else if let packed = try PackedArray(pointee.base, frame.start, end: frame.end) {
+    } else if let packed = try packedArray() {
       try openPacked(packed)
     } else {
       throw mismatch([Any].self, at: frame.start, codingPath)
     }
+  }
+
+  private func packedArray() throws -> PackedArray? {
+    let frame = pointee.input.frame
+    return try PackedArray(
+      pointee.base, skipSyncStatus(pointee.base, frame.start, end: frame.end), end: frame.end)
   }
 
   private func openArray(content: Int, end: Int, count: Int) {
@@ -62,7 +69,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let (facts, kind) = pointee.types.facts(of: T.self)
     switch kind {
     case .plain, .unordered, .reference, .interned:
-      if try isReference() { return try readReferenced(type, facts, kind) }
+      if try isMarked() { return try readMarked(type, facts, kind) }
       if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
       if kind == .reference, let object = try readForeign(type, facts) { return object }
       return try kind == .plain ? readInline(type) : readStanding(type, facts)
@@ -76,11 +83,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let (facts, kind) = pointee.types.facts(of: T.self)
     switch kind {
     case .plain, .unordered, .reference, .interned:
-      if try isReference() { return try findReferenced(type, facts, kind) }
+      if try isMarked() { return try findMarked(type, facts, kind) }
       if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
       if kind == .reference, let object = try findForeign(type, facts) { return object }
       return try kind == .plain ? readInline(type) : readStanding(type, facts)
-    case .evolving where try isReference(): return try findReferenced(type, facts, kind)
+    case .prefixed where try isMarked(): return try findMarked(type, facts, kind)
     default: return try readSpecial(type, kind)
     }
   }
@@ -90,6 +97,31 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func readStanding<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>) throws -> T {
     let facts = facts.takeUnretainedValue()
     return try facts.evolution == nil ? readInline(type) : readEvolving(type, facts)
+  }
+
+  /// Reads a value that begins with a reference, or with a sync status.
+  private func readMarked<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T {
+    if try tag() == BodyTag.syncStatus { return try readWithSyncStatus(type, facts) }
+    return try readReferenced(type, facts, kind)
+  }
+
+  private func findMarked<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T? {
+    if try tag() == BodyTag.syncStatus { return try readWithSyncStatus(type, facts) }
+    return try findReferenced(type, facts, kind)
+  }
+
+  /// A type without a status has lost it, or is something around the object that has it.
+  private func readWithSyncStatus<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>) throws -> T {
+    let known = facts.takeUnretainedValue()
+    guard known.isSyncable else { return try readStanding(type, facts) }
+    let stored = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.end))
+    guard let status = SyncStatus(rawValue: stored) else {
+      throw DamagedBody(reason: "there is no sync status \(stored)", offset: pointee.cursor)
+    }
+    pointee.cursor += 2
+    var value = try readStanding(type, facts)
+    known.setSyncStatus(status, of: &value)
+    return value
   }
 
   private func readReferenced<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T {
@@ -103,7 +135,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func findReferenced<T: Decodable>(
     _ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind
   ) throws -> T? {
-    if kind == .plain || kind == .evolving, let optional = type as? any OptionalDecodable.Type {
+    if kind == .plain || kind == .prefixed, let optional = type as? any OptionalDecodable.Type {
       // An optional element is nil where the record is gone. T is that optional: the cast changes nothing.
       func read<O: OptionalDecodable>(_: O.Type) throws -> T { unsafeBitCast(try O.readTarget(self), to: T.self) }
       return try read(optional)
@@ -136,7 +168,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(__always)
   func readRoot<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
     switch kind {
-    case .plain, .evolving, .unordered, .reference, .interned, .own: try readInline(type)
+    case .plain, .prefixed, .unordered, .reference, .interned, .own: try readInline(type)
     default: try readSpecial(type, kind)
     }
   }
@@ -149,10 +181,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
         throw mismatch(type)
       }
       return value
-    case .evolving:
+    case .prefixed:
       let facts = pointee.types.facts(of: T.self).0
-      if try isReference() { return try readReferenced(type, facts, kind) }
-      return try readEvolving(type, facts.takeUnretainedValue())
+      return try isMarked() ? readMarked(type, facts, kind) : readStanding(type, facts)
     case .url where try isMap(), .packed where !(try hasPackedForm(type)): return try readInline(type)
     default:
       try readScalar(kind, type)
@@ -182,7 +213,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     case .uint128: scratch.initializeMemory(as: UInt128.self, to: try readInteger(UInt128.self))
     case .packed: try readPacked(type)
     case .date, .data, .uuid, .url, .decimal: try readFoundation(kind)
-    case .plain, .evolving, .unordered, .own, .reference, .interned: throw mismatch(type)
+    case .plain, .prefixed, .unordered, .own, .reference, .interned: throw mismatch(type)
     }
   }
 
@@ -190,6 +221,13 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func isReference() throws -> Bool {
     let tag = try tag()
     return tag >= BodyTag.smallReference || tag == BodyTag.reference8 || tag == BodyTag.reference32
+  }
+
+  /// Whether the value begins with a reference or a sync status: all first bytes from 1A to 1D, and from C0 on.
+  @inline(__always)
+  private func isMarked() throws -> Bool {
+    let tag = try tag()
+    return tag >= BodyTag.smallReference || tag &- BodyTag.reference8 <= BodyTag.syncStatus - BodyTag.reference8
   }
 
   private func isMap() throws -> Bool {

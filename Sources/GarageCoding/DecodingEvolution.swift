@@ -8,8 +8,10 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     var version = 0
     let start = pointee.cursor
     let end = try skipValue(pointee.base, start, end: pointee.input.frame.end)
+    // Its sync status, where the type has none any more.
+    pointee.cursor = skipSyncStatus(pointee.base, start, end: end)
     if try tag() == BodyTag.versioned {
-      (version, pointee.cursor) = try readVersion(pointee.base, start, end: end)
+      (version, pointee.cursor) = try readVersion(pointee.base, pointee.cursor, end: end)
     }
     guard let evolution = facts.evolution else { return try readInline(type) }
     let value = try evolving(evolution, facts, version, pathCount: childPathCount) { try readInline(type) }

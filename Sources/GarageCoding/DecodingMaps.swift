@@ -9,6 +9,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     guard
       let header = try readHeader(
         pointee.base, frame.start, end: frame.end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
+        ?? headerBehindSyncStatus(small: BodyTag.mapSmall, large: BodyTag.mapLarge)
     else { throw mismatch([String: Any].self, at: frame.start, codingPath) }
     pointee.input.frame.kind = .map
     pointee.input.frame.end = header.end
@@ -24,6 +25,15 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       pointee.input.frame.shape = nil
       pointee.input.frame.shapedCount = 0
     }
+  }
+
+  /// The header of a container that has a sync status before it, although its type has none (any more).
+  @inline(never)
+  func headerBehindSyncStatus(small: UInt8, large: UInt8) throws -> ContainerHeader? {
+    let frame = pointee.input.frame
+    let start = skipSyncStatus(pointee.base, frame.start, end: frame.end)
+    if start == frame.start { return nil }
+    return try readHeader(pointee.base, start, end: frame.end, small: small, large: large)
   }
 
   /// Moves the cursor to the value of `key`. False where the map has none.

@@ -251,6 +251,7 @@ func describe(_ tag: UInt8) -> String {
   case BodyTag.string8, BodyTag.string32, BodyTag.shortString..<BodyTag.smallReference: "a string"
   case BodyTag.mapSmall, BodyTag.mapLarge: "a map"
   case BodyTag.arraySmall...BodyTag.packedLarge: "an array"
+  case BodyTag.syncStatus: "an object with a sync status"
   case BodyTag.versioned: "a value of a type with a version (Evolving)"
   default: "a reference"
   }

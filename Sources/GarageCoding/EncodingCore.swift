@@ -21,6 +21,8 @@ final class EncodingCore {
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// Whether references stand inline by their own: inside an identifier nothing is a reference.
   var inlinesEverything = false
+  /// Whether the digest of a `Syncable` value is wanted, of which its status is no part.
+  var leavesOutSyncStatus = false
   private(set) var failure: (any Error)?
 
   private init() {
@@ -65,6 +67,7 @@ final class EncodingCore {
     graph.pointee.nextInQueue = 0
     graph.pointee.replaced.removeAll()
     failure = nil
+    leavesOutSyncStatus = false
     graph.pointee.currentLevel = 0
     if !userInfo.isEmpty { userInfo = [:] }
   }

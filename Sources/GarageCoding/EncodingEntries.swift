@@ -14,6 +14,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   @inline(never)
   func closeEntries(_ shape: Unmanaged<Shape>?) throws {
     var entries = takeEntries()
+    if core.leavesOutSyncStatus && pointee.frames.count == 1 && pointee.output.node == nil {
+      return rewrite(entries.filter { key(at: $0.lowerBound) != "syncStatus" }, from: entries[0].lowerBound)
+    }
     if let positions = shape?.takeUnretainedValue().positions {
       let repeated = Set(entries.compactMap { positions[key(at: $0.lowerBound)] })
       if !repeated.isEmpty {
@@ -21,7 +24,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
         entries = entries.map { ($0.lowerBound - freed)..<($0.upperBound - freed) }
       }
     }
-    if !isSorted(entries) { rewrite(entries) }
+    if !isSorted(entries) { rewrite(entries, from: entries[0].lowerBound) }
   }
 
   private func takeEntries() -> [Range<Int>] {
@@ -59,7 +62,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     compareBytes(keyBytes(at: left.lowerBound), keyBytes(at: right.lowerBound))
   }
 
-  private func rewrite(_ entries: [Range<Int>]) {
+  private func rewrite(_ entries: [Range<Int>], from start: Int) {
     // A stable order, so that the last of equal keys is last among them.
     let order = entries.indices.sorted { a, b in
       let order = compare(entries[a], entries[b])
@@ -70,7 +73,6 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
       if let last = sorted.last, compare(last, entries[index]) == 0 { sorted.removeLast() }
       sorted.append(entries[index])
     }
-    let start = entries[0].lowerBound
     var bytes: [UInt8] = []
     bytes.reserveCapacity(pointee.output.count - start)
     for range in sorted {

@@ -106,7 +106,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .url: return try write(url: value.assumingMemoryBound(to: URL.self).pointee)
     case .decimal: try write(decimal: value.load(as: Decimal.self))
     case .packed: try writePacked(at: value, type)
-    case .plain, .evolving, .unordered, .own, .reference, .interned: return false
+    case .plain, .prefixed, .unordered, .own, .reference, .interned: return false
     }
     return true
   }
@@ -130,7 +130,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     switch kind {
     case .reference where !core.inlinesEverything: try writeReference(to: value, facts, .eager)
     case .interned where !core.inlinesEverything: try writeInterned(value, facts)
-    case .evolving: try writeEvolving(value, facts)
+    case .prefixed: try writePrefixed(value, facts)
     case .unordered: try writeUnordered(value)
     case .own: try writeOwn(value)
     default: try writeInline(value)
@@ -158,14 +158,24 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     leaveFrame()
   }
 
-  /// Writes a value behind the version of its type, which is no part of its identity.
-  private func writeEvolving<T: Encodable>(_ value: T, _ facts: Unmanaged<TypeFacts>) throws {
-    let version = facts.takeUnretainedValue().version
-    if version > 0 && !pointee.isCanonical {
+  /// Writes a value behind its sync status and the version of its type, which are no part of its identity. A null
+  /// with a status stays a null.
+  private func writePrefixed<T: Encodable>(_ value: T, _ facts: Unmanaged<TypeFacts>) throws {
+    if pointee.isCanonical { return try writeInline(value) }
+    let facts = facts.takeUnretainedValue()
+    let start = pointee.output.count
+    let status = facts.isSyncable ? facts.syncStatus(of: value) : nil
+    if let status { append(BodyTag.syncStatus, UInt8(truncatingIfNeeded: status.rawValue)) }
+    if facts.version > 0 {
       append(BodyTag.versioned)
-      appendVarint(version)
+      appendVarint(facts.version)
     }
+    let content = pointee.output.count
     try writeInline(value)
+    if status != nil, pointee.output.count == content + 1, pointee.output.base[content] == BodyTag.null {
+      pointee.output.count = start
+      writeNull()
+    }
   }
 
   private func writeOwn<T: Encodable>(_ value: T) throws {
@@ -234,13 +244,15 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 }
 
 /// The canonical bytes of a value, from which its digest is taken: map keys, sets and dictionaries sorted,
-/// nil left out, references as type tag and identifier, equal strings and numbers alike. They depend on
-/// nothing in the process.
+/// nil and the value's own sync status left out, references as type tag and identifier, equal strings and numbers
+/// alike. They depend on nothing in the process.
 func canonicalBytes(
   of value: any Encodable, userInfo: [CodingUserInfoKey: any Sendable]
 ) throws -> [UInt8] {
   try EncodingCore.withCore(userInfo: userInfo, isCanonical: true) { core in
-    try core.withBody(of: value) { [UInt8]($0) }
+    let facts = core.state.pointee.types.facts(of: type(of: value)).0.takeUnretainedValue()
+    core.leavesOutSyncStatus = facts.isSyncable
+    return try core.withBody(of: facts.withoutSyncStatus(value)) { [UInt8]($0) }
   }
 }
 

@@ -85,6 +85,7 @@ struct Prototype: Sendable {
   func value(at path: some Sequence<any CodingKey>) -> RecordValue? {
     var value = value
     for key in path {
+      if case .withSyncStatus(_, let inner) = value { value = inner }
       if case .versioned(_, let inner) = value { value = inner }
       if case .array = value, let index = key.intValue { value = value?[index] } else { value = value?[key.stringValue] }
     }

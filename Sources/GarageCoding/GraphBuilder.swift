@@ -37,9 +37,10 @@ struct GraphBuilder {
     let facts = entry.facts.takeUnretainedValue()
     let tags = try tags(of: facts)
     let isCut = beginKey(of: number, tags, core)
+    let status = facts.isSyncable ? syncStatus(of: entry.value, facts) : nil
     let start = graph.bytes.count
     try core.withBody(of: entry.value) { body in
-      writeHeader(of: number, tags, isCut: isCut, version: facts.version, core)
+      writeHeader(of: number, tags, isCut: isCut, status, version: facts.version, core)
       seal(body)
       graph.bytes.append(contentsOf: UnsafeBufferPointer(start: header.base, count: header.count))
       graph.bytes.append(contentsOf: body)
@@ -48,7 +49,13 @@ struct GraphBuilder {
     graph.keys.append(contentsOf: UnsafeBufferPointer(start: key.base, count: key.count))
     graph.records.append(
       EncodedGraph.Record(
-        key: keyStart..<graph.keys.count, value: start..<graph.bytes.count, formerTags: tags.formerDigests))
+        key: keyStart..<graph.keys.count, value: start..<graph.bytes.count, formerTags: tags.formerDigests,
+        syncStatus: status))
+  }
+
+  /// The status of an object, whatever its type.
+  private func syncStatus(of object: some Encodable, _ facts: TypeFacts) -> SyncStatus? {
+    facts.syncStatus(of: object)
   }
 
   /// Encodes a typed key's value, which has no identity, and returns what is kept under the key.
@@ -92,10 +99,10 @@ struct GraphBuilder {
   }
 
   private mutating func writeHeader(
-    of number: Int, _ tags: TypeFacts.Tags, isCut: Bool, version: Int, _ core: EncodingCore
+    of number: Int, _ tags: TypeFacts.Tags, isCut: Bool, _ status: SyncStatus?, version: Int, _ core: EncodingCore
   ) {
     let parts = core.graph
-    var flags: UInt8 = 0
+    var flags = status?.recordFlags ?? 0
     if isCut { flags |= RecordFormat.Flag.hasFullIdentifier }
     if tags.isSubclass { flags |= RecordFormat.Flag.hasConcreteTag }
     if !parts.pointee.references.isEmpty { flags |= RecordFormat.Flag.hasReferences }

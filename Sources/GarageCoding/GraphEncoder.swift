@@ -78,6 +78,8 @@ public struct EncodedGraph: Sendable {
     /// Digests of the tags under which older programs parked the same object: whoever writes the record
     /// removes those records.
     public var formerTags: [UInt64]
+    /// The object's sync status, for types that have one. The record holds it too.
+    public var syncStatus: SyncStatus?
   }
 
   /// The roots' identities in the order in which they were given, each once.

@@ -132,10 +132,10 @@ final class GraphWalk {
       if number >= 0 { nodes[number].activate(concrete.type) }
       defer { if number >= 0 { nodes[number].deactivate() } }
       let fillCount = fills.newCount
-      let value: T
+      var value: T
       do {
         let isDigest = key.count > 8 && key[8] == IdentifierKind.digest.rawValue
-        let isWrapped = number >= 0 && (facts.kind == .plain || facts.kind == .evolving)
+        let isWrapped = number >= 0 && (facts.kind == .plain || facts.kind == .prefixed)
         value = try core.withRecord(parsed, number: number, isWrapped: isWrapped, isDigest: isDigest) {
           try evolving(concrete, parsed, key) {
             concrete === facts ? try core.state.readRoot(type, facts.kind) : try decodeSubclass(concrete, of: type)
@@ -143,6 +143,7 @@ final class GraphWalk {
         }
         if let failure = core.failure { throw failure }
         try check(value, concrete, key, parsed, record)
+        if concrete.isSyncable, let status = parsed.syncStatus { concrete.setSyncStatus(status, of: &value) }
       } catch {
         // Nobody will see this object: nothing is to be filled in.
         fills.drop(owner: number, from: fillCount)

@@ -43,9 +43,7 @@ struct ParsedRecord {
     body = at..<end
   }
 
-  var syncStatus: UInt8? {
-    flags & RecordFormat.Flag.hasSyncStatus == 0 ? nil : flags & RecordFormat.Flag.syncStatusMask
-  }
+  var syncStatus: SyncStatus? { SyncStatus(recordFlags: flags) }
 
   /// Visits the reference table in its order.
   @inline(__always)
@@ -81,6 +79,17 @@ struct ParsedRecord {
       try visit(UInt64(bigEndian: base.loadUnaligned(fromByteOffset: at + index * 8, as: UInt64.self)))
     }
   }
+}
+
+extension SyncStatus {
+  /// The status that a record's flags hold; nil where they hold none.
+  init?(recordFlags flags: UInt8) {
+    if flags & RecordFormat.Flag.hasSyncStatus == 0 { return nil }
+    self.init(rawValue: Int(flags & RecordFormat.Flag.syncStatusMask))
+  }
+
+  /// What a record's flags hold of it.
+  var recordFlags: UInt8 { RecordFormat.Flag.hasSyncStatus | UInt8(rawValue) }
 }
 
 /// The record's version byte is not one this library reads.
@@ -139,7 +148,7 @@ public struct RecordHeader: Sendable {
   /// Milliseconds since 1970-01-01 UTC.
   public var modificationTime: Int64
   /// The stored sync status, for types that have one.
-  public var syncStatus: UInt8?
+  public var syncStatus: SyncStatus?
   /// The whole identifier, where the key holds it cut.
   public var fullIdentifier: Identifier?
   /// The version that the object's type had when the object was parked: 0 where it had none.
@@ -163,13 +172,41 @@ public struct RecordHeader: Sendable {
   }
 
   private init(
-    concreteTag: UInt64?, modificationTime: Int64, syncStatus: UInt8?, fullIdentifier: Identifier?, typeVersion: Int
+    concreteTag: UInt64?, modificationTime: Int64, syncStatus: SyncStatus?, fullIdentifier: Identifier?,
+    typeVersion: Int
   ) {
     self.concreteTag = concreteTag
     self.modificationTime = modificationTime
     self.syncStatus = syncStatus
     self.fullIdentifier = fullIdentifier
     self.typeVersion = typeVersion
+  }
+
+  /// The sync status that a record's bytes name, which are not checked for damage.
+  public static func uncheckedSyncStatus(of record: RawSpan) -> SyncStatus? {
+    record.byteCount > 1 ? SyncStatus(recordFlags: record.unsafeLoad(fromByteOffset: 1, as: UInt8.self)) : nil
+  }
+
+  /// The record with another sync status, and a checksum that fits. Nothing is decoded.
+  ///
+  /// - Throws: as ``init(tag:keyIdentifier:record:typeName:)``.
+  public static func record(
+    _ record: RawSpan, settingSyncStatus status: SyncStatus, tag: UInt64, keyIdentifier: RawSpan, typeName: String
+  ) throws -> [UInt8] {
+    try withParsedRecord(tag: tag, keyIdentifier, record, typeName) { parsed, record in
+      var changed = [UInt8](record)
+      let mask = RecordFormat.Flag.hasSyncStatus | RecordFormat.Flag.syncStatusMask
+      changed[1] = parsed.flags & ~mask | status.recordFlags
+      let checksum = keyIdentifier.withUnsafeBytes { identifier in
+        withKey(tag: tag, identifier) { key in
+          changed.withUnsafeBytes { RecordFormat.checksum(key: key, record: $0) }
+        }
+      }
+      withUnsafeBytes(of: checksum.littleEndian) {
+        changed.replaceSubrange(RecordFormat.checksumOffset..<RecordFormat.timeOffset, with: $0)
+      }
+      return changed
+    }
   }
 
   /// Visits the references of a record in the order of its table.
@@ -203,7 +240,7 @@ func withParsedRecord<R>(
 /// Lends the bytes that a record's checksum covers beside its own: tag and identifier.
 func withKey<R>(
   tag: UInt64, _ keyIdentifier: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R
-) throws -> R {
+) rethrows -> R {
   try withUnsafeTemporaryAllocation(byteCount: 8 + keyIdentifier.count, alignment: 8) { key in
     key.storeBytes(of: tag.bigEndian, as: UInt64.self)
     if let source = keyIdentifier.baseAddress {

@@ -49,6 +49,8 @@ public enum RecordValue: Sendable, Hashable {
   case reference(RecordIdentity, ReferenceKind)
   /// An inline value of an ``Evolving`` type, with the version it was encoded in (other than 0).
   indirect case versioned(Int, RecordValue)
+  /// An inline value of a ``Syncable`` type, with its status. A version stands inside of it.
+  indirect case withSyncStatus(SyncStatus, RecordValue)
 
   /// An integer of any type.
   public init(integer: some FixedWidthInteger) {
@@ -73,18 +75,24 @@ public enum RecordValue: Sendable, Hashable {
 // MARK: - Maps and arrays
 
 extension RecordValue {
-  /// The fields of a map; nil for any other value. Looks behind a version.
+  /// The fields of a map; nil for any other value. Looks behind a version and a sync status.
   public var fields: RecordFields? {
     get {
       switch self {
       case .map(let fields): fields
-      case .versioned(_, let value): value.fields
+      case .versioned(_, let value), .withSyncStatus(_, let value): value.fields
       default: nil
       }
     }
     set {
       let value: RecordValue = newValue.map { .map($0) } ?? .null
-      if case .versioned(let version, _) = self { self = .versioned(version, value) } else { self = value }
+      switch self {
+      case .versioned(let version, _): self = .versioned(version, value)
+      case .withSyncStatus(let status, var inner):
+        inner.fields = newValue
+        self = .withSyncStatus(status, inner)
+      default: self = value
+      }
     }
   }
 
@@ -107,6 +115,9 @@ extension RecordValue {
       case .versioned(let version, var value):
         value[key] = newValue
         self = .versioned(version, value)
+      case .withSyncStatus(let status, var value):
+        value[key] = newValue
+        self = .withSyncStatus(status, value)
       case .null: if let newValue { self = .map([key: newValue]) }
       default: break
       }

@@ -11,8 +11,8 @@ internal import Synchronization
 enum ValueKind: UInt8 {
   /// By its own `encode(to:)`.
   case plain
-  /// The same, behind the version of its type.
-  case evolving
+  /// The same, behind its sync status or the version of its type.
+  case prefixed
   case bool, string, double, float
   case int, int8, int16, int32, int64, int128
   case uint, uint8, uint16, uint32, uint64, uint128
@@ -48,6 +48,9 @@ final class TypeFacts: @unchecked Sendable {
   let evolution: Evolution?
   /// The version in which values are encoded.
   let version: Int
+  /// Whether values have a sync status.
+  let isSyncable: Bool
+  let syncStatusAccess: SyncStatusAccess?
   /// The type as a metatype to decode by, where it is `Decodable`.
   let decodable: (any Decodable.Type)?
 
@@ -93,6 +96,8 @@ final class TypeFacts: @unchecked Sendable {
     isClass = type is AnyClass
     evolution = Evolution(type)
     version = evolution?.version ?? 0
+    syncStatusAccess = SyncStatusAccess(type)
+    isSyncable = syncStatusAccess != nil
     decodable = type as? any Decodable.Type
     rootIdentification = hasIdentity ? .identifier : isHashable || mapped != nil ? .digest : .none
     if let scalar = TypeFacts.scalarKind(type) {
@@ -106,7 +111,7 @@ final class TypeFacts: @unchecked Sendable {
     } else if type is any UnorderedCollection.Type {
       kind = .unordered
     } else {
-      kind = evolution == nil ? .plain : .evolving
+      kind = evolution == nil && !isSyncable ? .plain : .prefixed
     }
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil

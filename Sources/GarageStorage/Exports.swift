@@ -8,6 +8,8 @@
 @_exported public import protocol GarageCoding.Inlined
 @_exported public import protocol GarageCoding.MappableObject
 @_exported public import class GarageCoding.ObjectMapping
+@_exported public import protocol GarageCoding.Syncable
+@_exported public import enum GarageCoding.SyncStatus
 @_exported public import protocol GarageCoding.TypeTagged
 @_exported public import protocol GarageCoding.Evolving
 @_exported public import enum GarageCoding.RecordValue

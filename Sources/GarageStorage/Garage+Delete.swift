@@ -64,7 +64,10 @@ extension GarageWriting {
   ///
   /// - Throws: ``GarageError/nestedWrite``, ``GarageError/storage(_:)``.
   public func deleteAllObjects() throws {
-    try withWriteAccess { try $0.transaction.removeAll(in: KeyLayout.allRecords) }
+    try withWriteAccess { access in
+      try access.transaction.removeAll(in: KeyLayout.allRecords)
+      try access.transaction.removeAll(in: KeyLayout.allSyncStatuses)
+    }
   }
 }
 
@@ -82,7 +85,7 @@ extension WriteAccess {
   func deleteAll<T: Codable>(_ type: T.Type) throws {
     let stored = try StoredType.of(type)
     guard stored.sharesSpaceWithSuperclass else {
-      for tag in stored.tags { try transaction.removeAll(in: KeyLayout.records(tag: tag)) }
+      for tag in stored.tags { try removeRecords(tag: tag) }
       return
     }
     // All are found before the first is removed, so that a record that cannot be told leaves them all.
@@ -90,7 +93,7 @@ extension WriteAccess {
     try reading.visitRecordKeys(type) { keys.append($0) }
     for key in keys {
       for tag in stored.tags {
-        try transaction.remove(KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes))
+        _ = try removeRecord(KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes))
       }
     }
   }
@@ -99,11 +102,7 @@ extension WriteAccess {
   func removeRecords(_ tags: [UInt64], _ identifier: Identifier) throws -> Bool {
     var isRemoved = false
     for tag in tags {
-      let key = KeyLayout.record(tag: tag, identifier)
-      if try transaction.withValue(for: key, { $0 != nil }) {
-        try transaction.remove(key)
-        isRemoved = true
-      }
+      if try removeRecord(KeyLayout.record(tag: tag, identifier)) { isRemoved = true }
     }
     return isRemoved
   }

@@ -160,8 +160,16 @@ extension WriteAccess {
   /// Puts a record under a key in place of the one that was there, or under another tag's key. What indexes say of
   /// it moves along.
   func moveRecord(_ key: StorageKey, to newKey: StorageKey, _ record: [UInt8]) throws {
-    if newKey != key { try transaction.remove(key) }
+    let (old, new) = (key.bytes.span.bytes, newKey.bytes.span.bytes)
+    let status = RecordHeader.uncheckedSyncStatus(of: record.span.bytes)
+    var statuses = SyncStatusChanges()
+    statuses.note(new, from: try indexedStatuses(new), to: status)
+    if newKey != key {
+      statuses.note(old, from: try indexedStatuses(old), to: nil)
+      try transaction.remove(key)
+    }
     try transaction.put(record, for: newKey)
+    try statuses.make(in: transaction)
   }
 }
 

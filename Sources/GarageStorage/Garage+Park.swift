@@ -99,14 +99,20 @@ extension WriteAccess {
       pending.newTexts.insert(name)
     }
     let (keys, bytes) = (graph.keys.span.bytes, graph.bytes.span.bytes)
+    var statuses: SyncStatusChanges?
     for index in graph.recordsInKeyOrder() where index != leavingOut {
       let record = graph.records[index]
       let key = keys.extracting(record.key)
+      if let status = record.syncStatus {
+        if statuses == nil { statuses = SyncStatusChanges() }
+        statuses?.note(key, from: try indexedStatuses(key), to: status)
+      }
       try transaction.put(bytes.extracting(record.value), for: key)
       for tag in record.formerTags {
-        try transaction.remove(KeyLayout.record(tag: tag, sameIdentifierAs: key))
+        _ = try removeRecord(KeyLayout.record(tag: tag, sameIdentifierAs: key))
       }
     }
+    try statuses?.make(in: transaction)
   }
 }
 

@@ -199,8 +199,15 @@ extension ReadAccess {
     if mayChange { while let key = try keys.next() { all.append(key) } }
     var rest = all[...]
     func nextKey() throws -> StorageKey? { mayChange ? rest.popFirst() : try keys.next() }
+    try visitRecords(nextKey, source, fetchingAhead: fetchesAhead && !mayChange, decode: decode, visit: visit)
+  }
 
-    if fetchesAhead && !mayChange {
+  /// The same for the records with these keys.
+  func visitRecords<T>(
+    _ nextKey: () throws -> StorageKey?, _ source: TransactionSource, fetchingAhead: Bool,
+    decode: (RawSpan, RawSpan) throws -> T?, visit: (T) throws -> Void
+  ) throws {
+    if fetchingAhead {
       try visitBlocks(nextKey, source, decode: decode, visit: visit)
     } else {
       while let key = try nextKey() {
@@ -237,7 +244,7 @@ extension ReadAccess {
   }
 
   /// Whether records are fetched before the decoder asks for them.
-  private var fetchesAhead: Bool { garage.store.driver.info.roundTripsAreExpensive }
+  var fetchesAhead: Bool { garage.store.driver.info.roundTripsAreExpensive }
 
   func makeSession() -> (GraphDecodingSession, TransactionSource) {
     let source = TransactionSource(transaction, texts: garage.texts)

@@ -9,8 +9,8 @@ internal import GarageDriver
 /// tag text      | 01 | tag 8 |                                   → the tag's name, UTF-8
 /// shape text    | 02 | shape 8 |                                 → the shape's text
 /// record        | 10 | tag 8 | identifier ≤ 240 |                → a record, see Docs/Format.md
-/// reserved      | 20 | tag 8 | status 1 | identifier ≤ 240 |     sync status
-/// reserved      | 21 | tag 8 | index 8 | value ≤ 240 | identifier ≤ 240 |
+/// reserved      | 20 | tag 8 | index 8 | value ≤ 240 | identifier ≤ 240 |
+/// sync status   | 21 | status 1 | tag 8 | identifier ≤ 240 |     → nothing: the record under tag and identifier
 /// typed key     | 30 | namespaces | name |                          → a value, see KeyName
 /// reserved      | 40 | sequence number 8 |                       changes
 /// ```
@@ -27,6 +27,7 @@ enum KeyLayout {
     case tagText = 0x01
     case shapeText = 0x02
     case record = 0x10
+    case syncStatus = 0x21
     case value = 0x30
   }
 
@@ -82,6 +83,33 @@ enum KeyLayout {
   /// The tag in a record's key.
   static func tag(inRecordKey key: RawSpan) -> UInt64 {
     UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: 1, as: UInt64.self))
+  }
+
+  // MARK: - Sync statuses
+
+  /// Where in an entry's key the identifier begins; it goes to the end.
+  static let syncStatusIdentifierOffset = 10
+
+  /// The entry of the index for the record with that key.
+  static func syncStatus(_ status: SyncStatus, ofRecord key: RawSpan) -> StorageKey {
+    StorageKey(prefix(status) + [UInt8](copying: key.extracting(1..<key.byteCount)))
+  }
+
+  /// Every entry with that status, or of one identity space.
+  static func syncStatuses(_ status: SyncStatus, tag: UInt64? = nil) -> StorageKeyRange {
+    .prefix(prefix(status) + (tag.map { withUnsafeBytes(of: $0.bigEndian) { Array($0) } } ?? []))
+  }
+
+  /// Every entry there is.
+  static let allSyncStatuses = StorageKeyRange.prefix([Space.syncStatus.rawValue])
+
+  /// The key of the record that an entry is for.
+  static func record(ofSyncStatus key: StorageKey) -> StorageKey {
+    StorageKey([Space.record.rawValue] + key.bytes[2...])
+  }
+
+  private static func prefix(_ status: SyncStatus) -> [UInt8] {
+    [Space.syncStatus.rawValue, UInt8(status.rawValue)]
   }
 
   private static func prefix(_ space: Space, _ digest: UInt64) -> [UInt8] {

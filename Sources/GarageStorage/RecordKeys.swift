@@ -10,7 +10,19 @@ struct RecordKeys {
 
   /// - Parameter tags: digests of the identity tag and the former ones, the one that wins first.
   init(_ tags: [UInt64], in transaction: any ReadTransaction) {
-    sources = tags.map { Source(range: KeyLayout.records(tag: $0), transaction: transaction) }
+    sources = tags.map { Source(range: KeyLayout.records(tag: $0), isIndex: false, transaction: transaction) }
+  }
+
+  /// The same, of records with that sync status alone.
+  init(_ tags: [UInt64], _ status: SyncStatus, in transaction: any ReadTransaction) {
+    sources = tags.map {
+      Source(range: KeyLayout.syncStatuses(status, tag: $0), isIndex: true, transaction: transaction)
+    }
+  }
+
+  /// The records of all types with that sync status, type by type.
+  init(_ status: SyncStatus, in transaction: any ReadTransaction) {
+    sources = [Source(range: KeyLayout.syncStatuses(status), isIndex: true, transaction: transaction)]
   }
 
   /// The next key, or nil at the end.
@@ -32,13 +44,16 @@ struct RecordKeys {
     private static let blockCount = 256
 
     private var range: StorageKeyRange
+    /// Whether these are keys of the index of sync statuses.
+    private let isIndex: Bool
     private let transaction: any ReadTransaction
     private var block: [StorageKey] = []
     private var position = 0
     private var isAtEnd = false
 
-    init(range: StorageKeyRange, transaction: any ReadTransaction) {
+    init(range: StorageKeyRange, isIndex: Bool, transaction: any ReadTransaction) {
       self.range = range
+      self.isIndex = isIndex
       self.transaction = transaction
     }
 
@@ -58,12 +73,13 @@ struct RecordKeys {
     }
 
     var identifier: ArraySlice<UInt8>? {
-      position < block.count ? block[position].bytes[KeyLayout.identifierOffset...] : nil
+      let start = isIndex ? KeyLayout.syncStatusIdentifierOffset : KeyLayout.identifierOffset
+      return position < block.count ? block[position].bytes[start...] : nil
     }
 
     mutating func removeFirst() -> StorageKey {
       defer { position += 1 }
-      return block[position]
+      return isIndex ? KeyLayout.record(ofSyncStatus: block[position]) : block[position]
     }
   }
 }

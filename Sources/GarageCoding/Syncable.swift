@@ -1,0 +1,74 @@
+/// How far the synchronization of an object with a server, or whatever else it is copied to, has come.
+///
+/// A garage keeps it beside the object and finds objects by it. What the statuses mean is up to you.
+///
+/// Format: these numbers are stored and never change. They are those of GarageStorage.
+public enum SyncStatus: Int, Codable, CaseIterable, Sendable {
+  /// Nothing was said about it yet.
+  case undetermined = 0
+  /// The object has changes that were not sent.
+  case notSynced = 1
+  /// The object is being sent.
+  case syncing = 2
+  /// Both sides are the same.
+  case synced = 3
+}
+
+/// An object with a sync status.
+///
+/// Parking stores the status beside the object, retrieving sets it, whether or not `syncStatus` is among the
+/// coding keys. `setSyncStatus(_:for:)` changes it in the store without the object being parked again.
+/// ```swift
+/// struct Task: Codable, Identifiable, Syncable {
+///   var id: UUID
+///   var title: String
+///   var syncStatus = SyncStatus.undetermined
+/// }
+/// let waiting = try garage.retrieveAll(Task.self, withStatus: .notSynced)
+/// ```
+/// The status is no part of the identity of a value that is identified by its content. Where it is among the
+/// coding keys of a class that is only `Hashable`, its key must read `syncStatus` for that.
+public protocol Syncable {
+  /// How far its synchronization has come.
+  var syncStatus: SyncStatus { get set }
+}
+
+/// Reads and sets the status of values of one type at an address.
+struct SyncStatusAccess {
+  let get: (UnsafeRawPointer) -> SyncStatus
+  let set: (UnsafeMutableRawPointer, SyncStatus) -> Void
+
+  /// Nil for a type that is not `Syncable`.
+  init?(_ type: Any.Type) {
+    guard let type = type as? any Syncable.Type else { return nil }
+    self.init(type)
+  }
+
+  private init<T: Syncable>(_: T.Type) {
+    get = { $0.assumingMemoryBound(to: T.self).pointee.syncStatus }
+    set = { $0.assumingMemoryBound(to: T.self).pointee.syncStatus = $1 }
+  }
+}
+
+extension TypeFacts {
+  /// The status of a value of this type.
+  func syncStatus<T>(of value: T) -> SyncStatus? {
+    guard let syncStatusAccess else { return nil }
+    return withUnsafePointer(to: value) { syncStatusAccess.get(UnsafeRawPointer($0)) }
+  }
+
+  /// Sets the status of a value of this type.
+  func setSyncStatus<T>(_ status: SyncStatus, of value: inout T) {
+    withUnsafeMutablePointer(to: &value) { syncStatusAccess?.set(UnsafeMutableRawPointer($0), status) }
+  }
+
+  /// A value to take the digest of: with a status that all have. An object is not touched.
+  func withoutSyncStatus(_ value: any Encodable) -> any Encodable {
+    func neutral<T: Encodable>(_ value: T) -> any Encodable {
+      var copy = value
+      setSyncStatus(.undetermined, of: &copy)
+      return copy
+    }
+    return isSyncable && !isClass ? neutral(value) : value
+  }
+}

@@ -1,0 +1,187 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// Finding objects by their sync status.
+//
+// A record holds its object's status in its header, and an entry without value in a key space of its own names
+// it. Every record with a status has its entry. The reverse need not hold: where a type that is not `Syncable`
+// shares the tag of one that is, an entry may be left behind. Whoever follows an entry looks at the record's own
+// status, so such an entry costs a look and finds nothing.
+
+extension WriteAccess {
+  /// Changes of the index that belong to one batch of records. They are made behind the records, in key order.
+  struct SyncStatusChanges {
+    private var added: [[StorageKey]] = Array(repeating: [], count: SyncStatus.allCases.count)
+    private var removed: [StorageKey] = []
+
+    /// Notes that a record gets a status, or goes where that is nil.
+    ///
+    /// - Parameter before: the statuses under which the index may have it.
+    mutating func note(_ key: RawSpan, from before: [SyncStatus], to status: SyncStatus?) {
+      if let status, before != [status] {
+        added[status.rawValue].append(KeyLayout.syncStatus(status, ofRecord: key))
+      }
+      for old in before where old != status { removed.append(KeyLayout.syncStatus(old, ofRecord: key)) }
+    }
+
+    func make(in transaction: any WriteTransaction) throws {
+      for key in removed { try transaction.remove(key) }
+      for key in added.joined() { try transaction.put([], for: key) }
+    }
+  }
+
+  /// The statuses under which the index may have the record with this key.
+  func indexedStatuses(_ key: RawSpan) throws -> [SyncStatus] {
+    try transaction.withValue(for: key) { record in
+      guard let record else { return [] }
+      // What is damaged may have any.
+      guard let header = try? RecordHeader(recordKey: key, record: record, typeName: "") else {
+        return SyncStatus.allCases
+      }
+      return header.syncStatus.map { [$0] } ?? []
+    }
+  }
+
+  /// Removes a record and its entry in the index. False where there is none.
+  func removeRecord(_ key: StorageKey) throws -> Bool {
+    let (isThere, status) = try transaction.withValue(for: key) { record in
+      guard let record else { return (false, nil as SyncStatus?) }
+      return (true, RecordHeader.uncheckedSyncStatus(of: record))
+    }
+    if !isThere { return false }
+    if let status { try transaction.remove(KeyLayout.syncStatus(status, ofRecord: key.bytes.span.bytes)) }
+    try transaction.remove(key)
+    return true
+  }
+
+  /// Removes all records of an identity space and their entries in the index.
+  func removeRecords(tag: UInt64) throws {
+    try transaction.removeAll(in: KeyLayout.records(tag: tag))
+    for status in SyncStatus.allCases {
+      try transaction.removeAll(in: KeyLayout.syncStatuses(status, tag: tag))
+    }
+  }
+
+  /// Sets the status of all these objects, or of none where one is missing or damaged.
+  func setSyncStatus(_ status: SyncStatus, of objects: [ParkedObject]) throws {
+    var changes = SyncStatusChanges()
+    var records: [(key: StorageKey, record: [UInt8])] = []
+    for object in objects {
+      let key = try reading.key(of: object)
+      let keyBytes = key.bytes.span.bytes
+      let record = try transaction.withValue(for: key) { record in
+        guard let record else { return nil as [UInt8]? }
+        return try RecordHeader.record(
+          record, settingSyncStatus: status, tag: KeyLayout.tag(inRecordKey: keyBytes),
+          keyIdentifier: keyBytes.extracting(KeyLayout.identifierOffset..<keyBytes.byteCount),
+          typeName: object.stored.name)
+      }
+      guard let record else { throw nothing(object.stored.name, object.identifier) }
+      changes.note(keyBytes, from: try indexedStatuses(keyBytes), to: status)
+      records.append((key, record))
+    }
+    for (key, record) in records { try transaction.put(record, for: key) }
+    try changes.make(in: transaction)
+  }
+}
+
+extension ReadAccess {
+  /// The key of an object's record.
+  ///
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none.
+  func key(of object: ParkedObject) throws -> StorageKey {
+    for tag in object.stored.tags {
+      let key = KeyLayout.record(tag: tag, object.identifier)
+      if try transaction.withValue(for: key, { $0 != nil }) { return key }
+    }
+    throw GarageError.failedToRetrieveObject(object.stored.name, object.identifier.description)
+  }
+
+  func header(of object: ParkedObject) throws -> RecordHeader {
+    let key = try key(of: object)
+    return try transaction.withValue(for: key) { record in
+      guard let record else {
+        throw GarageError.failedToRetrieveObject(object.stored.name, "\(object.identifier)")
+      }
+      return try RecordHeader(recordKey: key.bytes.span.bytes, record: record, typeName: object.stored.name)
+    }
+  }
+
+  /// Decodes all objects of a type that have a status, in the order of their identifiers.
+  func visitObjects<T: Codable>(_ type: T.Type, withStatus status: SyncStatus, _ visit: (T) throws -> Void)
+    throws
+  {
+    let stored = try StoredType.of(type)
+    let (session, source) = makeSession()
+    var keys = RecordKeys(stored.tags, status, in: transaction)
+    try visitRecords({ try keys.next() }, source, fetchingAhead: fetchesAhead) { key, record in
+      guard try has(status, key, record, stored.name), try isCurrent(key, stored.tags) else { return nil }
+      return try session.object(
+        type, tag: KeyLayout.tag(inRecordKey: key),
+        keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount),
+        record: record)
+    } visit: {
+      try visit($0)
+    }
+  }
+
+  /// Decodes all objects that have a status, whatever their type.
+  func visitAllObjects(withStatus status: SyncStatus, _ visit: (any Syncable) throws -> Void) throws {
+    let (session, source) = makeSession()
+    var keys = RecordKeys(status, in: transaction)
+    try visitRecords({ try keys.next() }, source, fetchingAhead: fetchesAhead) { key, record in
+      guard try has(status, key, record, "Syncable") else { return nil as (any Syncable)? }
+      let type = try registeredType(of: key, record)
+      guard try isCurrent(key, StoredType.of(type).tags) else { return nil }
+      func object<T: Codable>(_ type: T.Type) throws -> T? {
+        try session.object(
+          type, tag: KeyLayout.tag(inRecordKey: key),
+          keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount),
+          record: record)
+      }
+      return try object(type) as? any Syncable
+    } visit: {
+      try visit($0)
+    }
+  }
+
+  /// Whether the record itself says so. A damaged one is an error.
+  private func has(_ status: SyncStatus, _ key: RawSpan, _ record: RawSpan, _ typeName: String) throws -> Bool
+  {
+    // Decoding it checks the rest.
+    if RecordHeader.uncheckedSyncStatus(of: record) == status { return true }
+    return try RecordHeader(recordKey: key, record: record, typeName: typeName).syncStatus == status
+  }
+
+  /// Whether no earlier tag of the type has a record of that identifier, which would be the one.
+  private func isCurrent(_ key: RawSpan, _ tags: [UInt64]) throws -> Bool {
+    let own = KeyLayout.tag(inRecordKey: key)
+    for tag in tags.prefix(while: { $0 != own }) {
+      let earlier = KeyLayout.record(tag: tag, sameIdentifierAs: key)
+      if try transaction.withValue(for: earlier, { $0 != nil }) { return false }
+    }
+    return true
+  }
+
+  /// The type of a record's object, from those that the garage was opened with.
+  private func registeredType(of key: RawSpan, _ record: RawSpan) throws -> any Codable.Type {
+    let header = try RecordHeader(recordKey: key, record: record, typeName: "Syncable")
+    let tag = header.concreteTag ?? KeyLayout.tag(inRecordKey: key)
+    if let type = garage.types.type(tag: tag) { return type }
+    let name = try garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
+    let identifier = key.extracting(KeyLayout.identifierOffset..<key.byteCount)
+    throw GarageError.unregisteredClass(
+      tag: name.map { String(decoding: $0, as: UTF8.self) } ?? hexadecimal(tag), type: "Syncable",
+      identifier: Identifier.description(ofKeyBytes: [UInt8](copying: identifier)))
+  }
+}
+
+extension RecordHeader {
+  /// Reads and checks the header of the record with this key.
+  init(recordKey key: RawSpan, record: RawSpan, typeName: String) throws {
+    try self.init(
+      tag: KeyLayout.tag(inRecordKey: key),
+      keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount), record: record,
+      typeName: typeName)
+  }
+}
