@@ -3,6 +3,8 @@ final class DecodingCore {
   let state: DecoderPointer
   let boxes = ContainerBoxes()
   var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+  /// How dates are read that are not in their own form.
+  var dateStrategy = DateDecodingStrategy.deferredToDate
   private(set) var failure: (any Error)?
   /// How records are read that were made of another library's JSON; nil for this one's own.
   var foreign: (any ForeignReading)?
@@ -55,6 +57,7 @@ final class DecodingCore {
     failure = nil
     if !userInfo.isEmpty { userInfo = [:] }
     if foreign != nil { foreign = nil }
+    dateStrategy = .deferredToDate
     graph = nil
   }
 

@@ -171,7 +171,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Seconds since 2001-01-01 00:00 UTC.
   @inline(__always)
   func readDate() throws -> Date {
-    guard try tag() == BodyTag.date else { return try readForeignDate() }
+    guard try tag() == BodyTag.date else { return try readDateByStrategy() }
     return Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(littleEndian: try payload(UInt64.self))))
   }
 

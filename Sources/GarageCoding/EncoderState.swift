@@ -15,6 +15,8 @@ struct EncoderState {
   var depth = 0
   /// Whether the bytes are to be canonical: for a digest, not for a record.
   var isCanonical = false
+  /// Whether dates are written in another form than their own.
+  var hasDateStrategy = false
   /// The frames around the current one, outermost first.
   var frames = FrameStack<EncodingFrame>()
   let graph: UnsafeMutablePointer<GraphUnderConstruction>

@@ -23,6 +23,10 @@ final class EncodingCore {
   var inlinesEverything = false
   /// Whether the digest of a `Syncable` value is wanted, of which its status is no part.
   var leavesOutSyncStatus = false
+  /// How dates are written, where the state says that there is a strategy.
+  var dateStrategy = DateEncodingStrategy.deferredToDate
+  /// The entry of the graph whose record is under construction.
+  var currentEntry: Int?
   private(set) var failure: (any Error)?
 
   private init() {
@@ -68,6 +72,11 @@ final class EncodingCore {
     graph.pointee.replaced.removeAll()
     failure = nil
     leavesOutSyncStatus = false
+    currentEntry = nil
+    if state.pointee.hasDateStrategy {
+      state.pointee.hasDateStrategy = false
+      dateStrategy = .deferredToDate
+    }
     graph.pointee.currentLevel = 0
     if !userInfo.isEmpty { userInfo = [:] }
   }

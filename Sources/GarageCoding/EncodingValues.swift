@@ -100,12 +100,16 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .uint32: write(integer: UInt64(value.load(as: UInt32.self)))
     case .uint64: write(integer: value.load(as: UInt64.self))
     case .uint128: write(integer: value.load(as: UInt128.self))
-    case .date: write(date: value.load(as: Date.self).timeIntervalSinceReferenceDate)
+    case .date:
+      if pointee.hasDateStrategy { return false }
+      write(date: value.load(as: Date.self).timeIntervalSinceReferenceDate)
     case .uuid: append(BodyTag.uuid, value.load(as: UUID.self).uuid)
     case .data: try value.assumingMemoryBound(to: Data.self).pointee.withUnsafeBytes { try write(data: $0) }
     case .url: return try write(url: value.assumingMemoryBound(to: URL.self).pointee)
     case .decimal: try write(decimal: value.load(as: Decimal.self))
-    case .packed: try writePacked(at: value, type)
+    case .packed:
+      if pointee.hasDateStrategy && TypeFacts.packedKind(type) == .date { return false }
+      try writePacked(at: value, type)
     case .plain, .prefixed, .unordered, .own, .reference, .interned: return false
     }
     return true
@@ -133,6 +137,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .prefixed: try writePrefixed(value, facts)
     case .unordered: try writeUnordered(value)
     case .own: try writeOwn(value)
+    case .date: try withUnsafePointer(to: value) { try write(byStrategy: UnsafeRawPointer($0).load(as: Date.self)) }
     default: try writeInline(value)
     }
   }
@@ -141,7 +146,11 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   func writeRoot<T: Encodable>(_ value: T) throws {
     let (_, kind) = pointee.types.facts(of: T.self)
     if try writeScalar(value, kind) { return }
-    if kind == .unordered { try writeUnordered(value) } else { try writeInline(value) }
+    switch kind {
+    case .unordered: try writeUnordered(value)
+    case .date: try withUnsafePointer(to: value) { try write(byStrategy: UnsafeRawPointer($0).load(as: Date.self)) }
+    default: try writeInline(value)
+    }
   }
 
   /// Writes a value by its own `encode(to:)`.
@@ -293,7 +302,7 @@ extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable
       for (bytes, key) in try sortedByCanonicalBytes(keys, like: state.core) {
         guard let value = self[key] else { continue }
         try state.beginElement(serial: serial)
-        try state.writeElement(key, canonical: bytes)
+        try state.withExactDates { try state.writeElement(key, canonical: bytes) }
         try state.beginElement(serial: serial)
         try state.writeElement(value)
       }

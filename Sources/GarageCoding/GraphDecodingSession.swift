@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
 /// Where a decoder finds records: one consistent snapshot of a store.
 public protocol RecordSource: AnyObject {
   /// Lends a record's bytes to `body`, nil where there is none. Calls nest inside each other's closures.
@@ -53,10 +59,15 @@ public final class GraphDecodingSession {
   ///   - source: where records are found, for as long as the session is used.
   ///   - types: the registered types.
   ///   - userInfo: what `init(from:)` finds in its decoder's `userInfo`.
-  public init(source: any RecordSource, types: RegisteredTypes, userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
+  ///   - dates: how dates are decoded that were not encoded exactly.
+  public init(
+    source: any RecordSource, types: RegisteredTypes, userInfo: [CodingUserInfoKey: any Sendable] = [:],
+    dates: DateDecodingStrategy = .deferredToDate
+  ) {
     core = DecodingCore.take()
     let core = core.takeUnretainedValue()
     core.userInfo = userInfo
+    core.dateStrategy = dates
     walk = GraphWalk(core: core, source: source, types: types)
     core.graph = walk
   }

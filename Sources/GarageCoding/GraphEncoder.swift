@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  public import FoundationEssentials
 #else
-  internal import Foundation
+  public import Foundation
 #endif
 
 /// Turns values into records: pure bytes, bound to no store, without side effects.
@@ -33,9 +33,13 @@ public final class GraphEncoder: Sendable {
   ///
   /// Of several values of one identity the one nearest a root is encoded, at equal distance the later one.
   ///
+  /// - Parameter dates: how dates are encoded; by default exactly.
   /// - Throws: ``GraphCodingError``, `EncodingError`, and what `encode(to:)` of the objects throws.
-  public func encode(_ roots: [any Encodable]) throws -> EncodedGraph {
+  public func encode(
+    _ roots: [any Encodable], dates: DateEncodingStrategy = .deferredToDate
+  ) throws -> EncodedGraph {
     try withBuilder { builder, core in
+      core.setDateStrategy(dates)
       for root in roots {
         let (tag, facts) = try core.writeIdentity(ofRoot: root)
         let count = core.graph.pointee.identities.count

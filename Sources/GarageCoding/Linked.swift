@@ -294,7 +294,7 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
       let ordered = try self.map { (try canonicalBytes($0.key), $0.key, $0.value) }
       for (_, key, value) in ordered.sorted(by: { $0.0.lexicographicallyPrecedes($1.0) }) {
         try state.beginElement(serial: serial)
-        try state.writeElement(key)
+        try state.withExactDates { try state.writeElement(key) }
         try state.beginElement(serial: serial)
         try state.withChild(.index(state.pointee.output.frame.count - 1)) { try coder.write(value) }
       }

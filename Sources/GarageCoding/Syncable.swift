@@ -41,10 +41,10 @@ struct SyncStatusAccess {
   /// Nil for a type that is not `Syncable`.
   init?(_ type: Any.Type) {
     guard let type = type as? any Syncable.Type else { return nil }
-    self.init(type)
+    self.init(of: type)
   }
 
-  private init<T: Syncable>(_: T.Type) {
+  private init<T: Syncable>(of _: T.Type) {
     get = { $0.assumingMemoryBound(to: T.self).pointee.syncStatus }
     set = { $0.assumingMemoryBound(to: T.self).pointee.syncStatus = $1 }
   }

@@ -82,7 +82,7 @@ extension GarageWriting {
   private func parkRoots(_ roots: [any Encodable]) throws {
     let graph = try translatingErrors {
       try garage.checkOpen()
-      return try garage.encoder.encode(roots)
+      return try garage.encoder.encode(roots, dates: garage.dateEncodingStrategy)
     }
     if graph.records.isEmpty { return }
     try withWriteAccess { try $0.put(graph) }

@@ -249,7 +249,8 @@ extension ReadAccess {
   func makeSession() -> (GraphDecodingSession, TransactionSource) {
     let source = TransactionSource(transaction, texts: garage.texts)
     let session = GraphDecodingSession(
-      source: source, types: garage.types.registered, userInfo: garage.userInfo)
+      source: source, types: garage.types.registered, userInfo: garage.userInfo,
+      dates: garage.dateDecodingStrategy)
     return (session, source)
   }
 

@@ -24,9 +24,7 @@ extension Garage {
   ///
   /// - Throws: what `body` throws.
   public func withAutosaveDisabled<R>(_ body: () throws -> R) rethrows -> R {
-    let suspension = AutosaveSuspension(of: self, inside: AutosaveSuspension.current)
-    defer { suspension.end() }
-    return try AutosaveSuspension.$current.withValue(suspension, operation: body)
+    try TaskScope.with(.autosaveDisabled, of: self, body)
   }
 
   /// Whether there are changes that are not in the store yet.
@@ -52,40 +50,6 @@ extension Garage {
   public func discardUnsavedChanges() { store.discardUnsavedChanges() }
 
   private var isAutosaveSuspended: Bool {
-    var next = AutosaveSuspension.current
-    while let suspension = next {
-      if suspension.applies(to: self) { return true }
-      next = suspension.outer
-    }
-    return false
+    TaskScope.innermost(of: self) { if case .autosaveDisabled = $0 { true } else { nil } } ?? false
   }
-}
-
-/// One call of `withAutosaveDisabled` that has not returned.
-///
-/// A task-local value would go over to the tasks that the closure begins, and outlive it there. So it knows the
-/// task it is for, and when it is over.
-private final class AutosaveSuspension: Sendable {
-  @TaskLocal static var current: AutosaveSuspension?
-
-  let outer: AutosaveSuspension?
-  private let garage: ObjectIdentifier
-  private let task: Int?
-  private let isOver = Atomic<Bool>(false)
-
-  init(of garage: Garage, inside outer: AutosaveSuspension?) {
-    self.outer = outer
-    self.garage = ObjectIdentifier(garage)
-    task = AutosaveSuspension.currentTask
-  }
-
-  func end() { isOver.store(true, ordering: .releasing) }
-
-  func applies(to garage: Garage) -> Bool {
-    self.garage == ObjectIdentifier(garage) && !isOver.load(ordering: .acquiring)
-      && task == AutosaveSuspension.currentTask
-  }
-
-  /// Tells one running task from another; nil where the thread runs none.
-  private static var currentTask: Int? { withUnsafeCurrentTask { $0?.hashValue } }
 }

@@ -3,9 +3,9 @@ public import GarageDriver
 internal import Synchronization
 
 #if canImport(FoundationEssentials)
-  internal import FoundationEssentials
+  public import FoundationEssentials
 #else
-  internal import Foundation
+  public import Foundation
 #endif
 
 /// A place where `Codable` objects are parked, each under its own identity, and come back as they were,
@@ -36,6 +36,10 @@ public final class Garage: Sendable {
   let texts = StoredTexts()
   /// What coders find in `userInfo`.
   let userInfo: [CodingUserInfoKey: any Sendable]
+  /// How dates are coded where no closure says otherwise.
+  let dates: (encoding: DateEncodingStrategy, decoding: DateDecodingStrategy)
+  /// How many closures with a strategy of their own are running, on whatever task.
+  let dateScopeCount = Atomic<Int>(0)
   let autosave = Atomic<Bool>(true)
   let propertyErrors = Mutex<(@Sendable (any Error) -> Void)?>(nil)
   private let isClosed = Atomic<Bool>(false)
@@ -46,6 +50,9 @@ public final class Garage: Sendable {
   ///   - driver: where to keep the objects, for instance `SQLiteStorage(at: url)`.
   ///   - types: classes that objects may have beyond those that calls name: subclasses.
   ///   - userInfo: what your `encode(to:)` and `init(from:)` find in the `userInfo` of their coder.
+  ///   - dateEncodingStrategy: how dates are encoded; by default exactly. See
+  ///     ``withDateEncodingStrategy(_:_:)``.
+  ///   - dateDecodingStrategy: how dates are decoded that were not encoded exactly.
   /// - Throws: ``GarageError/notAGarage(driver:)`` for a store that holds something else,
   ///   ``GarageError/newerFormat(version:driver:)``, ``GarageError/damagedMetadata(driver:)``,
   ///   ``GarageError/sealed(driver:)`` for a sealed one without its key,
@@ -54,7 +61,9 @@ public final class Garage: Sendable {
   ///   ``GarageError/storage(_:)``. Whatever is thrown, the store is as it was.
   public convenience init(
     _ driver: any StorageDriver, types: [any Codable.Type] = [],
-    userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    userInfo: [CodingUserInfoKey: any Sendable] = [:],
+    dateEncodingStrategy: JSONEncoder.DateEncodingStrategy = .deferredToDate,
+    dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate
   ) throws {
     try self.init(driver, types: types, userInfo: userInfo, fixedTime: nil)
   }
@@ -69,6 +78,7 @@ public final class Garage: Sendable {
     encoder = GraphEncoder(
       keyPrefix: KeyLayout.Space.record.rawValue, userInfo: userInfo, fixedTime: fixedTime)
     self.userInfo = userInfo
+    dates = (dateEncodingStrategy, dateDecodingStrategy)
     self.types = try translatingErrors { try KnownTypes(types) }
     try translatingErrors { try Garage.prepare(driver, fixedTime) }
   }
