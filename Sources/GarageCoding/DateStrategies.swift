@@ -99,7 +99,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     default:
       throw DecodingError.dataCorrupted(
         DecodingError.Context(
-          codingPath: childPath, debugDescription: "A Date was expected, but \(describe(try tag())) was found."))
+          codingPath: childPath,
+          debugDescription: "A Date was expected, but \(describe(try tag())) was found."))
     }
   }
 
@@ -120,7 +121,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     if let date = parse(text) { return date }
     throw DecodingError.dataCorrupted(
       DecodingError.Context(
-        codingPath: childPath, debugDescription: "A Date was expected as \(expected), but \"\(text)\" is none."))
+        codingPath: childPath,
+        debugDescription: "A Date was expected as \(expected), but \"\(text)\" is none."))
   }
 
   private func readDate(_ decode: (any Decoder) throws -> Date) throws -> Date {

@@ -144,7 +144,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   var codingPath: [any CodingKey] {
     let base = pointee.input.node.map { $0.takeUnretainedValue().codingPath } ?? []
     let frames = pointee.frames
-    return base + (pointee.frameBase..<frames.count).compactMap { currentKey(of: frames.base[$0]) }
+    return base + (pointee.frameBase..<Swift.max(pointee.frameBase, frames.count)).compactMap { currentKey(of: frames.base[$0]) }
   }
 
   /// The path to a nested container, or to the value being decoded.

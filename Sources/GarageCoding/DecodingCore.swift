@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// All that decoding needs, reused from session to session. Pooled and never freed, like its state.
 final class DecodingCore {
   let state: DecoderPointer

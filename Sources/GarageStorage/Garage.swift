@@ -1,4 +1,4 @@
-internal import GarageCoding
+package import GarageCoding
 public import GarageDriver
 internal import Synchronization
 
@@ -65,20 +65,25 @@ public final class Garage: Sendable {
     dateEncodingStrategy: JSONEncoder.DateEncodingStrategy = .deferredToDate,
     dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate
   ) throws {
-    try self.init(driver, types: types, userInfo: userInfo, fixedTime: nil)
+    try self.init(
+      driver, types: types, userInfo: userInfo, fixedTime: nil,
+      dates: (dateEncodingStrategy, dateDecodingStrategy))
   }
 
   /// - Parameter fixedTime: the time that everything written bears, in milliseconds since 1970-01-01 UTC, for
   ///   bytes that are compared; nil asks the clock.
   package init(
     _ driver: any StorageDriver, types: [any Codable.Type], userInfo: [CodingUserInfoKey: any Sendable],
-    fixedTime: UInt64?
+    fixedTime: UInt64?,
+    dates: (encoding: DateEncodingStrategy, decoding: DateDecodingStrategy) = (
+      .deferredToDate, .deferredToDate
+    )
   ) throws {
     store = SavingStore(driver)
     encoder = GraphEncoder(
       keyPrefix: KeyLayout.Space.record.rawValue, userInfo: userInfo, fixedTime: fixedTime)
     self.userInfo = userInfo
-    dates = (dateEncodingStrategy, dateDecodingStrategy)
+    self.dates = dates
     self.types = try translatingErrors { try KnownTypes(types) }
     try translatingErrors { try Garage.prepare(driver, fixedTime) }
   }

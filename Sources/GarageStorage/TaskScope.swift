@@ -45,7 +45,8 @@ final class TaskScope: Sendable {
   }
 
   private func applies(to garage: Garage) -> Bool {
-    self.garage == ObjectIdentifier(garage) && !isOver.load(ordering: .acquiring) && task == TaskScope.currentTask
+    self.garage == ObjectIdentifier(garage) && !isOver.load(ordering: .acquiring)
+      && task == TaskScope.currentTask
   }
 
   /// Tells one running task from another; nil where the thread runs none.

@@ -185,6 +185,7 @@ import Testing
     #expect(try garage.syncStatus(for: objects[0]) == .synced)
     try garage.setSyncStatus(.syncing, for: objects[0])
     #expect(try garage.syncStatus(for: objects[0]) == .syncing)
+    try garage.setSyncStatus(.synced, for: objects[0])
 
     // None is left out silently.
     garage = try place.reopened(
