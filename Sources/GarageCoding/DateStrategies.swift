@@ -4,13 +4,13 @@
   public import Foundation
 #endif
 
-// Dates in other forms than a garage's own, which keeps them exactly. The strategies are those of Foundation's JSON
-// coders; what they write is what these write, as values of a body.
+// Dates in other forms than a garage's own, which keeps them exactly. The strategies are those of
+// Foundation's JSON coders; what they write is what these write, as values of a body.
 //
-// Writing branches once for each date where there is no strategy, and reading not at all: a date in the garage's
-// own form is read at once, whatever the strategy. What identifies something is always exact: identifiers and
-// digests never come here, keys of dictionaries turn the strategy off, and a date that is in the identifier of its
-// record keeps its own form, so that the object has the same `id` when it comes back.
+// Writing branches once for each date where there is no strategy, and reading not at all: a date in the
+// garage's own form is read at once, whatever the strategy. What identifies something is always exact:
+// identifiers and digests never come here, keys of dictionaries turn the strategy off, and a date that is in
+// the identifier of its record keeps its own form, so that the object has the same `id` when it comes back.
 
 /// How dates are encoded: one of the strategies of `JSONEncoder`.
 public typealias DateEncodingStrategy = JSONEncoder.DateEncodingStrategy
@@ -62,8 +62,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 }
 
 extension EncodingCore {
-  /// Whether the identifier of the record under construction holds this date. To find the same eight bytes there
-  /// by chance does no harm: a date in its own form is read under every strategy.
+  /// Whether the identifier of the record under construction holds this date. To find the same eight bytes
+  /// there by chance does no harm: a date in its own form is read under every strategy.
   fileprivate func isInIdentifier(_ date: Date) -> Bool {
     guard let entry = currentEntry else { return false }
     var writer = IdentifierWriter()

@@ -144,7 +144,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   var codingPath: [any CodingKey] {
     let base = pointee.input.node.map { $0.takeUnretainedValue().codingPath } ?? []
     let frames = pointee.frames
-    return base + (pointee.frameBase..<Swift.max(pointee.frameBase, frames.count)).compactMap { currentKey(of: frames.base[$0]) }
+    // Above a record's value there are no frames of its own.
+    let own = pointee.frameBase..<Swift.max(pointee.frameBase, frames.count)
+    return base + own.compactMap { currentKey(of: frames.base[$0]) }
   }
 
   /// The path to a nested container, or to the value being decoded.

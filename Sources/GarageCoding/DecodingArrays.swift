@@ -100,12 +100,16 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   }
 
   /// Reads a value that begins with a reference, or with a sync status.
-  private func readMarked<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T {
+  private func readMarked<T: Decodable>(
+    _ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind
+  ) throws -> T {
     if try tag() == BodyTag.syncStatus { return try readWithSyncStatus(type, facts) }
     return try readReferenced(type, facts, kind)
   }
 
-  private func findMarked<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T? {
+  private func findMarked<T: Decodable>(
+    _ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind
+  ) throws -> T? {
     if try tag() == BodyTag.syncStatus { return try readWithSyncStatus(type, facts) }
     return try findReferenced(type, facts, kind)
   }
@@ -223,11 +227,12 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     return tag >= BodyTag.smallReference || tag == BodyTag.reference8 || tag == BodyTag.reference32
   }
 
-  /// Whether the value begins with a reference or a sync status: all first bytes from 1A to 1D, and from C0 on.
+  /// Whether the value begins with a reference or a sync status: all first bytes from 1A to 1D, and C0 on.
   @inline(__always)
   private func isMarked() throws -> Bool {
     let tag = try tag()
-    return tag >= BodyTag.smallReference || tag &- BodyTag.reference8 <= BodyTag.syncStatus - BodyTag.reference8
+    return tag >= BodyTag.smallReference
+      || tag &- BodyTag.reference8 <= BodyTag.syncStatus - BodyTag.reference8
   }
 
   private func isMap() throws -> Bool {

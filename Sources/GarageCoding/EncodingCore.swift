@@ -72,10 +72,10 @@ final class EncodingCore {
     graph.pointee.replaced.removeAll()
     failure = nil
     leavesOutSyncStatus = false
-    currentEntry = nil
     if state.pointee.hasDateStrategy {
       state.pointee.hasDateStrategy = false
       dateStrategy = .deferredToDate
+      currentEntry = nil
     }
     graph.pointee.currentLevel = 0
     if !userInfo.isEmpty { userInfo = [:] }

@@ -137,7 +137,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .prefixed: try writePrefixed(value, facts)
     case .unordered: try writeUnordered(value)
     case .own: try writeOwn(value)
-    case .date: try withUnsafePointer(to: value) { try write(byStrategy: UnsafeRawPointer($0).load(as: Date.self)) }
+    case .date: try writeDate(value)
     default: try writeInline(value)
     }
   }
@@ -148,7 +148,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     if try writeScalar(value, kind) { return }
     switch kind {
     case .unordered: try writeUnordered(value)
-    case .date: try withUnsafePointer(to: value) { try write(byStrategy: UnsafeRawPointer($0).load(as: Date.self)) }
+    case .date: try writeDate(value)
     default: try writeInline(value)
     }
   }
@@ -165,6 +165,11 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
       throw error
     }
     leaveFrame()
+  }
+
+  /// Writes a value whose type is `Date`, where there is a strategy.
+  private func writeDate<T>(_ date: T) throws {
+    try withUnsafePointer(to: date) { try write(byStrategy: UnsafeRawPointer($0).load(as: Date.self)) }
   }
 
   /// Writes a value behind its sync status and the version of its type, which are no part of its identity. A null

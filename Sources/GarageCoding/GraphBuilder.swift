@@ -34,7 +34,7 @@ struct GraphBuilder {
   /// Encodes the object of an entry and appends its record.
   mutating func addRecord(of number: Int, _ core: EncodingCore) throws {
     let entry = core.graph.pointee.entries[number]
-    core.currentEntry = number
+    if core.state.pointee.hasDateStrategy { core.currentEntry = number }
     let facts = entry.facts.takeUnretainedValue()
     let tags = try tags(of: facts)
     let isCut = beginKey(of: number, tags, core)

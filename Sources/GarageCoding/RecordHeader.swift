@@ -191,7 +191,8 @@ public struct RecordHeader: Sendable {
   ///
   /// - Throws: as ``init(tag:keyIdentifier:record:typeName:)``.
   public static func record(
-    _ record: RawSpan, settingSyncStatus status: SyncStatus, tag: UInt64, keyIdentifier: RawSpan, typeName: String
+    _ record: RawSpan, settingSyncStatus status: SyncStatus, tag: UInt64, keyIdentifier: RawSpan,
+    typeName: String
   ) throws -> [UInt8] {
     try withParsedRecord(tag: tag, keyIdentifier, record, typeName) { parsed, record in
       var changed = [UInt8](record)

@@ -8,8 +8,8 @@ internal import Synchronization
 #endif
 
 extension Garage {
-  /// How objects that are parked now have their dates encoded: the strategy of the closure that is running, or
-  /// that of `init`. By default exactly (`.deferredToDate`).
+  /// How objects that are parked now have their dates encoded: the strategy of the closure that is running,
+  /// or that of `init`. By default exactly (`.deferredToDate`).
   public var dateEncodingStrategy: JSONEncoder.DateEncodingStrategy {
     dateSetting { if case .dateEncoding(let strategy) = $0 { strategy } else { nil } } ?? dates.encoding
   }
@@ -37,9 +37,10 @@ extension Garage {
 
   /// Runs `body`, in which objects are retrieved whose dates were encoded as this strategy says.
   ///
-  /// Dates that were encoded exactly are read under every strategy, without asking it: a store may hold both. One
-  /// in any other form that the strategy does not describe makes the call throw `DecodingError.dataCorrupted`.
-  /// Applies to `body` on the calling task alone, not to other tasks, nor to those that `body` begins.
+  /// Dates that were encoded exactly are read under every strategy, without asking it: a store may hold both.
+  /// One in any other form that the strategy does not describe makes the call throw
+  /// `DecodingError.dataCorrupted`. Applies to `body` on the calling task alone, not to other tasks, nor to
+  /// those that `body` begins.
   ///
   /// - Throws: what `body` throws.
   public func withDateDecodingStrategy<R>(

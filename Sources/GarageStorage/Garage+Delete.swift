@@ -79,7 +79,9 @@ extension WriteAccess {
     let stored = try StoredType.of(type)
     // A record of a type that shares its identity space may be of another class.
     let isThere = try !stored.sharesSpaceWithSuperclass || reading.recordKey(type, identifier) != nil
-    guard try isThere && removeRecords(stored.tags, identifier) else { throw nothing(stored.name, identifier) }
+    guard try isThere && removeRecords(stored.tags, identifier) else {
+      throw nothing(stored.name, identifier)
+    }
   }
 
   func deleteAll<T: Codable>(_ type: T.Type) throws {

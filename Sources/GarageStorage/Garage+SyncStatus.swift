@@ -4,9 +4,9 @@ internal import GarageDriver
 extension GarageReading {
   /// All objects of this type with this sync status, in the order of their identifiers.
   ///
-  /// Of a class, those of its subclasses too, which the garage has to know (`types:` when it is opened). Found by
-  /// an index: other objects are not read. Objects that were parked before their type was `Syncable` have no
-  /// status until they are parked again or given one.
+  /// Of a class, those of its subclasses too, which the garage has to know (`types:` when it is opened).
+  /// Found by an index: other objects are not read. Objects that were parked before their type was `Syncable`
+  /// have no status until they are parked again or given one.
   ///
   /// - Throws: as ``retrieveAll(_:)``.
   public func retrieveAll<T: Codable & Syncable>(_ type: T.Type, withStatus status: SyncStatus) throws -> [T]
@@ -54,7 +54,8 @@ extension GarageReading {
 
   /// The sync status that the store has for an object whose type is only known at run time.
   ///
-  /// - Throws: ``GarageError/missingConformance(_:)`` where it is not `Codable`; else as ``syncStatus(for:)-(T)``.
+  /// - Throws: ``GarageError/missingConformance(_:)`` where it is not `Codable`; else as
+  ///   ``syncStatus(for:)-(T)``.
   public func syncStatus(for object: any Syncable) throws -> SyncStatus {
     try syncStatus(ofAny: object)
   }
@@ -66,11 +67,11 @@ extension GarageReading {
 }
 
 extension GarageWriting {
-  /// Sets the sync status of an object in the store. The object is neither encoded nor decoded for that: what it
-  /// holds now is not parked.
+  /// Sets the sync status of an object in the store. The object is neither encoded nor decoded for that: what
+  /// it holds now is not parked.
   ///
-  /// An object of a class gets the status as well, so that parking it again keeps it. A value cannot: parking the
-  /// caller's copy again stores the status that it has.
+  /// An object of a class gets the status as well, so that parking it again keeps it. A value cannot: parking
+  /// the caller's copy again stores the status that it has.
   ///
   /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where the object is not in the store,
   ///   ``GarageError/corruptRecord(type:identifier:reason:)``, and as ``park(_:)-(T)``.

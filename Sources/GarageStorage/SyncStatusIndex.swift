@@ -3,13 +3,14 @@ internal import GarageDriver
 
 // Finding objects by their sync status.
 //
-// A record holds its object's status in its header, and an entry without value in a key space of its own names
-// it. Every record with a status has its entry. The reverse need not hold: where a type that is not `Syncable`
-// shares the tag of one that is, an entry may be left behind. Whoever follows an entry looks at the record's own
-// status, so such an entry costs a look and finds nothing.
+// A record holds its object's status in its header, and an entry without value in a key space of its own
+// names it. Every record with a status has its entry. The reverse need not hold: where a type that is not
+// `Syncable` shares the tag of one that is, an entry may be left behind. Whoever follows an entry looks at
+// the record's own status, so such an entry costs a look and finds nothing.
 
 extension WriteAccess {
-  /// Changes of the index that belong to one batch of records. They are made behind the records, in key order.
+  /// Changes of the index that belong to one batch of records. They are made behind the records, in key
+  /// order.
   struct SyncStatusChanges {
     private var added: [[StorageKey]] = Array(repeating: [], count: SyncStatus.allCases.count)
     private var removed: [StorageKey] = []

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A setting of one garage, for a closure that has not returned.
 ///
-/// A task-local value would go over to the tasks that the closure begins, and outlive it there. So it knows the
-/// task it is for, and when it is over.
+/// A task-local value would go over to the tasks that the closure begins, and outlive it there. So it knows
+/// the task it is for, and when it is over.
 final class TaskScope: Sendable {
   enum Setting: Sendable {
     case autosaveDisabled

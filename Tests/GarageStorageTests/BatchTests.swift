@@ -105,7 +105,7 @@ import Testing
 }
 
 /// Counts gets, and notes puts.
-private final class CountingStorage: StorageDriver {
+final class CountingStorage: StorageDriver {
   private let base: any StorageDriver
   let info: StorageInfo
   /// A multi-get counts as one.
