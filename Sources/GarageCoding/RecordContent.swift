@@ -58,7 +58,7 @@ public struct RecordContent: Sendable {
   public func record(tag: UInt64, identifier: Identifier) throws -> [UInt8] {
     let (body, references) = try BodyWriter.body(of: value)
     var parts = RecordParts()
-    parts.syncStatusFlags = header.syncStatus.map { RecordFormat.Flag.hasSyncStatus | $0 } ?? 0
+    parts.syncStatusFlags = header.syncStatus?.recordFlags ?? 0
     parts.time = header.modificationTime
     parts.fullIdentifier = identifier.isCut ? identifier.bytes : nil
     parts.concreteTag = header.concreteTag
