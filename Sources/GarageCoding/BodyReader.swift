@@ -18,7 +18,9 @@ struct BodyReader {
   }
 
   private func read(_ at: inout Int, _ end: Int, depth: Int) throws -> RecordValue {
-    guard depth <= RecordFormat.maximumDepth, hasStack() else { throw GraphCodingError.nestingTooDeep(depth: depth) }
+    guard depth <= RecordFormat.maximumDepth, hasStack() else {
+      throw GraphCodingError.nestingTooDeep(depth: depth)
+    }
     let start = at
     at = try skipValue(base, start, end: end)
     let tag = base.load(fromByteOffset: start, as: UInt8.self)
@@ -51,14 +53,16 @@ struct BodyReader {
       var content = start + 2
       return .withSyncStatus(status, try read(&content, at, depth: depth + 1))
     case BodyTag.canonicalReference: return try canonicalReference(start, at)
-    default: return try referenced(tag, start)
+    case BodyTag.reference8, BodyTag.reference32, BodyTag.smallReference...: return try referenced(tag, start)
+    default: throw unknownTag(tag, start)
     }
   }
 
   // MARK: - Containers
 
   private func map(_ start: Int, _ end: Int, _ depth: Int) throws -> RecordValue {
-    guard let header = try readHeader(base, start, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge) else {
+    guard let header = try readHeader(base, start, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
+    else {
       throw unknownTag(0, start)
     }
     var fields = RecordFields()
@@ -89,7 +93,8 @@ struct BodyReader {
   }
 
   private func array(_ start: Int, _ end: Int, _ depth: Int) throws -> RecordValue {
-    guard let header = try readHeader(base, start, end: end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
+    guard
+      let header = try readHeader(base, start, end: end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
     else { throw unknownTag(0, start) }
     guard header.second <= header.end - header.content else {
       throw DamagedBody(reason: "an array counts more elements than it has bytes", offset: start)
@@ -112,9 +117,11 @@ struct BodyReader {
       case .string: elements.append(.string(try text(range)))
       case .date: elements.append(.date(Date(timeIntervalSinceReferenceDate: array.double(at))))
       case .double: elements.append(.double(array.double(at)))
-      case .float: elements.append(.float(Float(bitPattern: UInt32(littleEndian: array.load(at, as: UInt32.self)))))
+      case .float:
+        elements.append(.float(Float(bitPattern: UInt32(littleEndian: array.load(at, as: UInt32.self)))))
       case .bool: elements.append(.bool(array.load(at, as: UInt8.self) != 0))
-      case .int8, .int16, .int32, .int64, .uint64, .uint8: elements.append(RecordValue(integer: array.integer(at) ?? 0))
+      case .int8, .int16, .int32, .int64, .uint64, .uint8:
+        elements.append(RecordValue(integer: array.integer(at) ?? 0))
       }
     }
     return .array(elements)
@@ -122,11 +129,13 @@ struct BodyReader {
 
   /// Whether the map that begins at `offset` has one of these keys, or one in its `super` has.
   func hasField(_ keys: [String], at offset: Int, end: Int) throws -> Bool {
-    guard let header = try readHeader(base, offset, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
+    guard
+      let header = try readHeader(base, offset, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
     else { return false }
     var at = header.content
     func isWanted(_ key: String) throws -> Bool {
-      let isAbsent = try skipValue(base, at, end: header.end) == at + 1
+      let isAbsent =
+        try skipValue(base, at, end: header.end) == at + 1
         && base.load(fromByteOffset: at, as: UInt8.self) == BodyTag.absent
       if isAbsent { return false }
       if keys.contains(key) { return true }

@@ -142,7 +142,8 @@ extension DecodingCore {
       of: value, firstReference: state.pointee.record.referenceCount)
     for (identity, kind) in references {
       let identifier = UnsafeRawBufferPointer(copy(identity.identifier.bytes))
-      appendReference(kind, identity.tag, UnsafeRawBufferPointer(rebasing: identifier[..<identity.identifier.bytes.count]))
+      appendReference(
+        kind, identity.tag, UnsafeRawBufferPointer(rebasing: identifier[..<identity.identifier.bytes.count]))
     }
     let start = UnsafeRawPointer(copy(bytes).baseAddress.unsafelyUnwrapped) - state.pointee.base
     return start..<(start + bytes.count)
@@ -186,7 +187,9 @@ extension GraphWalk {
 extension TypeFacts {
   /// Whether records of the type bear this tag: its own or that of its identity space, present or former.
   fileprivate func isNamed(by tag: UInt64) -> Bool {
-    if let tags = try? tags(), [tags.identity, tags.concrete].contains(where: { $0.digest == tag }) { return true }
+    if let tags = try? tags(), [tags.identity, tags.concrete].contains(where: { $0.digest == tag }) {
+      return true
+    }
     if (try? tags())?.formerDigests.contains(tag) == true { return true }
     let own = (try? TypeTag.of(type)).map { [$0] } ?? []
     return (own + TypeTag.former(of: type)).contains { $0.digest == tag }

@@ -87,7 +87,11 @@ struct Prototype: Sendable {
     for key in path {
       if case .withSyncStatus(_, let inner) = value { value = inner }
       if case .versioned(_, let inner) = value { value = inner }
-      if case .array = value, let index = key.intValue { value = value?[index] } else { value = value?[key.stringValue] }
+      if case .array = value, let index = key.intValue {
+        value = value?[index]
+      } else {
+        value = value?[key.stringValue]
+      }
     }
     return value
   }

@@ -88,7 +88,8 @@ private enum AnonymousObject {
       throw DecodingError.dataCorrupted(
         DecodingError.Context(
           codingPath: path,
-          debugDescription: "The text under \(dataKey) is no JSON of GarageStorage's. If the app encrypted it, import the store with its key.",
+          debugDescription:
+            "The text under \(dataKey) is no JSON of GarageStorage's. If the app encrypted it, import the store with its key.",
           underlyingError: error))
     }
   }
@@ -127,7 +128,9 @@ private enum AnonymousObject {
 
   /// What a dictionary stands for: a date, an object with an identifier, or an anonymous one.
   private static func special(_ fields: RecordFields, _ path: [any CodingKey]) throws -> RecordValue? {
-    if fields["gs_transformableType"] == "gs_transformableDate", let text = fields["gs_transformableData"]?.stringValue {
+    if fields["gs_transformableType"] == "gs_transformableDate",
+      let text = fields["gs_transformableData"]?.stringValue
+    {
       return .date(try Date(text, strategy: .iso8601))
     }
     if let text = fields[dataKey]?.stringValue { return try value(text, path) }

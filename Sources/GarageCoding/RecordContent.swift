@@ -34,7 +34,8 @@ public struct RecordContent: Sendable {
       }
       var references: [(RecordIdentity, ReferenceKind)] = []
       try parsed.forEachReference { kind, tag, identifier in
-        references.append((RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier))), kind))
+        references.append(
+          (RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier))), kind))
       }
       func entry<T>(_ table: [T], _ index: Int, _ name: String) throws -> T {
         guard index < table.count else {

@@ -38,14 +38,18 @@ extension RecordHeader {
   ///     the old one's key.
   /// - Throws: ``GraphCodingError`` where one of them is damaged.
   package static func record(
-    _ new: RawSpan, underKey newKey: RawSpan, replacing old: RawSpan, tag oldTag: UInt64, keyIdentifier: RawSpan,
+    _ new: RawSpan, underKey newKey: RawSpan, replacing old: RawSpan, tag oldTag: UInt64,
+    keyIdentifier: RawSpan,
     under tag: UInt64, typeName: String
   ) throws -> [UInt8] {
     try withParsedRecord(tag: oldTag, keyIdentifier, old, typeName) { oldRecord, oldBytes -> [UInt8] in
       try withParsedRecord(
-        tag: UInt64(bigEndian: newKey.unsafeLoadUnaligned(as: UInt64.self)), newKey.extracting(8..<newKey.byteCount), new, typeName
+        tag: UInt64(bigEndian: newKey.unsafeLoadUnaligned(as: UInt64.self)),
+        newKey.extracting(8..<newKey.byteCount), new, typeName
       ) { newRecord, newBytes in
-        let kept = RecordFormat.Flag.hasSyncStatus | RecordFormat.Flag.syncStatusMask | RecordFormat.Flag.hasFullIdentifier
+        let kept =
+          RecordFormat.Flag.hasSyncStatus | RecordFormat.Flag.syncStatusMask
+          | RecordFormat.Flag.hasFullIdentifier
         var bytes = Array(oldBytes[..<oldRecord.tablesOffset])
         bytes[1] = oldRecord.flags & kept | newRecord.flags & ~kept
         bytes += newBytes[newRecord.tablesOffset...]
@@ -89,12 +93,16 @@ extension RecordHeader {
   ///
   /// - Parameter key: the key without its first byte.
   /// - Throws: ``ValueDamage``.
-  package static func value(_ value: RawSpan, key: RawSpan, renaming tags: [UInt64: UInt64]) throws -> [UInt8]? {
+  package static func value(_ value: RawSpan, key: RawSpan, renaming tags: [UInt64: UInt64]) throws
+    -> [UInt8]?
+  {
     try key.withUnsafeBytes { key in
       try value.withUnsafeBytes { bytes -> [UInt8]? in
         try namingDamage {
           let parsed = try ParsedRecord(key: key, bytes, isValue: true)
-          guard let range = parsed.references, let table = try parsed.renamedReferences(tags) else { return nil }
+          guard let range = parsed.references, let table = try parsed.renamedReferences(tags) else {
+            return nil
+          }
           var changed = Array(bytes)
           changed.replaceSubrange(range, with: table)
           RecordParts.seal(&changed, key: Array(key))

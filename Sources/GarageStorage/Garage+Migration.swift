@@ -72,7 +72,9 @@ struct RecordMigration {
         place.last = key
         count += 1
         let isLong = count >= max(RecordMigration.leastCount, largestReach)
-        if isLong || source.recordByteCount >= RecordMigration.leastByteCount && count >= largestReach { return place }
+        if isLong || source.recordByteCount >= RecordMigration.leastByteCount && count >= largestReach {
+          return place
+        }
       }
       if keys.isEmpty {
         place.tagIndex += 1

@@ -21,10 +21,14 @@ extension Garage {
   ///   ``GarageError/missingConformance(_:)``, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``. Nothing is
   ///   changed then.
   @discardableResult
-  public func migrateAll<T: Codable>(fromOldClassName oldClassName: String, to type: T.Type) throws -> MigrationReport {
+  public func migrateAll<T: Codable>(fromOldClassName oldClassName: String, to type: T.Type) throws
+    -> MigrationReport
+  {
     var names = [oldClassName]
     let own = String(reflecting: type)
-    if !oldClassName.contains("."), let dot = own.firstIndex(of: ".") { names.append(own[...dot] + oldClassName) }
+    if !oldClassName.contains("."), let dot = own.firstIndex(of: ".") {
+      names.append(own[...dot] + oldClassName)
+    }
     return try withWriteAccess { access in
       var report = MigrationReport()
       for name in names { report.add(try TypeRenaming(access, from: TypeTag(name: name), to: type).run()) }
@@ -104,7 +108,9 @@ private struct TypeRenaming {
         do {
           let isSubclass = space != concrete
           let changed = try RecordHeader.record(
-            record.span.bytes, tag: old.digest, keyIdentifier: bytes.extracting(KeyLayout.identifierOffset..<bytes.byteCount), movedTo: space.digest,
+            record.span.bytes, tag: old.digest,
+            keyIdentifier: bytes.extracting(KeyLayout.identifierOffset..<bytes.byteCount),
+            movedTo: space.digest,
             concreteTag: { $0 ?? (isSubclass ? concrete.digest : nil) }, renaming: [old.digest: space.digest],
             typeName: name)
           let newKey = KeyLayout.record(tag: space.digest, sameIdentifierAs: bytes)
@@ -124,7 +130,8 @@ private struct TypeRenaming {
     let tag = KeyLayout.tag(inRecordKey: key)
     var isOfType = false
     let changed = try RecordHeader.record(
-      record, tag: tag, keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount), movedTo: tag,
+      record, tag: tag, keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount),
+      movedTo: tag,
       concreteTag: { concreteTag in
         guard concreteTag == old.digest else { return concreteTag }
         isOfType = true
@@ -155,7 +162,8 @@ private struct TypeRenaming {
 
   /// Visits all entries in a range and puts what `change` makes of them.
   private mutating func visit(
-    _ range: StorageKeyRange, _ change: (TypeRenaming, RawSpan, RawSpan) throws -> (record: [UInt8], isOfType: Bool)?
+    _ range: StorageKeyRange,
+    _ change: (TypeRenaming, RawSpan, RawSpan) throws -> (record: [UInt8], isOfType: Bool)?
   ) throws {
     var range = range
     var isAtEnd = false
@@ -202,6 +210,7 @@ private struct TypeRenaming {
   }
 
   private func identifier(_ key: RawSpan) -> String {
-    Identifier.description(ofKeyBytes: [UInt8](copying: key.extracting(KeyLayout.identifierOffset..<key.byteCount)))
+    Identifier.description(
+      ofKeyBytes: [UInt8](copying: key.extracting(KeyLayout.identifierOffset..<key.byteCount)))
   }
 }

@@ -44,7 +44,9 @@ extension MigrationReport: CustomStringConvertible {
   public var description: String {
     var text = "\(rewritten) rewritten, \(unchanged) unchanged, \(failedCount) failed"
     if updatedReferences > 0 { text += ", references updated in \(updatedReferences)" }
-    for failure in failed.prefix(10) { text += "\n\(failure.type) \"\(failure.identifier)\": \(failure.error)" }
+    for failure in failed.prefix(10) {
+      text += "\n\(failure.type) \"\(failure.identifier)\": \(failure.error)"
+    }
     return text
   }
 }

@@ -115,7 +115,8 @@ private enum ChoiceNow: Evolving, Equatable {
   }
 
   @Test func enums() throws {
-    #expect(try recode([ChoiceBefore.first(x: 1), .other], as: [ChoiceNow].self) == [.first(x: 1, y: 0), .last])
+    #expect(
+      try recode([ChoiceBefore.first(x: 1), .other], as: [ChoiceNow].self) == [.first(x: 1, y: 0), .last])
     #expect(try recode([ChoiceNow.first(x: 1, y: 2)], as: [ChoiceNow].self) == [.first(x: 1, y: 2)])
   }
 

@@ -72,7 +72,9 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
     let shelf = try recode(Shelf(AddressBefore()), as: Shelf<AddressNow>.self)
     #expect(shelf.all.count == 5)
     // What is optional is nil, although the prototype has a value.
-    for item in shelf.all { #expect(item == AddressNow(street: "Oak", city: "Ulm", zip: "00000", floor: nil, note: nil)) }
+    for item in shelf.all {
+      #expect(item == AddressNow(street: "Oak", city: "Ulm", zip: "00000", floor: nil, note: nil))
+    }
     #expect(try recode(Shelf(AddressBefore(floor: 3)), as: Shelf<AddressNow>.self).one.floor == 3)
     // The present key counts before older ones, a preferred one before others.
     struct Both: Codable { var street = "s", city = "c", town = "t", place = "p", zip = "z" }
@@ -134,7 +136,8 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
     let key = Array(rewritten.keys[rewritten.records[0].key].dropFirst())
     let identifier = Array(key[8...]), record = Array(rewritten.bytes[rewritten.records[0].value])
     let header = try RecordHeader(
-      tag: rewritten.roots[0].tag, keyIdentifier: identifier.span.bytes, record: record.span.bytes, typeName: "Now")
+      tag: rewritten.roots[0].tag, keyIdentifier: identifier.span.bytes, record: record.span.bytes,
+      typeName: "Now")
     #expect(header.typeVersion == 200)
     for type in [Before.self, Now.self] as [any Codable.Type] {
       func check<T: Codable>(_ type: T.Type) throws {
@@ -153,7 +156,8 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
     let graph = try GraphEncoder().encode([PlayerBefore(best: Team(2))])
     let player = try reread(graph, as: PlayerNow.self)
     #expect(player.name == "Kim" && player.team == Team(77) && player.best == Team(2))
-    #expect(player.places.map(\.zip) == ["z"] && player.inner.depth == 5 && player.inner.more == ["a": [1, 2]])
+    #expect(
+      player.places.map(\.zip) == ["z"] && player.inner.depth == 5 && player.inner.more == ["a": [1, 2]])
     // The object the prototype refers to is the store's where that has one.
     let source = DictionarySource()
     source.add(graph)
@@ -193,7 +197,9 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
         #expect(context.debugDescription.contains(remedy))
       }
     }
-    #expect(summary(#expect(throws: DecodingError.self) { try recode(Empty(), as: Outer.self) }!) == "keyNotFound other at value.lacking")
+    #expect(
+      summary(#expect(throws: DecodingError.self) { try recode(Empty(), as: Outer.self) }!)
+        == "keyNotFound other at value.lacking")
   }
 
   @Test func typesThatChangedTheirMind() throws {
@@ -206,7 +212,9 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
       static var typeTag: String { "firm" }
       var id: Int, new: Int
       static var version: Int { 2 }
-      static func upgrade(_ record: inout RecordValue, from version: Int) throws { record.rename("old", to: "new") }
+      static func upgrade(_ record: inout RecordValue, from version: Int) throws {
+        record.rename("old", to: "new")
+      }
     }
     struct FirmBefore: Codable, Identifiable, TypeTagged {
       static var typeTag: String { "firm" }
@@ -216,7 +224,9 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
       static var typeTag: String { "firm" }
       var id: Int, new: Int
       static var version: Int { 2 }
-      static func upgrade(_ record: inout RecordValue, from version: Int) throws { record.rename("old", to: "new") }
+      static func upgrade(_ record: inout RecordValue, from version: Int) throws {
+        record.rename("old", to: "new")
+      }
     }
     #expect(try recode(Shelf(Loose()), as: Shelf<Firm>.self).all.map(\.new) == [5, 5, 5, 5, 5])
     #expect(try recode(Shelf(FirmBefore()), as: Shelf<LooseNow>.self).all.map(\.new) == [6, 6, 6, 6, 6])
@@ -227,7 +237,9 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
       static var version: Int { 9 }
       static func upgrade(_ record: inout RecordValue, from version: Int) throws { throw UnreadableName() }
       init(from decoder: any Decoder) throws { firm = try decoder.singleValueContainer().decode(Firm.self) }
-      func encode(to encoder: any Encoder) throws { var c = encoder.singleValueContainer(); try c.encode(firm) }
+      func encode(to encoder: any Encoder) throws {
+        var c = encoder.singleValueContainer(); try c.encode(firm)
+      }
     }
     #expect(try recode(Shelf(FirmBefore()), as: Shelf<Around>.self).one.firm.new == 6)
   }
@@ -247,6 +259,8 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
       var inside: T
     }
     #expect(try GraphEncoder().identity(of: Plain()) == GraphEncoder().identity(of: Versioned()))
-    #expect(try GraphEncoder().identity(of: Box(inside: Plain())) == GraphEncoder().identity(of: Box(inside: Versioned())))
+    #expect(
+      try GraphEncoder().identity(of: Box(inside: Plain()))
+        == GraphEncoder().identity(of: Box(inside: Versioned())))
   }
 }

@@ -39,7 +39,9 @@ private struct OrderNow: Codable, Identifiable, TypeTagged {
     try garage.park(OrderBefore(place: ["city": "Ulm"]))
     #expect(try read().place == MigratablePlace(city: "Ulm") && read().other == nil)
     // As GarageStorage left it.
-    let legacy = ["gs_identifier": "kGSAnonymousObject", "gs_type": "MCPlace", "kGSAnonymousDataKey": Self.json]
+    let legacy = [
+      "gs_identifier": "kGSAnonymousObject", "gs_type": "MCPlace", "kGSAnonymousDataKey": Self.json,
+    ]
     try garage.park(OrderBefore(place: legacy))
     let since = Date(timeIntervalSince1970: 1_435_744_800)
     let place = MigratablePlace(city: "Ulm", since: since, guest: MigratableGuest(id: "g"), parts: [1, 2])

@@ -77,7 +77,9 @@ private struct TagNow: Evolving, Hashable, TypeTagged {
     #expect(report.rewritten == 699 && report.unchanged == 2 && report.failedCount == 0, "\(report)")
     garage = try place.reopened(garage)
     let cities = try garage.retrieveAll(CityNow.self)
-    #expect(cities.count == 701 && cities[5].title == "newer" && cities[6] == CityNow(id: 6, title: "old", mayor: mayor))
+    #expect(
+      cities.count == 701 && cities[5].title == "newer"
+        && cities[6] == CityNow(id: 6, title: "old", mayor: mayor))
     #expect(try garage.retrieveAll(CityBefore.self).isEmpty)
     #expect(try Driver.contents(place.open()).count == before.count)
     #expect(try garage.migrateAll(CityNow.self).unchanged == 701)
@@ -106,7 +108,9 @@ private struct TagNow: Evolving, Hashable, TypeTagged {
     try Driver.put(bytes, for: damaged.key.bytes, driver)
     garage = try Garage(driver)
     let report = try garage.migrateAll(Strict.self)
-    #expect(report.rewritten == 48 && report.failedCount == 2 && report.failed.map(\.identifier) == ["20", "30"], "\(report)")
+    #expect(
+      report.rewritten == 48 && report.failedCount == 2 && report.failed.map(\.identifier) == ["20", "30"],
+      "\(report)")
     #expect(report.failed[0].error is DecodingError)
     guard case GarageError.corruptRecord = report.failed[1].error else { throw report.failed[1].error }
     #expect("\(report)".contains("48 rewritten") && "\(report)".contains("\"20\""))
@@ -145,7 +149,8 @@ private struct TagNow: Evolving, Hashable, TypeTagged {
     #expect(try garage.count(EmbeddingNow.Part.self) == 3)
   }
 
-  @Test(arguments: Backend.allCases) func valuesKeepTheIdentifierOfTheirOldContent(_ backend: Backend) throws {
+  @Test(arguments: Backend.allCases) func valuesKeepTheIdentifierOfTheirOldContent(_ backend: Backend) throws
+  {
     let garage = try Place(backend).garage()
     let before = TagBefore(text: "a")
     try garage.park(before)

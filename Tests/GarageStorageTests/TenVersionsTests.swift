@@ -98,11 +98,18 @@ private enum Account {
     { try $0.park(V3(id: 3, title: "n3", country: "FR")) },
     { try $0.park(V4(id: 4, title: "n4", country: "FR", balance: 1.5)) },
     { try $0.park(V5(id: 5, title: "n5", country: "FR", cents: 7)) },
-    { try $0.park(V6(id: 6, title: "n6", country: "FR", cents: 7, owner: TenOwner(id: "a"), places: [Place1()])) },
-    { try $0.park(V7(id: 7, title: "n7", country: "FR", cents: 7, owner: TenOwner(id: "a"), places: [Place2()])) },
+    {
+      try $0.park(
+        V6(id: 6, title: "n6", country: "FR", cents: 7, owner: TenOwner(id: "a"), places: [Place1()]))
+    },
+    {
+      try $0.park(
+        V7(id: 7, title: "n7", country: "FR", cents: 7, owner: TenOwner(id: "a"), places: [Place2()]))
+    },
     {
       let owners = [TenOwner(id: "a"), TenOwner(id: "b")]
-      try $0.park(V8(id: 8, title: "n8", country: "FR", cents: 7, owners: owners, places: [Place2(), Place2()]))
+      try $0.park(
+        V8(id: 8, title: "n8", country: "FR", cents: 7, owners: owners, places: [Place2(), Place2()]))
     },
     { try $0.park(today(9, "n9", cents: 8, [TenOwner(id: "b")], [[9, 9]], opened: 77, note: "new")) },
   ]
@@ -110,7 +117,8 @@ private enum Account {
   static let expected: [V9] = [
     today(0, "n0", "DE"), today(1, "n1", "DE", note: "kept"), today(2, "n2", "DE"), today(3, "n3"),
     today(4, "n4", cents: 150), today(5, "n5", cents: 7),
-    today(6, "n6", cents: 7, [TenOwner(id: "a")], [[1, 0]]), today(7, "n7", cents: 7, [TenOwner(id: "a")], [[2, 3]]),
+    today(6, "n6", cents: 7, [TenOwner(id: "a")], [[1, 0]]),
+    today(7, "n7", cents: 7, [TenOwner(id: "a")], [[2, 3]]),
     today(8, "n8", cents: 7, [TenOwner(id: "a"), TenOwner(id: "b")], [[2, 3], [2, 3]]),
     today(9, "n9", cents: 8, [TenOwner(id: "b")], [[9, 9]], opened: 77, note: "new"),
   ]
@@ -120,7 +128,8 @@ private enum Account {
     _ points: [[Int]] = [], opened: Double = 5, note: String? = nil
   ) -> V9 {
     V9(
-      id: id, title: title, country: country, cents: cents, owners: owners, places: points.map(Place3.init(point:)),
+      id: id, title: title, country: country, cents: cents, owners: owners,
+      places: points.map(Place3.init(point:)),
       opened: Date(timeIntervalSinceReferenceDate: opened), note: note)
   }
 }
@@ -158,7 +167,8 @@ struct TenOwner: Codable, Identifiable, Equatable { var id: String }
   /// Today's keys without any way to read older ones.
   private struct PlainAccount: Evolving, Identifiable, TypeTagged {
     static var typeTag: String { "ten.account" }
-    var id: Int, title: String, country: String, cents: Int, owners: [TenOwner], places: [PlainPlace], opened: Date
+    var id: Int, title: String, country: String, cents: Int, owners: [TenOwner], places: [PlainPlace],
+      opened: Date
     static var version: Int { 4 }
   }
   private struct PlainPlace: Evolving {
