@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 // Records that are changed without being encoded anew: moved under another tag, or put in the form that their type
 // writes today.
 
@@ -5,12 +11,16 @@ extension GraphEncoder {
   /// Encodes one object's record, and of the objects that can be reached from it those for which `isWanted` says
   /// so, with what these refer to in turn. The object's own record is the first.
   ///
-  /// - Parameter isWanted: asked for an object's identity, and for digests of the tags it may have had before.
+  /// - Parameters:
+  ///   - dates: how dates are encoded; by default exactly.
+  ///   - isWanted: asked for an object's identity, and for digests of the tags it may have had before.
   /// - Throws: as ``encode(_:)``, and what `isWanted` throws.
   package func encode(
-    _ root: any Encodable, andThose isWanted: (RecordIdentity, [UInt64]) throws -> Bool
+    _ root: any Encodable, dates: DateEncodingStrategy = .deferredToDate,
+    andThose isWanted: (RecordIdentity, [UInt64]) throws -> Bool
   ) throws -> EncodedGraph {
     try withBuilder { builder, core in
+      core.setDateStrategy(dates)
       let (tag, facts) = try core.writeIdentity(ofRoot: root)
       let own = core.enqueue(tag: tag, root, facts, level: 0)
       builder.graph.roots.append(core.graph.pointee.identities.identity(of: own))

@@ -123,7 +123,8 @@ struct RecordMigration {
     _ object: T, _ record: [UInt8], _ key: StorageKey, _ stored: StoredType
   ) throws -> Bool {
     let transaction = access.transaction
-    let graph = try access.garage.encoder.encode(object) { identity, formerTags in
+    let graph = try access.garage.encoder.encode(object, dates: access.garage.dateEncodingStrategy) {
+      identity, formerTags in
       // Objects that are there are not this record's business.
       for tag in [identity.tag] + formerTags {
         let target = KeyLayout.record(tag: tag, identity.identifier)

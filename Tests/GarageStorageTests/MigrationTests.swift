@@ -63,7 +63,44 @@ private struct TagNow: Evolving, Hashable, TypeTagged {
   static var prototype: TagNow? { TagNow(text: "", color: "red") }
 }
 
+private struct VisitBefore: Codable, Identifiable, Syncable, TypeTagged {
+  static var typeTag: String { "migration.visit.old" }
+  var id: Int, day: Date, syncStatus: SyncStatus
+}
+private struct VisitNow: Evolving, Identifiable, Syncable, TypeTagged {
+  static var typeTag: String { "migration.visit" }
+  static var formerTypeTags: [String] { ["migration.visit.old"] }
+  var id: Int, day: Date, syncStatus: SyncStatus, place: String
+  static var prototype: VisitNow? {
+    VisitNow(id: 0, day: Date(timeIntervalSince1970: 0), syncStatus: .undetermined, place: "?")
+  }
+}
+private struct VisitRenamed: Codable, Identifiable, Syncable, TypeTagged {
+  static var typeTag: String { "migration.visit.renamed" }
+  var id: Int, syncStatus: SyncStatus
+}
+
 @Suite struct MigrationTests {
+  @Test(arguments: Backend.allCases) func statusesAndDatesStay(_ backend: Backend) throws {
+    let place = try Place(backend)
+    var garage = try place.garage()
+    let day = Date(timeIntervalSince1970: 1000)
+    try garage.withDateEncodingStrategy(.iso8601) {
+      try garage.parkAll((0..<4).map { VisitBefore(id: $0, day: day, syncStatus: .notSynced) })
+    }
+    try garage.setSyncStatus(.synced, for: VisitBefore(id: 2, day: day, syncStatus: .notSynced))
+    let report = try garage.withDateDecodingStrategy(.iso8601) { try garage.migrateAll(VisitNow.self) }
+    #expect(report.rewritten == 4 && report.failedCount == 0, "\(report)")
+    garage = try place.reopened(garage)
+    let visits = try garage.retrieveAll(VisitNow.self)
+    #expect(visits.map(\.day) == [day, day, day, day] && visits.allSatisfy { $0.place == "?" })
+    #expect(try garage.retrieveAll(VisitNow.self, withStatus: .synced).map(\.id) == [2])
+    #expect(try garage.retrieveAll(VisitBefore.self, withStatus: .notSynced).isEmpty)
+    try garage.migrateAll(from: VisitNow.self, to: VisitRenamed.self)
+    #expect(try garage.retrieveAll(VisitRenamed.self, withStatus: .notSynced).map(\.id) == [0, 1, 3])
+    #expect(try garage.retrieveAll(VisitNow.self, withStatus: .notSynced).isEmpty)
+  }
+
   @Test(arguments: Backend.allCases) func recordsMoveToThePresentTagAndForm(_ backend: Backend) throws {
     let place = try Place(backend)
     var garage = try place.garage()
