@@ -24,7 +24,7 @@ struct BodyWriter {
     of value: RecordValue, firstReference: Int = 0
   ) throws -> (bytes: [UInt8], references: [(RecordIdentity, ReferenceKind)]) {
     try EncodingCore.withCore { core in
-      core.beginRecord()
+      core.state.beginRecord()
       var writer = BodyWriter(core.state, firstReference: firstReference)
       try writer.write(value)
       let output = core.state.pointee.output
@@ -105,7 +105,7 @@ struct BodyWriter {
         guard let value = value(element) else { return false }
         packed.append(value)
       }
-      try withUnsafePointer(to: packed) { try state.writePacked(at: UnsafeRawPointer($0), [T].self) }
+      try withUnsafePointer(to: packed) { try state.writePacked(at: UnsafeRawPointer($0), state.pointee.types.facts(of: [T].self).1) }
       return true
     }
     switch elements.first {

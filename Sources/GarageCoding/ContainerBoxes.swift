@@ -4,7 +4,7 @@
 /// up metadata, which costs a third of coding a small object. One is handed out again only when nobody holds it
 /// any more, and bound to the serial of the frame it is handed out for; a second container of a recursive type,
 /// or one that user code kept, gets a fresh one. So no box is ever bound to two frames.
-final class ContainerBoxes {
+struct ContainerBoxes {
   /// What a key type's containers share. Plain memory: in an array the uniqueness of an element's reference would
   /// depend on that of the array.
   private struct Slot {
@@ -32,11 +32,13 @@ final class ContainerBoxes {
   private static let boxLimit = 4
   private static let lineCount = 128
   private let lines: UnsafeMutablePointer<CacheLine>
-  private var slots: [UnsafeRawPointer: UnsafeMutablePointer<Slot>] = [:]
+  private let slots: UnsafeMutablePointer<[UnsafeRawPointer: UnsafeMutablePointer<Slot>]>
 
   init() {
     lines = .allocate(capacity: ContainerBoxes.lineCount)
     lines.initialize(repeating: CacheLine(), count: ContainerBoxes.lineCount)
+    slots = .allocate(capacity: 1)
+    slots.initialize(to: [:])
   }
 
   /// The table of a key type.
@@ -126,12 +128,12 @@ final class ContainerBoxes {
     _ line: UnsafeMutablePointer<CacheLine>, _ address: UnsafeRawPointer, _ type: Key.Type
   ) -> UnsafeMutablePointer<Slot> {
     let slot: UnsafeMutablePointer<Slot>
-    if let known = slots[address] {
+    if let known = slots.pointee[address] {
       slot = known
     } else {
       slot = .allocate(capacity: 1)
       slot.initialize(to: Slot(keys: KeyTable.make(type)))
-      slots[address] = slot
+      slots.pointee[address] = slot
     }
     line.pointee = CacheLine(type: address, slot: slot)
     return slot

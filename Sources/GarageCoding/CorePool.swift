@@ -12,10 +12,18 @@ struct CorePool<Core: AnyObject>: ~Copyable, @unchecked Sendable {
     var core: Unmanaged<Core>?
   }
   private let waiting = Mutex<Waiting>(Waiting())
+  /// The address of one that waits before the list, so that a thread alone takes no lock; 0 where there is none.
+  private let first = Atomic<UInt>(0)
 
-  func take() -> Unmanaged<Core>? { waiting.withLock { Token(core: $0.cores.popLast()) }.core }
+  func take() -> Unmanaged<Core>? {
+    let address = first.exchange(0, ordering: .acquiring)
+    if let pointer = UnsafeRawPointer(bitPattern: address) { return .fromOpaque(pointer) }
+    return waiting.withLock { Token(core: $0.cores.popLast()) }.core
+  }
 
   func giveBack(_ core: Unmanaged<Core>) {
+    let address = UInt(bitPattern: core.toOpaque())
+    if first.compareExchange(expected: 0, desired: address, ordering: .releasing).exchanged { return }
     let token = Token(core: core)
     waiting.withLock { if let core = token.core { $0.cores.append(core) } }
   }

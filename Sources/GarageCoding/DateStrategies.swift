@@ -69,13 +69,12 @@ extension EncodingCore {
     var writer = IdentifierWriter()
     writer.write(date: date)
     let exact = state.canonical(date.timeIntervalSinceReferenceDate).bitPattern.littleEndian
-    return graph.pointee.identities.withIdentifier(of: entry) { identifier in
-      // By itself, in the order of keys; or somewhere in a canonical body.
-      if compareBytes(identifier, writer.bytes) == 0 { return true }
-      guard identifier.first == IdentifierKind.canonical.rawValue, identifier.count > 8 else { return false }
-      return (0...(identifier.count - 8)).contains {
-        identifier.loadUnaligned(fromByteOffset: $0, as: UInt64.self) == exact
-      }
+    let identifier = graph.pointee.identities.identifier(of: entry)
+    // By itself, in the order of keys; or somewhere in a canonical body.
+    if compareBytes(identifier, writer.bytes) == 0 { return true }
+    guard identifier.first == IdentifierKind.canonical.rawValue, identifier.count > 8 else { return false }
+    return (0...(identifier.count - 8)).contains {
+      identifier.loadUnaligned(fromByteOffset: $0, as: UInt64.self) == exact
     }
   }
 }
@@ -86,7 +85,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Reads a date that is not in its own form.
   @inline(never)
   func readDateByStrategy() throws -> Date {
-    if core.foreign != nil { return try readForeignDate() }
+    if pointee.foreign != nil { return try readForeignDate() }
     switch core.dateStrategy {
     case .secondsSince1970: return Date(timeIntervalSince1970: try readNumber())
     case .millisecondsSince1970: return Date(timeIntervalSince1970: try readNumber() / 1000)

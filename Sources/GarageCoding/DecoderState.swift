@@ -16,9 +16,51 @@ struct DecoderState {
   /// The first frame of the record, or of the nested container, that is being read.
   var frameBase = 0
   let types = TypeFactsCache()
+  let boxes = ContainerBoxes()
   /// Room for one value of a plain type, on its way from a function that is not generic.
   let scratch: UnsafeMutableRawPointer
+  // The tables of the records that are being decoded, and what was made for them; the innermost's last.
+  var references = PlainStack<ReferenceEntry>()
+  var shapes = PlainStack<Unmanaged<Shape>>()
+  var unpacked = PlainStack<UnsafeMutableBufferPointer<UInt8>>()
+  var nodes = PlainStack<Unmanaged<DecodingNode>>()
+  let shapeCache = ShapeCache()
+  /// The first error that must not be lost, even where user code says `try?`.
+  var failure: (any Error)?
+  /// How records are read that were made of another library's JSON; nil for this one's own.
+  var foreign: (any ForeignReading)?
   let core: Unmanaged<DecodingCore>
+  /// The graph that records are fetched for.
+  let graph: Unmanaged<GraphWalk>
+}
+
+/// One entry of a record's reference table.
+struct ReferenceEntry {
+  var kind: ReferenceKind
+  var tag: UInt64
+  var identifier: UnsafeRawBufferPointer
+  /// Its number in the graph; -1 until somebody asks.
+  var number: Int
+}
+
+/// The shapes met last, by digest, before ``ShapeRegistry``, which takes a lock. One for each coder.
+struct ShapeCache {
+  private static let lineCount = 64
+  private let lines: UnsafeMutablePointer<(digest: UInt64, shape: Unmanaged<Shape>?)>
+
+  init() {
+    lines = .allocate(capacity: ShapeCache.lineCount)
+    lines.initialize(repeating: (0, nil), count: ShapeCache.lineCount)
+  }
+
+  @inline(__always)
+  subscript(digest: UInt64) -> Unmanaged<Shape>? {
+    get {
+      let line = lines[Int(truncatingIfNeeded: digest) & (ShapeCache.lineCount &- 1)]
+      return line.digest == digest ? line.shape : nil
+    }
+    nonmutating set { lines[Int(truncatingIfNeeded: digest) & (ShapeCache.lineCount &- 1)] = (digest, newValue) }
+  }
 }
 
 typealias DecoderPointer = UnsafeMutablePointer<DecoderState>
@@ -79,8 +121,9 @@ struct DecodingFrame {
 }
 
 extension UnsafeMutablePointer where Pointee == DecoderState {
-  @inline(__always)
   var core: DecodingCore { pointee.core.takeUnretainedValue() }
+
+  var graph: GraphWalk { pointee.graph.takeUnretainedValue() }
 
   @inline(__always)
   func nextSerial() -> UInt64 {
@@ -136,7 +179,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   /// Notes an error that must not be lost, even where user code says `try?`.
   func fail(_ error: any Error) -> any Error {
-    core.noteFailure(error)
+    if pointee.failure == nil { pointee.failure = error }
     return error
   }
 

@@ -38,7 +38,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// A packed array that is read element by element: its elements are written out with their tags, into memory
   /// that the core keeps as long as the record. Offsets count from the record's first byte all the same.
   private func openPacked(_ packed: PackedArray) throws {
-    let (bytes, count) = try core.unpack(packed)
+    let (bytes, count) = try unpack(packed)
     let content = UnsafeRawPointer(bytes.baseAddress!) - pointee.base
     openArray(content: content, end: content + bytes.count, count: count)
   }
@@ -129,10 +129,18 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   }
 
   private func readReferenced<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T {
-    let cursor = pointee.cursor
-    if let object = try findReferenced(type, facts, kind) { return object }
-    pointee.cursor = cursor
-    throw missing(type, try readReferenceIndex())
+    // An optional element is nil where the record is gone. T is that optional: the cast changes nothing.
+    if kind == .plain || kind == .prefixed, let optional = type as? any OptionalDecodable.Type {
+      func read<O: OptionalDecodable>(_: O.Type) throws -> T { unsafeBitCast(try O.readTarget(self), to: T.self) }
+      return try read(optional)
+    }
+    let index = try readReferenceIndex()
+    // No optional of T: in generic code that asks for its metadata each time.
+    return try pointee.graph._withUnsafeGuaranteedRef { graph in
+      let number = try graph.load(type, facts, number(ofReference: index))
+      if number < 0 { throw missing(type, index) }
+      return graph.loaded(type, number)
+    }
   }
 
   /// The object that the reference at the cursor names; nil where its record is gone.
@@ -144,7 +152,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       func read<O: OptionalDecodable>(_: O.Type) throws -> T { unsafeBitCast(try O.readTarget(self), to: T.self) }
       return try read(optional)
     }
-    return try core.object(type, facts, reference: try readReferenceIndex())
+    return try graph.object(type, facts, number(ofReference: try readReferenceIndex()))
   }
 
   /// The value at the cursor is a whole record that a reference named, and what was asked for first was no object
@@ -152,7 +160,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(never)
   private func readWrapped<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T? {
     let wanted: ValueKind = pointee.record.isDigest ? .interned : .reference
-    return kind == wanted ? try core.graph.object(type, facts, pointee.record.number) : nil
+    return kind == wanted ? try graph.object(type, facts, pointee.record.number) : nil
   }
 
   @inline(__always)
@@ -177,22 +185,34 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     }
   }
 
-  @inline(never)
+  @inline(__always)
   private func readSpecial<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
-    switch kind {
-    case .own:
-      guard let own = type as? any GraphDecodable.Type, let value = try own.init(fromGraph: self) as? T else {
-        throw mismatch(type)
-      }
-      return value
-    case .prefixed:
-      let facts = pointee.types.facts(of: T.self).0
-      return try isMarked() ? readMarked(type, facts, kind) : readStanding(type, facts)
-    case .url where try isMap(), .packed where !(try hasPackedForm(type)): return try readInline(type)
-    default:
-      try readScalar(kind, type)
-      return pointee.scratch.assumingMemoryBound(to: T.self).move()
+    if try isInline(kind) { return try readInline(type) }
+    if kind == .own { return try readOwn(type) }
+    if kind == .prefixed { return try readPrefixed(type) }
+    try readScalar(kind, type)
+    return pointee.scratch.assumingMemoryBound(to: T.self).move()
+  }
+
+  /// Whether a value of a kind that the format knows was written by its own `encode(to:)` all the same.
+  @inline(__always)
+  private func isInline(_ kind: ValueKind) throws -> Bool {
+    if kind.isPacked { return try !hasPackedForm(kind) }
+    return try kind == .url && isMap()
+  }
+
+  @inline(never)
+  private func readPrefixed<T: Decodable>(_ type: T.Type) throws -> T {
+    let facts = pointee.types.facts(of: T.self).0
+    return try isMarked() ? readMarked(type, facts, .prefixed) : readStanding(type, facts)
+  }
+
+  @inline(never)
+  private func readOwn<T: Decodable>(_ type: T.Type) throws -> T {
+    guard let own = type as? any GraphDecodable.Type, let value = try own.init(fromGraph: self) as? T else {
+      throw mismatch(type)
     }
+    return value
   }
 
   /// Reads a value of a type that the format knows into the scratch memory.
@@ -215,9 +235,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     case .uint32: scratch.initializeMemory(as: UInt32.self, to: try readInteger(UInt32.self))
     case .uint64: scratch.initializeMemory(as: UInt64.self, to: try readInteger(UInt64.self))
     case .uint128: scratch.initializeMemory(as: UInt128.self, to: try readInteger(UInt128.self))
-    case .packed: try readPacked(type)
     case .date, .data, .uuid, .url, .decimal: try readFoundation(kind)
     case .plain, .prefixed, .unordered, .own, .reference, .interned: throw mismatch(type)
+    default: try readPacked(kind, type)
     }
   }
 
@@ -266,11 +286,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     guard try isReference() else { return false }
     let cursor = pointee.cursor
     defer { pointee.cursor = cursor }
-    return try !core.hasRecord(reference: try readReferenceIndex())
+    return try !graph.hasRecord(number(ofReference: try readReferenceIndex()))
   }
 
   func missing(_ type: Any.Type, _ reference: Int) -> any Error {
-    missing(type, core.identity(ofReference: reference), childPath)
+    missing(type, identity(ofReference: reference), childPath)
   }
 
   func missing(_ type: Any.Type, _ identity: RecordIdentity, _ path: [any CodingKey]) -> any Error {
@@ -288,13 +308,6 @@ private protocol OptionalDecodable {
 
 extension Optional: OptionalDecodable where Wrapped: Decodable {
   fileprivate static func readTarget(_ state: DecoderPointer) throws -> Wrapped? { try state.readTarget(Wrapped.self) }
-}
-
-/// What a key without a value decodes to, for the types that say so: nil where it is an error.
-func emptyValue<T>(_ type: T.Type) -> T? {
-  // Asked for first: where T is an optional, a cast of nil would make one.
-  guard let type = type as? any EmptyDecodable.Type else { return nil }
-  return type.empty as? T
 }
 
 /// A type of this module whose property may be missing from a record.

@@ -113,6 +113,16 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
   }
 
+  /// What a key without a value decodes to, for the types that say so.
+  @inline(never)
+  private func absentValue<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T {
+    // Asked for first: where T is an optional, a cast of nil would make one.
+    if let type = type as? any EmptyDecodable.Type, let value = type.empty as? T { return value }
+    if state.pointee.foreign != nil, let empty = emptyReferences(type) { return empty }
+    if let value = try state.readMissing(type, key) { return value }
+    throw notFound(key)
+  }
+
   private func notFound(_ key: Key) -> any Error {
     DecodingError.keyNotFound(
       key,
@@ -239,17 +249,12 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    try inside {
-      guard try state.find(key, keys, serial: serial) else {
-        if let empty = emptyValue(type) { return empty }
-        if state.core.foreign != nil, let empty = emptyReferences(type) { return empty }
-        if let value = try state.readMissing(type, key) { return value }
-        throw notFound(key)
-      }
-      let value = try state.readAny(type)
-      state.advance()
-      return value
-    }
+    if node != nil { try state.enter(node, serial) }
+    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try absentValue(type, key) }
+    let value = try state.readAny(type)
+    state.advance()
+    return value
   }
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
@@ -301,7 +306,17 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try readIfPresent(key) { try state.readInteger(type) }
   }
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    try readIfPresent(key) { try state.readTarget(type) }
+    if node != nil { try state.enter(node, serial) }
+    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return nil }
+    if try state.tag() == BodyTag.null {
+      state.pointee.cursor += 1
+      state.advance()
+      return nil
+    }
+    let value = try state.readTarget(type)
+    state.advance()
+    return value
   }
 
   // MARK: - Containers inside
@@ -421,7 +436,14 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try read(type) { try state.readInteger(type) } }
   mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try read(type) { try state.readInteger(type) } }
   mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try read(type) { try state.readInteger(type) } }
-  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try read(type) { try state.readAny(type) } }
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    if node != nil { try state.enter(node, serial) }
+    defer { if node != nil { state.leave(node) } }
+    try state.beginElement(type, serial: serial)
+    let value = try state.readAny(type)
+    state.advance()
+    return value
+  }
   mutating func decodeIfPresent<T: Decodable>(_ type: T.Type) throws -> T? {
     try readIfPresent(type) { try state.readTarget(type) }
   }
@@ -487,5 +509,11 @@ struct SingleValueReader: SingleValueDecodingContainer {
   func decode(_ type: UInt32.Type) throws -> UInt32 { try read { try state.readInteger(type) } }
   func decode(_ type: UInt64.Type) throws -> UInt64 { try read { try state.readInteger(type) } }
   func decode(_ type: UInt128.Type) throws -> UInt128 { try read { try state.readInteger(type) } }
-  func decode<T: Decodable>(_ type: T.Type) throws -> T { try read { try state.readAny(type) } }
+  func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    try state.enter(node, serial)
+    defer { state.leave(node) }
+    guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([], serial) }
+    state.pointee.cursor = state.pointee.input.frame.start
+    return try state.readAny(type)
+  }
 }

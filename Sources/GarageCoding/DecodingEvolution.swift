@@ -38,12 +38,12 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     if isPresent { return try body() }
     var value = try reader.value(at: pointee.cursor, end: end)
     try evolution.upgrade(&value, from: version)
-    return try inside(try core.keep(value), body)
+    return try inside(try keep(value), body)
   }
 
   /// Reads a value from a tree instead of the value at the cursor.
   func read<T: Decodable>(_ type: T.Type, from value: RecordValue) throws -> T {
-    try inside(try core.keep(value)) { try readAny(type) }
+    try inside(try keep(value)) { try readAny(type) }
   }
 
   /// Makes other bytes than the record's own the value at the cursor while `body` reads it.
@@ -58,15 +58,14 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   }
 
   private var bodyReader: BodyReader {
-    let core = core
-    let record = pointee.record
+    let state = self
     return BodyReader(
-      base: pointee.base, shape: { try core.shape($0, record) },
+      base: pointee.base, shape: { try state.shape(at: $0) },
       reference: { index in
-        guard index < record.referenceCount else {
+        guard index < state.pointee.record.referenceCount else {
           throw DamagedBody(reason: "reference \(index) is not in the record's table", offset: 0)
         }
-        return core.entry(ofReference: index)
+        return state.entry(ofReference: index)
       })
   }
 
@@ -88,7 +87,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func readMissing<T: Decodable>(_ type: T.Type, _ key: any CodingKey) throws -> T? {
     guard let value = try prototypeValue(key) else { return nil }
     // With the key before it, so that errors inside name it.
-    let map = try core.keep(.map([key.stringValue: value]))
+    let map = try keep(.map([key.stringValue: value]))
     guard
       let header = try readHeader(
         pointee.base, map.lowerBound, end: map.upperBound, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
@@ -113,7 +112,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(never)
   func missingValue(_ key: any CodingKey) throws -> Range<Int>? {
     guard let value = try prototypeValue(key) else { return nil }
-    return try core.keep(value)
+    return try keep(value)
   }
 
   /// What the prototypes of the values that are being decoded, the innermost first, have for a key.
@@ -126,7 +125,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       guard scope.recordSerial == pointee.record.serial, scope.pathCount < path.count else { break }
       guard let prototype = try scope.evolution.prototype(core.userInfo) else { continue }
       if let value = prototype.value(at: path.dropFirst(scope.pathCount)) {
-        core.graph.lend(prototype.records)
+        graph.lend(prototype.records)
         return value
       }
     }
@@ -134,53 +133,42 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   }
 }
 
-extension DecodingCore {
+extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Writes a tree out for the record that is being decoded. Offsets count from the record's first byte; the
   /// references join its table.
   func keep(_ value: RecordValue) throws -> Range<Int> {
     let (bytes, references) = try BodyWriter.body(
-      of: value, firstReference: state.pointee.record.referenceCount)
+      of: value, firstReference: pointee.record.referenceCount)
     for (identity, kind) in references {
       let identifier = UnsafeRawBufferPointer(copy(identity.identifier.bytes))
       appendReference(
         kind, identity.tag, UnsafeRawBufferPointer(rebasing: identifier[..<identity.identifier.bytes.count]))
     }
-    let start = UnsafeRawPointer(copy(bytes).baseAddress.unsafelyUnwrapped) - state.pointee.base
+    let start = UnsafeRawPointer(copy(bytes).baseAddress.unsafelyUnwrapped) - pointee.base
     return start..<(start + bytes.count)
   }
 
   private func copy(_ bytes: [UInt8]) -> UnsafeMutableBufferPointer<UInt8> {
     let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, bytes.count))
     _ = memory.initialize(fromContentsOf: bytes)
-    keepUnpacked(memory)
+    pointee.unpacked.append(memory)
     return memory
   }
 }
 
 extension GraphWalk {
-  /// Runs `body`, which reads a record, so that it finds the record in the form of its type's present version.
-  @inline(__always)
-  func evolving<R>(
-    _ facts: TypeFacts, _ parsed: ParsedRecord, _ key: UnsafeRawBufferPointer, _ body: () throws -> R
-  ) throws -> R {
-    if facts.evolution == nil && parsed.typeVersion == 0 { return try body() }
-    return try readEvolved(facts, parsed, key, body)
-  }
-
+  /// Reads a record of a type that evolves, or of one that did, by `body`, which finds it in the form of the type's
+  /// present version.
   @inline(never)
-  private func readEvolved<R>(
-    _ facts: TypeFacts, _ parsed: ParsedRecord, _ key: UnsafeRawBufferPointer, _ body: () throws -> R
-  ) throws -> R {
-    let tag = parsed.concreteTag ?? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+  func readEvolved<R>(_ facts: TypeFacts, _ parsed: ParsedRecord, _ key: RecordKey, _ body: () throws -> R) throws -> R {
     // A type that is something around the object reads the object as that type does.
-    guard facts.isNamed(by: tag) else { return try body() }
+    guard facts.isNamed(by: parsed.concreteTag ?? key.tag) else { return try body() }
     let known = facts.evolution?.version ?? 0
     guard parsed.typeVersion <= known, let evolution = facts.evolution else {
       throw GraphCodingError.newerVersion(
-        type: facts.name, identifier: Identifier.description(ofKeyBytes: Array(key[8...])),
-        version: parsed.typeVersion, known: known)
+        type: facts.name, identifier: key.text, version: parsed.typeVersion, known: known)
     }
-    return try core.state.evolving(evolution, facts, parsed.typeVersion, pathCount: 0, body)
+    return try state.evolving(evolution, facts, parsed.typeVersion, pathCount: 0, body)
   }
 }
 

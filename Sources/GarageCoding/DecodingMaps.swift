@@ -18,7 +18,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     pointee.input.frame.nextOffset = header.content
     pointee.input.frame.indexCount = 0
     if header.second > 0 {
-      let shape = try core.shape(header.second - 1, pointee.record)
+      let shape = try shape(at: header.second - 1)
       pointee.input.frame.shape = shape
       pointee.input.frame.shapedCount = shape._withUnsafeGuaranteedRef { $0.keys.count }
     } else {

@@ -63,11 +63,11 @@ extension GraphWalk {
   /// Decodes an object that will most likely be asked for. If that fails, nobody may ever ask: whoever does
   /// gets the error then. Trying again would descend the whole chain.
   private func decodeAhead<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ number: Int) throws {
-    if let failure = core.failure { throw failure }
+    if let failure = state.pointee.failure { throw failure }
     do {
-      _ = try object(type, facts, number)
+      _ = try load(type, facts, number)
     } catch {
-      let failure = core.takeFailure()
+      let failure = state.takeFailure()
       nodes[number].fail(type, GraphNode.Failure(error: failure ?? error, isFinal: failure != nil))
     }
   }
@@ -103,7 +103,7 @@ extension GraphWalk {
   /// A damaged record refers to nothing here: whoever decodes it says what is wrong.
   private func forEachReference(of number: Int, _ kinds: Set<ReferenceKind>, _ visit: (Int) -> Void) throws {
     try withRecord(number) { key, record in
-      guard let record, let parsed = try? ParsedRecord(key: key, record) else { return }
+      guard let record, let parsed = try? ParsedRecord(key, record) else { return }
       try? parsed.forEachReference { kind, tag, identifier in
         if kinds.contains(kind) { visit(self.number(tag: tag, identifier)) }
       }
@@ -114,7 +114,7 @@ extension GraphWalk {
 
   /// The error for an object that, through plain properties, is needed to complete itself.
   func cycle(to target: Int) throws -> GraphCodingError {
-    let asking = core.state.pointee.record.number
+    let asking = state.pointee.record.number
     // Along what was parked as links or lazy references only where their properties have become plain ones.
     var path = asking >= 0 ? try path(from: target, to: asking, [.eager]) : [target]
     if path.first != target { path = try self.path(from: target, to: asking, [.eager, .linked, .lazy]) }

@@ -17,22 +17,16 @@ struct EncoderState {
   var isCanonical = false
   /// Whether dates are written in another form than their own.
   var hasDateStrategy = false
+  /// Whether references stand inline by their own: inside an identifier nothing is a reference.
+  var inlinesEverything = false
+  /// The first error that must not be lost, even where user code says `try?`.
+  var failure: (any Error)?
   /// The frames around the current one, outermost first.
   var frames = FrameStack<EncodingFrame>()
   let graph: UnsafeMutablePointer<GraphUnderConstruction>
   let types = TypeFactsCache()
+  let boxes = ContainerBoxes()
   let core: Unmanaged<EncodingCore>
-}
-
-/// How long the lists of a graph under construction are.
-struct GraphMark {
-  var referenceCount: Int
-  var entryCount: Int
-  var queueCount: Int
-  var shapeCount: Int
-  var replacedCount: Int
-  var pathKeyCount: Int
-  var crossingCount: Int
 }
 
 typealias EncoderPointer = UnsafeMutablePointer<EncoderState>
@@ -91,46 +85,6 @@ enum PathStep {
   /// A key of any other type: its place in the core's list of such keys.
   case key(Int)
 }
-
-/// A growing array of plain data without an object around it. Never freed: its owner lives on.
-struct PlainStack<Element> {
-  private(set) var base: UnsafeMutablePointer<Element>
-  private(set) var count = 0
-  private var capacity = 32
-
-  init() { base = .allocate(capacity: 32) }
-
-  func deallocate() { base.deallocate() }
-
-  @inline(__always)
-  mutating func append(_ element: Element) {
-    if count == capacity { grow() }
-    (base + count).initialize(to: element)
-    count &+= 1
-  }
-
-  @inline(__always)
-  mutating func removeLast() -> Element {
-    count &-= 1
-    return base[count]
-  }
-
-  @inline(__always)
-  mutating func truncate(to count: Int) { self.count = count }
-
-  @inline(never)
-  private mutating func grow() {
-    let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
-    larger.moveInitialize(from: base, count: count)
-    base.deallocate()
-    base = larger
-    capacity *= 2
-  }
-}
-
-typealias OffsetStack = PlainStack<Int>
-typealias FrameStack = PlainStack
-typealias NodeStack = PlainStack<Unmanaged<EncodingNode>>
 
 // MARK: - Bytes
 

@@ -123,9 +123,9 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     try state.enter(node, serial)
     defer { state.leave(node) }
+    let (facts, kind) = state.pointee.types.facts(of: T.self)
     let mark = state.mark()
     try state.beginField(key, keys, serial: serial)
-    let (facts, kind) = state.pointee.types.facts(of: T.self)
     if try state.writeScalar(value, kind) { return }
     do {
       try state.setChild(key, keys)

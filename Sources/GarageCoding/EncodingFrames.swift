@@ -14,7 +14,7 @@ struct EncodingMark {
   var frame: EncodingFrame
   var entryCount: Int
   var holeCount: Int
-  var graph: GraphMark
+  var graph: GraphUnderConstruction.Mark
   var lastSerial: UInt64
 }
 
@@ -40,8 +40,10 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     pointee.output.frame = mark.frame
     pointee.output.entries.truncate(to: mark.entryCount)
     dropHoles(to: mark.holeCount)
-    if core.hasCrossed(since: mark.graph, mark.lastSerial) { _ = staleContainer([], pointee.lastSerial) }
-    core.rollBack(to: mark.graph)
+    if pointee.graph.pointee.hasCrossed(since: mark.graph, mark.lastSerial) {
+      _ = staleContainer([], pointee.lastSerial)
+    }
+    pointee.graph.pointee.rollBack(to: mark.graph)
   }
 
   @inline(__always)
@@ -176,12 +178,23 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   /// The shape of the keys that came in order; nil where there were none.
+  @inline(__always)
   private func frameShape() throws -> Unmanaged<Shape>? {
+    guard let keys = pointee.output.frame.keys, pointee.output.frame.count > 0 else { return pointee.output.frame.shape }
+    if pointee.output.frame.shape == nil, let shape = keys.pointee.prefixShapes[pointee.output.frame.count] {
+      return shape
+    }
+    return try makeShape(keys)
+  }
+
+  @inline(never)
+  private func makeShape(_ keys: KeyTablePointer) throws -> Unmanaged<Shape> {
     let frame = pointee.output.frame
-    guard let keys = frame.keys, frame.count > 0 else { return frame.shape }
     let table = keys.pointee.table.takeUnretainedValue()
-    guard let base = frame.shape else { return try table.prefixShape(frame.count) }
-    return try table.shape(after: base, frame.count)
+    if let base = frame.shape { return try table.shape(after: base, frame.count) }
+    let shape = try table.prefixShape(frame.count)
+    keys.pointee.prefixShapes[frame.count] = shape
+    return shape
   }
 
   /// Begins an entry: a field that stands with the text of its key.
@@ -201,7 +214,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     let shape = try frameShape()
     if pointee.output.entries.count > frame.entryBase { try closeEntries(shape) }
     var index = 0
-    if let shape { index = core.index(of: shape) + 1 }
+    if let shape { index = pointee.graph.pointee.index(of: shape) + 1 }
     try closeHeader(BodyTag.mapLarge, index)
   }
 
@@ -302,7 +315,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   /// Notes an error that must not be lost, even where user code says `try?`.
   func fail(_ error: any Error) -> any Error {
-    core.noteFailure(error)
+    if pointee.failure == nil { pointee.failure = error }
     return error
   }
 }

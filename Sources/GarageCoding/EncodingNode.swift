@@ -41,7 +41,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   @inline(__always)
   func enter(_ node: Unmanaged<EncodingNode>?, _ serial: UInt64) throws {
     guard let node else { return }
-    if serial < pointee.output.frame.serial { core.noteCrossing(into: serial) }
+    if serial < pointee.output.frame.serial { pointee.graph.pointee.noteCrossing(into: serial) }
     try enterNode(node, serial)
   }
 

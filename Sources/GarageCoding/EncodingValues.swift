@@ -78,11 +78,11 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Writes a value of a type that the format knows. False for all others.
   @inline(__always)
   func writeScalar<T>(_ value: T, _ kind: ValueKind) throws -> Bool {
-    if kind == .plain || kind == .reference { return false }
-    return try withUnsafePointer(to: value) { try writeScalar(at: UnsafeRawPointer($0), kind, T.self) }
+    guard kind.isScalar else { return false }
+    return try withUnsafePointer(to: value) { try writeScalar(at: UnsafeRawPointer($0), kind) }
   }
 
-  private func writeScalar(at value: UnsafeRawPointer, _ kind: ValueKind, _ type: Any.Type) throws -> Bool {
+  private func writeScalar(at value: UnsafeRawPointer, _ kind: ValueKind) throws -> Bool {
     switch kind {
     case .bool: write(value.load(as: Bool.self))
     case .string: try write(value.assumingMemoryBound(to: String.self).pointee)
@@ -107,10 +107,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .data: try value.assumingMemoryBound(to: Data.self).pointee.withUnsafeBytes { try write(data: $0) }
     case .url: return try write(url: value.assumingMemoryBound(to: URL.self).pointee)
     case .decimal: try write(decimal: value.load(as: Decimal.self))
-    case .packed:
-      if pointee.hasDateStrategy && TypeFacts.packedKind(type) == .date { return false }
-      try writePacked(at: value, type)
+    case .dates where pointee.hasDateStrategy: return false
     case .plain, .prefixed, .unordered, .own, .reference, .interned: return false
+    default: try writePacked(at: value, kind)
     }
     return true
   }
@@ -132,8 +131,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   @inline(__always)
   func writeComposite<T: Encodable>(_ value: T, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws {
     switch kind {
-    case .reference where !core.inlinesEverything: try writeReference(to: value, facts, .eager)
-    case .interned where !core.inlinesEverything: try writeInterned(value, facts)
+    case .reference where !pointee.inlinesEverything: try writeReference(to: value, .eager)
+    case .interned where !pointee.inlinesEverything: try writeInterned(value, facts)
     case .prefixed: try writePrefixed(value, facts)
     case .unordered: try writeUnordered(value)
     case .own: try writeOwn(value)
@@ -207,18 +206,15 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
 extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Writes a reference to an object and queues the object.
-  func writeReference<T: Encodable>(to value: T, _ declared: Unmanaged<TypeFacts>, _ kind: ReferenceKind) throws {
+  func writeReference<T: Encodable>(to value: T, _ kind: ReferenceKind) throws {
     // A class's tags come from the object, not from the property that holds it.
-    let facts =
-      declared._withUnsafeGuaranteedRef { $0.isClass } ? pointee.types.facts(of: type(of: value as Any)).0 : declared
-    let core = core
-    try withUnsafePointer(to: value) { value in
-      try core.writeIdentifier(of: UnsafeRawPointer(value), facts.takeUnretainedValue())
+    let facts = pointee.types.facts(ofObject: value)
+    let writer = core.identifierWriter
+    let tag = try facts._withUnsafeGuaranteedRef { facts in
+      try withUnsafePointer(to: value) { try facts.writeIdentifier(of: UnsafeRawPointer($0), &writer.pointee) }
+      return try facts.identityDigest()
     }
-    let tag = try facts.takeUnretainedValue().identityDigest()
-    if pointee.isCanonical { return writeCanonicalReference(tag, core.identifierWriter.pointee.bytes) }
-    let entry = core.enqueueChild(tag: tag, value, facts)
-    writeReference(index: core.referenceIndex(of: entry, kind))
+    writeReference(tag, writer.pointee.bytes, to: value, facts, kind)
   }
 
   /// Writes a reference to an identity without an object.
@@ -226,17 +222,27 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     if pointee.isCanonical {
       return identity.identifier.bytes.withUnsafeBytes { writeCanonicalReference(identity.tag, $0) }
     }
-    writeReference(index: core.referenceIndex(of: core.noteIdentity(identity, of: type), kind))
+    let entry = pointee.graph.pointee.noteIdentity(identity, pointee.types.facts(of: type).0)
+    writeReference(index: pointee.graph.pointee.referenceIndex(of: entry, kind))
+  }
+
+  /// Writes a reference to an object and queues that.
+  private func writeReference(
+    _ tag: UInt64, _ identifier: UnsafeRawBufferPointer, to object: any Encodable, _ facts: Unmanaged<TypeFacts>,
+    _ kind: ReferenceKind
+  ) {
+    if pointee.isCanonical { return writeCanonicalReference(tag, identifier) }
+    let entry = pointee.graph.pointee.enqueueChild(tag: tag, identifier, object, facts)
+    writeReference(index: pointee.graph.pointee.referenceIndex(of: entry, kind))
   }
 
   private func writeInterned<T: Encodable>(_ value: T, _ facts: Unmanaged<TypeFacts>) throws {
     let tag = try facts.takeUnretainedValue().identityDigest()
     let canonical = try canonicalBytes(of: value, userInfo: core.userInfo)
-    core.identifierWriter.pointee.removeAll()
-    canonical.withUnsafeBytes { core.identifierWriter.pointee.write(digest: ContentDigest.digest16(of: $0)) }
-    if pointee.isCanonical { return writeCanonicalReference(tag, core.identifierWriter.pointee.bytes) }
-    let entry = core.enqueueChild(tag: tag, value, facts)
-    writeReference(index: core.referenceIndex(of: entry, .eager))
+    let writer = core.identifierWriter
+    writer.pointee.removeAll()
+    canonical.withUnsafeBytes { writer.pointee.write(digest: ContentDigest.digest16(of: $0)) }
+    writeReference(tag, writer.pointee.bytes, to: value, facts, .eager)
   }
 
   @inline(__always)
@@ -260,13 +266,12 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 /// The canonical bytes of a value, from which its digest is taken: map keys, sets and dictionaries sorted,
 /// nil and the value's own sync status left out, references as type tag and identifier, equal strings and numbers
 /// alike. They depend on nothing in the process.
-func canonicalBytes(
-  of value: any Encodable, userInfo: [CodingUserInfoKey: any Sendable]
-) throws -> [UInt8] {
+func canonicalBytes<T: Encodable>(of value: T, userInfo: [CodingUserInfoKey: any Sendable]) throws -> [UInt8] {
   try EncodingCore.withCore(userInfo: userInfo, isCanonical: true) { core in
-    let facts = core.state.pointee.types.facts(of: type(of: value)).0.takeUnretainedValue()
-    core.leavesOutSyncStatus = facts.isSyncable
-    return try core.withBody(of: facts.withoutSyncStatus(value)) { [UInt8]($0) }
+    let facts = core.state.pointee.types.facts(ofObject: value).takeUnretainedValue()
+    if !facts.isSyncable { return try [UInt8](core.body(of: value)) }
+    core.leavesOutSyncStatus = true
+    return try [UInt8](core.body(of: facts.withoutSyncStatus(value)))
   }
 }
 
@@ -352,12 +357,12 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 func sortedByCanonicalBytes<C: Collection>(
   _ elements: C, like outer: EncodingCore
 ) throws -> [([UInt8], C.Element)] where C.Element: Encodable {
-  let (userInfo, inlinesEverything) = (outer.userInfo, outer.inlinesEverything)
+  let (userInfo, inlinesEverything) = (outer.userInfo, outer.state.pointee.inlinesEverything)
   return try EncodingCore.withCore(
     userInfo: userInfo, isCanonical: true, inlinesEverything: inlinesEverything
   ) { core in
     let pairs = try elements.map { element in
-      (try core.withBody(of: AnyValue(element)) { [UInt8]($0) }, element)
+      (try [UInt8](core.body(of: AnyValue(element))), element)
     }
     return pairs.sorted { $0.0.lexicographicallyPrecedes($1.0) }
   }

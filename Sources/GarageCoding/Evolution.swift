@@ -60,23 +60,21 @@ struct Prototype: Sendable {
   init() {}
 
   init(of prototype: any Encodable, userInfo: [CodingUserInfoKey: any Sendable]) throws {
+    let encoder = GraphEncoder(userInfo: userInfo)
     try EncodingCore.withCore(userInfo: userInfo) { core in
-      value = try core.withBody(of: prototype) { body in
-        guard let base = body.baseAddress else { return .null }
-        let graph = core.graph
-        let reader = BodyReader(
-          base: base, shape: { graph.pointee.shapes[$0] },
-          reference: { index in
-            let reference = graph.pointee.references[index]
-            return (graph.pointee.identities.identity(of: reference.entry), reference.kind)
-          })
-        return try reader.value(at: 0, end: body.count)
-      }
-      var builder = GraphBuilder(keyPrefix: 0, time: nil)
-      defer { builder.deallocate() }
-      while let entry = core.beginNext() { try builder.addRecord(of: entry, core) }
-      records = builder.graph.records.map { record in
-        (Array(builder.graph.keys[record.key].dropFirst()), Array(builder.graph.bytes[record.value]))
+      let body = try core.body(of: prototype)
+      guard let base = body.baseAddress else { return }
+      let graph = core.graph
+      let reader = BodyReader(
+        base: base, shape: { graph.pointee.shapes[$0] },
+        reference: { index in
+          let reference = graph.pointee.references[index]
+          return (graph.pointee.identities.identity(of: reference.entry), reference.kind)
+        })
+      value = try reader.value(at: 0, end: body.count)
+      let behind = try encoder.encodeRecords(core, rootCount: 0) { _ in body }
+      records = behind.records.map { record in
+        (Array(behind.bytes[record.key].dropFirst()), Array(behind.bytes[record.value]))
       }
     }
   }

@@ -26,6 +26,9 @@ struct FillQueue {
 
   mutating func append(owner: Int, _ fill: @escaping Fill) { new.append((owner, fill)) }
 
+  /// Whether nothing is to be done.
+  var isEmpty: Bool { steps.isEmpty && new.isEmpty && completed.count == noted }
+
   /// How many fills the records decoded last have.
   var newCount: Int { new.count }
 

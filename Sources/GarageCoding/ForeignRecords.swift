@@ -59,9 +59,10 @@ private struct ForeignRoot: Encodable {
 
   func encode(to encoder: any Encoder) throws {
     try value.encode(to: encoder)
-    guard let core = (encoder as? ValueEncoder)?.state.core else { return }
+    guard let state = (encoder as? ValueEncoder)?.state else { return }
     for (identity, type) in hints {
-      _ = core.referenceIndex(of: core.noteIdentity(identity, of: type), .eager)
+      let entry = state.pointee.graph.pointee.noteIdentity(identity, state.pointee.types.facts(of: type).0)
+      _ = state.pointee.graph.pointee.referenceIndex(of: entry, .eager)
     }
   }
 }
@@ -79,19 +80,15 @@ extension GraphEncoder {
     of value: ForeignValue, referringTo hints: [(RecordIdentity, Any.Type)], as type: Any.Type,
     _ identity: RecordIdentity
   ) throws -> [UInt8] {
-    try EncodingCore.withCore(userInfo: userInfo) { core in
-      var builder = GraphBuilder(keyPrefix: 0, time: 0)
-      defer { builder.deallocate() }
+    let graph = try EncodingCore.withCore(userInfo: userInfo) { core in
       let facts = core.state.pointee.types.facts(of: type).0
       let root = ForeignRoot(value: value, hints: hints)
       identity.identifier.bytes.withUnsafeBytes {
-        _ = core.graph.pointee.identities.insert(tag: identity.tag, $0)
+        _ = core.graph.pointee.enqueue(tag: identity.tag, $0, .root(0), facts, level: 0)
       }
-      core.graph.pointee.entries.append(GraphEntry(value: root, facts: facts, level: 0))
-      core.graph.pointee.queue.append(0)
-      if let entry = core.beginNext() { try builder.addRecord(of: entry, core) }
-      return builder.graph.bytes
+      return try encodeRecords(core, rootCount: 1, time: 0, including: { $0 == 0 }) { _ in try core.body(of: root) }
     }
+    return graph.records.first.map { Array(graph.bytes[$0.value]) } ?? []
   }
 
   /// Encodes one object, and of those that it refers to the ones that are asked for, and so on from them.
@@ -100,19 +97,15 @@ extension GraphEncoder {
   package func encode(
     _ root: any Encodable, time: UInt64?, including isIncluded: (RecordIdentity) -> Bool
   ) throws -> EncodedGraph {
-    try EncodingCore.withCore(userInfo: userInfo) { core in
-      var builder = GraphBuilder(keyPrefix: keyPrefix, time: time)
-      defer { builder.deallocate() }
-      let (tag, facts) = try core.writeIdentity(ofRoot: root)
-      let first = core.enqueue(tag: tag, root, facts, level: 0)
-      builder.graph.roots.append(core.graph.pointee.identities.identity(of: first))
-      while let entry = core.beginNext() {
-        guard entry == first || isIncluded(core.graph.pointee.identities.identity(of: entry)) else {
-          continue
-        }
-        try builder.addRecord(of: entry, core)
-      }
-      return builder.graph
+    func status(of root: some Encodable, _ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: root) }
+    return try EncodingCore.withCore(userInfo: userInfo) { core in
+      try core.enqueueRoot(root, .root(0))
+      let graph = core.graph
+      return try encodeRecords(
+        core, rootCount: 1, time: time,
+        including: { $0 == 0 || isIncluded(graph.pointee.identities.identity(of: $0)) },
+        status: { status(of: root, $1) }
+      ) { _ in try core.body(of: root) }
     }
   }
 }

@@ -1,234 +1,233 @@
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
 internal import CGarage
 
 /// Puts the records of a graph together, one behind the other: key, header, tables, body, checksum.
-struct GraphBuilder {
-  var graph = EncodedGraph()
-  private let keyPrefix: UInt8
-  private let time: UInt64
-  /// The key and header of the record under construction.
-  private var key = PlainStack<UInt8>()
-  private var header = PlainStack<UInt8>()
-  private var tagTable: [UInt64] = []
-  // What the graph holds already; a graph has few of each, so a look at the last ones mostly decides.
-  private var tagDigests = SmallSet()
-  private var shapeDigests = SmallSet()
-  private var lastFacts: TypeFacts?
+///
+/// Belongs to an ``EncodingCore`` and keeps its memory from graph to graph.
+struct GraphBuilder: ~Copyable {
+  private var keyPrefix: UInt8 = 0
+  private var time: UInt64 = 0
+  private var bytes = PlainStack<UInt8>()
+  private var records = PlainStack<EncodedGraph.Record>()
+  /// The tags of the record under construction's reference table.
+  private var tagTable = PlainStack<UInt64>()
+  // What the graph needs beside its records.
+  private var tags = Texts<TypeTag>()
+  private var shapes = Texts<Unmanaged<Shape>>()
+  private var lastFacts: UnsafeMutableRawPointer?
   private var lastTags: TypeFacts.Tags?
+  /// What the last graph needed: mostly the next one needs the same, and then shares these.
+  private var tagList: (digests: [UInt64], tags: [TypeTag]) = ([], [])
+  private var shapeList: (digests: [UInt64], shapes: [(digest: UInt64, text: [UInt8])]) = ([], [])
 
-  init(keyPrefix: UInt8, time: UInt64?) {
+  /// - Parameter time: milliseconds since 1970-01-01 UTC.
+  mutating func begin(keyPrefix: UInt8, time: UInt64) {
     self.keyPrefix = keyPrefix
-    self.time = time ?? UInt64(max(0, Date().timeIntervalSince1970 * 1000))
+    self.time = time
   }
 
-  /// Gives back the memory. The graph stays.
-  func deallocate() {
-    key.deallocate()
-    header.deallocate()
+  mutating func forget() {
+    bytes.removeAll(keeping: 1 << 18)
+    records.removeAll(keeping: 4096)
+    tags.forget()
+    shapes.forget()
+    lastFacts = nil
   }
 
-  /// Encodes the object of an entry and appends its record.
-  mutating func addRecord(of number: Int, _ core: EncodingCore) throws {
-    let entry = core.graph.pointee.entries[number]
-    if core.state.pointee.hasDateStrategy { core.currentEntry = number }
-    let facts = entry.facts.takeUnretainedValue()
+  /// The graph of the records added so far, of which the first `rootCount` are the roots.
+  mutating func finish(rootCount: Int) -> EncodedGraph {
+    if !tags.isList(of: tagList.digests) { tagList = (tags.digestList, Array(tags.all)) }
+    if !shapes.isList(of: shapeList.digests) {
+      let all = shapes.all.map { shape in shape._withUnsafeGuaranteedRef { ($0.digest, $0.text) } }
+      shapeList = (shapes.digestList, all)
+    }
+    return EncodedGraph(
+      rootCount: rootCount, records: Array(records.all), bytes: Array(bytes.all), tags: tagList.tags,
+      shapes: shapeList.shapes)
+  }
+
+  // MARK: - One record
+
+  /// Appends the record of an entry, whose body was encoded.
+  mutating func addRecord(
+    of number: Int, _ body: UnsafeRawBufferPointer, _ status: SyncStatus?,
+    _ graph: UnsafeMutablePointer<GraphUnderConstruction>
+  ) throws {
+    let facts = graph.pointee.entries[number].facts
     let tags = try tags(of: facts)
-    let isCut = beginKey(of: number, tags, core)
-    let status = facts.isSyncable ? syncStatus(of: entry.value, facts) : nil
-    let start = graph.bytes.count
-    try core.withBody(of: entry.value) { body in
-      writeHeader(of: number, tags, isCut: isCut, status, version: facts.version, core)
-      seal(body)
-      graph.bytes.append(contentsOf: UnsafeBufferPointer(start: header.base, count: header.count))
-      graph.bytes.append(contentsOf: body)
-    }
-    let keyStart = graph.keys.count
-    graph.keys.append(contentsOf: UnsafeBufferPointer(start: key.base, count: key.count))
-    graph.records.append(
+    let identifier = graph.pointee.identities.identifier(of: number)
+    let isCut = Identifier.isCut(byteCount: identifier.count)
+    let keyStart = bytes.count
+    bytes.append(keyPrefix)
+    bytes.append(digest: tags.identity.digest)
+    Identifier.withKeyForm(of: identifier) { bytes.append($0) }
+    let start = bytes.count
+    writeHeader(
+      isCut ? identifier : nil, tags, status, version: facts._withUnsafeGuaranteedRef { $0.version }, graph)
+    let bodyStart = bytes.count
+    bytes.append(body)
+    seal(keyStart: keyStart, start: start, bodyStart: bodyStart)
+    records.append(
       EncodedGraph.Record(
-        key: keyStart..<graph.keys.count, value: start..<graph.bytes.count, formerTags: tags.formerDigests,
-        syncStatus: status))
+        key: keyStart..<start, value: start..<bytes.count, formerTags: tags.formerDigests, syncStatus: status))
   }
 
-  /// The status of an object, whatever its type.
-  private func syncStatus(of object: some Encodable, _ facts: TypeFacts) -> SyncStatus? {
-    facts.syncStatus(of: object)
-  }
-
-  /// Encodes a typed key's value, which has no identity, and returns what is kept under the key.
+  /// The record of a typed key's value, which was encoded and has neither identity nor time.
   ///
-  /// - Parameter fullKey: the whole key, where it is kept cut.
+  /// - Parameters:
+  ///   - key: the key without its space byte.
+  ///   - fullKey: the whole key, where it is kept cut.
   mutating func valueRecord(
-    _ value: any Encodable, key storedKey: UnsafeRawBufferPointer, fullKey: [UInt8]?, _ core: EncodingCore
-  ) throws -> [UInt8] {
-    key.truncate(to: 0)
-    key.append(keyPrefix)
-    key.append(storedKey)
-    return try core.withBody(of: value) { body in
-      let parts = core.graph
-      var flags: UInt8 = 0
-      if fullKey != nil { flags |= RecordFormat.Flag.hasFullIdentifier }
-      if !parts.pointee.references.isEmpty { flags |= RecordFormat.Flag.hasReferences }
-      if !parts.pointee.shapes.isEmpty { flags |= RecordFormat.Flag.hasShapes }
-      header.truncate(to: 0)
-      header.append(UInt8(RecordFormat.version))
-      header.append(flags)
-      for _ in RecordFormat.checksumOffset..<RecordFormat.valueFixedByteCount { header.append(0) }
-      if let fullKey {
-        header.append(varint: fullKey.count)
-        fullKey.withUnsafeBytes { header.append($0) }
-      }
-      if !parts.pointee.references.isEmpty { writeReferences(core) }
-      if !parts.pointee.shapes.isEmpty { writeShapes(core) }
-      seal(body)
-      return Array(UnsafeBufferPointer(start: header.base, count: header.count)) + Array(body)
+    _ body: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, fullKey: [UInt8]?,
+    _ graph: UnsafeMutablePointer<GraphUnderConstruction>
+  ) -> [UInt8] {
+    let start = bytes.count
+    defer { bytes.truncate(to: start) }
+    var flags: UInt8 = 0
+    if fullKey != nil { flags |= RecordFormat.Flag.hasFullIdentifier }
+    if !graph.pointee.references.isEmpty { flags |= RecordFormat.Flag.hasReferences }
+    if !graph.pointee.shapes.isEmpty { flags |= RecordFormat.Flag.hasShapes }
+    bytes.append(UInt8(RecordFormat.version))
+    bytes.append(flags)
+    bytes.append(number: UInt32(0))
+    if let fullKey {
+      bytes.append(varint: fullKey.count)
+      fullKey.withUnsafeBytes { bytes.append($0) }
     }
-  }
-
-  private mutating func beginKey(of number: Int, _ tags: TypeFacts.Tags, _ core: EncodingCore) -> Bool {
-    key.truncate(to: 0)
-    key.append(keyPrefix)
-    key.append(digest: tags.identity.digest)
-    return core.graph.pointee.identities.withIdentifier(of: number) { identifier in
-      Identifier.withKeyForm(of: identifier) { key.append($0) }
-      return Identifier.isCut(byteCount: identifier.count)
-    }
+    if !graph.pointee.references.isEmpty { writeReferences(graph) }
+    if !graph.pointee.shapes.isEmpty { writeShapes(graph) }
+    bytes.append(body)
+    let record = UnsafeMutableRawBufferPointer(start: bytes.base + start, count: bytes.count - start)
+    let checksum = RecordFormat.checksum(key: key, record: UnsafeRawBufferPointer(record))
+    record.storeBytes(of: checksum.littleEndian, toByteOffset: RecordFormat.checksumOffset, as: UInt32.self)
+    return Array(record)
   }
 
   private mutating func writeHeader(
-    of number: Int, _ tags: TypeFacts.Tags, isCut: Bool, _ status: SyncStatus?, version: Int, _ core: EncodingCore
+    _ fullIdentifier: UnsafeRawBufferPointer?, _ tags: TypeFacts.Tags, _ status: SyncStatus?, version: Int,
+    _ graph: UnsafeMutablePointer<GraphUnderConstruction>
   ) {
-    let parts = core.graph
+    let hasReferences = !graph.pointee.references.isEmpty
+    let hasShapes = !graph.pointee.shapes.isEmpty
     var flags = status?.recordFlags ?? 0
-    if isCut { flags |= RecordFormat.Flag.hasFullIdentifier }
+    if fullIdentifier != nil { flags |= RecordFormat.Flag.hasFullIdentifier }
     if tags.isSubclass { flags |= RecordFormat.Flag.hasConcreteTag }
-    if !parts.pointee.references.isEmpty { flags |= RecordFormat.Flag.hasReferences }
-    if !parts.pointee.shapes.isEmpty { flags |= RecordFormat.Flag.hasShapes }
+    if hasReferences { flags |= RecordFormat.Flag.hasReferences }
+    if hasShapes { flags |= RecordFormat.Flag.hasShapes }
     if version > 0 { flags |= RecordFormat.Flag.hasVersion }
-    header.truncate(to: 0)
-    header.append(UInt8(RecordFormat.version))
-    header.append(flags)
+    bytes.append(UInt8(RecordFormat.version))
+    bytes.append(flags)
     // The checksum comes last.
-    for _ in RecordFormat.checksumOffset..<RecordFormat.timeOffset { header.append(0) }
-    for byte in 0..<6 { header.append(UInt8(truncatingIfNeeded: time >> UInt64(byte * 8))) }
-    if isCut {
-      parts.pointee.identities.withIdentifier(of: number) { identifier in
-        header.append(varint: identifier.count)
-        header.append(identifier)
-      }
+    bytes.append(number: UInt32(0))
+    bytes.append(number: UInt32(truncatingIfNeeded: time).littleEndian)
+    bytes.append(number: UInt16(truncatingIfNeeded: time >> 32).littleEndian)
+    if let fullIdentifier {
+      bytes.append(varint: fullIdentifier.count)
+      bytes.append(fullIdentifier)
     }
-    if tags.isSubclass { header.append(digest: tags.concrete.digest) }
-    if !parts.pointee.references.isEmpty { writeReferences(core) }
-    if !parts.pointee.shapes.isEmpty { writeShapes(core) }
-    if version > 0 { header.append(varint: version) }
+    if tags.isSubclass { bytes.append(digest: tags.concrete.digest) }
+    if hasReferences { writeReferences(graph) }
+    if hasShapes { writeShapes(graph) }
+    if version > 0 { bytes.append(varint: version) }
   }
 
-  private mutating func seal(_ body: UnsafeRawBufferPointer) {
-    var crc = garage_crc32c(0, key.base + 1, key.count - 1)
-    crc = garage_crc32c(crc, header.base, RecordFormat.checksumOffset)
-    crc = garage_crc32c(crc, header.base + RecordFormat.timeOffset, header.count - RecordFormat.timeOffset)
-    crc = garage_crc32c(crc, body.baseAddress, body.count)
-    UnsafeMutableRawPointer(header.base + RecordFormat.checksumOffset)
+  /// The checksum covers the key without its prefix, and the record but for the checksum.
+  private mutating func seal(keyStart: Int, start: Int, bodyStart: Int) {
+    let base = bytes.base
+    var crc = garage_crc32c(0, base + keyStart + 1, start - keyStart - 1 + RecordFormat.checksumOffset)
+    let rest = start + RecordFormat.timeOffset
+    crc = garage_crc32c(crc, base + rest, bytes.count - rest)
+    UnsafeMutableRawPointer(base + start + RecordFormat.checksumOffset)
       .storeBytes(of: crc.littleEndian, as: UInt32.self)
   }
 
-  private mutating func writeReferences(_ core: EncodingCore) {
-    let parts = core.graph
-    tagTable.removeAll(keepingCapacity: true)
+  private mutating func writeReferences(_ graph: UnsafeMutablePointer<GraphUnderConstruction>) {
+    tagTable.truncate(to: 0)
     // Few records refer to many types; beyond that a dictionary finds the place.
     var places: [UInt64: Int] = [:]
-    func place(_ tag: UInt64) -> Int? {
-      tagTable.count <= 8 ? tagTable.lastIndex(of: tag) : places[tag]
-    }
-    for reference in parts.pointee.references {
-      let tag = parts.pointee.identities.tag(of: reference.entry)
-      if place(tag) != nil { continue }
+    for reference in graph.pointee.references.all {
+      let tag = graph.pointee.identities.tag(of: reference.entry)
+      if place(of: tag, places) != nil { continue }
       tagTable.append(tag)
-      if tagTable.count == 9 { for (index, tag) in tagTable.enumerated() { places[tag] = index } }
+      if tagTable.count == 9 { for (index, tag) in tagTable.all.enumerated() { places[tag] = index } }
       if tagTable.count > 9 { places[tag] = tagTable.count - 1 }
-      note(tag, of: parts.pointee.entries[reference.entry].facts.takeUnretainedValue())
+      note(tag, of: graph.pointee.entries[reference.entry].facts)
     }
-    header.append(varint: tagTable.count)
-    for tag in tagTable { header.append(digest: tag) }
-    header.append(varint: parts.pointee.references.count)
-    for reference in parts.pointee.references {
-      let tag = place(parts.pointee.identities.tag(of: reference.entry)) ?? 0
-      header.append(reference.kind.rawValue << 6 | UInt8(min(tag, 63)))
-      if tag >= 63 { header.append(varint: tag) }
-      parts.pointee.identities.withIdentifier(of: reference.entry) { identifier in
-        header.append(varint: identifier.count)
-        header.append(identifier)
-      }
+    bytes.append(varint: tagTable.count)
+    for tag in tagTable.all { bytes.append(digest: tag) }
+    bytes.append(varint: graph.pointee.references.count)
+    for reference in graph.pointee.references.all {
+      let tag = place(of: graph.pointee.identities.tag(of: reference.entry), places) ?? 0
+      bytes.append(reference.kind.rawValue << 6 | UInt8(min(tag, 63)))
+      if tag >= 63 { bytes.append(varint: tag) }
+      let identifier = graph.pointee.identities.identifier(of: reference.entry)
+      bytes.append(varint: identifier.count)
+      bytes.append(identifier)
     }
   }
 
-  private mutating func writeShapes(_ core: EncodingCore) {
-    let shapes = core.graph
-    header.append(varint: shapes.pointee.shapes.count)
-    for shape in shapes.pointee.shapes {
-      shape._withUnsafeGuaranteedRef { shape in
-        header.append(digest: shape.digest)
-        if shapeDigests.insert(shape.digest) { graph.shapes.append((shape.digest, shape.text)) }
-      }
+  private func place(of tag: UInt64, _ places: [UInt64: Int]) -> Int? {
+    tagTable.count <= 8 ? tagTable.all.lastIndex(of: tag) : places[tag]
+  }
+
+  private mutating func writeShapes(_ graph: UnsafeMutablePointer<GraphUnderConstruction>) {
+    bytes.append(varint: graph.pointee.shapes.count)
+    for shape in graph.pointee.shapes.all {
+      let digest = shape._withUnsafeGuaranteedRef { $0.digest }
+      bytes.append(digest: digest)
+      shapes.note(shape, digest)
     }
   }
 
   // MARK: - Tags
 
-  private mutating func tags(of facts: TypeFacts) throws -> TypeFacts.Tags {
-    if facts === lastFacts, let lastTags { return lastTags }
-    let tags = try facts.tags()
-    lastFacts = facts
-    lastTags = tags
-    note(tags.identity)
-    note(tags.concrete)
+  private mutating func tags(of facts: Unmanaged<TypeFacts>) throws -> TypeFacts.Tags {
+    if facts.toOpaque() == lastFacts, let lastTags { return lastTags }
+    let tags = try facts._withUnsafeGuaranteedRef { try $0.tags() }
+    lastFacts = facts.toOpaque()
+    if lastTags !== tags { lastTags = tags }
+    self.tags.note(tags.identity, tags.identity.digest)
+    if tags.isSubclass { self.tags.note(tags.concrete, tags.concrete.digest) }
     return tags
   }
 
-  private mutating func note(_ tag: TypeTag) {
-    if tagDigests.insert(tag.digest) { graph.tags.append(tag) }
-  }
-
   /// Notes the text of a tag that a record refers to by digest: that of the target's type, present or former.
-  private mutating func note(_ digest: UInt64, of facts: TypeFacts) {
-    if tagDigests.contains(digest) { return }
-    guard let tags = try? facts.tags() else { return }
-    if let tag = ([tags.identity] + tags.former).first(where: { $0.digest == digest }) { note(tag) }
+  private mutating func note(_ digest: UInt64, of facts: Unmanaged<TypeFacts>) {
+    if tags.contains(digest) { return }
+    guard let known = try? facts._withUnsafeGuaranteedRef({ try $0.tags() }) else { return }
+    if let tag = ([known.identity] + known.former).first(where: { $0.digest == digest }) { tags.note(tag, digest) }
   }
 }
 
-/// Digests, mostly a handful of them.
-private struct SmallSet {
-  private var last: UInt64?
-  private var all: Set<UInt64> = []
+/// What a graph names by digest, each once: mostly a handful.
+private struct Texts<Text> {
+  private var texts = PlainStack<Text>()
+  private var digests = PlainStack<UInt64>()
+  /// Beyond a few, what a look at each would take too long to find.
+  private var many: Set<UInt64> = []
+  private static var fewCount: Int { 16 }
 
-  func contains(_ digest: UInt64) -> Bool { last == digest || all.contains(digest) }
+  var all: UnsafeMutableBufferPointer<Text> { texts.all }
 
-  mutating func insert(_ digest: UInt64) -> Bool {
-    if last == digest { return false }
-    last = digest
-    return all.insert(digest).inserted
+  /// Whether these are all the digests, in their order.
+  func isList(of digests: [UInt64]) -> Bool { self.digests.all.elementsEqual(digests) }
+
+  var digestList: [UInt64] { Array(digests.all) }
+
+  func contains(_ digest: UInt64) -> Bool {
+    digests.count > Self.fewCount ? many.contains(digest) : digests.all.contains(digest)
   }
-}
 
-extension PlainStack<UInt8> {
-  @inline(__always)
-  mutating func append(_ bytes: UnsafeRawBufferPointer) { for byte in bytes { append(byte) } }
+  mutating func note(_ text: Text, _ digest: UInt64) {
+    if contains(digest) { return }
+    texts.append(text)
+    digests.append(digest)
+    if texts.count == Self.fewCount + 1 { many = Set(digests.all) }
+    if texts.count > Self.fewCount + 1 { many.insert(digest) }
+  }
 
-  @inline(__always)
-  mutating func append(digest: UInt64) { withUnsafeBytes(of: digest.bigEndian) { append($0) } }
-
-  @inline(__always)
-  mutating func append(varint number: Int) {
-    var rest = UInt64(number)
-    while rest >= 0x80 {
-      append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    append(UInt8(rest))
+  mutating func forget() {
+    texts.removeAll()
+    digests.removeAll()
+    if !many.isEmpty { many = [] }
   }
 }

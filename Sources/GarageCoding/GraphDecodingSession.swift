@@ -28,6 +28,10 @@ public struct RegisteredTypes: @unchecked Sendable {
   let currentTags: [UInt64: UInt64]
   let formerTags: [UInt64: [UInt64]]
 
+  static let none = RegisteredTypes(none: ())
+
+  private init(none: Void) { (byTag, currentTags, formerTags) = ([:], [:], [:]) }
+
   /// - Throws: ``GraphCodingError`` for a type whose tag is in conflict, or that has no identity.
   public init(_ types: [any (Encodable & Decodable).Type] = []) throws {
     var byTag: [UInt64: any Decodable.Type] = [:]
@@ -66,19 +70,16 @@ public final class GraphDecodingSession {
   ) {
     core = DecodingCore.take()
     let core = core.takeUnretainedValue()
-    core.userInfo = userInfo
+    if !userInfo.isEmpty { core.userInfo = userInfo }
     core.dateStrategy = dates
-    walk = GraphWalk(core: core, source: source, types: types)
-    core.graph = walk
+    walk = core.graph
+    walk.begin(source, types)
   }
 
   /// Reads records that were made of another library's JSON.
-  func read(_ foreign: any ForeignReading) { core.takeUnretainedValue().foreign = foreign }
+  func read(_ foreign: any ForeignReading) { walk.state.pointee.foreign = foreign }
 
-  deinit {
-    walk.forget()
-    DecodingCore.giveBack(core)
-  }
+  deinit { DecodingCore.giveBack(core) }
 
   /// The object with that identity, complete with everything it refers to; nil where there is no record, or
   /// one of a class that is not `T`.
@@ -86,11 +87,15 @@ public final class GraphDecodingSession {
   /// - Throws: ``GraphCodingError``, `DecodingError`, what the source throws, and what `init(from:)` of the
   ///   objects throws. The session then forgets what it decoded.
   public func object<T: Decodable>(_ type: T.Type, _ identity: RecordIdentity) throws -> T? {
-    try walk.completing {
-      let facts = walk.core.state.pointee.types.facts(of: type).0
+    do {
+      let facts = walk.state.pointee.types.facts(of: type).0
       walk.learn(tag: identity.tag, facts)
-      let number = identity.identifier.bytes.withUnsafeBytes { walk.number(tag: identity.tag, $0) }
-      return try walk.object(type, facts, number)
+      let named = identity.identifier.bytes.withUnsafeBytes { walk.number(tag: identity.tag, $0) }
+      let number = try walk.load(type, facts, named)
+      try walk.complete()
+      return number < 0 ? nil : walk.loaded(type, number)
+    } catch {
+      throw walk.failed(error)
     }
   }
 
@@ -98,21 +103,30 @@ public final class GraphDecodingSession {
   public func object<T: Decodable>(
     _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
   ) throws -> T? {
-    try keyIdentifier.withUnsafeBytes { identifier in
-      try record.withUnsafeBytes { record in
-        try withKey(tag: tag, identifier) { key in
-          try walk.completing {
-            let facts = walk.core.state.pointee.types.facts(of: type).0.takeUnretainedValue()
-            return try walk.root(type, facts, key: key, record)
-          }
-        }
-      }
+    // Lent to the end of this call. Not in closures: in generic code each asks for the metadata of its result.
+    let identifier = keyIdentifier.withUnsafeBytes { $0 }
+    let record = record.withUnsafeBytes { $0 }
+    do {
+      let facts = walk.state.pointee.types.facts(of: type).0
+      let object = try walk.root(type, facts, RecordKey(tag: tag, identifier: identifier), record)
+      try walk.complete()
+      return object
+    } catch is GraphWalk.OtherClass {
+      return nil
+    } catch {
+      throw walk.failed(error)
     }
   }
 
-  /// Runs `body`, and then what it left to be filled in.
-  func completing<R>(_ body: (GraphWalk) throws -> R) throws -> R {
-    try walk.completing { try body(walk) }
+  /// The value of a typed key, complete with everything it refers to.
+  func value<T: Decodable>(_ type: T.Type, _ parsed: ParsedRecord, key: UnsafeRawBufferPointer) throws -> T {
+    do {
+      let value = try walk.value(type, parsed, key: key)
+      try walk.complete()
+      return value
+    } catch {
+      throw walk.failed(error)
+    }
   }
 
   /// How many identities the session has met: what it holds grows with it.

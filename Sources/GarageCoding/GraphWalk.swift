@@ -2,36 +2,61 @@
 /// tables, on demand — as long as that stays shallow. Deeper down the rest of the graph is planned with a stack
 /// of its own and decoded leaves first (`DecodingPlan.swift`), so that a chain of a million objects needs no
 /// more stack than one of sixteen.
+///
+/// Belongs to a ``DecodingCore``, which lends it to one session after another. Its properties are not checked for
+/// exclusive access: one thread uses it, and no user code runs while one of them is being changed.
 final class GraphWalk {
-  let core: DecodingCore
-  let source: any RecordSource
-  let types: RegisteredTypes
-  private(set) var identities = IdentityTable()
+  let state: DecoderPointer
+  /// Where the session finds records.
+  @exclusivity(unchecked) private var source: any RecordSource = NoRecords()
+  private var types = RegisteredTypes.none
+  @exclusivity(unchecked) private(set) var identities = IdentityTable()
   /// What was decoded, by the number of its identity.
-  var nodes: [GraphNode] = []
+  @exclusivity(unchecked) var nodes = PlainStack<GraphNode>()
   /// How many records are being decoded inside each other.
-  var recordDepth = 0
-  var plan = DecodingPlan()
-  private var fills = FillQueue()
+  @exclusivity(unchecked) private var recordDepth = 0
+  @exclusivity(unchecked) var plan = DecodingPlan()
+  @exclusivity(unchecked) private var fills = FillQueue()
   /// Sets that are built when everything else is there, because they ask their members for a hash.
   private var builds: [(owner: Int, make: () -> () -> Void)] = []
   let linkProgress = LinkProgress()
   /// The objects that prototypes refer to.
   private var lentRecords: [[UInt8]: [UInt8]] = [:]
   /// Older tags of the types met so far, and the tags that took their place.
-  private var currentTags: [UInt64: UInt64] = [:]
-  private var formerTags: [UInt64: [UInt64]] = [:]
+  @exclusivity(unchecked) private var currentTags: [UInt64: UInt64] = [:]
+  @exclusivity(unchecked) private var formerTags: [UInt64: [UInt64]] = [:]
+  /// For each record that is being decoded inside others the identifier of its key, which the table of identities
+  /// may move.
+  @exclusivity(unchecked) private var keyBuffers = PlainStack<UnsafeMutableRawPointer>()
+  @exclusivity(unchecked) private var keyDepth = 0
+  private let identifierWriter: UnsafeMutablePointer<IdentifierWriter>
 
   /// How deep records are decoded inside each other on demand. A record takes about 6 KiB of stack in a debug
   /// build, beside what user code takes.
   static let onDemandDepth = 16
 
-  init(core: DecodingCore, source: any RecordSource, types: RegisteredTypes) {
-    self.core = core
+  init(_ state: DecoderPointer) {
+    self.state = state
+    identifierWriter = .allocate(capacity: 1)
+    identifierWriter.initialize(to: IdentifierWriter())
+  }
+
+  func begin(_ source: any RecordSource, _ types: RegisteredTypes) {
     self.source = source
     self.types = types
-    currentTags = types.currentTags
-    formerTags = types.formerTags
+    if !types.currentTags.isEmpty {
+      currentTags = types.currentTags
+      formerTags = types.formerTags
+    }
+  }
+
+  func end() {
+    forget()
+    plan = DecodingPlan()
+    if !lentRecords.isEmpty { lentRecords = [:] }
+    source = NoRecords()
+    types = .none
+    if !currentTags.isEmpty { (currentTags, formerTags) = ([:], [:]) }
   }
 
   // MARK: - Numbers
@@ -66,28 +91,46 @@ final class GraphWalk {
 
   /// The object with that number as a `T`; nil where there is no record, or one of another class.
   func object<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ number: Int) throws -> T? {
-    if let object = nodes[number].value(type, facts) {
-      if nodes[number].isUnfinished { nodes[number].isLent = true }
-      return object
+    let number = try load(type, facts, number)
+    return number < 0 ? nil : loaded(type, number)
+  }
+
+  /// Decodes the object with that number, if that was not done, and returns the number under which
+  /// ``loaded(_:_:)`` has it: -1 where there is no record, or one of another class.
+  func load<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ named: Int) throws -> Int {
+    if nodes[named].hasValue(type, facts) {
+      if nodes[named].isUnfinished { nodes[named].isLent = true }
+      return named
     }
-    learn(tag: identities.tag(of: number), facts)
-    let named = number, number = current(named)
-    if number != named, let object = nodes[number].value(type, facts) { return object }
+    learn(tag: identities.tag(of: named), facts)
+    let number = current(named)
+    if number != named, nodes[number].hasValue(type, facts) { return number }
     let known = facts.takeUnretainedValue()
-    if nodes[number].isActive(type, known) { throw core.state.fail(try cycle(to: number)) }
-    if let failure = nodes[number].failure(type) { throw failure.isFinal ? core.state.fail(failure.error) : failure.error }
+    if nodes[number].isActive(type, known) { throw state.fail(try cycle(to: number)) }
+    if let failure = nodes[number].failure(type) { throw failure.isFinal ? state.fail(failure.error) : failure.error }
     if recordDepth >= GraphWalk.onDemandDepth || remainingStack() < GraphWalk.planningStack {
       try prepare(number)
-      if let object = nodes[number].value(type, facts) { return object }
+      if nodes[number].hasValue(type, facts) { return number }
     }
-    guard hasStack() else { throw core.state.fail(GraphCodingError.nestingTooDeep(depth: recordDepth)) }
+    guard hasStack() else { throw state.fail(GraphCodingError.nestingTooDeep(depth: recordDepth)) }
     recordDepth += 1
     defer { recordDepth -= 1 }
-    return try withRecord(number) { key, record in
-      guard let record else { return nil }
-      return try decode(type, known, number: number, key: key, record)
+    var isThere = false
+    try withRecord(number) { key, record in
+      guard let record else { return }
+      do {
+        _ = try decode(type, known, number: number, key, record)
+        isThere = true
+      } catch is OtherClass {}
     }
+    return isThere ? number : -1
   }
+
+  /// The object of a number that ``load(_:_:_:)`` returned for the same type.
+  func loaded<T>(_ type: T.Type, _ number: Int) -> T { nodes[number].value(type) }
+
+  /// The record holds an object of none of the classes that were asked for.
+  struct OtherClass: Error {}
 
   /// Below this much free stack nothing is decoded on demand any more.
   private static let planningStack = 224 << 10
@@ -95,142 +138,163 @@ final class GraphWalk {
   /// Decodes a root whose bytes are at hand.
   ///
   /// An object that refers to nothing, and that nothing can refer to by identity, needs no number.
+  ///
+  /// - Throws: also ``OtherClass``.
   func root<T: Decodable>(
-    _ type: T.Type, _ facts: TypeFacts, key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer
-  ) throws -> T? {
-    let keyIdentifier = UnsafeRawBufferPointer(rebasing: key[8...])
-    if identities.count == 0, !facts.isClass, record.count > 1, record[1] & RecordFormat.Flag.hasReferences == 0 {
-      return try decode(type, facts, number: -1, key: key, record)
+    _ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer
+  ) throws -> T {
+    let known = facts.takeUnretainedValue()
+    if identities.count == 0, !known.isClass, record.count > 1, record[1] & RecordFormat.Flag.hasReferences == 0 {
+      return try decode(type, known, number: -1, key, record)
     }
-    let tag = UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
-    let number: Int
-    if Identifier.isCut(byteCount: keyIdentifier.count) {
-      number = try naming(facts.name, text(ofKey: key)) {
-        let parsed = try ParsedRecord(key: key, record)
-        guard let full = parsed.fullIdentifier else { throw DamagedBody(reason: "its whole identifier is missing", offset: 1) }
-        return self.number(tag: tag, UnsafeRawBufferPointer(rebasing: record[full]))
+    var identifier = key.identifier
+    if Identifier.isCut(byteCount: identifier.count) {
+      do {
+        guard let full = try ParsedRecord(key, record).fullIdentifier else {
+          throw DamagedBody(reason: "its whole identifier is missing", offset: 1)
+        }
+        identifier = UnsafeRawBufferPointer(rebasing: record[full])
+      } catch {
+        throw naming(error, known.name, key)
       }
-    } else {
-      number = self.number(tag: tag, keyIdentifier)
     }
-    let unmanaged = Unmanaged.passUnretained(facts)
-    if let object = nodes[number].value(type, unmanaged) { return object }
-    learn(tag: identities.tag(of: number), unmanaged)
+    let number = number(tag: key.tag, identifier)
+    if nodes[number].hasValue(type, facts) { return loaded(type, number) }
+    learn(tag: identities.tag(of: number), facts)
     recordDepth += 1
     defer { recordDepth -= 1 }
-    return try decode(type, facts, number: number, key: key, record)
+    return try decode(type, known, number: number, key, record)
   }
 
   /// Decodes one record, whose references it fetches on the way.
   private func decode<T: Decodable>(
-    _ type: T.Type, _ facts: TypeFacts, number: Int, key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer
-  ) throws -> T? {
-    try naming(facts.name, text(ofKey: key)) {
-      let parsed = try ParsedRecord(key: key, record)
+    _ type: T.Type, _ facts: TypeFacts, number: Int, _ key: RecordKey, _ record: UnsafeRawBufferPointer
+  ) throws -> T {
+    let fillCount = fills.newCount
+    do {
+      let parsed = try ParsedRecord(key, record)
       try checkIdentifier(parsed, number, record)
-      guard let concrete = try concreteType(type, facts, parsed, key) else { return nil }
-      if number >= 0 { nodes[number].activate(concrete.type) }
-      defer { if number >= 0 { nodes[number].deactivate() } }
-      let fillCount = fills.newCount
-      var value: T
-      do {
-        let isDigest = key.count > 8 && key[8] == IdentifierKind.digest.rawValue
-        let isWrapped = number >= 0 && (facts.kind == .plain || facts.kind == .prefixed)
-        value = try core.withRecord(parsed, number: number, isWrapped: isWrapped, isDigest: isDigest) {
-          try evolving(concrete, parsed, key) {
-            concrete === facts ? try core.state.readRoot(type, facts.kind) : try decodeSubclass(concrete, of: type)
-          }
-        }
-        if let failure = core.failure { throw failure }
-        try check(value, concrete, key, parsed, record)
-        if concrete.isSyncable, let status = parsed.syncStatus { concrete.setSyncStatus(status, of: &value) }
-      } catch {
-        // Nobody will see this object: nothing is to be filled in.
-        fills.drop(owner: number, from: fillCount)
-        // But who was given it unfinished must not come out with it.
-        if number >= 0, nodes[number].takeBack() { throw core.state.fail(error) }
-        throw error
-      }
-      if number >= 0 {
-        nodes[number].store(value, type: concrete.type, isClass: concrete.isClass)
-        fills.complete(number)
-      }
+      let concrete = try concreteType(type, facts, parsed, key)
+      if number < 0 { return try decode(type, facts, concrete, number: number, parsed, key, record) }
+      nodes[number].activate(concrete.type)
+      defer { nodes[number].deactivate() }
+      let value = try decode(type, facts, concrete, number: number, parsed, key, record)
+      nodes[number].store(value, type: concrete.type, isClass: concrete.isClass)
+      fills.complete(number)
       return value
+    } catch {
+      // Nobody will see this object: nothing is to be filled in.
+      fills.drop(owner: number, from: fillCount)
+      let error = naming(error, facts.name, key)
+      // But who was given it unfinished must not come out with it.
+      if number >= 0, nodes[number].takeBack() { throw state.fail(error) }
+      throw error
     }
   }
 
-  /// Decodes the value of a typed key, whose bytes are at hand: a root that nothing can refer to.
-  func value<T: Decodable>(
-    _ type: T.Type, _ parsed: ParsedRecord, key: UnsafeRawBufferPointer
+  @inline(__always)
+  private func decode<T: Decodable>(
+    _ type: T.Type, _ facts: TypeFacts, _ concrete: TypeFacts, number: Int, _ parsed: ParsedRecord, _ key: RecordKey,
+    _ record: UnsafeRawBufferPointer
   ) throws -> T {
+    let outer = state.outerRecord
+    defer { state.leaveRecord(outer) }
+    let isWrapped = number >= 0 && (facts.kind == .plain || facts.kind == .prefixed)
+    try state.enterRecord(parsed, number: number, isWrapped: isWrapped, isDigest: key.isDigest, outer)
+    var value: T
+    if concrete.evolution == nil && parsed.typeVersion == 0 {
+      value = concrete === facts ? try state.readRoot(type, facts.kind) : try decodeSubclass(concrete, of: type)
+    } else {
+      value = try readEvolved(concrete, parsed, key) {
+        concrete === facts ? try state.readRoot(type, facts.kind) : try decodeSubclass(concrete, of: type)
+      }
+    }
+    if let failure = state.pointee.failure { throw failure }
+    // Parked before the type had an identity of its own: it has been known by its content.
+    if concrete.rootIdentification == .identifier, !key.isDigest {
+      try withUnsafePointer(to: value) {
+        try concrete.writeIdentifier(of: UnsafeRawPointer($0), &identifierWriter.pointee)
+      }
+      try checkIdentity(concrete, key, parsed, record)
+    }
+    if concrete.isSyncable, let status = parsed.syncStatus { concrete.setSyncStatus(status, of: &value) }
+    return value
+  }
+
+  /// Decodes the value of a typed key, whose bytes are at hand: a root that nothing can refer to.
+  func value<T: Decodable>(_ type: T.Type, _ parsed: ParsedRecord, key: UnsafeRawBufferPointer) throws -> T {
     // No type has the tag 0; the number is there for what waits to be filled in.
     let number = self.number(tag: 0, key)
     recordDepth += 1
     defer { recordDepth -= 1 }
-    let value = try core.withRecord(parsed, number: number, isWrapped: false, isDigest: false) {
-      try core.state.readInline(HeldValue<T>.self)
-    }
-    if let failure = core.failure { throw failure }
+    let outer = state.outerRecord
+    defer { state.leaveRecord(outer) }
+    try state.enterRecord(parsed, number: number, isWrapped: false, isDigest: false, outer)
+    let value = try state.readInline(HeldValue<T>.self)
+    if let failure = state.pointee.failure { throw failure }
     fills.complete(number)
     return value.value
   }
 
   private func decodeSubclass<T: Decodable>(_ concrete: TypeFacts, of type: T.Type) throws -> T {
-    func decode<C: Decodable>(_ concrete: C.Type) throws -> any Decodable { try core.state.readInline(concrete) }
+    func decode<C: Decodable>(_ concrete: C.Type) throws -> any Decodable { try state.readInline(concrete) }
     guard let decodable = concrete.decodable, let object = try decode(decodable) as? T else {
-      throw core.state.mismatch(type)
+      throw state.mismatch(type)
     }
     return object
   }
 
-  /// The class that a record's object has; nil where it is none of `type`'s.
+  /// The class that a record's object has.
+  ///
+  /// - Throws: also ``OtherClass``, where it is none of `type`'s.
+  @inline(__always)
   private func concreteType<T: Decodable>(
-    _ type: T.Type, _ facts: TypeFacts, _ record: ParsedRecord, _ key: UnsafeRawBufferPointer
-  ) throws -> TypeFacts? {
-    guard facts.isClass, facts.rootIdentification != .none else { return facts }
-    let digest = record.concreteTag ?? UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+    _ type: T.Type, _ facts: TypeFacts, _ record: ParsedRecord, _ key: RecordKey
+  ) throws -> TypeFacts {
+    if !facts.isClass || facts.rootIdentification == .none { return facts }
+    return try concreteClass(type, facts, record, key)
+  }
+
+  private func concreteClass<T: Decodable>(
+    _ type: T.Type, _ facts: TypeFacts, _ record: ParsedRecord, _ key: RecordKey
+  ) throws -> TypeFacts {
+    let digest = record.concreteTag ?? key.tag
     let tags = try facts.tags()
     if tags.concrete.digest == digest { return facts }
     if record.concreteTag == nil, tags.identity == tags.concrete { return facts }
-    if record.concreteTag == nil, tags.identity.digest == digest || tags.former.contains(where: { $0.digest == digest }) {
+    if record.concreteTag == nil, tags.identity.digest == digest || tags.formerDigests.contains(digest) {
       // An object of the topmost class, which is a superclass of `type`.
-      return nil
+      throw OtherClass()
     }
     guard let concrete = types.byTag[digest] ?? plan.type(concreteTag: digest) else {
       throw GraphCodingError.unregisteredSubclass(
-        tag: try source.tagName(digest) ?? "an unknown class", type: facts.name, identifier: text(ofKey: key))
+        tag: try source.tagName(digest) ?? "an unknown class", type: facts.name, identifier: key.text)
     }
-    return concrete is T.Type ? TypeFacts.of(concrete).takeUnretainedValue() : nil
+    guard concrete is T.Type else { throw OtherClass() }
+    return TypeFacts.of(concrete).takeUnretainedValue()
   }
 
   /// A cut identifier's key holds its digest; the record must hold the very identifier that was asked for.
+  @inline(__always)
   private func checkIdentifier(_ parsed: ParsedRecord, _ number: Int, _ record: UnsafeRawBufferPointer) throws {
     guard let full = parsed.fullIdentifier, number >= 0 else { return }
-    let isSame = identities.withIdentifier(of: number) {
-      compareBytes($0, UnsafeRawBufferPointer(rebasing: record[full])) == 0
+    if compareBytes(identities.identifier(of: number), UnsafeRawBufferPointer(rebasing: record[full])) != 0 {
+      throw DamagedBody(reason: "it holds another object's identifier", offset: full.lowerBound)
     }
-    if !isSame { throw DamagedBody(reason: "it holds another object's identifier", offset: full.lowerBound) }
   }
 
-  /// The decoded object must have the identity that its record is kept under.
-  private func check<T: Decodable>(
-    _ value: T, _ facts: TypeFacts, _ key: UnsafeRawBufferPointer, _ parsed: ParsedRecord,
-    _ record: UnsafeRawBufferPointer
+  /// The decoded object, whose identifier was written, must have the identity that its record is kept under.
+  @inline(__always)
+  private func checkIdentity(
+    _ facts: TypeFacts, _ key: RecordKey, _ parsed: ParsedRecord, _ record: UnsafeRawBufferPointer
   ) throws {
-    guard facts.rootIdentification == .identifier, let access = facts.identifier else { return }
-    // Parked before the type had an identity of its own: it has been known by its content.
-    if key.count > 8, key[8] == IdentifierKind.digest.rawValue { return }
-    core.identifierWriter.removeAll()
-    try withUnsafePointer(to: value) { value in
-      try access.get().write(UnsafeRawPointer(value), &core.identifierWriter, canonicalBytes)
-    }
-    let wanted = UnsafeRawBufferPointer(rebasing: parsed.fullIdentifier.map { record[$0] } ?? key[8...])
-    guard compareBytes(core.identifierWriter.bytes, wanted) != 0 else { return }
+    let wanted = parsed.fullIdentifier.map { UnsafeRawBufferPointer(rebasing: record[$0]) } ?? key.identifier
+    if compareBytes(identifierWriter.pointee.bytes, wanted) == 0 { return }
     // A value that was parked before its type had an `id` is kept under its digest.
     if wanted.first == IdentifierKind.digest.rawValue { return }
     throw GraphCodingError.identityMismatch(
       type: facts.name, recordIdentifier: Identifier(unchecked: Array(wanted)).description,
-      decodedIdentifier: Identifier(core.identifierWriter).description)
+      decodedIdentifier: Identifier(identifierWriter.pointee).description)
   }
 
   /// Makes an object the one of the record that is being decoded, before its properties are read.
@@ -239,20 +303,24 @@ final class GraphWalk {
   // MARK: - Filling in
 
   /// Queues what completes an object once those that it is decoded with are there.
-  func whenComplete(_ fill: @escaping FillQueue.Fill) { fills.append(owner: core.state.pointee.record.number, fill) }
+  func whenComplete(_ fill: @escaping FillQueue.Fill) { fills.append(owner: state.pointee.record.number, fill) }
 
-  /// Runs `body`, then what it queued and what that queues in turn. Nothing recurses: a linked chain is one
-  /// fill after another.
-  func completing<R>(_ body: () throws -> R) throws -> R {
-    do {
-      let result = try body()
-      while let fill = fills.next() { try fill(self) }
-      try buildSets()
-      return result
-    } catch {
-      forget()
-      throw core.takeFailure() ?? error
-    }
+  /// Runs what was queued, and what that queues in turn. Nothing recurses: a linked chain is one fill after another.
+  @inline(__always)
+  func complete() throws {
+    if fills.isEmpty && builds.isEmpty { return }
+    try fillAll()
+  }
+
+  private func fillAll() throws {
+    while let fill = fills.next() { try fill(self) }
+    try buildSets()
+  }
+
+  /// The error that ends a session's call: everything that was decoded is forgotten.
+  func failed(_ error: any Error) -> any Error {
+    forget()
+    return state.takeFailure() ?? error
   }
 
   /// Queues the building of a collection of the record with that number. `make` builds it and returns what puts
@@ -279,40 +347,39 @@ final class GraphWalk {
 
   /// Forgets everything that was decoded.
   func forget() {
-    builds = []
+    if !builds.isEmpty { builds = [] }
+    if nodes.isEmpty { return }
     fills.removeAll { nodes[$0].release() }
     identities.removeAll()
     plan.forgetObjects()
-    nodes = []
+    nodes.removeAll(keeping: 4096)
   }
 
   // MARK: - Records
 
-  /// Lends the key and the record with that number. Both stay valid while other records are fetched.
-  func withRecord<R>(
-    _ number: Int, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer?) throws -> R
-  ) throws -> R {
-    let tag = identities.tag(of: number)
-    let former = formerTags.isEmpty ? nil : formerTags[tag]
-    return try withUnsafeTemporaryAllocation(byteCount: 8 + Identifier.maximumKeyByteCount, alignment: 8) { memory in
-      let count = identities.withIdentifier(of: number) { identifier in
-        Identifier.withKeyForm(of: identifier) { form in
-          (memory.baseAddress! + 8).copyMemory(from: form.baseAddress!, byteCount: form.count)
-          return form.count
-        }
-      }
-      for tag in [tag] + (former ?? []) {
-        memory.storeBytes(of: tag.bigEndian, as: UInt64.self)
-        let key = UnsafeRawBufferPointer(rebasing: memory[..<(8 + count)])
-        let isLast = former.map { $0.last == tag } ?? true
-        let result: R? = try source.withRecord(tag: tag, keyIdentifier: UnsafeRawBufferPointer(rebasing: key[8...]).bytes) { span in
-          if let span { return try span.withUnsafeBytes { try body(key, $0) } }
-          return isLast ? try withLentRecord(key, body) : nil
-        }
-        if let result { return result }
-      }
-      return try body(UnsafeRawBufferPointer(rebasing: memory[..<(8 + count)]), nil)
+  /// Lends the key and the record with that number, nil where there is none. Both stay valid while other records
+  /// are fetched.
+  func withRecord(_ number: Int, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void) throws {
+    if keyDepth == keyBuffers.count {
+      keyBuffers.append(.allocate(byteCount: Identifier.maximumKeyByteCount, alignment: 8))
     }
+    let buffer = keyBuffers[keyDepth]
+    keyDepth += 1
+    defer { keyDepth -= 1 }
+    let count = Identifier.withKeyForm(of: identities.identifier(of: number)) { form in
+      if let base = form.baseAddress { buffer.copyMemory(from: base, byteCount: form.count) }
+      return form.count
+    }
+    let key = RecordKey(
+      tag: identities.tag(of: number), identifier: UnsafeRawBufferPointer(start: buffer, count: count))
+    if try fetch(key, body) { return }
+    if !formerTags.isEmpty {
+      for tag in formerTags[key.tag] ?? [] {
+        if try fetch(RecordKey(tag: tag, identifier: key.identifier), body) { return }
+      }
+    }
+    if try !lentRecords.isEmpty && lend(key, body) { return }
+    try body(key, nil)
   }
 
   /// Notes the objects that a prototype refers to: they are found where the source has none.
@@ -320,16 +387,28 @@ final class GraphWalk {
     for (key, record) in records { lentRecords[key] = record }
   }
 
-  private func withLentRecord<R>(
-    _ key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer?) throws -> R
-  ) throws -> R {
-    guard !lentRecords.isEmpty, let record = lentRecords[Array(key)] else { return try body(key, nil) }
-    return try record.withUnsafeBytes { try body(key, $0) }
+  private func lend(_ key: RecordKey, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void) throws -> Bool {
+    let bytes = withUnsafeBytes(of: key.tag.bigEndian) { Array($0) } + key.identifier
+    guard let record = lentRecords[bytes] else { return false }
+    try record.withUnsafeBytes { try body(key, $0) }
+    return true
+  }
+
+  /// Lends the record with that key. False where there is none.
+  @inline(__always)
+  private func fetch(_ key: RecordKey, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void) throws -> Bool {
+    try source.withRecord(tag: key.tag, keyIdentifier: key.identifier.bytes) { record in
+      guard let record else { return false }
+      try record.withUnsafeBytes { try body(key, $0) }
+      return true
+    }
   }
 
   func hasRecord(_ number: Int) throws -> Bool {
     if nodes[number].hasValue { return true }
-    return try withRecord(number) { _, record in record != nil }
+    var isThere = false
+    try withRecord(number) { _, record in isThere = record != nil }
+    return isThere
   }
 
   func shape(_ digest: UInt64) throws -> Unmanaged<Shape> {
@@ -345,8 +424,6 @@ final class GraphWalk {
 
   // MARK: - Names
 
-  private func text(ofKey key: UnsafeRawBufferPointer) -> String { Identifier.description(ofKeyBytes: Array(key[8...])) }
-
   /// `Person "Sam"`.
   func name(of number: Int) -> String {
     let tag = identities.tag(of: number)
@@ -360,88 +437,9 @@ final class LinkProgress {
   var wasReadEarly = false
 }
 
-/// What is known of one identity of a graph.
-struct GraphNode {
-  private var type: Any.Type?
-  private var value: Any?
-  private var isClass = false
-  /// The same record decoded as other types.
-  private var others: [(type: Any.Type, value: Any)] = []
-  /// Why it could not be decoded ahead: whoever asks for it gets the error.
-  private var failures: [(type: Any.Type, failure: Failure)] = []
-
-  struct Failure {
-    var error: any Error
-    /// Whether it must not be lost, even where user code says `try?`.
-    var isFinal: Bool
-  }
-
-  func failure(_ type: Any.Type) -> Failure? {
-    failures.isEmpty ? nil : failures.first { $0.type == type }?.failure
-  }
-
-  mutating func fail(_ type: Any.Type, _ failure: Failure) { failures.append((type, failure)) }
-
-  /// The types as which it is being decoded: mostly one.
-  private var active: Any.Type?
-  private var alsoActive: [Any.Type] = []
-  /// Its place in the plan; -1 where it is not planned.
-  var planPosition = -1
-
-  var hasValue: Bool { value != nil }
-  var isActive: Bool { active != nil }
-
-  func value<T>(_ wanted: T.Type, _ facts: Unmanaged<TypeFacts>) -> T? {
-    guard let type else { return nil }
-    if type == wanted { return value as? T }
-    // An object of a subclass serves for its superclass, so that it stays one object.
-    if isClass, facts._withUnsafeGuaranteedRef({ $0.isClass }), let object = value as? T { return object }
-    return others.first { $0.type == wanted }?.value as? T
-  }
-
-  func isDecoded(as wanted: Any.Type) -> Bool { type == wanted || others.contains { $0.type == wanted } }
-
-  /// Whether the value is a mapped object whose own record is still being read, and whether somebody has it.
-  private(set) var isUnfinished = false
-  var isLent = false
-
-  /// Where the object is of the very type that is being decoded: another one belongs to a wrapper.
-  mutating func storeUnfinished(_ object: any MappableObject) {
-    guard value == nil, let active, active == Swift.type(of: object) else { return }
-    store(object, type: active, isClass: true)
-    isUnfinished = true
-  }
-
-  /// Forgets an object whose record turned out not to be readable. Whether somebody has it.
-  mutating func takeBack() -> Bool {
-    guard isUnfinished else { return false }
-    (value, type, isUnfinished) = (nil, nil, false)
-    return isLent
-  }
-
-  mutating func store(_ value: Any, type: Any.Type, isClass: Bool) {
-    isUnfinished = false
-    if self.value == nil {
-      self.value = value
-      self.type = type
-      self.isClass = isClass
-    } else if !isDecoded(as: type) {
-      others.append((type, value))
-    }
-  }
-
-  func isActive(_ wanted: Any.Type, _ facts: TypeFacts) -> Bool {
-    func meets(_ type: Any.Type) -> Bool { type == wanted || (facts.isClass && type is AnyClass) }
-    guard let active else { return false }
-    return meets(active) || alsoActive.contains(where: meets)
-  }
-
-  mutating func activate(_ type: Any.Type) {
-    if let active { alsoActive.append(active) }
-    active = type
-  }
-
-  mutating func release() { (value, others) = (nil, []) }
-
-  mutating func deactivate() { active = alsoActive.popLast() }
+/// Where there is no session.
+private final class NoRecords: RecordSource {
+  func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R { try body(nil) }
+  func shapeText(_ digest: UInt64) throws -> [UInt8]? { nil }
+  func tagName(_ digest: UInt64) throws -> String? { nil }
 }

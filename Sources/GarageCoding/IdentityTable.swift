@@ -2,7 +2,7 @@
 ///
 /// Open addressing with linear probing over one array of numbers; the bytes stand one behind the other in an
 /// arena. Only the identity noted last may be forgotten, which keeps every probe sequence whole.
-struct IdentityTable {
+struct IdentityTable: ~Copyable {
   private struct Entry {
     var tag: UInt64
     var hash: UInt64
@@ -10,31 +10,39 @@ struct IdentityTable {
     var end: Int
   }
 
-  private var entries: [Entry] = []
-  private var bytes: [UInt8] = []
+  private var entries = PlainStack<Entry>()
+  private var bytes = PlainStack<UInt8>()
   /// Numbers plus one; 0 is free. The count is a power of two.
-  private var slots: [UInt32] = Array(repeating: 0, count: 64)
+  private var slots: UnsafeMutableBufferPointer<UInt32>
+
+  init() { slots = IdentityTable.makeSlots(64) }
+
+  deinit {
+    entries.deallocate()
+    bytes.deallocate()
+    slots.deallocate()
+  }
+
+  private static func makeSlots(_ count: Int) -> UnsafeMutableBufferPointer<UInt32> {
+    let slots = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: count)
+    slots.initialize(repeating: 0)
+    return slots
+  }
 
   var count: Int { entries.count }
 
+  @inline(__always)
   func tag(of number: Int) -> UInt64 { entries[number].tag }
 
-  func withIdentifier<R>(of number: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+  /// The identifier of that number; valid until the next change.
+  @inline(__always)
+  func identifier(of number: Int) -> UnsafeRawBufferPointer {
     let entry = entries[number]
-    return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[entry.start..<entry.end])) }
+    return UnsafeRawBufferPointer(start: bytes.base + entry.start, count: entry.end &- entry.start)
   }
 
   func identity(of number: Int) -> RecordIdentity {
-    let entry = entries[number]
-    return RecordIdentity(
-      tag: entry.tag, identifier: Identifier(unchecked: Array(bytes[entry.start..<entry.end])))
-  }
-
-  /// The number of an identity, or nil where it was not met.
-  func find(tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> Int? {
-    let hash = IdentityTable.hash(tag, identifier)
-    let slot = slots[self.slot(of: hash, tag, identifier)]
-    return slot == 0 ? nil : Int(slot) - 1
+    RecordIdentity(tag: tag(of: number), identifier: Identifier(unchecked: Array(identifier(of: number))))
   }
 
   /// The number of an identity, and whether it is new.
@@ -44,7 +52,7 @@ struct IdentityTable {
     if slots[slot] != 0 { return (Int(slots[slot]) - 1, false) }
     let number = entries.count
     let start = bytes.count
-    bytes.append(contentsOf: identifier)
+    bytes.append(identifier)
     entries.append(Entry(tag: tag, hash: hash, start: start, end: bytes.count))
     slots[slot] = UInt32(number + 1)
     if entries.count * 2 > slots.count { grow() }
@@ -58,7 +66,7 @@ struct IdentityTable {
       var slot = Int(truncatingIfNeeded: entry.hash) & (slots.count - 1)
       while slots[slot] != UInt32(entries.count + 1) { slot = (slot + 1) & (slots.count - 1) }
       slots[slot] = 0
-      bytes.removeSubrange(entry.start...)
+      bytes.truncate(to: entry.start)
     }
   }
 
@@ -72,26 +80,25 @@ struct IdentityTable {
   }
 
   /// The slot where an identity is, or would be put.
+  @inline(__always)
   private func slot(of hash: UInt64, _ tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> Int {
-    var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+    var slot = Int(truncatingIfNeeded: hash) & (slots.count &- 1)
     while slots[slot] != 0 {
-      let entry = entries[Int(slots[slot]) - 1]
-      if entry.hash == hash, entry.tag == tag, entry.end - entry.start == identifier.count,
-        bytes.withUnsafeBytes({
-          compareBytes(UnsafeRawBufferPointer(rebasing: $0[entry.start..<entry.end]), identifier) == 0
-        })
-      {
+      let number = Int(slots[slot]) - 1
+      let entry = entries[number]
+      if entry.hash == hash, entry.tag == tag, compareBytes(self.identifier(of: number), identifier) == 0 {
         return slot
       }
-      slot = (slot + 1) & (slots.count - 1)
+      slot = (slot &+ 1) & (slots.count &- 1)
     }
     return slot
   }
 
   private mutating func grow() {
-    slots = Array(repeating: 0, count: slots.count * 2)
-    for (number, entry) in entries.enumerated() {
-      var slot = Int(truncatingIfNeeded: entry.hash) & (slots.count - 1)
+    slots.deallocate()
+    slots = IdentityTable.makeSlots(slots.count * 2)
+    for number in 0..<entries.count {
+      var slot = Int(truncatingIfNeeded: entries[number].hash) & (slots.count - 1)
       while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
       slots[slot] = UInt32(number + 1)
     }
@@ -116,6 +123,7 @@ struct IdentityTable {
     return mix(hash ^ rest, 0xA076_1D64_78BD_642F)
   }
 
+  @inline(__always)
   private static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
     let product = a.multipliedFullWidth(by: b)
     return product.high ^ product.low

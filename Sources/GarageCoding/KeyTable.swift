@@ -7,6 +7,8 @@ struct KeyTableHead {
   /// For each discriminator, 1 once its key was noted.
   let noted: UnsafeMutablePointer<UInt8>
   let table: Unmanaged<KeyTable>
+  /// For encoding: the shapes of the first n cases, in order, by n.
+  let prefixShapes: UnsafeMutablePointer<Unmanaged<Shape>?>
   /// For decoding: the shape met last and where its fields are.
   var lastShape: UnsafeMutableRawPointer?
   var lastFields: FieldMap?
@@ -25,8 +27,6 @@ typealias KeyTablePointer = UnsafeMutablePointer<KeyTableHead>
 final class KeyTable {
   /// The keys met so far, by discriminator.
   private(set) var keys: [(any CodingKey)?]
-  /// The shapes of the first n cases, in order, by n.
-  private var prefixShapes: [Unmanaged<Shape>?] = []
 
   private init(isByte: Bool) {
     keys = isByte ? Array(repeating: nil, count: 256) : []
@@ -37,9 +37,12 @@ final class KeyTable {
     let isByte = MemoryLayout<Key>.size <= 1 && isEnum(Key.self)
     let noted = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
     noted.initialize(repeating: 0, count: 256)
+    let prefixShapes = UnsafeMutablePointer<Unmanaged<Shape>?>.allocate(capacity: 257)
+    prefixShapes.initialize(repeating: nil, count: 257)
     let head = KeyTablePointer.allocate(capacity: 1)
     head.initialize(
-      to: KeyTableHead(isByte: isByte, noted: noted, table: .passRetained(KeyTable(isByte: isByte))))
+      to: KeyTableHead(
+        isByte: isByte, noted: noted, table: .passRetained(KeyTable(isByte: isByte)), prefixShapes: prefixShapes))
     return head
   }
 
@@ -52,11 +55,7 @@ final class KeyTable {
 
   /// The shape of the first `count` cases. All of them were noted.
   func prefixShape(_ count: Int) throws -> Unmanaged<Shape> {
-    if count < prefixShapes.count, let shape = prefixShapes[count] { return shape }
-    while prefixShapes.count <= count { prefixShapes.append(nil) }
-    let shape = try ShapeRegistry.shape(keys: keys[..<count].map { $0?.stringValue ?? "" })
-    prefixShapes[count] = shape
-    return shape
+    try ShapeRegistry.shape(keys: keys[..<count].map { $0?.stringValue ?? "" })
   }
 
   /// The shape `base` followed by the first `count` cases: a subclass's keys behind its superclass's.

@@ -98,7 +98,7 @@ extension Linked: GraphCodable, GraphDecodable, EmptyDecodable {
 
   init(fromGraph state: DecoderPointer) throws {
     let storage = Storage(Value.emptyLink)
-    storage.progress = state.core.graph.linkProgress
+    storage.progress = state.graph.linkProgress
     try Value._decodeLink(LinkDecoder(state: state)) { value in
       storage.value = value
       storage.progress = nil
@@ -138,9 +138,9 @@ extension KeyedDecodingContainer {
 
 extension LinkEncoder {
   fileprivate func write<T: Encodable>(_ value: T) throws {
-    let (facts, kind) = state.pointee.types.facts(of: T.self)
-    if kind == .reference && !state.core.inlinesEverything {
-      try state.writeReference(to: value, facts, .linked)
+    let kind = state.pointee.types.facts(of: T.self).1
+    if kind == .reference && !state.pointee.inlinesEverything {
+      try state.writeReference(to: value, .linked)
     } else {
       try state.writeAny(value)
     }
@@ -165,14 +165,14 @@ private enum LinkTarget<T> {
   func object(_ walk: GraphWalk) throws -> T? where T: Decodable {
     switch self {
     case .object(let object): object
-    case .number(let number, _): try walk.object(T.self, walk.core.state.pointee.types.facts(of: T.self).0, number)
+    case .number(let number, _): try walk.object(T.self, walk.state.pointee.types.facts(of: T.self).0, number)
     }
   }
 
   func requiredObject(_ walk: GraphWalk) throws -> T where T: Decodable {
     if let object = try object(walk) { return object }
-    guard case .number(let number, let path) = self else { throw walk.core.state.mismatch(T.self) }
-    throw walk.core.state.missing(T.self, walk.identities.identity(of: number), path)
+    guard case .number(let number, let path) = self else { throw walk.state.mismatch(T.self) }
+    throw walk.state.missing(T.self, walk.identities.identity(of: number), path)
   }
 }
 
@@ -183,7 +183,7 @@ extension LinkDecoder {
       if let number = try state.foreignReference(type) { return .number(number, path: path) }
       return .object(try state.readAny(type))
     }
-    return .number(state.core.number(ofReference: try state.readReferenceIndex()), path: path)
+    return .number(state.number(ofReference: try state.readReferenceIndex()), path: path)
   }
 
   fileprivate func targets<T: Decodable>(_ type: T.Type) throws -> [LinkTarget<T>] {
@@ -200,7 +200,7 @@ extension LinkDecoder {
     }
   }
 
-  fileprivate var walk: GraphWalk { state.core.graph }
+  fileprivate var walk: GraphWalk { state.graph }
 }
 
 extension Optional: LinkedValue where Wrapped: Codable & Identifiable {

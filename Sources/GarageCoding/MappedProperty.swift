@@ -150,7 +150,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     let (facts, kind) = pointee.types.facts(of: Value.self)
     if try writeScalar(value, kind) { return }
     try withKey(property.codingKey) {
-      if property.hasReferences && !core.inlinesEverything {
+      if property.hasReferences && !pointee.inlinesEverything {
         try writeLinked(value)
       } else {
         try writeComposite(value, facts, kind)
@@ -168,7 +168,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let later = try readLater(type)
     if case .value(let value) = later { return set(value) }
     let owner = pointee.record.number
-    core.graph.whenComplete { walk in
+    graph.whenComplete { walk in
       let build = try later.make(walk)
       guard later.isHashed else { return set(build()) }
       walk.buildLater(owner) {
@@ -184,6 +184,6 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func registerEmpty(_ object: any MappableObject) throws {
     let number = pointee.record.number
     guard number >= 0, pointee.depth == 1, pointee.input.node == nil else { return }
-    core.graph.register(object, number)
+    graph.register(object, number)
   }
 }

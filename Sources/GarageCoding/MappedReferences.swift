@@ -39,7 +39,7 @@ enum Later<Value: Decodable> {
     case .value(let value): return { value }
     case .object(let number, let path):
       guard let object = try find(number, walk) else {
-        throw walk.core.state.missing(Value.self, walk.identities.identity(of: number), path)
+        throw walk.state.missing(Value.self, walk.identities.identity(of: number), path)
       }
       return { object }
     case .later(let make, _): return try make(walk)
@@ -54,16 +54,16 @@ enum Later<Value: Decodable> {
   }
 
   private func find(_ number: Int, _ walk: GraphWalk) throws -> Value? {
-    try walk.object(Value.self, walk.core.state.pointee.types.facts(of: Value.self).0, number)
+    try walk.object(Value.self, walk.state.pointee.types.facts(of: Value.self).0, number)
   }
 }
 
 extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Writes a value with linked references.
   func writeLinked<T: Encodable>(_ value: T) throws {
-    let (facts, kind) = pointee.types.facts(of: T.self)
+    let kind = pointee.types.facts(of: T.self).1
     if kind == .reference {
-      try writeReference(to: value, facts, .linked)
+      try writeReference(to: value, .linked)
     } else if let collection = value as? any MappedCollection {
       try collection.writeLinked(to: self)
     } else {
@@ -86,7 +86,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
         if let number = try foreignReference(type) { return .object(number, path: path) }
         return .value(try readAny(type))
       }
-      return .object(core.number(ofReference: try readReferenceIndex()), path: path)
+      return .object(number(ofReference: try readReferenceIndex()), path: path)
     }
     if let collection = type as? any MappedCollection.Type, collection.mayHoldReferences {
       // T is that collection: the cast changes nothing.

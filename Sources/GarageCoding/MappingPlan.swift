@@ -139,34 +139,34 @@ extension TypeFacts {
   func mappingPlan(_ object: any MappableObject) -> MappingPlan {
     mapping ?? MappingPlan.of(Swift.type(of: object))
   }
+}
 
-  /// How the objects of a mapped class are identified, other than by an `id`.
-  static func access(_ plan: MappingPlan, _ property: MappedProperty?, _ type: Any.Type) throws
-    -> IdentifierAccess
-  {
+/// How the objects of a mapped class are identified, other than by an `id`.
+final class MappedAccess: TypeFacts.IdentifierAccess, @unchecked Sendable {
+  // @unchecked: a key path, which is only read.
+  private let property: MappedProperty
+
+  init(_ plan: MappingPlan, _ property: MappedProperty?, _ type: Any.Type) throws {
     if let fault = plan.fault { throw fault }
     guard let property else { throw GraphCodingError.missingConformance(type: String(describing: type)) }
-    let identifierPlan: IdentifierPlan
-    do { identifierPlan = try IdentifierPlan.of(property.valueType) } catch GraphCodingError
+    self.property = property
+    do { super.init(property.valueType, try IdentifierPlan.of(property.valueType)) } catch GraphCodingError
       .unsupportedIdentifier
     {
       throw GraphCodingError.unsupportedIdentifier(type: String(describing: type))
     }
-    return IdentifierAccess(
-      write: { address, writer, canonical in
-        let start = writer.count
-        let object = address.assumingMemoryBound(to: AnyObject.self).pointee
-        try property.withAddress(object) {
-          try identifierPlan.write(at: $0, to: &writer, canonical: canonical)
-        }
-        let isEmpty =
-          writer.bytes[start] == IdentifierKind.none.rawValue
-          || writer.bytes[start] == IdentifierKind.string.rawValue && writer.count == start + 1
-        if isEmpty {
-          throw GraphCodingError.emptyIdentifyingAttribute(
-            type: String(describing: Swift.type(of: object)), attribute: property.key)
-        }
-      },
-      idType: property.valueType)
+  }
+
+  override func write(_ address: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
+    let start = writer.count
+    let object = address.assumingMemoryBound(to: AnyObject.self).pointee
+    try property.withAddress(object) { try plan.write(at: $0, to: &writer, canonical: canonicalBytes) }
+    let isEmpty =
+      writer.bytes[start] == IdentifierKind.none.rawValue
+      || writer.bytes[start] == IdentifierKind.string.rawValue && writer.count == start + 1
+    if isEmpty {
+      throw GraphCodingError.emptyIdentifyingAttribute(
+        type: String(describing: Swift.type(of: object)), attribute: property.key)
+    }
   }
 }

@@ -7,25 +7,25 @@
 // Arrays of one plain type, written without a tag for each element.
 
 extension UnsafeMutablePointer where Pointee == EncoderState {
-  /// Writes the array at an address, whose type is one that `TypeFacts.packedKind` names.
-  func writePacked(at array: UnsafeRawPointer, _ type: Any.Type) throws {
-    switch TypeFacts.packedKind(type) {
-    case .string: try writePacked(strings: array.assumingMemoryBound(to: [String].self).pointee)
-    case .date: try writeDates(array.assumingMemoryBound(to: [Date].self).pointee)
-    case .double: try writeDoubles(array.assumingMemoryBound(to: [Double].self).pointee)
-    case .float: try writeFloats(array.assumingMemoryBound(to: [Float].self).pointee)
-    case .bool: try writePacked(.bool, array.assumingMemoryBound(to: [Bool].self).pointee) { $0 ? 1 : 0 as UInt8 }
-    case .uint8: try writePacked(.uint8, array.assumingMemoryBound(to: [UInt8].self).pointee) { $0 }
-    case .int: try writeIntegers(array.assumingMemoryBound(to: [Int].self).pointee)
-    case .int8: try writeIntegers(array.assumingMemoryBound(to: [Int8].self).pointee)
-    case .int16: try writeIntegers(array.assumingMemoryBound(to: [Int16].self).pointee)
-    case .int32: try writeIntegers(array.assumingMemoryBound(to: [Int32].self).pointee)
-    case .int64: try writeIntegers(array.assumingMemoryBound(to: [Int64].self).pointee)
-    case .uint: try writeIntegers(array.assumingMemoryBound(to: [UInt].self).pointee)
-    case .uint16: try writeIntegers(array.assumingMemoryBound(to: [UInt16].self).pointee)
-    case .uint32: try writeIntegers(array.assumingMemoryBound(to: [UInt32].self).pointee)
-    case .uint64: try writeIntegers(array.assumingMemoryBound(to: [UInt64].self).pointee)
-    case nil: break
+  /// Writes the array of a packed kind at an address.
+  func writePacked(at array: UnsafeRawPointer, _ kind: ValueKind) throws {
+    switch kind {
+    case .strings: try writePacked(strings: array.assumingMemoryBound(to: [String].self).pointee)
+    case .dates: try writeDates(array.assumingMemoryBound(to: [Date].self).pointee)
+    case .doubles: try writeDoubles(array.assumingMemoryBound(to: [Double].self).pointee)
+    case .floats: try writeFloats(array.assumingMemoryBound(to: [Float].self).pointee)
+    case .bools: try writePacked(.bool, array.assumingMemoryBound(to: [Bool].self).pointee) { $0 ? 1 : 0 as UInt8 }
+    case .uint8s: try writePacked(.uint8, array.assumingMemoryBound(to: [UInt8].self).pointee) { $0 }
+    case .ints: try writeIntegers(array.assumingMemoryBound(to: [Int].self).pointee)
+    case .int8s: try writeIntegers(array.assumingMemoryBound(to: [Int8].self).pointee)
+    case .int16s: try writeIntegers(array.assumingMemoryBound(to: [Int16].self).pointee)
+    case .int32s: try writeIntegers(array.assumingMemoryBound(to: [Int32].self).pointee)
+    case .int64s: try writeIntegers(array.assumingMemoryBound(to: [Int64].self).pointee)
+    case .uints: try writeIntegers(array.assumingMemoryBound(to: [UInt].self).pointee)
+    case .uint16s: try writeIntegers(array.assumingMemoryBound(to: [UInt16].self).pointee)
+    case .uint32s: try writeIntegers(array.assumingMemoryBound(to: [UInt32].self).pointee)
+    case .uint64s: try writeIntegers(array.assumingMemoryBound(to: [UInt64].self).pointee)
+    default: break
     }
   }
 

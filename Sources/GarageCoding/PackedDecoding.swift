@@ -7,50 +7,50 @@
 // Reading packed arrays, whole or element by element.
 
 extension UnsafeMutablePointer where Pointee == DecoderState {
-  /// Whether the value at the cursor is a packed array that an array of `type` is read from at once.
-  func hasPackedForm(_ type: Any.Type) throws -> Bool {
+  /// Whether the value at the cursor is a packed array that an array of this kind is read from at once.
+  func hasPackedForm(_ kind: ValueKind) throws -> Bool {
     let tag = try tag()
     guard tag == BodyTag.packedSmall || tag == BodyTag.packedLarge else { return false }
     guard let array = try PackedArray(pointee.base, pointee.cursor, end: pointee.input.frame.end) else { return false }
-    switch (TypeFacts.packedKind(type), array.kind) {
-    case (.string, .string), (.date, .date), (.bool, .bool), (.double, .double), (.float, .float): return true
-    case (.int, let kind), (.int8, let kind), (.int16, let kind), (.int32, let kind), (.int64, let kind),
-      (.uint, let kind), (.uint8, let kind), (.uint16, let kind), (.uint32, let kind), (.uint64, let kind):
+    switch (kind, array.kind) {
+    case (.strings, .string), (.dates, .date), (.bools, .bool), (.doubles, .double), (.floats, .float): return true
+    case (.ints, let kind), (.int8s, let kind), (.int16s, let kind), (.int32s, let kind), (.int64s, let kind),
+      (.uints, let kind), (.uint8s, let kind), (.uint16s, let kind), (.uint32s, let kind), (.uint64s, let kind):
       return kind.isInteger
     default: return false
     }
   }
 
   /// Reads a packed array, whose kind fits `type`, into the scratch memory.
-  func readPacked(_ type: Any.Type) throws {
+  func readPacked(_ kind: ValueKind, _ type: Any.Type) throws {
     guard var array = try PackedArray(pointee.base, pointee.cursor, end: pointee.input.frame.end) else {
       throw mismatch(type)
     }
     let scratch = pointee.scratch
-    switch TypeFacts.packedKind(type) {
-    case .string: scratch.initializeMemory(as: [String].self, to: try elements(&array) { _, at in try string(at) })
-    case .bool: scratch.initializeMemory(as: [Bool].self, to: try elements(&array) { $0.load($1.lowerBound, as: UInt8.self) != 0 })
-    case .date:
+    switch kind {
+    case .strings: scratch.initializeMemory(as: [String].self, to: try elements(&array) { _, at in try string(at) })
+    case .bools: scratch.initializeMemory(as: [Bool].self, to: try elements(&array) { $0.load($1.lowerBound, as: UInt8.self) != 0 })
+    case .dates:
       scratch.initializeMemory(
         as: [Date].self, to: try elements(&array) { Date(timeIntervalSinceReferenceDate: $0.double($1.lowerBound)) })
-    case .double: scratch.initializeMemory(as: [Double].self, to: try elements(&array) { $0.double($1.lowerBound) })
-    case .float:
+    case .doubles: scratch.initializeMemory(as: [Double].self, to: try elements(&array) { $0.double($1.lowerBound) })
+    case .floats:
       scratch.initializeMemory(
         as: [Float].self,
         to: try elements(&array) {
           Float(bitPattern: UInt32(littleEndian: $0.load($1.lowerBound, as: UInt32.self)))
         })
-    case .int: scratch.initializeMemory(as: [Int].self, to: try integers(&array))
-    case .int8: scratch.initializeMemory(as: [Int8].self, to: try integers(&array))
-    case .int16: scratch.initializeMemory(as: [Int16].self, to: try integers(&array))
-    case .int32: scratch.initializeMemory(as: [Int32].self, to: try integers(&array))
-    case .int64: scratch.initializeMemory(as: [Int64].self, to: try integers(&array))
-    case .uint: scratch.initializeMemory(as: [UInt].self, to: try integers(&array))
-    case .uint8: scratch.initializeMemory(as: [UInt8].self, to: try integers(&array))
-    case .uint16: scratch.initializeMemory(as: [UInt16].self, to: try integers(&array))
-    case .uint32: scratch.initializeMemory(as: [UInt32].self, to: try integers(&array))
-    case .uint64: scratch.initializeMemory(as: [UInt64].self, to: try integers(&array))
-    case nil: throw mismatch(type)
+    case .ints: scratch.initializeMemory(as: [Int].self, to: try integers(&array))
+    case .int8s: scratch.initializeMemory(as: [Int8].self, to: try integers(&array))
+    case .int16s: scratch.initializeMemory(as: [Int16].self, to: try integers(&array))
+    case .int32s: scratch.initializeMemory(as: [Int32].self, to: try integers(&array))
+    case .int64s: scratch.initializeMemory(as: [Int64].self, to: try integers(&array))
+    case .uints: scratch.initializeMemory(as: [UInt].self, to: try integers(&array))
+    case .uint8s: scratch.initializeMemory(as: [UInt8].self, to: try integers(&array))
+    case .uint16s: scratch.initializeMemory(as: [UInt16].self, to: try integers(&array))
+    case .uint32s: scratch.initializeMemory(as: [UInt32].self, to: try integers(&array))
+    case .uint64s: scratch.initializeMemory(as: [UInt64].self, to: try integers(&array))
+    default: throw mismatch(type)
     }
     pointee.cursor = array.end
   }
@@ -109,11 +109,11 @@ extension PackedArray {
   func double(_ at: Int) -> Double { Double(bitPattern: UInt64(littleEndian: load(at, as: UInt64.self))) }
 }
 
-extension DecodingCore {
+extension UnsafeMutablePointer where Pointee == DecoderState {
   /// The elements of a packed array with their tags, in memory that lives until the record is done.
   func unpack(_ packed: PackedArray) throws -> (UnsafeBufferPointer<UInt8>, count: Int) {
     let bytes = try EncodingCore.withCore { encoder in
-      encoder.beginRecord()
+      encoder.state.beginRecord()
       var packed = packed
       let output = encoder.state
       for _ in 0..<packed.count {
@@ -132,7 +132,7 @@ extension DecodingCore {
     }
     let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, bytes.count))
     _ = memory.initialize(fromContentsOf: bytes)
-    keepUnpacked(memory)
+    pointee.unpacked.append(memory)
     return (UnsafeBufferPointer(start: memory.baseAddress, count: bytes.count), packed.count)
   }
 }

@@ -37,12 +37,37 @@ extension RecordFormat {
   /// The same of a typed key's value, which has no time.
   static let valueFixedByteCount = 6
 
-  /// The checksum of a record under a key. `key` is tag and identifier as they stand there.
+  /// The checksum of a record under a key, of which `key` is all but the space byte.
   static func checksum(key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer) -> UInt32 {
-    var crc = garage_crc32c(0, key.baseAddress, key.count)
-    crc = garage_crc32c(crc, record.baseAddress, checksumOffset)
+    checksum(keyChecksum: garage_crc32c(0, key.baseAddress, key.count), record: record)
+  }
+
+  static func checksum(_ key: RecordKey, record: UnsafeRawBufferPointer) -> UInt32 {
+    checksum(keyChecksum: key.checksum, record: record)
+  }
+
+  fileprivate static func checksum(keyChecksum: UInt32, record: UnsafeRawBufferPointer) -> UInt32 {
+    let crc = garage_crc32c(keyChecksum, record.baseAddress, checksumOffset)
     return garage_crc32c(crc, record.baseAddress! + timeOffset, record.count - timeOffset)
   }
+}
+
+/// What a record is kept under: the digest of its identity tag, and the identifier as keys hold it.
+struct RecordKey {
+  var tag: UInt64
+  var identifier: UnsafeRawBufferPointer
+
+  /// Whether the identifier is the digest of a value's content.
+  @inline(__always)
+  var isDigest: Bool { identifier.first == IdentifierKind.digest.rawValue }
+
+  fileprivate var checksum: UInt32 {
+    let crc = withUnsafeBytes(of: tag.bigEndian) { garage_crc32c(0, $0.baseAddress, $0.count) }
+    return garage_crc32c(crc, identifier.baseAddress, identifier.count)
+  }
+
+  /// The identifier in words, for error messages.
+  var text: String { Identifier.description(ofKeyBytes: Array(identifier)) }
 }
 
 /// How a record refers to another: what a decoder does with the entry.

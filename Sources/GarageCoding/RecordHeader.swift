@@ -13,19 +13,26 @@ struct ParsedRecord {
   let typeVersion: Int
   let body: Range<Int>
 
-  /// - Parameters:
-  ///   - key: the identity tag, 8 bytes, and the identifier as the key holds it; a typed key without its space byte.
-  ///   - isValue: whether it is the value of a typed key.
+  init(_ key: RecordKey, _ record: UnsafeRawBufferPointer) throws {
+    try self.init(record, RecordFormat.fixedByteCount) { RecordFormat.checksum(key, record: record) }
+  }
+
+  /// The value of a typed key, which has no time.
+  ///
+  /// - Parameter key: the key without its space byte.
+  init(valueUnder key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) throws {
+    try self.init(record, RecordFormat.valueFixedByteCount) { RecordFormat.checksum(key: key, record: record) }
+  }
+
   @inline(__always)
-  init(key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer, isValue: Bool = false) throws {
-    let fixedByteCount = isValue ? RecordFormat.valueFixedByteCount : RecordFormat.fixedByteCount
+  private init(_ record: UnsafeRawBufferPointer, _ fixedByteCount: Int, _ checksum: () -> UInt32) throws {
     guard record.count > fixedByteCount, let base = record.baseAddress else {
       throw DamagedBody(reason: "it has \(record.count) bytes, fewer than any record", offset: 0)
     }
     let version = Int(record[0])
     guard version != 0, version <= RecordFormat.version else { throw UnknownVersion(version: version) }
     let stored = UInt32(littleEndian: base.loadUnaligned(fromByteOffset: RecordFormat.checksumOffset, as: UInt32.self))
-    guard RecordFormat.checksum(key: key, record: record) == stored else {
+    guard checksum() == stored else {
       throw DamagedBody(reason: "its checksum does not fit its bytes", offset: RecordFormat.checksumOffset)
     }
     let flags = record[1]
@@ -39,7 +46,9 @@ struct ParsedRecord {
     guard at < end else { throw DamagedBody(reason: "it has no body", offset: at) }
     self.base = base
     self.flags = flags
-    time = isValue ? 0 : Int64(UInt64(littleEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt64.self)) >> 16)
+    time =
+      fixedByteCount == RecordFormat.valueFixedByteCount
+      ? 0 : Int64(UInt64(littleEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt64.self)) >> 16)
     body = at..<end
   }
 
@@ -199,9 +208,7 @@ public struct RecordHeader: Sendable {
       let mask = RecordFormat.Flag.hasSyncStatus | RecordFormat.Flag.syncStatusMask
       changed[1] = parsed.flags & ~mask | status.recordFlags
       let checksum = keyIdentifier.withUnsafeBytes { identifier in
-        withKey(tag: tag, identifier) { key in
-          changed.withUnsafeBytes { RecordFormat.checksum(key: key, record: $0) }
-        }
+        changed.withUnsafeBytes { RecordFormat.checksum(RecordKey(tag: tag, identifier: identifier), record: $0) }
       }
       withUnsafeBytes(of: checksum.littleEndian) {
         changed.replaceSubrange(RecordFormat.checksumOffset..<RecordFormat.timeOffset, with: $0)
@@ -231,38 +238,26 @@ func withParsedRecord<R>(
 ) throws -> R {
   try keyIdentifier.withUnsafeBytes { identifier in
     try record.withUnsafeBytes { record in
-      try naming(typeName, Identifier.description(ofKeyBytes: Array(identifier))) {
-        try withKey(tag: tag, identifier) { key in try body(ParsedRecord(key: key, record), record) }
+      let key = RecordKey(tag: tag, identifier: identifier)
+      do {
+        return try body(ParsedRecord(key, record), record)
+      } catch {
+        throw naming(error, typeName, key)
       }
     }
   }
 }
 
-/// Lends the bytes that a record's checksum covers beside its own: tag and identifier.
-func withKey<R>(
-  tag: UInt64, _ keyIdentifier: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R
-) rethrows -> R {
-  try withUnsafeTemporaryAllocation(byteCount: 8 + keyIdentifier.count, alignment: 8) { key in
-    key.storeBytes(of: tag.bigEndian, as: UInt64.self)
-    if let source = keyIdentifier.baseAddress {
-      (key.baseAddress! + 8).copyMemory(from: source, byteCount: keyIdentifier.count)
-    }
-    return try body(UnsafeRawBufferPointer(key))
-  }
-}
-
-/// Runs `body` and gives what it throws about damaged bytes the name of the object.
-@inline(__always)
-func naming<R>(_ type: @autoclosure () -> String, _ identifier: @autoclosure () -> String, _ body: () throws -> R) throws -> R {
-  do {
-    return try body()
-  } catch let damage as DamagedBody {
-    throw GraphCodingError.corrupt(
-      type: type(), identifier: identifier(), reason: "\(damage.reason) (byte \(damage.offset))")
-  } catch let unknown as UnknownVersion {
-    if unknown.version == 0 {
-      throw GraphCodingError.corrupt(type: type(), identifier: identifier(), reason: "it has no format version")
-    }
-    throw GraphCodingError.newerFormat(type: type(), identifier: identifier(), version: unknown.version)
+/// What was thrown about damaged bytes, with the name of the object; any other error as it is.
+func naming(_ error: any Error, _ type: String, _ key: RecordKey) -> any Error {
+  switch error {
+  case let damage as DamagedBody:
+    GraphCodingError.corrupt(
+      type: type, identifier: key.text, reason: "\(damage.reason) (byte \(damage.offset))")
+  case let unknown as UnknownVersion where unknown.version == 0:
+    GraphCodingError.corrupt(type: type, identifier: key.text, reason: "it has no format version")
+  case let unknown as UnknownVersion:
+    GraphCodingError.newerFormat(type: type, identifier: key.text, version: unknown.version)
+  default: error
   }
 }

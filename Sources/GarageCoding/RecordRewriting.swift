@@ -19,20 +19,20 @@ extension GraphEncoder {
     _ root: any Encodable, dates: DateEncodingStrategy = .deferredToDate,
     andThose isWanted: (RecordIdentity, [UInt64]) throws -> Bool
   ) throws -> EncodedGraph {
-    try withBuilder { builder, core in
+    func status(of root: some Encodable, _ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: root) }
+    return try EncodingCore.withCore(userInfo: userInfo) { core in
       core.setDateStrategy(dates)
-      let (tag, facts) = try core.writeIdentity(ofRoot: root)
-      let own = core.enqueue(tag: tag, root, facts, level: 0)
-      builder.graph.roots.append(core.graph.pointee.identities.identity(of: own))
-      while let entry = core.beginNext() {
-        if entry != own {
-          let facts = core.graph.pointee.entries[entry].facts.takeUnretainedValue()
-          let identity = core.graph.pointee.identities.identity(of: entry)
-          guard try isWanted(identity, facts.tags().formerDigests) else { continue }
-        }
-        try builder.addRecord(of: entry, core)
-      }
-      return builder.graph
+      try core.enqueueRoot(root, .root(0))
+      let graph = core.graph
+      return try encodeRecords(
+        core, rootCount: 1,
+        including: { number in
+          if number == 0 { return true }
+          let formerTags = try graph.pointee.entries[number].facts.takeUnretainedValue().tags().formerDigests
+          return try isWanted(graph.pointee.identities.identity(of: number), formerTags)
+        },
+        status: { status(of: root, $1) }
+      ) { _ in try core.body(of: root) }
     }
   }
 }
@@ -109,7 +109,7 @@ extension RecordHeader {
     try key.withUnsafeBytes { key in
       try value.withUnsafeBytes { bytes -> [UInt8]? in
         try namingDamage {
-          let parsed = try ParsedRecord(key: key, bytes, isValue: true)
+          let parsed = try ParsedRecord(valueUnder: key, bytes)
           guard let range = parsed.references, let table = try parsed.renamedReferences(tags) else {
             return nil
           }

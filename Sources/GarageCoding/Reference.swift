@@ -53,7 +53,7 @@ extension Reference: GraphCodable, GraphDecodable {
   /// Where the target once stood inline, the reference names it by its `id`.
   init(fromGraph state: DecoderPointer) throws {
     if try state.isReference() {
-      let identity = state.core.identity(ofReference: try state.readReferenceIndex())
+      let identity = state.identity(ofReference: try state.readReferenceIndex())
       self.init { identity }
     } else if let id = try state.foreignIdentifier() {
       self.init(Target.self, identifier: id)

@@ -56,10 +56,10 @@ public struct TypeDescription: Sendable {
     let facts = TypeFacts.of(type).takeUnretainedValue()
     let tag = try facts.tags().identity.digest
     if let known = id as? Identifier { return RecordIdentity(tag: tag, identifier: known) }
-    guard let access = try facts.identifier?.get() else {
+    guard let idType = try facts.identifierType() else {
       return RecordIdentity(tag: tag, identifier: try Identifier(id, canonical: canonicalBytes))
     }
     return RecordIdentity(
-      tag: tag, identifier: try Identifier.converting(id, toMatch: access.idType, canonical: canonicalBytes))
+      tag: tag, identifier: try Identifier.converting(id, toMatch: idType, canonical: canonicalBytes))
   }
 }

@@ -17,8 +17,9 @@ enum ValueKind: UInt8 {
   case int, int8, int16, int32, int64, int128
   case uint, uint8, uint16, uint32, uint64, uint128
   case date, data, uuid, url, decimal
-  /// An array of one of the kinds that `PackedKind` names.
-  case packed
+  // Arrays of one of the kinds that `PackedKind` names: written without a tag for each element.
+  case strings, dates, doubles, floats, bools
+  case ints, int8s, int16s, int32s, int64s, uints, uint8s, uint16s, uint32s, uint64s
   /// A set or dictionary: encoded in the order of its canonical bytes, not of its hash values.
   case unordered
   /// One of this module's own types: `Linked` and `Reference`.
@@ -27,6 +28,12 @@ enum ValueKind: UInt8 {
   case reference
   /// A value that is stored once by digest.
   case interned
+
+  /// Whether values of the kind have neither parts with a tag nor an identity.
+  @inline(__always)
+  var isScalar: Bool { rawValue >= ValueKind.bool.rawValue && rawValue <= ValueKind.uint64s.rawValue }
+
+  var isPacked: Bool { rawValue >= ValueKind.strings.rawValue && rawValue <= ValueKind.uint64s.rawValue }
 }
 
 /// What both coders know of one type.
@@ -40,7 +47,9 @@ final class TypeFacts: @unchecked Sendable {
   private let referenceTags: Result<Tags, any Error>?
   private let referenceDigest: UInt64?
   /// Where `kind` is `.reference`, or a root is identified by `id`: how its identifier is written.
-  let identifier: Result<IdentifierAccess, any Error>?
+  private let identifier: IdentifierAccess?
+  /// Why there is none, where the type's `id` is of no use.
+  private let identifierError: (any Error)?
   let isClass: Bool
   /// Where it is a mapped class.
   let mapping: MappingPlan?
@@ -76,9 +85,24 @@ final class TypeFacts: @unchecked Sendable {
   }
 
   /// How the identifier of a value at an address is written.
-  struct IdentifierAccess {
-    var write: (UnsafeRawPointer, inout IdentifierWriter, CanonicalEncoding) throws -> Void
-    var idType: Any.Type
+  class IdentifierAccess: @unchecked Sendable {
+    // @unchecked: a plan, which nothing changes.
+    let idType: Any.Type
+    let plan: IdentifierPlan
+
+    init(_ idType: Any.Type, _ plan: IdentifierPlan) {
+      self.idType = idType
+      self.plan = plan
+    }
+
+    func write(_ value: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {}
+  }
+
+  private final class TypedAccess<T: Identifiable>: IdentifierAccess, @unchecked Sendable {
+    override func write(_ value: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
+      let id = value.assumingMemoryBound(to: Lent<T>.self).pointee.value.id
+      try withUnsafePointer(to: id) { try plan.write(at: $0, to: &writer, canonical: canonicalBytes) }
+    }
   }
 
   /// The unqualified name, for error messages.
@@ -116,12 +140,19 @@ final class TypeFacts: @unchecked Sendable {
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil
     referenceDigest = (try? referenceTags?.get())?.identity.digest
-    if hasIdentity, let mapping, mapping.identifying != nil || mapping.fault != nil {
-      identifier = Result { try TypeFacts.access(mapping, mapping.identifying, type) }
-    } else if hasIdentity, let identifiable {
-      identifier = Result { try TypeFacts.access(identifiable) }
-    } else {
-      identifier = nil
+    (identifier, identifierError) = hasIdentity ? TypeFacts.access(identifiable, mapping, type) : (nil, nil)
+  }
+
+  private static func access(
+    _ identifiable: (any Identifiable.Type)?, _ mapping: MappingPlan?, _ type: Any.Type
+  ) -> (IdentifierAccess?, (any Error)?) {
+    do {
+      if let mapping, mapping.identifying != nil || mapping.fault != nil {
+        return (try MappedAccess(mapping, mapping.identifying, type), nil)
+      }
+      return (try identifiable.map { try access($0) }, nil)
+    } catch {
+      return (nil, error)
     }
   }
 
@@ -159,17 +190,28 @@ final class TypeFacts: @unchecked Sendable {
       // The object's type is what the reader can change.
       throw GraphCodingError.unsupportedIdentifier(type: String(describing: T.self))
     }
-    return IdentifierAccess(
-      write: { value, writer, canonical in
-        let id = value.assumingMemoryBound(to: T.self).pointee.id
-        try withUnsafePointer(to: id) { try plan.write(at: $0, to: &writer, canonical: canonical) }
-      },
-      idType: T.ID.self)
+    return TypedAccess<T>(T.ID.self, plan)
+  }
+
+  /// Writes the identifier of the value at `address`.
+  ///
+  /// - Throws: ``GraphCodingError`` where its type has none that is of use.
+  func writeIdentifier(of address: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
+    writer.removeAll()
+    guard let identifier else { throw identifierError ?? GraphCodingError.missingConformance(type: name) }
+    try identifier.write(address, &writer)
+  }
+
+  /// The type of the `id`; nil where there is none.
+  ///
+  /// - Throws: ``GraphCodingError`` where it is of no use.
+  func identifierType() throws -> Any.Type? {
+    if let identifierError { throw identifierError }
+    return identifier?.idType
   }
 
   private static func scalarKind(_ type: Any.Type) -> ValueKind? {
-    if let kind = scalars[ObjectIdentifier(type)] { return kind }
-    return packedKind(type) == nil ? nil : .packed
+    scalars[ObjectIdentifier(type)] ?? packedArrays[ObjectIdentifier(type)]
   }
 
   private static let scalars: [ObjectIdentifier: ValueKind] = [
@@ -187,19 +229,15 @@ final class TypeFacts: @unchecked Sendable {
   ]
 
   /// The array types that are written without a tag for each element. `UInt8` keeps its width.
-  static func packedKind(_ type: Any.Type) -> PackedArray? { packedArrays[ObjectIdentifier(type)] }
-
-  enum PackedArray { case string, date, double, float, bool, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64 }
-
-  private static let packedArrays: [ObjectIdentifier: PackedArray] = [
-    ObjectIdentifier([String].self): .string, ObjectIdentifier([Date].self): .date,
-    ObjectIdentifier([Double].self): .double, ObjectIdentifier([Float].self): .float,
-    ObjectIdentifier([Bool].self): .bool, ObjectIdentifier([Int].self): .int,
-    ObjectIdentifier([Int8].self): .int8, ObjectIdentifier([Int16].self): .int16,
-    ObjectIdentifier([Int32].self): .int32, ObjectIdentifier([Int64].self): .int64,
-    ObjectIdentifier([UInt].self): .uint, ObjectIdentifier([UInt8].self): .uint8,
-    ObjectIdentifier([UInt16].self): .uint16, ObjectIdentifier([UInt32].self): .uint32,
-    ObjectIdentifier([UInt64].self): .uint64,
+  private static let packedArrays: [ObjectIdentifier: ValueKind] = [
+    ObjectIdentifier([String].self): .strings, ObjectIdentifier([Date].self): .dates,
+    ObjectIdentifier([Double].self): .doubles, ObjectIdentifier([Float].self): .floats,
+    ObjectIdentifier([Bool].self): .bools, ObjectIdentifier([Int].self): .ints,
+    ObjectIdentifier([Int8].self): .int8s, ObjectIdentifier([Int16].self): .int16s,
+    ObjectIdentifier([Int32].self): .int32s, ObjectIdentifier([Int64].self): .int64s,
+    ObjectIdentifier([UInt].self): .uints, ObjectIdentifier([UInt8].self): .uint8s,
+    ObjectIdentifier([UInt16].self): .uint16s, ObjectIdentifier([UInt32].self): .uint32s,
+    ObjectIdentifier([UInt64].self): .uint64s,
   ]
 
   // MARK: - All types of the process
@@ -247,6 +285,13 @@ struct TypeFactsCache {
     return fill(slot, address, type)
   }
 
+  /// The facts of an object's own type: of a class the one it is, not the one it is declared as.
+  @inline(__always)
+  func facts<T>(ofObject object: T) -> Unmanaged<TypeFacts> {
+    let facts = facts(of: T.self).0
+    return facts._withUnsafeGuaranteedRef({ $0.isClass }) ? self.facts(of: type(of: object as Any)).0 : facts
+  }
+
   @inline(never)
   private func fill(
     _ slot: UnsafeMutablePointer<Slot>, _ address: UnsafeRawPointer, _ type: Any.Type
@@ -256,4 +301,10 @@ struct TypeFactsCache {
     slot.pointee = Slot(type: address, facts: facts, kind: kind)
     return (facts, kind)
   }
+}
+
+/// A value at an address, seen through a type that cannot be copied: asking it for a property lends it, where asking
+/// a copyable one would copy all of it and count each of its references.
+struct Lent<T>: ~Copyable {
+  let value: T
 }

@@ -11,10 +11,14 @@ struct ValueDecoder: Decoder {
   var userInfo: [CodingUserInfoKey: Any] { state.core.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    if node == nil, state.pointee.input.frame.serial == serial {
+      try state.requestMap()
+      return state.pointee.boxes.container(type, serial, state)
+    }
     try request { try $0.requestMap() }
-    if node == nil { return state.pointee.core._withUnsafeGuaranteedRef { $0.boxes }.container(type, serial, state) }
+    if node == nil { return state.pointee.boxes.container(type, serial, state) }
     return KeyedDecodingContainer(
-      KeyedReader<Key>(state, state.core.boxes.keys(type), serial: serial, node: node))
+      KeyedReader<Key>(state, state.pointee.boxes.keys(type), serial: serial, node: node))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {

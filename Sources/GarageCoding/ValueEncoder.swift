@@ -11,14 +11,19 @@ struct ValueEncoder: Encoder {
   var userInfo: [CodingUserInfoKey: Any] { state.core.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    // What mostly is the case, without the detours.
+    if node == nil, state.pointee.output.frame.serial == serial, state.pointee.output.frame.kind == .empty {
+      state.openMap()
+      return state.pointee.boxes.container(type, serial, state)
+    }
     do {
       try request { try $0.requestMap() }
     } catch {
       return KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
     }
-    if node == nil { return state.pointee.core._withUnsafeGuaranteedRef { $0.boxes }.container(type, serial, state) }
+    if node == nil { return state.pointee.boxes.container(type, serial, state) }
     return KeyedEncodingContainer(
-      KeyedWriter<Key>(state, state.core.boxes.keys(type), serial: serial, node: node))
+      KeyedWriter<Key>(state, state.pointee.boxes.keys(type), serial: serial, node: node))
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {

@@ -25,12 +25,12 @@ extension GraphEncoder {
   ///   - fullKey: the whole key, where it is kept cut.
   /// - Throws: ``GraphCodingError``, `EncodingError`, and what `encode(to:)` of the objects throws.
   package func encode<T: Encodable>(value: T, key: RawSpan, fullKey: [UInt8]?) throws -> EncodedValue {
-    try withBuilder { builder, core in
-      let bytes = try key.withUnsafeBytes {
-        try builder.valueRecord(HeldValue(value: value), key: $0, fullKey: fullKey, core)
+    try EncodingCore.withCore(userInfo: userInfo) { core in
+      let body = try core.body(of: HeldValue(value: value))
+      let bytes = key.withUnsafeBytes {
+        core.builder.pointee.valueRecord(body, key: $0, fullKey: fullKey, core.graph)
       }
-      while let entry = core.beginNext() { try builder.addRecord(of: entry, core) }
-      return EncodedValue(graph: builder.graph, bytes: bytes)
+      return EncodedValue(graph: try encodeRecords(core, rootCount: 0) { _ in body }, bytes: bytes)
     }
   }
 }
@@ -64,13 +64,13 @@ extension GraphDecodingSession {
     try key.withUnsafeBytes { key in
       try record.withUnsafeBytes { record in
         try namingDamage {
-          let parsed = try ParsedRecord(key: key, record, isValue: true)
+          let parsed = try ParsedRecord(valueUnder: key, record)
           if let fullKey {
             guard let full = parsed.fullIdentifier, record[full].elementsEqual(fullKey) else {
               throw DamagedBody(reason: "it holds another key's value", offset: 1)
             }
           }
-          return try completing { walk in try walk.value(type, parsed, key: key) }
+          return try value(type, parsed, key: key)
         }
       }
     }
@@ -85,7 +85,7 @@ extension RecordHeader {
     try key.withUnsafeBytes { key in
       try record.withUnsafeBytes { record in
         try namingDamage {
-          guard let full = try ParsedRecord(key: key, record, isValue: true).fullIdentifier else {
+          guard let full = try ParsedRecord(valueUnder: key, record).fullIdentifier else {
             throw DamagedBody(reason: "its whole key is missing", offset: 1)
           }
           return Array(record[full])

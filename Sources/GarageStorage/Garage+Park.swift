@@ -13,7 +13,7 @@ extension GarageWriting {
   /// - Throws: ``GarageError/unsupportedIDConformance(_:)``, ``GarageError/nestedWrite`` inside a closure of
   ///   `write`, `EncodingError` and other errors of `encode(to:)`, ``GarageError/storage(_:)``.
   public func park<T: Codable & Identifiable>(_ object: T) throws {
-    try parkGraph(CollectionOfOne(object))
+    try parkGraph(of: object)
   }
 
   /// Parks a value that is identified by its content: the same value, parked again, is the same record.
@@ -23,14 +23,14 @@ extension GarageWriting {
   ///
   /// - Throws: as ``park(_:)-(T)`` of an `Identifiable` object.
   public func park<T: Codable & Hashable>(_ value: T) throws {
-    try parkGraph(CollectionOfOne(value))
+    try parkGraph(of: value)
   }
 
   /// Parks an object under its `id`.
   ///
   /// - Throws: as ``park(_:)-(T)`` of an `Identifiable` object.
   public func park<T: Codable & Hashable & Identifiable>(_ object: T) throws {
-    try parkGraph(CollectionOfOne(object))
+    try parkGraph(of: object)
   }
 
   /// Parks objects and everything they refer to, all in one write.
@@ -63,7 +63,7 @@ extension GarageWriting {
   /// - Throws: ``GarageError/missingConformance(_:)`` where the type is not `Codable`, or neither
   ///   `Identifiable` nor `Hashable`; else as ``park(_:)-(T)``.
   public func park(any object: Any) throws {
-    try parkAll(any: CollectionOfOne(object))
+    try parkRoots([codable(object)])
   }
 
   /// Parks objects whose types are only known at run time, all in one write.
@@ -73,16 +73,23 @@ extension GarageWriting {
     try parkRoots(objects.map { try codable($0) })
   }
 
-  /// Encodes first, which runs the users' code, and writes then.
-  private func parkGraph<S: Sequence>(_ objects: S) throws where S.Element: Codable {
-    let isOptional = S.Element.self is any OptionalObject.Type
-    try parkRoots(isOptional ? objects.map { try codable($0) } : objects.map { $0 })
+  private func parkGraph<T: Codable>(of object: T) throws {
+    if T.self is any OptionalObject.Type { return try parkRoots([codable(object)]) }
+    try park { try $0.encode(root: object, dates: $1) }
   }
 
-  private func parkRoots(_ roots: [any Encodable]) throws {
+  private func parkGraph<S: Sequence>(_ objects: S) throws where S.Element: Codable {
+    if S.Element.self is any OptionalObject.Type { return try parkRoots(objects.map { try codable($0) }) }
+    try park { try $0.encode(Array(objects), dates: $1) }
+  }
+
+  private func parkRoots(_ roots: [any Encodable]) throws { try park { try $0.encode(roots, dates: $1) } }
+
+  /// Encodes first, which runs the users' code, and writes then.
+  private func park(_ encode: (GraphEncoder, DateEncodingStrategy) throws -> EncodedGraph) throws {
     let graph = try translatingErrors {
       try garage.checkOpen()
-      return try garage.encoder.encode(roots, dates: garage.dateEncodingStrategy)
+      return try encode(garage.encoder, garage.dateEncodingStrategy)
     }
     if graph.records.isEmpty { return }
     try withWriteAccess { try $0.put(graph) }

@@ -76,7 +76,7 @@ func body(_ value: any Encodable) throws -> [UInt8] {
   let key = Array(graph.keys[record.key].dropFirst()), bytes = Array(graph.bytes[record.value])
   return try key.withUnsafeBytes { key in
     try bytes.withUnsafeBytes { bytes in
-      let parsed = try ParsedRecord(key: key, bytes)
+      let parsed = try ParsedRecord(RecordKey(key), bytes)
       return Array(bytes[parsed.body])
     }
   }
@@ -164,5 +164,14 @@ func summary(_ error: any Error) -> String {
   case DecodingError.dataCorrupted(let context): "dataCorrupted at \(text(context.codingPath))"
   case EncodingError.invalidValue(_, let context): "invalidValue at \(text(context.codingPath))"
   default: "\(error)"
+  }
+}
+
+extension RecordKey {
+  /// The key of these bytes: a tag and an identifier, one behind the other.
+  init(_ bytes: UnsafeRawBufferPointer) {
+    self.init(
+      tag: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+      identifier: UnsafeRawBufferPointer(rebasing: bytes.dropFirst(8)))
   }
 }

@@ -14,7 +14,7 @@ func sealed(_ record: [UInt8], key: [UInt8]) -> [UInt8] {
   var record = record
   guard record.count > RecordFormat.fixedByteCount else { return record }
   let checksum = key.withUnsafeBytes { key in
-    record.withUnsafeBytes { RecordFormat.checksum(key: key, record: $0) }
+    record.withUnsafeBytes { RecordFormat.checksum(RecordKey(key), record: $0) }
   }
   for byte in 0..<4 {
     record[RecordFormat.checksumOffset + byte] = UInt8(truncatingIfNeeded: checksum >> UInt32(byte * 8))

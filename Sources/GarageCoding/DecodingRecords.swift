@@ -1,0 +1,118 @@
+// Records inside records: a reference that is followed while its owner is being decoded.
+
+/// Where the decoder stood when a record was begun, to go back to.
+struct OuterRecord {
+  fileprivate var base: UnsafeRawPointer
+  fileprivate var cursor: Int
+  fileprivate var record: RecordContext
+  fileprivate var depth: Int
+  fileprivate var frameBase: Int
+  fileprivate var frame: DecodingFrame
+  fileprivate var node: Unmanaged<DecodingNode>?
+  fileprivate var offsetCount: Int
+  fileprivate var referenceCount: Int
+  fileprivate var shapeCount: Int
+  fileprivate var unpackedCount: Int
+  fileprivate var nodeCount: Int
+}
+
+extension UnsafeMutablePointer where Pointee == DecoderState {
+  /// To be kept before ``enterRecord(_:number:isWrapped:isDigest:_:)``, and left with ``leaveRecord(_:)``.
+  @inline(__always)
+  var outerRecord: OuterRecord {
+    OuterRecord(
+      base: pointee.base, cursor: pointee.cursor, record: pointee.record, depth: pointee.depth,
+      frameBase: pointee.frameBase, frame: pointee.input.frame, node: pointee.input.node,
+      offsetCount: pointee.input.offsets.count, referenceCount: pointee.references.count,
+      shapeCount: pointee.shapes.count, unpackedCount: pointee.unpacked.count, nodeCount: pointee.nodes.count)
+  }
+
+  func leaveRecord(_ outer: OuterRecord) {
+    pointee.base = outer.base
+    pointee.cursor = outer.cursor
+    pointee.record = outer.record
+    pointee.depth = outer.depth
+    pointee.frameBase = outer.frameBase
+    pointee.input.frame = outer.frame
+    pointee.input.node = outer.node
+    pointee.input.offsets.truncate(to: outer.offsetCount)
+    pointee.references.truncate(to: outer.referenceCount)
+    pointee.shapes.truncate(to: outer.shapeCount)
+    if pointee.nodes.count > outer.nodeCount { core.closeNodes(from: outer.nodeCount) }
+    while pointee.unpacked.count > outer.unpackedCount { pointee.unpacked.removeLast().deallocate() }
+  }
+
+  /// Makes `record` the one being decoded.
+  ///
+  /// - Parameters:
+  ///   - number: its number in the graph, -1 without one.
+  ///   - isWrapped: whether what is asked for can only be something around the object.
+  func enterRecord(
+    _ record: ParsedRecord, number: Int, isWrapped: Bool, isDigest: Bool, _ outer: OuterRecord
+  ) throws {
+    try record.forEachReference { kind, tag, identifier in
+      pointee.references.append(ReferenceEntry(kind: kind, tag: tag, identifier: identifier, number: -1))
+    }
+    try record.forEachShape { digest in pointee.shapes.append(try shape(digest)) }
+    pointee.base = record.base
+    pointee.cursor = record.body.lowerBound
+    pointee.depth = 0
+    pointee.frameBase = pointee.frames.count + 1
+    pointee.input.node = nil
+    pointee.record = RecordContext(
+      serial: nextSerial(), number: number, referenceBase: outer.referenceCount,
+      referenceCount: pointee.references.count - outer.referenceCount, shapeBase: outer.shapeCount,
+      shapeCount: pointee.shapes.count - outer.shapeCount,
+      wrappedOffset: isWrapped ? record.body.lowerBound : -1, isDigest: isDigest)
+    pointee.input.frame = DecodingFrame(
+      start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound,
+      indexBase: outer.offsetCount)
+    let end = try skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
+    guard end == record.body.upperBound else {
+      throw DamagedBody(reason: "bytes are left over behind the value", offset: end)
+    }
+  }
+
+  // MARK: - The record's tables
+
+  @inline(__always)
+  private func shape(_ digest: UInt64) throws -> Unmanaged<Shape> {
+    if let shape = pointee.shapeCache[digest] { return shape }
+    let shape = try graph.shape(digest)
+    pointee.shapeCache[digest] = shape
+    return shape
+  }
+
+  /// The shape at a place of the current record's table.
+  @inline(__always)
+  func shape(at index: Int) throws -> Unmanaged<Shape> {
+    guard index < pointee.record.shapeCount else {
+      throw DamagedBody(reason: "shape \(index) is not in the record's table", offset: 0)
+    }
+    return pointee.shapes[pointee.record.shapeBase &+ index]
+  }
+
+  /// The number in the graph of what an entry of the current record's table names.
+  func number(ofReference index: Int) -> Int {
+    let at = pointee.record.referenceBase + index
+    let entry = pointee.references[at]
+    if entry.number >= 0 { return entry.number }
+    let number = pointee.graph._withUnsafeGuaranteedRef { $0.number(tag: entry.tag, entry.identifier) }
+    pointee.references[at].number = number
+    return number
+  }
+
+  func identity(ofReference index: Int) -> RecordIdentity {
+    let entry = pointee.references[pointee.record.referenceBase + index]
+    return RecordIdentity(tag: entry.tag, identifier: Identifier(unchecked: Array(entry.identifier)))
+  }
+  func entry(ofReference index: Int) -> (RecordIdentity, ReferenceKind) {
+    (identity(ofReference: index), pointee.references[pointee.record.referenceBase + index].kind)
+  }
+
+  /// Adds to the current record's table; its entries are the last there are.
+  func appendReference(_ kind: ReferenceKind, _ tag: UInt64, _ identifier: UnsafeRawBufferPointer) {
+    pointee.references.append(ReferenceEntry(kind: kind, tag: tag, identifier: identifier, number: -1))
+    pointee.record.referenceCount += 1
+  }
+}

@@ -1,0 +1,225 @@
+/// The parts of a graph that is being encoded: its objects, and the tables of the record under construction.
+struct GraphUnderConstruction: ~Copyable {
+  // The record under construction.
+  private(set) var shapes = PlainStack<Unmanaged<Shape>>()
+  private(set) var references = PlainStack<TableEntry>()
+  /// Keys of key types that are no enums, on the path to the value being encoded.
+  var pathKeys: [any CodingKey] = []
+  /// Uses of nested containers from inside a value that was begun after them: what a value wrote outside itself
+  /// cannot be taken back with it.
+  private var crossings = PlainStack<UInt64>()
+
+  /// What the graph holds. The identity with number n is that of entry n.
+  private(set) var entries = PlainStack<GraphEntry>()
+  private(set) var identities = IdentityTable()
+  /// The entries that have a value to encode, in the order of their distance from the roots.
+  private var queue = PlainStack<Int>()
+  private var nextInQueue = 0
+  /// The entries whose value another one took the place of, while this record was encoded.
+  private var replaced = PlainStack<Replacement>()
+  /// The distance of this record's object from the roots.
+  private var currentLevel = 0
+
+  /// One entry of the record's reference table.
+  struct TableEntry {
+    var entry: Int
+    var kind: ReferenceKind
+  }
+
+  private struct Replacement {
+    var number: Int
+    var before: GraphEntry
+  }
+
+  /// How long the lists are, to go back to.
+  struct Mark {
+    fileprivate var referenceCount: Int
+    fileprivate var entryCount: Int
+    fileprivate var queueCount: Int
+    fileprivate var shapeCount: Int
+    fileprivate var replacedCount: Int
+    fileprivate var pathKeyCount: Int
+    fileprivate var crossingCount: Int
+  }
+
+  // MARK: - Going on and back
+
+  /// Forgets the tables of the record before.
+  @inline(__always)
+  mutating func beginRecord() {
+    shapes.truncate(to: 0)
+    if !references.isEmpty { forgetReferences() }
+    if !pathKeys.isEmpty { pathKeys.removeAll() }
+    crossings.truncate(to: 0)
+  }
+
+  private mutating func forgetReferences() {
+    for reference in references.all where reference.entry < entries.count {
+      entries[reference.entry].clear(reference.kind)
+    }
+    references.truncate(to: 0)
+  }
+
+  mutating func forget() {
+    entries.removeAll(keeping: 4096)
+    identities.removeAll()
+    queue.removeAll(keeping: 4096)
+    nextInQueue = 0
+    replaced.truncate(to: 0)
+    currentLevel = 0
+  }
+
+  var mark: Mark {
+    Mark(
+      referenceCount: references.count, entryCount: entries.count, queueCount: queue.count,
+      shapeCount: shapes.count, replacedCount: replaced.count, pathKeyCount: pathKeys.count,
+      crossingCount: crossings.count)
+  }
+
+  mutating func rollBack(to mark: Mark) {
+    while replaced.count > mark.replacedCount {
+      let last = replaced.removeLast()
+      entries[last.number] = last.before
+    }
+    while references.count > mark.referenceCount {
+      let reference = references.removeLast()
+      entries[reference.entry].clear(reference.kind)
+    }
+    queue.truncate(to: mark.queueCount)
+    if entries.count > mark.entryCount {
+      entries.truncate(to: mark.entryCount)
+      identities.truncate(to: mark.entryCount)
+    }
+    shapes.truncate(to: mark.shapeCount)
+    if pathKeys.count > mark.pathKeyCount { pathKeys.removeSubrange(mark.pathKeyCount...) }
+  }
+
+  mutating func noteCrossing(into node: UInt64) { crossings.append(node) }
+
+  /// Whether since `mark` somebody wrote into a nested container that is as old as the serial or older.
+  func hasCrossed(since mark: Mark, _ serial: UInt64) -> Bool {
+    crossings.count > mark.crossingCount && crossings.all[mark.crossingCount...].contains { $0 <= serial }
+  }
+
+  // MARK: - Tables
+
+  /// The place of a shape in the record's table.
+  @inline(__always)
+  mutating func index(of shape: Unmanaged<Shape>) -> Int {
+    // Backwards: what stands in an array mostly has the shape of its neighbour. Records have few shapes.
+    let address = shape.toOpaque()
+    var index = shapes.count &- 1
+    while index >= 0 {
+      if shapes[index].toOpaque() == address { return index }
+      index &-= 1
+    }
+    shapes.append(shape)
+    return shapes.count &- 1
+  }
+
+  /// The place in the record's reference table of an entry of the graph.
+  mutating func referenceIndex(of entry: Int, _ kind: ReferenceKind) -> Int {
+    if let index = entries[entry].index(kind) { return index }
+    references.append(TableEntry(entry: entry, kind: kind))
+    entries[entry].setIndex(kind, references.count - 1)
+    return references.count - 1
+  }
+
+  // MARK: - Objects
+
+  /// Queues an object for encoding, where the graph does not hold its identity yet, and returns its entry.
+  ///
+  /// Of several values of one identity the one nearest a root stays, at equal distance the later one.
+  mutating func enqueue(
+    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: GraphEntry.Value, _ facts: Unmanaged<TypeFacts>,
+    level: Int
+  ) -> Int {
+    let (number, isNew) = identities.insert(tag: tag, identifier)
+    if isNew {
+      entries.append(GraphEntry(value: value, facts: facts, level: level))
+      queue.append(number)
+    } else if entries[number].level >= level, !entries[number].isEncoded {
+      replaced.append(Replacement(number: number, before: entries[number]))
+      if entries[number].level > level { queue.append(number) }
+      entries[number].level = level
+      entries[number].value = value
+      entries[number].facts = facts
+    }
+    return number
+  }
+
+  /// Queues a child of the record under construction.
+  mutating func enqueueChild(
+    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: any Encodable, _ facts: Unmanaged<TypeFacts>
+  ) -> Int {
+    enqueue(tag: tag, identifier, .object(value), facts, level: currentLevel + 1)
+  }
+
+  /// Notes an identity that this record names without an object to encode: that of a `Reference`.
+  mutating func noteIdentity(_ identity: RecordIdentity, _ facts: Unmanaged<TypeFacts>) -> Int {
+    let (number, isNew) = identity.identifier.bytes.withUnsafeBytes { identities.insert(tag: identity.tag, $0) }
+    // Farther than any object, so that a value of that identity, should one come, takes its place.
+    if isNew { entries.append(GraphEntry(value: .none, facts: facts, level: .max)) }
+    return number
+  }
+
+  /// Takes the next entry to encode. Its children are one level farther from the roots.
+  @inline(__always)
+  mutating func beginNext() -> Int? {
+    guard nextInQueue < queue.count else { return nil }
+    let number = queue[nextInQueue]
+    nextInQueue &+= 1
+    entries[number].isEncoded = true
+    currentLevel = entries[number].level
+    replaced.truncate(to: 0)
+    return number
+  }
+}
+
+/// An object of a graph: waiting to be encoded, or encoded and kept alive until the end.
+struct GraphEntry {
+  /// What there is to encode.
+  enum Value {
+    case object(any Encodable)
+    /// One of the roots, which their caller keeps, by its place.
+    case root(Int)
+    /// Nothing: the graph only names the identity.
+    case none
+  }
+
+  var value: Value
+  var facts: Unmanaged<TypeFacts>
+  /// The distance from the nearest root.
+  var level: Int
+  var isEncoded = false
+  /// Where it stands in the table of the record under construction, by kind; -1 where it does not.
+  private var eager: Int32 = -1
+  private var linked: Int32 = -1
+  private var lazy: Int32 = -1
+
+  init(value: Value, facts: Unmanaged<TypeFacts>, level: Int) {
+    self.value = value
+    self.facts = facts
+    self.level = level
+  }
+
+  func index(_ kind: ReferenceKind) -> Int? {
+    let index =
+      switch kind {
+      case .eager: eager
+      case .linked: linked
+      case .lazy: lazy
+      }
+    return index < 0 ? nil : Int(index)
+  }
+
+  mutating func setIndex(_ kind: ReferenceKind, _ index: Int) {
+    switch kind {
+    case .eager: eager = Int32(index)
+    case .linked: linked = Int32(index)
+    case .lazy: lazy = Int32(index)
+    }
+  }
+
+  mutating func clear(_ kind: ReferenceKind) { setIndex(kind, -1) }
+}
