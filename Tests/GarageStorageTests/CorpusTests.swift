@@ -12,7 +12,7 @@ import Testing
     let corpus = testsFolder.appending(path: "Corpus/\(fuzzer)")
     // A sanitizer's shadow memory is beyond any limit.
     process.arguments = [
-      fuzzer, "--cases", "300", "--seconds", "60", "--memory", "2048", "--corpus", corpus.path,
+      fuzzer, "--cases", "60", "--seconds", "20", "--memory", "2048", "--corpus", corpus.path,
     ]
     let errors = Pipe()
     process.standardError = errors
