@@ -67,14 +67,20 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(__always)
   func readAny<T: Decodable>(_ type: T.Type) throws -> T {
     let (facts, kind) = pointee.types.facts(of: T.self)
-    switch kind {
-    case .plain, .unordered, .reference, .interned:
-      if try isMarked() { return try readMarked(type, facts, kind) }
-      if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
-      if kind == .reference, let object = try readForeign(type, facts) { return object }
-      return try kind == .plain ? readInline(type) : readStanding(type, facts)
-    default: return try readSpecial(type, kind)
-    }
+    if kind.isScalar || kind == .own { return try readSpecial(type, kind) }
+    if kind == .plain, pointee.cursor != pointee.record.wrappedOffset, try !isMarked() { return try readInline(type) }
+    return try readRare(type, facts, kind)
+  }
+
+  /// The same for what is no plain value. Apart, because a generic function that has an optional of its type
+  /// asks for the optional's metadata each time, whatever happens then.
+  @inline(never)
+  private func readRare<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T {
+    if kind == .prefixed { return try readSpecial(type, kind) }
+    if try isMarked() { return try readMarked(type, facts, kind) }
+    if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
+    if kind == .reference, let object = try readForeign(type, facts) { return object }
+    return try kind == .plain ? readInline(type) : readStanding(type, facts)
   }
 
   /// Reads a value whose property may be without: nil where it is a reference whose record is gone.

@@ -13,13 +13,16 @@ final class GarageCoder<Object: Codable & Identifiable> {
     session = GraphDecodingSession(source: source, types: try RegisteredTypes())
   }
 
-  func encode(_ object: Object) throws -> EncodedGraph { try encoder.encode([object]) }
+  func encode(_ object: Object) throws -> EncodedGraph { try encoder.encode(root: object) }
 
   /// How large the body of a graph's only record is, as Docs/Format.md has it: a header of 12 bytes, which names
   /// each shape by eight bytes behind their number. Not for objects with references.
   static func bodyByteCount(_ graph: EncodedGraph) -> Int {
-    graph.bytes.count - 12 - (graph.shapes.isEmpty ? 0 : 1 + 8 * graph.shapes.count)
+    byteCount(graph) - 12 - (graph.shapes.isEmpty ? 0 : 1 + 8 * graph.shapes.count)
   }
+
+  /// How large a graph's records are, without their keys.
+  static func byteCount(_ graph: EncodedGraph) -> Int { graph.records.reduce(0) { $0 + $1.value.count } }
 
   /// The coder asks for the texts of shapes once and keeps them; the garage has them in the store.
   func learnTexts(of graph: EncodedGraph) {
