@@ -127,7 +127,7 @@ let package = Package(
       name: "GarageLegacyTests",
       dependencies: [
         "GarageLegacy", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB",
-        "CSQLite",
+        "GarageSealing", "InsecureSealer", "CSQLite",
       ],
       swiftSettings: settings),
     .testTarget(

@@ -15,7 +15,7 @@ package protocol ForeignReading: AnyObject {
 }
 
 extension GraphDecodingSession {
-  /// A session that reads records made of another library's JSON, by ``GraphEncoder/record(of:referringTo:as:_:)``.
+  /// A session that reads records made of another library's JSON, by ``GraphEncoder/record(of:syncStatus:referringTo:as:_:)``.
   package convenience init(
     source: any RecordSource, types: RegisteredTypes, userInfo: [CodingUserInfoKey: any Sendable],
     foreign: any ForeignReading

@@ -18,7 +18,7 @@ package indirect enum ForeignValue {
   /// An object with a record of its own, and its type.
   case reference(RecordIdentity, Any.Type)
   /// An object that stands inline, behind its sync status.
-  case inline(ForeignValue, syncStatus: Int)
+  case inline(ForeignValue, SyncStatus)
 }
 
 extension ForeignValue: Encodable {
@@ -32,7 +32,11 @@ extension ForeignValue: Encodable {
       for field in fields { try container.encode(field.value, forKey: MappedKey(stringValue: field.key)) }
     case .reference(let identity, let type):
       try (encoder as? ValueEncoder)?.writeOwn { $0.writeReference(to: identity, of: type, .eager) }
-    case .inline(let value, _): try value.encode(to: encoder)
+    case .inline(let value, let status):
+      try (encoder as? ValueEncoder)?.writeOwn { state in
+        state.append(BodyTag.syncStatus, UInt8(truncatingIfNeeded: status.rawValue))
+        try state.writeInline(value)
+      }
     default:
       var container = encoder.singleValueContainer()
       try encode(to: &container)
@@ -72,13 +76,14 @@ extension GraphEncoder {
   ///
   /// - Parameters:
   ///   - value: what it wrote.
+  ///   - syncStatus: the object's status, which only objects of `Syncable` types have.
   ///   - hints: records whose identifiers stand in `value` as text. The decoder finds the order in which long
   ///     chains are decoded by them; it does not matter when there are too many.
   ///   - type: the object's type.
   ///   - identity: the object's identity.
   package func record(
-    of value: ForeignValue, referringTo hints: [(RecordIdentity, Any.Type)], as type: Any.Type,
-    _ identity: RecordIdentity
+    of value: ForeignValue, syncStatus: SyncStatus?, referringTo hints: [(RecordIdentity, Any.Type)],
+    as type: Any.Type, _ identity: RecordIdentity
   ) throws -> [UInt8] {
     let graph = try EncodingCore.withCore(userInfo: userInfo) { core in
       let facts = core.state.pointee.types.facts(of: type).0
@@ -86,19 +91,25 @@ extension GraphEncoder {
       identity.identifier.bytes.withUnsafeBytes {
         _ = core.graph.pointee.enqueue(tag: identity.tag, $0, .root(0), facts, level: 0)
       }
-      return try encodeRecords(core, rootCount: 1, time: 0, including: { $0 == 0 }) { _ in try core.body(of: root) }
+      return try encodeRecords(
+        core, rootCount: 1, time: 0, including: { $0 == 0 }, status: { _, _ in syncStatus }
+      ) { _ in try core.body(of: root) }
     }
     return graph.records.first.map { Array(graph.bytes[$0.value]) } ?? []
   }
 
   /// Encodes one object, and of those that it refers to the ones that are asked for, and so on from them.
   ///
-  /// - Parameter time: what the records say of when they were encoded, in milliseconds since 1970-01-01 UTC.
+  /// - Parameters:
+  ///   - time: what the records say of when they were encoded, in milliseconds since 1970-01-01 UTC.
+  ///   - dates: how dates are encoded.
   package func encode(
-    _ root: any Encodable, time: UInt64?, including isIncluded: (RecordIdentity) -> Bool
+    _ root: any Encodable, time: UInt64?, dates: DateEncodingStrategy,
+    including isIncluded: (RecordIdentity) -> Bool
   ) throws -> EncodedGraph {
     func status(of root: some Encodable, _ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: root) }
     return try EncodingCore.withCore(userInfo: userInfo) { core in
+      core.setDateStrategy(dates)
       try core.enqueueRoot(root, .root(0))
       let graph = core.graph
       return try encodeRecords(

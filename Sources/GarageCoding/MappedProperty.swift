@@ -65,8 +65,13 @@ final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
       state.pointee.cursor += 1
       return
     }
+    guard hasReferences else {
+      // Without a closure, whose type generic code would have to look up.
+      object[keyPath: path] = try state.readAny(Value.self)
+      return
+    }
     let path = path
-    try state.readMapped(Value.self, self) { object[keyPath: path] = $0 }
+    try state.readMapped(Value.self) { object[keyPath: path] = $0 }
   }
 
   override func write(_ object: AnyObject, to container: inout KeyedEncodingContainer<MappedKey>) throws {
@@ -114,7 +119,7 @@ final class MappedOptional<Root: MappableObject, Wrapped: Codable>: MappedProper
       state.pointee.cursor += 1
       object[keyPath: path] = nil
     } else if hasReferences {
-      try state.readMapped(Wrapped?.self, self) { object[keyPath: path] = $0 }
+      try state.readMapped(Wrapped?.self) { object[keyPath: path] = $0 }
     } else {
       // Nil where it is a reference, though the type has none by now, whose record is gone.
       object[keyPath: path] = try state.readTarget(Wrapped.self)
@@ -160,11 +165,10 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 }
 
 extension UnsafeMutablePointer where Pointee == DecoderState {
-  /// Reads the value of a property, and sets it at once or when the objects are there.
+  /// Reads a value that holds objects, and sets it at once or when they are there.
   fileprivate func readMapped<Value: Decodable>(
-    _ type: Value.Type, _ property: MappedProperty, set: @escaping (Value) -> Void
+    _ type: Value.Type, set: @escaping (Value) -> Void
   ) throws {
-    guard property.hasReferences else { return set(try readAny(type)) }
     let later = try readLater(type)
     if case .value(let value) = later { return set(value) }
     let owner = pointee.record.number

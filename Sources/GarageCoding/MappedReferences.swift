@@ -197,7 +197,7 @@ extension Dictionary: MappedCollection where Key: Codable, Value: Codable {
       for (_, key) in try sortedByCanonicalBytes(keys, like: state.core) {
         guard let value = self[key] else { continue }
         try state.beginElement(serial: serial)
-        try state.writeElement(key)
+        try state.withExactDates { try state.writeElement(key) }
         try state.writeLinkedElement(value, serial: serial)
       }
     }

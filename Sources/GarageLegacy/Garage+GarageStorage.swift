@@ -5,6 +5,9 @@ public import GarageStorage
 // GarageStorage's other spellings. Most of its calls have the same name here; `Docs/MigratingFromGarageStorage.md`
 // goes through them all.
 
+/// A mapped object with a sync status.
+public typealias SyncableObject = MappableObject & Syncable
+
 extension Garage {
   /// A garage in a SQLite file of that name, where apps keep their data.
   ///
@@ -41,4 +44,16 @@ extension GarageReading {
 
   /// The same as `retrieveAll(_:)`.
   public func retrieveAllObjects<T: MappableObject>(_ type: T.Type) throws -> [T] { try retrieveAll(type) }
+
+  /// The same as `retrieveAll(withStatus:)`: objects of all types that the garage was told about.
+  public func retrieveObjects(withStatus status: SyncStatus) throws -> [any Syncable] {
+    try retrieveAll(withStatus: status)
+  }
+
+  /// The same as `retrieveAll(_:withStatus:)`.
+  public func retrieveObjects<T: SyncableObject>(withStatus status: SyncStatus, ofClass type: T.Type) throws
+    -> [T]
+  {
+    try retrieveAll(type, withStatus: status)
+  }
 }

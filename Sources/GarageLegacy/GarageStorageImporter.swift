@@ -141,6 +141,11 @@ public struct GarageStorageImporter {
       report.notices.append(
         legacy.row.failure("it was parked under its own identifier, \"\(identity.identifier)\""))
     }
+    if let status = legacy.row.syncStatus, status != 0, legacy.syncStatus == nil {
+      report.notices.append(
+        legacy.row.failure(
+          "its sync status (\(status)) was dropped, because \(legacy.type.name) is not Syncable"))
+    }
     try didImport?(
       ImportedGarageStorageObject(
         object: object, identifier: identity.identifier, typeName: legacy.row.typeName ?? "",

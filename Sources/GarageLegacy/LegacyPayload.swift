@@ -71,8 +71,9 @@ struct LegacyPayload {
       throw LegacyPayloadError(reason: "an anonymous \(type) in it has no data")
     }
     let object = try value(LegacyJSON(plain(data)), &texts)
-    guard let status = json["gs_syncStatus"]?.text.flatMap({ Int($0) }) else { return object }
-    return .inline(object, syncStatus: status)
+    let number = json["gs_syncStatus"]?.text.flatMap { Int($0) }
+    guard let status = number.flatMap({ SyncStatus(rawValue: $0) }), case .map = object else { return object }
+    return .inline(object, status)
   }
 
   private func transformable(_ json: LegacyJSON) throws -> ForeignValue {

@@ -6,6 +6,9 @@ struct LegacyObject {
   let row: LegacyRow
   let type: LegacyTypes.Known
   let identity: RecordIdentity
+
+  /// What can come along of its status.
+  var syncStatus: SyncStatus? { type.isSyncable ? row.syncStatus.flatMap { SyncStatus(rawValue: $0) } : nil }
 }
 
 /// The objects of a GarageStorage store as records, made when they are asked for.
@@ -64,7 +67,8 @@ final class LegacySource: RecordSource {
       }
       let (value, texts) = try payload.value(of: text)
       return try encoder.record(
-        of: value, referringTo: hints ? hints(texts, except: place) : [], as: object.type.type, identity)
+        of: value, syncStatus: object.syncStatus, referringTo: hints ? hints(texts, except: place) : [],
+        as: object.type.type, identity)
     } catch {
       reasons[place] = "\(error)"
       return [0]

@@ -7,6 +7,7 @@ struct LegacyTypes {
     let name: String
     /// Whether its objects are identified by more than their content.
     let isIdentified: Bool
+    let isSyncable: Bool
   }
 
   private var byName: [String: Known] = [:]
@@ -34,7 +35,9 @@ struct LegacyTypes {
 
   private static func known(_ type: any Codable.Type) throws -> Known {
     let description = try TypeDescription.of(type)
-    return Known(type: type, name: description.name, isIdentified: description.identification == .identifier)
+    return Known(
+      type: type, name: description.name, isIdentified: description.identification == .identifier,
+      isSyncable: type is any Syncable.Type)
   }
 
   /// The type that is meant by `Person`, `Module.Person` or the name of an Objective-C class.

@@ -16,7 +16,9 @@ extension Garage {
   package func encode(
     alone object: any Encodable, time: UInt64?, including isIncluded: (RecordIdentity) -> Bool
   ) throws -> EncodedGraph {
-    try translatingErrors { try encoder.encode(object, time: time, including: isIncluded) }
+    try translatingErrors {
+      try encoder.encode(object, time: time, dates: dateEncodingStrategy, including: isIncluded)
+    }
   }
 }
 

@@ -136,4 +136,18 @@ import Testing
     garage.deleteAllObjects { result in #expect(throws: Never.self) { try result.get() } }
     #expect(try garage.count(Vessel.self) == 0)
   }
+
+  @Test func objectsAreFoundByStatusUnderTheOldNames() throws {
+    let garage = try Garage(MemoryStorage(), types: [Vessel.self, Crate.self])
+    let (one, two, crate) = (Vessel(), Vessel(), Crate(1))
+    (one.name, two.name) = ("1", "2")
+    (one.syncStatus, crate.syncStatus) = (.notSynced, .notSynced)
+    try garage.parkObjects([one, two, crate])
+    #expect(try garage.retrieveObjects(withStatus: .notSynced, ofClass: Vessel.self).map(\.name) == ["1"])
+    let all = try garage.retrieveObjects(withStatus: .notSynced)
+    #expect(Set(all.map { "\(type(of: $0))" }) == ["Vessel", "Crate"] && all.count == 2)
+    try garage.setSyncStatus(.synced, for: [one, two])
+    #expect(try garage.syncStatus(for: two) == .synced)
+    #expect(try garage.retrieveObjects(withStatus: .synced, ofClass: Vessel.self).count == 2)
+  }
 }

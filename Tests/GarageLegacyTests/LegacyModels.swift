@@ -1,8 +1,9 @@
 import Foundation
+import GarageLegacy
 import GarageStorage
 
 /// As an app on GarageStorage for Swift has it: Codable and Identifiable.
-final class Citizen: Codable, Identifiable {
+final class Citizen: Codable, Identifiable, Syncable {
   var id: String
   var age: Int
   var height: Double
@@ -16,6 +17,12 @@ final class Citizen: Codable, Identifiable {
   var isActive: Bool
   @Linked var spouse: Citizen?
   var doctor: Reference<Citizen>?
+  /// Not among the coding keys.
+  var syncStatus = SyncStatus.undetermined
+
+  enum CodingKeys: CodingKey {
+    case id, age, height, balance, born, photo, home, boss, friends, postal, isActive, spouse, doctor
+  }
 
   init(_ id: String, postal: Postal) {
     (self.id, age, height, balance, born) = (id, 0, 0, 0, Date(timeIntervalSinceReferenceDate: 0))
@@ -45,7 +52,7 @@ struct Room2: Codable, Identifiable {
 }
 
 /// What was Objective-C's MCVessel.
-final class Vessel: MappableObject {
+final class Vessel: SyncableObject {
   var name = ""
   var launched: Date?
   var sister: Vessel?
@@ -55,6 +62,7 @@ final class Vessel: MappableObject {
   var grid: [[Int]] = []
   var captain: Citizen?
   var isAfloat = false
+  var syncStatus = SyncStatus.undetermined
   init() {}
 
   static var objectMapping: ObjectMapping {
@@ -74,11 +82,12 @@ final class Vessel: MappableObject {
 }
 
 /// Anonymous.
-final class Crate: MappableObject, Equatable {
+final class Crate: SyncableObject, Equatable {
   var weight = 0.0
   var label: String?
   var inner: [Crate] = []
   var packed: Date?
+  var syncStatus = SyncStatus.undetermined
   init() {}
   convenience init(_ weight: Double, _ label: String? = nil) {
     self.init()

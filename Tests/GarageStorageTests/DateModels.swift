@@ -96,3 +96,16 @@ struct Purse: Codable, Identifiable {
   var coins: [DatedCoin]
   var first: DatedCoin
 }
+/// Mapped, with references behind dates.
+final class Timetable: MappableObject {
+  var name = ""
+  var byDate: [Date: Timetable] = [:]
+  init() {}
+  static var objectMapping: ObjectMapping {
+    let mapping = ObjectMapping(for: Timetable.self)
+    mapping.add("name", \Timetable.name)
+    mapping.add("byDate", \Timetable.byDate)
+    mapping.identifyingAttribute = "name"
+    return mapping
+  }
+}

@@ -285,6 +285,17 @@ import Testing
     }
   }
 
+  @Test(arguments: Backend.allCases, DateTests.strategies)
+  func keysOfMappedDictionariesAreExact(_ backend: Backend, _ strategy: Strategy) throws {
+    let garage = try Place(backend).garage()
+    let (table, next) = (Timetable(), Timetable())
+    (table.name, next.name) = ("a", "b")
+    table.byDate = [DateTests.dates[0]: next, DateTests.dates[1]: next]
+    try garage.withDateEncodingStrategy(strategy.encoding) { try garage.park(table) }
+    let found = try #require(try garage.retrieve(Timetable.self, identifier: "a"))
+    #expect(found.byDate.mapValues(\.name) == [DateTests.dates[0]: "b", DateTests.dates[1]: "b"])
+  }
+
   /// A value parked by itself that is a date.
   @Test(arguments: Backend.allCases)
   func aDateByItself(_ backend: Backend) throws {
