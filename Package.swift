@@ -87,7 +87,10 @@ let package = Package(
       path: "Tests/ConformanceChild", swiftSettings: settings),
     .executableTarget(
       name: "GarageChild",
-      dependencies: ["GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB"],
+      dependencies: [
+        "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageSealing",
+        "InsecureSealer",
+      ],
       path: "Tests/GarageChild", swiftSettings: settings),
     .executableTarget(
       name: "GarageFuzz",

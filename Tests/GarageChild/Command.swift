@@ -3,7 +3,9 @@ import GarageDriver
 import GarageLMDB
 import GarageMemory
 import GarageSQLite
+import GarageSealing
 import GarageStorage
+import InsecureSealer
 
 /// What the process can be told to do.
 enum Command {
@@ -29,9 +31,11 @@ enum Command {
     case "share": try Sharing.run(try storage(), side: try argument(3), rounds: try number(4))
     case "count-key": try Counting.run(try argument(1), at: try argument(2), rounds: try number(3))
     case "digest": report(["identifier": try digest()])
+    case "hidden": report(["found": try Hidden.run(Garage(try storage()))])
     case let other:
       throw Failure(
-        "\(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, digest")
+        "\(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, digest, hidden"
+      )
     }
   }
 
@@ -58,7 +62,8 @@ func openStorage(_ driver: String, at path: String) throws -> any StorageDriver 
   case "sqlite": return try SQLiteStorage(at: url)
   case "lmdb": return try LMDBStorage(at: url)
   case "memory": return MemoryStorage()
-  default: throw Failure("\(driver) is none of sqlite, lmdb, memory")
+  case "sealedSQLite": return try SealedStorage(SQLiteStorage(at: url), sealer: InsecureTestSealer(key: 7))
+  default: throw Failure("\(driver) is none of sqlite, lmdb, memory, sealedSQLite")
   }
 }
 

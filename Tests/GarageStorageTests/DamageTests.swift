@@ -75,10 +75,10 @@ private final class Ship: Codable, Identifiable {
     #expect(ship.crew.map(\.id) == ["mate", "cook"] && ship.captain?.age == 50)
   }
 
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  @Test(arguments: Backend.engines)
   func everyBitAndEveryCutOfOneRecordIsNoticed(_ backend: Backend) throws { try damage(backend, id: "ship") }
 
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  @Test(arguments: Backend.engines)
   func damageOfARecordWithALongIdentifierIsNoticed(_ backend: Backend) throws {
     try damage(backend, id: String(repeating: "long ", count: 100))
     if backend == .memory { try damage(backend, id: String(repeating: "long ", count: 20_000)) }
@@ -100,7 +100,7 @@ private final class Ship: Codable, Identifiable {
   }
 
   /// Random damage to records of many kinds: bits, cuts, noise.
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb], [1, 2, 3] as [UInt64])
+  @Test(arguments: Backend.engines, [1, 2, 3] as [UInt64])
   func randomDamageIsNoticed(_ backend: Backend, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed)
     let driver = try Place(backend).open()

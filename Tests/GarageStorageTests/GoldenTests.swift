@@ -17,7 +17,7 @@ import Testing
   }
 
   /// What is parked has the recorded bytes, keys and values, on every driver.
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  @Test(arguments: Backend.engines)
   func parkingWritesTheRecordedBytes(_ backend: Backend) throws {
     for value in GoldenTests.values {
       let driver = try Place(backend).open()
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// The recorded bytes, put by the driver alone, are the values.
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  @Test(arguments: Backend.engines)
   func theRecordedBytesAreTheValues(_ backend: Backend) throws {
     for value in GoldenTests.values {
       let driver = try Place(backend).open()

@@ -1,6 +1,9 @@
 import Foundation
 import GarageStorage
+import Synchronization
 import Testing
+
+@testable import GarageChild
 
 /// An identified value, and places where it can stand.
 private struct Part: Codable, Identifiable, Hashable {
@@ -198,5 +201,47 @@ private struct Wrapper: Codable, Identifiable {
     #expect(throws: (any Error).self) { try garage.park(Boxes(id: 2, box: Box(depth: 5000))) }
     #expect(try garage.count(Boxes.self) == 1)
     #expect(try garage.retrieve(Boxes.self, identifier: 1) != nil)
+  }
+
+  /// Nor does a thread whose stack is too small for what was parked on another one.
+  @Test(arguments: Backend.allCases)
+  func nestingTooDeepForTheStackIsRefusedOnDecoding(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.park(Boxes(box: Box(depth: 200)))
+    let outcome = Mutex<Result<Int, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      let result = Result { try garage.retrieve(Boxes.self, identifier: 1)?.box.inside.count ?? 0 }
+      outcome.withLock { $0 = result }
+      done.signal()
+    }
+    thread.stackSize = 96 << 10
+    thread.start()
+    done.wait()
+    switch try #require(outcome.withLock { $0 }) {
+    case .success(let count): #expect(count == 1)
+    case .failure(let error):
+      guard case .nestingTooDeep? = error as? GarageError else { throw error }
+    }
+    #expect(try garage.retrieve(Boxes.self, identifier: 1) != nil)
+  }
+
+  // MARK: Length
+
+  @Test(arguments: Backend.allCases)
+  func longChainsNeedNoStack(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let count = 10_000
+    for kind in ChainKind.allCases {
+      try onSmallStack {
+        let garage = try place.garage()
+        let chain = kind.make(count)
+        try garage.park(any: chain)
+        try Chain.takeApart(chain, count: count)
+        let reopened = try place.reopened(garage)
+        try Chain.takeApart(try #require(try kind.retrieve(from: reopened)), count: count)
+        try reopened.close()
+      }
+    }
   }
 }

@@ -276,4 +276,31 @@ private struct Version: LosslessStringConvertible, Codable, Hashable {
     #expect(try garage.count(Named.self) == 1)
     #expect(throws: DecodingError.self) { try garage.retrieve(Named.self, identifier: 1) }
   }
+
+  /// Two local types that only an address tells apart in the runtime's names: the second is told to have a tag.
+  private func makeTwin() -> (any Codable, any Codable) {
+    func first() -> any Codable {
+      struct Twin: Codable, Identifiable { var id = 1 }
+      return Twin()
+    }
+    func second() -> any Codable {
+      struct Twin: Codable, Identifiable { var id = 1, other = 2 }
+      return Twin()
+    }
+    return (first(), second())
+  }
+
+  @Test(arguments: Backend.allCases)
+  func derivedTagsThatCollideAreRefused(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let twins = makeTwin()
+    try garage.park(any: twins.0)
+    for _ in 0..<2 {
+      #expect { try garage.park(any: twins.1) } throws: { error in
+        guard case .invalidTypeTag? = error as? GarageError else { return false }
+        return "\(error)".contains("Twin") && "\(error)".contains("typeTag")
+      }
+    }
+    try garage.park(any: twins.0)
+  }
 }

@@ -287,7 +287,7 @@ private struct TracingKey<N: Namespace>: KeyType {
 
   // MARK: - Damage
 
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  @Test(arguments: Backend.engines)
   func whoObservesChangesIsNotToldOfDamage(_ backend: Backend) throws {
     let driver = try Place(backend).open()
     let garage = try Garage(driver)

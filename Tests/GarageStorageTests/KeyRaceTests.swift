@@ -3,7 +3,9 @@ import GarageDriver
 import GarageLMDB
 import GarageMemory
 import GarageSQLite
+import GarageSealing
 import GarageStorage
+import InsecureSealer
 import Testing
 
 /// Many who change one key at once.
@@ -23,10 +25,11 @@ import Testing
   /// A storage whose commits do not wait for the disk, where the engine can do without.
   private func relaxed(_ backend: Backend, at url: URL) throws -> any StorageDriver {
     switch backend {
-    case .sqlite:
+    case .sqlite, .sealedSQLite:
       var options = SQLiteStorage.Options()
       options.durability = .normal
-      return try SQLiteStorage(at: url, options: options)
+      let storage = try SQLiteStorage(at: url, options: options)
+      return backend == .sqlite ? storage : try SealedStorage(storage, sealer: InsecureTestSealer(key: 7))
     case .lmdb:
       return try LMDBStorage(
         at: url, options: LMDBStorage.Options(durability: .normal, mapByteCount: 1 << 28))
@@ -34,7 +37,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  @Test(arguments: Backend.engines)
   func aHundredThreadsCountToAHundredThousand(_ backend: Backend) throws {
     try withFolder { url throws in
       let garage = try Garage(relaxed(backend, at: url))

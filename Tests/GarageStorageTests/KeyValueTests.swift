@@ -182,7 +182,7 @@ import Testing
 
   private static let values = StorageKeyRange.prefix([0x30])
 
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  @Test(arguments: Backend.engines)
   func everyDamagedByteIsAnErrorThatNamesTheKey(_ backend: Backend) throws {
     let driver = try Place(backend).open()
     let garage = try Garage(driver)
@@ -226,7 +226,7 @@ import Testing
   }
 
   /// A value that was moved to another key is no value of that.
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  @Test(arguments: Backend.engines)
   func valuesBelongToTheirKeys(_ backend: Backend) throws {
     let driver = try Place(backend).open()
     let garage = try Garage(driver)

@@ -165,7 +165,7 @@ private final class GaugeOfNumbers: MappableObject, TypeTagged {
     for knot in [a, b, found, foundRope.ends[1]] + other.ends { knot.cut() }
   }
 
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  @Test(arguments: Backend.engines)
   func longListsLinkedBothWaysNeedNoStack(_ backend: Backend) throws {
     let count = 20_000
     let place = try Place(backend)

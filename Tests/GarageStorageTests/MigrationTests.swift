@@ -198,7 +198,7 @@ private struct VisitRenamed: Codable, Identifiable, Syncable, TypeTagged {
   }
 
   /// Many batches, and objects that each reach all that follow.
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb]) func longChains(_ backend: Backend) throws {
+  @Test(arguments: Backend.engines) func longChains(_ backend: Backend) throws {
     final class ChainBefore: Codable, Identifiable, TypeTagged {
       static var typeTag: String { "migration.chain" }
       var id: Int, next: ChainBefore?

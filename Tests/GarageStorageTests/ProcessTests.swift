@@ -57,8 +57,17 @@ import Testing
     }
   }
 
+  /// The tags of private and local types are the same in the next process.
+  @Test(arguments: [Backend.sqlite, .lmdb, .sealedSQLite])
+  func privateTypesAreFoundByTheNextProcess(_ backend: Backend) throws {
+    let place = try Place(backend)
+    for round in 0..<3 {
+      #expect(try Child("hidden", backend.rawValue, place.storePath.path).wait()["found"] == "\(round)")
+    }
+  }
+
   /// One object after another, in 64 MiB above the empty process however many there are.
-  @Test(arguments: engines)
+  @Test(arguments: engines + [.sealedSQLite])
   func goingThroughAllObjectsTakesBoundedMemory(_ backend: Backend) throws {
     try measure(backend, count: 50_000)
   }

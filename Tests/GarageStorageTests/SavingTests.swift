@@ -132,8 +132,9 @@ import Testing
     #expect(try garage.count(Counter.self) == 3)
   }
 
-  @Test func savingIsDisabledForTheCallingTaskAlone() async throws {
-    let driver = try Place(.lmdb).open()
+  @Test(arguments: Backend.allCases)
+  func savingIsDisabledForTheCallingTaskAlone(_ backend: Backend) async throws {
+    let driver = try Place(backend).open()
     let (garage, other) = (try Garage(driver), try Garage(driver))
     // The task inherits task-local values, but is none of the closure's business.
     let task = garage.withAutosaveDisabled { Task { garage.isAutosaveEnabled } }

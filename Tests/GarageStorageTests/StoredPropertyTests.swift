@@ -67,7 +67,7 @@ import Testing
   }
 
   /// Damage is reported, and never overwritten by an assignment.
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  @Test(arguments: Backend.engines)
   func damageIsReportedAndStays(_ backend: Backend) throws {
     let driver = try Place(backend).open()
     let garage = try Garage(driver)

@@ -1,5 +1,4 @@
 import Foundation
-import GarageMemory
 import GarageStorage
 import Synchronization
 import Testing
@@ -14,9 +13,16 @@ private struct Cats: Namespace {
   typealias parent = Animals
   static let id = "cats"
 
-  static let log = Mutex<[String]>([])
-  static func preCommitHook() { log.withLock { $0.append("pre") } }
-  static func postCommitHook() { log.withLock { $0.append("post") } }
+  static func preCommitHook() { HookNotes.current?.add("pre") }
+  static func postCommitHook() { HookNotes.current?.add("post") }
+}
+
+/// What hooks did, in the task that a test runs in.
+private final class HookNotes: Sendable {
+  @TaskLocal static var current: HookNotes?
+  private let notes = Mutex<[String]>([])
+  func add(_ note: String) { notes.withLock { $0.append(note) } }
+  var all: [String] { notes.withLock { $0 } }
 }
 
 /// What was `UserDefaultsConvertible` is `Codable`.
@@ -69,10 +75,14 @@ private final class WeatherService {
     #expect(cat.stringValue == "animals:cats:lion")
   }
 
-  @Test func namespacesHaveHooks() throws {
-    let garage = try Garage(MemoryStorage())
-    try garage.set(Key<Cats, Int>(id: "lives", defaultValue: 9), value: 8)
-    #expect(Cats.log.withLock { $0 } == ["pre", "post"])
+  @Test(arguments: Backend.allCases)
+  func namespacesHaveHooks(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let notes = HookNotes()
+    try HookNotes.$current.withValue(notes) {
+      try garage.set(Key<Cats, Int>(id: "lives", defaultValue: 9), value: 8)
+    }
+    #expect(notes.all == ["pre", "post"])
   }
 
   @Test(arguments: Backend.allCases)

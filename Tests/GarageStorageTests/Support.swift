@@ -19,6 +19,8 @@ enum Backend: String, CaseIterable, Sendable {
   /// drivers do below a seal is the conformance suite's to check.
   case sealedSQLite
 
+  /// Each driver once, and sealed: for tests that take long.
+  static let engines: [Backend] = [.memory, .sqlite, .lmdb, .sealedSQLite]
   static let durable: [Backend] = [.sqlite, .lmdb, .faultySQLite, .faultyLMDB, .sealedSQLite]
 }
 
