@@ -142,9 +142,8 @@ public struct GarageStorageImporter {
         legacy.row.failure("it was parked under its own identifier, \"\(identity.identifier)\""))
     }
     if let status = legacy.row.syncStatus, status != 0, legacy.syncStatus == nil {
-      report.notices.append(
-        legacy.row.failure(
-          "its sync status (\(status)) was dropped, because \(legacy.type.name) is not Syncable"))
+      let reason = legacy.type.isSyncable ? "there is no such status" : "\(legacy.type.name) is not Syncable"
+      report.notices.append(legacy.row.failure("its sync status (\(status)) was dropped, because \(reason)"))
     }
     try didImport?(
       ImportedGarageStorageObject(

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GarageCoding
+internal import GarageStorage
 
 /// One object of the store, and under which identity it is decoded.
 struct LegacyObject {
@@ -63,7 +64,7 @@ final class LegacySource: RecordSource {
     let object = objects[place]
     do {
       guard let text = try file.payload(object.row.key) else {
-        throw LegacyPayloadError(reason: "it has no data")
+        throw GarageError.storageDataIsNil(object.type.name)
       }
       let (value, texts) = try payload.value(of: text)
       return try encoder.record(

@@ -1,4 +1,5 @@
 import Foundation
+import GarageDriver
 import GarageLegacy
 import GarageMemory
 import GarageStorage
@@ -45,7 +46,9 @@ import Testing
     let reasons = reasons(report)
     #expect(
       reasons["cut"]?.contains("no JSON") == true && reasons["list"]?.contains("no JSON object") == true)
-    #expect(reasons["noData"]?.contains("no data") == true && reasons["noType"] == "it has no type")
+    #expect(
+      reasons["noData"] == GarageError.storageDataIsNil("Pilgrim").description
+        && reasons["noType"] == "it has no type")
     #expect(reasons[""] == "it has no identifier" && reasons["unknown"]?.contains("names:") == true)
     #expect(reasons["5"]?.contains("Double") == true && reasons["6"]?.contains("size") == true)
     #expect(
@@ -121,6 +124,17 @@ import Testing
 }
 
 @Suite struct SpellingTests {
+  @Test func aGarageIsOpenedByName() throws {
+    let name = "garage-test-\(UUID().uuidString)"
+    let path = try DataFolder.path(forStoreNamed: name, driver: "test") + ".garage"
+    defer { for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) } }
+    let garage = try Garage(named: name)
+    try garage.park(Room2(id: 1, size: 2))
+    try garage.close()
+    #expect(try Garage(named: name, types: [Room2.self]).retrieve(Room2.self, identifier: 1)?.size == 2)
+    #expect(throws: (any Error).self) { try Garage(named: "a/b") }
+  }
+
   @Test func theOldSpellingsDoTheSame() throws {
     let garage = try Garage(MemoryStorage())
     let vessel = Vessel()

@@ -186,6 +186,7 @@ private func takeApart(_ citizens: [Citizen], _ vessels: [Vessel]) {
     let report = try GarageStorageImporter(storeAt: store.url, types: [Room.self]).importObjects(into: garage)
     // Rooms have no status here.
     #expect(report.failures.isEmpty && report.notices.map(\.identifier) == ["1"])
+    #expect(report.notices[0].reason.contains("Room is not Syncable"))
     let milliseconds = UInt64((700_000_123.25 + 978_307_200) * 1000)
     let time = withUnsafeBytes(of: milliseconds.littleEndian) { Array($0.prefix(6)) }
     let records = try storage.read { transaction in
@@ -197,6 +198,18 @@ private func takeApart(_ citizens: [Citizen], _ vessels: [Vessel]) {
       return records
     }
     #expect(records.contains { $0.count > 12 && Array($0[6..<12]) == time })
+  }
+
+  @Test func statusesThatAreNoneAreReported() throws {
+    let store = try OldStore()
+    try store.add("MCVessel", "a", "{\"name\":\"a\"}", status: 9)
+    try store.add("MCVessel", "b", "{\"name\":\"b\"}", status: nil)
+    let garage = try Garage(MemoryStorage())
+    let importer = GarageStorageImporter(storeAt: store.url, types: [], names: names)
+    let report = try importer.importObjects(into: garage)
+    #expect(report.failures.isEmpty && report.notices.map(\.identifier) == ["a"])
+    #expect(report.notices[0].reason.contains("no such status"))
+    #expect(try garage.retrieveAll(Vessel.self, withStatus: .undetermined).map(\.name) == ["a", "b"])
   }
 
   @Test func identifiersAreConverted() throws {
