@@ -55,10 +55,19 @@ static void compress(uint32_t state[8], const uint8_t *block) {
   state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
 
-void garage_sha256(const void *bytes, size_t count, uint8_t out[32]) {
-  // Section 5.3.3.
-  uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+// Section 5.3.3.
+static const uint32_t INITIAL[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
+void garage_sha256_begin(const uint8_t block[64], uint32_t state[8]) {
+  memcpy(state, INITIAL, sizeof INITIAL);
+  compress(state, block);
+}
+
+// The digest of `before` bytes, a multiple of 64, which led to `initial`, and `count` more.
+static void finish(const uint32_t initial[8], size_t before, const void *bytes, size_t count, uint8_t out[32]) {
+  uint32_t state[8];
+  memcpy(state, initial, sizeof state);
   const uint8_t *p = bytes;
   size_t rest = count;
   for (; rest >= 64; rest -= 64, p += 64) compress(state, p);
@@ -68,7 +77,7 @@ void garage_sha256(const void *bytes, size_t count, uint8_t out[32]) {
   if (rest > 0) memcpy(tail, p, rest);
   tail[rest] = 0x80;
   size_t tail_count = rest < 56 ? 64 : 128;
-  uint64_t bits = (uint64_t)count * 8;
+  uint64_t bits = (uint64_t)(before + count) * 8;
   store_big_endian(tail + tail_count - 8, (uint32_t)(bits >> 32));
   store_big_endian(tail + tail_count - 4, (uint32_t)bits);
   compress(state, tail);
@@ -76,3 +85,9 @@ void garage_sha256(const void *bytes, size_t count, uint8_t out[32]) {
 
   for (int i = 0; i < 8; i++) store_big_endian(out + 4 * i, state[i]);
 }
+
+void garage_sha256_end(const uint32_t state[8], const void *bytes, size_t count, uint8_t out[32]) {
+  finish(state, 64, bytes, count, out);
+}
+
+void garage_sha256(const void *bytes, size_t count, uint8_t out[32]) { finish(INITIAL, 0, bytes, count, out); }

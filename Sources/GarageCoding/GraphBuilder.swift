@@ -6,6 +6,7 @@ internal import CGarage
 struct GraphBuilder: ~Copyable {
   private var keyPrefix: UInt8 = 0
   private var time: UInt64 = 0
+  private var writesWholeIdentifiers = false
   private var bytes = PlainStack<UInt8>()
   private var records = PlainStack<EncodedGraph.Record>()
   /// The tags of the record under construction's reference table.
@@ -19,10 +20,13 @@ struct GraphBuilder: ~Copyable {
   private var tagList: (digests: [UInt64], tags: [TypeTag]) = ([], [])
   private var shapeList: (digests: [UInt64], shapes: [(digest: UInt64, text: [UInt8])]) = ([], [])
 
-  /// - Parameter time: milliseconds since 1970-01-01 UTC.
-  mutating func begin(keyPrefix: UInt8, time: UInt64) {
+  /// - Parameters:
+  ///   - time: milliseconds since 1970-01-01 UTC.
+  ///   - writesWholeIdentifiers: whether every record holds its identifier, and not only those that keys hold cut.
+  mutating func begin(keyPrefix: UInt8, time: UInt64, writesWholeIdentifiers: Bool) {
     self.keyPrefix = keyPrefix
     self.time = time
+    self.writesWholeIdentifiers = writesWholeIdentifiers
   }
 
   mutating func forget() {
@@ -55,14 +59,14 @@ struct GraphBuilder: ~Copyable {
     let facts = graph.pointee.entries[number].facts
     let tags = try tags(of: facts)
     let identifier = graph.pointee.identities.identifier(of: number)
-    let isCut = Identifier.isCut(byteCount: identifier.count)
+    let isWritten = writesWholeIdentifiers || Identifier.isCut(byteCount: identifier.count)
     let keyStart = bytes.count
     bytes.append(keyPrefix)
     bytes.append(digest: tags.identity.digest)
     Identifier.withKeyForm(of: identifier) { bytes.append($0) }
     let start = bytes.count
     writeHeader(
-      isCut ? identifier : nil, tags, status, version: facts._withUnsafeGuaranteedRef { $0.version }, graph)
+      isWritten ? identifier : nil, tags, status, version: facts._withUnsafeGuaranteedRef { $0.version }, graph)
     let bodyStart = bytes.count
     bytes.append(body)
     seal(keyStart: keyStart, start: start, bodyStart: bodyStart)

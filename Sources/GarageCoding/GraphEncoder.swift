@@ -13,6 +13,7 @@ public final class GraphEncoder: Sendable {
   let userInfo: [CodingUserInfoKey: any Sendable]
   let keyPrefix: UInt8
   private let fixedTime: UInt64?
+  private let writesWholeIdentifiers: Bool
 
   /// - Parameters:
   ///   - keyPrefix: a byte to stand before each record's key, whose meaning is the caller's.
@@ -21,12 +22,19 @@ public final class GraphEncoder: Sendable {
     self.init(keyPrefix: keyPrefix, userInfo: userInfo, fixedTime: nil)
   }
 
-  /// - Parameter fixedTime: what every record says of when it was encoded, in milliseconds since 1970-01-01
-  ///   UTC, for bytes that are compared; nil asks the clock.
-  package init(keyPrefix: UInt8, userInfo: [CodingUserInfoKey: any Sendable], fixedTime: UInt64?) {
+  /// - Parameters:
+  ///   - fixedTime: what every record says of when it was encoded, in milliseconds since 1970-01-01 UTC, for
+  ///     bytes that are compared; nil asks the clock.
+  ///   - writesWholeIdentifiers: whether every record holds its identifier, because the keys that records are put
+  ///     under do not.
+  package init(
+    keyPrefix: UInt8, userInfo: [CodingUserInfoKey: any Sendable], fixedTime: UInt64?,
+    writesWholeIdentifiers: Bool = false
+  ) {
     self.keyPrefix = keyPrefix
     self.userInfo = userInfo
     self.fixedTime = fixedTime
+    self.writesWholeIdentifiers = writesWholeIdentifiers
   }
 
   /// Encodes the graph of everything that can be reached from `roots`.
@@ -87,7 +95,8 @@ public final class GraphEncoder: Sendable {
   ) throws -> EncodedGraph {
     let (graph, builder) = (core.graph, core.builder)
     builder.pointee.begin(
-      keyPrefix: keyPrefix, time: time ?? fixedTime ?? UInt64(max(0, Date().timeIntervalSince1970 * 1000)))
+      keyPrefix: keyPrefix, time: time ?? fixedTime ?? UInt64(max(0, Date().timeIntervalSince1970 * 1000)),
+      writesWholeIdentifiers: writesWholeIdentifiers)
     while let number = graph.pointee.beginNext() {
       guard try isIncluded(number) else { continue }
       if core.state.pointee.hasDateStrategy { core.currentEntry = number }

@@ -61,7 +61,7 @@ public struct RecordContent: Sendable {
     var parts = RecordParts()
     parts.syncStatusFlags = header.syncStatus?.recordFlags ?? 0
     parts.time = header.modificationTime
-    parts.fullIdentifier = identifier.isCut ? identifier.bytes : nil
+    parts.fullIdentifier = identifier.isCut || header.fullIdentifier != nil ? identifier.bytes : nil
     parts.concreteTag = header.concreteTag
     parts.references = references
     parts.typeVersion = header.typeVersion

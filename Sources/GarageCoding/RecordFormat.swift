@@ -5,9 +5,9 @@ internal import CGarage
 /// ```
 /// 0   | version | 1
 /// 1   | flags   | see Flag
-/// 2   | CRC-32C | of the key (tag and identifier as they stand there), bytes 0 and 1, and bytes 6 to the end
+/// 2   | CRC-32C | of the key (tag, and key form of the identifier, also where it is hidden), bytes 0 and 1, and bytes 6 to the end
 /// 6   | 6 bytes | modification time, milliseconds since 1970-01-01 UTC
-/// 12  | fullIdentifier: varint length, the whole identifier, where the key holds it cut
+/// 12  | fullIdentifier: varint length, the whole identifier, where the key holds it cut or hides it
 ///     | concrete: 8 bytes, the digest of the object's own type tag, where it is not the identity space's
 ///     | references: the reference table
 ///     | shapes: varint count, 8 bytes each: the digests of the shapes that maps name by index

@@ -54,6 +54,15 @@ struct ParsedRecord {
 
   var syncStatus: SyncStatus? { SyncStatus(recordFlags: flags) }
 
+  /// Where a record holds its whole identifier, which is all that is looked at; nil where it does not.
+  static func wholeIdentifier(in record: UnsafeRawBufferPointer) -> Range<Int>? {
+    guard record.count > RecordFormat.fixedByteCount, let base = record.baseAddress,
+      record[1] & RecordFormat.Flag.hasFullIdentifier != 0
+    else { return nil }
+    var at = RecordFormat.fixedByteCount
+    return try? readBytes(base, &at, record.count)
+  }
+
   /// Visits the reference table in its order.
   @inline(__always)
   func forEachReference(_ visit: (ReferenceKind, UInt64, UnsafeRawBufferPointer) throws -> Void) throws {
@@ -158,7 +167,7 @@ public struct RecordHeader: Sendable {
   public var modificationTime: Int64
   /// The stored sync status, for types that have one.
   public var syncStatus: SyncStatus?
-  /// The whole identifier, where the key holds it cut.
+  /// The whole identifier, where the key holds it cut or hides it.
   public var fullIdentifier: Identifier?
   /// The version that the object's type had when the object was parked: 0 where it had none.
   public var typeVersion: Int

@@ -8,8 +8,8 @@ public import GarageDriver
 /// ```
 /// Every value is sealed by a ``Sealer`` before the wrapped storage gets it, and bound to its key: changed, swapped
 /// or copied values are refused with ``GarageDriver/StorageError/Kind/tampered``. **Keys stay readable**, as does
-/// how many entries there are and how large they are. `Docs/Encryption.md` says what that means for a garage, and
-/// what an attacker can do all the same.
+/// how many entries there are and how large they are. `Docs/Encryption.md` says what that means for a garage, which
+/// can hide what its keys hold (`hidesIdentifiers`), and what an attacker can do all the same.
 ///
 /// It keeps every promise of ``GarageDriver/StorageDriver`` that the wrapped storage keeps. Its largest value is
 /// smaller than that storage's by what the sealer adds.

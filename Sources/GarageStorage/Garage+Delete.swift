@@ -104,7 +104,7 @@ extension WriteAccess {
   func removeRecords(_ tags: [UInt64], _ identifier: Identifier) throws -> Bool {
     var isRemoved = false
     for tag in tags {
-      if try removeRecord(KeyLayout.record(tag: tag, identifier)) { isRemoved = true }
+      if try removeRecord(garage.objectKeys.record(tag: tag, identifier)) { isRemoved = true }
     }
     return isRemoved
   }

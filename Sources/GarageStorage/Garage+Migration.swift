@@ -50,6 +50,8 @@ struct RecordMigration {
 
   init(_ access: WriteAccess) { self.access = access }
 
+  private var objectKeys: ObjectKeys { access.garage.objectKeys }
+
   /// Migrates records from a place on, and says what was done and where to go on.
   func migrate<T: Codable>(_ type: T.Type, from place: Place) throws -> (MigrationReport, Place) {
     var migration = self
@@ -104,16 +106,20 @@ struct RecordMigration {
     do {
       guard let record = try access.transaction.value(for: key) else { return }
       let keyBytes = key.bytes.span.bytes
-      let identifier = keyBytes.extracting(KeyLayout.identifierOffset..<keyBytes.byteCount)
-      let object = try session.object(
-        type, tag: KeyLayout.tag(inRecordKey: keyBytes), keyIdentifier: identifier, record: record.span.bytes)
+      let bytes = record.span.bytes
+      let object = try objectKeys.withIdentifier(of: keyBytes, bytes, typeName: stored.name) { identifier in
+        try session.object(
+          type, tag: KeyLayout.tag(inRecordKey: keyBytes), keyIdentifier: identifier, record: bytes)
+      }
       // A record of another class.
       guard let object else { return }
       let isRewritten = try rewrite(object, record, key, stored)
       if isRewritten { report.rewritten += 1 } else { report.unchanged += 1 }
     } catch {
       if isFailureOfStore(error) { throw error }
-      let identifier = Identifier.description(ofKeyBytes: Array(key.bytes[KeyLayout.identifierOffset...]))
+      let identifier = try access.transaction.withValue(for: key) {
+        objectKeys.identifierText(of: key.bytes.span.bytes, $0)
+      }
       report.fail(stored.name, identifier, translated(error))
     }
   }
@@ -127,19 +133,21 @@ struct RecordMigration {
       identity, formerTags in
       // Objects that are there are not this record's business.
       for tag in [identity.tag] + formerTags {
-        let target = KeyLayout.record(tag: tag, identity.identifier)
+        let target = try objectKeys.record(tag: tag, identity.identifier)
         if try transaction.withValue(for: target, { $0 != nil }) { return false }
       }
       return true
     }
     guard let own = graph.records.first else { return false }
     let oldKey = key.bytes.span.bytes
-    let renewed = try RecordHeader.record(
-      graph.bytes.span.bytes.extracting(own.value),
-      underKey: graph.keys.span.bytes.extracting((own.key.lowerBound + 1)..<own.key.upperBound),
-      replacing: record.span.bytes, tag: KeyLayout.tag(inRecordKey: oldKey),
-      keyIdentifier: oldKey.extracting(KeyLayout.identifierOffset..<oldKey.byteCount), under: stored.tag,
-      typeName: stored.name)
+    let oldRecord = record.span.bytes
+    let renewed = try objectKeys.withIdentifier(of: oldKey, oldRecord, typeName: stored.name) { identifier in
+      try RecordHeader.record(
+        graph.bytes.span.bytes.extracting(own.value),
+        underKey: graph.keys.span.bytes.extracting((own.key.lowerBound + 1)..<own.key.upperBound),
+        replacing: oldRecord, tag: KeyLayout.tag(inRecordKey: oldKey), keyIdentifier: identifier,
+        under: stored.tag, typeName: stored.name)
+    }
     let newKey = KeyLayout.record(tag: stored.tag, sameIdentifierAs: oldKey)
     if newKey == key && renewed == record { return false }
     try access.put(graph, leavingOut: 0)

@@ -105,6 +105,14 @@ extension WriteAccess {
       try StoredTexts.put(text, name, in: transaction)
       pending.newTexts.insert(name)
     }
+    if garage.objectKeys.hidesIdentifiers {
+      try putRecords(of: garage.objectKeys.hiding(graph), leavingOut: leavingOut)
+    } else {
+      try putRecords(of: graph, leavingOut: leavingOut)
+    }
+  }
+
+  private func putRecords(of graph: EncodedGraph, leavingOut: Int?) throws {
     let (keys, bytes) = (graph.keys.span.bytes, graph.bytes.span.bytes)
     var statuses: SyncStatusChanges?
     for index in graph.recordsInKeyOrder() where index != leavingOut {

@@ -66,6 +66,7 @@ private struct TypeRenaming {
   }
 
   private var transaction: any WriteTransaction { access.transaction }
+  private var objectKeys: ObjectKeys { access.garage.objectKeys }
 
   func run() throws -> MigrationReport {
     if old == concrete { return report }
@@ -92,7 +93,8 @@ private struct TypeRenaming {
         let bytes = key.bytes.span.bytes
         let new = KeyLayout.record(tag: space.digest, sameIdentifierAs: bytes)
         if try transaction.withValue(for: new, { $0 != nil }) {
-          throw GarageError.identifierConflict(type: name, identifier: identifier(bytes), oldName: old.name)
+          let identifier = try transaction.withValue(for: key) { objectKeys.identifierText(of: bytes, $0) }
+          throw GarageError.identifierConflict(type: name, identifier: identifier, oldName: old.name)
         }
       }
     }
@@ -107,18 +109,18 @@ private struct TypeRenaming {
         let bytes = key.bytes.span.bytes
         do {
           let isSubclass = space != concrete
-          let changed = try RecordHeader.record(
-            record.span.bytes, tag: old.digest,
-            keyIdentifier: bytes.extracting(KeyLayout.identifierOffset..<bytes.byteCount),
-            movedTo: space.digest,
-            concreteTag: { $0 ?? (isSubclass ? concrete.digest : nil) }, renaming: [old.digest: space.digest],
-            typeName: name)
+          let changed = try objectKeys.withIdentifier(of: bytes, record.span.bytes, typeName: name) {
+            try RecordHeader.record(
+              record.span.bytes, tag: old.digest, keyIdentifier: $0, movedTo: space.digest,
+              concreteTag: { $0 ?? (isSubclass ? concrete.digest : nil) },
+              renaming: [old.digest: space.digest], typeName: name)
+          }
           let newKey = KeyLayout.record(tag: space.digest, sameIdentifierAs: bytes)
           try access.moveRecord(key, to: newKey, changed ?? record)
           moved.rewritten += 1
         } catch {
           if isFailureOfStore(error) { throw error }
-          moved.fail(name, identifier(bytes), translated(error))
+          moved.fail(name, objectKeys.identifierText(of: bytes, record.span.bytes), translated(error))
         }
       }
     }
@@ -129,14 +131,15 @@ private struct TypeRenaming {
   private func changedRecord(_ key: RawSpan, _ record: RawSpan) throws -> (record: [UInt8], isOfType: Bool)? {
     let tag = KeyLayout.tag(inRecordKey: key)
     var isOfType = false
-    let changed = try RecordHeader.record(
-      record, tag: tag, keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount),
-      movedTo: tag,
-      concreteTag: { concreteTag in
-        guard concreteTag == old.digest else { return concreteTag }
-        isOfType = true
-        return concrete == space ? nil : concrete.digest
-      }, renaming: moves ? [old.digest: space.digest] : [:], typeName: name)
+    let changed = try objectKeys.withIdentifier(of: key, record, typeName: name) { identifier in
+      try RecordHeader.record(
+        record, tag: tag, keyIdentifier: identifier, movedTo: tag,
+        concreteTag: { concreteTag in
+          guard concreteTag == old.digest else { return concreteTag }
+          isOfType = true
+          return concrete == space ? nil : concrete.digest
+        }, renaming: moves ? [old.digest: space.digest] : [:], typeName: name)
+    }
     if isOfType && tag != space.digest {
       throw GarageError.invalidTypeTag(
         type: name,
@@ -182,7 +185,7 @@ private struct TypeRenaming {
         } catch let error as GraphCodingError {
           // Damaged, and left to whoever reads it. What did not move was reported.
           if moves && KeyLayout.tag(inRecordKey: key) == old.digest { return .continue }
-          report.fail(name, identifier(key), translated(error))
+          report.fail(name, objectKeys.identifierText(of: key, record), translated(error))
         }
         if changes.count < 256 && byteCount < 8 << 20 { return .continue }
         isAtEnd = false
@@ -207,10 +210,5 @@ private struct TypeRenaming {
       try visit(keys)
       range.lowerBound = last.bytes + [0]
     }
-  }
-
-  private func identifier(_ key: RawSpan) -> String {
-    Identifier.description(
-      ofKeyBytes: [UInt8](copying: key.extracting(KeyLayout.identifierOffset..<key.byteCount)))
   }
 }

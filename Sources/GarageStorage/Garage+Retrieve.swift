@@ -129,12 +129,10 @@ extension ReadAccess {
     _ type: T.Type, _ tag: UInt64, _ identifier: RawSpan, _ found: (consuming T) throws -> Void
   ) throws {
     let (session, _) = makeSession()
-    try KeyLayout.withRecordKey(tag: tag, identifier) { key in
+    try garage.objectKeys.withRecordKey(tag: tag, identifier) { key in
       try transaction.withValue(for: key) { record in
         guard let record else { return }
-        let object = try session.object(
-          type, tag: tag, keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount),
-          record: record)
+        let object = try session.object(type, tag: tag, keyIdentifier: identifier, record: record)
         if let object { try found(object) }
       }
     }
@@ -145,12 +143,13 @@ extension ReadAccess {
     let stored = try StoredType.of(type)
     let (session, source) = makeSession()
     func object(_ tag: UInt64) throws -> T? {
-      if fetchesAhead { try source.prefetch(KeyLayout.record(tag: tag, identifier)) }
+      if fetchesAhead { try source.prefetch(garage.objectKeys.record(tag: tag, identifier)) }
       return try session.object(type, RecordIdentity(tag: tag, identifier: identifier))
     }
     if stored.tags.count == 1 && (tag == nil || tag == stored.tag) { return try object(stored.tag) }
     for tag in stored.tags + (tag.map { [$0] } ?? []) {
-      let isThere = try transaction.withValue(for: KeyLayout.record(tag: tag, identifier)) { $0 != nil }
+      let key = try garage.objectKeys.record(tag: tag, identifier)
+      let isThere = try transaction.withValue(for: key) { $0 != nil }
       if isThere { return try object(tag) }
     }
     return nil
@@ -166,15 +165,17 @@ extension ReadAccess {
     let (session, source) = makeSession()
     var limit = SessionLimit()
     let mayChange = isWriting && !inOneSession
-    try visitRecords(StoredType.of(type), source, mayChange: mayChange) { key, record in
+    let stored = try StoredType.of(type)
+    try visitRecords(stored, source, mayChange: mayChange) { key, record in
       if !inOneSession {
         // A writer's objects may have changed since they were decoded behind another one.
         if mayChange { session.reset() } else { limit.resetIfReached(session, source) }
       }
       source.countRecord(record.byteCount)
-      return try session.object(
-        type, tag: KeyLayout.tag(inRecordKey: key),
-        keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount), record: record)
+      return try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) { identifier in
+        try session.object(
+          type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+      }
     } visit: {
       try visit($0)
     }
@@ -247,7 +248,7 @@ extension ReadAccess {
   var fetchesAhead: Bool { garage.store.driver.info.roundTripsAreExpensive }
 
   func makeSession() -> (GraphDecodingSession, TransactionSource) {
-    let source = TransactionSource(transaction, texts: garage.texts)
+    let source = TransactionSource(transaction, texts: garage.texts, keys: garage.objectKeys)
     let session = GraphDecodingSession(
       source: source, types: garage.types.registered, userInfo: garage.userInfo,
       dates: garage.dateDecodingStrategy)

@@ -30,6 +30,8 @@ public final class Garage: Sendable {
   let store: SavingStore
   /// Turns objects into records.
   let encoder: GraphEncoder
+  /// The keys that objects are kept under.
+  let objectKeys: ObjectKeys
   /// The types the garage was told about.
   let types: KnownTypes
   /// The texts of type tags and shapes in the store.
@@ -53,21 +55,26 @@ public final class Garage: Sendable {
   ///   - dateEncodingStrategy: how dates are encoded; by default exactly. See
   ///     ``withDateEncodingStrategy(_:_:)``.
   ///   - dateDecodingStrategy: how dates are decoded that were not encoded exactly.
+  ///   - hidesIdentifiers: whether a keyed hash stands in the keys of the storage in place of identifiers, which
+  ///     a sealed storage leaves readable. It takes one, and is settled when the garage is made; a garage that
+  ///     hides them does so however it is opened. See ``hidesIdentifiers``.
   /// - Throws: ``GarageError/notAGarage(driver:)`` for a store that holds something else,
   ///   ``GarageError/newerFormat(version:driver:)``, ``GarageError/damagedMetadata(driver:)``,
   ///   ``GarageError/sealed(driver:)`` for a sealed one without its key,
   ///   ``GarageError/noGarage(driver:)`` for an empty one that is opened for reading only,
+  ///   ``GarageError/identifiersNotHidden(driver:reason:)`` where they were to be and cannot,
   ///   ``GarageError/invalidTypeTag(type:reason:)`` for `types` whose tags are in conflict, and
   ///   ``GarageError/storage(_:)``. Whatever is thrown, the store is as it was.
   public convenience init(
     _ driver: any StorageDriver, types: [any Codable.Type] = [],
     userInfo: [CodingUserInfoKey: any Sendable] = [:],
     dateEncodingStrategy: JSONEncoder.DateEncodingStrategy = .deferredToDate,
-    dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate
+    dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate,
+    hidesIdentifiers: Bool = false
   ) throws {
     try self.init(
       driver, types: types, userInfo: userInfo, fixedTime: nil,
-      dates: (dateEncodingStrategy, dateDecodingStrategy))
+      dates: (dateEncodingStrategy, dateDecodingStrategy), hiding: hidesIdentifiers ? .required : .asStored)
   }
 
   /// - Parameter fixedTime: the time that everything written bears, in milliseconds since 1970-01-01 UTC, for
@@ -77,33 +84,23 @@ public final class Garage: Sendable {
     fixedTime: UInt64?,
     dates: (encoding: DateEncodingStrategy, decoding: DateDecodingStrategy) = (
       .deferredToDate, .deferredToDate
-    )
+    ), hiding: IdentifierHiding = .asStored
   ) throws {
     store = SavingStore(driver)
-    encoder = GraphEncoder(
-      keyPrefix: KeyLayout.Space.record.rawValue, userInfo: userInfo, fixedTime: fixedTime)
     self.userInfo = userInfo
     self.dates = dates
     self.types = try translatingErrors { try KnownTypes(types) }
-    try translatingErrors { try Garage.prepare(driver, fixedTime) }
+    objectKeys = try translatingErrors { try ObjectKeys(opening: driver, hiding, fixedTime: fixedTime) }
+    encoder = GraphEncoder(
+      keyPrefix: KeyLayout.Space.record.rawValue, userInfo: userInfo, fixedTime: fixedTime,
+      writesWholeIdentifiers: objectKeys.hidesIdentifiers)
   }
 
-  /// Makes sure that the store is a garage of a format we know.
-  private static func prepare(_ driver: any StorageDriver, _ fixedTime: UInt64?) throws {
-    let name = driver.info.name
-    if try driver.read({ try StoreMetadata(in: $0, driver: name) }) != nil { return }
-    if driver.info.isReadOnly { throw GarageError.noGarage(driver: name) }
-    try retrying {
-      try driver.write { transaction in
-        // Another process may have been first.
-        if try StoreMetadata(in: transaction, driver: name) == nil {
-          let now = fixedTime ?? UInt64(max(0, Date().timeIntervalSince1970 * 1000))
-          try transaction.put(StoreMetadata(creationTime: now).bytes, for: StoreMetadata.key)
-        }
-        return .commit(())
-      }
-    }
-  }
+  /// Whether keyed hashes stand in the storage's keys in place of identifiers, so that nobody reads these there.
+  ///
+  /// Everything works as it does otherwise, except that objects come in no order that says anything, though always
+  /// in the same. `Docs/Encryption.md` says what stays readable all the same.
+  public var hidesIdentifiers: Bool { objectKeys.hidesIdentifiers }
 
   /// Ends the use of the store. Later calls throw ``GarageError/closed``; closing again does nothing.
   ///

@@ -74,6 +74,8 @@ public enum GarageError: Error, Hashable, Sendable {
   case noGarage(driver: String)
   /// The store is sealed (encrypted), and was opened without `SealedStorage`.
   case sealed(driver: String)
+  /// Identifiers were to be hidden, and cannot be: the storage is not sealed, or the garage was made without.
+  case identifiersNotHidden(driver: String, reason: String)
   /// The garage was closed.
   case closed
 
@@ -207,6 +209,8 @@ extension GarageError: CustomStringConvertible {
       The garage (\(driver)) is sealed, and was opened as a plain one. Nothing was changed. Open it with \
       SealedStorage and the key that it was sealed with.
       """
+    case .identifiersNotHidden(let driver, let reason):
+      "The garage (\(driver)) does not hide identifiers: \(reason)"
     case .closed:
       "The garage was closed. Open it again to use it."
     case .nestedWrite:
@@ -268,6 +272,7 @@ extension GarageError: CustomNSError {
     case .noGarage: 32
     case .closed: 33
     case .sealed: 34
+    case .identifiersNotHidden: 35
     case .nestedWrite: 40
     case .transactionEnded: 41
     case .unsavedChangesDiscarded: 42

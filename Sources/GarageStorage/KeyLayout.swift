@@ -1,11 +1,12 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// Which bytes form which key. Nothing else in the library knows.
+/// Which bytes form which key. Nothing else in the library knows, but for the identifiers of objects: what stands
+/// for them is ``ObjectKeys``' to say.
 ///
 /// The first byte of a key names its space. Numbers are big-endian, so that keys sort as what they hold.
 /// ```
-/// metadata      | 00 | name, ASCII |                             see StoreMetadata
+/// metadata      | 00 | name, ASCII |                             see StoreMetadata, HidingMetadata
 /// tag text      | 01 | tag 8 |                                   → the tag's name, UTF-8
 /// shape text    | 02 | shape 8 |                                 → the shape's text
 /// record        | 10 | tag 8 | identifier ≤ 240 |                → a record, see Docs/Format.md
@@ -15,8 +16,8 @@ internal import GarageDriver
 /// reserved      | 40 | sequence number 8 |                       changes
 /// ```
 /// `tag` is the digest of the name of an identity space (`TypeTag`), `identifier` the key form of an
-/// `Identifier`, at most 240 bytes. The longest layout, an index entry, so has 497 bytes, which is within the
-/// 511 that every driver takes.
+/// `Identifier`, at most 240 bytes, or in a garage that hides them a hash of 16 bytes. The longest layout, an index
+/// entry, so has 497 bytes, which is within the 511 that every driver takes.
 ///
 /// Texts are named by the digest of their content. They are never removed, because records of any age and
 /// other processes count on them.
@@ -47,12 +48,7 @@ enum KeyLayout {
   /// Where in a record's key the identifier begins; it goes to the end.
   static let identifierOffset = 9
 
-  /// The record of one object.
-  static func record(tag: UInt64, _ identifier: Identifier) -> StorageKey {
-    StorageKey(prefix(.record, tag) + identifier.keyBytes)
-  }
-
-  /// Lends the key of one object's record, made on the stack. `identifier` is in its key form.
+  /// Lends the key of one object's record, made on the stack. `identifier` is as it stands there.
   @inline(__always)
   static func withRecordKey<R>(
     tag: UInt64, _ identifier: RawSpan, _ body: (RawSpan) throws -> R

@@ -10,9 +10,12 @@ struct PrefetchedRecords {
   /// Where so many bytes are fetched the rest of the graph is left to be asked for one by one.
   private static let byteLimit = 32 << 20
 
+  private let objectKeys: ObjectKeys
   /// By key; nil for those that are known to be missing.
   private var records: [StorageKey: [UInt8]?] = [:]
   private var byteCount = 0
+
+  init(_ objectKeys: ObjectKeys) { self.objectKeys = objectKeys }
 
   var isEmpty: Bool { records.isEmpty }
 
@@ -61,14 +64,15 @@ struct PrefetchedRecords {
   private func note(_ key: StorageKey, _ record: [UInt8], _ wanted: inout Set<StorageKey>) {
     let keyBytes = key.bytes.span.bytes
     // A record that cannot be read is the decoder's to report.
-    try? RecordHeader.forEachReference(
-      tag: KeyLayout.tag(inRecordKey: keyBytes),
-      keyIdentifier: keyBytes.extracting(KeyLayout.identifierOffset..<keyBytes.byteCount),
-      record: record.span.bytes, typeName: ""
-    ) { kind, target in
-      if kind == .lazy { return }
-      let key = KeyLayout.record(tag: target.tag, target.identifier)
-      if records[key] == nil { wanted.insert(key) }
+    try? objectKeys.withIdentifier(of: keyBytes, record.span.bytes, typeName: "") { identifier in
+      try RecordHeader.forEachReference(
+        tag: KeyLayout.tag(inRecordKey: keyBytes), keyIdentifier: identifier, record: record.span.bytes,
+        typeName: ""
+      ) { kind, target in
+        if kind == .lazy { return }
+        let key = try objectKeys.record(tag: target.tag, target.identifier)
+        if records[key] == nil { wanted.insert(key) }
+      }
     }
   }
 }

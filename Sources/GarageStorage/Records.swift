@@ -8,7 +8,7 @@ extension ReadAccess {
   func recordKey<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws -> StorageKey? {
     let stored = try StoredType.of(type)
     for tag in stored.tags {
-      let key = KeyLayout.record(tag: tag, identifier)
+      let key = try garage.objectKeys.record(tag: tag, identifier)
       let isThere = try transaction.withValue(for: key) { $0 != nil }
       if isThere { return try isRecord(key, of: type, stored) ? key : nil }
     }
@@ -60,13 +60,9 @@ extension ReadAccess {
   ) throws -> Bool {
     if !stored.sharesSpaceWithSuperclass { return true }
     let bytes = key.bytes.span.bytes
-    let identifier = bytes.extracting(KeyLayout.identifierOffset..<bytes.byteCount)
     let concreteTag = try transaction.withValue(for: bytes) { record -> UInt64? in
       guard let record else { return nil }
-      return try RecordHeader(
-        tag: KeyLayout.tag(inRecordKey: bytes), keyIdentifier: identifier, record: record,
-        typeName: stored.name
-      ).concreteTag
+      return try garage.objectKeys.header(of: bytes, record, typeName: stored.name).concreteTag
     }
     // Without one the record is of the topmost class.
     guard let concreteTag else { return false }
@@ -76,6 +72,6 @@ extension ReadAccess {
     throw GarageError.unregisteredClass(
       tag: name.map { String(decoding: $0, as: UTF8.self) } ?? hexadecimal(concreteTag),
       type: stored.name,
-      identifier: Identifier.description(ofKeyBytes: [UInt8](copying: identifier)))
+      identifier: try transaction.withValue(for: bytes) { garage.objectKeys.identifierText(of: bytes, $0) })
   }
 }

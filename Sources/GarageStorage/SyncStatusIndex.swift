@@ -36,7 +36,7 @@ extension WriteAccess {
     try transaction.withValue(for: key) { record in
       guard let record else { return [] }
       // What is damaged may have any.
-      guard let header = try? RecordHeader(recordKey: key, record: record, typeName: "") else {
+      guard let header = try? garage.objectKeys.header(of: key, record, typeName: "") else {
         return SyncStatus.allCases
       }
       return header.syncStatus.map { [$0] } ?? []
@@ -72,10 +72,11 @@ extension WriteAccess {
       let keyBytes = key.bytes.span.bytes
       let record = try transaction.withValue(for: key) { record in
         guard let record else { return nil as [UInt8]? }
-        return try RecordHeader.record(
-          record, settingSyncStatus: status, tag: KeyLayout.tag(inRecordKey: keyBytes),
-          keyIdentifier: keyBytes.extracting(KeyLayout.identifierOffset..<keyBytes.byteCount),
-          typeName: object.stored.name)
+        return try garage.objectKeys.withIdentifier(of: keyBytes, record, typeName: object.stored.name) {
+          try RecordHeader.record(
+            record, settingSyncStatus: status, tag: KeyLayout.tag(inRecordKey: keyBytes), keyIdentifier: $0,
+            typeName: object.stored.name)
+        }
       }
       guard let record else { throw nothing(object.stored.name, object.identifier) }
       changes.note(keyBytes, from: try indexedStatuses(keyBytes), to: status)
@@ -92,7 +93,7 @@ extension ReadAccess {
   /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none.
   func key(of object: ParkedObject) throws -> StorageKey {
     for tag in object.stored.tags {
-      let key = KeyLayout.record(tag: tag, object.identifier)
+      let key = try garage.objectKeys.record(tag: tag, object.identifier)
       if try transaction.withValue(for: key, { $0 != nil }) { return key }
     }
     throw GarageError.failedToRetrieveObject(object.stored.name, object.identifier.description)
@@ -104,7 +105,7 @@ extension ReadAccess {
       guard let record else {
         throw GarageError.failedToRetrieveObject(object.stored.name, "\(object.identifier)")
       }
-      return try RecordHeader(recordKey: key.bytes.span.bytes, record: record, typeName: object.stored.name)
+      return try garage.objectKeys.header(of: key.bytes.span.bytes, record, typeName: object.stored.name)
     }
   }
 
@@ -117,10 +118,10 @@ extension ReadAccess {
     var keys = RecordKeys(stored.tags, status, in: transaction)
     try visitRecords({ try keys.next() }, source, fetchingAhead: fetchesAhead) { key, record in
       guard try has(status, key, record, stored.name), try isCurrent(key, stored.tags) else { return nil }
-      return try session.object(
-        type, tag: KeyLayout.tag(inRecordKey: key),
-        keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount),
-        record: record)
+      return try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) { identifier in
+        try session.object(
+          type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+      }
     } visit: {
       try visit($0)
     }
@@ -135,10 +136,10 @@ extension ReadAccess {
       let type = try registeredType(of: key, record)
       guard try isCurrent(key, StoredType.of(type).tags) else { return nil }
       func object<T: Codable>(_ type: T.Type) throws -> T? {
-        try session.object(
-          type, tag: KeyLayout.tag(inRecordKey: key),
-          keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount),
-          record: record)
+        try garage.objectKeys.withIdentifier(of: key, record, typeName: "Syncable") { identifier in
+          try session.object(
+            type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+        }
       }
       return try object(type) as? any Syncable
     } visit: {
@@ -151,7 +152,7 @@ extension ReadAccess {
   {
     // Decoding it checks the rest.
     if RecordHeader.uncheckedSyncStatus(of: record) == status { return true }
-    return try RecordHeader(recordKey: key, record: record, typeName: typeName).syncStatus == status
+    return try garage.objectKeys.header(of: key, record, typeName: typeName).syncStatus == status
   }
 
   /// Whether no earlier tag of the type has a record of that identifier, which would be the one.
@@ -166,23 +167,12 @@ extension ReadAccess {
 
   /// The type of a record's object, from those that the garage was opened with.
   private func registeredType(of key: RawSpan, _ record: RawSpan) throws -> any Codable.Type {
-    let header = try RecordHeader(recordKey: key, record: record, typeName: "Syncable")
+    let header = try garage.objectKeys.header(of: key, record, typeName: "Syncable")
     let tag = header.concreteTag ?? KeyLayout.tag(inRecordKey: key)
     if let type = garage.types.type(tag: tag) { return type }
     let name = try garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
-    let identifier = key.extracting(KeyLayout.identifierOffset..<key.byteCount)
     throw GarageError.unregisteredClass(
       tag: name.map { String(decoding: $0, as: UTF8.self) } ?? hexadecimal(tag), type: "Syncable",
-      identifier: Identifier.description(ofKeyBytes: [UInt8](copying: identifier)))
-  }
-}
-
-extension RecordHeader {
-  /// Reads and checks the header of the record with this key.
-  init(recordKey key: RawSpan, record: RawSpan, typeName: String) throws {
-    try self.init(
-      tag: KeyLayout.tag(inRecordKey: key),
-      keyIdentifier: key.extracting(KeyLayout.identifierOffset..<key.byteCount), record: record,
-      typeName: typeName)
+      identifier: garage.objectKeys.identifierText(of: key, record))
   }
 }

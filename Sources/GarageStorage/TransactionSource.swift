@@ -5,18 +5,21 @@ internal import GarageDriver
 final class TransactionSource: RecordSource {
   private let transaction: any ReadTransaction
   private let texts: StoredTexts
+  private let keys: ObjectKeys
   /// The bytes of all records handed out, as a measure of what decoding them may hold.
   var recordByteCount = 0
   /// Records that need no round trip any more.
-  private var prefetched = PrefetchedRecords()
+  private var prefetched: PrefetchedRecords
 
-  init(_ transaction: any ReadTransaction, texts: StoredTexts) {
+  init(_ transaction: any ReadTransaction, texts: StoredTexts, keys: ObjectKeys) {
     self.transaction = transaction
     self.texts = texts
+    self.keys = keys
+    prefetched = PrefetchedRecords(keys)
   }
 
   func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
-    try KeyLayout.withRecordKey(tag: tag, keyIdentifier) { key in
+    try keys.withRecordKey(tag: tag, keyIdentifier) { key in
       if let known = prefetched.isEmpty ? nil : prefetched.record(StorageKey(key)) {
         guard let record = known else { return try body(nil) }
         return try body(record.span.bytes)

@@ -188,7 +188,8 @@ import Testing
 
   @Test func keysAreLaidOutAsDrawn() throws {
     let identifier = try #require(Identifier(bytes: [0x50] + Array("Sam".utf8)))
-    let key = KeyLayout.record(tag: 0x0102_0304_0506_0708, identifier)
+    let keys = ObjectKeys(hidingKey: nil)
+    let key = try keys.record(tag: 0x0102_0304_0506_0708, identifier)
     #expect(key.bytes == [0x10, 1, 2, 3, 4, 5, 6, 7, 8, 0x50] + Array("Sam".utf8))
     #expect(KeyLayout.tag(inRecordKey: key.bytes.span.bytes) == 0x0102_0304_0506_0708)
     #expect(KeyLayout.records(tag: 0x0102_0304_0506_0708).contains(key))
@@ -197,10 +198,10 @@ import Testing
     #expect(KeyLayout.text(TextName(kind: .tag, digest: 1)).bytes == [1, 0, 0, 0, 0, 0, 0, 0, 1])
     #expect(KeyLayout.text(TextName(kind: .shape, digest: 1)).bytes == [2, 0, 0, 0, 0, 0, 0, 0, 1])
     let long = try #require(Identifier(bytes: [0x50] + [UInt8](repeating: 0x61, count: 10_000)))
-    #expect(KeyLayout.record(tag: .max, long).bytes.count == 249)
+    #expect(try keys.record(tag: .max, long).bytes.count == 249)
     let other = KeyLayout.record(tag: 7, sameIdentifierAs: key.bytes.span.bytes)
     #expect(other.bytes == [0x10, 0, 0, 0, 0, 0, 0, 0, 7, 0x50] + Array("Sam".utf8))
-    try KeyLayout.withRecordKey(tag: 7, identifier.keyBytes.span.bytes) { lent in
+    try keys.withRecordKey(tag: 7, identifier.keyBytes.span.bytes) { lent in
       #expect([UInt8](copying: lent) == other.bytes)
     }
   }

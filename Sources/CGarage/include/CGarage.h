@@ -20,6 +20,12 @@ uint32_t garage_crc32c_portable(uint32_t seed, const void *_Nullable bytes, size
 // the canonical form of values.
 void garage_sha256(const void *_Nullable bytes, size_t count, uint8_t out[_Nonnull 32]);
 
+// The same in two steps: the state behind a first block of 64 bytes, to be kept, and the digest of that block and
+// `count` more bytes. A keyed hash begins with the same block each time.
+void garage_sha256_begin(const uint8_t block[_Nonnull 64], uint32_t state[_Nonnull 8]);
+void garage_sha256_end(const uint32_t state[_Nonnull 8], const void *_Nullable bytes, size_t count,
+                       uint8_t out[_Nonnull 32]);
+
 // How often this process image was forked since the first call of garage_watch_forks: a child sees a
 // larger number than the parent that opened its storages.
 void garage_watch_forks(void);

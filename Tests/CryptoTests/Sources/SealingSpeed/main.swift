@@ -1,5 +1,6 @@
 // How fast parking and retrieving are over a sealed storage, beside the same storage without seals:
-//   swift run --package-path Tests/CryptoTests --scratch-path .build-crypto -c release SealingSpeed [objects] [rounds]
+//   swift run --package-path Tests/CryptoTests --scratch-path .build-crypto -c release SealingSpeed [objects] [rounds] \
+//     [memory|sqlite|lmdb] [stack]
 import Crypto
 import Foundation
 import GarageCrypto
@@ -52,11 +53,17 @@ let count = CommandLine.arguments.count > 1 ? Int(CommandLine.arguments[1]) ?? 1
 let rounds = CommandLine.arguments.count > 2 ? Int(CommandLine.arguments[2]) ?? 5 : 5
 let all = people(count)
 let key = SymmetricKey(size: .bits256)
-let stacks: [(String, (any StorageDriver) throws -> any StorageDriver)] = [
-  ("plain", { $0 }),
-  ("AES-GCM", { try SealedStorage($0, sealer: AESGCMSealer(key: key)) }),
-  ("ChaChaPoly", { try SealedStorage($0, sealer: ChaChaPolySealer(key: key)) }),
+let bases = CommandLine.arguments.count > 3 ? [Base(rawValue: CommandLine.arguments[3])!] : Base.allCases
+let allStacks: [(String, (any StorageDriver) throws -> Garage)] = [
+  ("plain", { try Garage($0) }),
+  ("AES-GCM", { try Garage(SealedStorage($0, sealer: AESGCMSealer(key: key))) }),
+  ("ChaChaPoly", { try Garage(SealedStorage($0, sealer: ChaChaPolySealer(key: key))) }),
+  (
+    "AES-GCM-hiding",
+    { try Garage(SealedStorage($0, sealer: AESGCMSealer(key: key)), hidesIdentifiers: true) }
+  ),
 ]
+let stacks = allStacks.filter { CommandLine.arguments.count <= 4 || $0.0 == CommandLine.arguments[4] }
 var times: [String: [Double]] = [:]
 /// What is left when other programs disturb.
 var processorTimes: [String: [Double]] = [:]
@@ -78,12 +85,12 @@ func nanoseconds(_ clock: clockid_t) -> Double {
 }
 
 for round in 0...rounds {
-  for base in Base.allCases {
-    for (name, wrap) in stacks {
+  for base in bases {
+    for (name, open) in stacks {
       let folder = FileManager.default.temporaryDirectory.appending(path: "sealing-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       defer { try? FileManager.default.removeItem(at: folder) }
-      let garage = try Garage(wrap(base.open(folder)))
+      let garage = try open(base.open(folder))
       if round == 0 {
         try garage.parkAll(all.prefix(1000))
         continue
@@ -92,14 +99,18 @@ for round in 0...rounds {
       var found = 0
       try measure("\(base) \(name) retrieveAll") { found = try garage.retrieveAll(Person.self).count }
       precondition(found == count)
+      try measure("\(base) \(name) retrieve") {
+        for person in all where try garage.retrieve(Person.self, identifier: person.id) != nil { found -= 1 }
+      }
+      precondition(found == 0)
       try garage.close()
     }
   }
 }
 
 print("ns an object, median of \(rounds) rounds, \(count) objects; behind: processor time")
-for base in Base.allCases {
-  for verb in ["parkAll", "retrieveAll"] {
+for base in bases {
+  for verb in ["parkAll", "retrieveAll", "retrieve"] {
     let figures = stacks.map { name, _ in
       let name = "\(base) \(name) \(verb)"
       return (median(times[name]!), median(processorTimes[name]!))

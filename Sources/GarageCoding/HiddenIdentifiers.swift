@@ -1,0 +1,46 @@
+// What a garage needs whose keys do not hold identifiers: records that hold them, and keys of its own making.
+
+extension EncodedGraph {
+  /// Gives the records other keys.
+  ///
+  /// - Parameter replace: is lent a record's key, and appends the one that it is to have instead.
+  package mutating func replaceKeys(_ replace: (_ key: RawSpan, _ other: inout [UInt8]) throws -> Void)
+    rethrows
+  {
+    var other: [UInt8] = []
+    bytes.reserveCapacity(bytes.count + records.count * 32)
+    for index in records.indices {
+      other.removeAll(keepingCapacity: true)
+      try replace(bytes.span.bytes.extracting(records[index].key), &other)
+      records[index].key = bytes.count..<(bytes.count + other.count)
+      bytes += other
+    }
+  }
+}
+
+extension RecordHeader {
+  /// Lends the whole identifier that a record holds. Nothing else is checked, the checksum neither: that takes the
+  /// identifier.
+  ///
+  /// - Parameters:
+  ///   - typeName: names the type in errors.
+  ///   - name: names the object in errors.
+  /// - Throws: ``GraphCodingError/corrupt(type:identifier:reason:)`` where it holds none,
+  ///   ``GraphCodingError/newerFormat(type:identifier:version:)``, and what `body` throws.
+  package static func withUncheckedIdentifier<R>(
+    of record: RawSpan, typeName: String, name: @autoclosure () -> String,
+    _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R {
+    try record.withUnsafeBytes { record in
+      let version = record.isEmpty ? 0 : Int(record[0])
+      if version > RecordFormat.version {
+        throw GraphCodingError.newerFormat(type: typeName, identifier: name(), version: version)
+      }
+      guard let range = ParsedRecord.wholeIdentifier(in: record) else {
+        throw GraphCodingError.corrupt(
+          type: typeName, identifier: name(), reason: "it does not hold its identifier")
+      }
+      return try body(UnsafeRawBufferPointer(rebasing: record[range]))
+    }
+  }
+}

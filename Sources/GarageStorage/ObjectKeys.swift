@@ -1,0 +1,110 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// The keys of objects in one garage: the one place that knows how an identifier becomes part of a key, and a key
+/// an identifier again.
+///
+/// In most garages identifiers stand in keys as they are (`KeyLayout`). In one that hides them, the first 16 bytes of
+/// their HMAC-SHA-256 stand there, and each record holds its whole identifier, so that who has the record knows it.
+/// ```
+/// record        | 10 | tag 8 | hash 16 |
+/// sync status   | 21 | status 1 | tag 8 | hash 16 |
+/// ```
+/// The hash is of the identifier's key form (`Identifier.keyBytes`), whatever the tag, so that objects that get
+/// another tag keep it. What the encoder and the decoder know of keys, checksums too, is not hidden.
+struct ObjectKeys: Sendable {
+  /// Nil where identifiers are not hidden.
+  private let hash: KeyedHash?
+
+  /// - Parameter hidingKey: the key of the hash; nil where identifiers are not hidden.
+  init(hidingKey: [UInt8]?) { hash = hidingKey.map { KeyedHash(key: $0) } }
+
+  var hidesIdentifiers: Bool { hash != nil }
+
+  // MARK: - From identifiers to keys
+
+  /// The record of one object.
+  func record(tag: UInt64, _ identifier: Identifier) throws -> StorageKey {
+    let keyForm = identifier.keyBytes
+    return try withRecordKey(tag: tag, keyForm.span.bytes) { StorageKey($0) }
+  }
+
+  /// Lends the key of one object's record, made on the stack. `identifier` is in its key form.
+  @inline(__always)
+  func withRecordKey<R>(tag: UInt64, _ identifier: RawSpan, _ body: (RawSpan) throws -> R) throws -> R {
+    guard let hash else { return try KeyLayout.withRecordKey(tag: tag, identifier, body) }
+    return try hash.withHash(of: identifier) { try KeyLayout.withRecordKey(tag: tag, $0, body) }
+  }
+
+  /// The graph with the keys that its records are to be put under.
+  func hiding(_ graph: EncodedGraph) throws -> EncodedGraph {
+    guard let hash else { return graph }
+    var graph = graph
+    try graph.replaceKeys { key, other in
+      let start = KeyLayout.identifierOffset
+      other += [UInt8](copying: key.extracting(..<start))
+      try hash.withHash(of: key.extracting(start...)) { other += [UInt8](copying: $0) }
+    }
+    return graph
+  }
+
+  // MARK: - From keys to identifiers
+
+  /// Lends the identifier of the record with this key, in its key form.
+  ///
+  /// - Throws: ``GraphCodingError``, in a garage that hides identifiers, for a record that does not hold its
+  ///   identifier, or another object's.
+  @inline(__always)
+  func withIdentifier<R>(
+    of key: RawSpan, _ record: RawSpan, typeName: String, _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    guard let hash else { return try body(key.extracting(KeyLayout.identifierOffset...)) }
+    return try withHiddenIdentifier(hash, key, record, typeName, body)
+  }
+
+  @inline(never)
+  private func withHiddenIdentifier<R>(
+    _ hash: KeyedHash, _ key: RawSpan, _ record: RawSpan, _ typeName: String, _ body: (RawSpan) throws -> R
+  ) throws -> R {
+    let name = hexadecimal(key)
+    return try RecordHeader.withUncheckedIdentifier(of: record, typeName: typeName, name: name) { whole in
+      try Identifier.withKeyForm(of: whole) { identifier in
+        let isOfKey = try hash.withHash(of: identifier.bytes) {
+          compareKeys($0, key.extracting(KeyLayout.identifierOffset...)) == 0
+        }
+        if !isOfKey {
+          throw GraphCodingError.corrupt(
+            type: typeName, identifier: name, reason: "it holds another object's identifier, or a damaged one"
+          )
+        }
+        return try body(identifier.bytes)
+      }
+    }
+  }
+
+  /// Reads and checks the header of the record with this key.
+  func header(of key: RawSpan, _ record: RawSpan, typeName: String) throws -> RecordHeader {
+    try withIdentifier(of: key, record, typeName: typeName) { identifier in
+      try RecordHeader(
+        tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record, typeName: typeName)
+    }
+  }
+
+  /// The identifier of the record with this key in words, for messages: its hash where that is all that is known.
+  func identifierText(of key: RawSpan, _ record: RawSpan?) -> String {
+    guard hidesIdentifiers else {
+      return Identifier.description(
+        ofKeyBytes: [UInt8](copying: key.extracting(KeyLayout.identifierOffset...)))
+    }
+    guard let record else { return hexadecimal(key) }
+    let text = try? withIdentifier(of: key, record, typeName: "") {
+      Identifier.description(ofKeyBytes: [UInt8](copying: $0))
+    }
+    return text ?? hexadecimal(key)
+  }
+
+  /// `hidden as 0123…`
+  private func hexadecimal(_ key: RawSpan) -> String {
+    "hidden as \(StorageKey(key.extracting(KeyLayout.identifierOffset...)))"
+  }
+}
