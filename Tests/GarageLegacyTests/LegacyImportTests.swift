@@ -9,7 +9,27 @@ import GarageStorage
 import InsecureSealer
 import Testing
 
-enum ImportTarget: String, CaseIterable { case memory, sqlite, lmdb, sealedSQLite }
+/// Where things are moved to.
+enum ImportTarget: String, CaseIterable {
+  case memory, sqlite, lmdb, sealedSQLite
+
+  func withGarage(_ body: (Garage) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let place = folder.appendingPathComponent("store")
+    let driver: any StorageDriver =
+      switch self {
+      case .memory: MemoryStorage()
+      case .sqlite: try SQLiteStorage(at: place)
+      case .lmdb: try LMDBStorage(at: place, options: LMDBStorage.Options(mapByteCount: 1 << 28))
+      case .sealedSQLite: try SealedStorage(SQLiteStorage(at: place), sealer: InsecureTestSealer(key: 3))
+      }
+    let garage = try Garage(driver)
+    defer { try? garage.close() }
+    try body(garage)
+  }
+}
 
 private let objectsOfEachKind = 400
 
@@ -114,23 +134,6 @@ private func takeApart(_ citizens: [Citizen], _ vessels: [Vessel]) {
 }
 
 @Suite struct LegacyImportTests {
-  private func withGarage(_ target: ImportTarget, _ body: (Garage) throws -> Void) throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let place = folder.appendingPathComponent("store")
-    let driver: any StorageDriver =
-      switch target {
-      case .memory: MemoryStorage()
-      case .sqlite: try SQLiteStorage(at: place)
-      case .lmdb: try LMDBStorage(at: place, options: LMDBStorage.Options(mapByteCount: 1 << 28))
-      case .sealedSQLite: try SealedStorage(SQLiteStorage(at: place), sealer: InsecureTestSealer(key: 3))
-      }
-    let garage = try Garage(driver)
-    defer { try? garage.close() }
-    try body(garage)
-  }
-
   private var types: [any Codable.Type] { [Citizen.self, Postal.self] }
   private var names: [String: any Codable.Type] { ["MCVessel": Vessel.self, "MCCrate": Crate.self] }
 
@@ -141,7 +144,7 @@ private func takeApart(_ citizens: [Citizen], _ vessels: [Vessel]) {
     // The log has not been moved into the file.
     let before = try store.snapshot()
     #expect(before.keys.contains { $0.hasSuffix("-wal") })
-    try withGarage(target) { garage in
+    try target.withGarage { garage in
       var dates: [String: (Date?, Date?, Int?)] = [:]
       var importer = GarageStorageImporter(storeAt: store.url, types: types, names: names)
       importer.didImport = {

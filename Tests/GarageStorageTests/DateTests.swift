@@ -176,6 +176,28 @@ import Testing
     }
     await #expect(throws: DecodingError.self) { try await reading.value }
     #expect(throws: DecodingError.self) { try garage.retrieve(Appointment.self, identifier: 1) }
+
+    // Tasks that run while the closure does. On a thread of its own, because the closure waits for them.
+    @Sendable func areISO() -> Bool {
+      switch (garage.dateEncodingStrategy, garage.dateDecodingStrategy) {
+      case (.iso8601, .iso8601): true
+      default: false
+      }
+    }
+    let inside = await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        let result = garage.withDateEncodingStrategy(.iso8601) {
+          garage.withDateDecodingStrategy(.iso8601) {
+            let notes = SavingTests.Notes()
+            Task.detached { notes.add(areISO()) }
+            Task { notes.add(areISO()) }
+            return notes.wait(for: 2) + [areISO()]
+          }
+        }
+        continuation.resume(returning: result)
+      }
+    }
+    #expect(inside == [false, false, true])
   }
 
   @Test(arguments: Backend.allCases)

@@ -156,7 +156,8 @@ import Testing
     #expect(try other.count(Counter.self) == 1)
   }
 
-  private final class Notes: Sendable {
+  /// What tasks say.
+  final class Notes: Sendable {
     private let notes = Mutex<[Bool]>([])
     private let added = DispatchSemaphore(value: 0)
 
