@@ -39,5 +39,28 @@ for module in $built; do
   esac
 done
 
+# What cannot work does not compile; what stands beside it does.
+binaries=$(in_consumer build --show-bin-path)
+compiles() {
+  {
+    echo 'import GarageStorage'
+    echo 'struct Shapeless: Codable { var x = 1 }'
+    echo 'struct Shaped: Codable, Hashable { var x = 1 }'
+    echo 'struct Named: Codable, Identifiable { var id = 1 }'
+    echo "func check(_ garage: Garage) throws { $1 }"
+  } >"$scratch/check.swift"
+  swiftc -typecheck -swift-version 6 -I "$binaries/Modules" \
+    -Xcc "-fmodule-map-file=$binaries/CGarage.build/module.modulemap" "$scratch/check.swift" 2>/dev/null
+}
+for statement in 'try garage.park(Shaped())' 'try garage.park(Named())' 'try garage.park(any: Shapeless())' \
+  '_ = Reference(to: Named())' 'try garage.delete(Named.self, identifier: 1)'; do
+  compiles "$statement" || fail "does not compile: $statement"
+done
+for statement in 'try garage.park(Shapeless())' 'try garage.parkAll([Shapeless()])' 'try garage.delete(Shapeless())' \
+  '_ = Reference(to: Shaped())' 'try garage.setSyncStatus(.synced, for: Named())' \
+  'try garage.delete(Named.self, identifier: [1])' 'let _: Garage<Named> = garage'; do
+  if compiles "$statement"; then fail "compiles, but must not: $statement"; fi
+done
+
 # One line for people, and the one that test reports count.
 echo "consumer: the app builds $(printf '%s ' $built)and nothing else"
