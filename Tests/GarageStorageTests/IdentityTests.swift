@@ -101,6 +101,33 @@ private struct Version: LosslessStringConvertible, Codable, Hashable {
     try check(backend, [URL(fileURLWithPath: "/a"), URL(fileURLWithPath: "/b")])
   }
 
+  /// A number in text that goes by its raw value, the other way round.
+  private struct Rank: RawRepresentable, LosslessStringConvertible, Codable, Hashable {
+    var rawValue: Int
+    init(rawValue: Int) { self.rawValue = rawValue }
+    init?(_ text: String) { self.init(rawValue: 100 - (Int(text) ?? 0)) }
+    var description: String { "\(100 - rawValue)" }
+  }
+  /// Both text and something Codable: text comes first.
+  private struct Grade: LosslessStringConvertible, Codable, Hashable {
+    var number: Int
+    init(number: Int) { self.number = number }
+    init?(_ text: String) { self.init(number: 100 - (Int(text) ?? 0)) }
+    var description: String { "\(100 - number)" }
+  }
+
+  /// A raw value before text, and text before the bytes of what is Codable.
+  @Test(arguments: Backend.allCases)
+  func kindsOfIdentifiersHaveAPrecedence(_ backend: Backend) throws {
+    let ranks = [3, 10, 50].map(Rank.init(rawValue:))
+    try check(backend, ranks, sorted: ranks)
+    let grades = [3, 10, 50].map(Grade.init(number:))
+    try check(backend, grades, sorted: grades.reversed())
+    let garage = try Place(backend).garage()
+    #expect(try garage.identifier(for: Box(id: grades[0], text: "")).description == "97")
+    #expect(try garage.identifier(for: Box(id: ranks[0], text: "")).description == "3")
+  }
+
   /// Strings that Swift calls equal are one identifier; the record keeps the original.
   @Test(arguments: Backend.allCases)
   func equalStringsAreOneIdentifier(_ backend: Backend) throws {
@@ -184,6 +211,22 @@ private struct Version: LosslessStringConvertible, Codable, Hashable {
     #expect(try garage.count(Bag.self) == 3)
     let identifier = try garage.identifier(for: bag(words, 1))
     #expect(try garage.retrieve(Bag.self, identifier: identifier) == bag(words, 1))
+  }
+
+  /// In a digest a reference is a type tag and an identifier, whatever stands behind it.
+  @Test(arguments: Backend.allCases)
+  func digestsHoldNamesOfWhatIsReferredTo(_ backend: Backend) throws {
+    struct Label: Codable, Hashable { var item: Item, others: [Item] }
+    let garage = try Place(backend).garage()
+    let id = UUID()
+    let (lamp, bulb) = (Item(id: id, name: "lamp"), Item(id: id, name: "bulb"))
+    try garage.park(Label(item: lamp, others: [lamp]))
+    try garage.park(Label(item: bulb, others: [bulb]))
+    #expect(try garage.count(Label.self) == 1)
+    #expect(try garage.retrieveAll(Label.self).first?.item == bulb)
+    try garage.park(Label(item: Item(id: UUID(), name: "lamp"), others: [lamp]))
+    try garage.park(Label(item: lamp, others: []))
+    #expect(try garage.count(Label.self) == 3)
   }
 
   // MARK: What has no identity of its own
