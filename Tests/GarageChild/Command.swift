@@ -30,11 +30,12 @@ enum Command {
       try Filling.measurePackages(opening: storage, takingApart: try argument(3) == "apart")
     case "share": try Sharing.run(try storage(), side: try argument(3), rounds: try number(4))
     case "count-key": try Counting.run(try argument(1), at: try argument(2), rounds: try number(3))
+    case "hold": try Holding.run(try storage())
     case "digest": report(["identifier": try digest()])
     case "hidden": report(["found": try Hidden.run(Garage(try storage()))])
     case let other:
       throw Failure(
-        "\(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, digest, hidden"
+        "\(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, digest, hidden"
       )
     }
   }

@@ -34,3 +34,16 @@ enum Counting {
     return try SQLiteStorage(at: url, options: options)
   }
 }
+
+enum Holding {
+  /// Writes into a storage until it reads a line.
+  static func run(_ storage: any StorageDriver) throws {
+    try storage.write { transaction in
+      try transaction.removeAll(in: .all)
+      Command.report(["ready": "yes"])
+      _ = readLine()
+      return .rollBack(())
+    }
+    try storage.close()
+  }
+}

@@ -1,5 +1,9 @@
 import Foundation
+import GarageDriver
+import GarageSQLite
+import GarageSealing
 import GarageStorage
+import InsecureSealer
 import Testing
 
 @testable import GarageChild
@@ -64,6 +68,28 @@ import Testing
     for round in 0..<3 {
       #expect(try Child("hidden", backend.rawValue, place.storePath.path).wait()["found"] == "\(round)")
     }
+  }
+
+  /// Making a garage takes the writer's lock. On LMDB it is waited for without limit.
+  @Test(arguments: [false, true])
+  func aStoreThatAnotherProcessWritesToIsBusy(isSealed: Bool) throws {
+    let place = try Place(isSealed ? .sealedSQLite : .sqlite)
+    let child = try Child("hold", place.backend.rawValue, place.storePath.path)
+    #expect(try child.firstLine().hasPrefix("ready="))
+    var options = SQLiteStorage.Options()
+    options.busyTimeout = .milliseconds(50)
+    let storage = try SQLiteStorage(at: place.storePath, options: options)
+    let sealed = isSealed ? try SealedStorage(storage, sealer: InsecureTestSealer(key: 7)) : nil
+    #expect {
+      try Garage(sealed ?? storage)
+    } throws: { error in
+      guard case .storage(let error)? = error as? GarageError else { return false }
+      return error.kind == .busy && error.isRetryable && !error.message.isEmpty
+    }
+    try child.send("let go")
+    try child.wait()
+    try Garage(sealed ?? storage).park(Counter(id: 1))
+    try storage.close()
   }
 
   /// One object after another, in 64 MiB above the empty process however many there are.
