@@ -12,6 +12,8 @@ import Testing
 /// Where things are moved to.
 enum ImportTarget: String, CaseIterable {
   case memory, sqlite, lmdb, sealedSQLite
+  /// Sealed, without identifiers in its keys.
+  case hiding
 
   func withGarage(_ body: (Garage) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString)")
@@ -23,9 +25,9 @@ enum ImportTarget: String, CaseIterable {
       case .memory: MemoryStorage()
       case .sqlite: try SQLiteStorage(at: place)
       case .lmdb: try LMDBStorage(at: place, options: LMDBStorage.Options(mapByteCount: 1 << 28))
-      case .sealedSQLite: try SealedStorage(SQLiteStorage(at: place), sealer: InsecureTestSealer(key: 3))
+      case .sealedSQLite, .hiding: try SealedStorage(SQLiteStorage(at: place), sealer: InsecureTestSealer(key: 3))
       }
-    let garage = try Garage(driver)
+    let garage = try Garage(driver, hidesIdentifiers: self == .hiding)
     defer { try? garage.close() }
     try body(garage)
   }
