@@ -99,10 +99,11 @@ extension GarageReading {
   ///
   /// The same value has the same identifier in every process.
   ///
-  /// - Throws: ``GarageError/missingConformance(_:)``, ``GarageError/unsupportedIDConformance(_:)``, and what
-  ///   `encode(to:)` throws.
+  /// - Throws: ``GarageError/closed``, ``GarageError/missingConformance(_:)``,
+  ///   ``GarageError/unsupportedIDConformance(_:)``, and what `encode(to:)` throws.
   public func identifier<T: Codable>(for object: T) throws -> Identifier {
-    try translatingErrors { try garage.encoder.identity(of: codable(object)).identifier }
+    try garage.checkOpen()
+    return try translatingErrors { try garage.encoder.identity(of: codable(object)).identifier }
   }
 }
 

@@ -25,7 +25,8 @@ enum ImportTarget: String, CaseIterable {
       case .memory: MemoryStorage()
       case .sqlite: try SQLiteStorage(at: place)
       case .lmdb: try LMDBStorage(at: place, options: LMDBStorage.Options(mapByteCount: 1 << 28))
-      case .sealedSQLite, .hiding: try SealedStorage(SQLiteStorage(at: place), sealer: InsecureTestSealer(key: 3))
+      case .sealedSQLite, .hiding:
+        try SealedStorage(SQLiteStorage(at: place), sealer: InsecureTestSealer(key: 3))
       }
     let garage = try Garage(driver, hidesIdentifiers: self == .hiding)
     defer { try? garage.close() }

@@ -109,7 +109,7 @@ import Testing
   func aClosedGarageSaysSo(_ backend: Backend) throws {
     let place = try Place(backend)
     let garage = try place.garage()
-    let counter = Counter(id: 1)
+    let (counter, errand) = (Counter(id: 1), Errand(id: 1))
     let reference = Reference(to: counter)
     try garage.park(counter)
     try garage.close()
@@ -125,7 +125,15 @@ import Testing
       { _ = try garage.count(Counter.self) }, { try garage.delete(counter) },
       { try garage.delete(Counter.self, identifier: 1) }, { try garage.deleteAll(Counter.self) },
       { try garage.deleteAllObjects() }, { try garage.read { _ in } }, { try garage.write { _ in } },
-      { try garage.save() },
+      { try garage.save() }, { _ = try garage.identifier(for: errand) },
+      { _ = try garage.syncStatus(for: errand) }, { try garage.setSyncStatus(.synced, for: errand) },
+      { try garage.setSyncStatus(.synced, for: [Errand]()) },
+      { _ = try garage.retrieveAll(Errand.self, withStatus: .synced) },
+      { _ = try garage.allSyncables(.synced) }, { _ = try garage.migrateAll(Counter.self) },
+      { _ = try garage.migrateAll(from: Errand.self, to: Counter.self) },
+      { _ = try garage.migrateAll(fromOldClassName: "Errand", to: Counter.self) },
+      { _ = try garage.get(.launchCount) }, { try garage.set(.launchCount, value: 1) },
+      { try garage.clear() },
     ]
     for (number, verb) in verbs.enumerated() {
       #expect(throws: GarageError.closed, "verb \(number)") { try verb() }
