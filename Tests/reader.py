@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Reads a SQLite garage without the library: written from Docs/Format.md alone.
 
-usage: reader.py STORE
+usage: reader.py [--keys] STORE
 
-Prints one line of JSON for each record, {"type", "id", "value"}, in the order of their keys. What is damaged goes
-to standard error, one line each, and the status is then 1. Needs Python 3.8 and its standard library.
+Prints one line of JSON for each record, {"type", "id", "value"}, in the order of their keys; with --keys one for each
+typed key instead, {"namespaces", "name", "value"}. Both are checked either way. What is damaged goes to standard
+error, one line each, and the status is then 1. Needs Python 3.8 and its standard library.
 """
 
 import base64
 import hashlib
+import hmac
 import json
 import math
 import os
@@ -19,7 +21,7 @@ import uuid
 
 FORMAT = 1
 APPLICATION_ID = 0x47415247
-METADATA, TAG_TEXT, SHAPE_TEXT, RECORD = 0x00, 0x01, 0x02, 0x10
+METADATA, TAG_TEXT, SHAPE_TEXT, RECORD, SYNC_STATUS, TYPED_KEY = 0x00, 0x01, 0x02, 0x10, 0x21, 0x30
 MAXIMUM_DEPTH = 512
 
 
@@ -366,36 +368,108 @@ def reference(type_tag, content, texts):
 # Records.
 
 
-def record(key, value, texts):
+def record(key, value, store):
     """The type, the identifier and the value of a record, as JSON."""
-    cursor = Cursor(value)
-    version, flags = cursor.byte("a record"), cursor.byte("a record")
-    if version != FORMAT:
-        raise Damage(f"the record has format {version}; this reader knows format {FORMAT}")
-    checksum = cursor.number(4, "a checksum")
-    if checksum != crc32c(key[1:], value[:2], value[6:]):
-        raise Damage("the checksum does not match")
+    cursor, texts = Cursor(value), store.texts
+    flags, checksum = record_head(cursor)
     cursor.take(6, "a time")
     if flags & 0x03 and not flags & 0x04:
         raise Damage("there is a sync status, and its flag is not set")
-    full = full_identifier(key[9:], cursor.counted("an identifier") if flags & 0x08 else None)
+    full, form = full_identifier(
+        key[9:], cursor.counted("an identifier") if flags & 0x08 else None, store.hash_key)
+    if checksum != crc32c(key[1:9], form, value[:2], value[6:]):
+        raise Damage("the checksum does not match")
+    if flags & 0x04 and store.get(bytes([SYNC_STATUS, flags & 0x03]) + key[1:]) is None:
+        raise Damage("the entry for its sync status is missing")
     concrete = cursor.take(8, "a type tag") if flags & 0x10 else key[1:9]
     references = reference_table(cursor, texts) if flags & 0x20 else []
     shapes = shape_table(cursor, texts) if flags & 0x40 else []
-    if flags & 0x80:
-        cursor.varint("a version")
+    if flags & 0x80 and cursor.varint("a version") == 0:
+        raise Damage("a version of 0 is written")
     value = Body(cursor, texts, shapes, references).whole()
     return {"type": texts.tag(concrete), "id": identifier(full, texts), "value": value}
 
 
-def full_identifier(in_key, whole):
+def record_head(cursor):
+    version, flags = cursor.byte("a record"), cursor.byte("a record")
+    if version != FORMAT:
+        raise Damage(f"the record has format {version}; this reader knows format {FORMAT}")
+    return flags, cursor.number(4, "a checksum")
+
+
+def cut(whole, count):
+    """The key form of what is too long for a key: its first bytes, and a digest of the whole."""
+    return whole[: count - 16] + hashlib.sha256(whole).digest()[:16]
+
+
+def full_identifier(in_key, whole, hash_key):
+    """The whole identifier, and its key form."""
+    if hash_key is not None:
+        if whole is None:
+            raise Damage("the record does not hold the identifier that its key hides")
+        form = whole if len(whole) < 240 else cut(whole, 240)
+        if in_key != hmac.new(hash_key, form, hashlib.sha256).digest()[:16]:
+            raise Damage("the identifier in the key is not that in the record")
+        return whole, form
     if (whole is not None) != (len(in_key) == 240):
         raise Damage("whether the identifier is cut differs between key and record")
     if whole is None:
-        return in_key
-    if len(whole) < 240 or in_key != whole[:224] + hashlib.sha256(whole).digest()[:16]:
+        return in_key, in_key
+    if len(whole) < 240 or in_key != cut(whole, 240):
         raise Damage("the identifier in the key is not that in the record")
-    return whole
+    return whole, in_key
+
+
+# Typed keys.
+
+
+def typed_key(key, value, store):
+    """The namespaces, the name and the value of a typed key, as JSON."""
+    cursor, texts = Cursor(value), store.texts
+    flags, checksum = record_head(cursor)
+    if checksum != crc32c(key[1:], value[:2], value[6:]):
+        raise Damage("the checksum does not match")
+    if flags & ~0x68:
+        raise Damage(f"the flags {flags:02X} are not known")
+    whole = cursor.counted("a key") if flags & 0x08 else None
+    if (whole is not None) != (len(key) == 480):
+        raise Damage("whether the key is cut differs between key and value")
+    if whole is not None and (len(whole) < 480 or key != cut(whole, 480)):
+        raise Damage("the key is not that in the value")
+    references = reference_table(cursor, texts) if flags & 0x20 else []
+    shapes = shape_table(cursor, texts) if flags & 0x40 else []
+    namespaces, name = parts(Cursor(whole or key))
+    return {"namespaces": namespaces, "name": name, "value": Body(cursor, texts, shapes, references).whole()}
+
+
+def parts(cursor):
+    """What stands in a typed key."""
+    cursor.byte("a key")
+    namespaces = []
+    while True:
+        mark = cursor.byte("a key")
+        if mark == 0x01:
+            return namespaces, utf8(cursor.take(cursor.rest, "a name"), "a name")
+        if mark != 0x02:
+            raise Damage(f"a part of a key begins with {mark:02X}")
+        name = bytearray()
+        while True:
+            byte = cursor.byte("a namespace")
+            if byte == 0:
+                if cursor.content[cursor.position : cursor.position + 1] != b"\xFF":
+                    break
+                cursor.byte("a namespace")
+            name.append(byte)
+        if not name:
+            raise Damage("a namespace without a name is written")
+        namespaces.append(utf8(bytes(name), "a namespace"))
+
+
+def status_entry(key, value):
+    if value:
+        raise Damage(f"it has a value of {len(value)} bytes")
+    if len(key) < 11 or key[1] > 3:
+        raise Damage("it names no record or no status")
 
 
 def reference_table(cursor, texts):
@@ -430,6 +504,54 @@ def shape_table(cursor, texts):
 # Stores.
 
 
+class Store:
+    """The entries, and what the metadata say of them."""
+
+    def __init__(self, path):
+        quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        self.database = sqlite3.connect(f"file:{quoted}?mode=ro", uri=True)
+        self.texts, self.hash_key = Texts(self), None
+        self.check_metadata()
+
+    def get(self, key):
+        row = self.database.execute("SELECT value FROM entries WHERE key = ?", (key,)).fetchone()
+        return None if row is None else row[0]
+
+    def space(self, number):
+        return self.database.execute(
+            "SELECT key, value FROM entries WHERE key >= ? AND key < ? ORDER BY key",
+            (bytes([number]), bytes([number + 1])))
+
+    def check_metadata(self):
+        for name, expected in ("application_id", APPLICATION_ID), ("user_version", 1):
+            if self.database.execute(f"PRAGMA {name}").fetchone()[0] != expected:
+                raise Damage(f"this is no garage that this reader knows: its {name} is another")
+        metadata = self.get(bytes([METADATA]) + b"garage")
+        if metadata is None:
+            raise Damage("the store has no metadata: nothing has been parked in it")
+        cursor = Cursor(metadata)
+        if cursor.take(6, "metadata") != b"Garage":
+            raise Damage("the metadata does not begin with Garage")
+        version = int.from_bytes(cursor.take(2, "metadata"), "big")
+        if version != FORMAT:
+            raise Damage(f"the store has format {version}; this reader knows format {FORMAT}")
+        cursor.take(8, "metadata")
+        if cursor.take(8, "metadata") != digest(metadata[:16]) or cursor.rest:
+            raise Damage("the metadata is damaged")
+        hiding = self.get(bytes([METADATA]) + b"hiding")
+        if hiding is not None:
+            self.hash_key = hash_key(Cursor(hiding))
+
+
+def hash_key(cursor):
+    if cursor.byte("what hides identifiers") != 1:
+        raise Damage("this reader does not know how identifiers are hidden")
+    key = cursor.take(32, "what hides identifiers")
+    if cursor.take(8, "what hides identifiers") != digest(b"\1" + key) or cursor.rest:
+        raise Damage("what hides identifiers is damaged")
+    return key
+
+
 class Texts:
     """The texts of tags and shapes, which records name by their digests."""
 
@@ -437,13 +559,12 @@ class Texts:
         self.store, self.tags, self.shapes = store, {}, {}
 
     def text(self, space, name, what):
-        key = bytes([space]) + name
-        row = self.store.execute("SELECT value FROM entries WHERE key = ?", (key,)).fetchone()
-        if row is None:
+        text = self.store.get(bytes([space]) + name)
+        if text is None:
             raise Damage(f"the text of the {what} {name.hex()} is missing")
-        if digest(row[0]) != name:
+        if digest(text) != name:
             raise Damage(f"the text of the {what} {name.hex()} is damaged")
-        return row[0]
+        return text
 
     def tag(self, name):
         if name not in self.tags:
@@ -459,51 +580,43 @@ class Texts:
         return self.shapes[name]
 
 
-def check_metadata(store):
-    for name, expected in ("application_id", APPLICATION_ID), ("user_version", 1):
-        if store.execute(f"PRAGMA {name}").fetchone()[0] != expected:
-            raise Damage(f"this is no garage that this reader knows: its {name} is another")
-    row = store.execute("SELECT value FROM entries WHERE key = ?", (b"\0garage",)).fetchone()
-    if row is None:
-        raise Damage("the store has no metadata: nothing has been parked in it")
-    cursor = Cursor(row[0])
-    if cursor.take(6, "metadata") != b"Garage":
-        raise Damage("the metadata does not begin with Garage")
-    version = int.from_bytes(cursor.take(2, "metadata"), "big")
-    if version != FORMAT:
-        raise Damage(f"the store has format {version}; this reader knows format {FORMAT}")
-    cursor.take(8, "metadata")
-    if cursor.take(8, "metadata") != digest(row[0][:16]) or cursor.rest:
-        raise Damage("the metadata is damaged")
+class Report:
+    """Prints what is sound and what is not, and counts what is not."""
+
+    def __init__(self):
+        self.damaged = 0
+
+    def read(self, what, rows, read, prints):
+        for key, value in rows:
+            try:
+                result = read(key, value)
+                if prints:
+                    print(json.dumps(result))
+            except Damage as error:
+                self.damaged += 1
+                print(f"reader.py: {what} {key.hex()}: {error}", file=sys.stderr)
 
 
-def write_records(store):
-    """Prints every record, and gives the number of damaged ones."""
-    texts, damaged = Texts(store), 0
-    rows = store.execute(
-        "SELECT key, value FROM entries WHERE key >= ? AND key < ? ORDER BY key",
-        (bytes([RECORD]), bytes([RECORD + 1])))
-    for key, value in rows:
-        try:
-            if len(key) < 10:
-                raise Damage("the key is too short")
-            print(json.dumps(record(key, value, texts)))
-        except Damage as error:
-            damaged += 1
-            print(f"reader.py: record {key.hex()}: {error}", file=sys.stderr)
-    return damaged
+def read_record(key, value, store):
+    if len(key) < 10:
+        raise Damage("the key is too short")
+    return record(key, value, store)
 
 
 def main(arguments):
-    if len(arguments) != 1:
-        print("usage: reader.py STORE", file=sys.stderr)
+    prints_keys = arguments[:1] == ["--keys"]
+    if len(arguments) != 1 + prints_keys:
+        print("usage: reader.py [--keys] STORE", file=sys.stderr)
         return 2
     sys.setrecursionlimit(10_000)
-    path = os.path.abspath(arguments[0])
+    path = os.path.abspath(arguments[-1])
+    report = Report()
     try:
-        store = sqlite3.connect("file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23") + "?mode=ro", uri=True)
-        check_metadata(store)
-        return 1 if write_records(store) else 0
+        store = Store(path)
+        report.read("record", store.space(RECORD), lambda *entry: read_record(*entry, store), not prints_keys)
+        report.read("typed key", store.space(TYPED_KEY), lambda *entry: typed_key(*entry, store), prints_keys)
+        report.read("sync status", store.space(SYNC_STATUS), status_entry, False)
+        return 1 if report.damaged else 0
     except (Damage, sqlite3.Error) as error:
         print(f"reader.py: {path}: {error}", file=sys.stderr)
         return 1

@@ -17,6 +17,10 @@ struct GoldenValue: CustomTestStringConvertible, Sendable {
   let tag: String
   /// Classes the garage is opened with.
   var types: [any (Codable & SendableMetatype).Type] = []
+  /// The `stringValue` of the typed key under which `reader.py` finds the value, where that is no record.
+  var keyName: String?
+  /// What the garage hides identifiers with; nil where it does not.
+  var hidingKey: [UInt8]?
 
   var testDescription: String { name }
 
@@ -25,7 +29,8 @@ struct GoldenValue: CustomTestStringConvertible, Sendable {
 
   func garage(_ driver: any StorageDriver) throws -> Garage {
     try Garage(
-      driver, types: types.map { $0 as any Codable.Type }, userInfo: [:], fixedTime: GoldenValue.time)
+      driver, types: types.map { $0 as any Codable.Type }, userInfo: [:], fixedTime: GoldenValue.time,
+      hiding: hidingKey.map { .withKey($0) } ?? .asStored)
   }
 }
 

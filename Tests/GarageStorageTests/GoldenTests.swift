@@ -1,4 +1,5 @@
 import Foundation
+import GarageCoding
 import GarageDriver
 import GarageMemory
 import Testing
@@ -9,7 +10,9 @@ import Testing
 ///
 /// A new row is recorded with `GARAGE_RECORD_GOLDEN=missing swift test --filter GoldenTests`.
 @Suite(.serialized) struct GoldenTests {
-  static let values: [GoldenValue] = goldenBodies + goldenContainers + goldenIdentifiers + goldenGraphs
+  static let values: [GoldenValue] =
+    goldenBodies + goldenContainers + goldenIdentifiers + goldenGraphs + goldenStatuses + goldenForms
+    + goldenKeys + goldenHiding
 
   @Test func thereAreEnoughAndNoNameTwice() {
     #expect(GoldenTests.values.count >= 40)
@@ -53,21 +56,68 @@ import Testing
     }
   }
 
-  /// Every tag of a body, every kind of identifier and every flag that format 1 writes occurs in the files.
+  /// Every tag of a body, every kind of identifier, every flag and every key space that format 1 writes occurs in the
+  /// files.
   @Test func theFilesHaveEveryTag() throws {
     var firstBytes: Set<UInt8> = []
     var kinds: Set<UInt8> = []
     var flags: UInt8 = 0
+    var valueFlags: UInt8 = 0
+    var spaces: Set<UInt8> = []
+    var metadata: Set<[UInt8]> = []
+    var statuses: Set<UInt8> = []
     for value in GoldenTests.values {
-      for (key, record) in try #require(try GoldenFiles.read(value.name)).entries where key[0] == 0x10 {
-        kinds.insert(key[9])
-        flags |= record[1]
-        firstBytes.formUnion(record[12...])
+      for (key, record) in try #require(try GoldenFiles.read(value.name)).entries {
+        spaces.insert(key[0])
+        switch key[0] {
+        case 0x00: metadata.insert(Array(key.dropFirst()))
+        case 0x10:
+          if value.hidingKey == nil { kinds.insert(key[9]) }
+          flags |= record[1]
+          firstBytes.formUnion(record[12...])
+        case 0x21: statuses.insert(key[1])
+        case 0x30: valueFlags |= record[1]
+        default: break
+        }
       }
     }
+    #expect(spaces == Set(KeyLayout.Space.allCases.map(\.rawValue)))
+    #expect(metadata == [Array("garage".utf8), Array("hiding".utf8)])
     #expect(kinds == [0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70])
-    #expect(flags & 0x78 == 0x78)
+    #expect(flags == 0xFF && valueFlags == 0x68)
+    #expect(statuses == [0, 1, 2, 3])
     // Coarse, as a byte may be another's content; the names of the rows tell what each is for.
-    #expect(firstBytes.isSuperset(of: 0x00...0x1C))
+    #expect(firstBytes.isSuperset(of: 0x00...0x1E))
+    #expect(try marks(in: "sync statuses of inline values") == [0x1D])
+    #expect(try marks(in: "versions of inline values") == [0x1E])
+    #expect(try marks(in: "version and sync status of an inline value") == [0x1D, 0x1E])
+  }
+
+  /// The tags before the elements of the array that a row's value is.
+  private func marks(in name: String) throws -> Set<UInt8> {
+    let driver = try Place(.memory).open()
+    try #require(try GoldenFiles.read(name)).put(into: driver)
+    let entry = try #require(try Driver.contents(driver, .prefix([0x10])).first)
+    let content = try RecordContent(
+      tag: KeyLayout.tag(inRecordKey: entry.key.bytes.span.bytes),
+      keyIdentifier: entry.key.bytes.span.bytes.extracting(9...), record: entry.value.span.bytes,
+      typeName: name,
+      shapeText: { digest in
+        try driver.read { try $0.value(for: KeyLayout.text(TextName(kind: .shape, digest: digest))) }
+      })
+    var marks: Set<UInt8> = []
+    func note(_ value: RecordValue) {
+      switch value {
+      case .withSyncStatus(_, let inner):
+        marks.insert(0x1D)
+        note(inner)
+      case .versioned(_, let inner):
+        marks.insert(0x1E)
+        note(inner)
+      default: break
+      }
+    }
+    for element in content.value["value"]?.arrayValue ?? [] { note(element) }
+    return marks
   }
 }

@@ -1,8 +1,9 @@
 import Foundation
 import GarageDriver
 import GarageSQLite
-import GarageStorage
 import Testing
+
+@testable import GarageStorage
 
 /// The reader in Python, which was written from `Docs/Format.md` alone, agrees with the library.
 @Suite struct ReaderTests {
@@ -13,9 +14,11 @@ import Testing
       let garage = try value.garage(place.open())
       try value.park(garage)
       try garage.close()
-      let output = try Reader.run(place.storePath)
+      let output = try Reader.run(place.storePath, keys: value.keyName != nil)
       #expect(output.status == 0, "\(value.name): \(output.errors)")
-      let found = try output.records().first { $0["type"] as? String == value.tag }
+      let found = try output.records().first { line in
+        value.keyName.map { line["name"] as? String == $0 } ?? (line["type"] as? String == value.tag)
+      }
       let record = try #require(found, "\(value.name): \(output.text)")
       // The digest of a canonical body is the library's business.
       var text = try value.json()
@@ -77,9 +80,69 @@ import Testing
       try Driver.put(value, for: key.bytes, driver)
     }
     #expect(try Reader.run(place.storePath).records().count == 2)
+    // Typed keys are no records, and none of them here.
+    #expect(try Reader.run(place.storePath, keys: true).records().isEmpty)
     #expect(try Reader.run(place.folder.appending(path: "nothing")).status == 1)
     #expect(try Reader.run(testsFolder.appending(path: "reader.py")).status == 1)
   }
+}
+
+extension ReaderTests {
+  /// The same of what stands beside records: statuses, typed keys, and how identifiers are hidden.
+  @Test(.enabled(if: Reader.python != nil, "there is no python3 with its sqlite3 module"))
+  func theReaderNoticesDamageBesideRecords() throws {
+    let place = try Place(.sqlite)
+    let driver = try place.open()
+    let garage = try Garage(
+      driver, types: [], userInfo: [:], fixedTime: nil, hiding: .withKey(Array(repeating: 7, count: 32)))
+    try garage.parkAll([GoldenTask(id: "a", syncStatus: .synced), GoldenTask(id: "b", syncStatus: .syncing)])
+    let names = ["short", String(repeating: "long", count: 200)]
+    for name in names {
+      try garage.set(Key<GoldenInner, [Int]>(id: name, defaultValue: []), value: [1, 2])
+    }
+    func expect(records: Int, keys: Int, _ what: String) throws {
+      for (count, showsKeys) in [(records, false), (keys, true)] {
+        let output = try Reader.run(place.storePath, keys: showsKeys)
+        let isSound = records == 2 && keys == 2
+        #expect(output.status == (isSound ? 0 : 1) && output.errors.isEmpty == isSound, "\(what): \(output)")
+        #expect(!output.errors.contains("Traceback"), "\(what): \(output.errors)")
+        #expect(try output.records().count == count, "\(what): \(output)")
+      }
+    }
+    try expect(records: 2, keys: 2, "nothing")
+    let entries = try Driver.contents(driver).sorted { $0.key < $1.key }
+    for (key, value) in entries where [0x10, 0x30].contains(key.bytes[0]) {
+      for position in [1, value.count / 3, value.count / 2, value.count - 1] {
+        var bytes = value
+        bytes[position] ^= 0x08
+        try Driver.put(bytes, for: key.bytes, driver)
+        let isRecord = key.bytes[0] == 0x10
+        try expect(records: isRecord ? 1 : 2, keys: isRecord ? 2 : 1, "\(key) at \(position)")
+      }
+      try Driver.put(value, for: key.bytes, driver)
+    }
+    // The entry of a status that is gone.
+    let status = try #require(entries.first { $0.key.bytes[0] == 0x21 })
+    try driver.write { transaction in
+      try transaction.remove(status.key)
+      return .commit(())
+    }
+    try expect(records: 1, keys: 2, "a missing entry")
+    try Driver.put(status.value, for: status.key.bytes, driver)
+    // Another hash key than the records were hidden with.
+    let hiding = try #require(entries.first { $0.key.bytes.ends(with: "hiding") })
+    let other = HidingMetadata(hidingKey: Array(repeating: 8, count: 32)).bytes
+    try Driver.put(other, for: hiding.key.bytes, driver)
+    try expect(records: 0, keys: 2, "another hash key")
+    try Driver.put(other.dropLast() + [other.last.map { $0 ^ 1 } ?? 0], for: hiding.key.bytes, driver)
+    try expect(records: 0, keys: 0, "a damaged hash key")
+    try Driver.put(hiding.value, for: hiding.key.bytes, driver)
+    try expect(records: 2, keys: 2, "nothing any more")
+  }
+}
+
+extension [UInt8] {
+  fileprivate func ends(with text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
 }
 
 /// Runs `reader.py`.
@@ -108,9 +171,9 @@ enum Reader {
     return nil
   }()
 
-  static func run(_ store: URL) throws -> Output {
+  static func run(_ store: URL, keys: Bool = false) throws -> Output {
     let script = testsFolder.appending(path: "reader.py").path
-    return try run(#require(python), ["-B", script, store.path])
+    return try run(#require(python), ["-B", script] + (keys ? ["--keys"] : []) + [store.path])
   }
 
   private static func run(_ executable: URL, _ arguments: [String]) throws -> Output {
