@@ -66,15 +66,16 @@ struct ObjectKeys: Sendable {
   private func withHiddenIdentifier<R>(
     _ hash: KeyedHash, _ key: RawSpan, _ record: RawSpan, _ typeName: String, _ body: (RawSpan) throws -> R
   ) throws -> R {
-    let name = hexadecimal(key)
-    return try RecordHeader.withUncheckedIdentifier(of: record, typeName: typeName, name: name) { whole in
+    try RecordHeader.withUncheckedIdentifier(of: record, typeName: typeName, name: hexadecimal(key)) {
+      whole in
       try Identifier.withKeyForm(of: whole) { identifier in
         let isOfKey = try hash.withHash(of: identifier.bytes) {
           compareKeys($0, key.extracting(KeyLayout.identifierOffset...)) == 0
         }
         if !isOfKey {
           throw GraphCodingError.corrupt(
-            type: typeName, identifier: name, reason: "it holds another object's identifier, or a damaged one"
+            type: typeName, identifier: hexadecimal(key),
+            reason: "it holds another object's identifier, or a damaged one"
           )
         }
         return try body(identifier.bytes)
