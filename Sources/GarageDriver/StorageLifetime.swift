@@ -34,31 +34,56 @@ public final class StorageLifetime: Sendable {
   }
 
   /// Runs `body` as a read transaction, on the terms of ``StorageDriver``.
+  @inlinable
   @inline(__always)
   public func withRead<R>(_ body: () throws -> R) throws -> R {
-    try enter(.read)
-    defer { leave() }
-    var mark = ThreadMark(lifetime: identity, isWrite: false, outer: garage_thread_transactions())
-    if mark.outer != nil { try checkDepth(mark.outer) }
-    return try withUnsafeMutablePointer(to: &mark) { mark in
-      garage_set_thread_transactions(mark)
-      defer { garage_set_thread_transactions(mark.pointee.outer) }
-      return try body()
-    }
+    try beginRead()
+    defer { endRead() }
+    return try body()
   }
 
   /// Runs `body` as the write transaction, on the terms of ``StorageDriver``.
+  @inlinable
+  @inline(__always)
   public func withWrite<R>(_ body: () throws -> R) throws -> R {
-    try enter(.write)
-    defer { leave() }
-    return try gate.withWriter(driver: driver) {
-      var mark = ThreadMark(lifetime: identity, isWrite: true, outer: garage_thread_transactions())
-      return try withUnsafeMutablePointer(to: &mark) { mark in
-        garage_set_thread_transactions(mark)
-        defer { garage_set_thread_transactions(mark.pointee.outer) }
-        return try body()
+    try beginWrite()
+    defer { endWrite() }
+    return try body()
+  }
+
+  @usableFromInline
+  func beginRead() throws {
+    try enter(.read)
+    if garage_transaction_count() > 0 {
+      do { try checkDepth() } catch {
+        leave()
+        throw error
       }
     }
+    garage_push_transaction(identity, false)
+  }
+
+  @usableFromInline
+  func endRead() {
+    garage_pop_transaction()
+    leave()
+  }
+
+  @usableFromInline
+  func beginWrite() throws {
+    try enter(.write)
+    do { try gate.begin(driver: driver) } catch {
+      leave()
+      throw error
+    }
+    garage_push_transaction(identity, true)
+  }
+
+  @usableFromInline
+  func endWrite() {
+    garage_pop_transaction()
+    gate.end()
+    leave()
   }
 
   /// Lets no transaction begin any more, waits for those that are open, and runs `release`: once, by whichever
@@ -87,24 +112,18 @@ public final class StorageLifetime: Sendable {
 
   /// Whether the calling thread is inside a transaction of this value.
   public var isInsideTransaction: Bool {
-    var next = garage_thread_transactions()
-    while let mark = next?.assumingMemoryBound(to: ThreadMark.self) {
-      if mark.pointee.lifetime == identity { return true }
-      next = mark.pointee.outer
-    }
-    return false
+    (0..<garage_transaction_count()).contains { garage_transaction_at($0).lifetime == identity }
   }
 
   /// How many transactions the calling thread has open on this store, through whichever driver value that
   /// shares its ``WriterGate``.
   public var depthOnThisThread: Int {
     var depth = 0
-    var next = garage_thread_transactions()
-    while let mark = next?.assumingMemoryBound(to: ThreadMark.self) {
+    for index in 0..<garage_transaction_count() {
+      guard let opener = garage_transaction_at(index).lifetime else { continue }
       // A lifetime with an open transaction is alive: the call that opened it holds it.
-      let lifetime = Unmanaged<StorageLifetime>.fromOpaque(mark.pointee.lifetime).takeUnretainedValue()
+      let lifetime = Unmanaged<StorageLifetime>.fromOpaque(opener).takeUnretainedValue()
       if lifetime.gate === gate { depth += 1 }
-      next = mark.pointee.outer
     }
     return depth
   }
@@ -127,12 +146,11 @@ public final class StorageLifetime: Sendable {
 
   private func leave() { state.wrappingSubtract(2, ordering: .releasing) }
 
-  private func checkDepth(_ outer: UnsafeMutableRawPointer?) throws {
+  private func checkDepth() throws {
     var depth = 0
-    var next = outer
-    while let mark = next?.assumingMemoryBound(to: ThreadMark.self) {
-      if mark.pointee.lifetime == identity && !mark.pointee.isWrite { depth += 1 }
-      next = mark.pointee.outer
+    for index in 0..<garage_transaction_count() {
+      let transaction = garage_transaction_at(index)
+      if transaction.lifetime == identity && !transaction.is_write { depth += 1 }
     }
     if depth >= Self.maximumReadDepth {
       throw StorageError(
@@ -152,11 +170,4 @@ public final class StorageLifetime: Sendable {
         Open it after the fork, or start the child with exec.
         """)
   }
-}
-
-/// One open transaction of the calling thread; it lives in the stack frame of the call that opened it.
-private struct ThreadMark {
-  var lifetime: UnsafeRawPointer
-  var isWrite: Bool
-  var outer: UnsafeMutableRawPointer?
 }

@@ -3,11 +3,13 @@
 /// A transaction class keeps one as a stored property and calls it around each operation.
 public struct TransactionState {
   private let driver: String
-  private var isOpen = true
+  @usableFromInline var isOpen = true
   /// How many closures are running that bytes were lent to.
-  private var lentDepth = 0
+  @usableFromInline var lentDepth = 0
   /// The first failure of an operation of this transaction: it forbids the commit.
   public private(set) var firstError: StorageError?
+  /// Whether there is a ``firstError``.
+  @usableFromInline var hasFailed = false
 
   /// The state of a transaction that begins, named in errors as `driver`.
   public init(driver: String) { self.driver = driver }
@@ -15,32 +17,49 @@ public struct TransactionState {
   /// Called before a get or scan.
   @inlinable
   public mutating func beginRead(_ operation: StorageError.Operation) throws {
-    if !isUsable { throw closedError(operation) }
+    if !isOpen { throw closedError(operation) }
   }
 
   /// Called before a put or remove: none while bytes are lent.
   @inlinable
   public mutating func beginChange(_ operation: StorageError.Operation) throws {
-    if !isUsable { throw closedError(operation) }
-    if isLending { throw lentError(operation) }
+    if !isOpen { throw closedError(operation) }
+    if lentDepth > 0 { throw lentError(operation) }
   }
 
-  @usableFromInline var isUsable: Bool { isOpen }
-  @usableFromInline var isLending: Bool { lentDepth > 0 }
-
   /// Called before a closure receives bytes; ``takeBack()`` follows when it returned or threw.
+  @inlinable
   public mutating func lend() { lentDepth += 1 }
   /// Called when a closure that received bytes returned or threw.
+  @inlinable
   public mutating func takeBack() { lentDepth -= 1 }
 
   /// Notes a failed operation and returns its error, to be thrown.
   public mutating func failed(_ error: StorageError) -> StorageError {
-    if firstError == nil { firstError = error }
+    if firstError == nil {
+      firstError = error
+      hasFailed = true
+    }
     return error
   }
 
   /// Called when the transaction's closure has ended: every later operation throws.
+  @inlinable
   public mutating func end() { isOpen = false }
+
+  /// Makes an ended transaction, which nobody else may hold, a new one that begins.
+  @inlinable
+  public mutating func beginAnew() {
+    isOpen = true
+    lentDepth = 0
+    if hasFailed { forgetFailure() }
+  }
+
+  @usableFromInline
+  mutating func forgetFailure() {
+    firstError = nil
+    hasFailed = false
+  }
 
   /// Checks the limits of a key; `operation` tells the error where it happened.
   @inlinable

@@ -37,12 +37,17 @@ public final class WriterGate: @unchecked Sendable {
   ///
   /// Throws ``StorageError/Kind/nestedWrite`` where the calling thread is the writer already.
   public func withWriter<R>(driver: String, _ body: () throws -> R) throws -> R {
+    try begin(driver: driver)
+    defer { end() }
+    return try body()
+  }
+
+  /// Waits for the thread that writes, and makes the calling thread the writer until ``end()``.
+  package func begin(driver: String) throws {
     let thread = currentThread()
     try checkNotNested(thread, driver: driver)
     pthread_mutex_lock(mutex)
     holder.store(thread, ordering: .relaxed)
-    defer { end() }
-    return try body()
   }
 
   /// Makes the calling thread the writer, without waiting, and tells whether it did; ``end()`` has to follow
@@ -57,7 +62,7 @@ public final class WriterGate: @unchecked Sendable {
     return true
   }
 
-  /// Ends what ``beginIfFree(driver:)`` began.
+  /// Ends what ``begin(driver:)`` or ``beginIfFree(driver:)`` began.
   package func end() {
     holder.store(0, ordering: .relaxed)
     pthread_mutex_unlock(mutex)

@@ -80,29 +80,28 @@ final class LMDBConnection: @unchecked Sendable {
 
   // MARK: - Reading
 
-  /// A read transaction on the last committed state.
+  /// A read transaction on the last committed state, which the caller owns until ``endRead(_:)``.
   @inline(__always)
-  func beginRead(_ lifetime: StorageLifetime) throws -> LMDBReadTransaction {
+  func beginRead(_ lifetime: StorageLifetime) throws -> Unmanaged<LMDBReadTransaction> {
     let address = hotSlot.load(ordering: .relaxed)
     if address > Self.blockedSlot,
       hotSlot.compareExchange(expected: address, desired: Self.emptySlot, ordering: .acquiring).exchanged
     {
-      let transaction = Self.transaction(at: address)
-      let code = mdb_txn_renew(transaction.txn)
-      if code == MDB_SUCCESS {
-        transaction.state = TransactionState(driver: driverName)
-        return transaction
-      }
-      putBack(transaction)
+      let transaction = Self.reference(at: address)
+      if transaction._withUnsafeGuaranteedRef({ $0.renew() }) == MDB_SUCCESS { return transaction }
+      putBack(transaction.takeRetainedValue())
     }
-    return try beginReadSlowly(lifetime)
+    return Unmanaged.passRetained(try beginReadSlowly(lifetime))
   }
 
   /// Ends a read transaction; the object is used again unless somebody kept it.
   @inline(__always)
-  func endRead(_ transaction: inout LMDBReadTransaction) {
-    transaction.state.end()
-    mdb_txn_reset(transaction.txn)
+  func endRead(_ ended: Unmanaged<LMDBReadTransaction>) {
+    ended._withUnsafeGuaranteedRef { transaction in
+      transaction.state.end()
+      mdb_txn_reset(transaction.txn)
+    }
+    var transaction = ended.takeRetainedValue()
     if !isKnownUniquelyReferenced(&transaction) { transaction = transaction.successor() }
     let address = Self.address(owning: transaction)
     let slot = hotSlot.compareExchange(
@@ -116,11 +115,8 @@ final class LMDBConnection: @unchecked Sendable {
       let (idle, generation) = try takeIdle(lifetime)
       var code: Int32
       if let idle {
-        code = mdb_txn_renew(idle.txn)
-        if code == MDB_SUCCESS {
-          idle.state = TransactionState(driver: driverName)
-          return idle
-        }
+        code = idle.renew()
+        if code == MDB_SUCCESS { return idle }
         putBack(idle)
       } else {
         var txn: OpaquePointer?
@@ -174,8 +170,12 @@ final class LMDBConnection: @unchecked Sendable {
   }
 
   private static func transaction(at address: UInt) -> LMDBReadTransaction {
+    reference(at: address).takeRetainedValue()
+  }
+
+  private static func reference(at address: UInt) -> Unmanaged<LMDBReadTransaction> {
     // Never null: the slot and the pool hold nothing but what `address(owning:)` returned.
-    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeRetainedValue()
+    Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: address)!)
   }
 
   private static func address(owning transaction: LMDBReadTransaction) -> UInt {
@@ -288,6 +288,14 @@ final class LMDBConnection: @unchecked Sendable {
 }
 
 extension LMDBReadTransaction {
+  /// Makes a transaction that has ended one on the last committed state; returns what LMDB says.
+  @inline(__always)
+  fileprivate final func renew() -> Int32 {
+    let code = mdb_txn_renew(txn)
+    if code == MDB_SUCCESS { state.beginAnew() }
+    return code
+  }
+
   /// Gives back to LMDB what belongs to a read transaction that has ended.
   fileprivate final func discard() {
     if let cursor = idleCursor { mdb_cursor_close(cursor) }

@@ -99,11 +99,12 @@ public final class LMDBStorage: StorageDriver, Sendable {
   /// Runs `body` on the last committed state, which LMDB keeps as long as `body` runs.
   ///
   /// - Throws: what `body` throws; `readersFull`; `conflict`, to be tried again, as the type's notes say.
+  @_specialize(where R == Void)
   public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try lifetime.withRead {
-      var transaction = try connection.beginRead(lifetime)
-      defer { connection.endRead(&transaction) }
-      return try body(transaction)
+      let transaction = try connection.beginRead(lifetime)
+      defer { connection.endRead(transaction) }
+      return try transaction._withUnsafeGuaranteedRef { try body($0) }
     }
   }
 
@@ -111,6 +112,7 @@ public final class LMDBStorage: StorageDriver, Sendable {
   ///
   /// - Throws: what `body` throws; `storageFull`, and then nothing of the transaction is kept; `conflict` as
   ///   for ``read(_:)``.
+  @_specialize(where R == Bool)
   public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     if options.isReadOnly { throw readOnlyError() }
     while true {

@@ -35,6 +35,7 @@ class LMDBReadTransaction: ReadTransaction {
     maximumKeyByteCount = connection.maximumKeyByteCount
   }
 
+  @_specialize(where R == Void)
   final func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
     try state.beginRead(.get)
     try state.checkKey(key, .get, limit: maximumKeyByteCount)

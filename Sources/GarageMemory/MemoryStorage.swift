@@ -7,7 +7,8 @@ internal import Synchronization
 ///
 /// All there is to it is a ``GarageDriver/PersistentTree``, whose copies share what they have in common. A reader
 /// takes a copy of the committed tree, which costs a reference, and nothing that is committed later reaches it.
-/// The writer takes one too and changes it; to commit is to publish that copy, to roll back is to forget it.
+/// The writer takes one too and changes it; to commit is to publish that copy, to roll back is to forget it. Only a
+/// single small value takes a shorter way (`MemoryWriteTransaction`).
 ///
 /// Keys have up to 511 bytes and values up to 512 MiB, and 64 KiB for what wraps it (``maximumValueByteCount``), so
 /// that a program that works with this driver works with every other one. Where the memory does not suffice, the process ends.
@@ -44,25 +45,29 @@ public final class MemoryStorage: StorageDriver {
   public convenience init(sharing other: MemoryStorage) { self.init(other.store) }
 
   /// Runs `body` on the state that was committed last.
+  @_specialize(where R == Void)
   public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try lifetime.withRead {
-      let transaction = MemoryReadTransaction(on: store.committed)
-      defer { transaction.end() }
-      return try body(transaction)
+      let transaction = store.beginRead()
+      defer { store.endRead(transaction) }
+      return try transaction._withUnsafeGuaranteedRef { try body($0) }
     }
   }
 
-  /// Runs `body` on a copy of the state, which takes its place on commit.
+  /// Runs `body` as the writer; readers see the changes from the commit on.
+  @_specialize(where R == Bool)
   public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     try lifetime.withWrite {
-      let transaction = MemoryWriteTransaction(on: store.committed)
-      defer { transaction.end() }
-      switch try body(transaction) {
-      case .rollBack(let result):
-        return result
-      case .commit(let result):
-        store.commit(try transaction.changedTree)
-        return result
+      let transaction = store.beginWrite()
+      defer { store.endWrite() }
+      return try transaction._withUnsafeGuaranteedRef { transaction in
+        switch try body(transaction) {
+        case .rollBack(let result):
+          return result
+        case .commit(let result):
+          try transaction.commit()
+          return result
+        }
       }
     }
   }
@@ -77,9 +82,29 @@ public final class MemoryStorage: StorageDriver {
 let driverName = "Memory"
 
 /// What the values on one store share: the committed tree, and the gate that lets one thread write.
-private final class MemoryStore: Sendable {
+final class MemoryStore: @unchecked Sendable {
+  // @unchecked: the transactions in `reader` and `writer` are used by one thread at a time.
   let gate = WriterGate()
   private let tree = Mutex(PersistentTree())
+  /// A read transaction that is used again and again, by whoever makes `isReaderTaken` true.
+  private let reader: UnsafeMutablePointer<MemoryReadTransaction>
+  private let isReaderTaken = Atomic<Bool>(false)
+  /// The write transaction, for the thread that is inside the gate.
+  private let writer: UnsafeMutablePointer<MemoryWriteTransaction>
+
+  init() {
+    reader = .allocate(capacity: 1)
+    reader.initialize(to: MemoryReadTransaction())
+    writer = .allocate(capacity: 1)
+    writer.initialize(to: MemoryWriteTransaction())
+  }
+
+  deinit {
+    reader.deinitialize(count: 1)
+    reader.deallocate()
+    writer.deinitialize(count: 1)
+    writer.deallocate()
+  }
 
   var committed: PersistentTree { tree.withLock { $0 } }
 
@@ -89,6 +114,46 @@ private final class MemoryStore: Sendable {
       defer { tree = changed }
       return tree
     }
+  }
+
+  /// The same with a single change: in place, where no reader has the tree, else on copies of a few nodes.
+  func commit(_ change: ChangeNote) {
+    tree.withLock { change.put(into: &$0) }
+  }
+
+  // MARK: Transactions
+
+  /// A transaction that is the caller's until ``endRead(_:)``, which has to follow.
+  func beginRead() -> Unmanaged<MemoryReadTransaction> {
+    let isTaken = isReaderTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
+    let transaction =
+      isTaken
+      ? Unmanaged.passUnretained(reader.pointee)
+      : Unmanaged.passRetained(MemoryReadTransaction(isPooled: false))
+    transaction._withUnsafeGuaranteedRef { $0.begin(on: committed) }
+    return transaction
+  }
+
+  func endRead(_ transaction: Unmanaged<MemoryReadTransaction>) {
+    let isPooled = transaction._withUnsafeGuaranteedRef { transaction in
+      transaction.end()
+      return transaction.isPooled
+    }
+    if !isPooled { return transaction.release() }
+    // Whoever kept it must not see it come alive again.
+    if !isKnownUniquelyReferenced(&reader.pointee) { reader.pointee = MemoryReadTransaction() }
+    isReaderTaken.store(false, ordering: .releasing)
+  }
+
+  /// On the thread that is inside the gate, until ``endWrite()``, which has to follow.
+  func beginWrite() -> Unmanaged<MemoryWriteTransaction> {
+    writer.pointee.begin(on: self)
+    return Unmanaged.passUnretained(writer.pointee)
+  }
+
+  func endWrite() {
+    writer.pointee.end()
+    if !isKnownUniquelyReferenced(&writer.pointee) { writer.pointee = MemoryWriteTransaction() }
   }
 }
 

@@ -111,6 +111,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
   /// Throws ``StorageError/Kind/readersFull`` 64 deep on one thread, or where the process can open no more
   /// files (a connection takes two), and ``StorageError/Kind/notFound`` where it needs another connection
   /// but the file was moved or replaced.
+  @_specialize(where R == Void)
   public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try lifetime.withRead {
       let reader = try readers.take()
@@ -128,6 +129,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
   /// (the body has not run then), ``StorageError/Kind/storageFull`` without a trace of the transaction, and
   /// ``StorageError/Kind/notFound`` where the file was moved or deleted while it was open. After a commit the
   /// write-ahead log may be copied into the file and emptied, which waits up to 50 ms for readers.
+  @_specialize(where R == Bool)
   public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     try lifetime.withWrite {
       guard let writer else {

@@ -36,6 +36,7 @@ class SQLiteReadTransaction: ReadTransaction {
 
   final func end() { state.pointee.end() }
 
+  @_specialize(where R == Void)
   final func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
     try begin(.get)
     try state.pointee.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)

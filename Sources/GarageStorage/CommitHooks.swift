@@ -5,13 +5,21 @@
 struct CommitHooks: @unchecked Sendable {
   /// The namespaces whose keys were changed. Nearly always there is one: no array for that.
   private var first: (any Namespace.Type)?
+  /// Whether no other namespace is around the first.
+  private var firstIsOutermost = false
   private var others: [any Namespace.Type] = []
   private var actions: [() -> Void] = []
 
   /// Notes that keys in a namespace were changed.
-  @inline(__always)
-  mutating func note<N: Namespace>(_ namespace: N.Type) {
-    guard let first else { return self.first = namespace }
+  mutating func note<N: Namespace>(_ namespace: N.Type) { note(namespace, isOutermost: N.isOutermost) }
+
+  /// The same where it is known whether another namespace is around it.
+  mutating func note(_ namespace: any Namespace.Type, isOutermost: Bool) {
+    guard let first else {
+      self.first = namespace
+      firstIsOutermost = isOutermost
+      return
+    }
     if ObjectIdentifier(first) != ObjectIdentifier(namespace) { noteAnother(namespace) }
   }
 
@@ -26,7 +34,7 @@ struct CommitHooks: @unchecked Sendable {
   /// Adds what later changes noted.
   mutating func append(_ later: CommitHooks) {
     if let namespace = later.first {
-      if first == nil { first = namespace } else { note(any: namespace) }
+      note(namespace, isOutermost: later.firstIsOutermost)
     }
     for namespace in later.others { note(any: namespace) }
     actions += later.actions
@@ -37,13 +45,13 @@ struct CommitHooks: @unchecked Sendable {
   /// - Throws: what a hook throws: the commit must not be.
   func runBeforeCommit() throws {
     guard let first else { return }
-    if others.isEmpty && first.outer == nil { return try passingErrors { try first.preCommitHook() } }
+    if others.isEmpty && firstIsOutermost { return try passingErrors { try first.preCommitHook() } }
     for namespace in namespaces { try passingErrors { try namespace.preCommitHook() } }
   }
 
   func runAfterCommit() {
     if let first {
-      if others.isEmpty && first.outer == nil {
+      if others.isEmpty && firstIsOutermost {
         first.postCommitHook()
       } else {
         for namespace in namespaces { namespace.postCommitHook() }

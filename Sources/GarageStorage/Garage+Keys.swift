@@ -10,16 +10,29 @@ extension GarageReading {
   ///   ``GarageError/unreadableValue(key:type:reason:)`` for a stored value that does not decode as the key's type.
   ///   Both leave the value where it is. Where it refers to objects also as
   ///   ``retrieve(_:identifier:)-(T.Type,T.ID)``. ``GarageError/storage(_:)``.
+  @inlinable
   public func get<K: KeyType>(_ key: K) throws -> K.ValueType where K.ValueType: Codable {
-    let kind = PlainValue.kind(ObjectIdentifier(K.ValueType.self))
+    let kind = PlainType(K.ValueType.self)
     if kind != .other {
-      switch try withReadAccess({ try $0.plainValue(of: key, kind) }) {
-      case .value(let value): return value.value(as: K.ValueType.self, kind)
-      case .absent: return key.defaultValue
-      case .coded: break
+      return try withUnsafeTemporaryAllocation(of: K.ValueType.self, capacity: 1) { room in
+        var found = ReadAccess.PlainOutcome.coded
+        let place = UnsafeMutableRawPointer(room.baseAddress.unsafelyUnwrapped)
+        _ = try KeyName.withShort(key) { name in
+          try withReadAccess { found = try $0.readPlain(name, kind, to: place) }
+        }
+        switch found {
+        case .value: return room.baseAddress.unsafelyUnwrapped.move()
+        case .absent: return key.defaultValue
+        case .coded: return try codedValue(of: key)
+        }
       }
     }
-    return try withReadAccess { try $0.value(of: key) ?? key.defaultValue }
+    return try codedValue(of: key)
+  }
+
+  @usableFromInline
+  func codedValue<K: KeyType>(of key: K) throws -> K.ValueType where K.ValueType: Codable {
+    try withReadAccess { try $0.value(of: key) ?? key.defaultValue }
   }
 
   /// Whether a value is stored under a key, be it the default. Does not read it.
@@ -64,13 +77,34 @@ extension GarageWriting {
   ///
   /// - Throws: what ``Namespace/preCommitHook()`` throws, ``GarageError/nestedWrite``, `EncodingError` and other
   ///   errors of `encode(to:)`, ``GarageError/storage(_:)``. What was stored is there then as before.
+  @inlinable
   public func set<K: KeyType>(_ key: K, value: K.ValueType) throws where K.ValueType: Codable {
-    if key.observesChanges { return try withWriteAccess { try $0.change(key, to: value) } }
-    if let plain = PlainValue(value) {
-      return try withWriteAccess { access in
-        if try !access.putPlain(plain, of: key) { try access.putCoded(value, of: key) }
+    if key.observesChanges { return try setObserved(key, value) }
+    let kind = PlainType(K.ValueType.self)
+    if kind != .other {
+      var isSet = false
+      _ = try KeyName.withShort(key) { name in
+        try withUnsafePointer(to: value) { value in
+          try PlainType.withRecord(kind, UnsafeRawPointer(value), name) { record in
+            isSet = true
+            try withWriteAccess { access in
+              try access.putPlain(record, name, K.NamespaceType.self, isOutermost: K.NamespaceType.isOutermost)
+            }
+          }
+        }
       }
+      if isSet { return }
     }
+    try setCoded(key, value)
+  }
+
+  @usableFromInline
+  func setObserved<K: KeyType>(_ key: K, _ value: K.ValueType) throws where K.ValueType: Codable {
+    try withWriteAccess { try $0.change(key, to: value) }
+  }
+
+  @usableFromInline
+  func setCoded<K: KeyType>(_ key: K, _ value: K.ValueType) throws where K.ValueType: Codable {
     if isNil(value) { return try withWriteAccess { try $0.removeValue(of: key) } }
     // Encoding runs users' code: outside the transaction.
     let encoded = try translatingErrors { try garage.encode(value, of: key) }
@@ -118,7 +152,7 @@ extension GarageWriting {
       let new = key.defaultValue
       key.willChange(old, newValue: new)
       try access.removeValue(of: key)
-      access.pending.hooks.afterCommit { key.didChange(old, newValue: new) }
+      access.pending.pointee.hooks.afterCommit { key.didChange(old, newValue: new) }
     }
   }
 
@@ -139,7 +173,7 @@ extension GarageWriting {
         try access.reading.visitKeys(prefix: prefix) { key, _ in keys.append(key) }
         for key in keys { try access.transaction.remove(key) }
       }
-      access.pending.hooks.note(namespace)
+      access.pending.pointee.hooks.note(namespace)
     }
   }
 

@@ -101,9 +101,9 @@ extension WriteAccess {
   ///
   /// - Parameter leavingOut: the position of a record that is not written.
   func put(_ graph: EncodedGraph, leavingOut: Int? = nil) throws {
-    for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.newTexts.contains(name) {
+    for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.pointee.newTexts.contains(name) {
       try StoredTexts.put(text, name, in: transaction)
-      pending.newTexts.insert(name)
+      pending.pointee.newTexts.insert(name)
     }
     if garage.objectKeys.hidesIdentifiers {
       try putRecords(of: garage.objectKeys.hiding(graph), leavingOut: leavingOut)

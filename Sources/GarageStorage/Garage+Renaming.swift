@@ -75,7 +75,7 @@ private struct TypeRenaming {
     for tag in [space, concrete] {
       let name = TextName(kind: .tag, digest: tag.digest)
       try StoredTexts.put(Array(tag.name.utf8), name, in: transaction)
-      access.pending.newTexts.insert(name)
+      access.pending.pointee.newTexts.insert(name)
     }
     try renaming.moveRecords()
     try renaming.visit(KeyLayout.allRecords) { try $0.changedRecord($1, $2) }

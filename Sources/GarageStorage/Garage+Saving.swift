@@ -24,7 +24,9 @@ extension Garage {
   ///
   /// - Throws: what `body` throws.
   public func withAutosaveDisabled<R>(_ body: () throws -> R) rethrows -> R {
-    try TaskScope.with(.autosaveDisabled, of: self, body)
+    unsavedScopeCount.add(1, ordering: .relaxed)
+    defer { unsavedScopeCount.subtract(1, ordering: .relaxed) }
+    return try TaskScope.with(.autosaveDisabled, of: self, body)
   }
 
   /// Whether there are changes that are not in the store yet.
@@ -50,6 +52,8 @@ extension Garage {
   public func discardUnsavedChanges() { store.discardUnsavedChanges() }
 
   private var isAutosaveSuspended: Bool {
-    TaskScope.innermost(of: self) { if case .autosaveDisabled = $0 { true } else { nil } } ?? false
+    // Looking the task up costs more than all else; mostly no closure is running.
+    if unsavedScopeCount.load(ordering: .relaxed) == 0 { return false }
+    return TaskScope.innermost(of: self) { if case .autosaveDisabled = $0 { true } else { nil } } ?? false
   }
 }

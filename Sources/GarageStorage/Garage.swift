@@ -42,6 +42,8 @@ public final class Garage: Sendable {
   let dates: (encoding: DateEncodingStrategy, decoding: DateDecodingStrategy)
   /// How many closures with a strategy of their own are running, on whatever task.
   let dateScopeCount = Atomic<Int>(0)
+  /// How many closures are running, on whatever task, whose changes stay unsaved.
+  let unsavedScopeCount = Atomic<Int>(0)
   let autosave = Atomic<Bool>(true)
   let propertyErrors = Mutex<(@Sendable (any Error) -> Void)?>(nil)
   private let isClosed = Atomic<Bool>(false)
@@ -146,24 +148,27 @@ public protocol GarageWriting: GarageReading {
 
 /// One state of the store, for the verbs that read.
 public struct ReadAccess {
-  let garage: Garage
-  let transaction: any ReadTransaction
+  // Without counting references: both are there until the call is over that made this.
+  unowned(unsafe) let garage: Garage
+  unowned(unsafe) let transaction: any ReadTransaction
   /// Whether the transaction may be changed while a verb runs a closure of the user's.
   let isWriting: Bool
 }
 
 /// A transaction that changes the store, for the verbs that do.
 public struct WriteAccess {
-  let garage: Garage
-  let transaction: any WriteTransaction
+  // Without counting references: both are there until the call is over that made this.
+  unowned(unsafe) let garage: Garage
+  unowned(unsafe) let transaction: any WriteTransaction
   /// What is to be known or done when the transaction has committed.
-  let pending: Pending
+  let pending: UnsafeMutablePointer<Pending>
 
-  final class Pending {
+  /// It stands in the frame of the call that made the transaction.
+  struct Pending {
     /// Texts that the transaction found in the store or put there: until then they are known inside it only.
-    @exclusivity(unchecked) var newTexts: Set<TextName> = []
+    var newTexts: Set<TextName> = []
     /// What runs around the commit.
-    @exclusivity(unchecked) var hooks = CommitHooks()
+    var hooks = CommitHooks()
   }
 }
 
@@ -172,6 +177,7 @@ extension Garage: GarageWriting {
   public var garage: Garage { self }
 
   /// For the verbs.
+  @_specialize(where R == Void)
   public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
     try translatingErrors {
       try checkOpen()
@@ -180,8 +186,11 @@ extension Garage: GarageWriting {
   }
 
   /// For the verbs.
+  @_specialize(where R == Void)
   public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {
-    try translatingErrors { try retrying { try change(body) } }
+    try translatingErrors {
+      try retrying(isClocked: store.isSharedAcrossProcesses) { try change(body) }
+    }
   }
 
   /// Runs `body` once, in a transaction of its own.
@@ -194,9 +203,11 @@ extension Garage: GarageWriting {
   /// Not generic: the runtime looks generic types up each time.
   private func changeOnce(_ body: (WriteAccess) throws -> Void) throws {
     try checkOpen()
-    let pending = WriteAccess.Pending()
-    let isSaved = try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
-      try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
+    var pending = WriteAccess.Pending()
+    let isSaved = try withUnsafeMutablePointer(to: &pending) { pending in
+      try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
+        try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
+      }
     }
     if isSaved {
       if !pending.newTexts.isEmpty { texts.remember(pending.newTexts) }

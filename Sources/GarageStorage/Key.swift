@@ -24,6 +24,7 @@ public struct Key<NamespaceType: Namespace, ValueType>: KeyType {
   ///   - id: the key's name in its namespace.
   ///   - defaultValue: what `get` returns while nothing is stored.
   ///   - changeBlock: returns what is set in place of its argument.
+  @inlinable
   public init(id: String, defaultValue: ValueType, changeBlock: ChangeBlock? = nil) {
     self.id = id
     self.defaultValue = defaultValue
@@ -42,9 +43,11 @@ public struct Key<NamespaceType: Namespace, ValueType>: KeyType {
   }
 
   /// Whether there is a ``changeBlock``.
+  @inlinable
   public var observesChanges: Bool { changeBlock != nil }
 
   /// Writes ``stringValue``.
+  @inlinable
   public func writeStringValue(to name: inout KeyName) {
     name.appendPath(of: NamespaceType.self)
     name.appendPart(id)

@@ -14,11 +14,11 @@ internal import GarageDriver
 public struct KeyName: ~Copyable {
   private let buffer: UnsafeMutableRawBufferPointer
   /// How many bytes there are; more than the buffer has room for where it was too small.
-  private(set) var count = 0
+  @usableFromInline private(set) var count = 0
   private var hasParts = false
 
   /// How long a key is at most, within what every driver takes.
-  static let maximumByteCount = 480
+  @inlinable static var maximumByteCount: Int { 480 }
   static let digestByteCount = 16
   /// How much of a longer key stands before its digest.
   static let cutByteCount = maximumByteCount - digestByteCount
@@ -28,26 +28,80 @@ public struct KeyName: ~Copyable {
     static let namespace: UInt8 = 0x02
   }
 
-  fileprivate init(_ buffer: UnsafeMutableRawBufferPointer) {
+  @usableFromInline
+  init(_ buffer: UnsafeMutableRawBufferPointer) {
     self.buffer = buffer
     append(KeyLayout.Space.value.rawValue)
   }
 
   /// Adds text.
   public mutating func append(_ text: String) {
+    _ = appendASCII(text) ?? appendComposed(text)
+  }
+
+  /// Adds text and returns whether it holds a zero; nil, having added nothing, where it is not ASCII or too long.
+  @inline(__always)
+  private mutating func appendASCII(_ text: String) -> Bool? {
+    let (buffer, start) = (buffer, count)
+    let added: (count: Int, hasZero: Bool)?? = text.utf8.withContiguousStorageIfAvailable { utf8 in
+      guard let source = UnsafeRawPointer(utf8.baseAddress), let base = buffer.baseAddress,
+        utf8.count <= buffer.count - start
+      else { return nil }
+      return KeyName.copyASCII(source, utf8.count, to: base + start)
+    }
+    guard let added = added ?? nil else { return nil }
+    count = start + added.count
+    return added.hasZero
+  }
+
+  /// Copies ASCII, eight bytes at a time, and tells whether one is zero; nil where a byte is not ASCII.
+  @inline(__always)
+  private static func copyASCII(
+    _ source: UnsafeRawPointer, _ byteCount: Int, to target: UnsafeMutableRawPointer
+  ) -> (count: Int, hasZero: Bool)? {
+    let ones: UInt64 = 0x0101_0101_0101_0101, highs = ones << 7
+    var (all, zeros): (UInt64, UInt64) = (0, 0)
+    var offset = 0
+    while offset < byteCount {
+      var word: UInt64
+      if byteCount >= 8 {
+        // Of the last word some bytes are copied twice.
+        offset = min(offset, byteCount - 8)
+        word = source.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        target.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
+        offset += 8
+      } else {
+        let byte = source.load(fromByteOffset: offset, as: UInt8.self)
+        target.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+        // Ones stand for what is missing.
+        word = ones & ~0xFF | UInt64(byte)
+        offset += 1
+      }
+      all |= word
+      zeros |= (word &- ones) & ~word & highs
+    }
+    return all & highs == 0 ? (byteCount, zeros != 0) : nil
+  }
+
+  /// Adds text of whatever kind; returns nothing of interest.
+  @inline(never)
+  private mutating func appendComposed(_ text: String) -> Bool {
     let room = count < buffer.count ? buffer.count - count : 0
     count += copyComposedUTF8(
       text,
       to: UnsafeMutableRawBufferPointer(
         start: buffer.baseAddress.map { $0 + (buffer.count - room) }, count: room))
+    return true
   }
 
-  private mutating func append(_ byte: UInt8) {
+  @usableFromInline
+  mutating func append(_ byte: UInt8) {
     if count < buffer.count { buffer[count] = byte }
     count += 1
   }
 
   /// Adds a part of a ``Key``'s name, behind a colon where it is not the first. One without text adds nothing.
+  @usableFromInline
   mutating func appendPart(_ part: String) {
     if part.isEmpty { return }
     if hasParts { append(UInt8(ascii: ":")) }
@@ -56,22 +110,30 @@ public struct KeyName: ~Copyable {
   }
 
   /// Adds the names of a namespace and those around it as parts.
+  @inlinable
   mutating func appendPath<N: Namespace>(of namespace: N.Type) {
     if N.self == GlobalNamespace.self { return }
     if N.Parent.self != N.self { appendPath(of: N.Parent.self) }
     appendPart(N.id)
   }
 
-  fileprivate mutating func appendNamespaces<N: Namespace>(_ namespace: N.Type) {
+  @inlinable
+  mutating func appendNamespaces<N: Namespace>(_ namespace: N.Type) {
     if N.self == GlobalNamespace.self { return }
     if N.Parent.self != N.self { appendNamespaces(N.Parent.self) }
     appendNamespace(N.id)
   }
 
-  private mutating func appendNamespace(_ id: String) {
+  @usableFromInline
+  mutating func appendNamespace(_ id: String) {
     if id.isEmpty { return }
     append(Mark.namespace)
-    if id.utf8.contains(0) { appendEscaped(id) } else { append(id) }
+    let start = count
+    // In text that is not ASCII there may be one.
+    if appendASCII(id) ?? true {
+      count = start
+      appendEscaped(id)
+    }
     append(0)
   }
 
@@ -87,13 +149,35 @@ public struct KeyName: ~Copyable {
     }
   }
 
-  fileprivate mutating func appendName<K: KeyType>(of key: K) {
-    append(Mark.name)
+  @inlinable
+  mutating func appendName<K: KeyType>(of key: K) {
+    appendNameMark()
     key.writeStringValue(to: &self)
   }
 }
 
 extension KeyName {
+  @usableFromInline
+  mutating func appendNameMark() { append(Mark.name) }
+
+  /// Lends a key's bytes, made on the stack, as `name`; false, and nothing is lent, where they are too many for a key.
+  ///
+  /// Inlined, because where the key's type is known the names of its namespaces are constants.
+  @inlinable
+  @inline(__always)
+  static func withShort<K: KeyType>(
+    _ key: K, _ body: (_ name: UnsafeRawBufferPointer) throws -> Void
+  ) throws -> Bool {
+    try withUnsafeTemporaryAllocation(byteCount: maximumByteCount, alignment: 8) { buffer in
+      var name = KeyName(buffer)
+      name.appendNamespaces(K.NamespaceType.self)
+      name.appendName(of: key)
+      if name.count >= maximumByteCount { return false }
+      try body(UnsafeRawBufferPointer(start: buffer.baseAddress, count: name.count))
+      return true
+    }
+  }
+
   /// Lends a key's bytes, made on the stack, and all of them where they are too many for a key.
   @inline(__always)
   static func with<K: KeyType, R>(_ key: K, _ body: (RawSpan, _ full: [UInt8]?) throws -> R) throws -> R {

@@ -58,5 +58,6 @@ extension KeyType {
   /// True.
   public var observesChanges: Bool { true }
   /// Writes ``stringValue``.
+  @inlinable
   public func writeStringValue(to name: inout KeyName) { name.append(stringValue) }
 }

@@ -38,8 +38,12 @@ extension Namespace {
 
   /// The parent; nil where there is none. One that is its own parent has none.
   static var outer: (any Namespace.Type)? {
-    Parent.self == GlobalNamespace.self || Parent.self == Self.self ? nil : Parent.self
+    isOutermost ? nil : Parent.self
   }
+
+  /// Whether there is no parent.
+  @inlinable
+  static var isOutermost: Bool { Parent.self == GlobalNamespace.self || Parent.self == Self.self }
 
   /// The names from the outermost namespace to this one, as ``Key/stringValue`` has them.
   static var path: [String] {

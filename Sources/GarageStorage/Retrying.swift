@@ -10,12 +10,18 @@ internal import GarageDriver
 
 /// Runs `body` again where an engine asks for another try: with growing pauses, up to `attempts` times, and
 /// none beyond two seconds after the beginning, since engines wait by themselves before they ask.
-func retrying<R>(_ attempts: Int = 10, _ body: () throws -> R) throws -> R {
-  let start = ContinuousClock.now
+///
+/// - Parameter isClocked: false where nothing waits: the seconds then count from the first failure, and a call that
+///   succeeds at once need not ask for the time.
+func retrying<R>(_ attempts: Int = 10, isClocked: Bool = true, _ body: () throws -> R) throws -> R {
+  var start = isClocked ? ContinuousClock.now : nil
   var pause: UInt32 = 500
   for _ in 0..<max(0, attempts) {
     do { return try body() } catch {
-      guard isRetryable(error), ContinuousClock.now - start < .seconds(2) else { throw error }
+      guard isRetryable(error) else { throw error }
+      let now = ContinuousClock.now
+      guard now - (start ?? now) < .seconds(2) else { throw error }
+      if start == nil { start = now }
       usleep(UInt32.random(in: pause / 2...pause))
       pause = min(pause * 2, 100_000)
     }

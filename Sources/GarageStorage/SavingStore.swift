@@ -17,6 +17,8 @@ internal import Synchronization
 final class SavingStore: Sendable {
   let driver: any StorageDriver
   private let driverName: String
+  /// Whether the storage may wait for another process before it asks for another try.
+  let isSharedAcrossProcesses: Bool
   private let gate = WriterGate()
   private let process = ProcessMark()
   private let unsaved = Mutex(Unsaved())
@@ -41,7 +43,9 @@ final class SavingStore: Sendable {
 
   init(_ driver: any StorageDriver) {
     self.driver = driver
-    driverName = driver.info.name
+    let info = driver.info
+    driverName = info.name
+    isSharedAcrossProcesses = info.isSharedAcrossProcesses
   }
 
   var hasUnsavedChanges: Bool { isUnsaved.load(ordering: .acquiring) }
@@ -72,7 +76,7 @@ final class SavingStore: Sendable {
   ///     run after a commit are left to the caller.
   /// - Returns: whether the changes are in the storage.
   func write(
-    autosaves: Bool, _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> Void
+    autosaves: Bool, _ pending: UnsafeMutablePointer<WriteAccess.Pending>, _ body: (any WriteTransaction) throws -> Void
   ) throws -> Bool {
     while true {
       if autosaves && !hasUnsavedChanges {
@@ -87,7 +91,7 @@ final class SavingStore: Sendable {
 
   /// False where unsaved changes came meanwhile: nothing was done then.
   private func writeThrough(
-    _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> Void
+    _ pending: UnsafeMutablePointer<WriteAccess.Pending>, _ body: (any WriteTransaction) throws -> Void
   ) throws -> Bool {
     // Given back after the commit, not within the transaction.
     var holdsGate = false
@@ -96,14 +100,14 @@ final class SavingStore: Sendable {
       holdsGate = try gate.beginIfFree(driver: driverName)
       guard holdsGate, !hasUnsavedChanges else { return .rollBack(false) }
       try body(transaction)
-      try pending.hooks.runBeforeCommit()
+      try pending.pointee.hooks.runBeforeCommit()
       return .commit(true)
     }
   }
 
   /// False where there are no unsaved changes any more: nothing was done then.
   private func writeUnsaved(
-    autosaves: Bool, _ pending: WriteAccess.Pending, _ body: (any WriteTransaction) throws -> Void
+    autosaves: Bool, _ pending: UnsafeMutablePointer<WriteAccess.Pending>, _ body: (any WriteTransaction) throws -> Void
   ) throws -> Bool {
     try withGate {
       // Where everything was saved while this thread waited, there is nothing to join any more.
@@ -118,7 +122,7 @@ final class SavingStore: Sendable {
       try unsaved.withLock { unsaved in
         if unsaved.generation != before.generation { throw GarageError.unsavedChangesDiscarded }
         unsaved.changes = changes
-        if !changes.isEmpty { unsaved.hooks.append(pending.hooks) }
+        if !changes.isEmpty { unsaved.hooks.append(pending.pointee.hooks) }
         isUnsaved.store(!changes.isEmpty, ordering: .releasing)
       }
       return true

@@ -110,7 +110,7 @@ struct Compare: ParsableCommand {
         Rounds(count: rounds ?? (quick ? 3 : 5), deadline: quick ? start.addingTimeInterval(105) : nil))
     }
     if wantsAny(KeyComparison.names) {
-      rows += try KeyComparison(folder: folder, durableSets: quick ? 100 : 500, isWanted: isWanted)
+      rows += try KeyComparison(folder: folder, durableSets: quick ? 100 : 500, only: store, isWanted: isWanted)
         .rows(Rounds(count: rounds ?? 5, deadline: nil))
     }
     rows += try GrowthComparison(largest: growth, folder: folder, rounds: rounds ?? 5, isWanted: isWanted).rows()

@@ -1,9 +1,7 @@
 import CRawStores
 import Foundation
 import GarageDriver
-import GarageLMDB
 import GarageMemory
-import GarageSQLite
 import GarageStorage
 import Synchronization
 
@@ -15,6 +13,8 @@ struct KeyComparison {
   let folder: URL
   /// How many values are set one by one, each waiting for the disk where there is one.
   let durableSets: Int
+  /// The garages to open; all where it is empty.
+  let only: [String]
   let isWanted: (String) -> Bool
 
   static let getName = "get key"
@@ -70,34 +70,36 @@ struct KeyComparison {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       return folder
     }
-    var options = SQLiteStorage.Options()
-    options.durability = .full
-    let garages = [
-      ("memory", try Garage(MemoryStorage()), Self.gets),
-      (
-        "sqlite",
-        try Garage(SQLiteStorage(at: place("sqlite").appending(path: "garage"), options: options)),
-        durableSets
-      ),
-      (
-        "lmdb", try Garage(LMDBStorage(at: place("lmdb"), options: LMDBStorage.Options(durability: .full))),
-        durableSets
-      ),
+    func isOpened(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
+    let drivers: [(String, Int, (URL) throws -> any StorageDriver)] = [
+      ("memory", Self.gets, { _ in GarageStore.memoryDriver() }),
+      ("sqlite", durableSets, { try GarageStore.sqliteDriver(at: $0) }),
+      ("lmdb", durableSets, { try GarageStore.lmdbDriver(at: $0) }),
     ]
-    let engines = [try RawEngine.sqlite(at: place("raw SQLite")), try RawEngine.lmdb(at: place("raw LMDB"))]
     var operations = [getFromDictionary, setInDictionary]
-    for (who, garage, sets) in garages {
-      for (number, key) in keys.enumerated() { try garage.set(key, value: number) }
+    var garages: [Garage] = []
+    for (who, sets, driver) in drivers where isOpened(who) {
+      let garage = try Garage(driver(place(who)))
+      try garage.write { writer in
+        for (number, key) in keys.enumerated() { try writer.set(key, value: number) }
+      }
       operations += [get(who, garage), set(who, garage, sets)]
+      garages.append(garage)
     }
-    for engine in engines {
+    var engines: [RawEngine] = []
+    let makeEngines: [(String, (URL) throws -> RawEngine)] = [
+      ("raw C SQLite", { try RawEngine.sqlite(at: $0) }), ("raw C LMDB", { try RawEngine.lmdb(at: $0) }),
+    ]
+    for (who, open) in makeEngines where isOpened(who) {
+      let engine = try open(place(who))
       _ = entries.withRaw { engine.putAll($0, nil) }
       operations += [get(engine, entries), set(engine, entries)]
+      engines.append(engine)
     }
     for operation in operations.rotated(by: round) where isWanted(operation.name) {
       try samples.measure(operation)
     }
-    for (_, garage, _) in garages { try garage.close() }
+    for garage in garages { try garage.close() }
     for engine in engines { engine.close() }
   }
 

@@ -1,13 +1,20 @@
 #ifndef CGARAGE_H
 #define CGARAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// The innermost transaction open on the calling thread: the head of a linked list that lives on
-// the thread's own stack. A C thread-local costs one load; Swift has none without a dictionary.
-void *_Nullable garage_thread_transactions(void);
-void garage_set_thread_transactions(void *_Nullable head);
+// The transactions that are open on the calling thread, the outermost first. A C thread-local costs one load; Swift has
+// none without a dictionary. A transaction ends on the thread that began it, and before those around it.
+typedef struct {
+  const void *_Nullable lifetime;
+  bool is_write;
+} garage_transaction;
+size_t garage_transaction_count(void);
+garage_transaction garage_transaction_at(size_t index);
+void garage_push_transaction(const void *_Nullable lifetime, bool is_write);
+void garage_pop_transaction(void);
 
 // CRC-32C (Castagnoli polynomial, RFC 3720 appendix B.4), continued from `seed` (0 to begin).
 // Uses the processor's instruction where there is one, else a table.

@@ -22,10 +22,30 @@ public struct PersistentTree: Sendable {
 
   /// The value of `key`, or nil where there is none.
   public func value(for key: RawSpan) -> TreeBytes? {
-    guard var node = root else { return nil }
-    while !node.isLeaf { node = node.children[node.childIndex(for: key)] }
-    let (index, isThere) = node.keys.position(of: key)
-    return isThere ? node.values[index] : nil
+    guard let (leaf, index) = find(key) else { return nil }
+    return leaf._withUnsafeGuaranteedRef { $0.values[index] }
+  }
+
+  /// The bytes of the value of `key`, or nil where there is none: they are there for as long as this tree is, or a copy
+  /// of it, and nobody changes it.
+  package func bytes(for key: RawSpan) -> UnsafeRawBufferPointer? {
+    guard let (leaf, index) = find(key) else { return nil }
+    return leaf._withUnsafeGuaranteedRef { $0.values.bytes(at: index) }
+  }
+
+  /// The leaf with `key`, and where it is there. Without counting references on the way: the root holds all.
+  private func find(_ key: RawSpan) -> (leaf: Unmanaged<TreeNode>, index: Int)? {
+    guard let root else { return nil }
+    var node = Unmanaged.passUnretained(root)
+    while true {
+      let (next, index): (Unmanaged<TreeNode>?, Int) = node._withUnsafeGuaranteedRef { node in
+        let (index, isThere) = node.keys.position(of: key)
+        if node.isLeaf { return (nil, isThere ? index : -1) }
+        return (Unmanaged.passUnretained(node.children[isThere ? index + 1 : index]), index)
+      }
+      guard let next else { return index < 0 ? nil : (node, index) }
+      node = next
+    }
   }
 
   /// Shows every key in `range` with its value, in key order or against it, until `visit` says stop.
@@ -45,11 +65,18 @@ public struct PersistentTree: Sendable {
   /// - Parameter prefix: a byte to store in front of the value, for callers that mark their values and do not
   ///   want to copy a large one for it.
   public mutating func put(_ value: RawSpan, for key: RawSpan, prefix: UInt8? = nil) {
-    let root = uniqueRoot() ?? TreeNode()
-    let outcome = root.put(value, for: key, prefix: prefix)
+    if root == nil {
+      root = TreeNode()
+    } else if !isKnownUniquelyReferenced(&root) {
+      root = TreeNode(copying: root.unsafelyUnwrapped)
+    }
+    let outcome = root.unsafelyUnwrapped.put(value, for: key, prefix: prefix)
     if outcome.isNew { count += 1 }
-    self.root = outcome.split.map { TreeNode(root, $0.separator, $0.right) } ?? root
-    dropNeedlessRoots()
+    if let split = outcome.split {
+      root = TreeNode(root.unsafelyUnwrapped, split.separator, split.right)
+    } else if outcome.isUnderfull {
+      dropNeedlessRoots()
+    }
   }
 
   /// Removes `key` and its value, and tells whether it was there.

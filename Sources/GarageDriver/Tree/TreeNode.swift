@@ -8,11 +8,12 @@ final class TreeNode: @unchecked Sendable {
 
   /// In a leaf its keys. In a branch the separators: all keys in `children[i]` are smaller than `keys[i]`, and
   /// all in `children[i + 1]` are not.
-  var keys: ByteList
+  @exclusivity(unchecked) var keys: ByteList
   /// In a leaf the values of `keys`.
-  var values: ValueList
+  @exclusivity(unchecked) var values: ValueList
   /// In a branch its children, one more than `keys`. Empty in a leaf.
-  var children: [TreeNode]
+  @exclusivity(unchecked) var children: [TreeNode]
+  // Unchecked: a node's methods call nothing but the tree's own code.
 
   init(keys: ByteList = ByteList(), values: ValueList = ValueList(), children: [TreeNode] = []) {
     self.keys = keys
@@ -126,6 +127,9 @@ extension TreeNode {
     var isNew: Bool
     if isLeaf {
       let (index, isThere) = keys.position(of: key)
+      if isThere, values.overwrite(value, prefix: prefix, at: index) {
+        return PutOutcome(isNew: false, isUnderfull: false, split: nil)
+      }
       changed = index
       isNew = !isThere
       if isNew { keys.insert(key, at: index) }
@@ -133,6 +137,7 @@ extension TreeNode {
     } else {
       changed = childIndex(for: key)
       let outcome = uniqueChild(at: changed).put(value, for: key, prefix: prefix)
+      if !outcome.isUnderfull && outcome.split == nil { return outcome }
       isNew = outcome.isNew
       if let split = outcome.split {
         keys.insert(split.separator.span.bytes, at: changed)

@@ -17,6 +17,18 @@ struct ValueList {
     return TreeBytes(storage: small.bytes, range: small.range(at: index))
   }
 
+  /// The value at `index`, in this list.
+  func bytes(at index: Int) -> UnsafeRawBufferPointer {
+    if let bytes = large(at: index) { return bytes.withUnsafeBytes { $0 } }
+    return small.bytes(at: index)
+  }
+
+  /// Puts a value in the place of a small one that is as long; false where it is not.
+  mutating func overwrite(_ value: RawSpan, prefix: UInt8?, at index: Int) -> Bool {
+    // Empty bytes may stand for a large value.
+    prefix == nil && value.byteCount > 0 && small.overwrite(value, at: index)
+  }
+
   /// How many bytes of the leaf the first `index` values take.
   func start(of index: Int) -> Int { small.start(of: index) }
 
