@@ -49,7 +49,19 @@ __attribute__((target("sse4.2"))) static uint32_t hardware(uint32_t seed, const 
     count -= 8;
   }
   uint32_t crc32 = (uint32_t)crc;
-  while (count-- > 0) crc32 = _mm_crc32_u8(crc32, *p++);
+  if (count & 4) {
+    uint32_t word;
+    memcpy(&word, p, 4);
+    crc32 = _mm_crc32_u32(crc32, word);
+    p += 4;
+  }
+  if (count & 2) {
+    uint16_t word;
+    memcpy(&word, p, 2);
+    crc32 = _mm_crc32_u16(crc32, word);
+    p += 2;
+  }
+  if (count & 1) crc32 = _mm_crc32_u8(crc32, *p);
   return ~crc32;
 }
 

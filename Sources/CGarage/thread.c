@@ -4,49 +4,32 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-// The few that threads have open at a time stand here; more than those, which costs an allocation, behind `more`.
-enum { NEAR = 8 };
-static _Thread_local struct {
-  size_t count, more_capacity;
-  garage_transaction near[NEAR];
-  garage_transaction *more;
-} open;
-
-size_t garage_transaction_count(void) { return open.count; }
+_Thread_local garage_transactions garage_open;
 
 garage_transaction garage_transaction_at(size_t index) {
-  return index < NEAR ? open.near[index] : open.more[index - NEAR];
+  return index < GARAGE_NEAR ? garage_open.near[index] : garage_open.more[index - GARAGE_NEAR];
 }
 
-static void push_far(garage_transaction transaction) {
-  size_t index = open.count - NEAR;
-  if (index == open.more_capacity) {
+void garage_push_far_transaction(garage_transaction transaction) {
+  size_t index = garage_open.count - GARAGE_NEAR;
+  if (index == garage_open.more_capacity) {
     size_t capacity = index ? 2 * index : 64;
-    garage_transaction *more = realloc(open.more, capacity * sizeof *more);
+    garage_transaction *more = realloc(garage_open.more, capacity * sizeof *more);
     if (!more) abort();
-    open.more = more;
-    open.more_capacity = capacity;
+    garage_open.more = more;
+    garage_open.more_capacity = capacity;
   }
-  open.more[index] = transaction;
+  garage_open.more[index] = transaction;
+  garage_open.count++;
 }
 
-void garage_push_transaction(const void *lifetime, bool is_write) {
-  garage_transaction transaction = {lifetime, is_write};
-  if (open.count < NEAR) {
-    open.near[open.count] = transaction;
-  } else {
-    push_far(transaction);
-  }
-  open.count++;
-}
-
-void garage_pop_transaction(void) {
-  open.count--;
+void garage_pop_far_transaction(void) {
+  garage_open.count--;
   // Given back as soon as it is empty: threads end without a word.
-  if (open.count == NEAR && open.more) {
-    free(open.more);
-    open.more = NULL;
-    open.more_capacity = 0;
+  if (garage_open.count == GARAGE_NEAR) {
+    free(garage_open.more);
+    garage_open.more = NULL;
+    garage_open.more_capacity = 0;
   }
 }
 

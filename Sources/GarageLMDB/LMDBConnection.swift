@@ -101,9 +101,12 @@ final class LMDBConnection: @unchecked Sendable {
       transaction.state.end()
       mdb_txn_reset(transaction.txn)
     }
-    var transaction = ended.takeRetainedValue()
-    if !isKnownUniquelyReferenced(&transaction) { transaction = transaction.successor() }
-    let address = Self.address(owning: transaction)
+    var address = UInt(bitPattern: ended.toOpaque())
+    // Looked at where it stands: a variable of its own would count as another reference.
+    let isKept = withUnsafeMutableBytes(of: &address) { bytes in
+      bytes.withMemoryRebound(to: LMDBReadTransaction.self) { !isKnownUniquelyReferenced(&$0[0]) }
+    }
+    if isKept { address = Self.address(owning: ended.takeRetainedValue().successor()) }
     let slot = hotSlot.compareExchange(
       expected: Self.emptySlot, desired: address, ordering: .releasing)
     if !slot.exchanged { putBack(Self.transaction(at: address)) }

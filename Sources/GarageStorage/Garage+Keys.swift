@@ -18,7 +18,11 @@ extension GarageReading {
         var found = ReadAccess.PlainOutcome.coded
         let place = UnsafeMutableRawPointer(room.baseAddress.unsafelyUnwrapped)
         _ = try KeyName.withShort(key) { name in
-          try withReadAccess { found = try $0.readPlain(name, kind, to: place) }
+          if Self.self == Garage.self {
+            found = try unsafeDowncast(self, to: Garage.self).readPlain(name, kind, to: place)
+          } else {
+            try withReadAccess { found = try $0.readPlain(name, kind, to: place) }
+          }
         }
         switch found {
         case .value: return room.baseAddress.unsafelyUnwrapped.move()
@@ -87,9 +91,8 @@ extension GarageWriting {
         try withUnsafePointer(to: value) { value in
           try PlainType.withRecord(kind, UnsafeRawPointer(value), name) { record in
             isSet = true
-            try withWriteAccess { access in
-              try access.putPlain(record, name, K.NamespaceType.self, isOutermost: K.NamespaceType.isOutermost)
-            }
+            let (space, isOutermost) = (K.NamespaceType.self, K.NamespaceType.isOutermost)
+            try withWriteAccess { try $0.putPlain(record, name, space, isOutermost: isOutermost) }
           }
         }
       }

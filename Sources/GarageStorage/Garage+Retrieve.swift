@@ -12,8 +12,9 @@ extension GarageReading {
   /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)``,
   ///   ``GarageError/cycle(path:)``, ``GarageError/unregisteredClass(tag:type:identifier:)``, `DecodingError`
   ///   and other errors of `init(from:)`, ``GarageError/storage(_:)``.
+  @inlinable
   public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws -> T? {
-    // Out through a variable: each generic layer below that returns a `T?` looks its metadata up.
+    // Inlined, so that what follows the decoding is done by code that knows the type. Out through a variable: each generic layer below that returns a `T?` looks its metadata up.
     var object: T?
     try withReadAccess { try $0.find(type, id: identifier) { object = $0 } }
     return object
@@ -44,7 +45,9 @@ extension GarageReading {
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``. One object that cannot be read makes the call throw:
   ///   ``forEach(_:_:)`` gets at those before it.
+  @inlinable
   public func retrieveAll<T: Codable>(_ type: T.Type) throws -> [T] {
+    // Inlined for the same reason as `retrieve`.
     var objects: [T] = []
     try withReadAccess { access in
       try access.visitObjects(type, inOneSession: true) { object in objects.append(object) }
@@ -111,6 +114,7 @@ extension GarageReading {
 
 extension ReadAccess {
   /// Decodes the object with that `id` and hands it to `found`, where there is one.
+  @usableFromInline
   func find<T: Codable & Identifiable>(
     _ type: T.Type, id: T.ID, _ found: (consuming T) throws -> Void
   ) throws {
@@ -160,6 +164,7 @@ extension ReadAccess {
   ///
   /// - Parameter inOneSession: whether all are held, and shared, to the end. Else `visit` may be users' code,
   ///   which changes what the transaction can change.
+  @usableFromInline
   func visitObjects<T: Codable>(
     _ type: T.Type, inOneSession: Bool, _ visit: (consuming T) throws -> Void
   ) throws {
@@ -167,7 +172,20 @@ extension ReadAccess {
     var limit = SessionLimit()
     let mayChange = isWriting && !inOneSession
     let stored = try StoredType.of(type)
-    try visitRecords(stored, source, mayChange: mayChange) { key, record in
+    let tags = try presentTags(of: stored)
+    if tags.count == 1 && !mayChange && !fetchesAhead {
+      // The usual case. Objects are handed on where they are decoded: each generic layer costs.
+      return try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
+        if !inOneSession { limit.resetIfReached(session, source) }
+        source.countRecord(record.byteCount)
+        try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) { identifier in
+          let object = try session.object(type, tag: tags[0], keyIdentifier: identifier, record: record)
+          if let object { try visit(object) }
+        }
+        return .continue
+      }
+    }
+    try visitRecords(tags, source, mayChange: mayChange) { key, record in
       if !inOneSession {
         // A writer's objects may have changed since they were decoded behind another one.
         if mayChange { session.reset() } else { limit.resetIfReached(session, source) }
@@ -184,17 +202,9 @@ extension ReadAccess {
 
   /// Lends the records of a type to `decode`, one after another, and what that returned to `visit`.
   private func visitRecords<T>(
-    _ stored: StoredType, _ source: TransactionSource, mayChange: Bool,
+    _ tags: [UInt64], _ source: TransactionSource, mayChange: Bool,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
-    let tags = try presentTags(of: stored)
-    if tags.count == 1 && !mayChange && !fetchesAhead {
-      try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
-        if let object = try decode(key, record) { try visit(object) }
-        return .continue
-      }
-      return
-    }
     var keys = RecordKeys(tags, in: transaction)
     // What is visited must not depend on what `visit` changes.
     var all: [StorageKey] = []
@@ -246,7 +256,7 @@ extension ReadAccess {
   }
 
   /// Whether records are fetched before the decoder asks for them.
-  var fetchesAhead: Bool { garage.store.driver.info.roundTripsAreExpensive }
+  var fetchesAhead: Bool { garage.store.roundTripsAreExpensive }
 
   func makeSession() -> (GraphDecodingSession, TransactionSource) {
     let source = TransactionSource(transaction, texts: garage.texts, keys: garage.objectKeys)

@@ -62,24 +62,35 @@ public struct KeyName: ~Copyable {
     let ones: UInt64 = 0x0101_0101_0101_0101, highs = ones << 7
     var (all, zeros): (UInt64, UInt64) = (0, 0)
     var offset = 0
-    while offset < byteCount {
-      var word: UInt64
-      if byteCount >= 8 {
-        // Of the last word some bytes are copied twice.
-        offset = min(offset, byteCount - 8)
-        word = source.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        target.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
-        offset += 8
-      } else {
-        let byte = source.load(fromByteOffset: offset, as: UInt8.self)
-        target.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
-        // Ones stand for what is missing.
-        word = ones & ~0xFF | UInt64(byte)
-        offset += 1
-      }
+    while offset + 8 <= byteCount {
+      let word = source.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      target.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
       all |= word
       zeros |= (word &- ones) & ~word & highs
+      offset += 8
     }
+    // No byte twice: a short string has just been stored, and what crosses two stores is slow to load. Ones stand for
+    // what is missing in a word.
+    var rest = ones
+    if byteCount & 4 != 0 {
+      let bytes = source.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+      target.storeBytes(of: bytes, toByteOffset: offset, as: UInt32.self)
+      rest = rest << 32 | UInt64(bytes)
+      offset += 4
+    }
+    if byteCount & 2 != 0 {
+      let bytes = source.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
+      target.storeBytes(of: bytes, toByteOffset: offset, as: UInt16.self)
+      rest = rest << 16 | UInt64(bytes)
+      offset += 2
+    }
+    if byteCount & 1 != 0 {
+      let byte = source.load(fromByteOffset: offset, as: UInt8.self)
+      target.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+      rest = rest << 8 | UInt64(byte)
+    }
+    all |= rest
+    zeros |= (rest &- ones) & ~rest & highs
     return all & highs == 0 ? (byteCount, zeros != 0) : nil
   }
 
@@ -94,8 +105,8 @@ public struct KeyName: ~Copyable {
     return true
   }
 
-  @usableFromInline
-  mutating func append(_ byte: UInt8) {
+  @inline(__always)
+  private mutating func append(_ byte: UInt8) {
     if count < buffer.count { buffer[count] = byte }
     count += 1
   }

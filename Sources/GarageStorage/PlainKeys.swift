@@ -70,6 +70,21 @@ private func withoutSpace(_ name: UnsafeRawBufferPointer) -> UnsafeRawBufferPoin
   UnsafeRawBufferPointer(rebasing: name[1...])
 }
 
+extension Garage {
+  /// As that of ``ReadAccess``, in a transaction of its own.
+  @usableFromInline
+  func readPlain(
+    _ name: UnsafeRawBufferPointer, _ type: PlainType, to place: UnsafeMutableRawPointer
+  ) throws -> ReadAccess.PlainOutcome {
+    try translatingErrors {
+      try checkOpen()
+      var outcome = ReadAccess.PlainOutcome.absent
+      try store.read { outcome = try ReadAccess.readPlain(name, type, to: place, in: $0) }
+      return outcome
+    }
+  }
+}
+
 extension ReadAccess {
   /// What there is under a key.
   @usableFromInline
@@ -83,6 +98,14 @@ extension ReadAccess {
   @usableFromInline
   func readPlain(
     _ name: UnsafeRawBufferPointer, _ type: PlainType, to place: UnsafeMutableRawPointer
+  ) throws -> PlainOutcome {
+    try ReadAccess.readPlain(name, type, to: place, in: transaction)
+  }
+
+  @inline(__always)
+  fileprivate static func readPlain(
+    _ name: UnsafeRawBufferPointer, _ type: PlainType, to place: UnsafeMutableRawPointer,
+    in transaction: any ReadTransaction
   ) throws -> PlainOutcome {
     var outcome = PlainOutcome.absent
     try transaction.withValue(for: name.bytes) { record in

@@ -19,6 +19,8 @@ final class SavingStore: Sendable {
   private let driverName: String
   /// Whether the storage may wait for another process before it asks for another try.
   let isSharedAcrossProcesses: Bool
+  /// As its driver says, which is asked once.
+  let roundTripsAreExpensive: Bool
   private let gate = WriterGate()
   private let process = ProcessMark()
   private let unsaved = Mutex(Unsaved())
@@ -46,6 +48,7 @@ final class SavingStore: Sendable {
     let info = driver.info
     driverName = info.name
     isSharedAcrossProcesses = info.isSharedAcrossProcesses
+    roundTripsAreExpensive = info.roundTripsAreExpensive
   }
 
   var hasUnsavedChanges: Bool { isUnsaved.load(ordering: .acquiring) }

@@ -11,10 +11,37 @@ typedef struct {
   const void *_Nullable lifetime;
   bool is_write;
 } garage_transaction;
-size_t garage_transaction_count(void);
+
+// The few that threads have open at a time stand in `near`; more than those, which costs an allocation, in `more`.
+#define GARAGE_NEAR 8
+typedef struct {
+  size_t count, more_capacity;
+  garage_transaction near[GARAGE_NEAR];
+  garage_transaction *_Nullable more;
+} garage_transactions;
+extern _Thread_local garage_transactions garage_open;
+void garage_push_far_transaction(garage_transaction transaction);
+void garage_pop_far_transaction(void);
+
 garage_transaction garage_transaction_at(size_t index);
-void garage_push_transaction(const void *_Nullable lifetime, bool is_write);
-void garage_pop_transaction(void);
+static inline size_t garage_transaction_count(void) { return garage_open.count; }
+
+static inline void garage_push_transaction(const void *_Nullable lifetime, bool is_write) {
+  garage_transaction transaction = {lifetime, is_write};
+  if (garage_open.count < GARAGE_NEAR) {
+    garage_open.near[garage_open.count++] = transaction;
+  } else {
+    garage_push_far_transaction(transaction);
+  }
+}
+
+static inline void garage_pop_transaction(void) {
+  if (garage_open.count <= GARAGE_NEAR) {
+    garage_open.count--;
+  } else {
+    garage_pop_far_transaction();
+  }
+}
 
 // CRC-32C (Castagnoli polynomial, RFC 3720 appendix B.4), continued from `seed` (0 to begin).
 // Uses the processor's instruction where there is one, else a table.
