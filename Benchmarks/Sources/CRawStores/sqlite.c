@@ -34,8 +34,8 @@ static sqlite3 *connect(const char *path, raw_sqlite_settings settings, int64_t 
   code |= pragma(db, "synchronous", settings.full_synchronous ? 2 : 1);
   code |= pragma(db, "cache_size", -cache_bytes / 1024);
   code |= pragma(db, "mmap_size", settings.mmap_bytes);
-  code |= pragma(db, "journal_size_limit", settings.checkpoint_bytes);
-  code |= pragma(db, "wal_autocheckpoint", settings.checkpoint_bytes / 4096);
+  code |= pragma(db, "journal_size_limit", settings.log_limit_bytes);
+  code |= pragma(db, "wal_autocheckpoint", settings.checkpoint_pages);
   if (code == SQLITE_OK) return db;
   sqlite3_close(db);
   return NULL;
@@ -72,7 +72,8 @@ failed:
 const char *raw_sqlite_version(void) { return sqlite3_libversion(); }
 
 void raw_sqlite_describe(raw_sqlite *store, char *text, size_t capacity) {
-  static const char *const names[] = {"journal_mode", "synchronous", "cache_size", "mmap_size", "wal_autocheckpoint"};
+  static const char *const names[] = {"journal_mode", "synchronous", "cache_size", "mmap_size", "wal_autocheckpoint",
+                                      "journal_size_limit"};
   size_t length = 0;
   for (int i = 0; i < 2; i++) {
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {

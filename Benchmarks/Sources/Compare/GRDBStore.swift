@@ -50,7 +50,7 @@ final class GRDBStore: StoreUnderTest {
         PRAGMA cache_size = \(-cache / 1024);
         PRAGMA mmap_size = \(Settings.memoryMapByteCount);
         PRAGMA journal_size_limit = \(Settings.checkpointByteCount);
-        PRAGMA wal_autocheckpoint = \(Settings.checkpointByteCount / Settings.pageByteCount);
+        PRAGMA wal_autocheckpoint = \(Settings.checkpointPageCount);
         """)
   }
 
@@ -59,7 +59,7 @@ final class GRDBStore: StoreUnderTest {
   var settings: String {
     get throws {
       func text(_ db: Database) throws -> String {
-        try ["journal_mode", "synchronous", "cache_size", "mmap_size", "wal_autocheckpoint"]
+        try ["journal_mode", "synchronous", "cache_size", "mmap_size", "wal_autocheckpoint", "journal_size_limit"]
           .map { "\($0) \(try String.fetchOne(db, sql: "PRAGMA \($0)") ?? "–")" }.joined(separator: ", ")
       }
       return "writer: \(try database.writeWithoutTransaction(text)); readers: \(try database.read(text))"

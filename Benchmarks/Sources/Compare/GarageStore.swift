@@ -52,7 +52,10 @@ final class GarageStore: StoreUnderTest {
   var settings: String {
     switch who {
     case "sqlite":
-      "driver's options: WAL, synchronous FULL, cache 64 MiB (readers 16), mmap 256 MiB, checkpoint from 16 MiB"
+      """
+      driver's options: WAL, synchronous FULL, cache 64 MiB (readers 16), mmap 256 MiB, copies the log from 1000 pages on \
+      and empties it from 16 MiB on
+      """
     case "lmdb": "driver's options: durable commits, MDB_NOTLS"
     default: "persistent tree, nothing to set"
     }

@@ -23,7 +23,8 @@ struct RawEngine {
       full_synchronous: 1, writer_cache_bytes: Int64(SQLiteSettings.writerCacheByteCount),
       reader_cache_bytes: Int64(SQLiteSettings.readerCacheByteCount),
       mmap_bytes: Int64(SQLiteSettings.memoryMapByteCount),
-      checkpoint_bytes: Int64(SQLiteSettings.checkpointByteCount))
+      log_limit_bytes: Int64(SQLiteSettings.checkpointByteCount),
+      checkpoint_pages: Int64(SQLiteSettings.checkpointPageCount))
     let path = folder?.appending(path: "raw.sqlite").path ?? ":memory:"
     guard let store = raw_sqlite_open(path, settings) else { throw WrongResult("SQLite cannot open \(path)") }
     return RawEngine(

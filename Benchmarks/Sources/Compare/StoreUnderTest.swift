@@ -25,13 +25,15 @@ enum Name {
   static let retrieveAllMemory = "peak memory of retrieveAll"
 }
 
-/// What SQLite is set to, everywhere: what `SQLiteStorage` sets unless told otherwise.
+/// What SQLite is set to, everywhere: what `SQLiteStorage` does unless told otherwise.
 enum SQLiteSettings {
   static let writerCacheByteCount = 64 << 20
   static let readerCacheByteCount = 16 << 20
   static let memoryMapByteCount = 256 << 20
+  /// From which size on the log is emptied; SQLite's own connections cut it back to that (`journal_size_limit`).
   static let checkpointByteCount = 16 << 20
-  static let pageByteCount = 4096
+  /// From how many pages in the log on a commit copies them into the file: SQLite's own default, and the driver's.
+  static let checkpointPageCount = 1000
 }
 
 /// Collects what was retrieved, so that it can be compared afterwards.

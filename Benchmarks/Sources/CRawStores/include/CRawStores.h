@@ -20,7 +20,10 @@ typedef struct {
   int64_t writer_cache_bytes;
   int64_t reader_cache_bytes;
   int64_t mmap_bytes;
-  int64_t checkpoint_bytes;
+  /// To which size the log is cut back.
+  int64_t log_limit_bytes;
+  /// From how many pages in the log on a commit copies them into the file.
+  int64_t checkpoint_pages;
 } raw_sqlite_settings;
 
 typedef struct raw_sqlite raw_sqlite;
