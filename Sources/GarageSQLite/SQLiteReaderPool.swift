@@ -20,21 +20,26 @@ final class SQLiteReaderPool: Sendable {
     self.identity = identity
   }
 
-  /// A reader for one transaction. Never waits for another one to end.
+  /// A reader for one transaction, which the caller owns until ``giveBack(_:)``. Never waits for another one to end.
   @inline(__always)
-  func take() throws -> SQLiteReader {
-    if let reader = hot.exchange(nil, ordering: .acquiring) { return reader.takeRetainedValue() }
-    return try takeAnother()
+  func take() throws -> Unmanaged<SQLiteReader> {
+    if let reader = hot.exchange(nil, ordering: .acquiring) { return reader }
+    return Unmanaged.passRetained(try takeAnother())
   }
 
-  func giveBack(_ reader: SQLiteReader) {
-    if reader.isSuspect {
-      reader.close()
+  /// Takes a reader back, which has ended.
+  @inline(__always)
+  func giveBack(_ reader: Unmanaged<SQLiteReader>) {
+    if !reader._withUnsafeGuaranteedRef({ $0.isSuspect }),
+      hot.compareExchange(expected: nil, desired: reader, ordering: .releasing).exchanged
+    {
       return
     }
-    let retained = Unmanaged.passRetained(reader)
-    if hot.compareExchange(expected: nil, desired: retained, ordering: .releasing).exchanged { return }
-    retained.release()
+    keepOrClose(reader.takeRetainedValue())
+  }
+
+  private func keepOrClose(_ reader: SQLiteReader) {
+    if reader.isSuspect { return reader.close() }
     let isKept = atRest.withLock { atRest in
       if atRest.count >= max(0, file.options.maximumIdleReaderCount - 1) { return false }
       atRest.append(reader)
@@ -76,14 +81,14 @@ final class SQLiteReader: @unchecked Sendable {
   // @unchecked: used by the one thread that took it from the pool.
   private let connection: SQLiteConnection
   /// Holds a snapshot while it stands on a row. It costs less than BEGIN and COMMIT, and a deferred BEGIN
-  /// would take the snapshot only at the first get.
+  /// would take the snapshot only at the first get. It reads a number of the header: no table is opened for it.
   private let pin: OpaquePointer
   private var transaction: SQLiteReadTransaction
 
   init(_ connection: SQLiteConnection) throws {
     self.connection = connection
     do {
-      pin = try connection.prepare("SELECT 1 FROM sqlite_schema", .read)
+      pin = try connection.prepare("PRAGMA user_version", .read)
     } catch {
       connection.close()
       throw error

@@ -70,7 +70,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
         isSharedAcrossProcesses: true, isReadOnly: options.onlyReads)
       if options.onlyReads {
         writer = nil
-        readers.giveBack(try SQLiteReader(first))
+        readers.giveBack(Unmanaged.passRetained(try SQLiteReader(first)))
       } else {
         writer = try SQLiteWriter(
           first, file: file, identity: identity, maximumValueByteCount: maximumValueByteCount)
@@ -116,10 +116,10 @@ public final class SQLiteStorage: StorageDriver, Sendable {
     try lifetime.withRead {
       let reader = try readers.take()
       defer {
-        reader.end()
+        reader._withUnsafeGuaranteedRef { $0.end() }
         readers.giveBack(reader)
       }
-      return try body(try reader.begin())
+      return try reader._withUnsafeGuaranteedRef { try body(try $0.begin()) }
     }
   }
 

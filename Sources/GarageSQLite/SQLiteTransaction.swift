@@ -12,7 +12,7 @@ class SQLiteReadTransaction: ReadTransaction {
   /// Behind an address for the sake of speed: see ``SQLiteConnection``.
   fileprivate final let state: UnsafeMutablePointer<TransactionState>
   /// Whether SQLite ended the transaction by itself, after a failure: what runs on would be on its own.
-  fileprivate final var isAborted = false
+  @exclusivity(unchecked) fileprivate final var isAborted = false
 
   init(_ connection: SQLiteConnection) {
     self.connection = connection
@@ -30,7 +30,7 @@ class SQLiteReadTransaction: ReadTransaction {
 
   /// Makes an ended transaction that nobody else holds a new one.
   final func reopen() {
-    state.pointee = TransactionState(driver: driverName)
+    state.pointee.beginAnew()
     isAborted = false
   }
 

@@ -133,7 +133,18 @@ extension ReadAccess {
   private func find<T: Codable>(
     _ type: T.Type, _ tag: UInt64, _ identifier: RawSpan, _ found: (consuming T) throws -> Void
   ) throws {
-    let (session, _) = makeSession()
+    let source = takeSource()
+    defer { garage.idleSource.giveBack(source) }
+    try find(type, tag, identifier, source, found)
+  }
+
+  @inline(never)
+  private func find<T: Codable>(
+    _ type: T.Type, _ tag: UInt64, _ identifier: RawSpan, _ source: Unmanaged<TransactionSource>,
+    _ found: (consuming T) throws -> Void
+  ) throws {
+    // It gives its reference to the source back when this call returns.
+    let session = makeSession(source.takeUnretainedValue())
     try garage.objectKeys.withRecordKey(tag: tag, identifier) { key in
       try transaction.withValue(for: key) { record in
         guard let record else { return }
@@ -260,10 +271,21 @@ extension ReadAccess {
 
   func makeSession() -> (GraphDecodingSession, TransactionSource) {
     let source = TransactionSource(transaction, texts: garage.texts, keys: garage.objectKeys)
-    let session = GraphDecodingSession(
+    return (makeSession(source), source)
+  }
+
+  private func makeSession(_ source: TransactionSource) -> GraphDecodingSession {
+    GraphDecodingSession(
       source: source, types: garage.types.registered, userInfo: garage.userInfo,
       dates: garage.dateDecodingStrategy)
-    return (session, source)
+  }
+
+  private func takeSource() -> Unmanaged<TransactionSource> {
+    guard let source = garage.idleSource.take() else {
+      return .passRetained(TransactionSource(transaction, texts: garage.texts, keys: garage.objectKeys))
+    }
+    source._withUnsafeGuaranteedRef { $0.begin(transaction) }
+    return source
   }
 
   /// Says when a session that goes through many objects has to let go of those it holds.

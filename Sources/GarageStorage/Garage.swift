@@ -36,6 +36,8 @@ public final class Garage: Sendable {
   let types: KnownTypes
   /// The texts of type tags and shapes in the store.
   let texts = StoredTexts()
+  /// What hands records to the decoder, between two calls.
+  let idleSource = IdleSource()
   /// What coders find in `userInfo`.
   let userInfo: [CodingUserInfoKey: any Sendable]
   /// How dates are coded where no closure says otherwise.

@@ -1,22 +1,37 @@
 internal import GarageCoding
 internal import GarageDriver
+internal import Synchronization
 
 /// Hands a decoder the records that one transaction sees.
 final class TransactionSource: RecordSource {
-  private let transaction: any ReadTransaction
+  /// Nil while the source waits to be used again, and nobody has it.
+  @exclusivity(unchecked) private var current: (any ReadTransaction)?
+  private var transaction: any ReadTransaction { current.unsafelyUnwrapped }
   private let texts: StoredTexts
   private let keys: ObjectKeys
   /// The bytes of all records handed out, as a measure of what decoding them may hold.
-  var recordByteCount = 0
+  @exclusivity(unchecked) var recordByteCount = 0
   /// Records that need no round trip any more.
   private var prefetched: PrefetchedRecords
 
   init(_ transaction: any ReadTransaction, texts: StoredTexts, keys: ObjectKeys) {
-    self.transaction = transaction
+    current = transaction
     self.texts = texts
     self.keys = keys
     prefetched = PrefetchedRecords(keys)
   }
+
+  /// Makes a source that is used again one for another transaction.
+  func begin(_ transaction: any ReadTransaction) {
+    current = transaction
+    recordByteCount = 0
+  }
+
+  /// Lets the transaction go.
+  func end() { current = nil }
+
+  /// Whether nothing was fetched ahead.
+  var isPlain: Bool { prefetched.isEmpty }
 
   func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
     try keys.withRecordKey(tag: tag, keyIdentifier) { key in
@@ -51,4 +66,33 @@ final class TransactionSource: RecordSource {
 
   /// Counts a record that a scan, and not this source, handed out.
   func countRecord(_ byteCount: Int) { recordByteCount &+= byteCount }
+}
+
+/// A source that waits to be used again, for one object after another: most are made for one record.
+struct IdleSource: ~Copyable {
+  /// The address of a source that is owned here; 0 where there is none.
+  private let address = Atomic<UInt>(0)
+
+  deinit { take()?.release() }
+
+  /// A source that is the caller's until ``giveBack(_:)``, which has to follow.
+  func take() -> Unmanaged<TransactionSource>? {
+    if address.load(ordering: .relaxed) == 0 { return nil }
+    return UnsafeRawPointer(bitPattern: address.exchange(0, ordering: .acquiring)).map { .fromOpaque($0) }
+  }
+
+  /// Keeps a source that nobody else holds, and lets others go.
+  func giveBack(_ source: Unmanaged<TransactionSource>) {
+    var bits = UInt(bitPattern: source.toOpaque())
+    // Looked at where it stands: a variable of its own would count as another reference.
+    let isFree = withUnsafeMutableBytes(of: &bits) { bytes in
+      bytes.withMemoryRebound(to: TransactionSource.self) { isKnownUniquelyReferenced(&$0[0]) }
+    }
+    let isReusable = isFree && source._withUnsafeGuaranteedRef { source in
+      source.end()
+      return source.isPlain
+    }
+    if isReusable, address.compareExchange(expected: 0, desired: bits, ordering: .releasing).exchanged { return }
+    source.release()
+  }
 }
