@@ -34,7 +34,20 @@ struct ContainerBoxes {
   private let lines: UnsafeMutablePointer<CacheLine>
   private let slots: UnsafeMutablePointer<[UnsafeRawPointer: UnsafeMutablePointer<Slot>]>
 
+  private let encoding: UnsafeMutableRawPointer
+  private let decoding: UnsafeMutableRawPointer
+
+  private struct Handing<Container> {
+    let container: (UnsafeMutablePointer<Box>) -> Container
+  }
+
   init() {
+    let e = UnsafeMutablePointer<Handing<KeyedEncodingContainer<PlainKey>>>.allocate(capacity: 1)
+    e.initialize(to: .init { unsafeBitCast($0.pointee.instance, to: KeyedEncodingContainer<PlainKey>.self) })
+    encoding = UnsafeMutableRawPointer(e)
+    let d = UnsafeMutablePointer<Handing<KeyedDecodingContainer<PlainKey>>>.allocate(capacity: 1)
+    d.initialize(to: .init { unsafeBitCast($0.pointee.instance, to: KeyedDecodingContainer<PlainKey>.self) })
+    decoding = UnsafeMutableRawPointer(d)
     lines = .allocate(capacity: ContainerBoxes.lineCount)
     lines.initialize(repeating: CacheLine(), count: ContainerBoxes.lineCount)
     slots = .allocate(capacity: 1)
@@ -53,7 +66,7 @@ struct ContainerBoxes {
     let slot = slot(type)
     if let box = unusedBox(slot) {
       box.pointee.binding.pointee = serial
-      return unsafeBitCast(box.pointee.instance, to: KeyedEncodingContainer<Key>.self)
+      return encoding.assumingMemoryBound(to: Handing<KeyedEncodingContainer<Key>>.self).pointee.container(box)
     }
     guard let binding = newBinding(slot, serial, size: MemoryLayout<KeyedEncodingContainer<Key>>.size) else {
       return KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, serial: serial, node: nil))
@@ -71,7 +84,7 @@ struct ContainerBoxes {
     let slot = slot(type)
     if let box = unusedBox(slot) {
       box.pointee.binding.pointee = serial
-      return unsafeBitCast(box.pointee.instance, to: KeyedDecodingContainer<Key>.self)
+      return decoding.assumingMemoryBound(to: Handing<KeyedDecodingContainer<Key>>.self).pointee.container(box)
     }
     guard let binding = newBinding(slot, serial, size: MemoryLayout<KeyedDecodingContainer<Key>>.size) else {
       return KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, serial: serial, node: nil))

@@ -69,6 +69,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let (facts, kind) = pointee.types.facts(of: T.self)
     if kind.isScalar || kind == .own { return try readSpecial(type, kind) }
     if kind == .plain, pointee.cursor != pointee.record.wrappedOffset, try !isMarked() { return try readInline(type) }
+    if kind == .reference, try isReference() { return try readObject(type, facts) }
     return try readRare(type, facts, kind)
   }
 
@@ -140,13 +141,18 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       func read<O: OptionalDecodable>(_: O.Type) throws -> T { unsafeBitCast(try O.readTarget(self), to: T.self) }
       return try read(optional)
     }
+    return try readObject(type, facts)
+  }
+
+  /// Reads the object that the reference at the cursor names. No optional of T: in generic code that asks for its
+  /// metadata each time.
+  @inline(__always)
+  private func readObject<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>) throws -> T {
     let index = try readReferenceIndex()
-    // No optional of T: in generic code that asks for its metadata each time.
-    return try pointee.graph._withUnsafeGuaranteedRef { graph in
-      let number = try graph.load(type, facts, number(ofReference: index))
-      if number < 0 { throw missing(type, index) }
-      return graph.loaded(type, number)
-    }
+    let graph = pointee.graph.takeUnretainedValue()
+    let number = try graph.load(type, facts, number(ofReference: index))
+    if number < 0 { throw missing(type, index) }
+    return graph.loaded(type, number)
   }
 
   /// The object that the reference at the cursor names; nil where its record is gone.
@@ -193,18 +199,16 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   @inline(__always)
   private func readSpecial<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
-    if try isInline(kind) { return try readInline(type) }
+    if kind.isPacked {
+      // One that was written by its own `encode(to:)` all the same is read by its own `init(from:)`.
+      if try !readPacked(kind) { return try readInline(type) }
+      return pointee.scratch.assumingMemoryBound(to: T.self).move()
+    }
     if kind == .own { return try readOwn(type) }
     if kind == .prefixed { return try readPrefixed(type) }
+    if kind == .url, try isMap() { return try readInline(type) }
     try readScalar(kind, type)
     return pointee.scratch.assumingMemoryBound(to: T.self).move()
-  }
-
-  /// Whether a value of a kind that the format knows was written by its own `encode(to:)` all the same.
-  @inline(__always)
-  private func isInline(_ kind: ValueKind) throws -> Bool {
-    if kind.isPacked { return try !hasPackedForm(kind) }
-    return try kind == .url && isMap()
   }
 
   @inline(never)
@@ -242,8 +246,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     case .uint64: scratch.initializeMemory(as: UInt64.self, to: try readInteger(UInt64.self))
     case .uint128: scratch.initializeMemory(as: UInt128.self, to: try readInteger(UInt128.self))
     case .date, .data, .uuid, .url, .decimal: try readFoundation(kind)
-    case .plain, .prefixed, .unordered, .own, .reference, .interned: throw mismatch(type)
-    default: try readPacked(kind, type)
+    default: throw mismatch(type)
     }
   }
 

@@ -73,6 +73,37 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     }
   }
 
+  /// Makes a record that refers to nothing the one being decoded, where no other one is. ``leaveRoot()`` follows.
+  @inline(__always)
+  func enterRoot(_ record: ParsedRecord, isDigest: Bool) throws {
+    try record.forEachShape { digest in pointee.shapes.append(try shape(digest)) }
+    pointee.base = record.base
+    pointee.cursor = record.body.lowerBound
+    pointee.depth = 0
+    pointee.frameBase = pointee.frames.count + 1
+    pointee.record = RecordContext(serial: nextSerial(), shapeCount: pointee.shapes.count, isDigest: isDigest)
+    pointee.input.frame = DecodingFrame(
+      start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound)
+    let end = try skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
+    guard end == record.body.upperBound else {
+      throw DamagedBody(reason: "bytes are left over behind the value", offset: end)
+    }
+  }
+
+  /// Nothing is being decoded any more: a container that user code kept finds no frame of its own.
+  @inline(__always)
+  func leaveRoot() {
+    pointee.base = UnsafeRawPointer(pointee.scratch)
+    pointee.frameBase = 0
+    pointee.record = RecordContext()
+    pointee.input.frame = DecodingFrame()
+    pointee.input.offsets.truncate(to: 0)
+    pointee.references.truncate(to: 0)
+    pointee.shapes.truncate(to: 0)
+    if pointee.nodes.count > 0 { core.closeNodes(from: 0) }
+    while pointee.unpacked.count > 0 { pointee.unpacked.removeLast().deallocate() }
+  }
+
   // MARK: - The record's tables
 
   @inline(__always)

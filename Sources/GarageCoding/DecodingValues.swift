@@ -261,15 +261,23 @@ func describe(_ tag: UInt8) -> String {
 @inline(__always)
 func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
   guard let base = bytes.baseAddress else { return true }
-  var offset = 0
-  var all: UInt64 = 0
-  while offset + 8 <= bytes.count {
-    all |= base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-    offset += 8
+  let count = bytes.count
+  // The last word overlaps the one before it: that is quicker than a byte at a time.
+  if count >= 8 {
+    var all = base.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+    var offset = 0
+    while offset &+ 8 < count {
+      all |= base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      offset &+= 8
+    }
+    return all & 0x8080_8080_8080_8080 == 0
   }
-  while offset < bytes.count {
-    all |= UInt64(base.load(fromByteOffset: offset, as: UInt8.self))
-    offset += 1
+  if count >= 4 {
+    let all =
+      base.loadUnaligned(as: UInt32.self) | base.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+    return all & 0x8080_8080 == 0
   }
-  return all & 0x8080_8080_8080_8080 == 0
+  var all: UInt8 = 0
+  for offset in 0..<count { all |= base.load(fromByteOffset: offset, as: UInt8.self) }
+  return all & 0x80 == 0
 }

@@ -250,11 +250,14 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     let count = utf8.count
     if count < 64 {
       reserve(1 &+ count)
-      append(BodyTag.shortString | UInt8(truncatingIfNeeded: count))
+      let at = UnsafeMutableRawPointer(pointee.output.base + pointee.output.count)
+      at.storeBytes(of: BodyTag.shortString | UInt8(truncatingIfNeeded: count), as: UInt8.self)
+      if let source = utf8.baseAddress { copyShort(source, to: at + 1, count) }
+      pointee.output.count &+= 1 &+ count
     } else {
       try writeLength(count, small: BodyTag.string8, large: BodyTag.string32)
+      append(utf8)
     }
-    append(utf8)
   }
 
   func write(data: UnsafeRawBufferPointer) throws {
@@ -282,5 +285,25 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
             A value of \(count) bytes was to be encoded; one record holds less than 4 GiB. \
             Split it, or keep it in a file.
             """)))
+  }
+}
+
+/// Copies bytes of which there mostly are few: a word or two, which may overlap, instead of a call.
+@inline(__always)
+func copyShort(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _ count: Int) {
+  if count > 16 {
+    target.copyMemory(from: source, byteCount: count)
+  } else if count >= 8 {
+    let last = source.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+    target.storeBytes(of: source.loadUnaligned(as: UInt64.self), as: UInt64.self)
+    target.storeBytes(of: last, toByteOffset: count &- 8, as: UInt64.self)
+  } else if count >= 4 {
+    let last = source.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+    target.storeBytes(of: source.loadUnaligned(as: UInt32.self), as: UInt32.self)
+    target.storeBytes(of: last, toByteOffset: count &- 4, as: UInt32.self)
+  } else {
+    for offset in 0..<count {
+      target.storeBytes(of: source.load(fromByteOffset: offset, as: UInt8.self), toByteOffset: offset, as: UInt8.self)
+    }
   }
 }

@@ -66,8 +66,18 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   func encode(_ value: String, forKey key: Key) throws {
-    try begin(key)
-    defer { end() }
+    // Without a `defer`, which is a function of its own.
+    if node == nil {
+      try state.beginField(key, keys, serial: serial)
+      return try state.write(value)
+    }
+    try encodeNested(value, key)
+  }
+
+  @inline(never)
+  private func encodeNested(_ value: String, _ key: Key) throws {
+    try beginNested(key)
+    defer { state.leave(node) }
     try state.write(value)
   }
 
@@ -121,9 +131,25 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+    let (facts, kind) = state.pointee.types.facts(of: T.self)
+    if node == nil {
+      if kind.isAlwaysScalar && !state.pointee.hasDateStrategy {
+        // What fails here fails for good, so that there is nothing to go back to.
+        try state.beginField(key, keys, serial: serial)
+        _ = try state.writeScalar(value, kind)
+        return
+      }
+      return try encodeComposite(value, key, facts, kind)
+    }
     try state.enter(node, serial)
     defer { state.leave(node) }
-    let (facts, kind) = state.pointee.types.facts(of: T.self)
+    try encodeComposite(value, key, facts, kind)
+  }
+
+  @inline(__always)
+  private func encodeComposite<T: Encodable>(
+    _ value: T, _ key: Key, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind
+  ) throws {
     let mark = state.mark()
     try state.beginField(key, keys, serial: serial)
     if try state.writeScalar(value, kind) { return }

@@ -79,6 +79,23 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   @inline(__always)
   func writeScalar<T>(_ value: T, _ kind: ValueKind) throws -> Bool {
     guard kind.isScalar else { return false }
+    // The commonest, whose address nobody needs: to lend one costs a call that is not inlined.
+    switch kind {
+    case .date where !pointee.hasDateStrategy:
+      write(date: unsafeBitCast(value, to: Date.self).timeIntervalSinceReferenceDate)
+      return true
+    case .dates where !pointee.hasDateStrategy:
+      try unsafeBitCast(value, to: Unmanaged<AnyObject>.self)._withUnsafeGuaranteedRef {
+        try writeDates(unsafeBitCast($0, to: [Date].self))
+      }
+      return true
+    case .strings:
+      try unsafeBitCast(value, to: Unmanaged<AnyObject>.self)._withUnsafeGuaranteedRef {
+        try writePacked(strings: unsafeBitCast($0, to: [String].self))
+      }
+      return true
+    default: break
+    }
     return try withUnsafePointer(to: value) { try writeScalar(at: UnsafeRawPointer($0), kind) }
   }
 
@@ -227,8 +244,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   /// Writes a reference to an object and queues that.
-  private func writeReference(
-    _ tag: UInt64, _ identifier: UnsafeRawBufferPointer, to object: any Encodable, _ facts: Unmanaged<TypeFacts>,
+  @inline(__always)
+  private func writeReference<T: Encodable>(
+    _ tag: UInt64, _ identifier: UnsafeRawBufferPointer, to object: T, _ facts: Unmanaged<TypeFacts>,
     _ kind: ReferenceKind
   ) {
     if pointee.isCanonical { return writeCanonicalReference(tag, identifier) }

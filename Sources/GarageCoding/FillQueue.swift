@@ -15,19 +15,19 @@ struct FillQueue {
   }
 
   /// What is to be done, the next one last.
-  private var steps: [Step] = []
+  private var steps = PlainStack<Step>()
   /// The fills of the records decoded last, in their order, with the number of the record that waits.
-  private var new: [(owner: Int, fill: Fill)] = []
+  private var new = PlainStack<(owner: Int, fill: Fill)>()
   /// The numbers of the objects that were decoded and may wait for links, what they hold first.
-  private var completed: [Int] = []
+  private var completed = PlainStack<Int>()
   /// How many of those a step knows.
   private var noted = 0
-  private var finished: [Int] = []
+  private var finished = PlainStack<Int>()
 
   mutating func append(owner: Int, _ fill: @escaping Fill) { new.append((owner, fill)) }
 
-  /// Whether nothing is to be done.
-  var isEmpty: Bool { steps.isEmpty && new.isEmpty && completed.count == noted }
+  /// Whether nothing is to be filled in.
+  var isEmpty: Bool { steps.isEmpty && new.isEmpty }
 
   /// How many fills the records decoded last have.
   var newCount: Int { new.count }
@@ -35,12 +35,26 @@ struct FillQueue {
   /// Drops the fills of a record that failed, from `count` on.
   mutating func drop(owner: Int, from count: Int) {
     guard new.count > count else { return }
-    let kept = new[count...].filter { $0.owner != owner }
-    new.replaceSubrange(count..., with: kept)
+    let kept = new.all[count...].filter { $0.owner != owner }
+    new.truncate(to: count)
+    for fill in kept { new.append(fill) }
   }
 
   /// Notes that an object was decoded.
   mutating func complete(_ number: Int) { completed.append(number) }
+
+  /// Notes that the objects decoded last wait for nothing: all that they hold is complete. For where there is no fill.
+  @inline(__always)
+  mutating func finish() {
+    if completed.isEmpty { return }
+    finish(from: 0)
+  }
+
+  private mutating func finish(from start: Int) {
+    for number in completed.all[start...] { finished.append(number) }
+    completed.truncate(to: start)
+    noted = start
+  }
 
   /// The next fill; nil when all is done.
   mutating func next() -> Fill? {
@@ -48,15 +62,12 @@ struct FillQueue {
       steps.append(.finish(from: noted))
       noted = completed.count
     }
-    for (_, fill) in new.reversed() { steps.append(.fill(fill)) }
-    new.removeAll(keepingCapacity: true)
-    while let step = steps.popLast() {
-      switch step {
+    for (_, fill) in new.all.reversed() { steps.append(.fill(fill)) }
+    new.truncate(to: 0)
+    while !steps.isEmpty {
+      switch steps.removeLast() {
       case .fill(let fill): return fill
-      case .finish(let start):
-        finished.append(contentsOf: completed[start...])
-        completed.removeSubrange(start...)
-        noted = start
+      case .finish(let start): finish(from: start)
       }
     }
     return nil
@@ -64,14 +75,22 @@ struct FillQueue {
 
   /// Forgets everything. Visits the objects' numbers in an order in which they can be let go.
   mutating func removeAll(_ visit: (Int) -> Void) {
-    var starts = steps.compactMap { if case .finish(let start) = $0 { start } else { nil } }
+    if !isEmpty || completed.count > noted { removeUnfinished(visit) }
+    for number in finished.all.reversed() { visit(number) }
+    completed.removeAll(keeping: 4096)
+    finished.removeAll(keeping: 4096)
+    noted = 0
+  }
+
+  @inline(never)
+  private mutating func removeUnfinished(_ visit: (Int) -> Void) {
+    var starts = steps.all.compactMap { if case .finish(let start) = $0 { start } else { nil } }
     if completed.count > noted { starts.append(noted) }
-    (steps, new) = ([], [])
+    steps.removeAll(keeping: 4096)
+    new.removeAll(keeping: 4096)
     for (index, start) in starts.enumerated() {
       let end = index + 1 < starts.count ? starts[index + 1] : completed.count
-      for number in completed[start..<end].reversed() { visit(number) }
+      for number in completed.all[start..<end].reversed() { visit(number) }
     }
-    for number in finished.reversed() { visit(number) }
-    (completed, finished, noted) = ([], [], 0)
   }
 }

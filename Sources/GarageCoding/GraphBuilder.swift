@@ -7,18 +7,23 @@ struct GraphBuilder: ~Copyable {
   private var keyPrefix: UInt8 = 0
   private var time: UInt64 = 0
   private var writesWholeIdentifiers = false
-  private var bytes = PlainStack<UInt8>()
-  private var records = PlainStack<EncodedGraph.Record>()
+  private var bytes = ByteArena()
+  private var records = PlainStack<RecordPlace>()
   /// The tags of the record under construction's reference table.
   private var tagTable = PlainStack<UInt64>()
   // What the graph needs beside its records.
-  private var tags = Texts<TypeTag>()
+  private var tags = Texts<TagPlace>()
   private var shapes = Texts<Unmanaged<Shape>>()
+  /// The tags of the type met last, perhaps in a graph before, and whether this graph notes them.
   private var lastFacts: UnsafeMutableRawPointer?
-  private var lastTags: TypeFacts.Tags?
-  /// What the last graph needed: mostly the next one needs the same, and then shares these.
-  private var tagList: (digests: [UInt64], tags: [TypeTag]) = ([], [])
-  private var shapeList: (digests: [UInt64], shapes: [(digest: UInt64, text: [UInt8])]) = ([], [])
+  private var lastTags: Unmanaged<TypeFacts.Tags>?
+  private var hasLastTags = false
+  private var lastFormerTags: Int32 = -1
+  /// The lists of former tags that the records have.
+  private var formerTags: [[UInt64]] = []
+  /// What the last graph needed: mostly the next one needs the same, and then shares it.
+  private var last = GraphTexts.none
+  private var lastDigests: (tags: [UInt64], shapes: [UInt64]) = ([], [])
 
   /// - Parameters:
   ///   - time: milliseconds since 1970-01-01 UTC.
@@ -34,19 +39,32 @@ struct GraphBuilder: ~Copyable {
     records.removeAll(keeping: 4096)
     tags.forget()
     shapes.forget()
-    lastFacts = nil
+    if !formerTags.isEmpty { formerTags = [] }
+    hasLastTags = false
   }
 
   /// The graph of the records added so far, of which the first `rootCount` are the roots.
   mutating func finish(rootCount: Int) -> EncodedGraph {
-    if !tags.isList(of: tagList.digests) { tagList = (tags.digestList, Array(tags.all)) }
-    if !shapes.isList(of: shapeList.digests) {
-      let all = shapes.all.map { shape in shape._withUnsafeGuaranteedRef { ($0.digest, $0.text) } }
-      shapeList = (shapes.digestList, all)
+    if !tags.isList(of: lastDigests.tags) || !shapes.isList(of: lastDigests.shapes) || !formerTags.isEmpty
+      || !last.formerTags.isEmpty
+    {
+      noteTexts()
     }
-    return EncodedGraph(
-      rootCount: rootCount, records: Array(records.all), bytes: Array(bytes.all), tags: tagList.tags,
-      shapes: shapeList.shapes)
+    let memory =
+      bytes.count > GraphBuilder.copiedByteCount
+      ? GraphMemory.adopt(records.all, bytes.take())
+      : GraphMemory.copy(records.all, UnsafeRawBufferPointer(bytes.all))
+    return EncodedGraph(rootCount: rootCount, memory, last)
+  }
+
+  /// Up to this size a copy costs less than new memory for the next graph.
+  private static var copiedByteCount: Int { 1 << 16 }
+
+  @inline(never)
+  private mutating func noteTexts() {
+    lastDigests = (tags.digestList, shapes.digestList)
+    let shapes = shapes.all.map { shape in shape._withUnsafeGuaranteedRef { ($0.digest, $0.text) } }
+    last = GraphTexts(tags: tags.all.map(\.tag), shapes: shapes, formerTags: formerTags)
   }
 
   // MARK: - One record
@@ -56,23 +74,34 @@ struct GraphBuilder: ~Copyable {
     of number: Int, _ body: UnsafeRawBufferPointer, _ status: SyncStatus?,
     _ graph: UnsafeMutablePointer<GraphUnderConstruction>
   ) throws {
-    let facts = graph.pointee.entries[number].facts
+    try addRecord(
+      of: graph.pointee.identities.identifier(of: number), graph.pointee.entries[number].facts, body, status, graph)
+  }
+
+  /// Appends the record of an object with that identifier, whose body was encoded.
+  mutating func addRecord(
+    of identifier: UnsafeRawBufferPointer, _ facts: Unmanaged<TypeFacts>, _ body: UnsafeRawBufferPointer,
+    _ status: SyncStatus?, _ graph: UnsafeMutablePointer<GraphUnderConstruction>
+  ) throws {
     let tags = try tags(of: facts)
-    let identifier = graph.pointee.identities.identifier(of: number)
-    let isWritten = writesWholeIdentifiers || Identifier.isCut(byteCount: identifier.count)
-    let keyStart = bytes.count
-    bytes.append(keyPrefix)
-    bytes.append(digest: tags.identity.digest)
-    Identifier.withKeyForm(of: identifier) { bytes.append($0) }
-    let start = bytes.count
-    writeHeader(
-      isWritten ? identifier : nil, tags, status, version: facts._withUnsafeGuaranteedRef { $0.version }, graph)
-    let bodyStart = bytes.count
-    bytes.append(body)
-    seal(keyStart: keyStart, start: start, bodyStart: bodyStart)
-    records.append(
-      EncodedGraph.Record(
-        key: keyStart..<start, value: start..<bytes.count, formerTags: tags.formerDigests, syncStatus: status))
+    tags._withUnsafeGuaranteedRef { tags in
+      let isWritten = writesWholeIdentifiers || Identifier.isCut(byteCount: identifier.count)
+      let keyStart = bytes.count
+      bytes.reserve(10 &+ identifier.count &+ body.count &+ 64)
+      bytes.append(keyPrefix)
+      bytes.append(digest: tags.identity.digest)
+      Identifier.withKeyForm(of: identifier) { bytes.append($0) }
+      let start = bytes.count
+      writeHeader(
+        isWritten ? identifier : nil, tags, status, version: facts._withUnsafeGuaranteedRef { $0.version }, graph)
+      let bodyStart = bytes.count
+      bytes.append(body)
+      seal(keyStart: keyStart, start: start, bodyStart: bodyStart)
+      records.append(
+        RecordPlace(
+          key: keyStart, value: start, end: bytes.count, formerTags: lastFormerTags,
+          status: status.map { Int32($0.rawValue) } ?? -1))
+    }
   }
 
   /// The record of a typed key's value, which was encoded and has neither identity nor time.
@@ -173,6 +202,16 @@ struct GraphBuilder: ~Copyable {
     tagTable.count <= 8 ? tagTable.all.lastIndex(of: tag) : places[tag]
   }
 
+  /// A body behind its record's shapes, until the next change.
+  mutating func shapesAndBody(
+    _ body: UnsafeRawBufferPointer, _ graph: UnsafeMutablePointer<GraphUnderConstruction>
+  ) -> UnsafeRawBufferPointer {
+    bytes.truncate(to: 0)
+    writeShapes(graph)
+    bytes.append(body)
+    return UnsafeRawBufferPointer(bytes.all)
+  }
+
   private mutating func writeShapes(_ graph: UnsafeMutablePointer<GraphUnderConstruction>) {
     bytes.append(varint: graph.pointee.shapes.count)
     for shape in graph.pointee.shapes.all {
@@ -184,21 +223,52 @@ struct GraphBuilder: ~Copyable {
 
   // MARK: - Tags
 
-  private mutating func tags(of facts: Unmanaged<TypeFacts>) throws -> TypeFacts.Tags {
-    if facts.toOpaque() == lastFacts, let lastTags { return lastTags }
-    let tags = try facts._withUnsafeGuaranteedRef { try $0.tags() }
-    lastFacts = facts.toOpaque()
-    if lastTags !== tags { lastTags = tags }
-    self.tags.note(tags.identity, tags.identity.digest)
-    if tags.isSubclass { self.tags.note(tags.concrete, tags.concrete.digest) }
-    return tags
+  @inline(__always)
+  private mutating func tags(of facts: Unmanaged<TypeFacts>) throws -> Unmanaged<TypeFacts.Tags> {
+    if hasLastTags, facts.toOpaque() == lastFacts, let lastTags { return lastTags }
+    return try noteTags(of: facts)
+  }
+
+  private mutating func noteTags(of facts: Unmanaged<TypeFacts>) throws -> Unmanaged<TypeFacts.Tags> {
+    let known: Unmanaged<TypeFacts.Tags>
+    if facts.toOpaque() == lastFacts, let lastTags {
+      known = lastTags
+    } else {
+      known = .passUnretained(try facts._withUnsafeGuaranteedRef { try $0.tags() })
+    }
+    (lastFacts, lastTags, hasLastTags, lastFormerTags) = (facts.toOpaque(), known, true, -1)
+    known._withUnsafeGuaranteedRef { tags in
+      self.tags.note(TagPlace(tags: known, place: -1), tags.identity.digest)
+      if tags.isSubclass { self.tags.note(TagPlace(tags: known, place: -2), tags.concrete.digest) }
+      if !tags.formerDigests.isEmpty { noteFormerTags(tags.formerDigests) }
+    }
+    return known
+  }
+
+  @inline(never)
+  private mutating func noteFormerTags(_ digests: [UInt64]) {
+    lastFormerTags = Int32(formerTags.firstIndex(of: digests) ?? formerTags.count)
+    if lastFormerTags == formerTags.count { formerTags.append(digests) }
   }
 
   /// Notes the text of a tag that a record refers to by digest: that of the target's type, present or former.
   private mutating func note(_ digest: UInt64, of facts: Unmanaged<TypeFacts>) {
     if tags.contains(digest) { return }
     guard let known = try? facts._withUnsafeGuaranteedRef({ try $0.tags() }) else { return }
-    if let tag = ([known.identity] + known.former).first(where: { $0.digest == digest }) { tags.note(tag, digest) }
+    let place = known.identity.digest == digest ? -1 : known.former.firstIndex { $0.digest == digest }
+    if let place { tags.note(TagPlace(tags: .passUnretained(known), place: place), digest) }
+  }
+}
+
+/// One of the tags of a type, which live as long as the process.
+private struct TagPlace {
+  var tags: Unmanaged<TypeFacts.Tags>
+  /// Among the former tags; -1 for the identity space's, -2 for the type's own.
+  var place: Int
+
+  var tag: TypeTag {
+    let tags = tags.takeUnretainedValue()
+    return place == -1 ? tags.identity : place == -2 ? tags.concrete : tags.former[place]
   }
 }
 

@@ -57,7 +57,7 @@ public struct RegisteredTypes: @unchecked Sendable {
 /// Not `Sendable`: it belongs to one thread, and to one snapshot of the store.
 public final class GraphDecodingSession {
   private let core: Unmanaged<DecodingCore>
-  private let walk: GraphWalk
+  let walk: GraphWalk
 
   /// - Parameters:
   ///   - source: where records are found, for as long as the session is used.

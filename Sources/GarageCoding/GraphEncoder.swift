@@ -48,6 +48,7 @@ public final class GraphEncoder: Sendable {
   ) throws -> EncodedGraph {
     try EncodingCore.withCore(userInfo: userInfo) { core in
       core.setDateStrategy(dates)
+      core.graph.pointee.reserve(roots.count)
       for index in roots.indices { try core.enqueueRoot(roots[index], .root(index)) }
       return try encodeRecords(
         core, rootCount: core.graph.pointee.entries.count, status: { $1.syncStatus(of: roots[$0]) }
@@ -61,12 +62,33 @@ public final class GraphEncoder: Sendable {
   public func encode<T: Encodable>(root: T, dates: DateEncodingStrategy = .deferredToDate) throws -> EncodedGraph {
     try EncodingCore.withCore(userInfo: userInfo) { core in
       core.setDateStrategy(dates)
+      if !core.state.pointee.hasDateStrategy { return try encode(alone: root, core) }
       try core.enqueueRoot(root, .root(0))
       return try encodeRecords(core, rootCount: 1, status: { $1.syncStatus(of: root) }) { _ in
         try core.body(of: root)
       }
     }
   }
+
+  /// Encodes one object that mostly refers to no other: then there is no graph to keep.
+  @inline(__always)
+  private func encode<T: Encodable>(alone root: T, _ core: EncodingCore) throws -> EncodedGraph {
+    let (tag, facts) = try core.writeIdentity(ofRoot: root)
+    let (graph, builder) = (core.graph, core.builder)
+    graph.pointee.beginLoneRoot(tag: tag, core.identifierWriter.pointee.bytes, facts)
+    let body = try core.body(of: root)
+    let status = facts._withUnsafeGuaranteedRef { $0.isSyncable ? $0.syncStatus(of: root) : nil }
+    builder.pointee.begin(keyPrefix: keyPrefix, time: timeNow(), writesWholeIdentifiers: writesWholeIdentifiers)
+    if let identifier = graph.pointee.endLoneRoot() {
+      try builder.pointee.addRecord(of: identifier, facts, body, status, graph)
+      return builder.pointee.finish(rootCount: 1)
+    }
+    try builder.pointee.addRecord(of: 0, body, status, graph)
+    return try encodeQueued(core, rootCount: 1) { _ in body }
+  }
+
+  @inline(__always)
+  private func timeNow() -> UInt64 { fixedTime ?? UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
 
   /// Encodes the graph of everything that can be reached from roots of any types.
   ///
@@ -93,10 +115,17 @@ public final class GraphEncoder: Sendable {
     status rootStatus: (Int, TypeFacts) -> SyncStatus? = { _, _ in nil },
     _ rootBody: (Int) throws -> UnsafeRawBufferPointer
   ) throws -> EncodedGraph {
+    core.builder.pointee.begin(
+      keyPrefix: keyPrefix, time: time ?? timeNow(), writesWholeIdentifiers: writesWholeIdentifiers)
+    return try encodeQueued(core, rootCount: rootCount, including: isIncluded, status: rootStatus, rootBody)
+  }
+
+  private func encodeQueued(
+    _ core: EncodingCore, rootCount: Int, including isIncluded: (Int) throws -> Bool = { _ in true },
+    status rootStatus: (Int, TypeFacts) -> SyncStatus? = { _, _ in nil },
+    _ rootBody: (Int) throws -> UnsafeRawBufferPointer
+  ) throws -> EncodedGraph {
     let (graph, builder) = (core.graph, core.builder)
-    builder.pointee.begin(
-      keyPrefix: keyPrefix, time: time ?? fixedTime ?? UInt64(max(0, Date().timeIntervalSince1970 * 1000)),
-      writesWholeIdentifiers: writesWholeIdentifiers)
     while let number = graph.pointee.beginNext() {
       guard try isIncluded(number) else { continue }
       if core.state.pointee.hasDateStrategy { core.currentEntry = number }
@@ -128,53 +157,6 @@ public final class GraphEncoder: Sendable {
     try EncodingCore.withCore(userInfo: userInfo) { core in
       let tag = try core.writeIdentity(ofRoot: value).0
       return RecordIdentity(tag: tag, identifier: Identifier(core.identifierWriter.pointee))
-    }
-  }
-}
-
-/// A graph as records, ready to be written.
-public struct EncodedGraph: Sendable {
-  /// One record: where its key and its bytes stand in the graph's arrays.
-  public struct Record: Sendable {
-    /// The prefix byte, the identity tag (8 bytes, big-endian) and the identifier's key form, in
-    /// ``EncodedGraph/bytes``.
-    public var key: Range<Int>
-    /// The record itself, in ``EncodedGraph/bytes``.
-    public var value: Range<Int>
-    /// Digests of the tags under which older programs parked the same object: whoever writes the record
-    /// removes those records.
-    public var formerTags: [UInt64]
-    /// The object's sync status, for types that have one. The record holds it too.
-    public var syncStatus: SyncStatus?
-  }
-
-  /// How many roots there are, each identity once. Their records come first.
-  let rootCount: Int
-  /// The records, nearest to the roots first.
-  public internal(set) var records: [Record]
-  /// The records' keys and values, one behind the other.
-  public internal(set) var bytes: [UInt8]
-  /// Every type tag that a key, header or reference table names by digest.
-  public let tags: [TypeTag]
-  /// Every shape that a body names by digest, with its text.
-  public let shapes: [(digest: UInt64, text: [UInt8])]
-
-  /// Where the keys are: among the bytes.
-  public var keys: [UInt8] { bytes }
-
-  /// The roots' identities in the order in which they were given, each once. Made anew each time from the records.
-  public var roots: [RecordIdentity] { records.prefix(rootCount).map(identity) }
-
-  private func identity(of record: Record) -> RecordIdentity {
-    bytes.withUnsafeBytes { bytes in
-      // Behind the prefix byte.
-      let start = record.key.lowerBound + 1
-      let key = RecordKey(
-        tag: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)),
-        identifier: UnsafeRawBufferPointer(rebasing: bytes[(start + 8)..<record.key.upperBound]))
-      let value = UnsafeRawBufferPointer(rebasing: bytes[record.value])
-      let whole = (try? ParsedRecord(key, value))?.fullIdentifier.map { value[$0] } ?? key.identifier[...]
-      return RecordIdentity(tag: key.tag, identifier: Identifier(unchecked: Array(whole)))
     }
   }
 }

@@ -46,15 +46,25 @@ struct GraphNode {
     return rare?.others.contains { $0.type == wanted } ?? false
   }
 
-  /// The object as the type that ``hasValue(_:_:)`` was asked for.
+  /// The object as the type that ``hasValue(_:_:)`` was asked for. By address: a copy of a node costs more than a
+  /// look into it.
   @inline(__always)
-  func value<T>(_ wanted: T.Type) -> T {
-    if type == wanted || isClass && value is T { return value as! T }
-    return otherValue(wanted)
+  static func value<T>(_ node: UnsafePointer<GraphNode>, _ wanted: T.Type) -> T {
+    if node.pointee.type == wanted, let value = node.pointee.value { return opened(value) }
+    return otherValue(node, wanted)
   }
 
-  private func otherValue<T>(_ wanted: T.Type) -> T {
-    let other = rare?.others.first { $0.type == wanted }
+  /// The value, which is a `T`: a cast would ask whether it is.
+  @inline(__always)
+  private static func opened<T>(_ value: Any) -> T {
+    func open<U>(_ value: U) -> T { unsafeBitCast(value, to: T.self) }
+    return _openExistential(value, do: open)
+  }
+
+  @inline(never)
+  private static func otherValue<T>(_ node: UnsafePointer<GraphNode>, _ wanted: T.Type) -> T {
+    if node.pointee.isClass, node.pointee.value is T { return node.pointee.value as! T }
+    let other = node.pointee.rare?.others.first { $0.type == wanted }
     return other?.value as! T
   }
 
@@ -97,6 +107,9 @@ struct GraphNode {
   }
 
   // MARK: - On the way to it
+
+  /// Whether there may be a failure.
+  var hasFailures: Bool { rare != nil }
 
   func failure(_ type: Any.Type) -> Failure? { rare?.failures.first { $0.type == type }?.failure }
 

@@ -19,6 +19,11 @@ struct GraphUnderConstruction: ~Copyable {
   private var replaced = PlainStack<Replacement>()
   /// The distance of this record's object from the roots.
   private var currentLevel = 0
+  /// A root that is being encoded, as long as the graph has no other identity.
+  private var loneRoot: (tag: UInt64, facts: Unmanaged<TypeFacts>)?
+  private var loneIdentifier = PlainStack<UInt8>()
+  /// One, once such a root has entered the tables.
+  private var loneRootCount = 0
 
   /// One entry of the record's reference table.
   struct TableEntry {
@@ -67,6 +72,8 @@ struct GraphUnderConstruction: ~Copyable {
     nextInQueue = 0
     replaced.truncate(to: 0)
     currentLevel = 0
+    loneRoot = nil
+    loneRootCount = 0
   }
 
   var mark: Mark {
@@ -85,13 +92,22 @@ struct GraphUnderConstruction: ~Copyable {
       let reference = references.removeLast()
       entries[reference.entry].clear(reference.kind)
     }
-    queue.truncate(to: mark.queueCount)
-    if entries.count > mark.entryCount {
-      entries.truncate(to: mark.entryCount)
-      identities.truncate(to: mark.entryCount)
+    // A root that was alone when the mark was set stays.
+    queue.truncate(to: max(mark.queueCount, loneRootCount))
+    let entryCount = max(mark.entryCount, loneRootCount)
+    if entries.count > entryCount {
+      entries.truncate(to: entryCount)
+      identities.truncate(to: entryCount)
     }
     shapes.truncate(to: mark.shapeCount)
     if pathKeys.count > mark.pathKeyCount { pathKeys.removeSubrange(mark.pathKeyCount...) }
+  }
+
+  /// Makes room for that many more objects.
+  mutating func reserve(_ count: Int) {
+    entries.reserve(count)
+    identities.reserve(count)
+    queue.reserve(count)
   }
 
   mutating func noteCrossing(into node: UInt64) { crossings.append(node) }
@@ -99,6 +115,35 @@ struct GraphUnderConstruction: ~Copyable {
   /// Whether since `mark` somebody wrote into a nested container that is as old as the serial or older.
   func hasCrossed(since mark: Mark, _ serial: UInt64) -> Bool {
     crossings.count > mark.crossingCount && crossings.all[mark.crossingCount...].contains { $0 <= serial }
+  }
+
+  // MARK: - A root alone
+
+  /// Begins the graph of one root, which enters the tables only when the first identity beside it does. Its
+  /// identifier is kept by its writer until then.
+  @inline(__always)
+  mutating func beginLoneRoot(tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ facts: Unmanaged<TypeFacts>) {
+    loneIdentifier.truncate(to: 0)
+    loneIdentifier.append(identifier)
+    loneRoot = (tag, facts)
+    currentLevel = 0
+    replaced.truncate(to: 0)
+  }
+
+  /// The identifier of the root, where it stayed alone.
+  @inline(__always)
+  mutating func endLoneRoot() -> UnsafeRawBufferPointer? {
+    guard loneRoot != nil else { return nil }
+    loneRoot = nil
+    return UnsafeRawBufferPointer(loneIdentifier.all)
+  }
+
+  @inline(never)
+  private mutating func enterLoneRoot(_ root: (tag: UInt64, facts: Unmanaged<TypeFacts>)) {
+    loneRoot = nil
+    loneRootCount = 1
+    _ = enqueue(tag: root.tag, UnsafeRawBufferPointer(loneIdentifier.all), .root(0), root.facts, level: 0)
+    _ = beginNext()
   }
 
   // MARK: - Tables
@@ -130,33 +175,44 @@ struct GraphUnderConstruction: ~Copyable {
   /// Queues an object for encoding, where the graph does not hold its identity yet, and returns its entry.
   ///
   /// Of several values of one identity the one nearest a root stays, at equal distance the later one.
+  ///
+  /// - Parameter value: asked for only where the entry takes it: a copy of a struct costs a retain for each field.
+  @inline(__always)
   mutating func enqueue(
-    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: GraphEntry.Value, _ facts: Unmanaged<TypeFacts>,
-    level: Int
+    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: @autoclosure () -> GraphEntry.Value,
+    _ facts: Unmanaged<TypeFacts>, level: Int
   ) -> Int {
     let (number, isNew) = identities.insert(tag: tag, identifier)
     if isNew {
-      entries.append(GraphEntry(value: value, facts: facts, level: level))
+      entries.append(GraphEntry(value: value(), facts: facts, level: level))
       queue.append(number)
     } else if entries[number].level >= level, !entries[number].isEncoded {
-      replaced.append(Replacement(number: number, before: entries[number]))
-      if entries[number].level > level { queue.append(number) }
-      entries[number].level = level
-      entries[number].value = value
-      entries[number].facts = facts
+      replace(number, value(), facts, level: level)
     }
     return number
   }
 
+  @inline(never)
+  private mutating func replace(_ number: Int, _ value: GraphEntry.Value, _ facts: Unmanaged<TypeFacts>, level: Int) {
+    replaced.append(Replacement(number: number, before: entries[number]))
+    if entries[number].level > level { queue.append(number) }
+    entries[number].level = level
+    entries[number].value = value
+    entries[number].facts = facts
+  }
+
   /// Queues a child of the record under construction.
-  mutating func enqueueChild(
-    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: any Encodable, _ facts: Unmanaged<TypeFacts>
+  @inline(__always)
+  mutating func enqueueChild<T: Encodable>(
+    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: T, _ facts: Unmanaged<TypeFacts>
   ) -> Int {
-    enqueue(tag: tag, identifier, .object(value), facts, level: currentLevel + 1)
+    if let loneRoot { enterLoneRoot(loneRoot) }
+    return enqueue(tag: tag, identifier, .object(value), facts, level: currentLevel + 1)
   }
 
   /// Notes an identity that this record names without an object to encode: that of a `Reference`.
   mutating func noteIdentity(_ identity: RecordIdentity, _ facts: Unmanaged<TypeFacts>) -> Int {
+    if let loneRoot { enterLoneRoot(loneRoot) }
     let (number, isNew) = identity.identifier.bytes.withUnsafeBytes { identities.insert(tag: identity.tag, $0) }
     // Farther than any object, so that a value of that identity, should one come, takes its place.
     if isNew { entries.append(GraphEntry(value: .none, facts: facts, level: .max)) }

@@ -18,10 +18,10 @@ final class GraphWalk {
   @exclusivity(unchecked) var plan = DecodingPlan()
   @exclusivity(unchecked) private var fills = FillQueue()
   /// Sets that are built when everything else is there, because they ask their members for a hash.
-  private var builds: [(owner: Int, make: () -> () -> Void)] = []
+  @exclusivity(unchecked) private var builds: [(owner: Int, make: () -> () -> Void)] = []
   let linkProgress = LinkProgress()
   /// The objects that prototypes refer to.
-  private var lentRecords: [[UInt8]: [UInt8]] = [:]
+  @exclusivity(unchecked) private var lentRecords: [[UInt8]: [UInt8]] = [:]
   /// Older tags of the types met so far, and the tags that took their place.
   @exclusivity(unchecked) private var currentTags: [UInt64: UInt64] = [:]
   @exclusivity(unchecked) private var formerTags: [UInt64: [UInt64]] = [:]
@@ -107,7 +107,9 @@ final class GraphWalk {
     if number != named, nodes[number].hasValue(type, facts) { return number }
     let known = facts.takeUnretainedValue()
     if nodes[number].isActive(type, known) { throw state.fail(try cycle(to: number)) }
-    if let failure = nodes[number].failure(type) { throw failure.isFinal ? state.fail(failure.error) : failure.error }
+    if nodes[number].hasFailures, let failure = nodes[number].failure(type) {
+      throw failure.isFinal ? state.fail(failure.error) : failure.error
+    }
     if recordDepth >= GraphWalk.onDemandDepth || remainingStack() < GraphWalk.planningStack {
       try prepare(number)
       if nodes[number].hasValue(type, facts) { return number }
@@ -127,7 +129,8 @@ final class GraphWalk {
   }
 
   /// The object of a number that ``load(_:_:_:)`` returned for the same type.
-  func loaded<T>(_ type: T.Type, _ number: Int) -> T { nodes[number].value(type) }
+  @inline(__always)
+  func loaded<T>(_ type: T.Type, _ number: Int) -> T { GraphNode.value(nodes.base + number, type) }
 
   /// The record holds an object of none of the classes that were asked for.
   struct OtherClass: Error {}
@@ -141,6 +144,56 @@ final class GraphWalk {
   ///
   /// - Throws: also ``OtherClass``.
   func root<T: Decodable>(
+    _ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer
+  ) throws -> T {
+    if identities.count == 0, record.count > 1,
+      record[1] & (RecordFormat.Flag.hasReferences | RecordFormat.Flag.hasVersion) == 0,
+      facts._withUnsafeGuaranteedRef({ $0.isUniform })
+    {
+      return try decodeAlone(type, facts, key, record)
+    }
+    return try numberedRoot(type, facts, key, record)
+  }
+
+  /// Decodes a root that refers to nothing, and that nothing can refer to by identity.
+  @inline(__always)
+  private func decodeAlone<T: Decodable>(
+    _ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer
+  ) throws -> T {
+    let fillCount = fills.newCount
+    do {
+      let parsed = try ParsedRecord(key, record)
+      defer { state.leaveRoot() }
+      try state.enterRoot(parsed, isDigest: key.isDigest)
+      var value = try state.readRoot(type, facts._withUnsafeGuaranteedRef { $0.kind })
+      if let failure = state.pointee.failure { throw failure }
+      if facts._withUnsafeGuaranteedRef({ $0.rootIdentification == .identifier }), !key.isDigest {
+        try withUnsafePointer(to: value) { try checkIdentity(of: $0, facts, key, parsed, record) }
+      }
+      if let status = parsed.syncStatus, facts._withUnsafeGuaranteedRef({ $0.isSyncable }) {
+        facts.takeUnretainedValue().setSyncStatus(status, of: &value)
+      }
+      return value
+    } catch {
+      fills.drop(owner: -1, from: fillCount)
+      throw naming(error, facts.takeUnretainedValue().name, key)
+    }
+  }
+
+  /// The identity of a decoded value must be that of its record.
+  private func checkIdentity(
+    of value: UnsafeRawPointer, _ facts: Unmanaged<TypeFacts>, _ key: RecordKey, _ parsed: ParsedRecord,
+    _ record: UnsafeRawBufferPointer
+  ) throws {
+    try facts._withUnsafeGuaranteedRef { facts in
+      if parsed.fullIdentifier == nil, facts.isSurely(key.identifier, at: value) { return }
+      try facts.writeIdentifier(of: value, &identifierWriter.pointee)
+      try checkIdentity(facts, key, parsed, record)
+    }
+  }
+
+  @inline(never)
+  private func numberedRoot<T: Decodable>(
     _ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer
   ) throws -> T {
     let known = facts.takeUnretainedValue()
@@ -212,10 +265,8 @@ final class GraphWalk {
     if let failure = state.pointee.failure { throw failure }
     // Parked before the type had an identity of its own: it has been known by its content.
     if concrete.rootIdentification == .identifier, !key.isDigest {
-      try withUnsafePointer(to: value) {
-        try concrete.writeIdentifier(of: UnsafeRawPointer($0), &identifierWriter.pointee)
-      }
-      try checkIdentity(concrete, key, parsed, record)
+      let concrete = Unmanaged.passUnretained(concrete)
+      try withUnsafePointer(to: value) { try checkIdentity(of: $0, concrete, key, parsed, record) }
     }
     if concrete.isSyncable, let status = parsed.syncStatus { concrete.setSyncStatus(status, of: &value) }
     return value
@@ -308,7 +359,7 @@ final class GraphWalk {
   /// Runs what was queued, and what that queues in turn. Nothing recurses: a linked chain is one fill after another.
   @inline(__always)
   func complete() throws {
-    if fills.isEmpty && builds.isEmpty { return }
+    if fills.isEmpty && builds.isEmpty { return fills.finish() }
     try fillAll()
   }
 

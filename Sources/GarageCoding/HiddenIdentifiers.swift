@@ -8,13 +8,28 @@ extension EncodedGraph {
     rethrows
   {
     var other: [UInt8] = []
-    bytes.reserveCapacity(bytes.count + records.count * 32)
-    for index in records.indices {
-      other.removeAll(keepingCapacity: true)
-      try replace(bytes.span.bytes.extracting(records[index].key), &other)
-      records[index].key = bytes.count..<(bytes.count + other.count)
-      bytes += other
+    var arena = ByteArena()
+    arena.reserve(memory.content.byteCount)
+    var places = PlainStack<RecordPlace>()
+    defer { places.deallocate() }
+    try bytes.withUnsafeBytes { bytes in
+      for index in records.indices {
+        var place = memory.content.places[index]
+        other.removeAll(keepingCapacity: true)
+        do { try replace(bytes.bytes.extracting(place.key..<place.value), &other) } catch {
+          arena.deallocate()
+          throw error
+        }
+        let record = UnsafeRawBufferPointer(rebasing: bytes[place.value..<place.end])
+        place.key = arena.count
+        other.withUnsafeBytes { arena.append($0) }
+        place.value = arena.count
+        arena.append(record)
+        place.end = arena.count
+        places.append(place)
+      }
     }
+    self = EncodedGraph(rootCount: rootCount, GraphMemory.adopt(places.all, arena.hand()), texts)
   }
 }
 

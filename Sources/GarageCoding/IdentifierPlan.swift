@@ -58,6 +58,18 @@ package struct IdentifierPlan: @unchecked Sendable {
     }
   }
 
+  /// Whether the identifier of the value at an address is sure to be this one. Where that takes more than a look it is
+  /// not, and has to be written to know.
+  @inline(__always)
+  func isSurely(_ identifier: UnsafeRawBufferPointer, at value: UnsafeRawPointer) -> Bool {
+    guard case .string = step, identifier.first == IdentifierKind.string.rawValue else { return false }
+    let same = value.assumingMemoryBound(to: String.self).pointee.utf8.withContiguousStorageIfAvailable { utf8 in
+      // In a record's key the text is composed already.
+      compareBytes(UnsafeRawBufferPointer(utf8), UnsafeRawBufferPointer(rebasing: identifier[1...])) == 0
+    }
+    return same ?? false
+  }
+
   /// Writes the identifier that a text stands for; `false` when it stands for none, or needs no change.
   func write(
     text: String, givenAs given: IdentifierKind, to writer: inout IdentifierWriter

@@ -31,6 +31,12 @@ struct IdentityTable: ~Copyable {
 
   var count: Int { entries.count }
 
+  /// Makes room for that many more.
+  mutating func reserve(_ additional: Int) {
+    entries.reserve(additional)
+    while (entries.count + additional) * 2 > slots.count { grow() }
+  }
+
   @inline(__always)
   func tag(of number: Int) -> UInt64 { entries[number].tag }
 
@@ -72,7 +78,7 @@ struct IdentityTable: ~Copyable {
 
   /// Forgets everything; keeps memory of ordinary size.
   mutating func removeAll() {
-    if slots.count > 4096 {
+    if slots.count > 1 << 16 {
       self = IdentityTable()
     } else if !entries.isEmpty {
       truncate(to: 0)

@@ -89,5 +89,5 @@ final class KeyTable {
 /// The discriminator of a key whose type's table says `isByte`.
 @inline(__always)
 func discriminator<Key: CodingKey>(of key: Key) -> UInt8 {
-  MemoryLayout<Key>.size == 0 ? 0 : withUnsafePointer(to: key) { UnsafeRawPointer($0).load(as: UInt8.self) }
+  MemoryLayout<Key>.size == 0 ? 0 : unsafeBitCast(key, to: UInt8.self)
 }

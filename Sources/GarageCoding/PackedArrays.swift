@@ -46,7 +46,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   /// | varint count | for each: varint length, UTF-8 |
-  private func writePacked(strings: [String]) throws {
+  func writePacked(strings: [String]) throws {
     if strings.isEmpty { return writeEmptyArray() }
     if pointee.isCanonical {
       try writePacked(ready: strings.map { composed($0) })
@@ -67,7 +67,10 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     for var string in strings {
       string.withUTF8 { utf8 in
         appendVarint(utf8.count)
-        append(UnsafeRawBufferPointer(utf8))
+        // There is room for all of them.
+        let at = UnsafeMutableRawPointer(pointee.output.base + pointee.output.count)
+        if let source = utf8.baseAddress { copyShort(UnsafeRawPointer(source), to: at, utf8.count) }
+        pointee.output.count &+= utf8.count
       }
     }
   }
@@ -91,7 +94,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     pointee.output.count += elements.count * width
   }
 
-  private func writeDates(_ dates: [Date]) throws {
+  func writeDates(_ dates: [Date]) throws {
     let isCanonical = pointee.isCanonical
     try writePacked(.date, dates) { date in
       let seconds = date.timeIntervalSinceReferenceDate

@@ -7,39 +7,33 @@
 // Reading packed arrays, whole or element by element.
 
 extension UnsafeMutablePointer where Pointee == DecoderState {
-  /// Whether the value at the cursor is a packed array that an array of this kind is read from at once.
-  func hasPackedForm(_ kind: ValueKind) throws -> Bool {
+  /// Reads the array at the cursor into the scratch memory. False where it is not packed in a form that an array of
+  /// this kind is read from at once.
+  func readPacked(_ kind: ValueKind) throws -> Bool {
     let tag = try tag()
     guard tag == BodyTag.packedSmall || tag == BodyTag.packedLarge else { return false }
-    guard let array = try PackedArray(pointee.base, pointee.cursor, end: pointee.input.frame.end) else { return false }
-    switch (kind, array.kind) {
-    case (.strings, .string), (.dates, .date), (.bools, .bool), (.doubles, .double), (.floats, .float): return true
-    case (.ints, let kind), (.int8s, let kind), (.int16s, let kind), (.int32s, let kind), (.int64s, let kind),
-      (.uints, let kind), (.uint8s, let kind), (.uint16s, let kind), (.uint32s, let kind), (.uint64s, let kind):
-      return kind.isInteger
-    default: return false
-    }
-  }
-
-  /// Reads a packed array, whose kind fits `type`, into the scratch memory.
-  func readPacked(_ kind: ValueKind, _ type: Any.Type) throws {
-    guard var array = try PackedArray(pointee.base, pointee.cursor, end: pointee.input.frame.end) else {
-      throw mismatch(type)
-    }
+    guard var array = try PackedArray(pointee.base, pointee.cursor, end: pointee.input.frame.end) else { return false }
     let scratch = pointee.scratch
-    switch kind {
-    case .strings: scratch.initializeMemory(as: [String].self, to: try elements(&array) { _, at in try string(at) })
-    case .bools: scratch.initializeMemory(as: [Bool].self, to: try elements(&array) { $0.load($1.lowerBound, as: UInt8.self) != 0 })
-    case .dates:
+    switch (kind, array.kind) {
+    case (.strings, .string): scratch.initializeMemory(as: [String].self, to: try strings(&array))
+    case (.dates, .date):
       scratch.initializeMemory(
-        as: [Date].self, to: try elements(&array) { Date(timeIntervalSinceReferenceDate: $0.double($1.lowerBound)) })
-    case .doubles: scratch.initializeMemory(as: [Double].self, to: try elements(&array) { $0.double($1.lowerBound) })
-    case .floats:
+        as: [Date].self, to: fixed(&array) { Date(timeIntervalSinceReferenceDate: $0.double($1)) })
+    case (.doubles, .double): scratch.initializeMemory(as: [Double].self, to: fixed(&array) { $0.double($1) })
+    case (.bools, .bool): scratch.initializeMemory(as: [Bool].self, to: fixed(&array) { $0.load($1, as: UInt8.self) != 0 })
+    case (.floats, .float):
       scratch.initializeMemory(
         as: [Float].self,
-        to: try elements(&array) {
-          Float(bitPattern: UInt32(littleEndian: $0.load($1.lowerBound, as: UInt32.self)))
-        })
+        to: fixed(&array) { Float(bitPattern: UInt32(littleEndian: $0.load($1, as: UInt32.self))) })
+    default: return try array.kind.isInteger && readIntegers(kind, &array)
+    }
+    pointee.cursor = array.end
+    return true
+  }
+
+  private func readIntegers(_ kind: ValueKind, _ array: inout PackedArray) throws -> Bool {
+    let scratch = pointee.scratch
+    switch kind {
     case .ints: scratch.initializeMemory(as: [Int].self, to: try integers(&array))
     case .int8s: scratch.initializeMemory(as: [Int8].self, to: try integers(&array))
     case .int16s: scratch.initializeMemory(as: [Int16].self, to: try integers(&array))
@@ -50,9 +44,39 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     case .uint16s: scratch.initializeMemory(as: [UInt16].self, to: try integers(&array))
     case .uint32s: scratch.initializeMemory(as: [UInt32].self, to: try integers(&array))
     case .uint64s: scratch.initializeMemory(as: [UInt64].self, to: try integers(&array))
-    default: throw mismatch(type)
+    default: return false
     }
     pointee.cursor = array.end
+    return true
+  }
+
+  /// The count was checked against the bytes that are there.
+  private func strings(_ array: inout PackedArray) throws -> [String] {
+    var at = array.offset
+    let (base, end, count) = (pointee.base, array.end, array.count)
+    // Not by `unsafeUninitializedCapacity`: that asks for the metadata of the array's storage each time.
+    var strings: [String] = []
+    strings.reserveCapacity(count)
+    for _ in 0..<count {
+      guard at < end else { throw DamagedBody(reason: "an element goes beyond its array", offset: at) }
+      var length = Int(base.load(fromByteOffset: at, as: UInt8.self))
+      if length < 0x80 { at &+= 1 } else { length = try readVarint(base, &at, end: end) }
+      guard length <= end &- at else { throw DamagedBody(reason: "an element goes beyond its array", offset: at) }
+      strings.append(try string(at..<(at &+ length)))
+      at &+= length
+    }
+    guard at == end else { throw DamagedBody(reason: "a packed array has bytes left over", offset: at) }
+    return strings
+  }
+
+  /// Elements of one width, as many as the array has bytes for.
+  @inline(__always)
+  private func fixed<Element>(_ array: inout PackedArray, _ read: (PackedArray, Int) -> Element) -> [Element] {
+    let (start, width) = (array.offset, array.kind.width)
+    var elements: [Element] = []
+    elements.reserveCapacity(array.count)
+    for index in 0..<array.count { elements.append(read(array, start &+ index &* width)) }
+    return elements
   }
 
   @inline(__always)

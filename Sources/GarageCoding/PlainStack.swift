@@ -1,3 +1,5 @@
+internal import CGarage
+
 /// A growing array at a fixed place, without an object around it: the coders' states are plain data, and what grows
 /// in them costs neither a reference count nor a check for exclusive access.
 ///
@@ -63,6 +65,7 @@ struct PlainStack<Element> {
   private mutating func grow(by additional: Int) {
     capacity = Swift.max(capacity * 2, count + additional)
     let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
+    garage_use_large_pages(larger, capacity * MemoryLayout<Element>.stride)
     larger.moveInitialize(from: base, count: count)
     base.deallocate()
     base = larger
@@ -73,7 +76,7 @@ typealias OffsetStack = PlainStack<Int>
 typealias FrameStack = PlainStack
 typealias NodeStack = PlainStack<Unmanaged<EncodingNode>>
 
-extension PlainStack where Element: BitwiseCopyable {
+extension PlainStack {
   @inline(__always)
   mutating func reserve(_ additional: Int) {
     if capacity &- count < additional { grow(by: additional) }
@@ -87,26 +90,5 @@ extension PlainStack<UInt8> {
     reserve(bytes.count)
     UnsafeMutableRawPointer(base + count).copyMemory(from: source, byteCount: bytes.count)
     count &+= bytes.count
-  }
-
-  @inline(__always)
-  mutating func append(number: some FixedWidthInteger & BitwiseCopyable) {
-    let size = MemoryLayout.size(ofValue: number)
-    reserve(size)
-    UnsafeMutableRawPointer(base + count).storeBytes(of: number, as: type(of: number))
-    count &+= size
-  }
-
-  @inline(__always)
-  mutating func append(digest: UInt64) { append(number: digest.bigEndian) }
-
-  @inline(__always)
-  mutating func append(varint number: Int) {
-    var rest = UInt64(number)
-    while rest >= 0x80 {
-      append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    append(UInt8(rest))
   }
 }

@@ -52,6 +52,16 @@ struct ParsedRecord {
     body = at..<end
   }
 
+  /// A body behind its shapes, without a record.
+  init(shapesAndBody base: UnsafeRawPointer, _ end: Int) throws {
+    var at = 0
+    self.base = base
+    (flags, time, fullIdentifier, concreteTag, references, typeVersion) = (0, 0, nil, nil, nil, 0)
+    shapes = try skipShapes(base, &at, end)
+    guard at < end else { throw DamagedBody(reason: "it has no body", offset: at) }
+    body = at..<end
+  }
+
   var syncStatus: SyncStatus? { SyncStatus(recordFlags: flags) }
 
   /// Where a record holds its whole identifier, which is all that is looked at; nil where it does not.

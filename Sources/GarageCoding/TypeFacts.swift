@@ -33,6 +33,10 @@ enum ValueKind: UInt8 {
   @inline(__always)
   var isScalar: Bool { rawValue >= ValueKind.bool.rawValue && rawValue <= ValueKind.uint64s.rawValue }
 
+  /// Whether all of them are so, where dates have no strategy: a URL relative to another one has parts.
+  @inline(__always)
+  var isAlwaysScalar: Bool { isScalar && self != .url }
+
   var isPacked: Bool { rawValue >= ValueKind.strings.rawValue && rawValue <= ValueKind.uint64s.rawValue }
 }
 
@@ -46,11 +50,15 @@ final class TypeFacts: @unchecked Sendable {
   /// The tags, made ahead for types that become references wherever they stand.
   private let referenceTags: Result<Tags, any Error>?
   private let referenceDigest: UInt64?
+  /// The tags of a type that has some only as a root, once they were asked for. Kept, like the facts, for good.
+  private let rootTags = Mutex<Tags?>(nil)
   /// Where `kind` is `.reference`, or a root is identified by `id`: how its identifier is written.
   private let identifier: IdentifierAccess?
   /// Why there is none, where the type's `id` is of no use.
   private let identifierError: (any Error)?
   let isClass: Bool
+  /// Whether every record of the type holds just such a value, in the form that its `init(from:)` reads.
+  let isUniform: Bool
   /// Where it is a mapped class.
   let mapping: MappingPlan?
   /// How older forms of its values are read, where it says so.
@@ -96,12 +104,20 @@ final class TypeFacts: @unchecked Sendable {
     }
 
     func write(_ value: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {}
+
+    /// See ``IdentifierPlan/isSurely(_:at:)``.
+    func isSurely(_ identifier: UnsafeRawBufferPointer, _ value: UnsafeRawPointer) -> Bool { false }
   }
 
   private final class TypedAccess<T: Identifiable>: IdentifierAccess, @unchecked Sendable {
     override func write(_ value: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
       let id = value.assumingMemoryBound(to: Lent<T>.self).pointee.value.id
       try withUnsafePointer(to: id) { try plan.write(at: $0, to: &writer, canonical: canonicalBytes) }
+    }
+
+    override func isSurely(_ identifier: UnsafeRawBufferPointer, _ value: UnsafeRawPointer) -> Bool {
+      let id = value.assumingMemoryBound(to: Lent<T>.self).pointee.value.id
+      return withUnsafePointer(to: id) { plan.isSurely(identifier, at: $0) }
     }
   }
 
@@ -119,6 +135,7 @@ final class TypeFacts: @unchecked Sendable {
     let isHashable = type is any Hashable.Type
     isClass = type is AnyClass
     evolution = Evolution(type)
+    isUniform = !isClass && evolution == nil
     version = evolution?.version ?? 0
     syncStatusAccess = SyncStatusAccess(type)
     isSyncable = syncStatusAccess != nil
@@ -167,7 +184,13 @@ final class TypeFacts: @unchecked Sendable {
   func tags() throws -> Tags {
     if let referenceTags { return try referenceTags.get() }
     if rootIdentification == .none { throw GraphCodingError.missingConformance(type: name) }
-    return try TypeFacts.makeTags(of: type)
+    if let tags = rootTags.withLock({ $0 }) { return tags }
+    let tags = try TypeFacts.makeTags(of: type)
+    return rootTags.withLock { known in
+      let first = known ?? tags
+      known = first
+      return first
+    }
   }
 
   /// The digest of the identity space's tag.
@@ -200,6 +223,12 @@ final class TypeFacts: @unchecked Sendable {
     writer.removeAll()
     guard let identifier else { throw identifierError ?? GraphCodingError.missingConformance(type: name) }
     try identifier.write(address, &writer)
+  }
+
+  /// Whether the identifier of the value at `address` is sure to be this one.
+  @inline(__always)
+  func isSurely(_ wanted: UnsafeRawBufferPointer, at address: UnsafeRawPointer) -> Bool {
+    identifier?.isSurely(wanted, address) ?? false
   }
 
   /// The type of the `id`; nil where there is none.

@@ -142,11 +142,13 @@ struct RecordMigration {
     let oldKey = key.bytes.span.bytes
     let oldRecord = record.span.bytes
     let renewed = try objectKeys.withIdentifier(of: oldKey, oldRecord, typeName: stored.name) { identifier in
-      try RecordHeader.record(
-        graph.bytes.span.bytes.extracting(own.value),
-        underKey: graph.keys.span.bytes.extracting((own.key.lowerBound + 1)..<own.key.upperBound),
-        replacing: oldRecord, tag: KeyLayout.tag(inRecordKey: oldKey), keyIdentifier: identifier,
-        under: stored.tag, typeName: stored.name)
+      try graph.bytes.withUnsafeBytes { bytes in
+        try RecordHeader.record(
+          bytes.bytes.extracting(own.value),
+          underKey: bytes.bytes.extracting((own.key.lowerBound + 1)..<own.key.upperBound),
+          replacing: oldRecord, tag: KeyLayout.tag(inRecordKey: oldKey), keyIdentifier: identifier,
+          under: stored.tag, typeName: stored.name)
+      }
     }
     let newKey = KeyLayout.record(tag: stored.tag, sameIdentifierAs: oldKey)
     if newKey == key && renewed == record { return false }

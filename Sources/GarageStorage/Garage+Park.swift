@@ -113,18 +113,20 @@ extension WriteAccess {
   }
 
   private func putRecords(of graph: EncodedGraph, leavingOut: Int?) throws {
-    let (keys, bytes) = (graph.keys.span.bytes, graph.bytes.span.bytes)
     var statuses: SyncStatusChanges?
-    for index in graph.recordsInKeyOrder() where index != leavingOut {
-      let record = graph.records[index]
-      let key = keys.extracting(record.key)
-      if let status = record.syncStatus {
-        if statuses == nil { statuses = SyncStatusChanges() }
-        statuses?.note(key, from: try indexedStatuses(key), to: status)
-      }
-      try transaction.put(bytes.extracting(record.value), for: key)
-      for tag in record.formerTags {
-        _ = try removeRecord(KeyLayout.record(tag: tag, sameIdentifierAs: key))
+    let records = graph.records
+    try graph.bytes.withUnsafeBytes { bytes in
+      for index in graph.recordsInKeyOrder() where index != leavingOut {
+        let record = records[index]
+        let key = bytes.bytes.extracting(record.key)
+        if let status = record.syncStatus {
+          if statuses == nil { statuses = SyncStatusChanges() }
+          statuses?.note(key, from: try indexedStatuses(key), to: status)
+        }
+        try transaction.put(bytes.bytes.extracting(record.value), for: key)
+        for tag in record.formerTags {
+          _ = try removeRecord(KeyLayout.record(tag: tag, sameIdentifierAs: key))
+        }
       }
     }
     try statuses?.make(in: transaction)

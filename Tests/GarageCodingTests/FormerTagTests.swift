@@ -84,9 +84,7 @@ private struct HoldsAfter: Codable, Identifiable, TypeTagged {
       for index in stride(from: 0, to: count, by: 3) {
         let parked = After(index, text: "new")
         if index > 0 { parked.next = After(index - 1, text: "") }
-        var part = try GraphEncoder().encode([parked])
-        part.records = [part.records[0]]
-        source.add(part)
+        source.add(try GraphEncoder().encode([parked]), count: 1)
         let old = try identity(index, "app.OldName")
         source.records[withUnsafeBytes(of: old.tag.bigEndian) { Array($0) } + old.identifier.keyBytes] = nil
       }

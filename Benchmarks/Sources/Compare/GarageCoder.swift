@@ -1,5 +1,5 @@
 import Foundation
-import GarageCoding
+@_spi(Measuring) import GarageCoding
 
 /// The garage's coder without a store: whole records, with header, checksum and key. Reused as the garage does.
 final class GarageCoder<Object: Codable & Identifiable> {
@@ -12,6 +12,11 @@ final class GarageCoder<Object: Codable & Identifiable> {
     tag = try TypeTag.of(Object.self).digest
     session = GraphDecodingSession(source: source, types: try RegisteredTypes())
   }
+
+  /// As other coders do it: the object's bytes, without what makes them a record.
+  func encodeBody(_ object: Object) throws -> [UInt8] { try encoder.body(of: object) }
+
+  func decodeBody(_ bytes: [UInt8]) throws -> Object { try session.value(Object.self, ofBody: bytes.span.bytes) }
 
   func encode(_ object: Object) throws -> EncodedGraph { try encoder.encode(root: object) }
 
@@ -30,45 +35,67 @@ final class GarageCoder<Object: Codable & Identifiable> {
     for tag in graph.tags { source.tags[tag.digest] = tag.name }
   }
 
-  func decode(_ graph: EncodedGraph) throws -> Object {
-    source.graph = graph
+  func decode(_ stored: StoredGraph) throws -> Object {
+    // Who refers to nothing asks for nothing.
+    if stored.records.count > 1 { source.stored = stored }
     defer { session.reset() }
-    let (keys, bytes) = (graph.keys.span.bytes, graph.bytes.span.bytes)
-    let root = graph.records[0]
-    let identifier = keys.extracting(root.key.lowerBound + GraphSource.identifierOffset..<root.key.upperBound)
-    let object = try session.object(
-      Object.self, tag: tag, keyIdentifier: identifier, record: bytes.extracting(root.value))
-    guard let object else { throw WrongResult("there is no \(Object.self) in a record") }
-    return object
+    let object = try stored.graph.bytes.withUnsafeBytes { bytes in
+      let root = stored.records[0]
+      return try session.object(
+        Object.self, tag: tag, keyIdentifier: bytes.bytes.extracting(root.identifier),
+        record: bytes.bytes.extracting(root.value))
+    }
+    switch consume object {
+    case .some(let object): return object
+    case .none: throw WrongResult("there is no \(Object.self) in a record")
+    }
   }
+}
+
+/// A graph whose records can be found, as the garage finds them in a store.
+final class StoredGraph {
+  fileprivate let graph: EncodedGraph
+  fileprivate let records: [StoredRecord]
+
+  init(_ graph: EncodedGraph) {
+    self.graph = graph
+    records = graph.records.map { record in
+      let key = record.key
+      return StoredRecord(
+        tag: graph.bytes[(key.lowerBound + 1)..<(key.lowerBound + 9)].reduce(0) { $0 << 8 | UInt64($1) },
+        identifier: (key.lowerBound + 9)..<key.upperBound, value: record.value)
+    }
+  }
+}
+
+private struct StoredRecord {
+  var tag: UInt64
+  var identifier: Range<Int>
+  var value: Range<Int>
 }
 
 /// Hands out the other records of one graph.
 private final class GraphSource: RecordSource {
-  /// A prefix byte and the tag's digest come before the identifier.
-  static let identifierOffset = 9
-
-  var graph = EncodedGraph?.none
+  var stored: StoredGraph?
   var shapes: [UInt64: [UInt8]] = [:]
   var tags: [UInt64: String] = [:]
 
   func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
-    guard let graph else { return try body(nil) }
-    let (keys, bytes) = (graph.keys.span.bytes, graph.bytes.span.bytes)
-    for record in graph.records where record.key.count == Self.identifierOffset + keyIdentifier.byteCount {
-      let start = record.key.lowerBound
-      let identifier = keys.extracting(start + Self.identifierOffset..<record.key.upperBound)
-      let found = keys.unsafeLoadUnaligned(fromByteOffset: start + 1, as: UInt64.self).bigEndian
-      if found == tag && Self.equal(identifier, keyIdentifier) {
-        return try body(bytes.extracting(record.value))
+    guard let stored else { return try body(nil) }
+    return try stored.graph.bytes.withUnsafeBytes { bytes in
+      for record in stored.records where record.tag == tag {
+        let identifier = bytes.bytes.extracting(record.identifier)
+        if Self.equal(identifier, keyIdentifier) { return try body(bytes.bytes.extracting(record.value)) }
       }
+      return try body(nil)
     }
-    return try body(nil)
   }
 
   private static func equal(_ left: RawSpan, _ right: RawSpan) -> Bool {
     left.withUnsafeBytes { left in
-      right.withUnsafeBytes { right in memcmp(left.baseAddress!, right.baseAddress!, left.count) == 0 }
+      right.withUnsafeBytes { right in
+        left.count == right.count && memcmp(left.baseAddress!, right.baseAddress!, left.count) == 0
+      }
     }
   }
 

@@ -104,10 +104,25 @@ enum HandWritten {
     mutating func string() throws -> String {
       let count = try count()
       let start = try take(count)
-      let text = String(
-        validating: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]), as: UTF8.self)
-      guard let text else { throw Damaged() }
+      let utf8 = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
+      // What is ASCII needs no validating, which is generic and slow.
+      if isASCII(utf8) { return String(decoding: utf8, as: UTF8.self) }
+      guard let text = String(validating: utf8, as: UTF8.self) else { throw Damaged() }
       return text
+    }
+
+    private func isASCII(_ utf8: UnsafeRawBufferPointer) -> Bool {
+      var all: UInt64 = 0
+      var at = 0
+      while at + 8 <= utf8.count {
+        all |= utf8.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+        at += 8
+      }
+      while at < utf8.count {
+        all |= UInt64(utf8[at])
+        at += 1
+      }
+      return all & 0x8080_8080_8080_8080 == 0
     }
 
     mutating func integer() throws -> Int { bytes.loadUnaligned(fromByteOffset: try take(8), as: Int.self) }

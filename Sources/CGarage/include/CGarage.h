@@ -68,4 +68,7 @@ uint32_t garage_fork_count(void);
 // How many bytes of the calling thread's stack are left; SIZE_MAX where the system does not tell.
 size_t garage_stack_remaining(void);
 
+// Asks the system to back so many bytes from `memory` with large pages, where they hold some.
+void garage_use_large_pages(void *memory, size_t count);
+
 #endif

@@ -1,0 +1,310 @@
+internal import CGarage
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+// What is `@unchecked Sendable` here holds a `GraphMemory`, which nothing changes: `ManagedBuffer` takes the right to
+// say so from its subclasses.
+
+/// A graph as records, ready to be written.
+public struct EncodedGraph: @unchecked Sendable {
+  /// One record: where its key and its bytes stand in the graph's bytes.
+  public struct Record: Sendable {
+    /// The prefix byte, the identity tag (8 bytes, big-endian) and the identifier's key form, in
+    /// ``EncodedGraph/bytes``.
+    public var key: Range<Int>
+    /// The record itself, in ``EncodedGraph/bytes``.
+    public var value: Range<Int>
+    /// Digests of the tags under which older programs parked the same object: whoever writes the record
+    /// removes those records.
+    public var formerTags: [UInt64]
+    /// The object's sync status, for types that have one. The record holds it too.
+    public var syncStatus: SyncStatus?
+  }
+
+  /// How many roots there are, each identity once. Their records come first.
+  let rootCount: Int
+  let memory: GraphMemory
+  let texts: GraphTexts
+
+  init(rootCount: Int, _ memory: GraphMemory, _ texts: GraphTexts) {
+    self.rootCount = rootCount
+    self.memory = memory
+    self.texts = texts
+  }
+
+  /// The records, nearest to the roots first.
+  public var records: Records { Records(memory: memory, texts: texts) }
+
+  /// The records' keys and values, one behind the other.
+  public var bytes: Bytes { Bytes(memory: memory) }
+
+  /// Every type tag that a key, header or reference table names by digest.
+  public var tags: [TypeTag] { texts.tags }
+
+  /// Every shape that a body names by digest, with its text.
+  public var shapes: [(digest: UInt64, text: [UInt8])] { texts.shapes }
+
+  /// Where the keys are: among the bytes.
+  public var keys: Bytes { bytes }
+
+  /// The roots' identities in the order in which they were given, each once. Made anew each time from the records.
+  public var roots: [RecordIdentity] { records.prefix(rootCount).map(identity) }
+
+  private func identity(of record: Record) -> RecordIdentity {
+    bytes.withUnsafeBytes { bytes in
+      // Behind the prefix byte.
+      let start = record.key.lowerBound + 1
+      let key = RecordKey(
+        tag: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)),
+        identifier: UnsafeRawBufferPointer(rebasing: bytes[(start + 8)..<record.key.upperBound]))
+      let value = UnsafeRawBufferPointer(rebasing: bytes[record.value])
+      let whole = (try? ParsedRecord(key, value))?.fullIdentifier.map { value[$0] } ?? key.identifier[...]
+      return RecordIdentity(tag: key.tag, identifier: Identifier(unchecked: Array(whole)))
+    }
+  }
+}
+
+extension EncodedGraph {
+  /// The records of a graph.
+  public struct Records: RandomAccessCollection, @unchecked Sendable {
+    fileprivate let memory: GraphMemory
+    fileprivate let texts: GraphTexts
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { memory.content.recordCount }
+
+    public subscript(position: Int) -> Record {
+      let content = memory.content
+      precondition(position >= 0 && position < content.recordCount, "a graph has no record \(position)")
+      let place = content.places[position]
+      return Record(
+        key: place.key..<place.value, value: place.value..<place.end,
+        formerTags: place.formerTags < 0 ? [] : texts.formerTags[Int(place.formerTags)],
+        syncStatus: place.syncStatus)
+    }
+  }
+
+  /// The bytes of a graph.
+  public struct Bytes: RandomAccessCollection, Equatable, @unchecked Sendable {
+    fileprivate let memory: GraphMemory
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { memory.content.byteCount }
+
+    public subscript(position: Int) -> UInt8 {
+      let content = memory.content
+      precondition(position >= 0 && position < content.byteCount, "a graph has no byte \(position)")
+      return content.bytes.load(fromByteOffset: position, as: UInt8.self)
+    }
+
+    /// Lends all of them to `body`.
+    @inline(__always)
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+      let content = memory.content
+      defer { withExtendedLifetime(memory) {} }
+      return try body(UnsafeRawBufferPointer(start: content.bytes, count: content.byteCount))
+    }
+
+    public func withContiguousStorageIfAvailable<R>(
+      _ body: (UnsafeBufferPointer<UInt8>) throws -> R
+    ) rethrows -> R? {
+      try withUnsafeBytes { try $0.withMemoryRebound(to: UInt8.self, body) }
+    }
+
+    public static func == (a: Bytes, b: Bytes) -> Bool {
+      a.withUnsafeBytes { a in b.withUnsafeBytes { b in compareBytes(a, b) == 0 } }
+    }
+  }
+}
+
+/// Where one record stands among the bytes.
+struct RecordPlace: BitwiseCopyable {
+  /// Where its key begins, and the record itself, which ends at `end`.
+  var key: Int
+  var value: Int
+  var end: Int
+  /// Its former tags' place among the lists of all; -1 where it has none.
+  var formerTags: Int32
+  var status: Int32
+
+  var syncStatus: SyncStatus? { status < 0 ? nil : SyncStatus(rawValue: Int(status)) }
+}
+
+/// What the records of a graph count on beside their bytes. Mostly that of the graph before, and then the same object.
+final class GraphTexts: Sendable {
+  let tags: [TypeTag]
+  let shapes: [(digest: UInt64, text: [UInt8])]
+  let formerTags: [[UInt64]]
+
+  init(tags: [TypeTag], shapes: [(digest: UInt64, text: [UInt8])], formerTags: [[UInt64]]) {
+    self.tags = tags
+    self.shapes = shapes
+    self.formerTags = formerTags
+  }
+
+  static let none = GraphTexts(tags: [], shapes: [], formerTags: [])
+}
+
+/// The memory of an encoded graph, which nothing changes: of a small one the places of its records and their bytes
+/// behind the object itself, of a large one memory that was the builder's and is handed on, not copied.
+final class GraphMemory: ManagedBuffer<GraphMemory.Content, UInt64> {
+  struct Content {
+    var places: UnsafeMutablePointer<RecordPlace>
+    var recordCount: Int
+    var bytes: UnsafeMutableRawPointer
+    var byteCount: Int
+    /// Whether both stand behind the object.
+    var isInline: Bool
+  }
+
+  @inline(__always)
+  var content: Content { withUnsafeMutablePointerToHeader { $0.pointee } }
+
+  /// A copy of records.
+  static func copy(
+    _ places: UnsafeMutableBufferPointer<RecordPlace>, _ bytes: UnsafeRawBufferPointer
+  ) -> GraphMemory {
+    let placesByteCount = places.count * MemoryLayout<RecordPlace>.stride
+    let made = create(minimumCapacity: (placesByteCount + bytes.count + 7) / 8) { made in
+      made.withUnsafeMutablePointerToElements { memory in
+        let start = UnsafeMutableRawPointer(memory)
+        if let source = places.baseAddress { start.copyMemory(from: source, byteCount: placesByteCount) }
+        if let source = bytes.baseAddress {
+          (start + placesByteCount).copyMemory(from: source, byteCount: bytes.count)
+        }
+        return Content(
+          places: start.assumingMemoryBound(to: RecordPlace.self), recordCount: places.count,
+          bytes: start + placesByteCount, byteCount: bytes.count, isInline: true)
+      }
+    }
+    return unsafeDowncast(made, to: GraphMemory.self)
+  }
+
+  /// Records whose bytes, from `malloc`, now belong to the object.
+  static func adopt(
+    _ places: UnsafeMutableBufferPointer<RecordPlace>, _ bytes: UnsafeMutableRawBufferPointer
+  ) -> GraphMemory {
+    let own = UnsafeMutablePointer<RecordPlace>.allocate(capacity: places.count)
+    if let source = places.baseAddress { own.initialize(from: source, count: places.count) }
+    let made = create(minimumCapacity: 0) { _ in
+      Content(
+        places: own, recordCount: places.count, bytes: bytes.baseAddress.unsafelyUnwrapped, byteCount: bytes.count,
+        isInline: false)
+    }
+    return unsafeDowncast(made, to: GraphMemory.self)
+  }
+
+  deinit {
+    let content = content
+    if content.isInline { return }
+    content.places.deallocate()
+    free(content.bytes)
+  }
+}
+
+/// Bytes under construction, which `realloc` moves without touching them where they are many: a page that is touched
+/// for the first time costs as much as encoding a small object.
+struct ByteArena {
+  private(set) var base: UnsafeMutablePointer<UInt8>
+  private(set) var count = 0
+  private var capacity: Int
+  private static let smallest = 4096
+
+  init() {
+    capacity = ByteArena.smallest
+    base = ByteArena.resized(nil, capacity)
+  }
+
+  private static func resized(_ base: UnsafeMutablePointer<UInt8>?, _ capacity: Int) -> UnsafeMutablePointer<UInt8> {
+    guard let memory = realloc(base, capacity) else {
+      preconditionFailure("\(capacity) bytes of memory for the records of a graph are not to be had")
+    }
+    garage_use_large_pages(memory, capacity)
+    return memory.assumingMemoryBound(to: UInt8.self)
+  }
+
+  /// The bytes, until the next change.
+  var all: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: count) }
+
+  @inline(__always)
+  mutating func reserve(_ additional: Int) {
+    if capacity &- count < additional { grow(by: additional) }
+  }
+
+  @inline(never)
+  private mutating func grow(by additional: Int) {
+    capacity = max(capacity * 2, count + additional)
+    base = ByteArena.resized(base, capacity)
+  }
+
+  @inline(__always)
+  mutating func truncate(to count: Int) { self.count = count }
+
+  /// Forgets everything, and gives memory for more than `limit` bytes back.
+  @inline(__always)
+  mutating func removeAll(keeping limit: Int) {
+    count = 0
+    if capacity > limit { shrink() }
+  }
+
+  @inline(never)
+  private mutating func shrink() {
+    free(base)
+    self = ByteArena()
+  }
+
+  /// Hands the bytes on, whose memory whoever gets them frees. The arena must not be used any more.
+  func hand() -> UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(start: ByteArena.resized(base, max(count, 1)), count: count)
+  }
+
+  /// Hands the bytes on, whose memory whoever gets them frees, and begins anew.
+  mutating func take() -> UnsafeMutableRawBufferPointer {
+    defer { self = ByteArena() }
+    return hand()
+  }
+
+  func deallocate() { free(base) }
+
+  @inline(__always)
+  mutating func append(_ byte: UInt8) {
+    reserve(1)
+    base[count] = byte
+    count &+= 1
+  }
+
+  @inline(__always)
+  mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    guard let source = bytes.baseAddress else { return }
+    reserve(bytes.count)
+    UnsafeMutableRawPointer(base + count).copyMemory(from: source, byteCount: bytes.count)
+    count &+= bytes.count
+  }
+
+  @inline(__always)
+  mutating func append(number: some FixedWidthInteger & BitwiseCopyable) {
+    let size = MemoryLayout.size(ofValue: number)
+    reserve(size)
+    UnsafeMutableRawPointer(base + count).storeBytes(of: number, as: type(of: number))
+    count &+= size
+  }
+
+  @inline(__always)
+  mutating func append(digest: UInt64) { append(number: digest.bigEndian) }
+
+  @inline(__always)
+  mutating func append(varint number: Int) {
+    var rest = UInt64(number)
+    while rest >= 0x80 {
+      append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    append(UInt8(rest))
+  }
+}

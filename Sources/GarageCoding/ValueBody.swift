@@ -1,0 +1,47 @@
+// A value's body without a record around it: what another coder makes of a value, to be measured beside it.
+
+extension GraphEncoder {
+  /// Encodes a value as the body of a record has it, behind the record's table of shapes: all that other coders do, and
+  /// nothing of what a store needs besides: no identity, no time, no checksum.
+  ///
+  /// - Throws: what encoding the value throws; ``GraphCodingError/missingConformance(type:)`` where the value refers to
+  ///   objects, which are records of their own.
+  @_spi(Measuring) public func body<T: Encodable>(of value: T) throws -> [UInt8] {
+    try EncodingCore.withCore(userInfo: userInfo) { core in
+      let body = try core.body(of: value)
+      guard core.graph.pointee.references.isEmpty else {
+        throw GraphCodingError.missingConformance(type: "\(T.self), which refers to objects and has no body alone,")
+      }
+      return Array(core.builder.pointee.shapesAndBody(body, core.graph))
+    }
+  }
+}
+
+extension GraphDecodingSession {
+  /// The value whose body ``GraphEncoder/body(of:)`` made.
+  ///
+  /// - Throws: what decoding the value throws.
+  @_spi(Measuring) public func value<T: Decodable>(_ type: T.Type, ofBody bytes: RawSpan) throws -> T {
+    // Lent to the end of this call, as in `object(_:tag:keyIdentifier:record:)`.
+    let bytes = bytes.withUnsafeBytes { $0 }
+    do {
+      return try walk.value(type, walk.state.pointee.types.facts(of: type).1, ofBody: bytes)
+    } catch {
+      throw walk.failed(error)
+    }
+  }
+}
+
+extension GraphWalk {
+  fileprivate func value<T: Decodable>(
+    _ type: T.Type, _ kind: ValueKind, ofBody bytes: UnsafeRawBufferPointer
+  ) throws -> T {
+    guard let base = bytes.baseAddress else { throw DamagedBody(reason: "it is empty", offset: 0) }
+    let record = try ParsedRecord(shapesAndBody: base, bytes.count)
+    defer { state.leaveRoot() }
+    try state.enterRoot(record, isDigest: false)
+    let value = try state.readRoot(type, kind)
+    if let failure = state.pointee.failure { throw failure }
+    return value
+  }
+}
