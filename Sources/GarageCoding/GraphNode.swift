@@ -90,7 +90,13 @@ struct GraphNode {
     return isLent
   }
 
-  mutating func store(_ value: Any, type: Any.Type, isClass: Bool) {
+  @inline(__always)
+  mutating func store<T>(_ value: consuming T, _ facts: Unmanaged<TypeFacts>) {
+    let (type, isClass) = facts._withUnsafeGuaranteedRef { ($0.type, $0.isClass) }
+    store(value as Any, type: type, isClass: isClass)
+  }
+
+  private mutating func store(_ value: consuming Any, type: Any.Type, isClass: Bool) {
     isUnfinished = false
     if self.value == nil {
       self.value = value

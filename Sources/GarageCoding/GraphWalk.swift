@@ -121,7 +121,11 @@ final class GraphWalk {
     try withRecord(number) { key, record in
       guard let record else { return }
       do {
-        _ = try decode(type, known, number: number, key, record)
+        var concrete = facts
+        let value = try decode(type, known, number: number, key, record, &concrete)
+        // Moved, not copied: whoever asked takes a copy from there.
+        nodes[number].store(value, concrete)
+        fills.complete(number)
         isThere = true
       } catch is OtherClass {}
     }
@@ -197,8 +201,9 @@ final class GraphWalk {
     _ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer
   ) throws -> T {
     let known = facts.takeUnretainedValue()
+    var concrete = facts
     if identities.count == 0, !known.isClass, record.count > 1, record[1] & RecordFormat.Flag.hasReferences == 0 {
-      return try decode(type, known, number: -1, key, record)
+      return try decode(type, known, number: -1, key, record, &concrete)
     }
     var identifier = key.identifier
     if Identifier.isCut(byteCount: identifier.count) {
@@ -216,12 +221,18 @@ final class GraphWalk {
     learn(tag: identities.tag(of: number), facts)
     recordDepth += 1
     defer { recordDepth -= 1 }
-    return try decode(type, known, number: number, key, record)
+    let value = try decode(type, known, number: number, key, record, &concrete)
+    nodes[number].store(copy value, concrete)
+    fills.complete(number)
+    return value
   }
 
   /// Decodes one record, whose references it fetches on the way.
+  ///
+  /// - Parameter found: becomes what is known of the object's own class.
   private func decode<T: Decodable>(
-    _ type: T.Type, _ facts: TypeFacts, number: Int, _ key: RecordKey, _ record: UnsafeRawBufferPointer
+    _ type: T.Type, _ facts: TypeFacts, number: Int, _ key: RecordKey, _ record: UnsafeRawBufferPointer,
+    _ found: inout Unmanaged<TypeFacts>
   ) throws -> T {
     let fillCount = fills.newCount
     do {
@@ -229,12 +240,10 @@ final class GraphWalk {
       try checkIdentifier(parsed, number, record)
       let concrete = try concreteType(type, facts, parsed, key)
       if number < 0 { return try decode(type, facts, concrete, number: number, parsed, key, record) }
+      if concrete !== facts { found = .passUnretained(concrete) }
       nodes[number].activate(concrete.type)
       defer { nodes[number].deactivate() }
-      let value = try decode(type, facts, concrete, number: number, parsed, key, record)
-      nodes[number].store(value, type: concrete.type, isClass: concrete.isClass)
-      fills.complete(number)
-      return value
+      return try decode(type, facts, concrete, number: number, parsed, key, record)
     } catch {
       // Nobody will see this object: nothing is to be filled in.
       fills.drop(owner: number, from: fillCount)
