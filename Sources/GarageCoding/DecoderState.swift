@@ -192,9 +192,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     return base + own.compactMap { currentKey(of: frames.base[$0]) }
   }
 
-  /// The path to a nested container, or to the value being decoded.
-  func codingPath(_ node: Unmanaged<DecodingNode>?) -> [any CodingKey] {
-    node?.takeUnretainedValue().codingPath ?? codingPath
+  /// The path to a nested container, or to the value being decoded. Empty for one with a serial of a session that is
+  /// done: the decoder may be another thread's by now.
+  func codingPath(_ node: Unmanaged<DecodingNode>?, _ serial: UInt64) -> [any CodingKey] {
+    if serial <= pointee.serialBefore { return [] }
+    return node?.takeUnretainedValue().codingPath ?? codingPath
   }
 
   /// The path to the field or element being read.

@@ -28,7 +28,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   @inline(__always)
   private var serial: UInt64 { binding?.pointee ?? ownSerial }
 
-  var codingPath: [any CodingKey] { state.codingPath(node) }
+  var codingPath: [any CodingKey] { state.codingPath(node, serial) }
 
   var allKeys: [Key] {
     noting([]) { try state.allKeys(serial: serial) }.compactMap { Key(stringValue: $0) }

@@ -28,7 +28,7 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   @inline(__always)
   private var serial: UInt64 { binding?.pointee ?? ownSerial }
 
-  var codingPath: [any CodingKey] { state.codingPath(node) }
+  var codingPath: [any CodingKey] { state.codingPath(node, serial) }
 
   /// Begins a field; a nested container's bytes are swapped in until ``end()``.
   @inline(__always)
@@ -131,8 +131,10 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-    let (facts, kind) = state.pointee.types.facts(of: T.self)
     if node == nil {
+      // Before anything is touched: the coder may be another thread's by now.
+      guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([key], serial) }
+      let (facts, kind) = state.pointee.types.facts(of: T.self)
       if kind.isAlwaysScalar && !state.pointee.hasDateStrategy {
         // What fails here fails for good, so that there is nothing to go back to.
         try state.beginField(key, keys, serial: serial)
@@ -143,6 +145,7 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
     try state.enter(node, serial)
     defer { state.leave(node) }
+    let (facts, kind) = state.pointee.types.facts(of: T.self)
     try encodeComposite(value, key, facts, kind)
   }
 
@@ -250,8 +253,8 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let made = Result {
       try state.enter(node, serial)
       defer { state.leave(node) }
+      guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([PlainKey.super], serial) }
       return try state.withKey(PlainKey.super) {
-        guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([PlainKey.super], serial) }
         state.beginEntry(PlainKey.super.stringValue)
         return try state.makeNode()
       }
@@ -282,7 +285,7 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
   let serial: UInt64
   let node: Unmanaged<EncodingNode>?
 
-  var codingPath: [any CodingKey] { state.codingPath(node) }
+  var codingPath: [any CodingKey] { state.codingPath(node, serial) }
 
   var count: Int {
     if let node = node?.takeUnretainedValue(), !node.isActive {
@@ -319,6 +322,8 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
   func encode<T: Encodable>(_ value: T) throws {
     try state.enter(node, serial)
     defer { state.leave(node) }
+    // Not inside: who goes back to a mark in a coder that is another thread's by now takes back what that one wrote.
+    guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([], serial) }
     try state.attempt {
       try state.beginElement(serial: serial)
       try state.writeElement(value)
@@ -363,11 +368,12 @@ struct SingleValueWriter: SingleValueEncodingContainer {
   let serial: UInt64
   let node: Unmanaged<EncodingNode>?
 
-  var codingPath: [any CodingKey] { state.codingPath(node) }
+  var codingPath: [any CodingKey] { state.codingPath(node, serial) }
 
   private func single(_ body: () throws -> Void) throws {
     try state.enter(node, serial)
     defer { state.leave(node) }
+    guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([], serial) }
     try state.attempt {
       try state.beginSingle(serial: serial)
       try body()

@@ -4,7 +4,7 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   let serial: UInt64
   let node: Unmanaged<DecodingNode>?
 
-  var codingPath: [any CodingKey] { state.codingPath(node) }
+  var codingPath: [any CodingKey] { state.codingPath(node, serial) }
 
   private var frame: DecodingFrame { state.frame(node) }
   var count: Int? { frame.serial == serial ? frame.count : nil }
@@ -111,7 +111,7 @@ struct SingleValueReader: SingleValueDecodingContainer {
   let serial: UInt64
   let node: Unmanaged<DecodingNode>?
 
-  var codingPath: [any CodingKey] { state.codingPath(node) }
+  var codingPath: [any CodingKey] { state.codingPath(node, serial) }
 
   @inline(__always)
   private func read<R>(_ body: () throws -> R) throws -> R {

@@ -6,9 +6,12 @@ struct ValueDecoder: Decoder {
   /// The nested container it reads from; nil for the value that is being decoded.
   let node: Unmanaged<DecodingNode>?
 
-  var codingPath: [any CodingKey] { state.codingPath(node) }
+  var codingPath: [any CodingKey] { state.codingPath(node, serial) }
 
-  var userInfo: [CodingUserInfoKey: Any] { state.core.userInfo }
+  var userInfo: [CodingUserInfoKey: Any] {
+    if serial <= state.pointee.serialBefore { return [:] }
+    return state.core.userInfo
+  }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     if node == nil, state.pointee.input.frame.serial == serial {

@@ -6,9 +6,12 @@ struct ValueEncoder: Encoder {
   /// The nested container it writes to; nil for the value that is being encoded.
   let node: Unmanaged<EncodingNode>?
 
-  var codingPath: [any CodingKey] { state.codingPath(node) }
+  var codingPath: [any CodingKey] { state.codingPath(node, serial) }
 
-  var userInfo: [CodingUserInfoKey: Any] { state.core.userInfo }
+  var userInfo: [CodingUserInfoKey: Any] {
+    if serial <= state.pointee.serialBefore { return [:] }
+    return state.core.userInfo
+  }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     // What mostly is the case, without the detours.
@@ -122,9 +125,11 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     return base + (pointee.output.frameBase..<frames.count).compactMap { key(of: frames.base[$0].child) }
   }
 
-  /// The path to a nested container, or to the value being encoded.
-  func codingPath(_ node: Unmanaged<EncodingNode>?) -> [any CodingKey] {
-    node?.takeUnretainedValue().codingPath ?? codingPath
+  /// The path to a nested container, or to the value being encoded. Empty for one with a serial of a graph that is
+  /// done: the coder may be another thread's by now.
+  func codingPath(_ node: Unmanaged<EncodingNode>?, _ serial: UInt64) -> [any CodingKey] {
+    if serial <= pointee.serialBefore { return [] }
+    return node?.takeUnretainedValue().codingPath ?? codingPath
   }
 
   /// The path to the field or element being written.

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import GarageCoding
@@ -224,6 +225,26 @@ private struct Siblings: Encodable, Identifiable {
       try? read(ReadOne.self, what: what)
       #expect(Shelf.current.misuseDecoders() == 0)
       #expect(try copy([Readable()]) == [Readable()])
+    }
+  }
+
+  /// The coder of a graph that is done serves another thread by now: who misuses what was left harms nobody there.
+  @Test(arguments: 0..<Leaver.encoderCount) func encodersWhileOthersEncode(what: Int) throws {
+    try Shelf.$current.withValue(Shelf()) { () throws -> Void in
+      _ = try? GraphEncoder().encode([Owner(Leaver(what))])
+      let shelf = Shelf.current
+      let isDone = Mutex(false)
+      let ended = DispatchSemaphore(value: 0)
+      Thread {
+        while !isDone.withLock({ $0 }) { _ = shelf.misuseEncoders() }
+        ended.signal()
+      }.start()
+      defer {
+        isDone.withLock { $0 = true }
+        ended.wait()
+      }
+      let points = (0..<20).map { Point(x: $0, y: 2) }
+      for _ in 0..<200 { #expect(try copy(points) == points) }
     }
   }
 
