@@ -49,7 +49,9 @@ struct BodyMap {
 
   private mutating func skipReferences(_ record: [UInt8], _ at: inout Int) {
     at += 8 * number(record, &at)
-    for _ in 0..<number(record, &at) where at < record.count {
+    // A count may be anything: each reference takes a byte at least.
+    for _ in 0..<min(number(record, &at), record.count) {
+      guard at < record.count else { return }
       let isLong = record[at] & 0x3F == 63
       at += 1
       if isLong { _ = number(record, &at) }

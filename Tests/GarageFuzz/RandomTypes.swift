@@ -186,10 +186,10 @@ final class Node<Value: Randomized>: Randomized, Identifiable {
   init(_ id: String, _ value: Value) { (self.id, self.value) = (id, value) }
 
   static func random(_ random: inout InputRandom, _ depth: Int) -> Node {
-    // Identities are told apart by chance alone: two of one would be one record.
+    // Two objects of one identity would be one record.
     func fresh(_ random: inout InputRandom) -> Node {
       Node(
-        "\(random.next())\(random.next())" + (random.once(in: 8) ? String(repeating: "é", count: 150) : ""),
+        "\(random.next())-\(random.unique())" + (random.once(in: 8) ? String(repeating: "é", count: 150) : ""),
         Value.random(&random, depth + 2))
     }
     let node = fresh(&random)

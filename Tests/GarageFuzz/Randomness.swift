@@ -3,6 +3,7 @@ struct InputRandom: RandomNumberGenerator {
   private let input: [UInt8]
   private var position = 0
   private var state: UInt64 = 0
+  private var uniqueCount = 0
 
   init(_ input: [UInt8]) {
     self.input = input
@@ -21,6 +22,12 @@ struct InputRandom: RandomNumberGenerator {
     // SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
     state &+= 0x9E37_79B9_7F4A_7C15
     return mix(state)
+  }
+
+  /// A number that no other call gives: the input may repeat itself, and then chance does too.
+  mutating func unique() -> Int {
+    uniqueCount += 1
+    return uniqueCount
   }
 
   private func mix(_ number: UInt64) -> UInt64 {
