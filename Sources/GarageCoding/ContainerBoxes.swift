@@ -34,20 +34,30 @@ struct ContainerBoxes {
   private let lines: UnsafeMutablePointer<CacheLine>
   private let slots: UnsafeMutablePointer<[UnsafeRawPointer: UnsafeMutablePointer<Slot>]>
 
+  /// Each a ``Handing`` of a keyed container; see there.
   private let encoding: UnsafeMutableRawPointer
   private let decoding: UnsafeMutableRawPointer
 
+  /// Hands out the container in a box, by a function that asks for no metadata.
+  ///
+  /// `KeyedEncodingContainer<Key>` is a resilient struct: to make one from the instance inside it, generic code looks
+  /// its metadata up each time, which costs a tenth of encoding a small object. For one certain `Key` that is not
+  /// needed. And a function value that generic code calls has one calling convention whatever the container is, since
+  /// that code is compiled once for all of them: so the function made for one key type serves for all. It only moves
+  /// a reference, and looks at neither key nor container (Docs/Decisions/0006).
   private struct Handing<Container> {
     let container: (UnsafeMutablePointer<Box>) -> Container
+
+    static func allocate(_ container: @escaping (UnsafeMutablePointer<Box>) -> Container) -> UnsafeMutableRawPointer {
+      let memory = UnsafeMutablePointer<Handing>.allocate(capacity: 1)
+      memory.initialize(to: Handing(container: container))
+      return UnsafeMutableRawPointer(memory)
+    }
   }
 
   init() {
-    let e = UnsafeMutablePointer<Handing<KeyedEncodingContainer<PlainKey>>>.allocate(capacity: 1)
-    e.initialize(to: .init { unsafeBitCast($0.pointee.instance, to: KeyedEncodingContainer<PlainKey>.self) })
-    encoding = UnsafeMutableRawPointer(e)
-    let d = UnsafeMutablePointer<Handing<KeyedDecodingContainer<PlainKey>>>.allocate(capacity: 1)
-    d.initialize(to: .init { unsafeBitCast($0.pointee.instance, to: KeyedDecodingContainer<PlainKey>.self) })
-    decoding = UnsafeMutableRawPointer(d)
+    encoding = Handing.allocate { unsafeBitCast($0.pointee.instance, to: KeyedEncodingContainer<PlainKey>.self) }
+    decoding = Handing.allocate { unsafeBitCast($0.pointee.instance, to: KeyedDecodingContainer<PlainKey>.self) }
     lines = .allocate(capacity: ContainerBoxes.lineCount)
     lines.initialize(repeating: CacheLine(), count: ContainerBoxes.lineCount)
     slots = .allocate(capacity: 1)
