@@ -110,12 +110,18 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Forgets the record that was under construction.
   func beginRecord() {
     pointee.output.count = 0
+    // Where every value was left as it was entered there is nothing to clean up.
+    if pointee.depth != 0 || pointee.frames.count != 0 || pointee.output.frame.serial != 0 { resetFrames() }
+    pointee.graph.pointee.beginRecord()
+  }
+
+  @inline(never)
+  private func resetFrames() {
     pointee.output.frame = EncodingFrame()
     pointee.output.entries.truncate(to: 0)
     if pointee.output.holes.count > 0 { dropHoles(to: 0) }
     pointee.frames.truncate(to: 0)
     pointee.depth = 0
-    pointee.graph.pointee.beginRecord()
   }
 }
 

@@ -40,14 +40,16 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Makes a nested container's bytes the ones that are written to. Nothing where `node` is nil.
   @inline(__always)
   func enter(_ node: Unmanaged<EncodingNode>?, _ serial: UInt64) throws {
-    if let node { try enterNode(node, serial) }
+    guard let node else { return }
+    let outer = pointee.output.frame.serial
+    try enterNode(node, serial)
+    if serial < outer { pointee.graph.pointee.noteCrossing(into: serial) }
   }
 
   @inline(never)
   private func enterNode(_ node: Unmanaged<EncodingNode>, _ serial: UInt64) throws {
     let node = node.takeUnretainedValue()
     guard !node.isActive, node.serial == serial else { throw staleContainer([], serial) }
-    if serial < pointee.output.frame.serial { pointee.graph.pointee.noteCrossing(into: serial) }
     node.isActive = true
     node.output.frameBase = pointee.frames.count
     swap(&pointee.output, &node.output)

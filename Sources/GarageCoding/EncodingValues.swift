@@ -321,7 +321,7 @@ extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable
   func encodeOrdered(to state: EncoderPointer, serial: UInt64) throws {
     if let text = Dictionary.textOfKey {
       try state.requestMap()
-      for (key, value) in self.map({ (text($0.key), $0.value) }).sorted(by: { $0.0.stringValue < $1.0.stringValue }) {
+      for (key, value) in sortedByText(self.map { (text($0.key), $0.value) }) {
         state.beginEntry(key.stringValue)
         try state.withKey(key) { try state.writeAny(value) }
       }
@@ -369,6 +369,15 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   fileprivate func writeElement<T: Encodable>(_ value: T, canonical bytes: [UInt8]) throws {
     if pointee.isCanonical { bytes.withUnsafeBytes { append($0) } } else { try writeElement(value) }
   }
+}
+
+/// The pairs in the order of their keys' texts, the same in every process: by the bytes of the composed form. Swift
+/// itself (6.3) takes some strings with a null in them for neither equal nor ordered, and sorting by such a comparison
+/// leaves them in the order of their hash values.
+func sortedByText<Value>(_ pairs: [(any CodingKey, Value)]) -> [(any CodingKey, Value)] {
+  pairs.map { (text: Array(composed($0.0.stringValue).utf8), pair: $0) }
+    .sorted { $0.text.lexicographicallyPrecedes($1.text) }
+    .map(\.pair)
 }
 
 /// The elements in the order of their canonical bytes, the same in every process.

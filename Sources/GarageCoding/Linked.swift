@@ -284,7 +284,7 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
     try state.withFrame { serial in
       if let text = Dictionary.textOfKey {
         try state.requestMap()
-        for (key, value) in self.map({ (text($0.key), $0.value) }).sorted(by: { $0.0.stringValue < $1.0.stringValue }) {
+        for (key, value) in sortedByText(self.map { (text($0.key), $0.value) }) {
           state.beginEntry(key.stringValue)
           try state.withKey(key) { try coder.write(value) }
         }
