@@ -1,7 +1,9 @@
 import Foundation
 import GarageConformance
 import GarageDriver
+import GarageSealing
 import GarageStorage
+import InsecureSealer
 import Synchronization
 import Testing
 
@@ -213,10 +215,11 @@ import Testing
   }
 
   /// A save that fails leaves the store as it was and the changes unsaved; the next one succeeds.
-  @Test(arguments: [StorageError.Operation.write, .put, .commit])
-  func aFailedSaveLosesNothing(_ operation: StorageError.Operation) throws {
+  @Test(arguments: [StorageError.Operation.write, .put, .commit], [false, true])
+  func aFailedSaveLosesNothing(_ operation: StorageError.Operation, isSealed: Bool) throws {
     let place = try Place(.faultySQLite)
-    let driver = try place.open()
+    let base = try place.open()
+    let driver: any StorageDriver = isSealed ? try SealedStorage(base, sealer: InsecureTestSealer(key: 7)) : base
     let garage = try Garage(driver)
     try garage.park(Counter(id: 0))
     let before = try Driver.contents(driver)
