@@ -94,3 +94,8 @@ struct FillQueue {
     }
   }
 }
+
+/// Whether a linked property was read before it was filled in: by a hash that must not change any more.
+final class LinkProgress {
+  var wasReadEarly = false
+}

@@ -491,15 +491,3 @@ final class GraphWalk {
     return "\(type) \"\(identities.identity(of: number).identifier)\""
   }
 }
-
-/// Whether a linked property was read before it was filled in: by a hash that must not change any more.
-final class LinkProgress {
-  var wasReadEarly = false
-}
-
-/// Where there is no session.
-private final class NoRecords: RecordSource {
-  func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R { try body(nil) }
-  func shapeText(_ digest: UInt64) throws -> [UInt8]? { nil }
-  func tagName(_ digest: UInt64) throws -> String? { nil }
-}
