@@ -21,10 +21,7 @@ static void make_table(void) {
       table[k][byte] = (table[k - 1][byte] >> 8) ^ table[0][table[k - 1][byte] & 0xFF];
 }
 
-uint32_t garage_crc32c_portable(uint32_t seed, const void *bytes, size_t count) {
-  pthread_once(&table_once, make_table);
-  const uint8_t *p = bytes;
-  uint32_t crc = ~seed;
+static uint32_t continued_portable(uint32_t crc, const uint8_t *p, size_t count) {
   while (count >= 8) {
     crc ^= (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
     crc = table[7][crc & 0xFF] ^ table[6][(crc >> 8) & 0xFF] ^ table[5][(crc >> 16) & 0xFF] ^
@@ -33,14 +30,31 @@ uint32_t garage_crc32c_portable(uint32_t seed, const void *bytes, size_t count) 
     count -= 8;
   }
   while (count-- > 0) crc = (crc >> 8) ^ table[0][(crc ^ *p++) & 0xFF];
-  return ~crc;
+  return crc;
+}
+
+uint32_t garage_crc32c_portable(uint32_t seed, const void *bytes, size_t count) {
+  pthread_once(&table_once, make_table);
+  return ~continued_portable(~seed, bytes, count);
+}
+
+// The checksum of a record: what is before the checksum's own four bytes, and what is behind them.
+#define RECORD_CHECKSUM(continued)                                          \
+  uint32_t crc = continued(~seed, key, key_count);                          \
+  crc = continued(crc, record, 2);                                          \
+  return ~continued(crc, (const uint8_t *)record + 6, count - 6)
+
+uint32_t garage_record_crc32c_portable(uint32_t seed, const void *key, size_t key_count, const void *record,
+                                       size_t count) {
+  pthread_once(&table_once, make_table);
+  RECORD_CHECKSUM(continued_portable);
 }
 
 #if defined(__x86_64__)
 #include <nmmintrin.h>
 
-__attribute__((target("sse4.2"))) static uint32_t hardware(uint32_t seed, const uint8_t *p, size_t count) {
-  uint64_t crc = ~seed;
+__attribute__((target("sse4.2"))) static inline uint32_t continued(uint32_t before, const uint8_t *p, size_t count) {
+  uint64_t crc = before;
   while (count >= 8) {
     uint64_t word;
     memcpy(&word, p, 8);
@@ -62,7 +76,17 @@ __attribute__((target("sse4.2"))) static uint32_t hardware(uint32_t seed, const 
     p += 2;
   }
   if (count & 1) crc32 = _mm_crc32_u8(crc32, *p);
-  return ~crc32;
+  return crc32;
+}
+
+__attribute__((target("sse4.2"))) static uint32_t hardware(uint32_t seed, const uint8_t *bytes, size_t count) {
+  return ~continued(~seed, bytes, count);
+}
+
+__attribute__((target("sse4.2"))) static uint32_t record_hardware(uint32_t seed, const uint8_t *key,
+                                                                  size_t key_count, const uint8_t *record,
+                                                                  size_t count) {
+  RECORD_CHECKSUM(continued);
 }
 
 uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
@@ -70,12 +94,16 @@ uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
   return garage_crc32c_portable(seed, bytes, count);
 }
 
+uint32_t garage_record_crc32c(uint32_t seed, const void *key, size_t key_count, const void *record,
+                              size_t count) {
+  if (__builtin_cpu_supports("sse4.2")) return record_hardware(seed, key, key_count, record, count);
+  return garage_record_crc32c_portable(seed, key, key_count, record, count);
+}
+
 #elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32)
 #include <arm_acle.h>
 
-uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
-  const uint8_t *p = bytes;
-  uint32_t crc = ~seed;
+static inline uint32_t continued(uint32_t crc, const uint8_t *p, size_t count) {
   while (count >= 8) {
     uint64_t word;
     memcpy(&word, p, 8);
@@ -84,13 +112,25 @@ uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
     count -= 8;
   }
   while (count-- > 0) crc = __crc32cb(crc, *p++);
-  return ~crc;
+  return crc;
+}
+
+uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) { return ~continued(~seed, bytes, count); }
+
+uint32_t garage_record_crc32c(uint32_t seed, const void *key, size_t key_count, const void *record,
+                              size_t count) {
+  RECORD_CHECKSUM(continued);
 }
 
 #else
 
 uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
   return garage_crc32c_portable(seed, bytes, count);
+}
+
+uint32_t garage_record_crc32c(uint32_t seed, const void *key, size_t key_count, const void *record,
+                              size_t count) {
+  return garage_record_crc32c_portable(seed, key, key_count, record, count);
 }
 
 #endif

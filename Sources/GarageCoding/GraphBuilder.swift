@@ -166,9 +166,8 @@ struct GraphBuilder: ~Copyable {
   /// The checksum covers the key without its prefix, and the record but for the checksum.
   private mutating func seal(keyStart: Int, start: Int, bodyStart: Int) {
     let base = bytes.base
-    var crc = garage_crc32c(0, base + keyStart + 1, start - keyStart - 1 + RecordFormat.checksumOffset)
-    let rest = start + RecordFormat.timeOffset
-    crc = garage_crc32c(crc, base + rest, bytes.count - rest)
+    let key = keyStart + 1
+    let crc = garage_record_crc32c(0, base + key, start - key, base + start, bytes.count - start)
     UnsafeMutableRawPointer(base + start + RecordFormat.checksumOffset)
       .storeBytes(of: crc.littleEndian, as: UInt32.self)
   }

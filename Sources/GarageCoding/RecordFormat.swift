@@ -37,18 +37,15 @@ extension RecordFormat {
   /// The same of a typed key's value, which has no time.
   static let valueFixedByteCount = 6
 
-  /// The checksum of a record under a key, of which `key` is all but the space byte.
+  /// The checksum of a record of six bytes or more under a key, of which `key` is all but the space byte.
   static func checksum(key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer) -> UInt32 {
-    checksum(keyChecksum: garage_crc32c(0, key.baseAddress, key.count), record: record)
+    garage_record_crc32c(0, key.baseAddress, key.count, record.baseAddress!, record.count)
   }
 
   static func checksum(_ key: RecordKey, record: UnsafeRawBufferPointer) -> UInt32 {
-    checksum(keyChecksum: key.checksum, record: record)
-  }
-
-  fileprivate static func checksum(keyChecksum: UInt32, record: UnsafeRawBufferPointer) -> UInt32 {
-    let crc = garage_crc32c(keyChecksum, record.baseAddress, checksumOffset)
-    return garage_crc32c(crc, record.baseAddress! + timeOffset, record.count - timeOffset)
+    let tag = withUnsafeBytes(of: key.tag.bigEndian) { garage_crc32c(0, $0.baseAddress, $0.count) }
+    return garage_record_crc32c(
+      tag, key.identifier.baseAddress, key.identifier.count, record.baseAddress!, record.count)
   }
 }
 
@@ -60,11 +57,6 @@ struct RecordKey {
   /// Whether the identifier is the digest of a value's content.
   @inline(__always)
   var isDigest: Bool { identifier.first == IdentifierKind.digest.rawValue }
-
-  fileprivate var checksum: UInt32 {
-    let crc = withUnsafeBytes(of: tag.bigEndian) { garage_crc32c(0, $0.baseAddress, $0.count) }
-    return garage_crc32c(crc, identifier.baseAddress, identifier.count)
-  }
 
   /// The identifier in words, for error messages.
   var text: String { Identifier.description(ofKeyBytes: Array(identifier)) }

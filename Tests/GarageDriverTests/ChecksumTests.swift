@@ -52,6 +52,20 @@ struct ChecksumTests {
     }
   }
 
+  @Test func aRecordsChecksumIsThatOfItsPieces() {
+    var random = SeededGenerator(seed: 5)
+    for count in 6...80 {
+      for keyCount in [0, 1, 7, 8, 21, 40] {
+        let (key, record) = (random.bytes(keyCount), random.bytes(count))
+        let seed = UInt32.random(in: 0...UInt32.max, using: &random)
+        let pieces = key + record[..<2] + record[6...]
+        let whole = garage_crc32c(seed, pieces, pieces.count)
+        #expect(garage_record_crc32c(seed, key, keyCount, record, count) == whole, "seed 5, \(keyCount), \(count)")
+        #expect(garage_record_crc32c_portable(seed, key, keyCount, record, count) == whole, "seed 5, \(keyCount), \(count)")
+      }
+    }
+  }
+
   @Test func anyFlippedBitShows() {
     var bytes = [UInt8](repeating: 0x5A, count: 64)
     let whole = garage_crc32c(0, bytes, bytes.count)

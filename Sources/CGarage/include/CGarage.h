@@ -47,8 +47,15 @@ static inline void garage_pop_transaction(void) {
 // Uses the processor's instruction where there is one, else a table.
 uint32_t garage_crc32c(uint32_t seed, const void *_Nullable bytes, size_t count);
 
-// The same by table alone, so that tests can compare the two.
+// The checksum of a record under its key, in one call: of the key, of the record's first two bytes, and of all from
+// the sixth byte on, between which the checksum stands. A record has six bytes at least.
+uint32_t garage_record_crc32c(uint32_t seed, const void *_Nullable key, size_t key_count, const void *_Nonnull record,
+                              size_t count);
+
+// The same two by table alone, so that tests can compare them.
 uint32_t garage_crc32c_portable(uint32_t seed, const void *_Nullable bytes, size_t count);
+uint32_t garage_record_crc32c_portable(uint32_t seed, const void *_Nullable key, size_t key_count,
+                                       const void *_Nonnull record, size_t count);
 
 // SHA-256 (FIPS 180-4) of `count` bytes. Portable C: the library only digests names, long identifiers and
 // the canonical form of values.
