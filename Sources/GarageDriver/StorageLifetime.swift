@@ -52,7 +52,7 @@ public final class StorageLifetime: Sendable {
   }
 
   @usableFromInline
-  func beginRead() throws {
+  package func beginRead() throws {
     try enter(.read)
     if garage_transaction_count() > 0 {
       do { try checkDepth() } catch {
@@ -64,7 +64,7 @@ public final class StorageLifetime: Sendable {
   }
 
   @usableFromInline
-  func endRead() {
+  package func endRead() {
     garage_pop_transaction()
     leave()
   }
@@ -86,9 +86,27 @@ public final class StorageLifetime: Sendable {
     leave()
   }
 
+  /// Begins a read in whose place a resting one has entered already, see ``leaveResting()``; false, and nothing has
+  /// begun, where that takes `beginRead()`.
+  package func resumeRead() -> Bool {
+    if garage_transaction_count() > 0 || isClosed || garage_fork_count() != forkCount { return false }
+    garage_push_transaction(identity, false)
+    return true
+  }
+
+  /// Ends a read that stays entered, for ``resumeRead()``: a driver that keeps a transaction for the next read saves
+  /// two atomic additions so.
+  package func pauseRead() { garage_pop_transaction() }
+
+  /// Leaves in place of a read that ended by ``pauseRead()`` and is not to be resumed.
+  package func leaveResting() { leave() }
+
   /// Lets no transaction begin any more, waits for those that are open, and runs `release`: once, by whichever
   /// call comes first. Further calls wait for that one and return.
-  public func close(_ release: () throws -> Void) throws {
+  public func close(_ release: () throws -> Void) throws { try close(endingResting: {}, release) }
+
+  /// As ``close(_:)``; `endResting` has to end the reads that rest, and runs as often as one may have come to rest.
+  package func close(endingResting endResting: () -> Void, _ release: () throws -> Void) throws {
     if garage_fork_count() != forkCount { throw forked(.close) }
     if isInsideTransaction {
       throw StorageError(
@@ -101,7 +119,11 @@ public final class StorageLifetime: Sendable {
     try closing.withLock { isReleased in
       if isReleased { return }
       state.bitwiseOr(1, ordering: .acquiringAndReleasing)
-      while state.load(ordering: .acquiring) > 1 { usleep(200) }
+      endResting()
+      while state.load(ordering: .acquiring) > 1 {
+        usleep(200)
+        endResting()
+      }
       isReleased = true
       try release()
     }

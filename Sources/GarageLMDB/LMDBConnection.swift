@@ -31,7 +31,8 @@ final class LMDBConnection: @unchecked Sendable {
 
   private let env: OpaquePointer
   /// The read transaction that was given back last: the address of an ``LMDBReadTransaction`` that is owned
-  /// here, or one of the two below. Most reads get by with two exchanges of this word and take no lock.
+  /// here, or one of the two below. Most reads get by with two exchanges of this word and take no lock: it rests
+  /// without leaving the lifetime that it entered.
   private let hotSlot = Atomic<UInt>(emptySlot)
   private static let emptySlot: UInt = 0
   /// No transaction is taken from the slot or left there: all shall come together in the pool.
@@ -71,7 +72,7 @@ final class LMDBConnection: @unchecked Sendable {
   func close() {
     let hot = hotSlot.exchange(Self.blockedSlot, ordering: .acquiring)
     pool.withLock { pool in
-      if hot > Self.blockedSlot { pool.idle.append(hot) }
+      if hot > Self.blockedSlot { pool.idle.append(Self.leaving(hot)) }
       for address in pool.idle { Self.transaction(at: address).discard() }
       pool.idle = []
     }
@@ -84,23 +85,40 @@ final class LMDBConnection: @unchecked Sendable {
   @inline(__always)
   func beginRead(_ lifetime: StorageLifetime) throws -> Unmanaged<LMDBReadTransaction> {
     let address = hotSlot.load(ordering: .relaxed)
-    if address > Self.blockedSlot,
-      hotSlot.compareExchange(expected: address, desired: Self.emptySlot, ordering: .acquiring).exchanged
-    {
-      let transaction = Self.reference(at: address)
-      if transaction._withUnsafeGuaranteedRef({ $0.renew() }) == MDB_SUCCESS { return transaction }
-      putBack(transaction.takeRetainedValue())
+    if address > Self.blockedSlot, lifetime.resumeRead() {
+      if hotSlot.compareExchange(expected: address, desired: Self.emptySlot, ordering: .acquiring).exchanged {
+        let transaction = Self.reference(at: address)
+        let isReady = transaction._withUnsafeGuaranteedRef { $0.isEntered(lifetime) && $0.renew() == MDB_SUCCESS }
+        if isReady { return transaction }
+        putBack(transaction.takeRetainedValue())
+      }
+      lifetime.pauseRead()
     }
-    return Unmanaged.passRetained(try beginReadSlowly(lifetime))
+    return try enterRead(lifetime)
+  }
+
+  @inline(never)
+  private func enterRead(_ lifetime: StorageLifetime) throws -> Unmanaged<LMDBReadTransaction> {
+    try lifetime.beginRead()
+    do {
+      endRestingRead()
+      let transaction = try beginReadSlowly(lifetime)
+      transaction.entered = lifetime
+      return Unmanaged.passRetained(transaction)
+    } catch {
+      lifetime.endRead()
+      throw error
+    }
   }
 
   /// Ends a read transaction; the object is used again unless somebody kept it.
   @inline(__always)
-  func endRead(_ ended: Unmanaged<LMDBReadTransaction>) {
+  func endRead(_ ended: Unmanaged<LMDBReadTransaction>, _ lifetime: StorageLifetime) {
     ended._withUnsafeGuaranteedRef { transaction in
       transaction.state.end()
       mdb_txn_reset(transaction.txn)
     }
+    lifetime.pauseRead()
     var address = UInt(bitPattern: ended.toOpaque())
     // Looked at where it stands: a variable of its own would count as another reference.
     let isKept = withUnsafeMutableBytes(of: &address) { bytes in
@@ -110,6 +128,16 @@ final class LMDBConnection: @unchecked Sendable {
     let slot = hotSlot.compareExchange(
       expected: Self.emptySlot, desired: address, ordering: .releasing)
     if !slot.exchanged { putBack(Self.transaction(at: address)) }
+  }
+
+  /// Moves what rests in the slot to the pool, so that the lifetime it entered can end.
+  func endRestingRead() {
+    let address = hotSlot.load(ordering: .relaxed)
+    if address > Self.blockedSlot,
+      hotSlot.compareExchange(expected: address, desired: Self.emptySlot, ordering: .acquiring).exchanged
+    {
+      putBack(Self.transaction(at: address))
+    }
   }
 
   private func beginReadSlowly(_ lifetime: StorageLifetime) throws -> LMDBReadTransaction {
@@ -161,6 +189,7 @@ final class LMDBConnection: @unchecked Sendable {
 
   /// Keeps a transaction that has ended for later, or gives it up when there are enough.
   private func putBack(_ transaction: LMDBReadTransaction) {
+    transaction.leave()
     let isKept = pool.withLock { pool in
       if pool.idle.count >= Self.maximumIdleCount && pool.mapWaiters == 0 {
         pool.count -= 1
@@ -179,6 +208,12 @@ final class LMDBConnection: @unchecked Sendable {
   private static func reference(at address: UInt) -> Unmanaged<LMDBReadTransaction> {
     // Never null: the slot and the pool hold nothing but what `address(owning:)` returned.
     Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: address)!)
+  }
+
+  /// The address of a transaction from the slot, which is to rest in the pool.
+  private static func leaving(_ address: UInt) -> UInt {
+    reference(at: address)._withUnsafeGuaranteedRef { $0.leave() }
+    return address
   }
 
   private static func address(owning transaction: LMDBReadTransaction) -> UInt {
@@ -250,7 +285,7 @@ final class LMDBConnection: @unchecked Sendable {
       if let failure = pool.failure { throw failure }
       if pool.mapGeneration != generation { return true }
       let hot = hotSlot.exchange(Self.blockedSlot, ordering: .acquiring)
-      if hot > Self.blockedSlot { pool.idle.append(hot) }
+      if hot > Self.blockedSlot { pool.idle.append(Self.leaving(hot)) }
       if pool.idle.count < pool.count { return false }
       let code = mdb_env_set_mapsize(env, 0)
       if code != MDB_SUCCESS {
@@ -291,6 +326,17 @@ final class LMDBConnection: @unchecked Sendable {
 }
 
 extension LMDBReadTransaction {
+  @inline(__always)
+  fileprivate final func isEntered(_ lifetime: StorageLifetime) -> Bool {
+    entered === lifetime
+  }
+
+  /// Leaves the lifetime that it entered.
+  fileprivate final func leave() {
+    entered?.leaveResting()
+    entered = nil
+  }
+
   /// Makes a transaction that has ended one on the last committed state; returns what LMDB says.
   @inline(__always)
   fileprivate final func renew() -> Int32 {
@@ -310,6 +356,7 @@ extension LMDBReadTransaction {
   fileprivate final func successor() -> LMDBReadTransaction {
     let successor = LMDBReadTransaction(txn: txn, connection: connection)
     successor.idleCursor = idleCursor
+    successor.entered = entered
     successor.state.end()
     return successor
   }

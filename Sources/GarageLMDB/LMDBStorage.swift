@@ -101,11 +101,9 @@ public final class LMDBStorage: StorageDriver, Sendable {
   /// - Throws: what `body` throws; `readersFull`; `conflict`, to be tried again, as the type's notes say.
   @_specialize(where R == Void)
   public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
-    try lifetime.withRead {
-      let transaction = try connection.beginRead(lifetime)
-      defer { connection.endRead(transaction) }
-      return try transaction._withUnsafeGuaranteedRef { try body($0) }
-    }
+    let transaction = try connection.beginRead(lifetime)
+    defer { connection.endRead(transaction, lifetime) }
+    return try transaction._withUnsafeGuaranteedRef { try body($0) }
   }
 
   /// Runs `body` as the only writer of all threads and processes, then commits or rolls back as it says.
@@ -155,7 +153,7 @@ public final class LMDBStorage: StorageDriver, Sendable {
 
   /// Ends the use of the store by this value; the last one of the process closes the environment.
   public func close() throws {
-    try lifetime.close { store.disconnect(connection) }
+    try lifetime.close(endingResting: connection.endRestingRead) { store.disconnect(connection) }
   }
 
   private func readOnlyError() -> StorageError {

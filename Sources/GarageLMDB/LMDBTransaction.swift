@@ -21,6 +21,8 @@ class LMDBReadTransaction: ReadTransaction {
   @exclusivity(unchecked) final var txn: OpaquePointer
   /// `MDB_cursor *` of a read transaction, when none of its scans and multi-gets uses it.
   @exclusivity(unchecked) final var idleCursor: OpaquePointer?
+  /// The storage whose reads this one serves, and has entered for, until it rests in the pool.
+  @exclusivity(unchecked) final var entered: StorageLifetime?
   /// Outlives every transaction that is open, and no other looks at it.
   final unowned(unsafe) let connection: LMDBConnection
   final let dbi: MDB_dbi
