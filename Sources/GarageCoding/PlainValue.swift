@@ -159,18 +159,38 @@ extension PlainValue {
   /// - Parameter key: the key without its first byte.
   package init?(key: RawSpan, record: RawSpan, _ kind: Kind) {
     let value = record.withUnsafeBytes { record -> PlainValue? in
-      guard record.count > RecordFormat.valueFixedByteCount, record.count <= PlainValue.maximumByteCount,
-        let base = record.baseAddress, record[0] == UInt8(RecordFormat.version), record[1] == 0,
-        key.withUnsafeBytes({ RecordFormat.checksum(key: $0, record: record) })
-          == UInt32(
-            littleEndian: base.loadUnaligned(fromByteOffset: RecordFormat.checksumOffset, as: UInt32.self))
-      else { return nil }
-      return PlainValue(
-        body: base + RecordFormat.valueFixedByteCount, count: record.count - RecordFormat.valueFixedByteCount,
-        kind)
+      guard let body = key.withUnsafeBytes({ PlainValue.body(key: $0, record) }) else { return nil }
+      return PlainValue(body: body, count: record.count - RecordFormat.valueFixedByteCount, kind)
     }
     guard let value else { return nil }
     self = value
+  }
+
+  /// The same for an integer, the most frequent of all, straight to where there is room for it.
+  @inline(__always)
+  package static func readInteger(
+    key: UnsafeRawBufferPointer, record: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer
+  ) -> Bool {
+    guard let body = body(key: key, record),
+      let number = integer(body.load(as: UInt8.self), body, record.count &- RecordFormat.valueFixedByteCount)
+    else { return false }
+    place.storeBytes(of: number, as: Int.self)
+    return true
+  }
+
+  /// Where the body of a sound record begins that may be a plain value.
+  @inline(__always)
+  private static func body(key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+    guard record.count > RecordFormat.valueFixedByteCount, record.count <= PlainValue.maximumByteCount else {
+      return nil
+    }
+    let base = record.baseAddress.unsafelyUnwrapped
+    // The version, and no flags.
+    guard base.loadUnaligned(as: UInt16.self) == UInt16(RecordFormat.version).littleEndian,
+      RecordFormat.checksum(key: key, record: record)
+        == UInt32(littleEndian: base.loadUnaligned(fromByteOffset: RecordFormat.checksumOffset, as: UInt32.self))
+    else { return nil }
+    return base + RecordFormat.valueFixedByteCount
   }
 
   private init?(body: UnsafeRawPointer, count: Int, _ kind: Kind) {

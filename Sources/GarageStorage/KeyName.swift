@@ -1,3 +1,4 @@
+internal import CGarage
 internal import GarageCoding
 internal import GarageDriver
 
@@ -42,56 +43,22 @@ public struct KeyName: ~Copyable {
   /// Adds text and returns whether it holds a zero; nil, having added nothing, where it is not ASCII or too long.
   @inline(__always)
   private mutating func appendASCII(_ text: String) -> Bool? {
-    let (buffer, start) = (buffer, count)
-    let added: (count: Int, hasZero: Bool)?? = text.utf8.withContiguousStorageIfAvailable { utf8 in
-      guard let source = UnsafeRawPointer(utf8.baseAddress), let base = buffer.baseAddress,
-        utf8.count <= buffer.count - start
-      else { return nil }
-      return KeyName.copyASCII(source, utf8.count, to: base + start)
+    let (base, start, room) = (buffer.baseAddress.unsafelyUnwrapped, count, buffer.count &- count)
+    let found = KeyName.withUTF8(text) { source, byteCount -> UInt32 in
+      if byteCount > room { return UInt32(GARAGE_NOT_ASCII) }
+      count = start &+ byteCount
+      return garage_copy_text((base + start).assumingMemoryBound(to: UInt8.self), nil, source, byteCount)
     }
-    guard let added = added ?? nil else { return nil }
-    count = start + added.count
-    return added.hasZero
+    if found & UInt32(GARAGE_NOT_ASCII) == 0 { return found != 0 }
+    count = start
+    return nil
   }
 
-  /// Copies ASCII, eight bytes at a time, and tells whether one is zero; nil where a byte is not ASCII.
+  /// The text's bytes, where they are at hand; else `GARAGE_NOT_ASCII`.
   @inline(__always)
-  private static func copyASCII(
-    _ source: UnsafeRawPointer, _ byteCount: Int, to target: UnsafeMutableRawPointer
-  ) -> (count: Int, hasZero: Bool)? {
-    let ones: UInt64 = 0x0101_0101_0101_0101, highs = ones << 7
-    var (all, zeros): (UInt64, UInt64) = (0, 0)
-    var offset = 0
-    while offset + 8 <= byteCount {
-      let word = source.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      target.storeBytes(of: word, toByteOffset: offset, as: UInt64.self)
-      all |= word
-      zeros |= (word &- ones) & ~word & highs
-      offset += 8
-    }
-    // No byte twice: a short string has just been stored, and what crosses two stores is slow to load. Ones stand for
-    // what is missing in a word.
-    var rest = ones
-    if byteCount & 4 != 0 {
-      let bytes = source.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-      target.storeBytes(of: bytes, toByteOffset: offset, as: UInt32.self)
-      rest = rest << 32 | UInt64(bytes)
-      offset += 4
-    }
-    if byteCount & 2 != 0 {
-      let bytes = source.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
-      target.storeBytes(of: bytes, toByteOffset: offset, as: UInt16.self)
-      rest = rest << 16 | UInt64(bytes)
-      offset += 2
-    }
-    if byteCount & 1 != 0 {
-      let byte = source.load(fromByteOffset: offset, as: UInt8.self)
-      target.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
-      rest = rest << 8 | UInt64(byte)
-    }
-    all |= rest
-    zeros |= (rest &- ones) & ~rest & highs
-    return all & highs == 0 ? (byteCount, zeros != 0) : nil
+  private static func withUTF8(_ text: String, _ body: (UnsafePointer<UInt8>, Int) -> UInt32) -> UInt32 {
+    text.utf8.withContiguousStorageIfAvailable { body($0.baseAddress.unsafelyUnwrapped, $0.count) }
+      ?? UInt32(GARAGE_NOT_ASCII)
   }
 
   /// Adds text of whatever kind; returns nothing of interest.
@@ -160,6 +127,35 @@ public struct KeyName: ~Copyable {
     }
   }
 
+  /// Adds all of a ``Key`` in a namespace with no other around it, as most are, at once; false, and nothing is added,
+  /// where that takes the long way.
+  @usableFromInline
+  mutating func appendPlain(namespace: String, id: String) -> Bool {
+    if namespace.isEmpty || id.isEmpty { return false }
+    let (start, room) = (count, buffer.count &- count)
+    let base = (buffer.baseAddress.unsafelyUnwrapped + start).assumingMemoryBound(to: UInt8.self)
+    let found = KeyName.withUTF8(namespace) { space, spaceCount in
+      KeyName.withUTF8(id) { name, nameCount in
+        // | 02, namespace, 00 | 01, namespace, colon, id |
+        let second = spaceCount &+ 2
+        let byteCount = second &+ spaceCount &+ 2 &+ nameCount
+        if byteCount > room { return UInt32(GARAGE_NOT_ASCII) }
+        base[0] = Mark.namespace
+        base[second &- 1] = 0
+        base[second] = Mark.name
+        base[second &+ 1 &+ spaceCount] = UInt8(ascii: ":")
+        count = start &+ byteCount
+        let found = garage_copy_text(base + 1, base + (second &+ 1), space, spaceCount)
+        // A zero in the id is none of a namespace, where it would be escaped.
+        let isASCII = garage_copy_text(base + (second &+ 2 &+ spaceCount), nil, name, nameCount)
+        return found | isASCII & UInt32(GARAGE_NOT_ASCII)
+      }
+    }
+    if found == 0 { return true }
+    count = start
+    return false
+  }
+
   @inlinable
   mutating func appendName<K: KeyType>(of key: K) {
     appendNameMark()
@@ -181,8 +177,15 @@ extension KeyName {
   ) throws -> Bool {
     try withUnsafeTemporaryAllocation(byteCount: maximumByteCount, alignment: 8) { buffer in
       var name = KeyName(buffer)
-      name.appendNamespaces(K.NamespaceType.self)
-      name.appendName(of: key)
+      var isComplete = false
+      if K.self == Key<K.NamespaceType, K.ValueType>.self, K.NamespaceType.isOutermost {
+        let id = unsafeBitCast(key, to: Key<K.NamespaceType, K.ValueType>.self).id
+        isComplete = name.appendPlain(namespace: K.NamespaceType.id, id: id)
+      }
+      if !isComplete {
+        name.appendNamespaces(K.NamespaceType.self)
+        name.appendName(of: key)
+      }
       if name.count >= maximumByteCount { return false }
       try body(UnsafeRawBufferPointer(start: buffer.baseAddress, count: name.count))
       return true

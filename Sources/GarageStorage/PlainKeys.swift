@@ -110,6 +110,13 @@ extension ReadAccess {
     var outcome = PlainOutcome.absent
     try transaction.withValue(for: name.bytes) { record in
       guard let record else { return }
+      if type == .int {
+        let isRead = record.withUnsafeBytes {
+          PlainValue.readInteger(key: withoutSpace(name), record: $0, to: place)
+        }
+        outcome = isRead ? .value : .coded
+        return
+      }
       guard let value = PlainValue(key: withoutSpace(name).bytes, record: record, type.kind) else {
         outcome = .coded
         return

@@ -57,6 +57,11 @@ uint32_t garage_crc32c_portable(uint32_t seed, const void *_Nullable bytes, size
 uint32_t garage_record_crc32c_portable(uint32_t seed, const void *_Nullable key, size_t key_count,
                                        const void *_Nonnull record, size_t count);
 
+// Copies text to one or two places, and tells what is in it.
+enum { GARAGE_NOT_ASCII = 1, GARAGE_HAS_ZERO = 2 };
+uint32_t garage_copy_text(uint8_t *_Nonnull target, uint8_t *_Nullable second, const uint8_t *_Nonnull source,
+                          size_t count);
+
 // SHA-256 (FIPS 180-4) of `count` bytes. Portable C: the library only digests names, long identifiers and
 // the canonical form of values.
 void garage_sha256(const void *_Nullable bytes, size_t count, uint8_t out[_Nonnull 32]);
