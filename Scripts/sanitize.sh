@@ -19,4 +19,11 @@ if [ $# -eq 0 ]; then
   set -- --filter 'GarageCodingTests|GarageStorageTests|GarageMemoryTests|GarageSQLiteTests|GarageLMDBTests' \
     --skip 'ProcessTests|SharingTests|RoomTests|ReaderTests|CorpusTests|ChainTests|Memory.*Flat|Full|Depth'
 fi
-exec "$swift" test --disable-xctest --sanitize "$kind" --scratch-path ".build-$kind" "$@"
+folder=.build-$kind
+"$swift" build --build-tests --sanitize "$kind" --scratch-path "$folder"
+if [ "$kind" = thread ] && [ "$(uname)" = Linux ]; then
+  "${CC:-clang}" -O1 -shared -fPIC -o "$folder/thread-mutex.so" Scripts/thread-mutex.c
+  LD_PRELOAD=$PWD/$folder/thread-mutex.so${LD_PRELOAD:+:$LD_PRELOAD}
+  export LD_PRELOAD
+fi
+exec "$swift" test --skip-build --disable-xctest --sanitize "$kind" --scratch-path "$folder" "$@"
