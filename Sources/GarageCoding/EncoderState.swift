@@ -21,8 +21,8 @@ struct EncoderState {
   var inlinesEverything = false
   /// The first error that must not be lost, even where user code says `try?`.
   var failure: (any Error)?
-  /// The frames around the current one, outermost first.
-  var frames = FrameStack<EncodingFrame>()
+  /// The frames that are open, outermost first, but for those that outputs keep themselves.
+  var frames = EncodingFrames()
   let graph: UnsafeMutablePointer<GraphUnderConstruction>
   let types = TypeFactsCache()
   let boxes = ContainerBoxes()
@@ -36,20 +36,21 @@ struct EncodingOutput {
   var base: UnsafeMutablePointer<UInt8>
   var count = 0
   var capacity: Int
-  var frame = EncodingFrame()
+  /// The current frame. It stays where it is while it is open: to copy what was just written is slow.
+  var frame: UnsafeMutablePointer<EncodingFrame>
   /// Where the entries of the open maps begin, outermost map first.
   var entries = OffsetStack()
   /// The nested containers of the open frames, outermost frame first: where each is to be spliced in.
   var holes = OffsetStack()
   var holeNodes = NodeStack()
-  /// The first of this output's frames in the state's stack.
-  var frameBase = 0
   /// The nested container that these bytes belong to; nil for the record's body.
   var node: Unmanaged<EncodingNode>?
 
   init() {
     capacity = 512
     base = .allocate(capacity: capacity)
+    frame = .allocate(capacity: 1)
+    frame.initialize(to: EncodingFrame())
   }
 }
 
@@ -74,6 +75,54 @@ struct EncodingFrame {
   var holeBase = 0
   /// Which child is being encoded, for coding paths.
   var child = PathStep.none
+
+  /// How far it has come: what goes back when a field fails.
+  struct Progress {
+    var kind: Kind
+    var isOrdered: Bool
+    var segmentCount: UInt8
+    var count: Int
+    var keys: KeyTablePointer?
+    var shape: Unmanaged<Shape>?
+    var child: PathStep
+  }
+  @inline(__always)
+  var progress: Progress {
+    get {
+      Progress(
+        kind: kind, isOrdered: isOrdered, segmentCount: segmentCount, count: count, keys: keys, shape: shape,
+        child: child)
+    }
+    set {
+      (kind, isOrdered, segmentCount) = (newValue.kind, newValue.isOrdered, newValue.segmentCount)
+      (count, keys, shape, child) = (newValue.count, newValue.keys, newValue.shape, newValue.child)
+    }
+  }
+  /// The frame around this one in its output; nil for the first, which is the output's own.
+  var outer: UnsafeMutablePointer<EncodingFrame>?
+}
+
+/// The places of the open frames.
+struct EncodingFrames {
+  /// A nested container's frames may stand on those around another value, each as deep as they may be.
+  static let capacity = 2 * RecordFormat.maximumDepth
+
+  private let base = UnsafeMutablePointer<EncodingFrame>.allocate(capacity: capacity)
+  private(set) var count = 0
+
+  var isFull: Bool { count == Self.capacity }
+
+  @inline(__always)
+  mutating func push(_ frame: EncodingFrame) -> UnsafeMutablePointer<EncodingFrame> {
+    let place = base + count
+    place.initialize(to: frame)
+    count &+= 1
+    return place
+  }
+
+  @inline(__always)
+  mutating func pop() { count &-= 1 }
+  mutating func removeAll() { count = 0 }
 }
 
 /// One step of a coding path, as plain data: made into a `CodingKey` only when somebody asks.

@@ -133,7 +133,7 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     if node == nil {
       // Before anything is touched: the coder may be another thread's by now.
-      guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([key], serial) }
+      guard state.pointee.output.frame.pointee.serial == serial else { throw state.staleContainer([key], serial) }
       let (facts, kind) = state.pointee.types.facts(of: T.self)
       if kind.isAlwaysScalar && !state.pointee.hasDateStrategy {
         // What fails here fails for good, so that there is nothing to go back to.
@@ -253,7 +253,7 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let made = Result {
       try state.enter(node, serial)
       defer { state.leave(node) }
-      guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([PlainKey.super], serial) }
+      guard state.pointee.output.frame.pointee.serial == serial else { throw state.staleContainer([PlainKey.super], serial) }
       return try state.withKey(PlainKey.super) {
         state.beginEntry(PlainKey.super.stringValue)
         return try state.makeNode()
@@ -272,7 +272,7 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
       try state.enter(node, serial)
       defer { state.leave(node) }
       let field = kind.map { EncodingNode.Field(frame: serial, key: key.stringValue, kind: $0) }
-      if let field, state.pointee.output.frame.serial == serial, let node = state.core.fields[field] { return node }
+      if let field, state.pointee.output.frame.pointee.serial == serial, let node = state.core.fields[field] { return node }
       try state.beginField(key, keys, serial: serial)
       return try state.withKey(key, keys) { try state.makeNode(field) }
     }
@@ -289,9 +289,9 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
 
   var count: Int {
     if let node = node?.takeUnretainedValue(), !node.isActive {
-      return node.serial == serial ? node.output.frame.count : 0
+      return node.serial == serial ? node.output.frame.pointee.count : 0
     }
-    return state.pointee.output.frame.serial == serial ? state.pointee.output.frame.count : 0
+    return state.pointee.output.frame.pointee.serial == serial ? state.pointee.output.frame.pointee.count : 0
   }
 
   private func element(_ body: () throws -> Void) throws {
@@ -323,7 +323,7 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
     try state.enter(node, serial)
     defer { state.leave(node) }
     // Not inside: who goes back to a mark in a coder that is another thread's by now takes back what that one wrote.
-    guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([], serial) }
+    guard state.pointee.output.frame.pointee.serial == serial else { throw state.staleContainer([], serial) }
     try state.attempt {
       try state.beginElement(serial: serial)
       try state.writeElement(value)
@@ -356,7 +356,7 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
       try state.enter(node, serial)
       defer { state.leave(node) }
       try state.beginElement(serial: serial)
-      let index = state.pointee.output.frame.count - 1
+      let index = state.pointee.output.frame.pointee.count - 1
       return try state.withChild(.index(index)) { try state.makeNode() }
     }
   }
@@ -373,7 +373,7 @@ struct SingleValueWriter: SingleValueEncodingContainer {
   private func single(_ body: () throws -> Void) throws {
     try state.enter(node, serial)
     defer { state.leave(node) }
-    guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([], serial) }
+    guard state.pointee.output.frame.pointee.serial == serial else { throw state.staleContainer([], serial) }
     try state.attempt {
       try state.beginSingle(serial: serial)
       try body()

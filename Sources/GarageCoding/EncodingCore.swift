@@ -111,16 +111,17 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   func beginRecord() {
     pointee.output.count = 0
     // Where every value was left as it was entered there is nothing to clean up.
-    if pointee.depth != 0 || pointee.frames.count != 0 || pointee.output.frame.serial != 0 { resetFrames() }
+    if pointee.depth != 0 || pointee.frames.count != 0 || pointee.output.frame.pointee.serial != 0 { resetFrames() }
     pointee.graph.pointee.beginRecord()
   }
 
   @inline(never)
   private func resetFrames() {
-    pointee.output.frame = EncodingFrame()
+    while let outer = pointee.output.frame.pointee.outer { pointee.output.frame = outer }
+    pointee.output.frame.pointee = EncodingFrame()
     pointee.output.entries.truncate(to: 0)
     if pointee.output.holes.count > 0 { dropHoles(to: 0) }
-    pointee.frames.truncate(to: 0)
+    pointee.frames.removeAll()
     pointee.depth = 0
   }
 }

@@ -28,7 +28,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   private func takeEntries() -> [Range<Int>] {
-    let base = pointee.output.frame.entryBase
+    let base = pointee.output.frame.pointee.entryBase
     let stack = pointee.output.entries
     let entries = (base..<stack.count).map { index in
       stack.base[index]..<(index + 1 < stack.count ? stack.base[index + 1] : pointee.output.count)
@@ -85,7 +85,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Makes the fields at these positions of the open map's shape absent. Returns how many bytes that freed.
   private func removeFields(_ positions: Set<Int>, before end: Int) throws -> Int {
     var kept: [UInt8] = []
-    var at = pointee.output.frame.start + BodyTag.smallHeaderByteCount
+    var at = pointee.output.frame.pointee.start + BodyTag.smallHeaderByteCount
     let start = at
     var position = 0
     while at < end {

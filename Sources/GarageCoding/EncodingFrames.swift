@@ -11,7 +11,8 @@
 /// Where things stood, to go back to when user code throws: `try?` is legal.
 struct EncodingMark {
   var count: Int
-  var frame: EncodingFrame
+  var frame: UnsafeMutablePointer<EncodingFrame>
+  var progress: EncodingFrame.Progress
   var entryCount: Int
   var holeCount: Int
   var graph: GraphUnderConstruction.Mark
@@ -29,7 +30,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   @inline(__always)
   func mark() -> EncodingMark {
     EncodingMark(
-      count: pointee.output.count, frame: pointee.output.frame, entryCount: pointee.output.entries.count,
+      count: pointee.output.count, frame: pointee.output.frame, progress: pointee.output.frame.pointee.progress, entryCount: pointee.output.entries.count,
       holeCount: pointee.output.holes.count, graph: pointee.graph.pointee.mark,
       lastSerial: pointee.lastSerial)
   }
@@ -38,6 +39,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   func rollBack(to mark: EncodingMark) {
     pointee.output.count = mark.count
     pointee.output.frame = mark.frame
+    mark.frame.pointee.progress = mark.progress
     pointee.output.entries.truncate(to: mark.entryCount)
     dropHoles(to: mark.holeCount)
     if pointee.graph.pointee.hasCrossed(since: mark.graph, mark.lastSerial) {
@@ -53,22 +55,23 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// knows where the field began.
   @inline(__always)
   func openFrame() throws -> UInt64 {
-    guard pointee.depth < RecordFormat.maximumDepth, hasStack() else {
+    guard pointee.depth < RecordFormat.maximumDepth, !pointee.frames.isFull, hasStack() else {
       throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
     }
     pointee.depth &+= 1
-    pointee.frames.append(pointee.output.frame)
     let serial = nextSerial()
-    pointee.output.frame = EncodingFrame(
-      serial: serial, start: pointee.output.count, entryBase: pointee.output.entries.count,
-      holeBase: pointee.output.holes.count)
+    pointee.output.frame = pointee.frames.push(
+      EncodingFrame(
+        serial: serial, start: pointee.output.count, entryBase: pointee.output.entries.count,
+        holeBase: pointee.output.holes.count, outer: pointee.output.frame))
     return serial
   }
 
   /// Leaves the frame of a value, complete or failed.
   @inline(__always)
   func leaveFrame() {
-    pointee.output.frame = pointee.frames.removeLast()
+    pointee.output.frame = pointee.output.frame.pointee.outer.unsafelyUnwrapped
+    pointee.frames.pop()
     pointee.depth &-= 1
   }
 
@@ -83,7 +86,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   /// Completes the value of the current frame. A value that wrote nothing is an empty map, as in JSON.
   func closeFrame() throws {
-    switch pointee.output.frame.kind {
+    switch pointee.output.frame.pointee.kind {
     case .single: break
     case .map: try closeMap()
     case .array: try closeArray()
@@ -100,7 +103,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Begins the frame's map, or goes on with it.
   @inline(__always)
   func requestMap() throws {
-    switch pointee.output.frame.kind {
+    switch pointee.output.frame.pointee.kind {
     case .map: break
     case .empty: openMap()
     case .single, .array: throw secondContainer("keyed")
@@ -109,8 +112,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   @inline(__always)
   func openMap() {
-    pointee.output.frame.kind = .map
-    pointee.output.frame.isOrdered = !pointee.isCanonical
+    pointee.output.frame.pointee.kind = .map
+    pointee.output.frame.pointee.isOrdered = !pointee.isCanonical
     // The numbers are filled in at the end, and widened where they do not fit.
     append(BodyTag.mapSmall, UInt16(0))
   }
@@ -118,14 +121,14 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Begins the field `key`: after it, its value is written.
   @inline(__always)
   func beginField<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws {
-    guard pointee.output.frame.serial == serial else { throw staleContainer([key], serial) }
+    guard pointee.output.frame.pointee.serial == serial else { throw staleContainer([key], serial) }
     if keys.pointee.isByte {
       let discriminator = discriminator(of: key)
-      if pointee.output.frame.keys == keys && pointee.output.frame.isOrdered
-        && pointee.output.frame.count == Int(discriminator)
+      if pointee.output.frame.pointee.keys == keys && pointee.output.frame.pointee.isOrdered
+        && pointee.output.frame.pointee.count == Int(discriminator)
       {
         if keys.pointee.noted[Int(discriminator)] == 0 { note(key, discriminator, keys) }
-        pointee.output.frame.count &+= 1
+        pointee.output.frame.pointee.count &+= 1
         return
       }
       if try beginSegment(key, discriminator, keys) { return }
@@ -137,16 +140,16 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// order; elsewhere it takes none.
   @inline(__always)
   func writeAbsent<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws {
-    guard pointee.output.frame.serial == serial else { throw staleContainer([key], serial) }
+    guard pointee.output.frame.pointee.serial == serial else { throw staleContainer([key], serial) }
     guard keys.pointee.isByte else { return }
     let discriminator = discriminator(of: key)
-    if pointee.output.frame.keys == keys && pointee.output.frame.isOrdered
-      && pointee.output.frame.count == Int(discriminator)
+    if pointee.output.frame.pointee.keys == keys && pointee.output.frame.pointee.isOrdered
+      && pointee.output.frame.pointee.count == Int(discriminator)
     {
       if keys.pointee.noted[Int(discriminator)] == 0 { note(key, discriminator, keys) }
-      pointee.output.frame.count &+= 1
+      pointee.output.frame.pointee.count &+= 1
       append(BodyTag.absent)
-    } else if pointee.output.frame.isOrdered, discriminator == 0, pointee.output.frame.keys != keys {
+    } else if pointee.output.frame.pointee.isOrdered, discriminator == 0, pointee.output.frame.pointee.keys != keys {
       if try beginSegment(key, discriminator, keys) { append(BodyTag.absent) }
     }
   }
@@ -164,15 +167,15 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   private func beginSegment<Key: CodingKey>(
     _ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer
   ) throws -> Bool {
-    let frame = pointee.output.frame
+    let frame = pointee.output.frame.pointee
     guard frame.isOrdered, discriminator == 0, frame.keys != keys, frame.segmentCount < 8 else {
-      pointee.output.frame.isOrdered = false
+      pointee.output.frame.pointee.isOrdered = false
       return false
     }
-    pointee.output.frame.shape = try frameShape()
-    pointee.output.frame.segmentCount += 1
-    pointee.output.frame.keys = keys
-    pointee.output.frame.count = 1
+    pointee.output.frame.pointee.shape = try frameShape()
+    pointee.output.frame.pointee.segmentCount += 1
+    pointee.output.frame.pointee.keys = keys
+    pointee.output.frame.pointee.count = 1
     if keys.pointee.noted[0] == 0 { note(key, 0, keys) }
     return true
   }
@@ -180,8 +183,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// The shape of the keys that came in order; nil where there were none.
   @inline(__always)
   private func frameShape() throws -> Unmanaged<Shape>? {
-    guard let keys = pointee.output.frame.keys, pointee.output.frame.count > 0 else { return pointee.output.frame.shape }
-    if pointee.output.frame.shape == nil, let shape = keys.pointee.prefixShapes[pointee.output.frame.count] {
+    guard let keys = pointee.output.frame.pointee.keys, pointee.output.frame.pointee.count > 0 else { return pointee.output.frame.pointee.shape }
+    if pointee.output.frame.pointee.shape == nil, let shape = keys.pointee.prefixShapes[pointee.output.frame.pointee.count] {
       return shape
     }
     return try makeShape(keys)
@@ -189,7 +192,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   @inline(never)
   private func makeShape(_ keys: KeyTablePointer) throws -> Unmanaged<Shape> {
-    let frame = pointee.output.frame
+    let frame = pointee.output.frame.pointee
     let table = keys.pointee.table.takeUnretainedValue()
     if let base = frame.shape { return try table.shape(after: base, frame.count) }
     let shape = try table.prefixShape(frame.count)
@@ -199,7 +202,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   /// Begins an entry: a field that stands with the text of its key.
   func beginEntry(_ key: String) {
-    pointee.output.frame.isOrdered = false
+    pointee.output.frame.pointee.isOrdered = false
     pointee.output.entries.append(pointee.output.count)
     var key = pointee.isCanonical ? composed(key) : key
     key.withUTF8 { utf8 in
@@ -210,7 +213,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   func closeMap() throws {
     if hasHoles { try fillHoles() }
-    let frame = pointee.output.frame
+    let frame = pointee.output.frame.pointee
     let shape = try frameShape()
     if pointee.output.entries.count > frame.entryBase { try closeEntries(shape) }
     var index = 0
@@ -221,7 +224,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Fills in the two numbers of a container's header; widens them where one byte does not hold them.
   @inline(__always)
   private func closeHeader(_ largeTag: UInt8, _ second: Int) throws {
-    let start = pointee.output.frame.start
+    let start = pointee.output.frame.pointee.start
     let length = pointee.output.count &- start &- BodyTag.smallHeaderByteCount
     if length < 256 && second < 256 {
       pointee.output.base[start &+ 1] = UInt8(truncatingIfNeeded: length)
@@ -238,7 +241,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     }
     let growth = BodyTag.largeHeaderByteCount - BodyTag.smallHeaderByteCount
     reserve(growth)
-    let header = UnsafeMutableRawPointer(pointee.output.base + pointee.output.frame.start)
+    let header = UnsafeMutableRawPointer(pointee.output.base + pointee.output.frame.pointee.start)
     memmove(header + BodyTag.largeHeaderByteCount, header + BodyTag.smallHeaderByteCount, length)
     header.storeBytes(of: tag, as: UInt8.self)
     (header + 1).storeBytes(of: length32.littleEndian, as: UInt32.self)
@@ -251,7 +254,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
 extension UnsafeMutablePointer where Pointee == EncoderState {
   func requestArray() throws {
-    switch pointee.output.frame.kind {
+    switch pointee.output.frame.pointee.kind {
     case .array: break
     case .empty: openArray()
     case .single, .map: throw secondContainer("unkeyed")
@@ -260,19 +263,19 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   @inline(__always)
   func openArray() {
-    pointee.output.frame.kind = .array
+    pointee.output.frame.pointee.kind = .array
     append(BodyTag.arraySmall, UInt16(0))
   }
 
   @inline(__always)
   func beginElement(serial: UInt64) throws {
-    guard pointee.output.frame.serial == serial else { throw staleContainer([], serial) }
-    pointee.output.frame.count &+= 1
+    guard pointee.output.frame.pointee.serial == serial else { throw staleContainer([], serial) }
+    pointee.output.frame.pointee.count &+= 1
   }
 
   func closeArray() throws {
     if hasHoles { try fillHoles() }
-    try closeHeader(BodyTag.arrayLarge, pointee.output.frame.count)
+    try closeHeader(BodyTag.arrayLarge, pointee.output.frame.pointee.count)
   }
 }
 
@@ -281,9 +284,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 extension UnsafeMutablePointer where Pointee == EncoderState {
   @inline(__always)
   func beginSingle(serial: UInt64) throws {
-    guard pointee.output.frame.serial == serial else { throw staleContainer([], serial) }
-    guard pointee.output.frame.kind == .empty else { throw secondContainer("single value") }
-    pointee.output.frame.kind = .single
+    guard pointee.output.frame.pointee.serial == serial else { throw staleContainer([], serial) }
+    guard pointee.output.frame.pointee.kind == .empty else { throw secondContainer("single value") }
+    pointee.output.frame.pointee.kind = .single
   }
 
   func secondContainer(_ kind: String) -> any Error {

@@ -31,7 +31,8 @@ final class EncodingNode {
     output.count = 0
     // Of one that was given up because of an error.
     output.entries.truncate(to: 0)
-    output.frame = EncodingFrame(serial: serial)
+    while let outer = output.frame.pointee.outer { output.frame = outer }
+    output.frame.pointee = EncodingFrame(serial: serial)
     output.node = Unmanaged.passUnretained(self)
   }
 }
@@ -41,7 +42,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   @inline(__always)
   func enter(_ node: Unmanaged<EncodingNode>?, _ serial: UInt64) throws {
     guard let node else { return }
-    let outer = pointee.output.frame.serial
+    let outer = pointee.output.frame.pointee.serial
     try enterNode(node, serial)
     if serial < outer { pointee.graph.pointee.noteCrossing(into: serial) }
   }
@@ -51,7 +52,6 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     let node = node.takeUnretainedValue()
     guard !node.isActive, node.serial == serial else { throw staleContainer([], serial) }
     node.isActive = true
-    node.output.frameBase = pointee.frames.count
     swap(&pointee.output, &node.output)
     swap(&pointee.depth, &node.depth)
   }
@@ -73,7 +73,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   @inline(__always)
-  var hasHoles: Bool { pointee.output.holes.count > pointee.output.frame.holeBase }
+  var hasHoles: Bool { pointee.output.holes.count > pointee.output.frame.pointee.holeBase }
 
   /// Leaves a hole where the next value of the current frame would begin.
   func makeNode(_ field: EncodingNode.Field? = nil) throws -> Unmanaged<EncodingNode> {
@@ -113,7 +113,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Splices the frame's nested containers in, in one pass.
   @inline(never)
   func fillHoles() throws {
-    let base = pointee.output.frame.holeBase
+    let base = pointee.output.frame.pointee.holeBase
     let start = pointee.output.holes.base[base]
     var spliced: [UInt8] = []
     var at = start
@@ -143,7 +143,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   private func moveEntries(_ shifts: [(offset: Int, growth: Int)]) {
     var shift = 0
     var next = 0
-    for index in pointee.output.frame.entryBase..<pointee.output.entries.count {
+    for index in pointee.output.frame.pointee.entryBase..<pointee.output.entries.count {
       let offset = pointee.output.entries.base[index]
       while next < shifts.count, shifts[next].offset <= offset {
         shift += shifts[next].growth

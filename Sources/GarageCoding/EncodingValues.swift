@@ -25,13 +25,13 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     guard keys.pointee.isByte else { return setChild(text: key) }
     let discriminator = discriminator(of: key)
     if keys.pointee.noted[Int(discriminator)] == 0 { note(key, discriminator, keys) }
-    pointee.output.frame.child = .byte(keys, discriminator)
+    pointee.output.frame.pointee.child = .byte(keys, discriminator)
   }
 
   @inline(never)
   private func setChild(text key: any CodingKey) {
     pointee.graph.pointee.pathKeys.append(key)
-    pointee.output.frame.child = .key(pointee.graph.pointee.pathKeys.count - 1)
+    pointee.output.frame.pointee.child = .key(pointee.graph.pointee.pathKeys.count - 1)
   }
 
   /// Runs `body` with `key` as the current frame's step of the coding path.
@@ -52,9 +52,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   @inline(__always)
   func withChild<R>(_ step: PathStep, _ body: () throws -> R) throws -> R {
-    let before = pointee.output.frame.child
-    pointee.output.frame.child = step
-    defer { pointee.output.frame.child = before }
+    let before = pointee.output.frame.pointee.child
+    pointee.output.frame.pointee.child = step
+    defer { pointee.output.frame.pointee.child = before }
     return try body()
   }
 
@@ -63,7 +63,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   func writeElement<T: Encodable>(_ value: T) throws {
     let (facts, kind) = pointee.types.facts(of: T.self)
     if try writeScalar(value, kind) { return }
-    let index = pointee.output.frame.count - 1
+    let index = pointee.output.frame.pointee.count - 1
     try withChild(.index(index)) { try writeComposite(value, facts, kind) }
   }
 

@@ -296,7 +296,7 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
         try state.beginElement(serial: serial)
         try state.withExactDates { try state.writeElement(key) }
         try state.beginElement(serial: serial)
-        try state.withChild(.index(state.pointee.output.frame.count - 1)) { try coder.write(value) }
+        try state.withChild(.index(state.pointee.output.frame.pointee.count - 1)) { try coder.write(value) }
       }
     }
   }

@@ -145,7 +145,7 @@ extension MappableObject {
     let state = encoder.state
     try state.enter(encoder.node, encoder.serial)
     defer { state.leave(encoder.node) }
-    guard state.pointee.output.frame.serial == encoder.serial else {
+    guard state.pointee.output.frame.pointee.serial == encoder.serial else {
       throw state.staleContainer([], encoder.serial)
     }
     let facts = state.pointee.types.facts(of: Swift.type(of: object)).0

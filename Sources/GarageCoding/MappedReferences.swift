@@ -73,7 +73,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   fileprivate func writeLinkedElement<T: Encodable>(_ value: T, serial: UInt64) throws {
     try beginElement(serial: serial)
-    try withChild(.index(pointee.output.frame.count - 1)) { try writeLinked(value) }
+    try withChild(.index(pointee.output.frame.pointee.count - 1)) { try writeLinked(value) }
   }
 }
 

@@ -76,7 +76,7 @@ final class MappingPlan: @unchecked Sendable {
     if let fault { throw fault }
     try state.requestMap()
     guard let shape else { return }
-    state.pointee.output.frame.shape = try shape.get()
+    state.pointee.output.frame.pointee.shape = try shape.get()
     for property in properties { try property.write(object, to: state) }
   }
 

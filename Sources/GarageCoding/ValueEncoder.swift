@@ -15,7 +15,7 @@ struct ValueEncoder: Encoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     // What mostly is the case, without the detours.
-    if node == nil, state.pointee.output.frame.serial == serial, state.pointee.output.frame.kind == .empty {
+    if node == nil, state.pointee.output.frame.pointee.serial == serial, state.pointee.output.frame.pointee.kind == .empty {
       state.openMap()
       return state.pointee.boxes.container(type, serial, state)
     }
@@ -46,7 +46,7 @@ struct ValueEncoder: Encoder {
   private func request(_ body: (EncoderPointer) throws -> Void) throws {
     try state.enter(node, serial)
     defer { state.leave(node) }
-    guard state.pointee.output.frame.serial == serial else { throw state.staleContainer([], serial) }
+    guard state.pointee.output.frame.pointee.serial == serial else { throw state.staleContainer([], serial) }
     try body(state)
   }
 }
@@ -121,8 +121,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// The path to the value being encoded, put together when somebody asks.
   var codingPath: [any CodingKey] {
     let base = pointee.output.node.map { $0.takeUnretainedValue().codingPath } ?? []
-    let frames = pointee.frames
-    return base + (pointee.output.frameBase..<frames.count).compactMap { key(of: frames.base[$0].child) }
+    let around = sequence(first: pointee.output.frame) { $0.pointee.outer }.dropFirst()
+    return base + around.reversed().compactMap { key(of: $0.pointee.child) }
   }
 
   /// The path to a nested container, or to the value being encoded. Empty for one with a serial of a graph that is
@@ -133,7 +133,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   /// The path to the field or element being written.
-  var childPath: [any CodingKey] { codingPath + (key(of: pointee.output.frame.child).map { [$0] } ?? []) }
+  var childPath: [any CodingKey] { codingPath + (key(of: pointee.output.frame.pointee.child).map { [$0] } ?? []) }
 
   private func key(of step: PathStep) -> (any CodingKey)? {
     switch step {
