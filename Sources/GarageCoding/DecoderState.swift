@@ -11,10 +11,8 @@ struct DecoderState {
   var serialBefore = UInt64.max
   /// How many values are open around the next one.
   var depth = 0
-  /// The frames around the current one, outermost first, of all records that are being decoded.
-  var frames = FrameStack<DecodingFrame>()
-  /// The first frame of the record, or of the nested container, that is being read.
-  var frameBase = 0
+  /// The open frames of all records that are being decoded, but for those that inputs keep themselves.
+  var frames = PlaceStack<DecodingFrame>()
   let types = TypeFactsCache()
   let boxes = ContainerBoxes()
   /// Room for one value of a plain type, on its way from a function that is not generic.
@@ -67,11 +65,17 @@ typealias DecoderPointer = UnsafeMutablePointer<DecoderState>
 
 /// The frame that is being read, and where the fields of the open maps are.
 struct DecodingInput {
-  var frame = DecodingFrame()
+  /// The current frame. It stays where it is while it is open: to copy what was just written is slow.
+  var frame: UnsafeMutablePointer<DecodingFrame>
   /// The offsets of the fields found so far, outermost map first.
   var offsets = OffsetStack()
   /// The nested container that this is; nil for the record's value.
   var node: Unmanaged<DecodingNode>?
+
+  init() {
+    frame = .allocate(capacity: 1)
+    frame.initialize(to: DecodingFrame())
+  }
 }
 
 /// Where the tables of the record being decoded stand in the core's stacks.
@@ -118,6 +122,8 @@ struct DecodingFrame {
   /// Where this map's offsets are in `DecodingInput.offsets`, and how many are known.
   var indexBase = 0
   var indexCount = 0
+  /// The frame around this one in its record or nested container; nil for the first.
+  var outer: UnsafeMutablePointer<DecodingFrame>?
 }
 
 extension UnsafeMutablePointer where Pointee == DecoderState {
@@ -138,22 +144,31 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
     }
     let start = pointee.cursor
-    let end = try skipValue(pointee.base, start, end: pointee.input.frame.end)
+    let end = try skipValue(pointee.base, start, end: pointee.input.frame.pointee.end)
     pointee.depth &+= 1
-    pointee.frames.append(pointee.input.frame)
     let serial = nextSerial()
-    pointee.input.frame = DecodingFrame(
-      serial: serial, start: start, end: end, valueEnd: end, indexBase: pointee.input.offsets.count)
+    pushFrame(
+      DecodingFrame(serial: serial, start: start, end: end, valueEnd: end, indexBase: pointee.input.offsets.count,
+        outer: pointee.input.frame))
     return serial
   }
 
   /// Leaves the frame of a value with the cursor behind it, however much of it was read.
   @inline(__always)
   func leaveFrame() {
-    pointee.cursor = pointee.input.frame.valueEnd
-    pointee.input.offsets.truncate(to: pointee.input.frame.indexBase)
-    pointee.input.frame = pointee.frames.removeLast()
+    pointee.cursor = pointee.input.frame.pointee.valueEnd
+    pointee.input.offsets.truncate(to: pointee.input.frame.pointee.indexBase)
+    popFrame()
     pointee.depth &-= 1
+  }
+
+  @inline(__always)
+  func pushFrame(_ frame: DecodingFrame) { pointee.input.frame = pointee.frames.push(frame) }
+
+  @inline(__always)
+  func popFrame() {
+    pointee.input.frame = pointee.input.frame.pointee.outer.unsafelyUnwrapped
+    pointee.frames.pop()
   }
 
   /// Runs `body` on the value at the cursor, in a frame of its own.
@@ -186,10 +201,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// The path to the value being decoded, inside its record; put together when somebody asks.
   var codingPath: [any CodingKey] {
     let base = pointee.input.node.map { $0.takeUnretainedValue().codingPath } ?? []
-    let frames = pointee.frames
-    // Above a record's value there are no frames of its own.
-    let own = pointee.frameBase..<Swift.max(pointee.frameBase, frames.count)
-    return base + own.compactMap { currentKey(of: frames.base[$0]) }
+    let around = sequence(first: pointee.input.frame) { $0.pointee.outer }.dropFirst()
+    return base + around.reversed().compactMap { currentKey(of: $0.pointee) }
   }
 
   /// The path to a nested container, or to the value being decoded. Empty for one with a serial of a session that is
@@ -201,7 +214,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   /// The path to the field or element being read.
   var childPath: [any CodingKey] {
-    codingPath + (currentKey(of: pointee.input.frame).map { [$0] } ?? [])
+    codingPath + (currentKey(of: pointee.input.frame.pointee).map { [$0] } ?? [])
   }
 
   private func currentKey(of frame: DecodingFrame) -> (any CodingKey)? {

@@ -1,7 +1,7 @@
 extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Begins reading the current frame's value as an array, from its first element.
   func requestArray() throws {
-    let frame = pointee.input.frame
+    let frame = pointee.input.frame.pointee
     guard frame.kind != .map else { throw mismatch([Any].self, at: frame.start, codingPath) }
     if frame.kind == .array { return }
     if let header = try readHeader(
@@ -21,18 +21,18 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   }
 
   private func packedArray() throws -> PackedArray? {
-    let frame = pointee.input.frame
+    let frame = pointee.input.frame.pointee
     return try PackedArray(
       pointee.base, skipSyncStatus(pointee.base, frame.start, end: frame.end), end: frame.end)
   }
 
   private func openArray(content: Int, end: Int, count: Int) {
-    pointee.input.frame.kind = .array
-    pointee.input.frame.content = content
-    pointee.input.frame.end = end
-    pointee.input.frame.count = count
-    pointee.input.frame.next = 0
-    pointee.input.frame.nextOffset = content
+    pointee.input.frame.pointee.kind = .array
+    pointee.input.frame.pointee.content = content
+    pointee.input.frame.pointee.end = end
+    pointee.input.frame.pointee.count = count
+    pointee.input.frame.pointee.next = 0
+    pointee.input.frame.pointee.nextOffset = content
   }
 
   /// A packed array that is read element by element: its elements are written out with their tags, into memory
@@ -46,17 +46,17 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Moves the cursor to the next element.
   @inline(__always)
   func beginElement(_ type: Any.Type, serial: UInt64) throws {
-    guard pointee.input.frame.serial == serial else { throw staleContainer([], serial) }
-    let index = pointee.input.frame.next
-    guard index < pointee.input.frame.count else {
+    guard pointee.input.frame.pointee.serial == serial else { throw staleContainer([], serial) }
+    let index = pointee.input.frame.pointee.next
+    guard index < pointee.input.frame.pointee.count else {
       throw DecodingError.valueNotFound(
         type,
         DecodingError.Context(
           codingPath: codingPath + [PlainKey(intValue: index)],
-          debugDescription: "The array has \(pointee.input.frame.count) elements; another was asked for."))
+          debugDescription: "The array has \(pointee.input.frame.pointee.count) elements; another was asked for."))
     }
-    pointee.input.frame.current = index
-    pointee.cursor = pointee.input.frame.nextOffset
+    pointee.input.frame.pointee.current = index
+    pointee.cursor = pointee.input.frame.pointee.nextOffset
   }
 }
 
@@ -125,7 +125,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func readWithSyncStatus<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>) throws -> T {
     let known = facts.takeUnretainedValue()
     guard known.isSyncable else { return try readStanding(type, facts) }
-    let stored = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.end))
+    let stored = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.pointee.end))
     guard let status = SyncStatus(rawValue: stored) else {
       throw DamagedBody(reason: "there is no sync status \(stored)", offset: pointee.cursor)
     }
@@ -277,10 +277,10 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       index = Int(tag & 0x1F)
       pointee.cursor += 1
     case BodyTag.reference8:
-      index = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.end))
+      index = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.pointee.end))
       pointee.cursor += 2
     case BodyTag.reference32:
-      index = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 4, end: pointee.input.frame.end))
+      index = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 4, end: pointee.input.frame.pointee.end))
       pointee.cursor += 5
     default: throw unknownTag(tag, pointee.cursor)
     }

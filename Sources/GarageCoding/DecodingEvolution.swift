@@ -7,7 +7,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func readEvolving<T: Decodable>(_ type: T.Type, _ facts: TypeFacts) throws -> T {
     var version = 0
     let start = pointee.cursor
-    let end = try skipValue(pointee.base, start, end: pointee.input.frame.end)
+    let end = try skipValue(pointee.base, start, end: pointee.input.frame.pointee.end)
     // Its sync status, where the type has none any more.
     pointee.cursor = skipSyncStatus(pointee.base, start, end: end)
     if try tag() == BodyTag.versioned {
@@ -31,7 +31,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       EvolvingScope(evolution: evolution, recordSerial: pointee.record.serial, pathCount: pathCount))
     defer { core.scopes.removeLast() }
     let reader = bodyReader
-    let end = pointee.input.frame.end
+    let end = pointee.input.frame.pointee.end
     let isPresent =
       try version == evolution.version
       && (evolution.olderKeys.isEmpty || !reader.hasField(evolution.olderKeys, at: pointee.cursor, end: end))
@@ -48,12 +48,12 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   /// Makes other bytes than the record's own the value at the cursor while `body` reads it.
   private func inside<R>(_ value: Range<Int>, _ body: () throws -> R) throws -> R {
-    pointee.frames.append(pointee.input.frame)
-    pointee.input.frame = DecodingFrame(
-      serial: nextSerial(), start: value.lowerBound, end: value.upperBound, valueEnd: value.upperBound,
-      indexBase: pointee.input.offsets.count)
+    pushFrame(
+      DecodingFrame(
+        serial: nextSerial(), start: value.lowerBound, end: value.upperBound, valueEnd: value.upperBound,
+        indexBase: pointee.input.offsets.count, outer: pointee.input.frame))
     pointee.cursor = value.lowerBound
-    defer { pointee.input.frame = pointee.frames.removeLast() }
+    defer { popFrame() }
     return try body()
   }
 
@@ -71,13 +71,10 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   /// How long the coding path to the value at the cursor is.
   private var childPathCount: Int {
-    func hasKey(_ frame: DecodingFrame) -> Bool { frame.current >= 0 && frame.kind != .value }
-    var count = pointee.input.node.map { $0.takeUnretainedValue().codingPath.count } ?? 0
-    for index in stride(from: pointee.frameBase, to: pointee.frames.count, by: 1)
-    where hasKey(pointee.frames.base[index]) {
-      count += 1
+    let base = pointee.input.node.map { $0.takeUnretainedValue().codingPath.count } ?? 0
+    return sequence(first: pointee.input.frame) { $0.pointee.outer }.reduce(base) { count, frame in
+      frame.pointee.current >= 0 && frame.pointee.kind != .value ? count + 1 : count
     }
-    return hasKey(pointee.input.frame) ? count + 1 : count
   }
 
   // MARK: - Keys without a value
@@ -94,16 +91,17 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     else { return nil }
     var content = header.content
     let length = try readVarint(pointee.base, &content, end: header.end)
-    let outer = pointee.input.frame
-    pointee.input.frame.current = -1
-    pointee.frames.append(pointee.input.frame)
-    pointee.input.frame = DecodingFrame(
-      serial: nextSerial(), kind: .map, start: map.lowerBound, end: header.end, valueEnd: header.end,
-      content: header.content, current: 0, currentKey: header.content, indexBase: pointee.input.offsets.count)
+    let current = pointee.input.frame.pointee.current
+    pointee.input.frame.pointee.current = -1
+    pushFrame(
+      DecodingFrame(
+        serial: nextSerial(), kind: .map, start: map.lowerBound, end: header.end, valueEnd: header.end,
+        content: header.content, current: 0, currentKey: header.content, indexBase: pointee.input.offsets.count,
+        outer: pointee.input.frame))
     pointee.cursor = content + length
     defer {
-      _ = pointee.frames.removeLast()
-      pointee.input.frame = outer
+      popFrame()
+      pointee.input.frame.pointee.current = current
     }
     return try readAny(type)
   }

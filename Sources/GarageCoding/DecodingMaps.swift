@@ -4,33 +4,33 @@
 extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Begins reading the current frame's value as a map, or goes on with it from the start.
   func requestMap() throws {
-    let frame = pointee.input.frame
+    let frame = pointee.input.frame.pointee
     if frame.kind == .map { return }
     guard
       let header = try readHeader(
         pointee.base, frame.start, end: frame.end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
         ?? headerBehindSyncStatus(small: BodyTag.mapSmall, large: BodyTag.mapLarge)
     else { throw mismatch([String: Any].self, at: frame.start, codingPath) }
-    pointee.input.frame.kind = .map
-    pointee.input.frame.end = header.end
-    pointee.input.frame.content = header.content
-    pointee.input.frame.next = 0
-    pointee.input.frame.nextOffset = header.content
-    pointee.input.frame.indexCount = 0
+    pointee.input.frame.pointee.kind = .map
+    pointee.input.frame.pointee.end = header.end
+    pointee.input.frame.pointee.content = header.content
+    pointee.input.frame.pointee.next = 0
+    pointee.input.frame.pointee.nextOffset = header.content
+    pointee.input.frame.pointee.indexCount = 0
     if header.second > 0 {
       let shape = try shape(at: header.second - 1)
-      pointee.input.frame.shape = shape
-      pointee.input.frame.shapedCount = shape._withUnsafeGuaranteedRef { $0.keys.count }
+      pointee.input.frame.pointee.shape = shape
+      pointee.input.frame.pointee.shapedCount = shape._withUnsafeGuaranteedRef { $0.keys.count }
     } else {
-      pointee.input.frame.shape = nil
-      pointee.input.frame.shapedCount = 0
+      pointee.input.frame.pointee.shape = nil
+      pointee.input.frame.pointee.shapedCount = 0
     }
   }
 
   /// The header of a container that has a sync status before it, although its type has none (any more).
   @inline(never)
   func headerBehindSyncStatus(small: UInt8, large: UInt8) throws -> ContainerHeader? {
-    let frame = pointee.input.frame
+    let frame = pointee.input.frame.pointee
     let start = skipSyncStatus(pointee.base, frame.start, end: frame.end)
     if start == frame.start { return nil }
     return try readHeader(pointee.base, start, end: frame.end, small: small, large: large)
@@ -39,11 +39,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Moves the cursor to the value of `key`. False where the map has none.
   @inline(__always)
   func find<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws -> Bool {
-    guard pointee.input.frame.serial == serial else { throw staleContainer([key], serial) }
+    guard pointee.input.frame.pointee.serial == serial else { throw staleContainer([key], serial) }
     if keys.pointee.isByte {
       let discriminator = discriminator(of: key)
-      if pointee.input.frame.keys != keys { bind(keys) }
-      let field = pointee.input.frame.fields.unsafelyUnwrapped[Int(discriminator)]
+      if pointee.input.frame.pointee.keys != keys { bind(keys) }
+      let field = pointee.input.frame.pointee.fields.unsafelyUnwrapped[Int(discriminator)]
       if field >= 0 {
         if keys.pointee.noted[Int(discriminator)] == 0 { note(key, discriminator, keys) }
         return try find(field: Int(field), key)
@@ -55,13 +55,13 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   @inline(never)
   private func bind(_ keys: KeyTablePointer) {
-    let shape = pointee.input.frame.shape?.toOpaque()
+    let shape = pointee.input.frame.pointee.shape?.toOpaque()
     if keys.pointee.lastFields == nil || keys.pointee.lastShape != shape {
-      keys.pointee.lastFields = keys.pointee.table.takeUnretainedValue().fields(of: pointee.input.frame.shape)
+      keys.pointee.lastFields = keys.pointee.table.takeUnretainedValue().fields(of: pointee.input.frame.pointee.shape)
       keys.pointee.lastShape = shape
     }
-    pointee.input.frame.keys = keys
-    pointee.input.frame.fields = keys.pointee.lastFields
+    pointee.input.frame.pointee.keys = keys
+    pointee.input.frame.pointee.fields = keys.pointee.lastFields
   }
 
   @inline(never)
@@ -75,11 +75,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func findNew<Key: CodingKey>(_ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer) throws -> Bool {
     note(key, discriminator, keys)
     let text = key.stringValue
-    if pointee.input.frame.fields.unsafelyUnwrapped[Int(discriminator)] == fieldUnknown,
-      let shape = pointee.input.frame.shape
+    if pointee.input.frame.pointee.fields.unsafelyUnwrapped[Int(discriminator)] == fieldUnknown,
+      let shape = pointee.input.frame.pointee.shape
     {
       let field = shape.takeUnretainedValue().positions[text].map { Int32($0) } ?? fieldMissing
-      pointee.input.frame.fields.unsafelyUnwrapped[Int(discriminator)] = field
+      pointee.input.frame.pointee.fields.unsafelyUnwrapped[Int(discriminator)] = field
       if field >= 0 { return try find(field: Int(field), key) }
     }
     return try findEntry(text)
@@ -89,25 +89,25 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(__always)
   private func find<Key: CodingKey>(field: Int, _ key: Key) throws -> Bool {
     let offset =
-      pointee.input.frame.next == field ? pointee.input.frame.nextOffset : try offset(ofField: field)
+      pointee.input.frame.pointee.next == field ? pointee.input.frame.pointee.nextOffset : try offset(ofField: field)
     pointee.cursor = offset
-    pointee.input.frame.current = field
-    guard offset < pointee.input.frame.end else {
+    pointee.input.frame.pointee.current = field
+    guard offset < pointee.input.frame.pointee.end else {
       throw DamagedBody(reason: "a map ends before its fields", offset: offset)
     }
     if pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent { return true }
     // Reading on behind it is what the next look-up will want.
-    pointee.input.frame.next = field &+ 1
-    pointee.input.frame.nextOffset = offset &+ 1
+    pointee.input.frame.pointee.next = field &+ 1
+    pointee.input.frame.pointee.nextOffset = offset &+ 1
     return try hasEntries() && findEntry(key.stringValue) || findEarlier(key.stringValue)
   }
 
   /// Finds a field that a superclass wrote under a key for which its subclass has no value.
   private func findEarlier(_ key: String) throws -> Bool {
-    guard let shape = pointee.input.frame.shape?.takeUnretainedValue(), !shape.earlierPositions.isEmpty else { return false }
+    guard let shape = pointee.input.frame.pointee.shape?.takeUnretainedValue(), !shape.earlierPositions.isEmpty else { return false }
     for field in shape.earlierPositions[key] ?? [] where try hasValue(field) {
       pointee.cursor = try offset(ofField: field)
-      pointee.input.frame.current = field
+      pointee.input.frame.pointee.current = field
       return true
     }
     return false
@@ -115,28 +115,28 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   private func hasValue(_ field: Int) throws -> Bool {
     let offset = try offset(ofField: field)
-    return offset < pointee.input.frame.end && pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent
+    return offset < pointee.input.frame.pointee.end && pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent
   }
 
   /// Finds the shape's field at a position, for who knows the shape. False where it is absent.
   func findField(_ field: Int) throws -> Bool {
     let offset =
-      pointee.input.frame.next == field ? pointee.input.frame.nextOffset : try offset(ofField: field)
-    guard offset < pointee.input.frame.end else {
+      pointee.input.frame.pointee.next == field ? pointee.input.frame.pointee.nextOffset : try offset(ofField: field)
+    guard offset < pointee.input.frame.pointee.end else {
       throw DamagedBody(reason: "a map ends before its fields", offset: offset)
     }
     pointee.cursor = offset
-    pointee.input.frame.current = field
+    pointee.input.frame.pointee.current = field
     if pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent { return true }
-    pointee.input.frame.next = field &+ 1
-    pointee.input.frame.nextOffset = offset &+ 1
+    pointee.input.frame.pointee.next = field &+ 1
+    pointee.input.frame.pointee.nextOffset = offset &+ 1
     return false
   }
 
   func findText(_ text: String) throws -> Bool {
-    if let shape = pointee.input.frame.shape, let field = shape.takeUnretainedValue().positions[text], try hasValue(field) {
+    if let shape = pointee.input.frame.pointee.shape, let field = shape.takeUnretainedValue().positions[text], try hasValue(field) {
       pointee.cursor = try offset(ofField: field)
-      pointee.input.frame.current = field
+      pointee.input.frame.pointee.current = field
       return true
     }
     return try findEntry(text) || findEarlier(text)
@@ -145,23 +145,23 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// Called when the field at the cursor was read: the next one begins here.
   @inline(__always)
   func advance() {
-    pointee.input.frame.next = pointee.input.frame.current &+ 1
-    pointee.input.frame.nextOffset = pointee.cursor
+    pointee.input.frame.pointee.next = pointee.input.frame.pointee.current &+ 1
+    pointee.input.frame.pointee.nextOffset = pointee.cursor
   }
 
   // MARK: - Offsets
 
   /// The offset of a field of the shape, or, from `shapedCount` on, of an entry.
   private func offset(ofField field: Int) throws -> Int {
-    while pointee.input.frame.indexCount <= field {
-      guard try indexNext() else { throw DamagedBody(reason: "a map ends before its fields", offset: pointee.input.frame.end) }
+    while pointee.input.frame.pointee.indexCount <= field {
+      guard try indexNext() else { throw DamagedBody(reason: "a map ends before its fields", offset: pointee.input.frame.pointee.end) }
     }
-    return pointee.input.offsets.base[pointee.input.frame.indexBase + field]
+    return pointee.input.offsets.base[pointee.input.frame.pointee.indexBase + field]
   }
 
   /// Notes the offset of one more field or entry. False at the end of the map.
   private func indexNext() throws -> Bool {
-    let frame = pointee.input.frame
+    let frame = pointee.input.frame.pointee
     var offset = frame.content
     if frame.indexCount > 0 {
       let last = frame.indexCount - 1
@@ -171,14 +171,14 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     guard offset < frame.end else { return false }
     pointee.input.offsets.truncate(to: frame.indexBase + frame.indexCount)
     pointee.input.offsets.append(offset)
-    pointee.input.frame.indexCount += 1
+    pointee.input.frame.pointee.indexCount += 1
     return true
   }
 
   private func end(ofField field: Int, at offset: Int) throws -> Int {
-    let end = pointee.input.frame.end
+    let end = pointee.input.frame.pointee.end
     var value = offset
-    if field >= pointee.input.frame.shapedCount { value = try keyRange(at: offset).upperBound }
+    if field >= pointee.input.frame.pointee.shapedCount { value = try keyRange(at: offset).upperBound }
     return try skipValue(pointee.base, value, end: end)
   }
 
@@ -187,7 +187,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   // MARK: - Entries
 
   private func hasEntries() throws -> Bool {
-    let frame = pointee.input.frame
+    let frame = pointee.input.frame.pointee
     if frame.shapedCount == 0 { return frame.content < frame.end }
     // Cheap where the fields were read in order up to the last.
     if frame.next == frame.shapedCount { return frame.nextOffset < frame.end }
@@ -196,8 +196,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   private func keyRange(at offset: Int) throws -> Range<Int> {
     var at = offset
-    let length = try readVarint(pointee.base, &at, end: pointee.input.frame.end)
-    guard length <= pointee.input.frame.end - at else {
+    let length = try readVarint(pointee.base, &at, end: pointee.input.frame.pointee.end)
+    guard length <= pointee.input.frame.pointee.end - at else {
       throw DamagedBody(reason: "a key goes beyond its map", offset: offset)
     }
     return at..<(at + length)
@@ -215,28 +215,28 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   }
 
   private func findEntry(_ wanted: UnsafeRawBufferPointer) throws -> Bool {
-    let frame = pointee.input.frame
+    let frame = pointee.input.frame.pointee
     if frame.next >= frame.shapedCount, frame.nextOffset < frame.end {
       let key = try keyRange(at: frame.nextOffset)
       if compareBytes(keyBytes(key), wanted) == 0 {
-        pointee.input.frame.currentKey = frame.nextOffset
+        pointee.input.frame.pointee.currentKey = frame.nextOffset
         pointee.cursor = key.upperBound
-        pointee.input.frame.current = frame.next
+        pointee.input.frame.pointee.current = frame.next
         return true
       }
     }
     try indexAll()
     var low = frame.shapedCount
-    var high = pointee.input.frame.indexCount
+    var high = pointee.input.frame.pointee.indexCount
     while low < high {
       let middle = (low + high) / 2
       let entry = pointee.input.offsets.base[frame.indexBase + middle]
       let key = try keyRange(at: entry)
       let order = compareBytes(keyBytes(key), wanted)
       if order == 0 {
-        pointee.input.frame.currentKey = entry
+        pointee.input.frame.pointee.currentKey = entry
         pointee.cursor = key.upperBound
-        pointee.input.frame.current = middle
+        pointee.input.frame.pointee.current = middle
         return true
       }
       if order < 0 { low = middle + 1 } else { high = middle }
@@ -246,9 +246,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   /// The texts of all keys that the map has a value for.
   func allKeys(serial: UInt64) throws -> [String] {
-    guard pointee.input.frame.serial == serial else { throw staleContainer([], serial) }
+    guard pointee.input.frame.pointee.serial == serial else { throw staleContainer([], serial) }
     try indexAll()
-    let frame = pointee.input.frame
+    let frame = pointee.input.frame.pointee
     var keys: [String] = []
     let shape = frame.shape?.takeUnretainedValue()
     for field in 0..<frame.indexCount {

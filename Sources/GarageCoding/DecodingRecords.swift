@@ -6,8 +6,8 @@ struct OuterRecord {
   fileprivate var cursor: Int
   fileprivate var record: RecordContext
   fileprivate var depth: Int
-  fileprivate var frameBase: Int
-  fileprivate var frame: DecodingFrame
+  fileprivate var frame: UnsafeMutablePointer<DecodingFrame>
+  fileprivate var frameCount: Int
   fileprivate var node: Unmanaged<DecodingNode>?
   fileprivate var offsetCount: Int
   fileprivate var referenceCount: Int
@@ -22,7 +22,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   var outerRecord: OuterRecord {
     OuterRecord(
       base: pointee.base, cursor: pointee.cursor, record: pointee.record, depth: pointee.depth,
-      frameBase: pointee.frameBase, frame: pointee.input.frame, node: pointee.input.node,
+      frame: pointee.input.frame, frameCount: pointee.frames.count, node: pointee.input.node,
       offsetCount: pointee.input.offsets.count, referenceCount: pointee.references.count,
       shapeCount: pointee.shapes.count, unpackedCount: pointee.unpacked.count, nodeCount: pointee.nodes.count)
   }
@@ -32,8 +32,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     pointee.cursor = outer.cursor
     pointee.record = outer.record
     pointee.depth = outer.depth
-    pointee.frameBase = outer.frameBase
     pointee.input.frame = outer.frame
+    pointee.frames.truncate(to: outer.frameCount)
     pointee.input.node = outer.node
     pointee.input.offsets.truncate(to: outer.offsetCount)
     pointee.references.truncate(to: outer.referenceCount)
@@ -57,16 +57,16 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     pointee.base = record.base
     pointee.cursor = record.body.lowerBound
     pointee.depth = 0
-    pointee.frameBase = pointee.frames.count + 1
     pointee.input.node = nil
     pointee.record = RecordContext(
       serial: nextSerial(), number: number, referenceBase: outer.referenceCount,
       referenceCount: pointee.references.count - outer.referenceCount, shapeBase: outer.shapeCount,
       shapeCount: pointee.shapes.count - outer.shapeCount,
       wrappedOffset: isWrapped ? record.body.lowerBound : -1, isDigest: isDigest)
-    pointee.input.frame = DecodingFrame(
-      start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound,
-      indexBase: outer.offsetCount)
+    pushFrame(
+      DecodingFrame(
+        start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound,
+        indexBase: outer.offsetCount))
     let end = try skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
     guard end == record.body.upperBound else {
       throw DamagedBody(reason: "bytes are left over behind the value", offset: end)
@@ -80,9 +80,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     pointee.base = record.base
     pointee.cursor = record.body.lowerBound
     pointee.depth = 0
-    pointee.frameBase = pointee.frames.count + 1
     pointee.record = RecordContext(serial: nextSerial(), shapeCount: pointee.shapes.count, isDigest: isDigest)
-    pointee.input.frame = DecodingFrame(
+    pointee.input.frame.pointee = DecodingFrame(
       start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound)
     let end = try skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
     guard end == record.body.upperBound else {
@@ -94,9 +93,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(__always)
   func leaveRoot() {
     pointee.base = UnsafeRawPointer(pointee.scratch)
-    pointee.frameBase = 0
     pointee.record = RecordContext()
-    pointee.input.frame = DecodingFrame()
+    pointee.input.frame.pointee = DecodingFrame()
     pointee.input.offsets.truncate(to: 0)
     pointee.references.truncate(to: 0)
     pointee.shapes.truncate(to: 0)

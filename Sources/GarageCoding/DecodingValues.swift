@@ -8,7 +8,7 @@
 
 extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(__always)
-  private var end: Int { pointee.input.frame.end }
+  private var end: Int { pointee.input.frame.pointee.end }
 
   /// The first byte of the value at the cursor.
   @inline(__always)

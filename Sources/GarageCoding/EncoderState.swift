@@ -22,7 +22,7 @@ struct EncoderState {
   /// The first error that must not be lost, even where user code says `try?`.
   var failure: (any Error)?
   /// The frames that are open, outermost first, but for those that outputs keep themselves.
-  var frames = EncodingFrames()
+  var frames = PlaceStack<EncodingFrame>()
   let graph: UnsafeMutablePointer<GraphUnderConstruction>
   let types = TypeFactsCache()
   let boxes = ContainerBoxes()
@@ -100,29 +100,6 @@ struct EncodingFrame {
   }
   /// The frame around this one in its output; nil for the first, which is the output's own.
   var outer: UnsafeMutablePointer<EncodingFrame>?
-}
-
-/// The places of the open frames.
-struct EncodingFrames {
-  /// A nested container's frames may stand on those around another value, each as deep as they may be.
-  static let capacity = 2 * RecordFormat.maximumDepth
-
-  private let base = UnsafeMutablePointer<EncodingFrame>.allocate(capacity: capacity)
-  private(set) var count = 0
-
-  var isFull: Bool { count == Self.capacity }
-
-  @inline(__always)
-  mutating func push(_ frame: EncodingFrame) -> UnsafeMutablePointer<EncodingFrame> {
-    let place = base + count
-    place.initialize(to: frame)
-    count &+= 1
-    return place
-  }
-
-  @inline(__always)
-  mutating func pop() { count &-= 1 }
-  mutating func removeAll() { count = 0 }
 }
 
 /// One step of a coding path, as plain data: made into a `CodingKey` only when somebody asks.

@@ -121,7 +121,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     pointee.output.frame.pointee = EncodingFrame()
     pointee.output.entries.truncate(to: 0)
     if pointee.output.holes.count > 0 { dropHoles(to: 0) }
-    pointee.frames.removeAll()
+    pointee.frames.truncate(to: 0)
     pointee.depth = 0
   }
 }

@@ -55,7 +55,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// knows where the field began.
   @inline(__always)
   func openFrame() throws -> UInt64 {
-    guard pointee.depth < RecordFormat.maximumDepth, !pointee.frames.isFull, hasStack() else {
+    guard pointee.depth < RecordFormat.maximumDepth, hasStack() else {
       throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
     }
     pointee.depth &+= 1

@@ -190,8 +190,8 @@ extension LinkDecoder {
     try state.withFrame { serial in
       try state.requestArray()
       var targets: [LinkTarget<T>] = []
-      targets.reserveCapacity(state.pointee.input.frame.count)
-      while state.pointee.input.frame.next < state.pointee.input.frame.count {
+      targets.reserveCapacity(state.pointee.input.frame.pointee.count)
+      while state.pointee.input.frame.pointee.next < state.pointee.input.frame.pointee.count {
         try state.beginElement(type, serial: serial)
         targets.append(try target(type))
         state.advance()
@@ -331,7 +331,7 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
     let state = coder.state
     try state.requestArray()
     var pairs: [(Key, LinkTarget<Value>)] = []
-    while state.pointee.input.frame.next < state.pointee.input.frame.count {
+    while state.pointee.input.frame.pointee.next < state.pointee.input.frame.pointee.count {
       try state.beginElement(Key.self, serial: serial)
       let key = try state.readAny(Key.self)
       state.advance()

@@ -103,8 +103,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     try withFrame { serial in
       try requestArray()
       var elements: [Later<T>] = []
-      elements.reserveCapacity(pointee.input.frame.count)
-      while pointee.input.frame.next < pointee.input.frame.count {
+      elements.reserveCapacity(pointee.input.frame.pointee.count)
+      while pointee.input.frame.pointee.next < pointee.input.frame.pointee.count {
         try beginElement(type, serial: serial)
         elements.append(try readLater(type))
         advance()
@@ -234,7 +234,7 @@ extension Dictionary: MappedCollection where Key: Codable, Value: Codable {
   {
     try state.requestArray()
     var pairs: [(Key, Later<Value>)] = []
-    while state.pointee.input.frame.next < state.pointee.input.frame.count {
+    while state.pointee.input.frame.pointee.next < state.pointee.input.frame.pointee.count {
       try state.beginElement(Key.self, serial: serial)
       let key = try state.readAny(Key.self)
       state.advance()

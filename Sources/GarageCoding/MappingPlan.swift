@@ -86,7 +86,7 @@ final class MappingPlan: @unchecked Sendable {
     try state.requestMap()
     guard let shape else { return }
     let known = try shape.get().toOpaque()
-    if state.pointee.input.frame.shape?.toOpaque() == known {
+    if state.pointee.input.frame.pointee.shape?.toOpaque() == known {
       // As it was parked: the fields stand in the mapping's order.
       for (index, property) in properties.enumerated() {
         if try state.findField(index) {
@@ -102,7 +102,7 @@ final class MappingPlan: @unchecked Sendable {
       if try state.findText(property.key) {
         try property.read(object, from: state)
         state.advance()
-      } else if state.pointee.input.frame.shape?.takeUnretainedValue().positions[property.key] != nil {
+      } else if state.pointee.input.frame.pointee.shape?.takeUnretainedValue().positions[property.key] != nil {
         // It was nil. One that the record does not know keeps the value that `init()` gave it.
         property.clear(object)
       }

@@ -12,7 +12,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func readPacked(_ kind: ValueKind) throws -> Bool {
     let tag = try tag()
     guard tag == BodyTag.packedSmall || tag == BodyTag.packedLarge else { return false }
-    guard var array = try PackedArray(pointee.base, pointee.cursor, end: pointee.input.frame.end) else { return false }
+    guard var array = try PackedArray(pointee.base, pointee.cursor, end: pointee.input.frame.pointee.end) else { return false }
     let scratch = pointee.scratch
     switch (kind, array.kind) {
     case (.strings, .string): scratch.initializeMemory(as: [String].self, to: try strings(&array))

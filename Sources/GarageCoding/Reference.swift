@@ -111,7 +111,7 @@ extension ValueDecoder {
   /// Lets one of this module's types read itself from this decoder's value.
   func readOwn<R>(_ body: (DecoderPointer) throws -> R) throws -> R {
     try request { state in
-      state.pointee.cursor = state.pointee.input.frame.start
+      state.pointee.cursor = state.pointee.input.frame.pointee.start
       return try body(state)
     }
   }

@@ -117,8 +117,8 @@ struct SingleValueReader: SingleValueDecodingContainer {
   private func read<R>(_ body: () throws -> R) throws -> R {
     try state.enter(node, serial)
     defer { state.leave(node) }
-    guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([], serial) }
-    state.pointee.cursor = state.pointee.input.frame.start
+    guard state.pointee.input.frame.pointee.serial == serial else { throw state.staleContainer([], serial) }
+    state.pointee.cursor = state.pointee.input.frame.pointee.start
     return try body()
   }
 
@@ -144,8 +144,8 @@ struct SingleValueReader: SingleValueDecodingContainer {
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
     try state.enter(node, serial)
     defer { state.leave(node) }
-    guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([], serial) }
-    state.pointee.cursor = state.pointee.input.frame.start
+    guard state.pointee.input.frame.pointee.serial == serial else { throw state.staleContainer([], serial) }
+    state.pointee.cursor = state.pointee.input.frame.pointee.start
     return try state.readAny(type)
   }
 }

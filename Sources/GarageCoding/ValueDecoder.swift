@@ -14,7 +14,7 @@ struct ValueDecoder: Decoder {
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    if node == nil, state.pointee.input.frame.serial == serial {
+    if node == nil, state.pointee.input.frame.pointee.serial == serial {
       try state.requestMap()
       return state.pointee.boxes.container(type, serial, state)
     }
@@ -37,7 +37,7 @@ struct ValueDecoder: Decoder {
   func request<R>(_ body: (DecoderPointer) throws -> R) throws -> R {
     try state.enter(node, serial)
     defer { state.leave(node) }
-    guard state.pointee.input.frame.serial == serial else { throw state.staleContainer([], serial) }
+    guard state.pointee.input.frame.pointee.serial == serial else { throw state.staleContainer([], serial) }
     return try body(state)
   }
 }
@@ -54,7 +54,6 @@ final class DecodingNode {
   /// The serial of the container it is now; 0 while it waits to be used again.
   fileprivate(set) var serial: UInt64 = 0
   private var recordSerial: UInt64 = 0
-  fileprivate var outerFrameBase = 0
 
   func close() { serial = 0 }
 
@@ -64,7 +63,8 @@ final class DecodingNode {
     codingPath = path
     recordSerial = state.pointee.record.serial
     input.offsets.truncate(to: 0)
-    input.frame = DecodingFrame(
+    while let outer = input.frame.pointee.outer { input.frame = outer }
+    input.frame.pointee = DecodingFrame(
       serial: serial, start: value.lowerBound, end: value.upperBound, valueEnd: value.upperBound)
     input.node = Unmanaged.passUnretained(self)
   }
@@ -85,8 +85,6 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func enterNode(_ node: DecodingNode, _ serial: UInt64) throws {
     guard !node.isActive, node.isCurrent(self, serial) else { throw staleContainer([], serial) }
     node.isActive = true
-    node.outerFrameBase = pointee.frameBase
-    pointee.frameBase = pointee.frames.count
     swap(&pointee.input, &node.input)
     swap(&pointee.depth, &node.depth)
   }
@@ -100,7 +98,6 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func leaveNode(_ node: DecodingNode) {
     swap(&pointee.input, &node.input)
     swap(&pointee.depth, &node.depth)
-    pointee.frameBase = node.outerFrameBase
     node.isActive = false
   }
 
@@ -110,8 +107,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   /// The frame of a nested container, wherever it is at the moment, or the current one.
   func frame(_ node: Unmanaged<DecodingNode>?) -> DecodingFrame {
-    guard let node = node?.takeUnretainedValue(), !node.isActive else { return pointee.input.frame }
-    return node.input.frame
+    guard let node = node?.takeUnretainedValue(), !node.isActive else { return pointee.input.frame.pointee }
+    return node.input.frame.pointee
   }
 
   /// A node for the value at the cursor, which is left behind it.
@@ -119,7 +116,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     guard pointee.depth < RecordFormat.maximumDepth else {
       throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
     }
-    let end = try skipValue(pointee.base, pointee.cursor, end: pointee.input.frame.end)
+    let end = try skipValue(pointee.base, pointee.cursor, end: pointee.input.frame.pointee.end)
     let node = core.takeNode()
     node.takeUnretainedValue().open(self, pointee.cursor..<end, childPath)
     pointee.cursor = end
