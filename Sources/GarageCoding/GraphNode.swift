@@ -91,9 +91,9 @@ struct GraphNode {
   }
 
   @inline(__always)
-  mutating func store<T>(_ value: consuming T, _ facts: Unmanaged<TypeFacts>) {
+  mutating func store(_ value: consuming Any, _ facts: Unmanaged<TypeFacts>) {
     let (type, isClass) = facts._withUnsafeGuaranteedRef { ($0.type, $0.isClass) }
-    store(value as Any, type: type, isClass: isClass)
+    store(value, type: type, isClass: isClass)
   }
 
   private mutating func store(_ value: consuming Any, type: Any.Type, isClass: Bool) {

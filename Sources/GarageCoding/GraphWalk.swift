@@ -122,8 +122,8 @@ final class GraphWalk {
       guard let record else { return }
       do {
         var concrete = facts
-        let value = try decode(type, known, number: number, key, record, &concrete)
-        // Moved, not copied: whoever asked takes a copy from there.
+        // Into the box at once: whoever asked takes a copy from there.
+        let value: Any = try decode(type, known, number: number, key, record, &concrete)
         nodes[number].store(value, concrete)
         fills.complete(number)
         isThere = true
@@ -222,7 +222,7 @@ final class GraphWalk {
     recordDepth += 1
     defer { recordDepth -= 1 }
     let value = try decode(type, known, number: number, key, record, &concrete)
-    nodes[number].store(copy value, concrete)
+    nodes[number].store(value, concrete)
     fills.complete(number)
     return value
   }
