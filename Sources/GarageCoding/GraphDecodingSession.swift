@@ -103,19 +103,31 @@ public final class GraphDecodingSession {
   public func object<T: Decodable>(
     _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
   ) throws -> T? {
+    var found: T?
+    try visit(type, tag: tag, keyIdentifier: keyIdentifier, record: record) { found = $0 }
+    return found
+  }
+
+  /// The same, handed on to `found` without an optional around it, from which generic code copies it.
+  ///
+  /// - Throws: also what `found` throws, after which the session is as before.
+  package func visit<T: Decodable>(
+    _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, _ found: (consuming T) throws -> Void
+  ) throws {
     // Lent to the end of this call. Not in closures: in generic code each asks for the metadata of its result.
     let identifier = keyIdentifier.withUnsafeBytes { $0 }
     let record = record.withUnsafeBytes { $0 }
+    let object: T
     do {
       let facts = walk.state.pointee.types.facts(of: type).0
-      let object = try walk.root(type, facts, RecordKey(tag: tag, identifier: identifier), record)
+      object = try walk.root(type, facts, RecordKey(tag: tag, identifier: identifier), record)
       try walk.complete()
-      return object
     } catch is GraphWalk.OtherClass {
-      return nil
+      return
     } catch {
       throw walk.failed(error)
     }
+    try found(consume object)
   }
 
   /// The value of a typed key, complete with everything it refers to.

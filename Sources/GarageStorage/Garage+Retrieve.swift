@@ -148,8 +148,7 @@ extension ReadAccess {
     try garage.objectKeys.withRecordKey(tag: tag, identifier) { key in
       try transaction.withValue(for: key) { record in
         guard let record else { return }
-        let object = try session.object(type, tag: tag, keyIdentifier: identifier, record: record)
-        if let object { try found(object) }
+        try session.visit(type, tag: tag, keyIdentifier: identifier, record: record, found)
       }
     }
   }
@@ -190,8 +189,7 @@ extension ReadAccess {
         if !inOneSession { limit.resetIfReached(session, source) }
         source.countRecord(record.byteCount)
         try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) { identifier in
-          let object = try session.object(type, tag: tags[0], keyIdentifier: identifier, record: record)
-          if let object { try visit(object) }
+          try session.visit(type, tag: tags[0], keyIdentifier: identifier, record: record, visit)
         }
         return .continue
       }
