@@ -147,12 +147,11 @@ struct GraphBuilder: ~Copyable {
     if hasReferences { flags |= RecordFormat.Flag.hasReferences }
     if hasShapes { flags |= RecordFormat.Flag.hasShapes }
     if version > 0 { flags |= RecordFormat.Flag.hasVersion }
-    bytes.append(UInt8(RecordFormat.version))
-    bytes.append(flags)
-    // The checksum comes last.
-    bytes.append(number: UInt32(0))
-    bytes.append(number: UInt32(truncatingIfNeeded: time).littleEndian)
-    bytes.append(number: UInt16(truncatingIfNeeded: time >> 32).littleEndian)
+    // Version, flags, four bytes for the checksum, which comes last, and six of time: in few stores, because the
+    // checksum is slow to load what several have just written.
+    let first = UInt64(RecordFormat.version) | UInt64(flags) << 8 | time << 48
+    bytes.append(number: first.littleEndian)
+    bytes.append(number: UInt32(truncatingIfNeeded: time >> 16).littleEndian)
     if let fullIdentifier {
       bytes.append(varint: fullIdentifier.count)
       bytes.append(fullIdentifier)
@@ -233,7 +232,7 @@ struct GraphBuilder: ~Copyable {
     if facts.toOpaque() == lastFacts, let lastTags {
       known = lastTags
     } else {
-      known = .passUnretained(try facts._withUnsafeGuaranteedRef { try $0.tags() })
+      known = try facts._withUnsafeGuaranteedRef { try $0.lastingTags ?? .passUnretained($0.tags()) }
     }
     (lastFacts, lastTags, hasLastTags, lastFormerTags) = (facts.toOpaque(), known, true, -1)
     known._withUnsafeGuaranteedRef { tags in
@@ -253,9 +252,12 @@ struct GraphBuilder: ~Copyable {
   /// Notes the text of a tag that a record refers to by digest: that of the target's type, present or former.
   private mutating func note(_ digest: UInt64, of facts: Unmanaged<TypeFacts>) {
     if tags.contains(digest) { return }
-    guard let known = try? facts._withUnsafeGuaranteedRef({ try $0.tags() }) else { return }
-    let place = known.identity.digest == digest ? -1 : known.former.firstIndex { $0.digest == digest }
-    if let place { tags.note(TagPlace(tags: .passUnretained(known), place: place), digest) }
+    let known = try? facts._withUnsafeGuaranteedRef { try $0.lastingTags ?? .passUnretained($0.tags()) }
+    guard let known else { return }
+    let place = known._withUnsafeGuaranteedRef { tags in
+      tags.identity.digest == digest ? -1 : tags.former.firstIndex { $0.digest == digest }
+    }
+    if let place { tags.note(TagPlace(tags: known, place: place), digest) }
   }
 }
 

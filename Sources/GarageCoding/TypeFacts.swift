@@ -50,6 +50,8 @@ final class TypeFacts: @unchecked Sendable {
   /// The tags, made ahead for types that become references wherever they stand.
   private let referenceTags: Result<Tags, any Error>?
   private let referenceDigest: UInt64?
+  /// The same without a reference count, where there was no error: facts stay for good.
+  let lastingTags: Unmanaged<Tags>?
   /// The tags of a type that has some only as a root, once they were asked for. Kept, like the facts, for good.
   private let rootTags = Mutex<Tags?>(nil)
   /// Where `kind` is `.reference`, or a root is identified by `id`: how its identifier is written.
@@ -156,7 +158,9 @@ final class TypeFacts: @unchecked Sendable {
     }
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil
-    referenceDigest = (try? referenceTags?.get())?.identity.digest
+    let tags = try? referenceTags?.get()
+    referenceDigest = tags?.identity.digest
+    lastingTags = tags.map { .passUnretained($0) }
     (identifier, identifierError) = hasIdentity ? TypeFacts.access(identifiable, mapping, type) : (nil, nil)
   }
 
