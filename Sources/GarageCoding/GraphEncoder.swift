@@ -133,7 +133,9 @@ public final class GraphEncoder: Sendable {
       let isSyncable = facts._withUnsafeGuaranteedRef { $0.isSyncable }
       var status: SyncStatus?
       let body: UnsafeRawBufferPointer
-      switch graph.pointee.entries[number].value {
+      // Taken out meanwhile, not copied, and kept to the end: an identity may be an address.
+      let value = graph.pointee.takeValue(of: number)
+      switch value {
       case .root(let index):
         if isSyncable { status = rootStatus(index, facts.takeUnretainedValue()) }
         body = try rootBody(index)
@@ -143,6 +145,7 @@ public final class GraphEncoder: Sendable {
       case .none: continue
       }
       try builder.pointee.addRecord(of: number, body, status, graph)
+      graph.pointee.entries[number].value = consume value
     }
     return builder.pointee.finish(rootCount: rootCount)
   }

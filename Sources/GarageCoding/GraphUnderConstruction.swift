@@ -219,6 +219,14 @@ struct GraphUnderConstruction: ~Copyable {
     return number
   }
 
+  /// Takes the value out of an entry.
+  @inline(__always)
+  func takeValue(of number: Int) -> GraphEntry.Value {
+    var value = GraphEntry.Value.none
+    swap(&value, &entries[number].value)
+    return value
+  }
+
   /// Takes the next entry to encode. Its children are one level farther from the roots.
   @inline(__always)
   mutating func beginNext() -> Int? {

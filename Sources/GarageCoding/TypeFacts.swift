@@ -55,7 +55,7 @@ final class TypeFacts: @unchecked Sendable {
   /// The tags of a type that has some only as a root, once they were asked for. Kept, like the facts, for good.
   private let rootTags = Mutex<Tags?>(nil)
   /// Where `kind` is `.reference`, or a root is identified by `id`: how its identifier is written.
-  private let identifier: IdentifierAccess?
+  private let identifier: Unmanaged<IdentifierAccess>?
   /// Why there is none, where the type's `id` is of no use.
   private let identifierError: (any Error)?
   let isClass: Bool
@@ -161,7 +161,10 @@ final class TypeFacts: @unchecked Sendable {
     let tags = try? referenceTags?.get()
     referenceDigest = tags?.identity.digest
     lastingTags = tags.map { .passUnretained($0) }
-    (identifier, identifierError) = hasIdentity ? TypeFacts.access(identifiable, mapping, type) : (nil, nil)
+    let (access, error) = hasIdentity ? TypeFacts.access(identifiable, mapping, type) : (nil, nil)
+    // Kept, like the facts, for good.
+    identifier = access.map { .passRetained($0) }
+    identifierError = error
   }
 
   private static func access(
@@ -226,13 +229,13 @@ final class TypeFacts: @unchecked Sendable {
   func writeIdentifier(of address: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
     writer.removeAll()
     guard let identifier else { throw identifierError ?? GraphCodingError.missingConformance(type: name) }
-    try identifier.write(address, &writer)
+    try identifier._withUnsafeGuaranteedRef { try $0.write(address, &writer) }
   }
 
   /// Whether the identifier of the value at `address` is sure to be this one.
   @inline(__always)
   func isSurely(_ wanted: UnsafeRawBufferPointer, at address: UnsafeRawPointer) -> Bool {
-    identifier?.isSurely(wanted, address) ?? false
+    identifier?._withUnsafeGuaranteedRef { $0.isSurely(wanted, address) } ?? false
   }
 
   /// The type of the `id`; nil where there is none.
@@ -240,7 +243,7 @@ final class TypeFacts: @unchecked Sendable {
   /// - Throws: ``GraphCodingError`` where it is of no use.
   func identifierType() throws -> Any.Type? {
     if let identifierError { throw identifierError }
-    return identifier?.idType
+    return identifier?._withUnsafeGuaranteedRef { $0.idType }
   }
 
   private static func scalarKind(_ type: Any.Type) -> ValueKind? {
