@@ -46,13 +46,16 @@ public final class GraphEncoder: Sendable {
   public func encode<T: Encodable>(
     _ roots: [T], dates: DateEncodingStrategy = .deferredToDate
   ) throws -> EncodedGraph {
-    try EncodingCore.withCore(userInfo: userInfo) { core in
-      core.setDateStrategy(dates)
-      core.graph.pointee.reserve(roots.count)
-      for index in roots.indices { try core.enqueueRoot(roots[index], .root(index)) }
-      return try encodeRecords(
-        core, rootCount: core.graph.pointee.entries.count, status: { $1.syncStatus(of: roots[$0]) }
-      ) { try core.body(of: roots[$0]) }
+    // From where they stand in their array.
+    try roots.withUnsafeBufferPointer { roots in
+      try EncodingCore.withCore(userInfo: userInfo) { core in
+        core.setDateStrategy(dates)
+        core.graph.pointee.reserve(roots.count)
+        for index in roots.indices { try roots.lent(index).pointee.enqueueAsRoot(index, core) }
+        return try encodeRecords(
+          core, rootCount: core.graph.pointee.entries.count, status: { roots.lent($0).pointee.syncStatus($1) }
+        ) { try roots.lent($0).pointee.body(core) }
+      }
     }
   }
 

@@ -113,12 +113,12 @@ final class TypeFacts: @unchecked Sendable {
 
   private final class TypedAccess<T: Identifiable>: IdentifierAccess, @unchecked Sendable {
     override func write(_ value: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
-      let id = value.assumingMemoryBound(to: Lent<T>.self).pointee.value.id
+      let id = value.lent(T.self).pointee.identifier()
       try withUnsafePointer(to: id) { try plan.write(at: $0, to: &writer, canonical: canonicalBytes) }
     }
 
     override func isSurely(_ identifier: UnsafeRawBufferPointer, _ value: UnsafeRawPointer) -> Bool {
-      let id = value.assumingMemoryBound(to: Lent<T>.self).pointee.value.id
+      let id = value.lent(T.self).pointee.identifier()
       return withUnsafePointer(to: id) { plan.isSurely(identifier, at: $0) }
     }
   }
@@ -337,10 +337,4 @@ struct TypeFactsCache {
     slot.pointee = Slot(type: address, facts: facts, kind: kind)
     return (facts, kind)
   }
-}
-
-/// A value at an address, seen through a type that cannot be copied: asking it for a property lends it, where asking
-/// a copyable one would copy all of it and count each of its references.
-struct Lent<T>: ~Copyable {
-  let value: T
 }

@@ -1,0 +1,34 @@
+/// A value at an address, seen through a type that cannot be copied. What its methods hand on they hand on from where it
+/// stands; `pointee` of a copyable type would be copied first, in generic code also to ask it for a property, and each
+/// of its references counted up and down again.
+struct Lent<Value>: ~Copyable {
+  private let value: Value
+}
+
+extension UnsafeRawPointer {
+  /// The value of that type at this address.
+  @inline(__always)
+  func lent<Value>(_ type: Value.Type) -> UnsafePointer<Lent<Value>> { assumingMemoryBound(to: Lent<Value>.self) }
+}
+
+extension UnsafeBufferPointer {
+  /// An element where it stands.
+  @inline(__always)
+  func lent(_ index: Int) -> UnsafePointer<Lent<Element>> {
+    UnsafeRawPointer(baseAddress.unsafelyUnwrapped + index).lent(Element.self)
+  }
+}
+
+extension Lent where Value: Identifiable {
+  borrowing func identifier() -> Value.ID { value.id }
+}
+
+extension Lent where Value: Encodable {
+  borrowing func enqueueAsRoot(_ index: Int, _ core: EncodingCore) throws {
+    try core.enqueueRoot(value, .root(index))
+  }
+
+  borrowing func body(_ core: EncodingCore) throws -> UnsafeRawBufferPointer { try core.body(of: value) }
+
+  borrowing func syncStatus(_ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: value) }
+}
