@@ -89,7 +89,7 @@ extension GraphEncoder {
       let facts = core.state.pointee.types.facts(of: type).0
       let root = ForeignRoot(value: value, hints: hints)
       identity.identifier.bytes.withUnsafeBytes {
-        _ = core.graph.pointee.enqueue(tag: identity.tag, $0, .root(0), facts, level: 0)
+        _ = core.graph.pointee.enqueue(tag: identity.tag, $0, .root(0), facts)
       }
       return try encodeRecords(
         core, rootCount: 1, time: 0, including: { $0 == 0 }, status: { _, _ in syncStatus }

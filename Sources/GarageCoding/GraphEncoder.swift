@@ -136,24 +136,27 @@ public final class GraphEncoder: Sendable {
       let isSyncable = facts._withUnsafeGuaranteedRef { $0.isSyncable }
       var status: SyncStatus?
       let body: UnsafeRawBufferPointer
-      // Taken out meanwhile, not copied, and kept to the end: an identity may be an address.
-      let value = graph.pointee.takeValue(of: number)
-      switch value {
+      switch graph.pointee.entries[number].value {
       case .root(let index):
         if isSyncable { status = rootStatus(index, facts.takeUnretainedValue()) }
         body = try rootBody(index)
       case .object(let object):
-        if isSyncable { status = self.status(of: object, facts.takeUnretainedValue()) }
-        body = try core.body(of: object)
+        (body, status) = try encode(object, as: object.type, isSyncable ? facts : nil, core)
       case .none: continue
       }
       try builder.pointee.addRecord(of: number, body, status, graph)
-      graph.pointee.entries[number].value = consume value
     }
     return builder.pointee.finish(rootCount: rootCount)
   }
 
-  private func status(of object: some Encodable, _ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: object) }
+  /// - Parameter syncable: what is known of its type, where that has a sync status.
+  private func encode<T: Encodable>(
+    _ object: KeptObject, as type: T.Type, _ syncable: Unmanaged<TypeFacts>?, _ core: EncodingCore
+  ) throws -> (UnsafeRawBufferPointer, SyncStatus?) {
+    let object = object.address.assumingMemoryBound(to: T.self)
+    let status = syncable.flatMap { $0.takeUnretainedValue().syncStatus(of: object.pointee) }
+    return (try core.body(of: object.pointee), status)
+  }
 
   /// The identity under which `value` would be parked as a root.
   ///
@@ -170,7 +173,7 @@ public final class GraphEncoder: Sendable {
 extension EncodingCore {
   func enqueueRoot<T: Encodable>(_ root: T, _ value: GraphEntry.Value) throws {
     let (tag, facts) = try writeIdentity(ofRoot: root)
-    _ = graph.pointee.enqueue(tag: tag, identifierWriter.pointee.bytes, value, facts, level: 0)
+    _ = graph.pointee.enqueue(tag: tag, identifierWriter.pointee.bytes, value, facts)
   }
 
   /// Writes the identifier of a root into ``identifierWriter``; returns the digest of its identity space's tag.

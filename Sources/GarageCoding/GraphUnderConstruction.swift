@@ -12,6 +12,7 @@ struct GraphUnderConstruction: ~Copyable {
   /// What the graph holds. The identity with number n is that of entry n.
   private(set) var entries = PlainStack<GraphEntry>()
   private(set) var identities = IdentityTable()
+  private var objects = ObjectArena()
   /// The entries that have a value to encode, in the order of their distance from the roots.
   private var queue = PlainStack<Int>()
   private var nextInQueue = 0
@@ -66,6 +67,7 @@ struct GraphUnderConstruction: ~Copyable {
   }
 
   mutating func forget() {
+    objects.removeAll()
     entries.removeAll(keeping: 4096)
     identities.removeAll()
     queue.removeAll(keeping: 4096)
@@ -142,7 +144,7 @@ struct GraphUnderConstruction: ~Copyable {
   private mutating func enterLoneRoot(_ root: (tag: UInt64, facts: Unmanaged<TypeFacts>)) {
     loneRoot = nil
     loneRootCount = 1
-    _ = enqueue(tag: root.tag, UnsafeRawBufferPointer(loneIdentifier.all), .root(0), root.facts, level: 0)
+    _ = enqueue(tag: root.tag, UnsafeRawBufferPointer(loneIdentifier.all), .root(0), root.facts)
     _ = beginNext()
   }
 
@@ -172,24 +174,50 @@ struct GraphUnderConstruction: ~Copyable {
 
   // MARK: - Objects
 
-  /// Queues an object for encoding, where the graph does not hold its identity yet, and returns its entry.
-  ///
-  /// Of several values of one identity the one nearest a root stays, at equal distance the later one.
-  ///
-  /// - Parameter value: asked for only where the entry takes it: a copy of a struct costs a retain for each field.
+  /// Queues a root for encoding, where the graph does not hold its identity yet, and returns its entry.
   @inline(__always)
   mutating func enqueue(
-    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: @autoclosure () -> GraphEntry.Value,
-    _ facts: Unmanaged<TypeFacts>, level: Int
+    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: GraphEntry.Value, _ facts: Unmanaged<TypeFacts>
   ) -> Int {
     let (number, isNew) = identities.insert(tag: tag, identifier)
     if isNew {
-      entries.append(GraphEntry(value: value(), facts: facts, level: level))
-      queue.append(number)
-    } else if entries[number].level >= level, !entries[number].isEncoded {
-      replace(number, value(), facts, level: level)
+      append(number, value, facts, level: 0)
+    } else if isReplaceable(number, level: 0) {
+      replace(number, value, facts, level: 0)
     }
     return number
+  }
+
+  /// Queues a child of the record under construction in the same way.
+  @inline(__always)
+  mutating func enqueueChild<T: Encodable>(
+    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: T, _ facts: Unmanaged<TypeFacts>
+  ) -> Int {
+    if let loneRoot { enterLoneRoot(loneRoot) }
+    let level = currentLevel + 1
+    let (number, isNew) = identities.insert(tag: tag, identifier)
+    // Kept only where the entry takes it: a copy of a struct costs a retain for each field.
+    if isNew {
+      append(number, .object(objects.keep(value)), facts, level: level)
+    } else if isReplaceable(number, level: level) {
+      replace(number, .object(objects.keep(value)), facts, level: level)
+    }
+    return number
+  }
+
+  @inline(__always)
+  private mutating func append(
+    _ number: Int, _ value: GraphEntry.Value, _ facts: Unmanaged<TypeFacts>, level: Int
+  ) {
+    entries.append(GraphEntry(value: value, facts: facts, level: level))
+    queue.append(number)
+  }
+
+  /// Whether another value takes the place of an entry's: of several values of one identity the one nearest a root
+  /// stays, at equal distance the later one.
+  @inline(__always)
+  private func isReplaceable(_ number: Int, level: Int) -> Bool {
+    entries[number].level >= level && !entries[number].isEncoded
   }
 
   @inline(never)
@@ -201,15 +229,6 @@ struct GraphUnderConstruction: ~Copyable {
     entries[number].facts = facts
   }
 
-  /// Queues a child of the record under construction.
-  @inline(__always)
-  mutating func enqueueChild<T: Encodable>(
-    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: T, _ facts: Unmanaged<TypeFacts>
-  ) -> Int {
-    if let loneRoot { enterLoneRoot(loneRoot) }
-    return enqueue(tag: tag, identifier, .object(value), facts, level: currentLevel + 1)
-  }
-
   /// Notes an identity that this record names without an object to encode: that of a `Reference`.
   mutating func noteIdentity(_ identity: RecordIdentity, _ facts: Unmanaged<TypeFacts>) -> Int {
     if let loneRoot { enterLoneRoot(loneRoot) }
@@ -217,14 +236,6 @@ struct GraphUnderConstruction: ~Copyable {
     // Farther than any object, so that a value of that identity, should one come, takes its place.
     if isNew { entries.append(GraphEntry(value: .none, facts: facts, level: .max)) }
     return number
-  }
-
-  /// Takes the value out of an entry.
-  @inline(__always)
-  func takeValue(of number: Int) -> GraphEntry.Value {
-    var value = GraphEntry.Value.none
-    swap(&value, &entries[number].value)
-    return value
   }
 
   /// Takes the next entry to encode. Its children are one level farther from the roots.
@@ -240,11 +251,11 @@ struct GraphUnderConstruction: ~Copyable {
   }
 }
 
-/// An object of a graph: waiting to be encoded, or encoded and kept alive until the end.
+/// An object of a graph: waiting to be encoded, or encoded.
 struct GraphEntry {
   /// What there is to encode.
   enum Value {
-    case object(any Encodable)
+    case object(KeptObject)
     /// One of the roots, which their caller keeps, by its place.
     case root(Int)
     /// Nothing: the graph only names the identity.
