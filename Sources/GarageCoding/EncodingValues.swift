@@ -154,7 +154,12 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .unordered: try writeUnordered(value)
     case .own: try writeOwn(value)
     case .date: try writeDate(value)
-    default: try writeInline(value)
+    default:
+      if let elements = facts._withUnsafeGuaranteedRef({ $0.encodableElements }) {
+        try writeElements(of: value, elements)
+      } else {
+        try writeInline(value)
+      }
     }
   }
 

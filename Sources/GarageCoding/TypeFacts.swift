@@ -70,6 +70,9 @@ final class TypeFacts: @unchecked Sendable {
   /// Whether values have a sync status.
   let isSyncable: Bool
   let syncStatusAccess: SyncStatusAccess?
+  /// Where it is an array that stands in records as it does anywhere.
+  let encodableElements: (any EncodableElements.Type)?
+  let decodableElements: (any DecodableElements.Type)?
   /// The type as a metatype to decode by, where it is `Decodable`.
   let decodable: (any Decodable.Type)?
 
@@ -156,6 +159,8 @@ final class TypeFacts: @unchecked Sendable {
     } else {
       kind = evolution == nil && !isSyncable ? .plain : .prefixed
     }
+    encodableElements = kind == .plain ? type as? any EncodableElements.Type : nil
+    decodableElements = kind == .plain ? type as? any DecodableElements.Type : nil
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil
     let tags = try? referenceTags?.get()
