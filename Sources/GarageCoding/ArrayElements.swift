@@ -14,7 +14,7 @@ extension Array: EncodableElements where Element: Encodable {
         try state.requestArray()
         for index in elements.indices {
           try state.beginElement(serial: serial)
-          try state.writeElement(elements[index])
+          try elements.lent(index).pointee.writeElement(to: state)
         }
       }
     }

@@ -153,9 +153,10 @@ public final class GraphEncoder: Sendable {
   private func encode<T: Encodable>(
     _ object: KeptObject, as type: T.Type, _ syncable: Unmanaged<TypeFacts>?, _ core: EncodingCore
   ) throws -> (UnsafeRawBufferPointer, SyncStatus?) {
-    let object = object.address.assumingMemoryBound(to: T.self)
-    let status = syncable.flatMap { $0.takeUnretainedValue().syncStatus(of: object.pointee) }
-    return (try core.body(of: object.pointee), status)
+    let object = object.address.lent(type)
+    var status: SyncStatus?
+    if let syncable { status = object.pointee.syncStatus(syncable.takeUnretainedValue()) }
+    return (try object.pointee.body(core), status)
   }
 
   /// The identity under which `value` would be parked as a root.

@@ -1,6 +1,7 @@
 /// A value at an address, seen through a type that cannot be copied. What its methods hand on they hand on from where it
 /// stands; `pointee` of a copyable type would be copied first, in generic code also to ask it for a property, and each
-/// of its references counted up and down again.
+/// of its references counted up and down again. The methods are inlined, because a call would ask for the metadata of
+/// this type each time.
 struct Lent<Value>: ~Copyable {
   private let value: Value
 }
@@ -20,15 +21,22 @@ extension UnsafeBufferPointer {
 }
 
 extension Lent where Value: Identifiable {
+  @inline(__always)
   borrowing func identifier() -> Value.ID { value.id }
 }
 
 extension Lent where Value: Encodable {
+  @inline(__always)
   borrowing func enqueueAsRoot(_ index: Int, _ core: EncodingCore) throws {
     try core.enqueueRoot(value, .root(index))
   }
 
+  @inline(__always)
   borrowing func body(_ core: EncodingCore) throws -> UnsafeRawBufferPointer { try core.body(of: value) }
 
+  @inline(__always)
+  borrowing func writeElement(to state: EncoderPointer) throws { try state.writeElement(value) }
+
+  @inline(__always)
   borrowing func syncStatus(_ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: value) }
 }
