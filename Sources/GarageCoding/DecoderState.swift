@@ -13,7 +13,7 @@ struct DecoderState {
   var depth = 0
   /// The open frames of all records that are being decoded, but for those that inputs keep themselves.
   var frames = PlaceStack<DecodingFrame>()
-  let types = TypeFactsCache()
+  let types = TypeFactsCache(ofEncoder: false)
   let boxes = ContainerBoxes()
   /// Room for one value of a plain type, on its way from a function that is not generic.
   let scratch: UnsafeMutableRawPointer

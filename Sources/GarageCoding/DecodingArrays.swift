@@ -68,12 +68,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func readAny<T: Decodable>(_ type: T.Type) throws -> T {
     let (facts, kind) = pointee.types.facts(of: T.self)
     if kind.isScalar || kind == .own { return try readSpecial(type, kind) }
-    if kind == .plain, pointee.cursor != pointee.record.wrappedOffset, try !isMarked() {
-      if let elements = facts._withUnsafeGuaranteedRef({ $0.decodableElements }) {
-        return try readElements(type, elements)
-      }
-      return try readInline(type)
-    }
+    if kind == .plain, pointee.cursor != pointee.record.wrappedOffset, try !isMarked() { return try readInline(type) }
     if kind == .reference, try isReference() { return try readObject(type, facts) }
     return try readRare(type, facts, kind)
   }

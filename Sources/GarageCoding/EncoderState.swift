@@ -24,7 +24,7 @@ struct EncoderState {
   /// The frames that are open, outermost first, but for those that outputs keep themselves.
   var frames = PlaceStack<EncodingFrame>()
   let graph: UnsafeMutablePointer<GraphUnderConstruction>
-  let types = TypeFactsCache()
+  let types = TypeFactsCache(ofEncoder: true)
   let boxes = ContainerBoxes()
   let core: Unmanaged<EncodingCore>
 }

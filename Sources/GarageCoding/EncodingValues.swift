@@ -125,7 +125,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .url: return try write(url: value.assumingMemoryBound(to: URL.self).pointee)
     case .decimal: try write(decimal: value.load(as: Decimal.self))
     case .dates where pointee.hasDateStrategy: return false
-    case .plain, .prefixed, .unordered, .own, .reference, .interned: return false
+    case .plain, .prefixed, .unordered, .own, .reference, .interned, .elements: return false
     default: try writePacked(at: value, kind)
     }
     return true
@@ -154,12 +154,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .unordered: try writeUnordered(value)
     case .own: try writeOwn(value)
     case .date: try writeDate(value)
-    default:
-      if let elements = facts._withUnsafeGuaranteedRef({ $0.encodableElements }) {
-        try writeElements(of: value, elements)
-      } else {
-        try writeInline(value)
-      }
+    case .elements: try writeElements(of: value, facts)
+    default: try writeInline(value)
     }
   }
 

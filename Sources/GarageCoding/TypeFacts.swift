@@ -28,6 +28,8 @@ enum ValueKind: UInt8 {
   case reference
   /// A value that is stored once by digest.
   case interned
+  /// For an encoder alone, which writes its elements: an array that is `plain` to a decoder.
+  case elements
 
   /// Whether values of the kind have neither parts with a tag nor an identity.
   @inline(__always)
@@ -72,7 +74,6 @@ final class TypeFacts: @unchecked Sendable {
   let syncStatusAccess: SyncStatusAccess?
   /// Where it is an array that stands in records as it does anywhere.
   let encodableElements: (any EncodableElements.Type)?
-  let decodableElements: (any DecodableElements.Type)?
   /// The type as a metatype to decode by, where it is `Decodable`.
   let decodable: (any Decodable.Type)?
 
@@ -160,7 +161,6 @@ final class TypeFacts: @unchecked Sendable {
       kind = evolution == nil && !isSyncable ? .plain : .prefixed
     }
     encodableElements = kind == .plain ? type as? any EncodableElements.Type : nil
-    decodableElements = kind == .plain ? type as? any DecodableElements.Type : nil
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil
     let tags = try? referenceTags?.get()
@@ -311,8 +311,10 @@ struct TypeFactsCache {
   }
   private static let slotCount = 256
   private let slots: UnsafeMutablePointer<Slot>
+  private let isOfEncoder: Bool
 
-  init() {
+  init(ofEncoder isOfEncoder: Bool) {
+    self.isOfEncoder = isOfEncoder
     slots = .allocate(capacity: TypeFactsCache.slotCount)
     slots.initialize(repeating: Slot(), count: TypeFactsCache.slotCount)
   }
@@ -338,7 +340,9 @@ struct TypeFactsCache {
     _ slot: UnsafeMutablePointer<Slot>, _ address: UnsafeRawPointer, _ type: Any.Type
   ) -> (Unmanaged<TypeFacts>, ValueKind) {
     let facts = TypeFacts.of(type)
-    let kind = facts.takeUnretainedValue().kind
+    let kind = facts._withUnsafeGuaranteedRef { known in
+      isOfEncoder && known.encodableElements != nil ? .elements : known.kind
+    }
     slot.pointee = Slot(type: address, facts: facts, kind: kind)
     return (facts, kind)
   }
