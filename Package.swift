@@ -64,7 +64,8 @@ let package = Package(
     // The graph coder and the front door.
     .target(name: "GarageCoding", dependencies: ["CGarage"], swiftSettings: settings),
     .target(
-      name: "GarageStorage", dependencies: ["CGarage", "GarageCoding", "GarageDriver"], swiftSettings: settings),
+      name: "GarageStorage", dependencies: ["CGarage", "GarageCoding", "GarageDriver"],
+      swiftSettings: settings),
 
     // For people who come from elsewhere.
     .target(

@@ -42,7 +42,8 @@ func unknownTag(_ tag: UInt8, _ offset: Int) -> DamagedBody {
 }
 
 /// How many bytes follow a tag below 0x40.
-private func payloadByteCount(_ tag: UInt8, _ base: UnsafeRawPointer, _ offset: Int, _ end: Int) throws -> Int {
+private func payloadByteCount(_ tag: UInt8, _ base: UnsafeRawPointer, _ offset: Int, _ end: Int) throws -> Int
+{
   switch tag {
   case BodyTag.absent, BodyTag.null, BodyTag.false, BodyTag.true: 0
   case BodyTag.int8, BodyTag.reference8: 1
@@ -155,6 +156,8 @@ func readHeader(
   } else {
     return nil
   }
-  guard header.end <= end else { throw DamagedBody(reason: "a container goes beyond the end", offset: offset) }
+  guard header.end <= end else {
+    throw DamagedBody(reason: "a container goes beyond the end", offset: offset)
+  }
   return header
 }

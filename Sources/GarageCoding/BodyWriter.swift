@@ -105,7 +105,9 @@ struct BodyWriter {
         guard let value = value(element) else { return false }
         packed.append(value)
       }
-      try withUnsafePointer(to: packed) { try state.writePacked(at: UnsafeRawPointer($0), state.pointee.types.facts(of: [T].self).1) }
+      try withUnsafePointer(to: packed) {
+        try state.writePacked(at: UnsafeRawPointer($0), state.pointee.types.facts(of: [T].self).1)
+      }
       return true
     }
     switch elements.first {

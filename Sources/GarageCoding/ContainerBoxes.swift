@@ -48,7 +48,9 @@ struct ContainerBoxes {
   private struct Handing<Container> {
     let container: (UnsafeMutablePointer<Box>) -> Container
 
-    static func allocate(_ container: @escaping (UnsafeMutablePointer<Box>) -> Container) -> UnsafeMutableRawPointer {
+    static func allocate(_ container: @escaping (UnsafeMutablePointer<Box>) -> Container)
+      -> UnsafeMutableRawPointer
+    {
       let memory = UnsafeMutablePointer<Handing>.allocate(capacity: 1)
       memory.initialize(to: Handing(container: container))
       return UnsafeMutableRawPointer(memory)
@@ -56,8 +58,12 @@ struct ContainerBoxes {
   }
 
   init() {
-    encoding = Handing.allocate { unsafeBitCast($0.pointee.instance, to: KeyedEncodingContainer<PlainKey>.self) }
-    decoding = Handing.allocate { unsafeBitCast($0.pointee.instance, to: KeyedDecodingContainer<PlainKey>.self) }
+    encoding = Handing.allocate {
+      unsafeBitCast($0.pointee.instance, to: KeyedEncodingContainer<PlainKey>.self)
+    }
+    decoding = Handing.allocate {
+      unsafeBitCast($0.pointee.instance, to: KeyedDecodingContainer<PlainKey>.self)
+    }
     lines = .allocate(capacity: ContainerBoxes.lineCount)
     lines.initialize(repeating: CacheLine(), count: ContainerBoxes.lineCount)
     slots = .allocate(capacity: 1)
@@ -76,7 +82,8 @@ struct ContainerBoxes {
     let slot = slot(type)
     if let box = unusedBox(slot) {
       box.pointee.binding.pointee = serial
-      return encoding.assumingMemoryBound(to: Handing<KeyedEncodingContainer<Key>>.self).pointee.container(box)
+      return encoding.assumingMemoryBound(to: Handing<KeyedEncodingContainer<Key>>.self).pointee.container(
+        box)
     }
     guard let binding = newBinding(slot, serial, size: MemoryLayout<KeyedEncodingContainer<Key>>.size) else {
       return KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, serial: serial, node: nil))
@@ -94,7 +101,8 @@ struct ContainerBoxes {
     let slot = slot(type)
     if let box = unusedBox(slot) {
       box.pointee.binding.pointee = serial
-      return decoding.assumingMemoryBound(to: Handing<KeyedDecodingContainer<Key>>.self).pointee.container(box)
+      return decoding.assumingMemoryBound(to: Handing<KeyedDecodingContainer<Key>>.self).pointee.container(
+        box)
     }
     guard let binding = newBinding(slot, serial, size: MemoryLayout<KeyedDecodingContainer<Key>>.size) else {
       return KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, serial: serial, node: nil))
@@ -123,7 +131,9 @@ struct ContainerBoxes {
   private func newBinding(
     _ slot: UnsafeMutablePointer<Slot>, _ serial: UInt64, size: Int
   ) -> UnsafeMutablePointer<UInt64>? {
-    guard slot.pointee.count < ContainerBoxes.boxLimit, size == MemoryLayout<AnyContainer>.size else { return nil }
+    guard slot.pointee.count < ContainerBoxes.boxLimit, size == MemoryLayout<AnyContainer>.size else {
+      return nil
+    }
     let binding = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
     binding.initialize(to: serial)
     return binding

@@ -57,7 +57,9 @@ struct ShapeCache {
       let line = lines[Int(truncatingIfNeeded: digest) & (ShapeCache.lineCount &- 1)]
       return line.digest == digest ? line.shape : nil
     }
-    nonmutating set { lines[Int(truncatingIfNeeded: digest) & (ShapeCache.lineCount &- 1)] = (digest, newValue) }
+    nonmutating set {
+      lines[Int(truncatingIfNeeded: digest) & (ShapeCache.lineCount &- 1)] = (digest, newValue)
+    }
   }
 }
 
@@ -148,7 +150,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     pointee.depth &+= 1
     let serial = nextSerial()
     pushFrame(
-      DecodingFrame(serial: serial, start: start, end: end, valueEnd: end, indexBase: pointee.input.offsets.count,
+      DecodingFrame(
+        serial: serial, start: start, end: end, valueEnd: end, indexBase: pointee.input.offsets.count,
         outer: pointee.input.frame))
     return serial
   }
@@ -228,8 +231,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
         text = shape.keys[frame.current]
       } else {
         var at = frame.currentKey
-        guard let length = try? readVarint(pointee.base, &at, end: frame.end), length <= frame.end - at else { return nil }
-        text = String(decoding: UnsafeRawBufferPointer(start: pointee.base + at, count: length), as: UTF8.self)
+        guard let length = try? readVarint(pointee.base, &at, end: frame.end), length <= frame.end - at else {
+          return nil
+        }
+        text = String(
+          decoding: UnsafeRawBufferPointer(start: pointee.base + at, count: length), as: UTF8.self)
       }
       let known = frame.keys?.pointee.table.takeUnretainedValue().keys ?? []
       return known.first { $0?.stringValue == text } ?? PlainKey(stringValue: text)

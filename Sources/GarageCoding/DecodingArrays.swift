@@ -53,7 +53,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
         type,
         DecodingError.Context(
           codingPath: codingPath + [PlainKey(intValue: index)],
-          debugDescription: "The array has \(pointee.input.frame.pointee.count) elements; another was asked for."))
+          debugDescription:
+            "The array has \(pointee.input.frame.pointee.count) elements; another was asked for."))
     }
     pointee.input.frame.pointee.current = index
     pointee.cursor = pointee.input.frame.pointee.nextOffset
@@ -68,7 +69,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func readAny<T: Decodable>(_ type: T.Type) throws -> T {
     let (facts, kind) = pointee.types.facts(of: T.self)
     if kind.isScalar || kind == .own { return try readSpecial(type, kind) }
-    if kind == .plain, pointee.cursor != pointee.record.wrappedOffset, try !isMarked() { return try readInline(type) }
+    if kind == .plain, pointee.cursor != pointee.record.wrappedOffset, try !isMarked() {
+      return try readInline(type)
+    }
     if kind == .reference, try isReference() { return try readObject(type, facts) }
     return try readRare(type, facts, kind)
   }
@@ -76,10 +79,14 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// The same for what is no plain value. Apart, because a generic function that has an optional of its type
   /// asks for the optional's metadata each time, whatever happens then.
   @inline(never)
-  private func readRare<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T {
+  private func readRare<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws
+    -> T
+  {
     if kind == .prefixed { return try readSpecial(type, kind) }
     if try isMarked() { return try readMarked(type, facts, kind) }
-    if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
+    if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) {
+      return object
+    }
     if kind == .reference, let object = try readForeign(type, facts) { return object }
     return try kind == .plain ? readInline(type) : readStanding(type, facts)
   }
@@ -91,7 +98,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     switch kind {
     case .plain, .unordered, .reference, .interned:
       if try isMarked() { return try findMarked(type, facts, kind) }
-      if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) { return object }
+      if pointee.cursor == pointee.record.wrappedOffset, let object = try readWrapped(type, facts, kind) {
+        return object
+      }
       if kind == .reference, let object = try findForeign(type, facts) { return object }
       return try kind == .plain ? readInline(type) : readStanding(type, facts)
     case .prefixed where try isMarked(): return try findMarked(type, facts, kind)
@@ -125,7 +134,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func readWithSyncStatus<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>) throws -> T {
     let known = facts.takeUnretainedValue()
     guard known.isSyncable else { return try readStanding(type, facts) }
-    let stored = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.pointee.end))
+    let stored = Int(
+      try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.pointee.end))
     guard let status = SyncStatus(rawValue: stored) else {
       throw DamagedBody(reason: "there is no sync status \(stored)", offset: pointee.cursor)
     }
@@ -135,10 +145,14 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     return value
   }
 
-  private func readReferenced<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T {
+  private func readReferenced<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind)
+    throws -> T
+  {
     // An optional element is nil where the record is gone. T is that optional: the cast changes nothing.
     if kind == .plain || kind == .prefixed, let optional = type as? any OptionalDecodable.Type {
-      func read<O: OptionalDecodable>(_: O.Type) throws -> T { unsafeBitCast(try O.readTarget(self), to: T.self) }
+      func read<O: OptionalDecodable>(_: O.Type) throws -> T {
+        unsafeBitCast(try O.readTarget(self), to: T.self)
+      }
       return try read(optional)
     }
     return try readObject(type, facts)
@@ -161,7 +175,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   ) throws -> T? {
     if kind == .plain || kind == .prefixed, let optional = type as? any OptionalDecodable.Type {
       // An optional element is nil where the record is gone. T is that optional: the cast changes nothing.
-      func read<O: OptionalDecodable>(_: O.Type) throws -> T { unsafeBitCast(try O.readTarget(self), to: T.self) }
+      func read<O: OptionalDecodable>(_: O.Type) throws -> T {
+        unsafeBitCast(try O.readTarget(self), to: T.self)
+      }
       return try read(optional)
     }
     return try graph.object(type, facts, number(ofReference: try readReferenceIndex()))
@@ -170,7 +186,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// The value at the cursor is a whole record that a reference named, and what was asked for first was no object
   /// but something around one: what a single value container holds is the object itself, shared as any other.
   @inline(never)
-  private func readWrapped<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind) throws -> T? {
+  private func readWrapped<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ kind: ValueKind)
+    throws -> T?
+  {
     let wanted: ValueKind = pointee.record.isDigest ? .interned : .reference
     return kind == wanted ? try graph.object(type, facts, pointee.record.number) : nil
   }
@@ -277,10 +295,12 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       index = Int(tag & 0x1F)
       pointee.cursor += 1
     case BodyTag.reference8:
-      index = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.pointee.end))
+      index = Int(
+        try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.pointee.end))
       pointee.cursor += 2
     case BodyTag.reference32:
-      index = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 4, end: pointee.input.frame.pointee.end))
+      index = Int(
+        try loadNumber(pointee.base, pointee.cursor + 1, width: 4, end: pointee.input.frame.pointee.end))
       pointee.cursor += 5
     default: throw unknownTag(tag, pointee.cursor)
     }
@@ -316,7 +336,9 @@ private protocol OptionalDecodable {
 }
 
 extension Optional: OptionalDecodable where Wrapped: Decodable {
-  fileprivate static func readTarget(_ state: DecoderPointer) throws -> Wrapped? { try state.readTarget(Wrapped.self) }
+  fileprivate static func readTarget(_ state: DecoderPointer) throws -> Wrapped? {
+    try state.readTarget(Wrapped.self)
+  }
 }
 
 /// A type of this module whose property may be missing from a record.

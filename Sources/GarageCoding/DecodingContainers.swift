@@ -344,7 +344,9 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   func superDecoder() throws -> any Decoder {
     try inside {
-      guard state.pointee.input.frame.pointee.serial == serial else { throw state.staleContainer([PlainKey.super], serial) }
+      guard state.pointee.input.frame.pointee.serial == serial else {
+        throw state.staleContainer([PlainKey.super], serial)
+      }
       guard try state.findText(PlainKey.super.stringValue) else {
         if let value = try state.missingValue(PlainKey.super) {
           return state.decoder(state.makeNode(value, PlainKey.super))

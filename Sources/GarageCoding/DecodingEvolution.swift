@@ -96,7 +96,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     pushFrame(
       DecodingFrame(
         serial: nextSerial(), kind: .map, start: map.lowerBound, end: header.end, valueEnd: header.end,
-        content: header.content, current: 0, currentKey: header.content, indexBase: pointee.input.offsets.count,
+        content: header.content, current: 0, currentKey: header.content,
+        indexBase: pointee.input.offsets.count,
         outer: pointee.input.frame))
     pointee.cursor = content + length
     defer {
@@ -158,7 +159,9 @@ extension GraphWalk {
   /// Reads a record of a type that evolves, or of one that did, by `body`, which finds it in the form of the type's
   /// present version.
   @inline(never)
-  func readEvolved<R>(_ facts: TypeFacts, _ parsed: ParsedRecord, _ key: RecordKey, _ body: () throws -> R) throws -> R {
+  func readEvolved<R>(_ facts: TypeFacts, _ parsed: ParsedRecord, _ key: RecordKey, _ body: () throws -> R)
+    throws -> R
+  {
     // A type that is something around the object reads the object as that type does.
     guard facts.isNamed(by: parsed.concreteTag ?? key.tag) else { return try body() }
     let known = facts.evolution?.version ?? 0

@@ -57,7 +57,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func bind(_ keys: KeyTablePointer) {
     let shape = pointee.input.frame.pointee.shape?.toOpaque()
     if keys.pointee.lastFields == nil || keys.pointee.lastShape != shape {
-      keys.pointee.lastFields = keys.pointee.table.takeUnretainedValue().fields(of: pointee.input.frame.pointee.shape)
+      keys.pointee.lastFields = keys.pointee.table.takeUnretainedValue().fields(
+        of: pointee.input.frame.pointee.shape)
       keys.pointee.lastShape = shape
     }
     pointee.input.frame.pointee.keys = keys
@@ -72,7 +73,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   /// Finds a key that was not asked for in this shape before, or that the shape does not have.
   @inline(never)
-  private func findNew<Key: CodingKey>(_ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer) throws -> Bool {
+  private func findNew<Key: CodingKey>(_ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer) throws
+    -> Bool
+  {
     note(key, discriminator, keys)
     let text = key.stringValue
     if pointee.input.frame.pointee.fields.unsafelyUnwrapped[Int(discriminator)] == fieldUnknown,
@@ -89,7 +92,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(__always)
   private func find<Key: CodingKey>(field: Int, _ key: Key) throws -> Bool {
     let offset =
-      pointee.input.frame.pointee.next == field ? pointee.input.frame.pointee.nextOffset : try offset(ofField: field)
+      pointee.input.frame.pointee.next == field
+      ? pointee.input.frame.pointee.nextOffset : try offset(ofField: field)
     pointee.cursor = offset
     pointee.input.frame.pointee.current = field
     guard offset < pointee.input.frame.pointee.end else {
@@ -104,7 +108,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   /// Finds a field that a superclass wrote under a key for which its subclass has no value.
   private func findEarlier(_ key: String) throws -> Bool {
-    guard let shape = pointee.input.frame.pointee.shape?.takeUnretainedValue(), !shape.earlierPositions.isEmpty else { return false }
+    guard let shape = pointee.input.frame.pointee.shape?.takeUnretainedValue(),
+      !shape.earlierPositions.isEmpty
+    else { return false }
     for field in shape.earlierPositions[key] ?? [] where try hasValue(field) {
       pointee.cursor = try offset(ofField: field)
       pointee.input.frame.pointee.current = field
@@ -115,13 +121,15 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   private func hasValue(_ field: Int) throws -> Bool {
     let offset = try offset(ofField: field)
-    return offset < pointee.input.frame.pointee.end && pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent
+    return offset < pointee.input.frame.pointee.end
+      && pointee.base.load(fromByteOffset: offset, as: UInt8.self) != BodyTag.absent
   }
 
   /// Finds the shape's field at a position, for who knows the shape. False where it is absent.
   func findField(_ field: Int) throws -> Bool {
     let offset =
-      pointee.input.frame.pointee.next == field ? pointee.input.frame.pointee.nextOffset : try offset(ofField: field)
+      pointee.input.frame.pointee.next == field
+      ? pointee.input.frame.pointee.nextOffset : try offset(ofField: field)
     guard offset < pointee.input.frame.pointee.end else {
       throw DamagedBody(reason: "a map ends before its fields", offset: offset)
     }
@@ -134,7 +142,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   }
 
   func findText(_ text: String) throws -> Bool {
-    if let shape = pointee.input.frame.pointee.shape, let field = shape.takeUnretainedValue().positions[text], try hasValue(field) {
+    if let shape = pointee.input.frame.pointee.shape, let field = shape.takeUnretainedValue().positions[text],
+      try hasValue(field)
+    {
       pointee.cursor = try offset(ofField: field)
       pointee.input.frame.pointee.current = field
       return true
@@ -154,7 +164,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// The offset of a field of the shape, or, from `shapedCount` on, of an entry.
   private func offset(ofField field: Int) throws -> Int {
     while pointee.input.frame.pointee.indexCount <= field {
-      guard try indexNext() else { throw DamagedBody(reason: "a map ends before its fields", offset: pointee.input.frame.pointee.end) }
+      guard try indexNext() else {
+        throw DamagedBody(reason: "a map ends before its fields", offset: pointee.input.frame.pointee.end)
+      }
     }
     return pointee.input.offsets.base[pointee.input.frame.pointee.indexBase + field]
   }
@@ -191,7 +203,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     if frame.shapedCount == 0 { return frame.content < frame.end }
     // Cheap where the fields were read in order up to the last.
     if frame.next == frame.shapedCount { return frame.nextOffset < frame.end }
-    return try self.end(ofField: frame.shapedCount - 1, at: offset(ofField: frame.shapedCount - 1)) < frame.end
+    return try self.end(ofField: frame.shapedCount - 1, at: offset(ofField: frame.shapedCount - 1))
+      < frame.end
   }
 
   private func keyRange(at offset: Int) throws -> Range<Int> {

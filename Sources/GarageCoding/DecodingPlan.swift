@@ -45,6 +45,12 @@ struct DecodingPlan {
 }
 
 extension GraphWalk {
+  /// The record holds an object of none of the classes that were asked for.
+  struct OtherClass: Error {}
+
+  /// Below this much free stack nothing is decoded on demand any more.
+  static let planningStack = 224 << 10
+
   /// Plans everything below an object and decodes what comes before it.
   func prepare(_ number: Int) throws {
     try planGraph(below: number)
@@ -53,7 +59,8 @@ extension GraphWalk {
       let next = plan.order[plan.swept]
       plan.swept += 1
       for facts in plan.types(identities.tag(of: next)) {
-        guard let type = facts.takeUnretainedValue().decodable, !nodes[next].isActive, !nodes[next].isDecoded(as: type)
+        guard let type = facts.takeUnretainedValue().decodable, !nodes[next].isActive,
+          !nodes[next].isDecoded(as: type)
         else { continue }
         try decodeAhead(type, facts, next)
       }
@@ -62,7 +69,8 @@ extension GraphWalk {
 
   /// Decodes an object that will most likely be asked for. If that fails, nobody may ever ask: whoever does
   /// gets the error then. Trying again would descend the whole chain.
-  private func decodeAhead<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ number: Int) throws {
+  private func decodeAhead<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ number: Int) throws
+  {
     if let failure = state.pointee.failure { throw failure }
     do {
       _ = try load(type, facts, number)
@@ -121,7 +129,8 @@ extension GraphWalk {
     path.append(target)
     let names =
       path.count <= 24
-      ? path.map(name) : path.prefix(12).map(name) + ["… \(path.count - 20) more …"] + path.suffix(8).map(name)
+      ? path.map(name)
+      : path.prefix(12).map(name) + ["… \(path.count - 20) more …"] + path.suffix(8).map(name)
     return GraphCodingError.cycle(path: names.joined(separator: " → "))
   }
 

@@ -13,7 +13,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// The first byte of the value at the cursor.
   @inline(__always)
   func tag() throws -> UInt8 {
-    guard pointee.cursor < end else { throw DamagedBody(reason: "a value begins behind the end", offset: pointee.cursor) }
+    guard pointee.cursor < end else {
+      throw DamagedBody(reason: "a value begins behind the end", offset: pointee.cursor)
+    }
     return pointee.base.load(fromByteOffset: pointee.cursor, as: UInt8.self)
   }
 
@@ -32,10 +34,14 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let tag = offset < end ? pointee.base.load(fromByteOffset: offset, as: UInt8.self) : BodyTag.absent
     if tag == BodyTag.null || tag == BodyTag.absent {
       return DecodingError.valueNotFound(
-        type, DecodingError.Context(codingPath: path, debugDescription: "A \(type) was expected, but null was found."))
+        type,
+        DecodingError.Context(
+          codingPath: path, debugDescription: "A \(type) was expected, but null was found."))
     }
     return DecodingError.typeMismatch(
-      type, DecodingError.Context(codingPath: path, debugDescription: "A \(type) was expected, but \(describe(tag)) was found."))
+      type,
+      DecodingError.Context(
+        codingPath: path, debugDescription: "A \(type) was expected, but \(describe(tag)) was found."))
   }
 
   func mismatch(_ type: Any.Type) -> any Error { mismatch(type, at: pointee.cursor, childPath) }
@@ -90,12 +96,15 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   private func doesNotFit(_ type: Any.Type) -> any Error {
     DecodingError.dataCorrupted(
-      DecodingError.Context(codingPath: childPath, debugDescription: "The stored number does not fit in \(type)."))
+      DecodingError.Context(
+        codingPath: childPath, debugDescription: "The stored number does not fit in \(type)."))
   }
 
   @inline(__always)
   func readDouble() throws -> Double {
-    if try tag() == BodyTag.double { return Double(bitPattern: UInt64(littleEndian: try payload(UInt64.self))) }
+    if try tag() == BodyTag.double {
+      return Double(bitPattern: UInt64(littleEndian: try payload(UInt64.self)))
+    }
     return try readRareDouble()
   }
 
@@ -135,7 +144,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       if tag == BodyTag.uuid { return try readUUID().uuidString }
       (start, count) = try longString(tag)
     }
-    guard count <= end &- start else { throw DamagedBody(reason: "a string goes beyond the end", offset: start) }
+    guard count <= end &- start else {
+      throw DamagedBody(reason: "a string goes beyond the end", offset: start)
+    }
     pointee.cursor = start &+ count
     return try string(start..<(start &+ count))
   }
@@ -172,7 +183,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(__always)
   func readDate() throws -> Date {
     guard try tag() == BodyTag.date else { return try readDateByStrategy() }
-    return Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(littleEndian: try payload(UInt64.self))))
+    return Date(
+      timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(littleEndian: try payload(UInt64.self))))
   }
 
   func readUUID() throws -> UUID {
@@ -213,7 +225,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     guard tag == BodyTag.decimal else {
       switch tag {
       case BodyTag.smallInteger..<BodyTag.shortString, BodyTag.int8...BodyTag.uint128:
-        guard let number = Decimal(string: String(try readInteger(Int128.self))) else { throw malformed("Decimal") }
+        guard let number = Decimal(string: String(try readInteger(Int128.self))) else {
+          throw malformed("Decimal")
+        }
         return number
       case BodyTag.double, BodyTag.float:
         let number = try readDouble(), decimal = Decimal(number)
@@ -224,7 +238,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     }
     let start = pointee.cursor + 2
     let count = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: end))
-    guard count <= end - start else { throw DamagedBody(reason: "a number goes beyond the end", offset: start) }
+    guard count <= end - start else {
+      throw DamagedBody(reason: "a number goes beyond the end", offset: start)
+    }
     let text = try string(start..<(start + count))
     pointee.cursor = start + count
     if text == "NaN" { return .nan }

@@ -76,9 +76,12 @@ extension EncodedGraph {
     fileprivate let memory: GraphMemory
     fileprivate let texts: GraphTexts
 
+    /// 0.
     public var startIndex: Int { 0 }
+    /// How many records there are.
     public var endIndex: Int { memory.content.recordCount }
 
+    /// The record at a position, the roots' first.
     public subscript(position: Int) -> Record {
       let content = memory.content
       precondition(position >= 0 && position < content.recordCount, "a graph has no record \(position)")
@@ -94,9 +97,12 @@ extension EncodedGraph {
   public struct Bytes: RandomAccessCollection, Equatable, @unchecked Sendable {
     fileprivate let memory: GraphMemory
 
+    /// 0.
     public var startIndex: Int { 0 }
+    /// How many bytes there are.
     public var endIndex: Int { memory.content.byteCount }
 
+    /// The byte at a position.
     public subscript(position: Int) -> UInt8 {
       let content = memory.content
       precondition(position >= 0 && position < content.byteCount, "a graph has no byte \(position)")
@@ -111,12 +117,14 @@ extension EncodedGraph {
       return try body(UnsafeRawBufferPointer(start: content.bytes, count: content.byteCount))
     }
 
+    /// Lends all of them to `body`: they always are in one place.
     public func withContiguousStorageIfAvailable<R>(
       _ body: (UnsafeBufferPointer<UInt8>) throws -> R
     ) rethrows -> R? {
       try withUnsafeBytes { try $0.withMemoryRebound(to: UInt8.self, body) }
     }
 
+    /// Whether two graphs have the same bytes.
     public static func == (a: Bytes, b: Bytes) -> Bool {
       a.withUnsafeBytes { a in b.withUnsafeBytes { b in compareBytes(a, b) == 0 } }
     }
@@ -194,7 +202,8 @@ final class GraphMemory: ManagedBuffer<GraphMemory.Content, UInt64> {
     if let source = places.baseAddress { own.initialize(from: source, count: places.count) }
     let made = create(minimumCapacity: 0) { _ in
       Content(
-        places: own, recordCount: places.count, bytes: bytes.baseAddress.unsafelyUnwrapped, byteCount: bytes.count,
+        places: own, recordCount: places.count, bytes: bytes.baseAddress.unsafelyUnwrapped,
+        byteCount: bytes.count,
         isInline: false)
     }
     return unsafeDowncast(made, to: GraphMemory.self)
@@ -221,7 +230,9 @@ struct ByteArena {
     base = ByteArena.resized(nil, capacity)
   }
 
-  private static func resized(_ base: UnsafeMutablePointer<UInt8>?, _ capacity: Int) -> UnsafeMutablePointer<UInt8> {
+  private static func resized(_ base: UnsafeMutablePointer<UInt8>?, _ capacity: Int) -> UnsafeMutablePointer<
+    UInt8
+  > {
     guard let memory = realloc(base, capacity) else {
       preconditionFailure("\(capacity) bytes of memory for the records of a graph are not to be had")
     }

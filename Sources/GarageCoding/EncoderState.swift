@@ -329,7 +329,8 @@ func copyShort(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, _
     target.storeBytes(of: last, toByteOffset: count &- 4, as: UInt32.self)
   } else {
     for offset in 0..<count {
-      target.storeBytes(of: source.load(fromByteOffset: offset, as: UInt8.self), toByteOffset: offset, as: UInt8.self)
+      target.storeBytes(
+        of: source.load(fromByteOffset: offset, as: UInt8.self), toByteOffset: offset, as: UInt8.self)
     }
   }
 }

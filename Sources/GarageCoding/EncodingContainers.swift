@@ -133,7 +133,9 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
     if node == nil {
       // Before anything is touched: the coder may be another thread's by now.
-      guard state.pointee.output.frame.pointee.serial == serial else { throw state.staleContainer([key], serial) }
+      guard state.pointee.output.frame.pointee.serial == serial else {
+        throw state.staleContainer([key], serial)
+      }
       let (facts, kind) = state.pointee.types.facts(of: T.self)
       if kind.isAlwaysScalar && !state.pointee.hasDateStrategy {
         // What fails here fails for good, so that there is nothing to go back to.
@@ -227,10 +229,13 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   // MARK: - Containers inside
 
-  func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
+  func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key)
+    -> KeyedEncodingContainer<Nested>
+  {
     switch makeNode(key, .map) {
     case .success(let node): state.encoder(node).container(keyedBy: type)
-    case .failure(let error): KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
+    case .failure(let error):
+      KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
     }
   }
 
@@ -253,7 +258,9 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let made = Result {
       try state.enter(node, serial)
       defer { state.leave(node) }
-      guard state.pointee.output.frame.pointee.serial == serial else { throw state.staleContainer([PlainKey.super], serial) }
+      guard state.pointee.output.frame.pointee.serial == serial else {
+        throw state.staleContainer([PlainKey.super], serial)
+      }
       return try state.withKey(PlainKey.super) {
         state.beginEntry(PlainKey.super.stringValue)
         return try state.makeNode()
@@ -267,12 +274,16 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   /// A container of that kind for `key`: the one that was asked for before, or a new one. Without a kind always
   /// a new one.
-  private func makeNode(_ key: Key, _ kind: EncodingFrame.Kind? = nil) -> Result<Unmanaged<EncodingNode>, any Error> {
+  private func makeNode(_ key: Key, _ kind: EncodingFrame.Kind? = nil) -> Result<
+    Unmanaged<EncodingNode>, any Error
+  > {
     Result {
       try state.enter(node, serial)
       defer { state.leave(node) }
       let field = kind.map { EncodingNode.Field(frame: serial, key: key.stringValue, kind: $0) }
-      if let field, state.pointee.output.frame.pointee.serial == serial, let node = state.core.fields[field] { return node }
+      if let field, state.pointee.output.frame.pointee.serial == serial, let node = state.core.fields[field] {
+        return node
+      }
       try state.beginField(key, keys, serial: serial)
       return try state.withKey(key, keys) { try state.makeNode(field) }
     }
@@ -333,7 +344,8 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
   func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
     switch makeNode() {
     case .success(let node): state.encoder(node).container(keyedBy: type)
-    case .failure(let error): KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
+    case .failure(let error):
+      KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
     }
   }
 

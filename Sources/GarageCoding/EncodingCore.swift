@@ -46,7 +46,8 @@ final class EncodingCore {
   /// Lends a core to `body`.
   @inline(__always)
   static func withCore<R>(
-    userInfo: [CodingUserInfoKey: any Sendable] = [:], isCanonical: Bool = false, inlinesEverything: Bool = false,
+    userInfo: [CodingUserInfoKey: any Sendable] = [:], isCanonical: Bool = false,
+    inlinesEverything: Bool = false,
     _ body: (EncodingCore) throws -> R
   ) throws -> R {
     let pooled = take(userInfo, isCanonical, inlinesEverything)
@@ -102,7 +103,9 @@ final class EncodingCore {
   }
 
   /// A nested container that is not in use.
-  func takeNode() -> Unmanaged<EncodingNode> { waitingNodes.popLast() ?? Unmanaged.passRetained(EncodingNode()) }
+  func takeNode() -> Unmanaged<EncodingNode> {
+    waitingNodes.popLast() ?? Unmanaged.passRetained(EncodingNode())
+  }
   func giveBack(_ node: Unmanaged<EncodingNode>) { waitingNodes.append(node) }
 }
 
@@ -111,7 +114,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   func beginRecord() {
     pointee.output.count = 0
     // Where every value was left as it was entered there is nothing to clean up.
-    if pointee.depth != 0 || pointee.frames.count != 0 || pointee.output.frame.pointee.serial != 0 { resetFrames() }
+    if pointee.depth != 0 || pointee.frames.count != 0 || pointee.output.frame.pointee.serial != 0 {
+      resetFrames()
+    }
     pointee.graph.pointee.beginRecord()
   }
 

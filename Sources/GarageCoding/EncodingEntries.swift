@@ -76,7 +76,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(pointee.output.count - start)
     for range in sorted {
-      bytes.append(contentsOf: UnsafeBufferPointer(start: pointee.output.base + range.lowerBound, count: range.count))
+      bytes.append(
+        contentsOf: UnsafeBufferPointer(start: pointee.output.base + range.lowerBound, count: range.count))
     }
     pointee.output.count = start
     bytes.withUnsafeBytes { append($0) }

@@ -30,7 +30,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   @inline(__always)
   func mark() -> EncodingMark {
     EncodingMark(
-      count: pointee.output.count, frame: pointee.output.frame, progress: pointee.output.frame.pointee.progress, entryCount: pointee.output.entries.count,
+      count: pointee.output.count, frame: pointee.output.frame,
+      progress: pointee.output.frame.pointee.progress, entryCount: pointee.output.entries.count,
       holeCount: pointee.output.holes.count, graph: pointee.graph.pointee.mark,
       lastSerial: pointee.lastSerial)
   }
@@ -149,7 +150,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
       if keys.pointee.noted[Int(discriminator)] == 0 { note(key, discriminator, keys) }
       pointee.output.frame.pointee.count &+= 1
       append(BodyTag.absent)
-    } else if pointee.output.frame.pointee.isOrdered, discriminator == 0, pointee.output.frame.pointee.keys != keys {
+    } else if pointee.output.frame.pointee.isOrdered, discriminator == 0,
+      pointee.output.frame.pointee.keys != keys
+    {
       if try beginSegment(key, discriminator, keys) { append(BodyTag.absent) }
     }
   }
@@ -183,8 +186,12 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// The shape of the keys that came in order; nil where there were none.
   @inline(__always)
   private func frameShape() throws -> Unmanaged<Shape>? {
-    guard let keys = pointee.output.frame.pointee.keys, pointee.output.frame.pointee.count > 0 else { return pointee.output.frame.pointee.shape }
-    if pointee.output.frame.pointee.shape == nil, let shape = keys.pointee.prefixShapes[pointee.output.frame.pointee.count] {
+    guard let keys = pointee.output.frame.pointee.keys, pointee.output.frame.pointee.count > 0 else {
+      return pointee.output.frame.pointee.shape
+    }
+    if pointee.output.frame.pointee.shape == nil,
+      let shape = keys.pointee.prefixShapes[pointee.output.frame.pointee.count]
+    {
       return shape
     }
     return try makeShape(keys)

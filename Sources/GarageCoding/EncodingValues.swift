@@ -46,7 +46,11 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   func withKey<R>(_ key: any CodingKey, _ body: () throws -> R) throws -> R {
     pointee.graph.pointee.pathKeys.append(key)
     let count = pointee.graph.pointee.pathKeys.count
-    defer { if pointee.graph.pointee.pathKeys.count >= count { pointee.graph.pointee.pathKeys.removeSubrange((count - 1)...) } }
+    defer {
+      if pointee.graph.pointee.pathKeys.count >= count {
+        pointee.graph.pointee.pathKeys.removeSubrange((count - 1)...)
+      }
+    }
     return try withChild(.key(count - 1), body)
   }
 
@@ -229,7 +233,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     let facts = pointee.types.facts(ofObject: value)
     let writer = core.identifierWriter
     let tag = try facts._withUnsafeGuaranteedRef { facts in
-      try withUnsafePointer(to: value) { try facts.writeIdentifier(of: UnsafeRawPointer($0), &writer.pointee) }
+      try withUnsafePointer(to: value) {
+        try facts.writeIdentifier(of: UnsafeRawPointer($0), &writer.pointee)
+      }
       return try facts.identityDigest()
     }
     writeReference(tag, writer.pointee.bytes, to: value, facts, kind)
@@ -285,7 +291,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 /// The canonical bytes of a value, from which its digest is taken: map keys, sets and dictionaries sorted,
 /// nil and the value's own sync status left out, references as type tag and identifier, equal strings and numbers
 /// alike. They depend on nothing in the process.
-func canonicalBytes<T: Encodable>(of value: T, userInfo: [CodingUserInfoKey: any Sendable]) throws -> [UInt8] {
+func canonicalBytes<T: Encodable>(of value: T, userInfo: [CodingUserInfoKey: any Sendable]) throws -> [UInt8]
+{
   try EncodingCore.withCore(userInfo: userInfo, isCanonical: true) { core in
     let facts = core.state.pointee.types.facts(ofObject: value).takeUnretainedValue()
     if !facts.isSyncable { return try [UInt8](core.body(of: value)) }

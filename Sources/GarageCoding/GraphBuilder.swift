@@ -75,7 +75,8 @@ struct GraphBuilder: ~Copyable {
     _ graph: UnsafeMutablePointer<GraphUnderConstruction>
   ) throws {
     try addRecord(
-      of: graph.pointee.identities.identifier(of: number), graph.pointee.entries[number].facts, body, status, graph)
+      of: graph.pointee.identities.identifier(of: number), graph.pointee.entries[number].facts, body, status,
+      graph)
   }
 
   /// Appends the record of an object with that identifier, whose body was encoded.
@@ -93,7 +94,8 @@ struct GraphBuilder: ~Copyable {
       Identifier.withKeyForm(of: identifier) { bytes.append($0) }
       let start = bytes.count
       writeHeader(
-        isWritten ? identifier : nil, tags, status, version: facts._withUnsafeGuaranteedRef { $0.version }, graph)
+        isWritten ? identifier : nil, tags, status, version: facts._withUnsafeGuaranteedRef { $0.version },
+        graph)
       let bodyStart = bytes.count
       bytes.append(body)
       seal(keyStart: keyStart, start: start, bodyStart: bodyStart)

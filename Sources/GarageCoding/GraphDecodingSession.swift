@@ -112,7 +112,8 @@ public final class GraphDecodingSession {
   ///
   /// - Throws: also what `found` throws, after which the session is as before.
   package func visit<T: Decodable>(
-    _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, _ found: (consuming T) throws -> Void
+    _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan,
+    _ found: (consuming T) throws -> Void
   ) throws {
     // Lent to the end of this call. Not in closures: in generic code each asks for the metadata of its result.
     let identifier = keyIdentifier.withUnsafeBytes { $0 }
@@ -150,7 +151,9 @@ public final class GraphDecodingSession {
 
 /// Where there is no session.
 final class NoRecords: RecordSource {
-  func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R { try body(nil) }
+  func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try body(nil)
+  }
   func shapeText(_ digest: UInt64) throws -> [UInt8]? { nil }
   func tagName(_ digest: UInt64) throws -> String? { nil }
 }

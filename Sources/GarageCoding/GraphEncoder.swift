@@ -62,7 +62,9 @@ public final class GraphEncoder: Sendable {
   /// Encodes the graph of everything that can be reached from one object.
   ///
   /// - Throws: as ``encode(_:)-([T])``.
-  public func encode<T: Encodable>(root: T, dates: DateEncodingStrategy = .deferredToDate) throws -> EncodedGraph {
+  public func encode<T: Encodable>(root: T, dates: DateEncodingStrategy = .deferredToDate) throws
+    -> EncodedGraph
+  {
     try EncodingCore.withCore(userInfo: userInfo) { core in
       core.setDateStrategy(dates)
       if !core.state.pointee.hasDateStrategy { return try encode(alone: root, core) }
@@ -81,7 +83,8 @@ public final class GraphEncoder: Sendable {
     graph.pointee.beginLoneRoot(tag: tag, core.identifierWriter.pointee.bytes, facts)
     let body = try core.body(of: root)
     let status = facts._withUnsafeGuaranteedRef { $0.isSyncable ? $0.syncStatus(of: root) : nil }
-    builder.pointee.begin(keyPrefix: keyPrefix, time: timeNow(), writesWholeIdentifiers: writesWholeIdentifiers)
+    builder.pointee.begin(
+      keyPrefix: keyPrefix, time: timeNow(), writesWholeIdentifiers: writesWholeIdentifiers)
     if let identifier = graph.pointee.endLoneRoot() {
       try builder.pointee.addRecord(of: identifier, facts, body, status, graph)
       return builder.pointee.finish(rootCount: 1)
@@ -114,7 +117,8 @@ public final class GraphEncoder: Sendable {
   ///   - status: the sync status of a root, whose type has one.
   ///   - rootBody: encodes the root at a place among the roots, which stay with their caller.
   func encodeRecords(
-    _ core: EncodingCore, rootCount: Int, time: UInt64? = nil, including isIncluded: (Int) throws -> Bool = { _ in true },
+    _ core: EncodingCore, rootCount: Int, time: UInt64? = nil,
+    including isIncluded: (Int) throws -> Bool = { _ in true },
     status rootStatus: (Int, TypeFacts) -> SyncStatus? = { _, _ in nil },
     _ rootBody: (Int) throws -> UnsafeRawBufferPointer
   ) throws -> EncodedGraph {

@@ -124,7 +124,9 @@ struct GraphUnderConstruction: ~Copyable {
   /// Begins the graph of one root, which enters the tables only when the first identity beside it does. Its
   /// identifier is kept by its writer until then.
   @inline(__always)
-  mutating func beginLoneRoot(tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ facts: Unmanaged<TypeFacts>) {
+  mutating func beginLoneRoot(
+    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ facts: Unmanaged<TypeFacts>
+  ) {
     loneIdentifier.truncate(to: 0)
     loneIdentifier.append(identifier)
     loneRoot = (tag, facts)
@@ -177,7 +179,8 @@ struct GraphUnderConstruction: ~Copyable {
   /// Queues a root for encoding, where the graph does not hold its identity yet, and returns its entry.
   @inline(__always)
   mutating func enqueue(
-    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: GraphEntry.Value, _ facts: Unmanaged<TypeFacts>
+    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: GraphEntry.Value,
+    _ facts: Unmanaged<TypeFacts>
   ) -> Int {
     let (number, isNew) = identities.insert(tag: tag, identifier)
     if isNew {
@@ -221,7 +224,9 @@ struct GraphUnderConstruction: ~Copyable {
   }
 
   @inline(never)
-  private mutating func replace(_ number: Int, _ value: GraphEntry.Value, _ facts: Unmanaged<TypeFacts>, level: Int) {
+  private mutating func replace(
+    _ number: Int, _ value: GraphEntry.Value, _ facts: Unmanaged<TypeFacts>, level: Int
+  ) {
     replaced.append(Replacement(number: number, before: entries[number]))
     if entries[number].level > level { queue.append(number) }
     entries[number].level = level
@@ -232,7 +237,9 @@ struct GraphUnderConstruction: ~Copyable {
   /// Notes an identity that this record names without an object to encode: that of a `Reference`.
   mutating func noteIdentity(_ identity: RecordIdentity, _ facts: Unmanaged<TypeFacts>) -> Int {
     if let loneRoot { enterLoneRoot(loneRoot) }
-    let (number, isNew) = identity.identifier.bytes.withUnsafeBytes { identities.insert(tag: identity.tag, $0) }
+    let (number, isNew) = identity.identifier.bytes.withUnsafeBytes {
+      identities.insert(tag: identity.tag, $0)
+    }
     // Farther than any object, so that a value of that identity, should one come, takes its place.
     if isNew { entries.append(GraphEntry(value: .none, facts: facts, level: .max)) }
     return number

@@ -82,7 +82,9 @@ final class GraphWalk {
   }
 
   private func learnFormerTags(_ facts: TypeFacts) {
-    guard let tags = try? facts.tags(), !tags.former.isEmpty, formerTags[tags.identity.digest] == nil else { return }
+    guard let tags = try? facts.tags(), !tags.former.isEmpty, formerTags[tags.identity.digest] == nil else {
+      return
+    }
     formerTags[tags.identity.digest] = tags.former.map(\.digest)
     for former in tags.former { currentTags[former.digest] = tags.identity.digest }
   }
@@ -135,12 +137,6 @@ final class GraphWalk {
   /// The object of a number that ``load(_:_:_:)`` returned for the same type.
   @inline(__always)
   func loaded<T>(_ type: T.Type, _ number: Int) -> T { GraphNode.value(nodes.base + number, type) }
-
-  /// The record holds an object of none of the classes that were asked for.
-  struct OtherClass: Error {}
-
-  /// Below this much free stack nothing is decoded on demand any more.
-  private static let planningStack = 224 << 10
 
   /// Decodes a root whose bytes are at hand.
   ///
@@ -202,7 +198,9 @@ final class GraphWalk {
   ) throws -> T {
     let known = facts.takeUnretainedValue()
     var concrete = facts
-    if identities.count == 0, !known.isClass, record.count > 1, record[1] & RecordFormat.Flag.hasReferences == 0 {
+    if identities.count == 0, !known.isClass, record.count > 1,
+      record[1] & RecordFormat.Flag.hasReferences == 0
+    {
       return try decode(type, known, number: -1, key, record, &concrete)
     }
     var identifier = key.identifier
@@ -256,7 +254,8 @@ final class GraphWalk {
 
   @inline(__always)
   private func decode<T: Decodable>(
-    _ type: T.Type, _ facts: TypeFacts, _ concrete: TypeFacts, number: Int, _ parsed: ParsedRecord, _ key: RecordKey,
+    _ type: T.Type, _ facts: TypeFacts, _ concrete: TypeFacts, number: Int, _ parsed: ParsedRecord,
+    _ key: RecordKey,
     _ record: UnsafeRawBufferPointer
   ) throws -> T {
     let outer = state.outerRecord
@@ -265,7 +264,8 @@ final class GraphWalk {
     try state.enterRecord(parsed, number: number, isWrapped: isWrapped, isDigest: key.isDigest, outer)
     var value: T
     if concrete.evolution == nil && parsed.typeVersion == 0 {
-      value = concrete === facts ? try state.readRoot(type, facts.kind) : try decodeSubclass(concrete, of: type)
+      value =
+        concrete === facts ? try state.readRoot(type, facts.kind) : try decodeSubclass(concrete, of: type)
     } else {
       value = try readEvolved(concrete, parsed, key) {
         concrete === facts ? try state.readRoot(type, facts.kind) : try decodeSubclass(concrete, of: type)
@@ -336,7 +336,8 @@ final class GraphWalk {
 
   /// A cut identifier's key holds its digest; the record must hold the very identifier that was asked for.
   @inline(__always)
-  private func checkIdentifier(_ parsed: ParsedRecord, _ number: Int, _ record: UnsafeRawBufferPointer) throws {
+  private func checkIdentifier(_ parsed: ParsedRecord, _ number: Int, _ record: UnsafeRawBufferPointer) throws
+  {
     guard let full = parsed.fullIdentifier, number >= 0 else { return }
     if compareBytes(identities.identifier(of: number), UnsafeRawBufferPointer(rebasing: record[full])) != 0 {
       throw DamagedBody(reason: "it holds another object's identifier", offset: full.lowerBound)
@@ -363,7 +364,9 @@ final class GraphWalk {
   // MARK: - Filling in
 
   /// Queues what completes an object once those that it is decoded with are there.
-  func whenComplete(_ fill: @escaping FillQueue.Fill) { fills.append(owner: state.pointee.record.number, fill) }
+  func whenComplete(_ fill: @escaping FillQueue.Fill) {
+    fills.append(owner: state.pointee.record.number, fill)
+  }
 
   /// Runs what was queued, and what that queues in turn. Nothing recurses: a linked chain is one fill after another.
   @inline(__always)
@@ -447,7 +450,9 @@ final class GraphWalk {
     for (key, record) in records { lentRecords[key] = record }
   }
 
-  private func lend(_ key: RecordKey, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void) throws -> Bool {
+  private func lend(_ key: RecordKey, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void) throws
+    -> Bool
+  {
     let bytes = withUnsafeBytes(of: key.tag.bigEndian) { Array($0) } + key.identifier
     guard let record = lentRecords[bytes] else { return false }
     try record.withUnsafeBytes { try body(key, $0) }
@@ -456,7 +461,9 @@ final class GraphWalk {
 
   /// Lends the record with that key. False where there is none.
   @inline(__always)
-  private func fetch(_ key: RecordKey, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void) throws -> Bool {
+  private func fetch(_ key: RecordKey, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void) throws
+    -> Bool
+  {
     try source.withRecord(tag: key.tag, keyIdentifier: key.identifier.bytes) { record in
       guard let record else { return false }
       try record.withUnsafeBytes { try body(key, $0) }

@@ -1,9 +1,9 @@
 import Synchronization
 
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+  import FoundationEssentials
 #else
-import Foundation
+  import Foundation
 #endif
 
 /// Encodes an `id` of a type of no simple kind to bytes that depend on nothing but its value.
@@ -63,7 +63,8 @@ package struct IdentifierPlan: @unchecked Sendable {
   @inline(__always)
   func isSurely(_ identifier: UnsafeRawBufferPointer, at value: UnsafeRawPointer) -> Bool {
     guard case .string = step, identifier.first == IdentifierKind.string.rawValue else { return false }
-    let same = value.assumingMemoryBound(to: String.self).pointee.utf8.withContiguousStorageIfAvailable { utf8 in
+    let same = value.assumingMemoryBound(to: String.self).pointee.utf8.withContiguousStorageIfAvailable {
+      utf8 in
       // In a record's key the text is composed already.
       compareBytes(UnsafeRawBufferPointer(utf8), UnsafeRawBufferPointer(rebasing: identifier[1...])) == 0
     }
@@ -144,23 +145,29 @@ extension IdentifierPlan {
   }
 
   private static func anyInteger<T: BinaryInteger>(_: T.Type) -> IdentifierPlan {
-    IdentifierPlan(.integer, .other { value, writer, _ in
-      try writer.write(anyInteger: value.assumingMemoryBound(to: T.self).pointee)
-    })
+    IdentifierPlan(
+      .integer,
+      .other { value, writer, _ in
+        try writer.write(anyInteger: value.assumingMemoryBound(to: T.self).pointee)
+      })
   }
 
   private static func byRawValue<T: RawRepresentable>(_: T.Type, depth: Int) -> IdentifierPlan? {
     guard let raw = make(for: T.RawValue.self, depth: depth + 1), raw.isSimple else { return nil }
-    return IdentifierPlan(raw.kind, .other { value, writer, canonical in
-      let rawValue = value.assumingMemoryBound(to: T.self).pointee.rawValue
-      try withUnsafePointer(to: rawValue) { try raw.write(at: $0, to: &writer, canonical: canonical) }
-    })
+    return IdentifierPlan(
+      raw.kind,
+      .other { value, writer, canonical in
+        let rawValue = value.assumingMemoryBound(to: T.self).pointee.rawValue
+        try withUnsafePointer(to: rawValue) { try raw.write(at: $0, to: &writer, canonical: canonical) }
+      })
   }
 
   private static func byText<T: LosslessStringConvertible>(_: T.Type) -> IdentifierPlan {
-    var plan = IdentifierPlan(.string, .other { value, writer, _ in
-      writer.write(string: value.assumingMemoryBound(to: T.self).pointee.description)
-    }, isSimple: false)
+    var plan = IdentifierPlan(
+      .string,
+      .other { value, writer, _ in
+        writer.write(string: value.assumingMemoryBound(to: T.self).pointee.description)
+      }, isSimple: false)
     plan.writeLossless = { text, writer in
       guard let value = T(text) else { return false }
       writer.write(string: value.description)
@@ -174,9 +181,11 @@ extension IdentifierPlan {
     float: T.Type
   ) -> IdentifierPlan {
     func text(_ number: T) -> String { number.isNaN ? "nan" : (number + 0).description }
-    var plan = IdentifierPlan(.string, .other { value, writer, _ in
-      writer.write(string: text(value.assumingMemoryBound(to: T.self).pointee))
-    }, isSimple: false)
+    var plan = IdentifierPlan(
+      .string,
+      .other { value, writer, _ in
+        writer.write(string: text(value.assumingMemoryBound(to: T.self).pointee))
+      }, isSimple: false)
     plan.writeLossless = { given, writer in
       guard let number = T(given) else { return false }
       writer.write(string: text(number))
@@ -186,10 +195,12 @@ extension IdentifierPlan {
   }
 
   private static func byCanonicalBytes<T: Codable & Hashable>(_: T.Type) -> IdentifierPlan {
-    IdentifierPlan(.canonical, .other { value, writer, canonical in
-      let bytes = try canonical(value.assumingMemoryBound(to: T.self).pointee)
-      bytes.withUnsafeBytes { writer.write(canonical: $0) }
-    }, isSimple: false)
+    IdentifierPlan(
+      .canonical,
+      .other { value, writer, canonical in
+        let bytes = try canonical(value.assumingMemoryBound(to: T.self).pointee)
+        bytes.withUnsafeBytes { writer.write(canonical: $0) }
+      }, isSimple: false)
   }
 
   /// An optional: nil has an identifier of its own, anything else that of what is wrapped.
@@ -197,13 +208,15 @@ extension IdentifierPlan {
     guard let wrapped = make(for: Wrapped.self, depth: depth + 1) else { return nil }
     // Optionals are no raw values of a simple kind, so what encloses this one are optionals alone.
     let nilDepth = UInt8(depth)
-    var plan = IdentifierPlan(wrapped.kind, .other { value, writer, canonical in
-      if let value = value.assumingMemoryBound(to: Wrapped?.self).pointee {
-        try withUnsafePointer(to: value) { try wrapped.write(at: $0, to: &writer, canonical: canonical) }
-      } else {
-        writer.writeNil(depth: nilDepth)
-      }
-    }, isSimple: false)
+    var plan = IdentifierPlan(
+      wrapped.kind,
+      .other { value, writer, canonical in
+        if let value = value.assumingMemoryBound(to: Wrapped?.self).pointee {
+          try withUnsafePointer(to: value) { try wrapped.write(at: $0, to: &writer, canonical: canonical) }
+        } else {
+          writer.writeNil(depth: nilDepth)
+        }
+      }, isSimple: false)
     plan.writeLossless = wrapped.writeLossless
     return plan
   }

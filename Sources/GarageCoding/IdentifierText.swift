@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-import FoundationEssentials
+  import FoundationEssentials
 #else
-import Foundation
+  import Foundation
 #endif
 
 extension Identifier: CustomStringConvertible {
@@ -27,7 +27,8 @@ extension Identifier: CustomStringConvertible {
     }
     let digest = hexadecimal(key[cutByteCount...])
     let beginning = key[1..<cutByteCount]
-    let text = key[0] == IdentifierKind.string.rawValue
+    let text =
+      key[0] == IdentifierKind.string.rawValue
       ? String(decoding: beginning, as: UTF8.self) : hexadecimal(beginning)
     return "\(text)… (\(digest))"
   }

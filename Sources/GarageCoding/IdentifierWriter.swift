@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+  package import FoundationEssentials
 #else
-package import Foundation
+  package import Foundation
 #endif
 
 /// Memory into which identifiers are written, one after another, without an allocation for each.

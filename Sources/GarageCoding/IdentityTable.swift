@@ -118,7 +118,8 @@ struct IdentityTable: ~Copyable {
     var hash = mix(tag ^ seed, 0x9E37_79B9_7F4A_7C15 ^ UInt64(identifier.count))
     var offset = 0
     while offset + 8 <= identifier.count {
-      hash = mix(hash ^ identifier.loadUnaligned(fromByteOffset: offset, as: UInt64.self), 0xD6E8_FEB8_6659_FD93)
+      hash = mix(
+        hash ^ identifier.loadUnaligned(fromByteOffset: offset, as: UInt64.self), 0xD6E8_FEB8_6659_FD93)
       offset += 8
     }
     var rest: UInt64 = 0

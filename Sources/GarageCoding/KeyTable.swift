@@ -42,7 +42,8 @@ final class KeyTable {
     let head = KeyTablePointer.allocate(capacity: 1)
     head.initialize(
       to: KeyTableHead(
-        isByte: isByte, noted: noted, table: .passRetained(KeyTable(isByte: isByte)), prefixShapes: prefixShapes))
+        isByte: isByte, noted: noted, table: .passRetained(KeyTable(isByte: isByte)),
+        prefixShapes: prefixShapes))
     return head
   }
 

@@ -9,7 +9,9 @@ struct Lent<Value>: ~Copyable {
 extension UnsafeRawPointer {
   /// The value of that type at this address.
   @inline(__always)
-  func lent<Value>(_ type: Value.Type) -> UnsafePointer<Lent<Value>> { assumingMemoryBound(to: Lent<Value>.self) }
+  func lent<Value>(_ type: Value.Type) -> UnsafePointer<Lent<Value>> {
+    assumingMemoryBound(to: Lent<Value>.self)
+  }
 }
 
 extension UnsafeBufferPointer {

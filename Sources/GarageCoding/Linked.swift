@@ -94,7 +94,9 @@ public struct LinkDecoder {
 extension Linked: GraphCodable, GraphDecodable, EmptyDecodable {
   static var empty: Linked { Linked() }
 
-  func encode(toGraph state: EncoderPointer) throws { try wrappedValue._encodeLink(LinkEncoder(state: state)) }
+  func encode(toGraph state: EncoderPointer) throws {
+    try wrappedValue._encodeLink(LinkEncoder(state: state))
+  }
 
   init(fromGraph state: DecoderPointer) throws {
     let storage = Storage(Value.emptyLink)
@@ -308,18 +310,22 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
     }
     if pairs.isEmpty { return fill([:]) }
     coder.walk.whenComplete { walk in
-      fill(Dictionary(try pairs.map { ($0.0, try $0.1.requiredObject(walk)) }, uniquingKeysWith: { _, last in last }))
+      fill(
+        Dictionary(
+          try pairs.map { ($0.0, try $0.1.requiredObject(walk)) }, uniquingKeysWith: { _, last in last }))
     }
   }
 
-  private static func entryPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [(Key, LinkTarget<Value>)] {
+  private static func entryPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [(Key, LinkTarget<Value>)]
+  {
     let state = coder.state
     try state.requestMap()
     return try state.allKeys(serial: serial).compactMap { text in
       guard try state.findText(text) else { return nil }
       guard let key = keyOfText?(text) else {
         throw DecodingError.dataCorrupted(
-          DecodingError.Context(codingPath: state.childPath, debugDescription: "\"\(text)\" is no \(Key.self)."))
+          DecodingError.Context(
+            codingPath: state.childPath, debugDescription: "\"\(text)\" is no \(Key.self)."))
       }
       let target = try coder.target(Value.self)
       state.advance()
@@ -327,7 +333,9 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
     }
   }
 
-  private static func elementPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [(Key, LinkTarget<Value>)] {
+  private static func elementPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [(
+    Key, LinkTarget<Value>
+  )] {
     let state = coder.state
     try state.requestArray()
     var pairs: [(Key, LinkTarget<Value>)] = []

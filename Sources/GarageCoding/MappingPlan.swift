@@ -102,7 +102,8 @@ final class MappingPlan: @unchecked Sendable {
       if try state.findText(property.key) {
         try property.read(object, from: state)
         state.advance()
-      } else if state.pointee.input.frame.pointee.shape?.takeUnretainedValue().positions[property.key] != nil {
+      } else if state.pointee.input.frame.pointee.shape?.takeUnretainedValue().positions[property.key] != nil
+      {
         // It was nil. One that the record does not know keeps the value that `init()` gave it.
         property.clear(object)
       }

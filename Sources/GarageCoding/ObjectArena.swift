@@ -43,7 +43,8 @@ struct ObjectArena {
     }
     let chunk = UnsafeMutableRawPointer.allocate(byteCount: ObjectArena.chunkByteCount, alignment: 8)
     chunks.append(chunk)
-    free = UnsafeMutableRawBufferPointer(start: chunk + byteCount, count: ObjectArena.chunkByteCount - byteCount)
+    free = UnsafeMutableRawBufferPointer(
+      start: chunk + byteCount, count: ObjectArena.chunkByteCount - byteCount)
     return chunk
   }
 

@@ -14,7 +14,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .dates: try writeDates(array.assumingMemoryBound(to: [Date].self).pointee)
     case .doubles: try writeDoubles(array.assumingMemoryBound(to: [Double].self).pointee)
     case .floats: try writeFloats(array.assumingMemoryBound(to: [Float].self).pointee)
-    case .bools: try writePacked(.bool, array.assumingMemoryBound(to: [Bool].self).pointee) { $0 ? 1 : 0 as UInt8 }
+    case .bools:
+      try writePacked(.bool, array.assumingMemoryBound(to: [Bool].self).pointee) { $0 ? 1 : 0 as UInt8 }
     case .uint8s: try writePacked(.uint8, array.assumingMemoryBound(to: [UInt8].self).pointee) { $0 }
     case .ints: try writeIntegers(array.assumingMemoryBound(to: [Int].self).pointee)
     case .int8s: try writeIntegers(array.assumingMemoryBound(to: [Int8].self).pointee)
@@ -146,9 +147,11 @@ struct PackedArray {
   /// Reads the array that begins at `offset`; nil where another value does.
   init?(_ base: UnsafeRawPointer, _ offset: Int, end: Int) throws {
     guard
-      let header = try readHeader(base, offset, end: end, small: BodyTag.packedSmall, large: BodyTag.packedLarge)
+      let header = try readHeader(
+        base, offset, end: end, small: BodyTag.packedSmall, large: BodyTag.packedLarge)
     else { return nil }
-    guard let kind = PackedKind(rawValue: UInt8(truncatingIfNeeded: header.second)), header.second < 256 else {
+    guard let kind = PackedKind(rawValue: UInt8(truncatingIfNeeded: header.second)), header.second < 256
+    else {
       throw DamagedBody(reason: "there is no packed array of kind \(header.second)", offset: offset)
     }
     self.base = base
@@ -187,7 +190,9 @@ struct PackedArray {
     return start..<stop
   }
 
-  func load<T: BitwiseCopyable>(_ at: Int, as type: T.Type) -> T { base.loadUnaligned(fromByteOffset: at, as: type) }
+  func load<T: BitwiseCopyable>(_ at: Int, as type: T.Type) -> T {
+    base.loadUnaligned(fromByteOffset: at, as: type)
+  }
 
   /// The integer at `at`, of whichever width.
   func integer(_ at: Int) -> Int128? {

@@ -12,7 +12,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func readPacked(_ kind: ValueKind) throws -> Bool {
     let tag = try tag()
     guard tag == BodyTag.packedSmall || tag == BodyTag.packedLarge else { return false }
-    guard var array = try PackedArray(pointee.base, pointee.cursor, end: pointee.input.frame.pointee.end) else { return false }
+    guard var array = try PackedArray(pointee.base, pointee.cursor, end: pointee.input.frame.pointee.end)
+    else { return false }
     let scratch = pointee.scratch
     switch (kind, array.kind) {
     case (.strings, .string): scratch.initializeMemory(as: [String].self, to: try strings(&array))
@@ -20,7 +21,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       scratch.initializeMemory(
         as: [Date].self, to: fixed(&array) { Date(timeIntervalSinceReferenceDate: $0.double($1)) })
     case (.doubles, .double): scratch.initializeMemory(as: [Double].self, to: fixed(&array) { $0.double($1) })
-    case (.bools, .bool): scratch.initializeMemory(as: [Bool].self, to: fixed(&array) { $0.load($1, as: UInt8.self) != 0 })
+    case (.bools, .bool):
+      scratch.initializeMemory(as: [Bool].self, to: fixed(&array) { $0.load($1, as: UInt8.self) != 0 })
     case (.floats, .float):
       scratch.initializeMemory(
         as: [Float].self,
@@ -61,7 +63,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       guard at < end else { throw DamagedBody(reason: "an element goes beyond its array", offset: at) }
       var length = Int(base.load(fromByteOffset: at, as: UInt8.self))
       if length < 0x80 { at &+= 1 } else { length = try readVarint(base, &at, end: end) }
-      guard length <= end &- at else { throw DamagedBody(reason: "an element goes beyond its array", offset: at) }
+      guard length <= end &- at else {
+        throw DamagedBody(reason: "an element goes beyond its array", offset: at)
+      }
       strings.append(try string(at..<(at &+ length)))
       at &+= length
     }
@@ -71,7 +75,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   /// Elements of one width, as many as the array has bytes for.
   @inline(__always)
-  private func fixed<Element>(_ array: inout PackedArray, _ read: (PackedArray, Int) -> Element) -> [Element] {
+  private func fixed<Element>(_ array: inout PackedArray, _ read: (PackedArray, Int) -> Element) -> [Element]
+  {
     let (start, width) = (array.offset, array.kind.width)
     var elements: [Element] = []
     elements.reserveCapacity(array.count)
@@ -90,7 +95,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       let range = try array.next()
       elements.append(try read(array, range))
     }
-    guard array.offset == array.end else { throw DamagedBody(reason: "a packed array has bytes left over", offset: array.offset) }
+    guard array.offset == array.end else {
+      throw DamagedBody(reason: "a packed array has bytes left over", offset: array.offset)
+    }
     return elements
   }
 
@@ -144,12 +151,16 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
         let range = try packed.next()
         switch packed.kind {
         case .string:
-          try output.write(utf8: UnsafeRawBufferPointer(start: packed.base + range.lowerBound, count: range.count))
+          try output.write(
+            utf8: UnsafeRawBufferPointer(start: packed.base + range.lowerBound, count: range.count))
         case .date: output.write(date: packed.double(range.lowerBound))
         case .double: output.write(packed.double(range.lowerBound))
-        case .float: output.write(Float(bitPattern: UInt32(littleEndian: packed.load(range.lowerBound, as: UInt32.self))))
+        case .float:
+          output.write(
+            Float(bitPattern: UInt32(littleEndian: packed.load(range.lowerBound, as: UInt32.self))))
         case .bool: output.write(packed.load(range.lowerBound, as: UInt8.self) != 0)
-        case .int8, .int16, .int32, .int64, .uint64, .uint8: output.write(integer: packed.integer(range.lowerBound) ?? 0)
+        case .int8, .int16, .int32, .int64, .uint64, .uint8:
+          output.write(integer: packed.integer(range.lowerBound) ?? 0)
         }
       }
       return Array(UnsafeBufferPointer(start: output.pointee.output.base, count: output.pointee.output.count))

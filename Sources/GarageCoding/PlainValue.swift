@@ -180,7 +180,8 @@ extension PlainValue {
 
   /// Where the body of a sound record begins that may be a plain value.
   @inline(__always)
-  private static func body(key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+  private static func body(key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) -> UnsafeRawPointer?
+  {
     guard record.count > RecordFormat.valueFixedByteCount, record.count <= PlainValue.maximumByteCount else {
       return nil
     }
@@ -188,7 +189,8 @@ extension PlainValue {
     // The version, and no flags.
     guard base.loadUnaligned(as: UInt16.self) == UInt16(RecordFormat.version).littleEndian,
       RecordFormat.checksum(key: key, record: record)
-        == UInt32(littleEndian: base.loadUnaligned(fromByteOffset: RecordFormat.checksumOffset, as: UInt32.self))
+        == UInt32(
+          littleEndian: base.loadUnaligned(fromByteOffset: RecordFormat.checksumOffset, as: UInt32.self))
     else { return nil }
     return base + RecordFormat.valueFixedByteCount
   }

@@ -21,7 +21,9 @@ struct ParsedRecord {
   ///
   /// - Parameter key: the key without its space byte.
   init(valueUnder key: UnsafeRawBufferPointer, _ record: UnsafeRawBufferPointer) throws {
-    try self.init(record, RecordFormat.valueFixedByteCount) { RecordFormat.checksum(key: key, record: record) }
+    try self.init(record, RecordFormat.valueFixedByteCount) {
+      RecordFormat.checksum(key: key, record: record)
+    }
   }
 
   @inline(__always)
@@ -31,7 +33,8 @@ struct ParsedRecord {
     }
     let version = Int(record[0])
     guard version != 0, version <= RecordFormat.version else { throw UnknownVersion(version: version) }
-    let stored = UInt32(littleEndian: base.loadUnaligned(fromByteOffset: RecordFormat.checksumOffset, as: UInt32.self))
+    let stored = UInt32(
+      littleEndian: base.loadUnaligned(fromByteOffset: RecordFormat.checksumOffset, as: UInt32.self))
     guard checksum() == stored else {
       throw DamagedBody(reason: "its checksum does not fit its bytes", offset: RecordFormat.checksumOffset)
     }
@@ -127,7 +130,9 @@ struct UnknownVersion: Error {
 
 private func readBytes(_ base: UnsafeRawPointer, _ at: inout Int, _ end: Int) throws -> Range<Int> {
   let count = try readVarint(base, &at, end: end)
-  guard count <= end - at else { throw DamagedBody(reason: "an identifier goes beyond the record", offset: at) }
+  guard count <= end - at else {
+    throw DamagedBody(reason: "an identifier goes beyond the record", offset: at)
+  }
   defer { at += count }
   return at..<(at + count)
 }
@@ -227,7 +232,9 @@ public struct RecordHeader: Sendable {
       let mask = RecordFormat.Flag.hasSyncStatus | RecordFormat.Flag.syncStatusMask
       changed[1] = parsed.flags & ~mask | status.recordFlags
       let checksum = keyIdentifier.withUnsafeBytes { identifier in
-        changed.withUnsafeBytes { RecordFormat.checksum(RecordKey(tag: tag, identifier: identifier), record: $0) }
+        changed.withUnsafeBytes {
+          RecordFormat.checksum(RecordKey(tag: tag, identifier: identifier), record: $0)
+        }
       }
       withUnsafeBytes(of: checksum.littleEndian) {
         changed.replaceSubrange(RecordFormat.checksumOffset..<RecordFormat.timeOffset, with: $0)

@@ -22,7 +22,9 @@ final class Shape: @unchecked Sendable {
     var positions: [String: Int] = [:]
     var earlier: [String: [Int]] = [:]
     for (position, key) in keys.enumerated() {
-      if let before = positions.updateValue(position, forKey: key) { earlier[key, default: []].insert(before, at: 0) }
+      if let before = positions.updateValue(position, forKey: key) {
+        earlier[key, default: []].insert(before, at: 0)
+      }
     }
     self.positions = positions
     earlierPositions = earlier

@@ -48,7 +48,8 @@ private func endOfUnknownContext(_ text: ArraySlice<UInt8>) -> Int? {
   let address = text.dropFirst(opening.count).drop { byte in
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"): true
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
     default: false
     }
   }

@@ -61,13 +61,23 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   mutating func decode(_ type: Int16.Type) throws -> Int16 { try read(type) { try state.readInteger(type) } }
   mutating func decode(_ type: Int32.Type) throws -> Int32 { try read(type) { try state.readInteger(type) } }
   mutating func decode(_ type: Int64.Type) throws -> Int64 { try read(type) { try state.readInteger(type) } }
-  mutating func decode(_ type: Int128.Type) throws -> Int128 { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: Int128.Type) throws -> Int128 {
+    try read(type) { try state.readInteger(type) }
+  }
   mutating func decode(_ type: UInt.Type) throws -> UInt { try read(type) { try state.readInteger(type) } }
   mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try read(type) { try state.readInteger(type) } }
-  mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try read(type) { try state.readInteger(type) } }
-  mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try read(type) { try state.readInteger(type) } }
-  mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try read(type) { try state.readInteger(type) } }
-  mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try read(type) { try state.readInteger(type) } }
+  mutating func decode(_ type: UInt16.Type) throws -> UInt16 {
+    try read(type) { try state.readInteger(type) }
+  }
+  mutating func decode(_ type: UInt32.Type) throws -> UInt32 {
+    try read(type) { try state.readInteger(type) }
+  }
+  mutating func decode(_ type: UInt64.Type) throws -> UInt64 {
+    try read(type) { try state.readInteger(type) }
+  }
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
+    try read(type) { try state.readInteger(type) }
+  }
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
     if node != nil { try state.enter(node, serial) }
     defer { if node != nil { state.leave(node) } }
@@ -80,7 +90,9 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
     try readIfPresent(type) { try state.readTarget(type) }
   }
 
-  mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
+  mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws
+    -> KeyedDecodingContainer<Nested>
+  {
     try next([String: Any].self) { try $0.container(keyedBy: type) }
   }
 

@@ -10,7 +10,8 @@ extension GraphEncoder {
     try EncodingCore.withCore(userInfo: userInfo) { core in
       let body = try core.body(of: value)
       guard core.graph.pointee.references.isEmpty else {
-        throw GraphCodingError.missingConformance(type: "\(T.self), which refers to objects and has no body alone,")
+        throw GraphCodingError.missingConformance(
+          type: "\(T.self), which refers to objects and has no body alone,")
       }
       return Array(core.builder.pointee.shapesAndBody(body, core.graph))
     }

@@ -15,7 +15,9 @@ struct ValueEncoder: Encoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     // What mostly is the case, without the detours.
-    if node == nil, state.pointee.output.frame.pointee.serial == serial, state.pointee.output.frame.pointee.kind == .empty {
+    if node == nil, state.pointee.output.frame.pointee.serial == serial,
+      state.pointee.output.frame.pointee.kind == .empty
+    {
       state.openMap()
       return state.pointee.boxes.container(type, serial, state)
     }
@@ -73,7 +75,9 @@ struct FailedKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encodeNil(forKey key: Key) throws { throw error }
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws { throw error }
-  func nestedContainer<Nested: CodingKey>(keyedBy: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<Nested> {
+  func nestedContainer<Nested: CodingKey>(keyedBy: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<
+    Nested
+  > {
     KeyedEncodingContainer(FailedKeyedEncoding<Nested>(error: error, codingPath: codingPath))
   }
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
@@ -133,7 +137,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   /// The path to the field or element being written.
-  var childPath: [any CodingKey] { codingPath + (key(of: pointee.output.frame.pointee.child).map { [$0] } ?? []) }
+  var childPath: [any CodingKey] {
+    codingPath + (key(of: pointee.output.frame.pointee.child).map { [$0] } ?? [])
+  }
 
   private func key(of step: PathStep) -> (any CodingKey)? {
     switch step {
@@ -141,7 +147,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .byte(let keys, let discriminator):
       keys.pointee.table.takeUnretainedValue().keys[Int(discriminator)]
     case .index(let index): PlainKey(intValue: index)
-    case .key(let index): index < pointee.graph.pointee.pathKeys.count ? pointee.graph.pointee.pathKeys[index] : nil
+    case .key(let index):
+      index < pointee.graph.pointee.pathKeys.count ? pointee.graph.pointee.pathKeys[index] : nil
     }
   }
 }

@@ -107,6 +107,8 @@ public struct TransactionState {
     failed(
       StorageError(
         .valueTooLarge, during: .put, driver: driver,
-        message: "A value of \(count) bytes was given; values have up to \(limit) bytes. Split it, or keep it in a file."))
+        message:
+          "A value of \(count) bytes was given; values have up to \(limit) bytes. Split it, or keep it in a file."
+      ))
   }
 }

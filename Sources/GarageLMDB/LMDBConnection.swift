@@ -88,7 +88,9 @@ final class LMDBConnection: @unchecked Sendable {
     if address > Self.blockedSlot, lifetime.resumeRead() {
       if hotSlot.compareExchange(expected: address, desired: Self.emptySlot, ordering: .acquiring).exchanged {
         let transaction = Self.reference(at: address)
-        let isReady = transaction._withUnsafeGuaranteedRef { $0.isEntered(lifetime) && $0.renew() == MDB_SUCCESS }
+        let isReady = transaction._withUnsafeGuaranteedRef {
+          $0.isEntered(lifetime) && $0.renew() == MDB_SUCCESS
+        }
         if isReady { return transaction }
         putBack(transaction.takeRetainedValue())
       }

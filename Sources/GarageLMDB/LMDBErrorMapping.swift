@@ -83,7 +83,8 @@ func storageError(_ code: Int32, during operation: StorageError.Operation, path:
   case ENOENT, ENOTDIR:
     return error(.notFound, "There is no store at \(path) (\(reason)).")
   case EIO:
-    return error(.io, "The disk failed below the store at \(path) (\(reason)). Check it, and the folder's copy.")
+    return error(
+      .io, "The disk failed below the store at \(path) (\(reason)). Check it, and the folder's copy.")
   case ENOMEM:
     return error(
       .engine,

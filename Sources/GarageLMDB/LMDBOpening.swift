@@ -211,7 +211,8 @@ struct LMDBOpening {
     guard marker.mv_size >= magic.count + 4, marker.bytes.prefix(magic.count).elementsEqual(magic) else {
       throw notAStorage(path, "it holds an LMDB store of another program")
     }
-    let version = UInt32(littleEndian: marker.bytes.loadUnaligned(fromByteOffset: magic.count, as: UInt32.self))
+    let version = UInt32(
+      littleEndian: marker.bytes.loadUnaligned(fromByteOffset: magic.count, as: UInt32.self))
     if version > Self.formatVersion {
       throw StorageError(
         .newerFormat, during: .open, driver: driverName,
@@ -250,7 +251,9 @@ struct LMDBOpening {
       // 64 bytes for each reader, and a header.
       let wanted = off_t(clamping: max(1, options.maximumReaderCount)) * 64 + 1024
       let keepSize: Int32 = 1
-      if fallocate(file, keepSize, 0, max(wanted, status.st_size)) != 0 && (errno == ENOSPC || errno == EDQUOT) {
+      if fallocate(file, keepSize, 0, max(wanted, status.st_size)) != 0
+        && (errno == ENOSPC || errno == EDQUOT)
+      {
         throw failure(errno)
       }
     #endif

@@ -125,7 +125,8 @@ final class MemoryStore: @unchecked Sendable {
 
   /// A transaction that is the caller's until ``endRead(_:)``, which has to follow.
   func beginRead() -> Unmanaged<MemoryReadTransaction> {
-    let isTaken = isReaderTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
+    let isTaken = isReaderTaken.compareExchange(expected: false, desired: true, ordering: .acquiring)
+      .exchanged
     let transaction =
       isTaken
       ? Unmanaged.passUnretained(reader.pointee)

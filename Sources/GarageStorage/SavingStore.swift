@@ -79,7 +79,8 @@ final class SavingStore: Sendable {
   ///     run after a commit are left to the caller.
   /// - Returns: whether the changes are in the storage.
   func write(
-    autosaves: Bool, _ pending: UnsafeMutablePointer<WriteAccess.Pending>, _ body: (any WriteTransaction) throws -> Void
+    autosaves: Bool, _ pending: UnsafeMutablePointer<WriteAccess.Pending>,
+    _ body: (any WriteTransaction) throws -> Void
   ) throws -> Bool {
     while true {
       if autosaves && !hasUnsavedChanges {
@@ -110,7 +111,8 @@ final class SavingStore: Sendable {
 
   /// False where there are no unsaved changes any more: nothing was done then.
   private func writeUnsaved(
-    autosaves: Bool, _ pending: UnsafeMutablePointer<WriteAccess.Pending>, _ body: (any WriteTransaction) throws -> Void
+    autosaves: Bool, _ pending: UnsafeMutablePointer<WriteAccess.Pending>,
+    _ body: (any WriteTransaction) throws -> Void
   ) throws -> Bool {
     try withGate {
       // Where everything was saved while this thread waited, there is nothing to join any more.

@@ -51,7 +51,8 @@ final class StoredType: @unchecked Sendable {
     tags = [tag] + description.formerTags.map(\.digest)
     isIdentifiedByID = description.identification == .identifier
     sharesSpaceWithSuperclass = description.isClass && description.tag != description.identityTag
-    let identifiable = isIdentifiedByID && !(type is any MappableObject.Type) ? type as? any Identifiable.Type : nil
+    let identifiable =
+      isIdentifiedByID && !(type is any MappableObject.Type) ? type as? any Identifiable.Type : nil
     identifierPlan = identifiable.flatMap { StoredType.plan(of: $0) }
   }
 

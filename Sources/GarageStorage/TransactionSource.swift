@@ -88,11 +88,15 @@ struct IdleSource: ~Copyable {
     let isFree = withUnsafeMutableBytes(of: &bits) { bytes in
       bytes.withMemoryRebound(to: TransactionSource.self) { isKnownUniquelyReferenced(&$0[0]) }
     }
-    let isReusable = isFree && source._withUnsafeGuaranteedRef { source in
-      source.end()
-      return source.isPlain
+    let isReusable =
+      isFree
+      && source._withUnsafeGuaranteedRef { source in
+        source.end()
+        return source.isPlain
+      }
+    if isReusable, address.compareExchange(expected: 0, desired: bits, ordering: .releasing).exchanged {
+      return
     }
-    if isReusable, address.compareExchange(expected: 0, desired: bits, ordering: .releasing).exchanged { return }
     source.release()
   }
 }

@@ -40,7 +40,8 @@ struct UnsavedChanges: Sendable {
       let keyBytes = key.storage.span.bytes.extracting(key.range)
       switch change {
       case .removed: try transaction.remove(keyBytes)
-      case .put(let value): try transaction.put(value.storage.span.bytes.extracting(value.range), for: keyBytes)
+      case .put(let value):
+        try transaction.put(value.storage.span.bytes.extracting(value.range), for: keyBytes)
       }
     }
   }

@@ -47,7 +47,9 @@ private final class LinkingMany: Codable, Identifiable, Link {
   var id: Int
   @Linked var next: [LinkingMany]
   @Linked var named: [String: LinkingMany]
-  init(_ id: Int, _ next: LinkingMany?) { self.id = id; self.next = next.map { [$0] } ?? []; named = next.map { ["n": $0] } ?? [:] }
+  init(_ id: Int, _ next: LinkingMany?) {
+    self.id = id; self.next = next.map { [$0] } ?? []; named = next.map { ["n": $0] } ?? [:]
+  }
   var nextLink: (any Link)? { next.first }
   func unlink() { (next, named) = ([], [:]) }
 }
@@ -102,7 +104,9 @@ private final class Late: Codable, Identifiable, Link {
 
 @Suite(.serialized) struct ChainTests {
   /// Encodes a root, drops it, and decodes it from the records alone; says how long that took.
-  private func measure<T: Codable & Link & Identifiable>(_ name: String, _ length: Int, count: Int? = nil, _ make: @escaping () -> T) throws {
+  private func measure<T: Codable & Link & Identifiable>(
+    _ name: String, _ length: Int, count: Int? = nil, _ make: @escaping () -> T
+  ) throws {
     try onSmallStack {
       let source = DictionarySource()
       let clock = ContinuousClock()
@@ -117,7 +121,8 @@ private final class Late: Codable, Identifiable, Link {
       let decoding = try clock.measure { copy = try decode(T.self, encoded.roots[0], from: source) }
       #expect(takeApart(try found(copy)) == count ?? length)
       if ProcessInfo.processInfo.environment["GARAGE_CHAIN_LENGTHS"] != nil {
-        FileHandle.standardError.write(Data("chain \(name) \(length): encode \(encoding), decode \(decoding)\n".utf8))
+        FileHandle.standardError.write(
+          Data("chain \(name) \(length): encode \(encoding), decode \(decoding)\n".utf8))
       }
     }
   }
@@ -128,12 +133,18 @@ private final class Late: Codable, Identifiable, Link {
     return last
   }
 
-  @Test(arguments: lengths) func plainProperty(_ length: Int) throws { try measure("plain", length) { chain(length, Plain.init) } }
-  @Test(arguments: lengths) func linked(_ length: Int) throws { try measure("linked", length) { chain(length, Linking.init) } }
+  @Test(arguments: lengths) func plainProperty(_ length: Int) throws {
+    try measure("plain", length) { chain(length, Plain.init) }
+  }
+  @Test(arguments: lengths) func linked(_ length: Int) throws {
+    try measure("linked", length) { chain(length, Linking.init) }
+  }
   @Test(arguments: short) func linkedCollections(_ length: Int) throws {
     try measure("linked array and dictionary", length) { chain(length, LinkingMany.init) }
   }
-  @Test(arguments: short) func arraysOfOptionals(_ length: Int) throws { try measure("[T?]", length) { chain(length, Optionals.init) } }
+  @Test(arguments: short) func arraysOfOptionals(_ length: Int) throws {
+    try measure("[T?]", length) { chain(length, Optionals.init) }
+  }
 
   @Test(arguments: lengths) func threeTypesInTurn(_ length: Int) throws {
     let rounds = length / 3
@@ -185,7 +196,8 @@ private final class Late: Codable, Identifiable, Link {
       copy = nil
       #expect(take(&value) == length)
       if ProcessInfo.processInfo.environment["GARAGE_CHAIN_LENGTHS"] != nil {
-        FileHandle.standardError.write(Data("chain structs \(length): encode \(encoding), decode \(decoding)\n".utf8))
+        FileHandle.standardError.write(
+          Data("chain structs \(length): encode \(encoding), decode \(decoding)\n".utf8))
       }
     }
   }

@@ -9,7 +9,9 @@ private protocol Place: Codable, Equatable {
   var text: String { get }
   init(_ id: Int, _ text: String)
 }
-private struct Plain: Place { var id: Int, text: String; init(_ id: Int, _ text: String) { (self.id, self.text) = (id, text) } }
+private struct Plain: Place {
+  var id: Int, text: String; init(_ id: Int, _ text: String) { (self.id, self.text) = (id, text) }
+}
 private struct Identified: Place, Identifiable, TypeTagged {
   static var typeTag: String { "place" }
   var id: Int, text: String
@@ -39,7 +41,10 @@ private struct Everywhere<T: Codable>: Codable {
     (one, optional, list, optionals, nested) = (value, value, [value, value], [nil, value], [[value]])
     (table, pairs) = (["k": value], [Point(x: 1, y: 1): value])
   }
-  var all: [T] { [one] + (optional.map { [$0] } ?? []) + list + optionals.compactMap { $0 } + Array(table.values) + Array(pairs.values) + nested.flatMap { $0 } }
+  var all: [T] {
+    [one] + (optional.map { [$0] } ?? []) + list + optionals.compactMap { $0 } + Array(table.values)
+      + Array(pairs.values) + nested.flatMap { $0 }
+  }
 }
 private struct Links<T: Codable & Identifiable>: Codable {
   @Linked var optional: T?
@@ -78,9 +83,12 @@ private struct Unlinked<T: Codable>: Codable {
   @Test func links() throws {
     func check<A: Place & Identifiable, B: Place & Identifiable>(_: A.Type, _: B.Type) throws {
       let value = A(7, "text")
-      #expect(try recode(Links(value), as: Links<B>.self).all.map(\.text) == Array(repeating: "text", count: 4))
-      #expect(try recode(Links(value), as: Unlinked<B>.self).all.map(\.text) == Array(repeating: "text", count: 4))
-      #expect(try recode(Unlinked(value), as: Links<B>.self).all.map(\.text) == Array(repeating: "text", count: 4))
+      #expect(
+        try recode(Links(value), as: Links<B>.self).all.map(\.text) == Array(repeating: "text", count: 4))
+      #expect(
+        try recode(Links(value), as: Unlinked<B>.self).all.map(\.text) == Array(repeating: "text", count: 4))
+      #expect(
+        try recode(Unlinked(value), as: Links<B>.self).all.map(\.text) == Array(repeating: "text", count: 4))
     }
     try check(Identified.self, Identified.self)
     try check(Identified.self, Object.self)
@@ -89,8 +97,12 @@ private struct Unlinked<T: Codable>: Codable {
     try check(Object.self, Inside.self)
     try check(Inside.self, Object.self)
     func fromPlain<A: Place>(_: A.Type) throws {
-      #expect(try recode(Unlinked(A(7, "text")), as: Links<Object>.self).all.map(\.text) == Array(repeating: "text", count: 4))
-      #expect(try recode(Links(Object(7, "text")), as: Unlinked<A>.self).all.map(\.text) == Array(repeating: "text", count: 4))
+      #expect(
+        try recode(Unlinked(A(7, "text")), as: Links<Object>.self).all.map(\.text)
+          == Array(repeating: "text", count: 4))
+      #expect(
+        try recode(Links(Object(7, "text")), as: Unlinked<A>.self).all.map(\.text)
+          == Array(repeating: "text", count: 4))
     }
     try fromPlain(Plain.self)
     try fromPlain(Unique.self)
@@ -101,7 +113,8 @@ private struct Unlinked<T: Codable>: Codable {
       let value = A(7, "text"), source = DictionarySource()
       let graph = try GraphEncoder().encode([Old(Everywhere(value))])
       source.add(graph)
-      let read = try found(decode(New<Everywhere<Reference<Identified>>>.self, graph.roots[0], from: source)).value
+      let read = try found(decode(New<Everywhere<Reference<Identified>>>.self, graph.roots[0], from: source))
+        .value
       #expect(read.all.count == 8 && Set(read.all).count == 1)
       // What stood inline has no record yet: the reference names it by its id.
       let identity = try read.one.identity
@@ -111,7 +124,10 @@ private struct Unlinked<T: Codable>: Codable {
         #expect(try read.one == Reference(Identified.self, identifier: 7))
       }
       // And back: the target is there to be loaded.
-      source.add(try GraphEncoder().encode([Identified(7, "text"), Old(Everywhere(Reference(Identified.self, identifier: 7)))]))
+      source.add(
+        try GraphEncoder().encode([
+          Identified(7, "text"), Old(Everywhere(Reference(Identified.self, identifier: 7))),
+        ]))
       let back = try found(decode(New<Everywhere<A>>.self, graph.roots[0], from: source)).value
       #expect(back.all.map(\.text) == Array(repeating: "text", count: 8), "\(A.self)")
     }
@@ -120,7 +136,10 @@ private struct Unlinked<T: Codable>: Codable {
     try check(Unique.self)
     try check(Inside.self)
     try check(Object.self)
-    struct Lazily: Codable { @Linked var optional: Identified?; @Linked var list: [Identified]; @Linked var table: [String: Identified] }
+    struct Lazily: Codable {
+      @Linked var optional: Identified?; @Linked var list: [Identified];
+      @Linked var table: [String: Identified]
+    }
     let lazy = try recode(Links(Identified(7, "text")), as: Unlinked<Reference<Identified>>.self)
     #expect(lazy.all.allSatisfy { $0 == Reference(Identified.self, identifier: 7) })
   }
@@ -128,16 +147,31 @@ private struct Unlinked<T: Codable>: Codable {
   @Test func enumsAndWrappers() throws {
     enum Before: String, Interned, TypeTagged { case a, b; static var typeTag: String { "letter" } }
     enum After: String, Codable { case a, b }
-    #expect(try recode(Everywhere(Before.b), as: Everywhere<After>.self).all == Array(repeating: .b, count: 8))
-    #expect(try recode(Everywhere(After.b), as: Everywhere<Before>.self).all == Array(repeating: .b, count: 8))
+    #expect(
+      try recode(Everywhere(Before.b), as: Everywhere<After>.self).all == Array(repeating: .b, count: 8))
+    #expect(
+      try recode(Everywhere(After.b), as: Everywhere<Before>.self).all == Array(repeating: .b, count: 8))
     struct Wrapper: Codable, Equatable {
       var place: Identified
       init(_ place: Identified) { self.place = place }
-      init(from decoder: any Decoder) throws { place = try decoder.singleValueContainer().decode(Identified.self) }
-      func encode(to encoder: any Encoder) throws { var container = encoder.singleValueContainer(); try container.encode(place) }
+      init(from decoder: any Decoder) throws {
+        place = try decoder.singleValueContainer().decode(Identified.self)
+      }
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer(); try container.encode(place)
+      }
     }
-    #expect(try recode(Everywhere(Plain(1, "t")), as: Everywhere<Wrapper>.self).all.allSatisfy { $0.place.text == "t" })
-    #expect(try recode(Everywhere(Wrapper(Identified(1, "t"))), as: Everywhere<Plain>.self).all.allSatisfy { $0.text == "t" })
-    #expect(try recode(Everywhere(Wrapper(Identified(1, "t"))), as: Everywhere<Inside>.self).all.allSatisfy { $0.text == "t" })
+    #expect(
+      try recode(Everywhere(Plain(1, "t")), as: Everywhere<Wrapper>.self).all.allSatisfy {
+        $0.place.text == "t"
+      })
+    #expect(
+      try recode(Everywhere(Wrapper(Identified(1, "t"))), as: Everywhere<Plain>.self).all.allSatisfy {
+        $0.text == "t"
+      })
+    #expect(
+      try recode(Everywhere(Wrapper(Identified(1, "t"))), as: Everywhere<Inside>.self).all.allSatisfy {
+        $0.text == "t"
+      })
   }
 }

@@ -64,7 +64,8 @@ private struct SpyNest: Codable, Equatable {
     found.append(try a.decode(String.self, forKey: .a) + " / " + text(a.codingPath))
     let base = try outer.superDecoder()
     var inBase = try base.unkeyedContainer()
-    found.append(try inBase.decode(String.self) + " / " + text(base.codingPath) + " & " + text(inBase.codingPath))
+    found.append(
+      try inBase.decode(String.self) + " / " + text(base.codingPath) + " & " + text(inBase.codingPath))
     found.append(try inBase.decode(PathSpy.self).paths)
     found.append(try PathSpy(from: outer.superDecoder(forKey: .d)).paths)
     if case .one(let spy) = try outer.decode(Payload2.self, forKey: .c) { found.append(spy.paths) }
@@ -86,12 +87,15 @@ private struct Stored: Codable {
     var c = encoder.container(keyedBy: Keys.self)
     try c.encode(number, forKey: .number); try c.encode(text, forKey: .text); try c.encodeNil(forKey: .null)
     try c.encode(list, forKey: .list); try c.encode(half, forKey: .half); try c.encode(huge, forKey: .huge)
-    try c.encode(points, forKey: .points); try c.encode(table, forKey: .table); try c.encode(numbered, forKey: .numbered)
-    try c.encode(nested, forKey: .nested); try c.encode(choice, forKey: .choice); try c.encode(negative, forKey: .negative)
+    try c.encode(points, forKey: .points); try c.encode(table, forKey: .table);
+    try c.encode(numbered, forKey: .numbered)
+    try c.encode(nested, forKey: .nested); try c.encode(choice, forKey: .choice);
+    try c.encode(negative, forKey: .negative)
     try c.encode(flag, forKey: .flag); try c.encode(pairs, forKey: .pairs)
   }
   enum Keys: String, CodingKey {
-    case number, text, null, list, half, huge, points, table, numbered, nested, choice, negative, flag, pairs, missing
+    case number, text, null, list, half, huge, points, table, numbered, nested, choice, negative, flag, pairs,
+      missing
   }
 }
 
@@ -112,7 +116,9 @@ struct Asker: CustomTestStringConvertible, Sendable {
 }
 
 private func asking<T: Decodable & SendableMetatype>(_ key: Stored.Keys, _ type: T.Type) -> Asker {
-  Asker(name: "\(key.rawValue) as \(type)") { _ = try $0.container(keyedBy: Stored.Keys.self).decode(type, forKey: key) }
+  Asker(name: "\(key.rawValue) as \(type)") {
+    _ = try $0.container(keyedBy: Stored.Keys.self).decode(type, forKey: key)
+  }
 }
 
 @Suite struct CodingPathTests {
@@ -122,32 +128,46 @@ private func asking<T: Decodable & SendableMetatype>(_ key: Stored.Keys, _ type:
       for (ours, json) in zip(ours.found, json.found) {
         // JSON's encoder leaves out the containers around a nested one. Ours says the same on both sides.
         let path = json.components(separatedBy: " / ")[1].components(separatedBy: " & ")[0]
-        for part in ours.components(separatedBy: " / ").flatMap({ $0.components(separatedBy: " & ") }) { #expect(part == path) }
+        for part in ours.components(separatedBy: " / ").flatMap({ $0.components(separatedBy: " & ") }) {
+          #expect(part == path)
+        }
       }
       #expect(ours.found.count == 14)
     }
   }
 
   static let askers: [Asker] = [
-    asking(.missing, Int.self), asking(.missing, Point.self), asking(.missing, Int?.self), asking(.text, Int.self),
-    asking(.text, Bool.self), asking(.text, Double.self), asking(.text, [Int].self), asking(.text, Point.self), asking(.text, [String: Int].self),
-    asking(.number, Int8.self), asking(.number, UInt8.self), asking(.number, String.self), asking(.number, Bool.self), asking(.number, [Int].self),
-    asking(.negative, UInt.self), asking(.negative, UInt64.self), asking(.negative, UInt128.self), asking(.half, Int.self), asking(.huge, Float.self),
+    asking(.missing, Int.self), asking(.missing, Point.self), asking(.missing, Int?.self),
+    asking(.text, Int.self),
+    asking(.text, Bool.self), asking(.text, Double.self), asking(.text, [Int].self),
+    asking(.text, Point.self), asking(.text, [String: Int].self),
+    asking(.number, Int8.self), asking(.number, UInt8.self), asking(.number, String.self),
+    asking(.number, Bool.self), asking(.number, [Int].self),
+    asking(.negative, UInt.self), asking(.negative, UInt64.self), asking(.negative, UInt128.self),
+    asking(.half, Int.self), asking(.huge, Float.self),
     asking(.huge, Int.self), asking(.flag, Int.self), asking(.flag, Double.self), asking(.flag, String.self),
-    asking(.null, Int.self), asking(.null, String.self), asking(.null, Point.self), asking(.null, [Int].self), asking(.null, Bool.self),
-    asking(.null, Double.self), asking(.list, [Int8].self), asking(.list, [String].self), asking(.list, Int.self), asking(.list, [[Int]].self),
-    asking(.list, [Int8?].self), asking(.list, [String: Int].self), asking(.points, [Other].self), asking(.points, [Third].self), asking(.points, Point.self),
-    asking(.points, [Int].self), asking(.table, [String: [Other]].self), asking(.table, [String: [Third]].self),
-    asking(.table, [String: Int].self), asking(.numbered, [Int: Int].self), asking(.nested, [String: [Int]].self),
-    asking(.nested, Nested.self), asking(.choice, Payload2.self), asking(.choice, Payload.self), asking(.text, Theme.self),
-    asking(.number, Suit.self), asking(.text, UUID.self), asking(.pairs, [Point: Int].self), asking(.pairs, [Suit].self),
+    asking(.null, Int.self), asking(.null, String.self), asking(.null, Point.self), asking(.null, [Int].self),
+    asking(.null, Bool.self),
+    asking(.null, Double.self), asking(.list, [Int8].self), asking(.list, [String].self),
+    asking(.list, Int.self), asking(.list, [[Int]].self),
+    asking(.list, [Int8?].self), asking(.list, [String: Int].self), asking(.points, [Other].self),
+    asking(.points, [Third].self), asking(.points, Point.self),
+    asking(.points, [Int].self), asking(.table, [String: [Other]].self),
+    asking(.table, [String: [Third]].self),
+    asking(.table, [String: Int].self), asking(.numbered, [Int: Int].self),
+    asking(.nested, [String: [Int]].self),
+    asking(.nested, Nested.self), asking(.choice, Payload2.self), asking(.choice, Payload.self),
+    asking(.text, Theme.self),
+    asking(.number, Suit.self), asking(.text, UUID.self), asking(.pairs, [Point: Int].self),
+    asking(.pairs, [Suit].self),
     asking(.nested, Stored.Inner.self), asking(.points, Set<Third>.self),
     Asker(name: "past the end") { decoder in
       var list = try decoder.container(keyedBy: Stored.Keys.self).nestedUnkeyedContainer(forKey: .points)
       while true { _ = try list.decode(Point.self) }
     },
     Asker(name: "nested key missing") { decoder in
-      let nested = try decoder.container(keyedBy: Stored.Keys.self).nestedContainer(keyedBy: Stored.Keys.self, forKey: .nested)
+      let nested = try decoder.container(keyedBy: Stored.Keys.self).nestedContainer(
+        keyedBy: Stored.Keys.self, forKey: .nested)
       _ = try nested.decode(Int.self, forKey: .text)
     },
     Asker(name: "nested in nested, wrong type") { decoder in
@@ -174,7 +194,8 @@ private func asking<T: Decodable & SendableMetatype>(_ key: Stored.Keys, _ type:
       _ = try decoder.container(keyedBy: Stored.Keys.self).nestedUnkeyedContainer(forKey: .text)
     },
     Asker(name: "nested container missing") { decoder in
-      _ = try decoder.container(keyedBy: Stored.Keys.self).nestedContainer(keyedBy: XKey.self, forKey: .missing)
+      _ = try decoder.container(keyedBy: Stored.Keys.self).nestedContainer(
+        keyedBy: XKey.self, forKey: .missing)
     },
     Asker(name: "unkeyed of a map") { _ = try $0.unkeyedContainer() },
     Asker(name: "single String of a map") { _ = try $0.singleValueContainer().decode(String.self) },
@@ -208,7 +229,8 @@ private func asking<T: Decodable & SendableMetatype>(_ key: Stored.Keys, _ type:
       var found = ""
       init() {}
       init(from decoder: any Decoder) throws {
-        found = try decoder.singleValueContainer().decode(String.self) + "\(decoder.userInfo[Reader.key] ?? "none")"
+        found =
+          try decoder.singleValueContainer().decode(String.self) + "\(decoder.userInfo[Reader.key] ?? "none")"
       }
       func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -233,7 +255,8 @@ private func asking<T: Decodable & SendableMetatype>(_ key: Stored.Keys, _ type:
     let graph = try GraphEncoder(userInfo: [Reader.key: 7]).encode([Owner([Nest()])])
     let source = DictionarySource()
     source.add(graph)
-    let session = GraphDecodingSession(source: source, types: try RegisteredTypes(), userInfo: [Reader.key: 8])
+    let session = GraphDecodingSession(
+      source: source, types: try RegisteredTypes(), userInfo: [Reader.key: 8])
     let owner = try #require(try session.object(Owner<[Nest]>.self, graph.roots[0]))
     #expect(owner.value[0].found == ["78", "78"])
   }

@@ -18,7 +18,9 @@ struct Holder<Value: Codable>: Codable, Identifiable {
     table = ["a": value, "b": value]
   }
 
-  var all: [Value] { [value] + (optional.map { [$0] } ?? []) + list + table.sorted { $0.key < $1.key }.map(\.value) }
+  var all: [Value] {
+    [value] + (optional.map { [$0] } ?? []) + list + table.sorted { $0.key < $1.key }.map(\.value)
+  }
 }
 
 /// An owner of one value.
@@ -133,14 +135,16 @@ struct SeededGenerator: RandomNumberGenerator {
 enum JSON {
   static func encode(_ value: some Encodable) throws -> Data {
     let encoder = JSONEncoder()
-    encoder.nonConformingFloatEncodingStrategy = .convertToString(positiveInfinity: "+inf", negativeInfinity: "-inf", nan: "nan")
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "+inf", negativeInfinity: "-inf", nan: "nan")
     encoder.outputFormatting = .sortedKeys
     return try encoder.encode(value)
   }
 
   static func decode<T: Decodable>(_ type: T.Type, _ data: Data) throws -> T {
     let decoder = JSONDecoder()
-    decoder.nonConformingFloatDecodingStrategy = .convertFromString(positiveInfinity: "+inf", negativeInfinity: "-inf", nan: "nan")
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "+inf", negativeInfinity: "-inf", nan: "nan")
     return try decoder.decode(type, from: data)
   }
 
@@ -151,14 +155,16 @@ enum JSON {
 /// that is no Bool is a mismatch to it: there ours say more.
 func isSame(_ ours: String, asJSONs json: String) -> Bool {
   if json == "dataCorrupted at " { return ours.hasPrefix("dataCorrupted at value") }
-  return ours == json || ours == json.replacingOccurrences(of: "typeMismatch", with: "valueNotFound") && json.hasSuffix("null")
+  return ours == json
+    || ours == json.replacingOccurrences(of: "typeMismatch", with: "valueNotFound") && json.hasSuffix("null")
 }
 
 /// The kind of a decoding error and the path it names.
 func summary(_ error: any Error) -> String {
   func text(_ path: [any CodingKey]) -> String { path.map(\.stringValue).joined(separator: ".") }
   return switch error {
-  case DecodingError.keyNotFound(let key, let context): "keyNotFound \(key.stringValue) at \(text(context.codingPath))"
+  case DecodingError.keyNotFound(let key, let context):
+    "keyNotFound \(key.stringValue) at \(text(context.codingPath))"
   case DecodingError.typeMismatch(_, let context): "typeMismatch at \(text(context.codingPath))"
   case DecodingError.valueNotFound(_, let context): "valueNotFound at \(text(context.codingPath))"
   case DecodingError.dataCorrupted(let context): "dataCorrupted at \(text(context.codingPath))"

@@ -61,7 +61,9 @@ private struct Target: Codable, Identifiable, Hashable { var id: String }
       let ring = Ring.make(100_000)
       defer { Ring.takeApart(ring) }
       let text = try cycle(of: [ring[0]], Ring.self)
-      #expect(text.contains("in a circle: Ring \"0\" → Ring \"1\"") && text.contains("more") && text.contains("Ring \"99999\" → Ring \"0\""))
+      #expect(
+        text.contains("in a circle: Ring \"0\" → Ring \"1\"") && text.contains("more")
+          && text.contains("Ring \"99999\" → Ring \"0\""))
     }
     try onSmallStack {
       let ring = Ring.make(3)
@@ -69,7 +71,9 @@ private struct Target: Codable, Identifiable, Hashable { var id: String }
       for index in 0..<20_000 { tail = Tail("\(index)", tail, nil) }
       let text = try cycle(of: [tail!], Tail.self)
       // A circle is one from wherever it is entered.
-      let paths = (0..<3).map { start in (0...3).map { "Ring \"\((start + $0) % 3)\"" }.joined(separator: " → ") }
+      let paths = (0..<3).map { start in
+        (0...3).map { "Ring \"\((start + $0) % 3)\"" }.joined(separator: " → ")
+      }
       #expect(paths.contains { text.contains("in a circle: \($0).") }, "\(text)")
       Ring.takeApart(ring)
       while let next = tail?.next { tail?.next = nil; tail = next }
@@ -125,7 +129,9 @@ private struct Target: Codable, Identifiable, Hashable { var id: String }
     let copy = try roundTrip(a)
     #expect(copy.friend?.friend === copy && copy.friends.count == 2 && copy.friends.contains(copy))
     #expect(copy.friend?.byName["a"] === copy && copy.lazy == a.lazy)
-    for person in [a, b, copy, copy.friend!] { (person.friend, person.friends, person.byName) = (nil, [], [:]) }
+    for person in [a, b, copy, copy.friend!] {
+      (person.friend, person.friends, person.byName) = (nil, [], [:])
+    }
 
     final class Optionals: Codable, Identifiable {
       var id: Int, list: [Optionals?] = []
@@ -133,7 +139,8 @@ private struct Target: Codable, Identifiable, Hashable { var id: String }
     }
     let one = Optionals(1), two = Optionals(2)
     (one.list, two.list) = ([two], [nil, one])
-    #expect(try cycle(of: [one], Optionals.self).contains("Optionals \"1\" → Optionals \"2\" → Optionals \"1\""))
+    #expect(
+      try cycle(of: [one], Optionals.self).contains("Optionals \"1\" → Optionals \"2\" → Optionals \"1\""))
     one.list = []
   }
 
@@ -159,9 +166,12 @@ private struct Target: Codable, Identifiable, Hashable { var id: String }
     holds.linked = gone
     // Holds has a record of its own; what is missing is missing there.
     let copy = try without("gone", holds).get()
-    #expect(copy.optional == nil && copy.optionals == [here, nil, nil] && copy.table == ["g": nil, "h": here] && copy.linked == nil)
-    #expect(try without("gone", DoubleOptionalTarget(value: .some(.some(gone)))).get().value == .some(.none)
-      || without("gone", DoubleOptionalTarget(value: .some(.some(gone)))).get().value == .none)
+    #expect(
+      copy.optional == nil && copy.optionals == [here, nil, nil] && copy.table == ["g": nil, "h": here]
+        && copy.linked == nil)
+    #expect(
+      try without("gone", DoubleOptionalTarget(value: .some(.some(gone)))).get().value == .some(.none)
+        || without("gone", DoubleOptionalTarget(value: .some(.some(gone)))).get().value == .none)
   }
   private struct DoubleOptionalTarget: Codable { var value: Target?? }
 
@@ -172,12 +182,16 @@ private struct Target: Codable, Identifiable, Hashable { var id: String }
         _ = try without("gone", value).get()
         Issue.record("line \(line): nothing was thrown")
       } catch DecodingError.dataCorrupted(let context) {
-        #expect(context.debugDescription == "Missing Identifiable reference of type: Target with id: gone", "line \(line)")
+        #expect(
+          context.debugDescription == "Missing Identifiable reference of type: Target with id: gone",
+          "line \(line)")
         #expect(context.codingPath.map(\.stringValue).joined(separator: ".") == path, "line \(line)")
       }
     }
     struct Required: Codable { var inner: Inner; struct Inner: Codable { var target: Target } }
-    struct InLinks: Codable { @Linked var list: [Target]; @Linked var set: Set<Target>; @Linked var table: [String: Target] }
+    struct InLinks: Codable {
+      @Linked var list: [Target]; @Linked var set: Set<Target>; @Linked var table: [String: Target]
+    }
     try check(gone, "value")
     try check([here, gone], "value.Index 1")
     try check(["k": [here, here, gone]], "value.k.Index 2")
@@ -187,9 +201,12 @@ private struct Target: Codable, Identifiable, Hashable { var id: String }
     try check([gone: 5], "value.Index 0")
     try check(Set([gone]), "value.Index 0")
     try check(Twin(a: here, b: [gone]), "value.b.Index 0")
-    try check(InLinks(list: Linked(wrappedValue: [here, gone]), set: Linked(), table: Linked()), "value.list.Index 1")
-    try check(InLinks(list: Linked(), set: Linked(wrappedValue: [gone]), table: Linked()), "value.set.Index 0")
-    try check(InLinks(list: Linked(), set: Linked(), table: Linked(wrappedValue: ["k": gone])), "value.table.k")
+    try check(
+      InLinks(list: Linked(wrappedValue: [here, gone]), set: Linked(), table: Linked()), "value.list.Index 1")
+    try check(
+      InLinks(list: Linked(), set: Linked(wrappedValue: [gone]), table: Linked()), "value.set.Index 0")
+    try check(
+      InLinks(list: Linked(), set: Linked(), table: Linked(wrappedValue: ["k": gone])), "value.table.k")
     // Nobody may take it for something else.
     enum Either: Codable { case one(Target), none }
     try check(Either.one(gone), "value.one._0")

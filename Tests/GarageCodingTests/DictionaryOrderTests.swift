@@ -30,11 +30,14 @@ private struct LinkedOrderHolder: Codable, Identifiable {
   private func bytes(_ keys: [String], isLinked: Bool) throws -> [UInt8] {
     var things: [String: OrderedThing] = [:]
     // By the first of equal keys, whichever comes first here.
-    for key in keys where things[key] == nil { things[key] = OrderedThing(String(describing: Array(key.utf8))) }
+    for key in keys where things[key] == nil {
+      things[key] = OrderedThing(String(describing: Array(key.utf8)))
+    }
     let encoder = GraphEncoder(keyPrefix: 0, userInfo: [:], fixedTime: 1)
     let graph =
       isLinked
-      ? try encoder.encode(root: LinkedOrderHolder(things: Linked(wrappedValue: things))) : try encoder.encode(root: PlainOrderHolder(things: things))
+      ? try encoder.encode(root: LinkedOrderHolder(things: Linked(wrappedValue: things)))
+      : try encoder.encode(root: PlainOrderHolder(things: things))
     return Array(graph.bytes)
   }
 

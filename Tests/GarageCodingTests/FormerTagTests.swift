@@ -16,7 +16,9 @@ private final class After: Codable, Identifiable, TypeTagged {
   var id: Int, next: After?, text: String
   init(_ id: Int, _ next: After? = nil, text: String) { (self.id, self.next, self.text) = (id, next, text) }
 }
-private struct HoldsBefore: Codable, Identifiable, TypeTagged { static var typeTag: String { "holds" }; var id = 1, list: [Before], lazy: Reference<Before>? = nil }
+private struct HoldsBefore: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "holds" }; var id = 1, list: [Before], lazy: Reference<Before>? = nil
+}
 private struct HoldsAfter: Codable, Identifiable, TypeTagged {
   static var typeTag: String { "holds" }
   var id = 1, list: [After], lazy: Reference<After>? = nil
@@ -40,7 +42,9 @@ private struct HoldsAfter: Codable, Identifiable, TypeTagged {
     let types: [any Codable.Type] = isRegistered ? [After.self] : []
     let source = DictionarySource()
     let shared = Before(1)
-    let holder = try GraphEncoder().encode([HoldsBefore(list: [shared, Before(2), shared], lazy: Reference(to: shared))])
+    let holder = try GraphEncoder().encode([
+      HoldsBefore(list: [shared, Before(2), shared], lazy: Reference(to: shared))
+    ])
     source.add(holder)
     var copy = try #require(try decode(HoldsAfter.self, holder.roots[0], from: source, types: types))
     #expect(copy.list.map(\.id) == [1, 2, 1] && copy.list[0] === copy.list[2] && copy.list[0].text == "old")
@@ -49,7 +53,8 @@ private struct HoldsAfter: Codable, Identifiable, TypeTagged {
 
     // One was parked again, under the new tag; whoever writes it removes the old record.
     let parked = try GraphEncoder().encode([After(1, text: "new")])
-    #expect(parked.records[0].formerTags == ["never", "app.OldName", "older"].map { TypeTag(name: $0).digest })
+    #expect(
+      parked.records[0].formerTags == ["never", "app.OldName", "older"].map { TypeTag(name: $0).digest })
     source.add(parked)
     let old = withUnsafeBytes(of: TypeTag(name: "app.OldName").digest.bigEndian) { Array($0) }
     for key in source.records.keys where key.starts(with: old) && key.last == 1 { source.records[key] = nil }
@@ -57,10 +62,13 @@ private struct HoldsAfter: Codable, Identifiable, TypeTagged {
     #expect(copy.list.map(\.text) == ["new", "old", "new"] && copy.list[0] === copy.list[2])
     #expect(try decode(After.self, lazy, from: source, types: types)?.text == "new")
     // Both names in one graph are one object.
-    let mixed = try GraphEncoder().encode([HoldsAfter(list: [After(1, After(5, text: "five"), text: "newest")])])
+    let mixed = try GraphEncoder().encode([
+      HoldsAfter(list: [After(1, After(5, text: "five"), text: "newest")])
+    ])
     source.add(mixed)
     let session = GraphDecodingSession(source: source, types: try RegisteredTypes(types))
-    let first = try session.object(After.self, identity(1, "app.OldName")), second = try session.object(After.self, identity(1))
+    let first = try session.object(After.self, identity(1, "app.OldName")),
+      second = try session.object(After.self, identity(1))
     #expect(first === second && first?.text == "newest")
   }
 
@@ -72,7 +80,9 @@ private struct HoldsAfter: Codable, Identifiable, TypeTagged {
       for index in 1..<count { chain = Before(index, chain) }
       let graph = try GraphEncoder().encode([HoldsBefore(list: [chain])])
       source.add(graph)
-      func take(_ start: Before) { var next: Before? = start; while let current = next { next = current.next; current.next = nil } }
+      func take(_ start: Before) {
+        var next: Before? = start; while let current = next { next = current.next; current.next = nil }
+      }
       func takeAfter(_ start: After) -> Int {
         var count = 0
         var next: After? = start

@@ -11,7 +11,9 @@ final class DictionarySource: RecordSource {
 
   /// - Parameter count: how many of its records, at most.
   func add(_ graph: EncodedGraph, count: Int = .max) {
-    for record in graph.records.prefix(count) { records[Array(graph.keys[record.key].dropFirst())] = Array(graph.bytes[record.value]) }
+    for record in graph.records.prefix(count) {
+      records[Array(graph.keys[record.key].dropFirst())] = Array(graph.bytes[record.value])
+    }
     for shape in graph.shapes { shapes[shape.digest] = shape.text }
     for tag in graph.tags { tags[tag.digest] = tag.name }
   }

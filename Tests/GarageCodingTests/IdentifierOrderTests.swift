@@ -45,7 +45,9 @@ import Testing
   @Test func dates() throws {
     let seed: UInt64 = 8
     var random = Seeded(state: seed)
-    var seconds: [Double] = [0, -0.0, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude]
+    var seconds: [Double] = [
+      0, -0.0, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude,
+    ]
     seconds += [-.greatestFiniteMagnitude, -.leastNonzeroMagnitude, 1, -1]
     for _ in 0..<3000 {
       let number = Double(bitPattern: random.next())
@@ -112,7 +114,8 @@ import Testing
       // Where one begins with the other, also in composed form, Swift 6.3 errs: "\u{345}\u{327}" is composed
       // to "\u{327}\u{345}", but not less than "\u{345}"; "\u{915}" is neither less nor greater than
       // "\u{958}", nor equal.
-      let isPrefix = strings[i].utf8.starts(with: strings[j].utf8)
+      let isPrefix =
+        strings[i].utf8.starts(with: strings[j].utf8)
         || strings[j].utf8.starts(with: strings[i].utf8)
         || ids[i].bytes.starts(with: ids[j].bytes) || ids[j].bytes.starts(with: ids[i].bytes)
       if !isPrefix {
@@ -133,7 +136,10 @@ import Testing
       // Ideographs and Hangul syllables without exceptions: a sample.
       if (0x4E00...0x9FFF).contains(value) || (0xAC00...0xD7A3).contains(value), value % 16 != 0 { continue }
       if (0x17000...0x1BFFF).contains(value) || (0x20000...0x2F7FF).contains(value)
-        || (0x2FA20...0x3FFFF).contains(value), value % 64 != 0 { continue }
+        || (0x2FA20...0x3FFFF).contains(value), value % 64 != 0
+      {
+        continue
+      }
       for text in ["\(scalar)", "\(scalar)\u{301}\u{323}", "a\u{315}\(scalar)", "\u{1100}\(scalar)"] {
         var normal = composed(text)
         let again = composed(normal)
@@ -150,10 +156,10 @@ import Testing
 
   private func isNFC(_ text: String) -> Bool {
     #if canImport(Darwin)
-    return true  // asks for a newer system than the library
+      return true  // asks for a newer system than the library
     #else
-    var span = text.utf8Span
-    return span.checkForNFC(quickCheck: false)
+      var span = text.utf8Span
+      return span.checkForNFC(quickCheck: false)
     #endif
   }
 

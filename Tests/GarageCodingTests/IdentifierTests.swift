@@ -27,28 +27,33 @@ private struct Unusable: Hashable {}
 private struct Pair: Codable, Hashable { var a = 1 }
 
 @Suite struct IdentifierTests {
-  @Test("golden: these bytes are stored", arguments: [
-    (0, "2080"), (1, "208101"), (-1, "207ffe"), (255, "2081ff"), (256, "20820100"), (-256, "207efeff"),
-    (Int.max, "20887fffffffffffffff"), (Int.min, "20787fffffffffffffff"), (UInt.max, "2088ffffffffffffffff"),
-    (UInt8(7), "208107"), (Int128.min, "20707fffffffffffffffffffffffffffffff"),
-    (UInt128.max, "2090ffffffffffffffffffffffffffffffff"), (Int128(1) << 64, "2089010000000000000000"),
-    ("", "50"), ("Sam", "5053616d"), ("Cafe\u{301}", "50436166c3a9"),
-    ("a\0b", "50610062"), ("😀", "50f09f9880"),
-    (UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 255)),
-     "40000102030405060708090a0b0c0d0eff"),
-    (Date(timeIntervalSinceReferenceDate: 0), "308000000000000000"),
-    (Date(timeIntervalSinceReferenceDate: -0.0), "308000000000000000"),
-    (Date(timeIntervalSinceReferenceDate: 1), "30bff0000000000000"),
-    (Date(timeIntervalSinceReferenceDate: -1), "30400fffffffffffff"),
-    (Raw.one, "5031"), (Level.low, "207ffe"), (Wrapped(rawValue: .low), "207ffe"),
-    (true, "5074727565"), (1.5, "50312e35"), (-0.0, "50302e30"), (-Double.nan, "506e616e"),
-    (Character("e\u{301}"), "50c3a9"), ("abc".dropFirst(), "506263"),
-    (Int?.some(1), "208101"), (Int?.none, "1000"), (Int??.some(nil), "1001"),
-    (Int???.some(.some(nil)), "1002"),
-    (String??.some("a"), "5061"),
-    (Pair(), "607b2261223a317d"), (Pair?.none, "1000"), (Ratio(rawValue: 1.5), "60312e35"),
-    ([1, 2], "605b312c325d"),
-  ] as [(any Hashable & Sendable, String)])
+  @Test(
+    "golden: these bytes are stored",
+    arguments: [
+      (0, "2080"), (1, "208101"), (-1, "207ffe"), (255, "2081ff"), (256, "20820100"), (-256, "207efeff"),
+      (Int.max, "20887fffffffffffffff"), (Int.min, "20787fffffffffffffff"),
+      (UInt.max, "2088ffffffffffffffff"),
+      (UInt8(7), "208107"), (Int128.min, "20707fffffffffffffffffffffffffffffff"),
+      (UInt128.max, "2090ffffffffffffffffffffffffffffffff"), (Int128(1) << 64, "2089010000000000000000"),
+      ("", "50"), ("Sam", "5053616d"), ("Cafe\u{301}", "50436166c3a9"),
+      ("a\0b", "50610062"), ("😀", "50f09f9880"),
+      (
+        UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 255)),
+        "40000102030405060708090a0b0c0d0eff"
+      ),
+      (Date(timeIntervalSinceReferenceDate: 0), "308000000000000000"),
+      (Date(timeIntervalSinceReferenceDate: -0.0), "308000000000000000"),
+      (Date(timeIntervalSinceReferenceDate: 1), "30bff0000000000000"),
+      (Date(timeIntervalSinceReferenceDate: -1), "30400fffffffffffff"),
+      (Raw.one, "5031"), (Level.low, "207ffe"), (Wrapped(rawValue: .low), "207ffe"),
+      (true, "5074727565"), (1.5, "50312e35"), (-0.0, "50302e30"), (-Double.nan, "506e616e"),
+      (Character("e\u{301}"), "50c3a9"), ("abc".dropFirst(), "506263"),
+      (Int?.some(1), "208101"), (Int?.none, "1000"), (Int??.some(nil), "1001"),
+      (Int???.some(.some(nil)), "1002"),
+      (String??.some("a"), "5061"),
+      (Pair(), "607b2261223a317d"), (Pair?.none, "1000"), (Ratio(rawValue: 1.5), "60312e35"),
+      ([1, 2], "605b312c325d"),
+    ] as [(any Hashable & Sendable, String)])
   func golden(_ id: any Hashable & Sendable, _ bytes: String) throws {
     #expect(hex(try identifier(id).bytes) == bytes)
     #expect(Identifier(bytes: unhex(bytes))?.bytes == unhex(bytes))

@@ -7,9 +7,12 @@ import Testing
 
 private struct Values: Codable, Hashable, TypeTagged {
   static var typeTag: String { "values" }
-  var double = 0.0, float = Float(0), text = "", list: [Double] = [], floats: [Float] = [], date = Date(timeIntervalSinceReferenceDate: 0)
-  var dates: [Date] = [], optional: Int?, set: Set<String> = [], table: [String: Int] = [:], points: [Point: Set<Int>] = [:]
-  var decimal = Decimal(0), texts: [String] = [], url: URL?, nested: [Set<[String: Double]>] = [], unique: Interning?
+  var double = 0.0, float = Float(0), text = "", list: [Double] = [], floats: [Float] = [],
+    date = Date(timeIntervalSinceReferenceDate: 0)
+  var dates: [Date] = [], optional: Int?, set: Set<String> = [], table: [String: Int] = [:],
+    points: [Point: Set<Int>] = [:]
+  var decimal = Decimal(0), texts: [String] = [], url: URL?, nested: [Set<[String: Double]>] = [],
+    unique: Interning?
 }
 private struct Interning: Interned { var text: String, set: Set<Double> }
 
@@ -43,12 +46,16 @@ private struct KeysInAnotherWay: Encodable, Hashable, TypeTagged {
 
 private enum Mood: String, Codable, Identifiable, CaseIterable { case good, bad; var id: Self { self } }
 private struct SelfIdentified: Codable, Hashable, Identifiable { var x = 1; var id: Self { self } }
-private struct Raw: RawRepresentable, Codable, Hashable, Identifiable { var rawValue: Int; var id: Int { rawValue } }
+private struct Raw: RawRepresentable, Codable, Hashable, Identifiable {
+  var rawValue: Int; var id: Int { rawValue }
+}
 private struct Neither: Codable { var x = 1 }
 private struct BothWays: Codable, Identifiable, Hashable { var id: String, text = "" }
 
 @Suite struct IdentityOfValuesTests {
-  private func identity(_ value: any Encodable) throws -> RecordIdentity { try GraphEncoder().identity(of: value) }
+  private func identity(_ value: any Encodable) throws -> RecordIdentity {
+    try GraphEncoder().identity(of: value)
+  }
 
   @Test func equalValuesAreOne() throws {
     let plain = try identity(Values())
@@ -64,26 +71,36 @@ private struct BothWays: Codable, Identifiable, Hashable { var id: String, text 
     try same({ $0.list = [-0.0, 1] }, { $0.list = [0.0, 1] })
     try same({ $0.floats = [-0.0, 1] }, { $0.floats = [0.0, 1] })
     try same({ $0.date = Date(timeIntervalSinceReferenceDate: -0.0) }, { _ in })
-    try same({ $0.dates = [Date(timeIntervalSinceReferenceDate: -0.0)] }, { $0.dates = [Date(timeIntervalSinceReferenceDate: 0)] })
+    try same(
+      { $0.dates = [Date(timeIntervalSinceReferenceDate: -0.0)] },
+      { $0.dates = [Date(timeIntervalSinceReferenceDate: 0)] })
     try same({ $0.double = .nan }, { $0.double = -.nan })
     try same({ $0.list = [.nan] }, { $0.list = [.signalingNaN] })
     try same({ $0.text = "Caf\u{E9}" }, { $0.text = "Cafe\u{301}" })
     try same({ $0.texts = ["Caf\u{E9}"] }, { $0.texts = ["Cafe\u{301}"] })
     try same({ $0.set = ["Caf\u{E9}", "x"] }, { $0.set = ["x", "Cafe\u{301}"] })
     try same({ $0.table = ["Caf\u{E9}": 1] }, { $0.table = ["Cafe\u{301}": 1] })
-    try same({ $0.decimal = Decimal(string: "1.50")! }, { $0.decimal = Decimal(sign: .plus, exponent: -2, significand: 150) })
-    try same({ $0.decimal = Decimal(sign: .plus, exponent: 3, significand: 5) }, { $0.decimal = Decimal(5000) })
-    try same({ $0.unique = Interning(text: "Caf\u{E9}", set: [-0.0]) }, { $0.unique = Interning(text: "Cafe\u{301}", set: [0.0]) })
+    try same(
+      { $0.decimal = Decimal(string: "1.50")! },
+      { $0.decimal = Decimal(sign: .plus, exponent: -2, significand: 150) })
+    try same(
+      { $0.decimal = Decimal(sign: .plus, exponent: 3, significand: 5) }, { $0.decimal = Decimal(5000) })
+    try same(
+      { $0.unique = Interning(text: "Caf\u{E9}", set: [-0.0]) },
+      { $0.unique = Interning(text: "Cafe\u{301}", set: [0.0]) })
     // Sets and dictionaries that were built in another order, of another capacity.
     let keys = (0..<200).map { "key \($0)" }
     var backwards = Set<String>(minimumCapacity: 5000), table = [String: Int](minimumCapacity: 5000)
     for key in keys.reversed() { backwards.insert(key); table[key] = key.count }
     try same({ $0.set = Set(keys) }, { $0.set = backwards })
-    try same({ $0.table = Dictionary(uniqueKeysWithValues: keys.map { ($0, $0.count) }) }, { $0.table = table })
+    try same(
+      { $0.table = Dictionary(uniqueKeysWithValues: keys.map { ($0, $0.count) }) }, { $0.table = table })
     let points = (0..<50).map { Point(x: $0, y: -$0) }
     var pointTable = [Point: Set<Int>](minimumCapacity: 1000)
     for point in points.reversed() { pointTable[point] = Set((0..<point.x).reversed()) }
-    try same({ $0.points = Dictionary(uniqueKeysWithValues: points.map { ($0, Set(0..<$0.x)) }) }, { $0.points = pointTable })
+    try same(
+      { $0.points = Dictionary(uniqueKeysWithValues: points.map { ($0, Set(0..<$0.x)) }) },
+      { $0.points = pointTable })
     try same({ $0.nested = [[["a": 0.0, "b": 1], [:]]] }, { $0.nested = [[[:], ["b": 1, "a": -0.0]]] })
   }
 
@@ -135,7 +152,9 @@ private struct BothWays: Codable, Identifiable, Hashable { var id: String, text 
     #expect(try roundTrip(5) == 5)
     #expect(try roundTrip(Optional(5)) == 5)
     #expect(try roundTrip(Date.distantPast) == .distantPast)
-    #expect(try roundTrip(URL(string: "a", relativeTo: URL(string: "b:c"))!) == URL(string: "a", relativeTo: URL(string: "b:c"))!)
+    #expect(
+      try roundTrip(URL(string: "a", relativeTo: URL(string: "b:c"))!) == URL(
+        string: "a", relativeTo: URL(string: "b:c"))!)
     #expect(try roundTrip(Decimal(string: "1.5")!) == Decimal(string: "1.5")!)
     #expect(try roundTrip(Expression.sum(.number(1), .number(2))) == .sum(.number(1), .number(2)))
   }
@@ -151,11 +170,14 @@ private struct BothWays: Codable, Identifiable, Hashable { var id: String, text 
   /// These hold in every process, whatever its hash seed: they are keys of stored records.
   @Test func golden() throws {
     var value = Values()
-    (value.double, value.text, value.set, value.table) = (1.5, "Cafe\u{301}", ["b", "a", "c"], ["y": 1, "x": 2])
+    (value.double, value.text, value.set, value.table) = (
+      1.5, "Cafe\u{301}", ["b", "a", "c"], ["y": 1, "x": 2]
+    )
     value.points = [Point(x: 1, y: 2): [3, 1, 2], Point(x: 0, y: 0): []]
     value.unique = Interning(text: "i", set: [1, 2])
     let texts: [String] = try [
-      value, Values(), Set([1, 2, 3]), ["a": 1, "b": 2], Point(x: 1, y: 2), Mood.good, "text", 5, [Payload.one(1)],
+      value, Values(), Set([1, 2, 3]), ["a": 1, "b": 2], Point(x: 1, y: 2), Mood.good, "text", 5,
+      [Payload.one(1)],
     ].map { (value: any Encodable) in hex(try identity(value).identifier.bytes) }
     #expect(texts == GoldenIdentities.all)
   }
@@ -167,11 +189,15 @@ private struct BothWays: Codable, Identifiable, Hashable { var id: String, text 
     #expect(try identity(BothWays(id: "x")).identifier == Identifier("x", canonical: canonicalBytes))
     #expect(try identity(BothWays(id: "x", text: "a")) == identity(BothWays(id: "x", text: "b")))
     #expect(throws: GraphCodingError.missingConformance(type: "Neither")) { try identity(Neither()) }
-    #expect(throws: GraphCodingError.missingConformance(type: "Neither")) { try GraphEncoder().encode([Neither()]) }
+    #expect(throws: GraphCodingError.missingConformance(type: "Neither")) {
+      try GraphEncoder().encode([Neither()])
+    }
     func generic<T: Hashable & Codable>(_ value: T) throws -> RecordIdentity { try identity(value) }
     #expect(try generic(BothWays(id: "x")) == identity(BothWays(id: "x")))
     // Inside others they stand inline.
-    struct Holds: Codable, Identifiable { var id = 1, mood = Mood.bad, own = SelfIdentified(), raw = Raw(rawValue: 5), moods = [Mood.good: 1] }
+    struct Holds: Codable, Identifiable {
+      var id = 1, mood = Mood.bad, own = SelfIdentified(), raw = Raw(rawValue: 5), moods = [Mood.good: 1]
+    }
     let graph = try GraphEncoder().encode([Holds()])
     #expect(graph.records.count == 1)
     #expect(try roundTrip(Holds()).mood == .bad)
@@ -182,7 +208,8 @@ private struct BothWays: Codable, Identifiable, Hashable { var id: String, text 
   @Test func identifiersHoldNoReferences() throws {
     struct Key: Codable, Hashable { var item: BothWays, interned: ReferenceTests.Address, list: [BothWays] }
     struct Keyed: Codable, Identifiable { var id: Key }
-    let key = Key(item: BothWays(id: "i", text: "t"), interned: .init(street: "s", zip: 1), list: [BothWays(id: "j")])
+    let key = Key(
+      item: BothWays(id: "i", text: "t"), interned: .init(street: "s", zip: 1), list: [BothWays(id: "j")])
     let one = try identity(Keyed(id: key))
     #expect(one.identifier.kind == .canonical)
     var other = key

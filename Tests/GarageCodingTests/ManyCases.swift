@@ -64,14 +64,18 @@ struct CaseKeyed: Codable, Equatable {
     case k240, k241, k242, k243, k244, k245, k246, k247, k248, k249, k250, k251, k252, k253, k254, k255
     var stringValue: String { "k\(rawValue)" }
     var intValue: Int? { nil }
-    init?(stringValue: String) { guard let raw = UInt8(stringValue.dropFirst()) else { return nil }; self.init(rawValue: raw) }
+    init?(stringValue: String) {
+      guard let raw = UInt8(stringValue.dropFirst()) else { return nil }; self.init(rawValue: raw)
+    }
     init?(intValue: Int) { nil }
   }
   init(index: Int) { self.index = index }
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     index = -1
-    for key in Key.allCases where try container.decode(Int.self, forKey: key) == -1 { index = Int(key.rawValue) }
+    for key in Key.allCases where try container.decode(Int.self, forKey: key) == -1 {
+      index = Int(key.rawValue)
+    }
   }
   /// All 256 keys in order: the longest shape of one key type.
   func encode(to encoder: any Encoder) throws {

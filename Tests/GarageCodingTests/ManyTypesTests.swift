@@ -58,7 +58,9 @@ private struct ShapeZoo: Codable, Equatable {
   init(_ mask: [Int]) { self.mask = mask }
   init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CaseKeyed.Key.self)
-    mask = try CaseKeyed.Key.allCases.filter { container.contains($0) }.map { try container.decode(Int.self, forKey: $0) }
+    mask = try CaseKeyed.Key.allCases.filter { container.contains($0) }.map {
+      try container.decode(Int.self, forKey: $0)
+    }
   }
   func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CaseKeyed.Key.self)

@@ -40,7 +40,11 @@ private struct Menagerie: Codable, Identifiable {
     let dog = Hound("Rex", trick: "sit"), cat = Feline("Tom"), puppy = Whelp("Pup", trick: "none")
     dog.friend = cat
     puppy.friend = dog
-    return (Menagerie(first: dog, all: [dog, cat, puppy, Creature("any")], dog: dog, byName: ["p": puppy], linked: Linked(wrappedValue: [puppy, dog]), linkedDog: Linked(wrappedValue: puppy)), dog, cat, puppy)
+    return (
+      Menagerie(
+        first: dog, all: [dog, cat, puppy, Creature("any")], dog: dog, byName: ["p": puppy],
+        linked: Linked(wrappedValue: [puppy, dog]), linkedDog: Linked(wrappedValue: puppy)), dog, cat, puppy
+    )
   }
 
   @Test func classesComeBack() throws {
@@ -57,7 +61,9 @@ private struct Menagerie: Codable, Identifiable {
     for animal in [dog, cat, puppy] {
       #expect(try GraphEncoder().identity(of: animal).tag == TypeTag.of(Creature.self).digest)
     }
-    #expect(try TypeDescription.identity(of: Whelp.self, id: "x") == TypeDescription.identity(of: Creature.self, id: "x"))
+    #expect(
+      try TypeDescription.identity(of: Whelp.self, id: "x")
+        == TypeDescription.identity(of: Creature.self, id: "x"))
   }
 
   @Test func askedAsAnotherClass() throws {
@@ -79,7 +85,11 @@ private struct Menagerie: Codable, Identifiable {
       let identity = try TypeDescription.identity(of: Creature.self, id: "Pup")
       var objects: [Creature?] = []
       for index in order {
-        objects.append(try [session.object(Creature.self, identity), session.object(Hound.self, identity), session.object(Whelp.self, identity)][index])
+        objects.append(
+          try [
+            session.object(Creature.self, identity), session.object(Hound.self, identity),
+            session.object(Whelp.self, identity),
+          ][index])
         #expect(try session.object(Feline.self, identity) == nil)
       }
       #expect(objects.allSatisfy { $0 != nil && $0 === objects[0] })
@@ -87,9 +97,15 @@ private struct Menagerie: Codable, Identifiable {
   }
 
   @Test func propertyOfTheWrongClass() throws {
-    struct HasAnimal: Codable, Identifiable, TypeTagged { static var typeTag: String { "has" }; var id = 1, pet: Creature?, pets: [Creature] }
-    struct HasCat: Codable, Identifiable, TypeTagged { static var typeTag: String { "has" }; var id = 1, pet: Feline?, pets: [Creature] }
-    struct HasCats: Codable, Identifiable, TypeTagged { static var typeTag: String { "has" }; var id = 1, pets: [Feline] }
+    struct HasAnimal: Codable, Identifiable, TypeTagged {
+      static var typeTag: String { "has" }; var id = 1, pet: Creature?, pets: [Creature]
+    }
+    struct HasCat: Codable, Identifiable, TypeTagged {
+      static var typeTag: String { "has" }; var id = 1, pet: Feline?, pets: [Creature]
+    }
+    struct HasCats: Codable, Identifiable, TypeTagged {
+      static var typeTag: String { "has" }; var id = 1, pets: [Feline]
+    }
     let graph = try GraphEncoder().encode([HasAnimal(pet: zoo().1, pets: [zoo().1])])
     #expect(try reread(graph, as: HasCat.self, types: types).pet == nil)
     #expect(throws: DecodingError.self) { try reread(graph, as: HasCats.self, types: types) }
@@ -120,7 +136,9 @@ private struct Menagerie: Codable, Identifiable {
       Issue.record("Nothing was thrown.")
     } catch let error as GraphCodingError {
       guard case .identityMismatch(let type, let wanted, let found) = error else { throw error }
-      #expect(type == "Fixed" && UUID(uuidString: wanted) != nil && UUID(uuidString: found) != nil && wanted != found)
+      #expect(
+        type == "Fixed" && UUID(uuidString: wanted) != nil && UUID(uuidString: found) != nil
+          && wanted != found)
       #expect("\(error)".contains("var id"))
     }
     struct Embeds: Codable, Identifiable { var id = 1, fixed: Fixed? = Fixed() }
@@ -128,9 +146,15 @@ private struct Menagerie: Codable, Identifiable {
   }
 
   @Test func twoTypesOfOneTag() throws {
-    struct Full: Codable, Identifiable, TypeTagged { static var typeTag: String { "shared tag" }; var id: Int, a = 1, b = "b"; var next: [Full] = [] }
-    struct Short: Codable, Identifiable, TypeTagged { static var typeTag: String { "shared tag" }; var id: Int, b: String }
-    final class Object: Codable, Identifiable, TypeTagged { static var typeTag: String { "shared tag" }; var id = 0, a = 0 }
+    struct Full: Codable, Identifiable, TypeTagged {
+      static var typeTag: String { "shared tag" }; var id: Int, a = 1, b = "b"; var next: [Full] = []
+    }
+    struct Short: Codable, Identifiable, TypeTagged {
+      static var typeTag: String { "shared tag" }; var id: Int, b: String
+    }
+    final class Object: Codable, Identifiable, TypeTagged {
+      static var typeTag: String { "shared tag" }; var id = 0, a = 0
+    }
     let source = DictionarySource()
     let graph = try GraphEncoder().encode([Full(id: 1, next: [Full(id: 2)])])
     source.add(graph)

@@ -20,7 +20,9 @@ protocol Position: Codable {
 
 private enum K: String, CodingKey { case a, b }
 
-private struct Property: Position { var node: Node; init(_ node: Node) { self.node = node }; var nodes: [Node] { [node] } }
+private struct Property: Position {
+  var node: Node; init(_ node: Node) { self.node = node }; var nodes: [Node] { [node] }
+}
 private struct OptionalProperty: Position {
   var node: Node?
   init(_ node: Node) { self.node = node }
@@ -49,18 +51,33 @@ private struct InNestedArray: Position {
 }
 private struct InDictionary: Position {
   var table: [String: Node], numbered: [Int: Node], pairs: [Point: [Node?]], optional: [String: Node?]
-  init(_ node: Node) { (table, numbered, pairs, optional) = (["k": node], [5: node], [Point(x: 1, y: 1): [node]], ["o": node, "n": nil]) }
-  var nodes: [Node] { Array(table.values) + Array(numbered.values) + pairs.values.flatMap { $0.compactMap { $0 } } + optional.values.compactMap { $0 } }
+  init(_ node: Node) {
+    (table, numbered, pairs, optional) = (
+      ["k": node], [5: node], [Point(x: 1, y: 1): [node]], ["o": node, "n": nil]
+    )
+  }
+  var nodes: [Node] {
+    Array(table.values) + Array(numbered.values) + pairs.values.flatMap { $0.compactMap { $0 } }
+      + optional.values.compactMap { $0 }
+  }
 }
-private struct InSet: Position { var set: Set<Node>; init(_ node: Node) { set = [node] }; var nodes: [Node] { Array(set) } }
-private struct AsKey: Position { var table: [Node: Int]; init(_ node: Node) { table = [node: 1] }; var nodes: [Node] { Array(table.keys) } }
+private struct InSet: Position {
+  var set: Set<Node>; init(_ node: Node) { set = [node] }; var nodes: [Node] { Array(set) }
+}
+private struct AsKey: Position {
+  var table: [Node: Int]; init(_ node: Node) { table = [node: 1] }; var nodes: [Node] { Array(table.keys) }
+}
 private struct InPayload: Position {
   indirect enum Payload: Codable { case one(Node), many([Node], named: Node?), deep(Payload) }
   var payloads: [Payload]
   init(_ node: Node) { payloads = [.one(node), .many([node], named: node), .deep(.one(node))] }
   var nodes: [Node] {
     func all(_ payload: Payload) -> [Node] {
-      switch payload { case .one(let node): [node]; case .many(let list, let node): list + (node.map { [$0] } ?? []); case .deep(let inner): all(inner) }
+      switch payload {
+      case .one(let node): [node];
+      case .many(let list, let node): list + (node.map { [$0] } ?? []);
+      case .deep(let inner): all(inner)
+      }
     }
     return payloads.flatMap(all)
   }
@@ -70,11 +87,17 @@ private struct Wrapper: Position {
     var node: Node
     init(_ node: Node) { self.node = node }
     init(from decoder: any Decoder) throws { node = try decoder.singleValueContainer().decode(Node.self) }
-    func encode(to encoder: any Encoder) throws { var container = encoder.singleValueContainer(); try container.encode(node) }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer(); try container.encode(node)
+    }
   }
   var one: Single, list: [Single], optional: Single?, table: [String: Single?]
-  init(_ node: Node) { (one, list, optional, table) = (Single(node), [Single(node)], Single(node), ["k": Single(node)]) }
-  var nodes: [Node] { [one.node, list[0].node] + (optional.map { [$0.node] } ?? []) + table.values.compactMap { $0?.node } }
+  init(_ node: Node) {
+    (one, list, optional, table) = (Single(node), [Single(node)], Single(node), ["k": Single(node)])
+  }
+  var nodes: [Node] {
+    [one.node, list[0].node] + (optional.map { [$0.node] } ?? []) + table.values.compactMap { $0?.node }
+  }
 }
 private struct InNestedContainers: Position {
   var nodes: [Node]
@@ -91,13 +114,15 @@ private struct InNestedContainers: Position {
     let outer = try decoder.container(keyedBy: K.self)
     let nested = try outer.nestedContainer(keyedBy: K.self, forKey: .a)
     var list = try nested.nestedUnkeyedContainer(forKey: .b)
-    nodes = [try outer.superDecoder().singleValueContainer().decode(Node.self), try list.decode(Node.self)]
+    nodes =
+      [try outer.superDecoder().singleValueContainer().decode(Node.self), try list.decode(Node.self)]
       + (try nested.decode([Node].self, forKey: .a))
   }
 }
 private struct Generic1<T: Codable>: Codable { var value: T, more: [T] }
 private struct InGenerics: Position {
-  var boxed: Generic1<Node>, optional: Generic1<Node?>, list: Generic1<[Node]>, wrapped: Generic1<Wrapper.Single?>
+  var boxed: Generic1<Node>, optional: Generic1<Node?>, list: Generic1<[Node]>,
+    wrapped: Generic1<Wrapper.Single?>
   init(_ node: Node) {
     boxed = Generic1(value: node, more: [node])
     optional = Generic1(value: node, more: [nil, node])
@@ -105,7 +130,9 @@ private struct InGenerics: Position {
     wrapped = Generic1(value: Wrapper.Single(node), more: [])
   }
   var nodes: [Node] {
-    [boxed.value, boxed.more[0]] + [optional.value, optional.more[1]].compactMap { $0 } + list.value + [wrapped.value!.node]
+    [boxed.value, boxed.more[0]] + [optional.value, optional.more[1]].compactMap { $0 } + list.value + [
+      wrapped.value!.node
+    ]
   }
 }
 private struct InLinks: Position {
@@ -117,11 +144,14 @@ private struct InLinks: Position {
   @Linked var byEnum: [NumberKey: Node]
   @Linked var byUUID: [UUID: Node]
   init(_ node: Node) {
-    (one, list, set, table, numbered, byUUID) = (node, [node, node], [node], ["a": node, "é": node], [-5: node, 9: node], [UUID(): node])
+    (one, list, set, table, numbered, byUUID) = (
+      node, [node, node], [node], ["a": node, "é": node], [-5: node, 9: node], [UUID(): node]
+    )
     byEnum = [.big: node, .minus: node]
   }
   var nodes: [Node] {
-    (one.map { [$0] } ?? []) + list + Array(set) + Array(table.values) + Array(numbered.values) + Array(byUUID.values) + Array(byEnum.values)
+    (one.map { [$0] } ?? []) + list + Array(set) + Array(table.values) + Array(numbered.values)
+      + Array(byUUID.values) + Array(byEnum.values)
   }
 }
 
@@ -150,7 +180,9 @@ private struct Root<P: Position>: Codable, Identifiable {
       let copy = try #require(try decode(Root<P>.self, graph.roots[0], from: source, types: types))
       // The nested containers of one position read the node in three places.
       #expect(copy.first.nodes.count >= count && copy.second.nodes.count >= count, "\(P.self) lost objects")
-      for other in copy.first.nodes + copy.second.nodes { #expect(other === copy.plain, "\(P.self) does not share") }
+      for other in copy.first.nodes + copy.second.nodes {
+        #expect(other === copy.plain, "\(P.self) does not share")
+      }
       #expect(copy.plain == node)
       // And where the object is first met in that position.
       let reversed = try decode(Reversed<P>.self, graph.roots[0], from: source, types: types)
@@ -175,7 +207,8 @@ private struct Root<P: Position>: Codable, Identifiable {
   @Test func property() throws { try check(Property.self) }
   @Test func optionals() throws { try check(OptionalProperty.self); try check(TwiceOptional.self) }
   @Test func arrays() throws {
-    try check(InArray.self); try check(InOptionalArray.self); try check(InArrayOfOptionals.self); try check(InNestedArray.self)
+    try check(InArray.self); try check(InOptionalArray.self); try check(InArrayOfOptionals.self);
+    try check(InNestedArray.self)
   }
   @Test func dictionaries() throws { try check(InDictionary.self); try check(AsKey.self) }
   @Test func sets() throws { try check(InSet.self) }
@@ -201,15 +234,19 @@ private struct Root<P: Position>: Codable, Identifiable {
   @Test func markers() throws {
     let address = Address(street: "s", zip: 1), inline = Inline(id: "i", text: "t"), node = Node("n")
     let owner = Owns(
-      addresses: [address, address, Address(street: "other", zip: 2)], optional: address, table: ["k": address],
+      addresses: [address, address, Address(street: "other", zip: 2)], optional: address,
+      table: ["k": address],
       colors: [.red, .green, .red], inline: inline, inlines: [inline], lazy: Reference(to: node),
-      lazies: [Reference(Node.self, identifier: "n"), Reference(Node.self, identifier: "m")], lazyOptional: nil)
+      lazies: [Reference(Node.self, identifier: "n"), Reference(Node.self, identifier: "m")],
+      lazyOptional: nil)
     let graph = try GraphEncoder().encode([owner])
     // The owner, two addresses, two colors; neither what is inline nor what is only named.
     #expect(graph.records.count == 5)
     let copy = try roundTrip(owner)
     #expect(copy.addresses == owner.addresses && copy.optional == address && copy.table == owner.table)
-    #expect(copy.colors == owner.colors && copy.inline == inline && copy.inlines == [inline] && copy.inlineClass.text == "t")
+    #expect(
+      copy.colors == owner.colors && copy.inline == inline && copy.inlines == [inline]
+        && copy.inlineClass.text == "t")
     #expect(copy.lazy == owner.lazy && copy.lazies == owner.lazies && copy.lazyOptional == nil)
     #expect(copy.lazy == copy.lazies[0] && copy.lazy != copy.lazies[1])
     // By themselves they are records of their own.
@@ -258,7 +295,9 @@ private struct Root<P: Position>: Codable, Identifiable {
     // A value that holds another of its own identity refers to itself.
     #expect(try GraphEncoder().encode([Item(id: "x", version: 1, inner: [far])]).records.count == 1)
     // A name alone is no value.
-    struct Names: Codable, Identifiable { var id = 1, before: Reference<Item>, item: [Item], after: Reference<Item> }
+    struct Names: Codable, Identifiable {
+      var id = 1, before: Reference<Item>, item: [Item], after: Reference<Item>
+    }
     let name = Reference(Item.self, identifier: "x")
     #expect(try version([Names(before: name, item: [near], after: name)]) == (1, 2))
     #expect(try version([Names(before: name, item: [holder([near])], after: name)]) == (1, 3))

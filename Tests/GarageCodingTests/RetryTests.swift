@@ -8,7 +8,8 @@ import Testing
 private enum K: String, CodingKey { case a, b, c, d, e }
 
 private struct Source: Codable {
-  var a = ["x": 1], b = [Point(x: 1, y: 2), Point(x: 3, y: 4)], c = "text", d = [1, 2, 300], e = Payload.named(a: "n", b: 5)
+  var a = ["x": 1], b = [Point(x: 1, y: 2), Point(x: 3, y: 4)], c = "text", d = [1, 2, 300],
+    e = Payload.named(a: "n", b: 5)
 }
 
 /// Decodes by a closure.
@@ -23,14 +24,17 @@ private struct Failing: Decodable {
   init(from decoder: any Decoder) throws {
     // Gets far into the value before it gives up.
     if let container = try? decoder.container(keyedBy: K.self) { _ = container.allKeys }
-    if var list = try? decoder.unkeyedContainer() { while !list.isAtEnd { _ = try? list.decode(Point.self); _ = try list.decode(Point.self) } }
+    if var list = try? decoder.unkeyedContainer() {
+      while !list.isAtEnd { _ = try? list.decode(Point.self); _ = try list.decode(Point.self) }
+    }
     throw CancellationError()
   }
 }
 
 @Suite struct RetryTests {
   /// Runs `read` on the same value through JSON and ours.
-  private func compare(_ expected: String, _ read: @escaping @Sendable (any Decoder) throws -> String) throws {
+  private func compare(_ expected: String, _ read: @escaping @Sendable (any Decoder) throws -> String) throws
+  {
     try Reader.$read.withValue(read) { () throws -> Void in
       #expect(try JSON.decode(New<Reader>.self, JSON.encode(Old(Source()))).value.found == expected)
       #expect(try recode(Source(), as: Reader.self).found == expected)
@@ -95,7 +99,11 @@ private struct Failing: Decodable {
       var found: [String] = []
       while !list.isAtEnd {
         #expect(throws: (any Error).self) { try list.decode(String.self) }
-        if let small = try? list.decode(Int8.self) { found.append("\(small)") } else { found.append("\(try list.decode(Int.self))") }
+        if let small = try? list.decode(Int8.self) {
+          found.append("\(small)")
+        } else {
+          found.append("\(try list.decode(Int.self))")
+        }
       }
       return (found + ["\(list.currentIndex)"]).joined(separator: " ")
     }
@@ -113,16 +121,21 @@ private struct Failing: Decodable {
       #expect(throws: (any Error).self) { try decoder.unkeyedContainer() }
       let first = try single.decode(Source.self), second = try single.decode(Source.self)
       #expect(first.b == second.b)
-      return "Source \(try decoder.container(keyedBy: K.self).decode([String: Int].self, forKey: .a)["x"] ?? 0)"
+      return
+        "Source \(try decoder.container(keyedBy: K.self).decode([String: Int].self, forKey: .a)["x"] ?? 0)"
     }
   }
 
   /// Nothing is read, or only a part: what follows is read all the same.
   @Test func partlyRead() throws {
-    struct Nothing: Codable { init(from decoder: any Decoder) throws {}; func encode(to encoder: any Encoder) throws {} }
+    struct Nothing: Codable {
+      init(from decoder: any Decoder) throws {}; func encode(to encoder: any Encoder) throws {}
+    }
     struct First: Codable {
       var x: Int
-      init(from decoder: any Decoder) throws { x = try decoder.container(keyedBy: XKey.self).decode(Int.self, forKey: .x) }
+      init(from decoder: any Decoder) throws {
+        x = try decoder.container(keyedBy: XKey.self).decode(Int.self, forKey: .x)
+      }
       func encode(to encoder: any Encoder) throws {}
     }
     enum XKey: CodingKey { case x }

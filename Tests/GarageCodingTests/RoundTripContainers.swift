@@ -37,16 +37,28 @@ private struct ByteKey: CodingKey {
   init(_ byte: UInt8) { self.byte = byte }
   var stringValue: String { "b\(byte)" }
   var intValue: Int? { nil }
-  init?(stringValue: String) { guard let byte = UInt8(stringValue.dropFirst()) else { return nil }; self.byte = byte }
+  init?(stringValue: String) {
+    guard let byte = UInt8(stringValue.dropFirst()) else { return nil }; self.byte = byte
+  }
   init?(intValue: Int) { nil }
 }
 private enum IntKey: Int, CodingKey { case one = 1, seven = 7, minus = -3 }
 private enum PayloadKey: CodingKey {
   case flag(Bool), rest
-  var stringValue: String { switch self { case .flag(let flag): "\(flag)"; case .rest: "rest" } }
+  var stringValue: String {
+    switch self {
+    case .flag(let flag): "\(flag)";
+    case .rest: "rest"
+    }
+  }
   var intValue: Int? { nil }
   init?(stringValue: String) {
-    switch stringValue { case "true": self = .flag(true); case "false": self = .flag(false); case "rest": self = .rest; default: return nil }
+    switch stringValue {
+    case "true": self = .flag(true);
+    case "false": self = .flag(false);
+    case "rest": self = .rest;
+    default: return nil
+    }
   }
   init?(intValue: Int) { nil }
 }
@@ -73,7 +85,8 @@ private struct ByteKeyed: Scripted {
   }
   static func read(_ decoder: any Decoder) throws -> String {
     let container = try decoder.container(keyedBy: ByteKey.self)
-    return try [0, 3, 200, 255 as UInt8].map { "\(try container.decode(Int.self, forKey: ByteKey($0)))" }.joined(separator: " ")
+    return try [0, 3, 200, 255 as UInt8].map { "\(try container.decode(Int.self, forKey: ByteKey($0)))" }
+      .joined(separator: " ")
       + " \(container.allKeys.count) \(container.contains(ByteKey(1)))"
   }
 }
@@ -101,7 +114,8 @@ private struct PayloadKeyed: Scripted {
   }
   static func read(_ decoder: any Decoder) throws -> String {
     let container = try decoder.container(keyedBy: PayloadKey.self)
-    return try "\(container.decode(Int.self, forKey: .rest))\(container.decode(Int.self, forKey: .flag(true)))\(container.decode(Int.self, forKey: .flag(false)))"
+    return try
+      "\(container.decode(Int.self, forKey: .rest))\(container.decode(Int.self, forKey: .flag(true)))\(container.decode(Int.self, forKey: .flag(false)))"
   }
 }
 private struct NoKeys: Scripted {
@@ -127,17 +141,23 @@ private struct TwoKeyTypes: Scripted {
   }
   static func read(_ decoder: any Decoder) throws -> String {
     let a = try decoder.container(keyedBy: A.self), b = try decoder.container(keyedBy: B.self)
-    return try [a.decode(Int.self, forKey: .x), b.decode(Int.self, forKey: .z), a.decode(Int.self, forKey: .z),
-      b.decode(Int.self, forKey: .x), a.decode(Int.self, forKey: .y), b.decode(Int.self, forKey: .u)]
-      .map(String.init).joined() + a.allKeys.map(\.rawValue).sorted().joined() + b.allKeys.map(\.rawValue).sorted().joined()
+    return try [
+      a.decode(Int.self, forKey: .x), b.decode(Int.self, forKey: .z), a.decode(Int.self, forKey: .z),
+      b.decode(Int.self, forKey: .x), a.decode(Int.self, forKey: .y), b.decode(Int.self, forKey: .u),
+    ]
+    .map(String.init).joined() + a.allKeys.map(\.rawValue).sorted().joined()
+      + b.allKeys.map(\.rawValue).sorted().joined()
   }
 }
 
 let keyCases: [RoundTripCase] = [
   same("one key", OneCase(only: 5)), same("string keys", StringKeyed(["a": 1, "é": 2, "": 3, "super": 4])),
-  same("1000 string keys", StringKeyed(Dictionary(uniqueKeysWithValues: (0..<1000).map { ("key \($0)", $0) }))),
-  same("300 cases", ManyCases(value: 5)), same("255 and 256 cases", [CaseKeyed(index: 0), CaseKeyed(index: 255)]),
-  script(ByteKeyed.self, "0 3 200 255 4 false"), script(IntKeyed.self, "1m--3,1"), script(PayloadKeyed.self, "321"),
+  same(
+    "1000 string keys", StringKeyed(Dictionary(uniqueKeysWithValues: (0..<1000).map { ("key \($0)", $0) }))),
+  same("300 cases", ManyCases(value: 5)),
+  same("255 and 256 cases", [CaseKeyed(index: 0), CaseKeyed(index: 255)]),
+  script(ByteKeyed.self, "0 3 200 255 4 false"), script(IntKeyed.self, "1m--3,1"),
+  script(PayloadKeyed.self, "321"),
   script(NoKeys.self, "0"), script(TwoKeyTypes.self, "133124xyzuxz"),
 ]
 
@@ -152,7 +172,9 @@ private struct SometimesKeys: Codable, Equatable {
     let container = try decoder.container(keyedBy: K.self)
     bits = 0
     for (index, key) in [K.a, .b, .c, .d, .e].enumerated() where container.contains(key) {
-      guard try container.decode(Int.self, forKey: key) == index * 100 else { throw CocoaError(.coderInvalidValue) }
+      guard try container.decode(Int.self, forKey: key) == index * 100 else {
+        throw CocoaError(.coderInvalidValue)
+      }
       bits |= 1 << index
     }
     let keys = container.allKeys.reduce(0) { $0 | 1 << [K.a, .b, .c, .d, .e].firstIndex(of: $1)! }
@@ -179,7 +201,8 @@ private struct SameKeyTwice: Scripted {
   }
   static func read(_ decoder: any Decoder) throws -> String {
     let container = try decoder.container(keyedBy: K.self)
-    return "\(try container.decode(Int.self, forKey: .a))\(try container.decode(Point.self, forKey: .b).y)\(try container.decode(Int.self, forKey: .c))\(container.allKeys.count)"
+    return
+      "\(try container.decode(Int.self, forKey: .a))\(try container.decode(Point.self, forKey: .b).y)\(try container.decode(Int.self, forKey: .c))\(container.allKeys.count)"
   }
 }
 private struct NilSemantics: Scripted {
@@ -195,10 +218,15 @@ private struct NilSemantics: Scripted {
     let container = try decoder.container(keyedBy: K.self)
     var found = [K.a, .b, .c, .d, .e].map { container.contains($0) ? "1" : "0" }.joined()
     found += try [K.a, .c, .d].map { try container.decodeNil(forKey: $0) ? "n" : "v" }.joined()
-    found += try [K.a, .b, .c, .d, .e].map { try container.decodeIfPresent(Int.self, forKey: $0).map(String.init) ?? "-" }.joined()
-    found += try [K.a, .c, .d].map { try container.decode(Int?.self, forKey: $0).map(String.init) ?? "-" }.joined()
+    found += try [K.a, .b, .c, .d, .e].map {
+      try container.decodeIfPresent(Int.self, forKey: $0).map(String.init) ?? "-"
+    }.joined()
+    found += try [K.a, .c, .d].map { try container.decode(Int?.self, forKey: $0).map(String.init) ?? "-" }
+      .joined()
     for key in [K.b, .e] {
-      do { _ = try container.decodeNil(forKey: key) } catch DecodingError.keyNotFound(let key, _) { found += " no \(key.stringValue) " }
+      do { _ = try container.decodeNil(forKey: key) } catch DecodingError.keyNotFound(let key, _) {
+        found += " no \(key.stringValue) "
+      }
     }
     return found + container.allKeys.map(\.rawValue).sorted().joined()
   }
@@ -245,7 +273,8 @@ private struct OutOfOrder: Scripted {
     let inB = try b.nestedContainer(keyedBy: K.self)
     var inA = try a.nestedUnkeyedContainer(forKey: .e)
     found.append(try inB.decode(String.self, forKey: .a))
-    found.append("\(try inA.decode(Int.self))\(try inA.decode(Int.self))\(try inA.decode(Point.self).y)\(inA.isAtEnd)")
+    found.append(
+      "\(try inA.decode(Int.self))\(try inA.decode(Int.self))\(try inA.decode(Point.self).y)\(inA.isAtEnd)")
     found.append("\(try b.decode(Int.self))\(try b.decodeNil())\(b.isAtEnd)\(b.currentIndex)")
     found.append("\(try a.decode(Int.self, forKey: .d))\(try a.decode(Int.self, forKey: .a))")
     found.append(try inB.decode(String.self, forKey: .b))
@@ -289,7 +318,8 @@ private struct EmptyNested: Scripted {
   }
   static func read(_ decoder: any Decoder) throws -> String {
     let outer = try decoder.container(keyedBy: K.self)
-    return "\(try outer.nestedContainer(keyedBy: K.self, forKey: .a).allKeys.count)\(try outer.nestedUnkeyedContainer(forKey: .b).isAtEnd)\(try outer.decode(NoFields.self, forKey: .c))\(try outer.superDecoder().container(keyedBy: K.self).allKeys)"
+    return
+      "\(try outer.nestedContainer(keyedBy: K.self, forKey: .a).allKeys.count)\(try outer.nestedUnkeyedContainer(forKey: .b).isAtEnd)\(try outer.decode(NoFields.self, forKey: .c))\(try outer.superDecoder().container(keyedBy: K.self).allKeys)"
   }
 }
 private struct NothingWritten: Scripted {
@@ -321,11 +351,17 @@ private struct AnyOrder: Scripted {
     let container = try decoder.container(keyedBy: K.self)
     var found = ""
     for key in [K.d, .c, .b, .a, .a, .b, .c, .d, .b, .d, .a, .c, .e] {
-      if let list = try? container.decode([String].self, forKey: key) { found += list.joined() }
-      else if let point = try? container.decode(Point.self, forKey: key) { found += "(\(point.x) \(point.y))" }
-      else if let list = try? container.decode([Point].self, forKey: key) { found += "[\(list[0].x)]" }
-      else if let number = try? container.decode(Int.self, forKey: key) { found += "\(number)" }
-      else { found += "-" }
+      if let list = try? container.decode([String].self, forKey: key) {
+        found += list.joined()
+      } else if let point = try? container.decode(Point.self, forKey: key) {
+        found += "(\(point.x) \(point.y))"
+      } else if let list = try? container.decode([Point].self, forKey: key) {
+        found += "[\(list[0].x)]"
+      } else if let number = try? container.decode(Int.self, forKey: key) {
+        found += "\(number)"
+      } else {
+        found += "-"
+      }
     }
     return found
   }
@@ -335,7 +371,12 @@ let containerCases: [RoundTripCase] = [
   same("keys under if", (0..<32).map { SometimesKeys($0) }), script(SameKeyTwice.self, "4233"),
   script(NilSemantics.self, "10110nvn--5---5- no b  no e acd"),
   script(OutOfOrder.self, "1|y|784true|2truetrue4|1110|x|trueend|9|5between"),
-  script(NestedTwice.self, "123[1, 2]z"), script(EmptyNested.self, "0trueNoFields()[]"), script(NothingWritten.self, "read"),
+  script(NestedTwice.self, "123[1, 2]z"), script(EmptyNested.self, "0trueNoFields()[]"),
+  script(NothingWritten.self, "read"),
   script(SecondContainer.self, "[1, 2, 3]"), script(AnyOrder.self, "[3]5(1 2)stst(1 2)5[3](1 2)[3]st5-"),
-  same("array of everything scripted", Twin(a: [OutOfOrder(found: "1|y|784true|2truetrue4|1110|x|trueend|9|5between")], b: [SometimesKeys(5), SometimesKeys(10)])),
+  same(
+    "array of everything scripted",
+    Twin(
+      a: [OutOfOrder(found: "1|y|784true|2truetrue4|1110|x|trueend|9|5between")],
+      b: [SometimesKeys(5), SometimesKeys(10)])),
 ]

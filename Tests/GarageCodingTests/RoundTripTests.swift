@@ -78,7 +78,8 @@ func same<T: Codable & SendableMetatype>(
     try await withThrowingTaskGroup(of: Void.self) { group in
       for start in 0..<4 {
         group.addTask {
-          for testCase in RoundTripTests.cases.dropFirst(start) where !testCase.name.contains("MB") && !testCase.name.contains("70000") {
+          for testCase in RoundTripTests.cases.dropFirst(start)
+          where !testCase.name.contains("MB") && !testCase.name.contains("70000") {
             try testCase.run()
           }
         }

@@ -29,17 +29,27 @@ private final class Shelf: @unchecked Sendable {
         var container = encoder.container(keyedBy: K.self)
         try container.encode("stale", forKey: .d)
       }
-      attempt { var container = encoder.unkeyedContainer(); try container.encode("stale") }
-      attempt { var container = encoder.singleValueContainer(); try container.encode("stale") }
-      attempt { var container = encoder.singleValueContainer(); try container.encode(Point(x: 1, y: 1)) }
+      attempt {
+        var container = encoder.unkeyedContainer(); try container.encode("stale")
+      }
+      attempt {
+        var container = encoder.singleValueContainer(); try container.encode("stale")
+      }
+      attempt {
+        var container = encoder.singleValueContainer(); try container.encode(Point(x: 1, y: 1))
+      }
     }
     if var keyed {
       attempt { try keyed.encode("stale", forKey: .d) }
       attempt { try keyed.encode(Point(x: 1, y: 1), forKey: .d) }
       attempt { try keyed.encodeNil(forKey: .c) }
       attempt { try keyed.encodeIfPresent(Int?.none, forKey: .a) }
-      attempt { var nested = keyed.nestedContainer(keyedBy: K.self, forKey: .d); try nested.encode(1, forKey: .a) }
-      attempt { var nested = keyed.nestedUnkeyedContainer(forKey: .d); try nested.encode(1) }
+      attempt {
+        var nested = keyed.nestedContainer(keyedBy: K.self, forKey: .d); try nested.encode(1, forKey: .a)
+      }
+      attempt {
+        var nested = keyed.nestedUnkeyedContainer(forKey: .d); try nested.encode(1)
+      }
       attempt { try [1].encode(to: keyed.superEncoder()) }
       attempt { try [1].encode(to: keyed.superEncoder(forKey: .a)) }
     }
@@ -47,8 +57,12 @@ private final class Shelf: @unchecked Sendable {
       attempt { try unkeyed.encode("stale") }
       attempt { try unkeyed.encode(Point(x: 1, y: 1)) }
       attempt { try unkeyed.encodeNil() }
-      attempt { var nested = unkeyed.nestedContainer(keyedBy: K.self); try nested.encode(1, forKey: .a) }
-      attempt { var nested = unkeyed.nestedUnkeyedContainer(); try nested.encode(1) }
+      attempt {
+        var nested = unkeyed.nestedContainer(keyedBy: K.self); try nested.encode(1, forKey: .a)
+      }
+      attempt {
+        var nested = unkeyed.nestedUnkeyedContainer(); try nested.encode(1)
+      }
       attempt { try [1].encode(to: unkeyed.superEncoder()) }
     }
     if var single { attempt { try single.encode("stale") } }
@@ -123,7 +137,8 @@ private struct Leaver: Codable {
     case 1: shelf.keyedReader = try decoder.container(keyedBy: K.self)
     case 2: shelf.unkeyedReader = try decoder.container(keyedBy: K.self).nestedUnkeyedContainer(forKey: .d)
     case 3: shelf.singleReader = try decoder.singleValueContainer()
-    case 4: shelf.keyedReader = try decoder.container(keyedBy: K.self).nestedContainer(keyedBy: K.self, forKey: .c)
+    case 4:
+      shelf.keyedReader = try decoder.container(keyedBy: K.self).nestedContainer(keyedBy: K.self, forKey: .c)
     case 5: shelf.decoder = try decoder.container(keyedBy: K.self).superDecoder(forKey: .c)
     case 6: shelf.decoder = try decoder.container(keyedBy: K.self).superDecoder()
     default:
@@ -188,7 +203,9 @@ private struct Siblings: Encodable, Identifiable {
     init(from decoder: any Decoder) throws {
       id = 1
       var list = try decoder.container(keyedBy: ListKey.self).nestedUnkeyedContainer(forKey: .value)
-      do { _ = try list.decode(Leaver.self) } catch is CancellationError { _ = try list.decode(Readable.self) }
+      do { _ = try list.decode(Leaver.self) } catch is CancellationError {
+        _ = try list.decode(Readable.self)
+      }
       _ = try list.decode(Misuser.self)
       _ = try list.decode(Readable.self)
     }
@@ -218,7 +235,8 @@ private struct Siblings: Encodable, Identifiable {
         var id: Int
         init(from decoder: any Decoder) throws {
           id = 1
-          var list = try decoder.container(keyedBy: ReadSiblings.ListKey.self).nestedUnkeyedContainer(forKey: .value)
+          var list = try decoder.container(keyedBy: ReadSiblings.ListKey.self).nestedUnkeyedContainer(
+            forKey: .value)
           _ = try list.decode(Leaver.self)
         }
       }
@@ -321,8 +339,12 @@ private struct Siblings: Encodable, Identifiable {
     }
     let values = (0..<20).map(Keeper.init)
     #expect(try copy(values) == values)
-    for var container in Keeper.kept { #expect(throws: EncodingError.self) { try container.encode(9, forKey: .a) } }
-    for container in Keeper.keptReaders { #expect(throws: DecodingError.self) { try container.decode(Int.self, forKey: .a) } }
+    for var container in Keeper.kept {
+      #expect(throws: EncodingError.self) { try container.encode(9, forKey: .a) }
+    }
+    for container in Keeper.keptReaders {
+      #expect(throws: DecodingError.self) { try container.decode(Int.self, forKey: .a) }
+    }
     #expect(try copy(values) == values)
     (Keeper.kept, Keeper.keptReaders) = ([], [])
   }

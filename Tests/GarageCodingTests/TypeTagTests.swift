@@ -75,26 +75,32 @@ private func name(_ type: Any.Type) throws -> String { try TypeTag.of(type).name
     #expect(try name(Box<Int>.OnlyInt.self) == "(extension in \(module)):\(module).Box<Swift.Int>.OnlyInt")
   }
 
-  @Test("only addresses go, whatever else a name holds", arguments: [
-    ("M.(unknown context at $55d0c8a4).T", "M.T"),
-    ("M.(unknown context at $0F).(unknown context at $1).T", "M.T"),
-    ("M.`(unknown context at $1).T`.U", "M.`(unknown context at $1).T`.U"),
-    ("M.(unknown context at $).T", "M.T"),
-    ("M.(unknown context at $55", "M.(unknown context at $55"),
-    ("M.Ünï<M.`a b`>", "M.Ünï<M.`a b`>"),
-    ("M.B<FoundationEssentials.Date>", "M.B<Foundation.Date>"),
-    ("M.B<(FoundationEssentials.Date, FoundationInternationalization.Date)>",
-     "M.B<(Foundation.Date, Foundation.Date)>"),
-    ("M.FoundationEssentials.Date", "M.FoundationEssentials.Date"),
-    ("MyFoundationEssentials.Date", "MyFoundationEssentials.Date"),
-    ("", ""),
-  ])
+  @Test(
+    "only addresses go, whatever else a name holds",
+    arguments: [
+      ("M.(unknown context at $55d0c8a4).T", "M.T"),
+      ("M.(unknown context at $0F).(unknown context at $1).T", "M.T"),
+      ("M.`(unknown context at $1).T`.U", "M.`(unknown context at $1).T`.U"),
+      ("M.(unknown context at $).T", "M.T"),
+      ("M.(unknown context at $55", "M.(unknown context at $55"),
+      ("M.Ünï<M.`a b`>", "M.Ünï<M.`a b`>"),
+      ("M.B<FoundationEssentials.Date>", "M.B<Foundation.Date>"),
+      (
+        "M.B<(FoundationEssentials.Date, FoundationInternationalization.Date)>",
+        "M.B<(Foundation.Date, Foundation.Date)>"
+      ),
+      ("M.FoundationEssentials.Date", "M.FoundationEssentials.Date"),
+      ("MyFoundationEssentials.Date", "MyFoundationEssentials.Date"),
+      ("", ""),
+    ])
   func strips(_ reflected: String, _ stable: String) { #expect(stableName(reflected: reflected) == stable) }
 
-  @Test("golden: digests are stored", arguments: [
-    ("person", 0x38a81e87e79631e6 as UInt64), ("MyApp.Person", 0x5032846c35239e4b),
-    ("Café", 0x73473dcc12b76308), ("", 0xe3b0c44298fc1c14),
-  ])
+  @Test(
+    "golden: digests are stored",
+    arguments: [
+      ("person", 0x38a81e87e79631e6 as UInt64), ("MyApp.Person", 0x5032846c35239e4b),
+      ("Café", 0x73473dcc12b76308), ("", 0xe3b0c44298fc1c14),
+    ])
   func goldenDigests(_ name: String, _ digest: UInt64) { #expect(TypeTag(name: name).digest == digest) }
 
   @Test func equalNamesAreOneTag() { #expect(TypeTag(name: "Cafe\u{301}") == TypeTag(name: "Caf\u{E9}")) }

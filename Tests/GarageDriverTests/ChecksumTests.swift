@@ -12,7 +12,8 @@ struct ChecksumTests {
     (
       // An iSCSI SCSI Read (10) command.
       [
-        0x01, 0xC0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x14, 0, 0, 0, 0, 0, 0x04, 0, 0, 0, 0, 0x14, 0, 0, 0,
+        0x01, 0xC0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x14, 0, 0, 0, 0, 0, 0x04, 0, 0, 0, 0, 0x14, 0,
+        0, 0,
         0x18, 0x28, 0, 0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0, 0, 0,
       ], 0xD996_3A56
     ),
@@ -36,7 +37,8 @@ struct ChecksumTests {
           let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
           let seed = UInt32.random(in: 0...UInt32.max, using: &random)
           let fast = garage_crc32c(seed, piece.baseAddress, piece.count)
-          #expect(fast == garage_crc32c_portable(seed, piece.baseAddress, piece.count), "seed 4, \(start)..<\(end)")
+          #expect(
+            fast == garage_crc32c_portable(seed, piece.baseAddress, piece.count), "seed 4, \(start)..<\(end)")
         }
       }
     }
@@ -60,8 +62,11 @@ struct ChecksumTests {
         let seed = UInt32.random(in: 0...UInt32.max, using: &random)
         let pieces = key + record[..<2] + record[6...]
         let whole = garage_crc32c(seed, pieces, pieces.count)
-        #expect(garage_record_crc32c(seed, key, keyCount, record, count) == whole, "seed 5, \(keyCount), \(count)")
-        #expect(garage_record_crc32c_portable(seed, key, keyCount, record, count) == whole, "seed 5, \(keyCount), \(count)")
+        #expect(
+          garage_record_crc32c(seed, key, keyCount, record, count) == whole, "seed 5, \(keyCount), \(count)")
+        #expect(
+          garage_record_crc32c_portable(seed, key, keyCount, record, count) == whole,
+          "seed 5, \(keyCount), \(count)")
       }
     }
   }

@@ -4,7 +4,8 @@ import Testing
 struct KeyTests {
   /// In their order.
   private let keys: [[UInt8]] = [
-    [], [0], [0, 0], [0, 0xFF], [1], [1, 2], [1, 2, 3], [0x7F], [0x80], [0x80, 0], [0xFE, 0xFF], [0xFF], [0xFF, 0xFF],
+    [], [0], [0, 0], [0, 0xFF], [1], [1, 2], [1, 2, 3], [0x7F], [0x80], [0x80, 0], [0xFE, 0xFF], [0xFF],
+    [0xFF, 0xFF],
   ]
 
   @Test func comparesUnsignedBytesAndPutsPrefixesFirst() {

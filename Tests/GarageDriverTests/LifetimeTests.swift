@@ -6,14 +6,16 @@ import Testing
 struct LifetimeTests {
   @Test func transactionsAreCountedByThread() throws {
     let gate = WriterGate()
-    let first = StorageLifetime(driver: "Test", gate: gate), second = StorageLifetime(driver: "Test", gate: gate)
+    let first = StorageLifetime(driver: "Test", gate: gate),
+      second = StorageLifetime(driver: "Test", gate: gate)
     let other = StorageLifetime(driver: "Test")
     #expect(!first.isInsideTransaction && first.depthOnThisThread == 0)
     try first.withRead {
       try second.withWrite {
         try other.withRead {
           #expect(first.isInsideTransaction && second.isInsideTransaction && other.isInsideTransaction)
-          #expect(first.depthOnThisThread == 2 && second.depthOnThisThread == 2 && other.depthOnThisThread == 1)
+          #expect(
+            first.depthOnThisThread == 2 && second.depthOnThisThread == 2 && other.depthOnThisThread == 1)
         }
         #expect(!other.isInsideTransaction)
       }
@@ -52,7 +54,8 @@ struct LifetimeTests {
 
   @Test func aWriteInsideAWriteIsRefusedThroughEveryValue() throws {
     let gate = WriterGate()
-    let first = StorageLifetime(driver: "Test", gate: gate), second = StorageLifetime(driver: "Test", gate: gate)
+    let first = StorageLifetime(driver: "Test", gate: gate),
+      second = StorageLifetime(driver: "Test", gate: gate)
     try first.withWrite {
       #expect(gate.isHeldByThisThread)
       try expectError(.nestedWrite) { try second.withWrite {} }

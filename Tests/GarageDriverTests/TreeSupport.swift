@@ -93,9 +93,10 @@ extension TreeNode {
     try require(values.small.count == 0, "a branch has no values")
     try require(children.count == keys.count + 1, "separators stand between children")
     return try children.indices.reduce(0) { sum, index in
-      sum + (try children[index].check(
-        isRoot: false, isEven, height: height - 1, from: index == 0 ? lower : list[index - 1],
-        to: index == list.count ? upper : list[index], comment, location))
+      sum
+        + (try children[index].check(
+          isRoot: false, isEven, height: height - 1, from: index == 0 ? lower : list[index - 1],
+          to: index == list.count ? upper : list[index], comment, location))
     }
   }
 }

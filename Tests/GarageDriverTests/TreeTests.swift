@@ -14,7 +14,9 @@ struct TreeTests {
   }
 
   @Test func ordersByUnsignedBytesAndPrefixesFirst() {
-    let keys: [[UInt8]] = [[], [0], [0, 0], [0, 1], [1], [0x7F], [0x7F, 0xFF], [0x80], [0xFF], [0xFF, 0], [0xFF, 0xFF]]
+    let keys: [[UInt8]] = [
+      [], [0], [0, 0], [0, 1], [1], [0x7F], [0x7F, 0xFF], [0x80], [0xFF], [0xFF, 0], [0xFF, 0xFF],
+    ]
     var tree = PersistentTree()
     for key in keys.reversed() { tree.put(key, for: key) }
     #expect(tree.entries().map(\.key) == keys)

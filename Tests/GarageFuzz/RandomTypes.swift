@@ -189,7 +189,8 @@ final class Node<Value: Randomized>: Randomized, Identifiable {
     // Two objects of one identity would be one record.
     func fresh(_ random: inout InputRandom) -> Node {
       Node(
-        "\(random.next())-\(random.unique())" + (random.once(in: 8) ? String(repeating: "é", count: 150) : ""),
+        "\(random.next())-\(random.unique())"
+          + (random.once(in: 8) ? String(repeating: "é", count: 150) : ""),
         Value.random(&random, depth + 2))
     }
     let node = fresh(&random)

@@ -46,7 +46,8 @@ import Testing
       try Data("text".utf8).write(to: file)
       #expect(storageError { try LMDBStorage(at: file) }?.kind == .notAStorage)
       #expect(storageError { try LMDBStorage(at: file.appending(path: "below")) }?.kind == .notFound)
-      #expect(storageError { try LMDBStorage(at: URL(string: "https://example.org/store")!) }?.kind == .notFound)
+      #expect(
+        storageError { try LMDBStorage(at: URL(string: "https://example.org/store")!) }?.kind == .notFound)
       #expect(try Data(contentsOf: file) == Data("text".utf8))
     }
   }

@@ -168,7 +168,8 @@ import Testing
       await withTaskGroup(of: Void.self) { group in
         for number in 0..<4 {
           group.addTask {
-            await #expect(processExitsWith: .success) { [path = place.path as String, number = number as Int] in
+            await #expect(processExitsWith: .success) {
+              [path = place.path as String, number = number as Int] in
               for round in 0..<100 {
                 let storage = try LMDBStorage(at: URL(filePath: path))
                 try storage.put([1], "\(number)-\(round)")

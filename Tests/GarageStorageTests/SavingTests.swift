@@ -219,7 +219,8 @@ import Testing
   func aFailedSaveLosesNothing(_ operation: StorageError.Operation, isSealed: Bool) throws {
     let place = try Place(.faultySQLite)
     let base = try place.open()
-    let driver: any StorageDriver = isSealed ? try SealedStorage(base, sealer: InsecureTestSealer(key: 7)) : base
+    let driver: any StorageDriver =
+      isSealed ? try SealedStorage(base, sealer: InsecureTestSealer(key: 7)) : base
     let garage = try Garage(driver)
     try garage.park(Counter(id: 0))
     let before = try Driver.contents(driver)

@@ -137,7 +137,9 @@ extension [UInt8] {
     withUnsafeMutableBytes { all in
       let behind = UnsafeRawBufferPointer(rebasing: all[range.upperBound..<oldCount])
       let gap = UnsafeMutableRawBufferPointer(rebasing: all[range.lowerBound...])
-      if length != range.count { UnsafeMutableRawBufferPointer(rebasing: gap[length...]).copyMemory(from: behind) }
+      if length != range.count {
+        UnsafeMutableRawBufferPointer(rebasing: gap[length...]).copyMemory(from: behind)
+      }
       if let prefix { gap[0] = prefix }
       let rest = UnsafeMutableRawBufferPointer(rebasing: gap[(length - string.byteCount)...])
       string.withUnsafeBytes { rest.copyMemory(from: $0) }

@@ -126,5 +126,7 @@ public struct TreeBytes: Sendable {
   public let range: Range<Int>
 
   /// The bytes behind the first one, which there must be: for values with a prefix.
-  public func dropFirst() -> TreeBytes { TreeBytes(storage: storage, range: range.lowerBound + 1..<range.upperBound) }
+  public func dropFirst() -> TreeBytes {
+    TreeBytes(storage: storage, range: range.lowerBound + 1..<range.upperBound)
+  }
 }

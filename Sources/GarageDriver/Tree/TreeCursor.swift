@@ -46,7 +46,8 @@ public struct TreeCursor {
     guard let old = leaf else { return }
     leaf = nil
     // Where the range ends inside the leaf that is left, nothing of it comes after.
-    let isCut = direction == .forward
+    let isCut =
+      direction == .forward
       ? old.entries(in: range).upperBound < old.keys.count
       : old.entries(in: range).lowerBound > 0
     if isCut { return }
