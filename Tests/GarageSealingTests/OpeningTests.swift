@@ -8,12 +8,13 @@ import Testing
   @Test(arguments: SealedBase.allCases)
   func comesBackUnderTheSameKey(_ base: SealedBase) throws {
     let place = try SealedPlace(base)
-    let entries = ["a": "one", "b": "", "c": String(repeating: "long ", count: 5000)]
+    let entries = ["a": "one of the values", "b": "", "c": String(repeating: "long ", count: 5000)]
     try place.sealed().put(entries)
     #expect(try place.sealed().entries() == entries)
     let raw = try place.plain().entries()
     #expect(Set(raw.keys) == Set(entries.keys))
-    #expect(raw.values.allSatisfy { !$0.contains("one") && !$0.contains("long") })
+    // Not by fewer letters: a few of them stand somewhere in so many sealed bytes by chance.
+    #expect(raw.values.allSatisfy { !$0.contains("one of the") && !$0.contains("long long ") })
   }
 
   @Test(arguments: SealedBase.allCases)
