@@ -15,6 +15,7 @@ struct DecoderState {
   var frames = PlaceStack<DecodingFrame>()
   let types = TypeFactsCache(ofEncoder: false)
   let boxes = ContainerBoxes()
+  let shortStrings = ShortStrings()
   /// Room for one value of a plain type, on its way from a function that is not generic.
   let scratch: UnsafeMutableRawPointer
   // The tables of the records that are being decoded, and what was made for them; the innermost's last.

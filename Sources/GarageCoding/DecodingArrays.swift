@@ -39,7 +39,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// that the core keeps as long as the record. Offsets count from the record's first byte all the same.
   private func openPacked(_ packed: PackedArray) throws {
     let (bytes, count) = try unpack(packed)
-    let content = UnsafeRawPointer(bytes.baseAddress!) - pointee.base
+    let content = bytes.baseAddress.unsafelyUnwrapped - pointee.base
     openArray(content: content, end: content + bytes.count, count: count)
   }
 
@@ -196,14 +196,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(__always)
   func readInline<T: Decodable>(_ type: T.Type) throws -> T {
     let serial = try openFrame()
-    do {
-      let value = try T(from: ValueDecoder(state: self, serial: serial, node: nil))
-      leaveFrame()
-      return value
-    } catch {
-      leaveFrame()
-      throw error
-    }
+    // Where the result is wanted: to move what was just written is slow.
+    defer { leaveFrame() }
+    return try T(from: ValueDecoder(state: self, serial: serial, node: nil))
   }
 
   /// Reads the value of a record: never a reference to itself.

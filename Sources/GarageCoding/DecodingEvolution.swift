@@ -139,19 +139,10 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let (bytes, references) = try BodyWriter.body(
       of: value, firstReference: pointee.record.referenceCount)
     for (identity, kind) in references {
-      let identifier = UnsafeRawBufferPointer(copy(identity.identifier.bytes))
-      appendReference(
-        kind, identity.tag, UnsafeRawBufferPointer(rebasing: identifier[..<identity.identifier.bytes.count]))
+      appendReference(kind, identity.tag, keepBytes(identity.identifier.bytes))
     }
-    let start = UnsafeRawPointer(copy(bytes).baseAddress.unsafelyUnwrapped) - pointee.base
+    let start = keepBytes(bytes).baseAddress.unsafelyUnwrapped - pointee.base
     return start..<(start + bytes.count)
-  }
-
-  private func copy(_ bytes: [UInt8]) -> UnsafeMutableBufferPointer<UInt8> {
-    let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, bytes.count))
-    _ = memory.initialize(fromContentsOf: bytes)
-    pointee.unpacked.append(memory)
-    return memory
   }
 }
 

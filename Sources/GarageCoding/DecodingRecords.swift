@@ -102,6 +102,17 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     while pointee.unpacked.count > 0 { pointee.unpacked.removeLast().deallocate() }
   }
 
+  /// Copies bytes to where they stay as long as the record that is being decoded. Before them there is the room that
+  /// short strings are read with.
+  func keepBytes(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: ShortStrings.room + bytes.count)
+    memory.initialize(repeating: 0)
+    pointee.unpacked.append(memory)
+    let kept = UnsafeMutableBufferPointer(rebasing: memory[ShortStrings.room...])
+    _ = kept.update(fromContentsOf: bytes)
+    return UnsafeRawBufferPointer(kept)
+  }
+
   // MARK: - The record's tables
 
   @inline(__always)

@@ -165,6 +165,12 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// The text in these bytes. Nothing is repaired: what is no UTF-8 was not written by a coder.
   @inline(__always)
   func string(_ range: Range<Int>) throws -> String {
+    if range.count <= ShortStrings.maximumByteCount, range.upperBound >= 16, !range.isEmpty,
+      pointee.shortStrings.areKnown,
+      let string = pointee.shortStrings.string(range.count, before: pointee.base + range.upperBound)
+    {
+      return string
+    }
     let utf8 = UnsafeRawBufferPointer(start: pointee.base + range.lowerBound, count: range.count)
     // Repairing has nothing to repair in ASCII, and costs a third of validating, which is generic.
     if isASCII(utf8) { return String(decoding: utf8, as: UTF8.self) }

@@ -26,6 +26,7 @@ struct EncoderState {
   let graph: UnsafeMutablePointer<GraphUnderConstruction>
   let types = TypeFactsCache(ofEncoder: true)
   let boxes = ContainerBoxes()
+  let shortStrings = ShortStrings()
   let core: Unmanaged<EncodingCore>
 }
 
@@ -247,6 +248,21 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   @inline(__always)
   func write(_ value: String) throws {
+    let (bytes, count) = pointee.shortStrings.bytes(of: value)
+    if count >= 0 {
+      reserve(1 &+ ShortStrings.room)
+      let at = UnsafeMutableRawPointer(pointee.output.base + pointee.output.count)
+      at.storeBytes(of: BodyTag.shortString | UInt8(truncatingIfNeeded: count), as: UInt8.self)
+      // What is behind the text is written over by what comes next.
+      (at + 1).storeBytes(of: bytes, as: ShortStrings.Halves.self)
+      pointee.output.count &+= 1 &+ count
+      return
+    }
+    try write(longer: value)
+  }
+
+  @inline(never)
+  private func write(longer value: String) throws {
     if pointee.isCanonical { return try writeNormalized(value) }
     let failure: (any Error)?? = value.utf8.withContiguousStorageIfAvailable { utf8 in
       do {

@@ -96,9 +96,8 @@ struct GraphBuilder: ~Copyable {
       writeHeader(
         isWritten ? identifier : nil, tags, status, version: facts._withUnsafeGuaranteedRef { $0.version },
         graph)
-      let bodyStart = bytes.count
       bytes.append(body)
-      seal(keyStart: keyStart, start: start, bodyStart: bodyStart)
+      seal(keyStart: keyStart, start: start)
       records.append(
         RecordPlace(
           key: keyStart, value: start, end: bytes.count, formerTags: lastFormerTags,
@@ -165,7 +164,7 @@ struct GraphBuilder: ~Copyable {
   }
 
   /// The checksum covers the key without its prefix, and the record but for the checksum.
-  private mutating func seal(keyStart: Int, start: Int, bodyStart: Int) {
+  private mutating func seal(keyStart: Int, start: Int) {
     let base = bytes.base
     let key = keyStart + 1
     let crc = garage_record_crc32c(0, base + key, start - key, base + start, bytes.count - start)

@@ -103,9 +103,11 @@ public final class GraphDecodingSession {
   public func object<T: Decodable>(
     _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
   ) throws -> T? {
-    var found: T?
-    try visit(type, tag: tag, keyIdentifier: keyIdentifier, record: record) { found = $0 }
-    return found
+    do {
+      return try root(type, tag: tag, keyIdentifier: keyIdentifier, record: record)
+    } catch is GraphWalk.OtherClass {
+      return nil
+    }
   }
 
   /// The same, handed on to `found` without an optional around it, from which generic code copies it.
@@ -115,20 +117,33 @@ public final class GraphDecodingSession {
     _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan,
     _ found: (consuming T) throws -> Void
   ) throws {
+    let object: T
+    do {
+      object = try root(type, tag: tag, keyIdentifier: keyIdentifier, record: record)
+    } catch is GraphWalk.OtherClass {
+      return
+    }
+    try found(consume object)
+  }
+
+  /// - Throws: also ``GraphWalk/OtherClass``.
+  @inline(__always)
+  private func root<T: Decodable>(
+    _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> T {
     // Lent to the end of this call. Not in closures: in generic code each asks for the metadata of its result.
     let identifier = keyIdentifier.withUnsafeBytes { $0 }
     let record = record.withUnsafeBytes { $0 }
-    let object: T
     do {
       let facts = walk.state.pointee.types.facts(of: type).0
-      object = try walk.root(type, facts, RecordKey(tag: tag, identifier: identifier), record)
+      let object = try walk.root(type, facts, RecordKey(tag: tag, identifier: identifier), record)
       try walk.complete()
-    } catch is GraphWalk.OtherClass {
-      return
+      return object
+    } catch let other as GraphWalk.OtherClass {
+      throw other
     } catch {
       throw walk.failed(error)
     }
-    try found(consume object)
   }
 
   /// The value of a typed key, complete with everything it refers to.

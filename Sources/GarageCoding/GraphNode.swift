@@ -1,7 +1,8 @@
 /// What is known of one identity of a graph.
 struct GraphNode {
-  private var type: Any.Type?
-  private var value: Any?
+  /// What it was decoded to, in the walk's arena.
+  private var object: PlacedObject?
+  /// Whether that is an instance of a class, which serves for its superclasses, too.
   private var isClass = false
   /// Its place in the plan; -1 where it is not planned.
   var planPosition = -1
@@ -12,7 +13,7 @@ struct GraphNode {
 
   private final class Rare {
     /// The same record decoded as other types.
-    var others: [(type: Any.Type, value: Any)] = []
+    var others: [PlacedObject] = []
     /// Why it could not be decoded ahead: whoever asks for it gets the error.
     var failures: [(type: Any.Type, failure: Failure)] = []
     /// Further types as which it is being decoded.
@@ -34,42 +35,47 @@ struct GraphNode {
 
   // MARK: - Its object
 
-  var hasValue: Bool { value != nil }
+  var hasValue: Bool { object != nil }
 
-  /// Whether ``value(_:)`` has an object of that type.
+  /// Whether ``value(_:_:)`` has an object of that type.
   @inline(__always)
   func hasValue<T>(_ wanted: T.Type, _ facts: Unmanaged<TypeFacts>) -> Bool {
-    guard let type else { return false }
-    if type == wanted { return true }
+    guard let object else { return false }
+    return object.type == wanted || hasOther(wanted, facts)
+  }
+
+  @inline(never)
+  private func hasOther<T>(_ wanted: T.Type, _ facts: Unmanaged<TypeFacts>) -> Bool {
     // An object of a subclass serves for its superclass, so that it stays one object.
-    if isClass, facts._withUnsafeGuaranteedRef({ $0.isClass }), value is T { return true }
+    if let instance, facts._withUnsafeGuaranteedRef({ $0.isClass }), instance is T { return true }
     return rare?.others.contains { $0.type == wanted } ?? false
+  }
+
+  /// The object, where it is an instance of a class.
+  private var instance: AnyObject? {
+    guard isClass, let object else { return nil }
+    return object.place.load(as: AnyObject.self)
   }
 
   /// The object as the type that ``hasValue(_:_:)`` was asked for. By address: a copy of a node costs more than a
   /// look into it.
   @inline(__always)
   static func value<T>(_ node: UnsafePointer<GraphNode>, _ wanted: T.Type) -> T {
-    if node.pointee.type == wanted, let value = node.pointee.value { return opened(value) }
+    if let object = node.pointee.object, object.type == wanted {
+      return object.place.assumingMemoryBound(to: T.self).pointee
+    }
     return otherValue(node, wanted)
-  }
-
-  /// The value, which is a `T`: a cast would ask whether it is.
-  @inline(__always)
-  private static func opened<T>(_ value: Any) -> T {
-    func open<U>(_ value: U) -> T { unsafeBitCast(value, to: T.self) }
-    return _openExistential(value, do: open)
   }
 
   @inline(never)
   private static func otherValue<T>(_ node: UnsafePointer<GraphNode>, _ wanted: T.Type) -> T {
-    if node.pointee.isClass, node.pointee.value is T { return node.pointee.value as! T }
+    if let instance = node.pointee.instance as? T { return instance }
     let other = node.pointee.rare?.others.first { $0.type == wanted }
-    return other?.value as! T
+    return other!.place.assumingMemoryBound(to: T.self).pointee
   }
 
   func isDecoded(as wanted: Any.Type) -> Bool {
-    type == wanted || rare?.others.contains { $0.type == wanted } ?? false
+    object?.type == wanted || rare?.others.contains { $0.type == wanted } ?? false
   }
 
   /// Whether the value is a mapped object whose own record is still being read, and whether somebody has it.
@@ -77,39 +83,58 @@ struct GraphNode {
   var isLent = false
 
   /// Where the object is of the very type that is being decoded: another one belongs to a wrapper.
-  mutating func storeUnfinished(_ object: any MappableObject) {
-    guard value == nil, let active, active == Swift.type(of: object) else { return }
-    store(object, type: active, isClass: true)
+  mutating func storeUnfinished<T: MappableObject>(_ object: T, _ arena: inout PlaceArena) {
+    guard self.object == nil, let active, active == Swift.type(of: object) else { return }
+    let place = arena.place(for: AnyObject.self)
+    place.initializeMemory(as: AnyObject.self, to: object)
+    self.object = PlacedObject(place: place, type: active)
+    isClass = true
     isUnfinished = true
   }
 
   /// Forgets an object whose record turned out not to be readable. Whether somebody has it.
   mutating func takeBack() -> Bool {
     guard isUnfinished else { return false }
-    (value, type, isUnfinished) = (nil, nil, false)
+    isUnfinished = false
+    object?.destroy()
+    object = nil
     return isLent
   }
 
+  /// Takes the object at a place of the arena over, which is one of these facts' type.
   @inline(__always)
-  mutating func store(_ value: consuming Any, _ facts: Unmanaged<TypeFacts>) {
+  mutating func store(_ place: UnsafeMutableRawPointer, _ facts: Unmanaged<TypeFacts>) {
     let (type, isClass) = facts._withUnsafeGuaranteedRef { ($0.type, $0.isClass) }
-    store(value, type: type, isClass: isClass)
-  }
-
-  private mutating func store(_ value: consuming Any, type: Any.Type, isClass: Bool) {
+    let new = PlacedObject(place: place, type: type)
     isUnfinished = false
-    if self.value == nil {
-      self.value = value
-      self.type = type
+    if object == nil {
+      object = new
       self.isClass = isClass
-    } else if !isDecoded(as: type) {
-      makeRare().others.append((type, value))
+    } else {
+      storeOther(new)
     }
   }
 
+  @inline(never)
+  private mutating func storeOther(_ new: PlacedObject) {
+    if isDecoded(as: new.type) { return new.destroy() }
+    makeRare().others.append(new)
+  }
+
+  /// Lets the objects go.
   mutating func release() {
-    value = nil
-    rare?.others = []
+    if let object {
+      self.object = nil
+      object.destroy()
+    }
+    if let rare { Self.release(rare) }
+  }
+
+  @inline(never)
+  private static func release(_ rare: Rare) {
+    let others = rare.others
+    rare.others = []
+    for other in others { other.destroy() }
   }
 
   // MARK: - On the way to it

@@ -13,6 +13,8 @@ final class GraphWalk {
   @exclusivity(unchecked) private(set) var identities = IdentityTable()
   /// What was decoded, by the number of its identity.
   @exclusivity(unchecked) var nodes = PlainStack<GraphNode>()
+  /// Where that stands.
+  @exclusivity(unchecked) private var arena = PlaceArena()
   /// How many records are being decoded inside each other.
   @exclusivity(unchecked) private var recordDepth = 0
   @exclusivity(unchecked) var plan = DecodingPlan()
@@ -124,9 +126,11 @@ final class GraphWalk {
       guard let record else { return }
       do {
         var concrete = facts
-        // Into the box at once: whoever asked takes a copy from there.
-        let value: Any = try decode(type, known, number: number, key, record, &concrete)
-        nodes[number].store(value, concrete)
+        // In its place at once: whoever asked takes a copy from there.
+        let place = arena.place(for: type)
+        place.initializeMemory(
+          as: type, to: try decode(type, known, number: number, key, record, &concrete))
+        nodes[number].store(place, concrete)
         fills.complete(number)
         isThere = true
       } catch is OtherClass {}
@@ -219,10 +223,11 @@ final class GraphWalk {
     learn(tag: identities.tag(of: number), facts)
     recordDepth += 1
     defer { recordDepth -= 1 }
-    let value = try decode(type, known, number: number, key, record, &concrete)
-    nodes[number].store(value, concrete)
+    let place = arena.place(for: type)
+    place.initializeMemory(as: type, to: try decode(type, known, number: number, key, record, &concrete))
+    nodes[number].store(place, concrete)
     fills.complete(number)
-    return value
+    return loaded(type, number)
   }
 
   /// Decodes one record, whose references it fetches on the way.
@@ -359,7 +364,9 @@ final class GraphWalk {
   }
 
   /// Makes an object the one of the record that is being decoded, before its properties are read.
-  func register(_ object: any MappableObject, _ number: Int) { nodes[number].storeUnfinished(object) }
+  func register(_ object: any MappableObject, _ number: Int) {
+    nodes[number].storeUnfinished(object, &arena)
+  }
 
   // MARK: - Filling in
 
@@ -413,6 +420,8 @@ final class GraphWalk {
     if !builds.isEmpty { builds = [] }
     if nodes.isEmpty { return }
     fills.removeAll { nodes[$0].release() }
+    for index in 0..<nodes.count { nodes[index].release() }
+    arena.removeAll()
     identities.removeAll()
     plan.forgetObjects()
     nodes.removeAll(keeping: 4096)

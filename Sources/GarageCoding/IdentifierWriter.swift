@@ -10,6 +10,7 @@
 package struct IdentifierWriter: ~Copyable {
   private var base: UnsafeMutableRawPointer
   private var capacity: Int
+  private let shortStrings = ShortStrings()
   /// How many bytes were written since the last ``removeAll()``.
   package private(set) var count = 0
 
@@ -35,6 +36,19 @@ package struct IdentifierWriter: ~Copyable {
   /// A string: its UTF-8 in normalization form C.
   @inline(__always)
   package mutating func write(string: String) {
+    let (bytes, count) = shortStrings.bytes(of: string)
+    if count >= 0 {
+      reserve(1 + ShortStrings.room)
+      base.storeBytes(of: IdentifierKind.string.rawValue, toByteOffset: self.count, as: UInt8.self)
+      base.storeBytes(of: bytes, toByteOffset: self.count + 1, as: ShortStrings.Halves.self)
+      self.count += 1 + count
+      return
+    }
+    write(longer: string)
+  }
+
+  @inline(never)
+  private mutating func write(longer string: String) {
     let done: Void? = string.utf8.withContiguousStorageIfAvailable { utf8 in
       let utf8 = UnsafeRawBufferPointer(utf8)
       if isBelowCombiningMarks(utf8) {

@@ -1,7 +1,6 @@
-/// The objects of a graph that wait to be encoded, kept alive until its end: an identity may be an address.
-///
-/// They stand one behind the other. A box for each, as an existential has it, costs more than a small object's record.
-struct ObjectArena {
+/// Memory for objects of any types, one behind the other, which all goes back at once. A box for each, as an
+/// existential has it, costs more than a small object's record.
+struct PlaceArena {
   private static let chunkByteCount = 1 << 14
 
   /// The chunk that is kept for the next graph, and all others.
@@ -9,18 +8,13 @@ struct ObjectArena {
   private var chunks = PlainStack<UnsafeMutableRawPointer>()
   /// The free bytes of the chunk that is being filled.
   private var free: UnsafeMutableRawBufferPointer
-  private var objects = PlainStack<KeptObject>()
 
   init() { free = firstChunk }
 
-  /// Copies an object to where it stays until ``removeAll()``.
+  /// Room for one value of a type, until ``removeAll()``.
   @inline(__always)
-  mutating func keep<T: Encodable>(_ object: T) -> KeptObject {
-    let place = take(byteCount: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment)
-    place.initializeMemory(as: T.self, to: object)
-    let kept = KeptObject(address: UnsafeRawPointer(place), type: T.self)
-    objects.append(kept)
-    return kept
+  mutating func place<T>(for type: T.Type) -> UnsafeMutableRawPointer {
+    take(byteCount: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment)
   }
 
   @inline(__always)
@@ -36,16 +30,51 @@ struct ObjectArena {
 
   @inline(never)
   private mutating func takeNew(_ byteCount: Int, _ alignment: Int) -> UnsafeMutableRawPointer {
-    if alignment > 8 || byteCount > ObjectArena.chunkByteCount / 8 {
+    if alignment > 8 || byteCount > PlaceArena.chunkByteCount / 8 {
       let own = UnsafeMutableRawPointer.allocate(byteCount: max(byteCount, 1), alignment: max(alignment, 8))
       chunks.append(own)
       return own
     }
-    let chunk = UnsafeMutableRawPointer.allocate(byteCount: ObjectArena.chunkByteCount, alignment: 8)
+    let chunk = UnsafeMutableRawPointer.allocate(byteCount: PlaceArena.chunkByteCount, alignment: 8)
     chunks.append(chunk)
     free = UnsafeMutableRawBufferPointer(
-      start: chunk + byteCount, count: ObjectArena.chunkByteCount - byteCount)
+      start: chunk + byteCount, count: PlaceArena.chunkByteCount - byteCount)
     return chunk
+  }
+
+  /// Takes all of the memory back, in which nothing lives any more.
+  mutating func removeAll() {
+    while !chunks.isEmpty { chunks.removeLast().deallocate() }
+    free = firstChunk
+  }
+}
+
+/// An object in a ``PlaceArena``. Plain data: whoever keeps it ends it.
+struct PlacedObject {
+  let place: UnsafeMutableRawPointer
+  /// The type as which it was placed: a superclass's, perhaps.
+  let type: Any.Type
+
+  /// Ends the object's life.
+  func destroy() {
+    func destroy<T>(_ type: T.Type) { place.assumingMemoryBound(to: T.self).deinitialize(count: 1) }
+    _openExistential(type, do: destroy)
+  }
+}
+
+/// The objects of a graph that wait to be encoded, kept alive until its end: an identity may be an address.
+struct ObjectArena {
+  private var places = PlaceArena()
+  private var objects = PlainStack<KeptObject>()
+
+  /// Copies an object to where it stays until ``removeAll()``.
+  @inline(__always)
+  mutating func keep<T: Encodable>(_ object: T) -> KeptObject {
+    let place = places.place(for: T.self)
+    place.initializeMemory(as: T.self, to: object)
+    let kept = KeptObject(address: UnsafeRawPointer(place), type: T.self)
+    objects.append(kept)
+    return kept
   }
 
   /// Lets the objects go.
@@ -56,13 +85,11 @@ struct ObjectArena {
 
   @inline(never)
   private mutating func destroyAll() {
-    func destroy<T: Encodable>(_ type: T.Type, _ address: UnsafeRawPointer) {
-      UnsafeMutableRawPointer(mutating: address).assumingMemoryBound(to: T.self).deinitialize(count: 1)
+    for object in objects.all {
+      PlacedObject(place: UnsafeMutableRawPointer(mutating: object.address), type: object.type).destroy()
     }
-    for object in objects.all { destroy(object.type, object.address) }
     objects.removeAll(keeping: 4096)
-    while !chunks.isEmpty { chunks.removeLast().deallocate() }
-    free = firstChunk
+    places.removeAll()
   }
 }
 

@@ -63,9 +63,20 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
       byteCount += count + varintByteCount(count)
     }
     try writePackedHeader(.string, byteCount: byteCount)
-    reserve(byteCount)
+    // One short string's worth more than there are bytes: see below.
+    reserve(byteCount &+ ShortStrings.room)
     appendVarint(strings.count)
+    let shortStrings = pointee.shortStrings
     for var string in strings {
+      let (bytes, count) = shortStrings.bytes(of: string)
+      if count >= 0 {
+        let at = UnsafeMutableRawPointer(pointee.output.base + pointee.output.count)
+        at.storeBytes(of: UInt8(truncatingIfNeeded: count), as: UInt8.self)
+        // What is behind the text is written over by what comes next.
+        (at + 1).storeBytes(of: bytes, as: ShortStrings.Halves.self)
+        pointee.output.count &+= 1 &+ count
+        continue
+      }
       string.withUTF8 { utf8 in
         appendVarint(utf8.count)
         // There is room for all of them.

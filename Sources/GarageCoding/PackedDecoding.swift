@@ -142,7 +142,7 @@ extension PackedArray {
 
 extension UnsafeMutablePointer where Pointee == DecoderState {
   /// The elements of a packed array with their tags, in memory that lives until the record is done.
-  func unpack(_ packed: PackedArray) throws -> (UnsafeBufferPointer<UInt8>, count: Int) {
+  func unpack(_ packed: PackedArray) throws -> (UnsafeRawBufferPointer, count: Int) {
     let bytes = try EncodingCore.withCore { encoder in
       encoder.state.beginRecord()
       var packed = packed
@@ -165,9 +165,6 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       }
       return Array(UnsafeBufferPointer(start: output.pointee.output.base, count: output.pointee.output.count))
     }
-    let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, bytes.count))
-    _ = memory.initialize(fromContentsOf: bytes)
-    pointee.unpacked.append(memory)
-    return (UnsafeBufferPointer(start: memory.baseAddress, count: bytes.count), packed.count)
+    return (keepBytes(bytes), packed.count)
   }
 }

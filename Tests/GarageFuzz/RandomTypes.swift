@@ -18,10 +18,10 @@ extension Randomized {
 
 typealias RandomizedKey = Randomized & Hashable
 
-/// Few elements mostly, sometimes enough for long headers.
+/// Few elements mostly, sometimes enough for long headers, and in one case no more than it can go through many of.
 private func elementCount(_ random: inout InputRandom, _ depth: Int) -> Int {
-  if depth > 5 { return random.below(2) }
-  return random.once(in: 40) ? 200 + random.below(200) : random.below(5)
+  if depth > 5 { return random.elements(random.below(2)) }
+  return random.elements(random.once(in: 40) ? 200 + random.below(200) : random.below(5))
 }
 
 // MARK: - Leaves

@@ -4,6 +4,8 @@ struct InputRandom: RandomNumberGenerator {
   private var position = 0
   private var state: UInt64 = 0
   private var uniqueCount = 0
+  /// How many more elements the collections of this case may have: hundreds in hundreds would take it all the time.
+  private var elementsLeft = 10_000
 
   init(_ input: [UInt8]) {
     self.input = input
@@ -28,6 +30,13 @@ struct InputRandom: RandomNumberGenerator {
   mutating func unique() -> Int {
     uniqueCount += 1
     return uniqueCount
+  }
+
+  /// As many elements as are wanted and left.
+  mutating func elements(_ count: Int) -> Int {
+    let count = min(count, elementsLeft)
+    elementsLeft -= count
+    return count
   }
 
   private func mix(_ number: UInt64) -> UInt64 {
