@@ -165,7 +165,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// The text in these bytes. Nothing is repaired: what is no UTF-8 was not written by a coder.
   @inline(__always)
   func string(_ range: Range<Int>) throws -> String {
-    if range.count <= ShortStrings.maximumByteCount, range.upperBound >= 16, !range.isEmpty,
+    // Memory that is read from begins at `base`, or so many bytes before what `keepBytes` keeps.
+    if range.count <= ShortStrings.maximumByteCount, range.upperBound >= ShortStrings.room, !range.isEmpty,
       pointee.shortStrings.areKnown,
       let string = pointee.shortStrings.string(range.count, before: pointee.base + range.upperBound)
     {
