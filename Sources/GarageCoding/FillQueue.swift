@@ -99,3 +99,50 @@ struct FillQueue {
 final class LinkProgress {
   var wasReadEarly = false
 }
+
+extension GraphWalk {
+  /// Queues what completes an object once those that it is decoded with are there.
+  func whenComplete(_ fill: @escaping FillQueue.Fill) {
+    fills.append(owner: state.pointee.record.number, fill)
+  }
+
+  /// Runs what was queued, and what that queues in turn. Nothing recurses: a linked chain is one fill after another.
+  @inline(__always)
+  func complete() throws {
+    if fills.isEmpty && builds.isEmpty { return fills.finish() }
+    try fillAll()
+  }
+
+  private func fillAll() throws {
+    while let fill = fills.next() { try fill(self) }
+    try buildSets()
+  }
+
+  /// The error that ends a session's call: everything that was decoded is forgotten.
+  func failed(_ error: any Error) -> any Error {
+    forget()
+    return state.takeFailure() ?? error
+  }
+
+  /// Queues the building of a collection of the record with that number. `make` builds it and returns what puts
+  /// it in its place.
+  func buildLater(_ owner: Int, _ make: @escaping () -> () -> Void) { builds.append((owner, make)) }
+
+  /// Builds the sets, those of members before those of their owners. One whose members' hash read a property that
+  /// is not filled in yet is built again after the others; when all that are left do, they wait for each other.
+  private func buildSets() throws {
+    while !builds.isEmpty {
+      var waiting: [(owner: Int, make: () -> () -> Void)] = []
+      for build in builds.reversed() {
+        linkProgress.wasReadEarly = false
+        let place = build.make()
+        if linkProgress.wasReadEarly { waiting.append(build) } else { place() }
+      }
+      if waiting.count == builds.count {
+        let owner = name(of: waiting[0].owner)
+        throw GraphCodingError.cycle(path: "\(owner) → a set whose members' hash depends on it → \(owner)")
+      }
+      builds = waiting.reversed()
+    }
+  }
+}
