@@ -98,6 +98,15 @@ struct ShortStringTests {
     }
   }
 
+  /// The same where what is written out is about as large as the record, so that it may stand behind it in memory:
+  /// AddressSanitizer sees what is read before its beginning.
+  @Test func elementsOfLongPackedArrays() throws {
+    for count in stride(from: 20, to: 3000, by: 35) {
+      let texts = (0..<count).map { "\($0)" }
+      #expect(try recode(texts, as: [Wrapped].self) == texts.map(Wrapped.init))
+    }
+  }
+
   @Test func bodiesThatBeginWithOne() throws {
     let encoder = GraphEncoder()
     let session = GraphDecodingSession(source: DictionarySource(), types: try RegisteredTypes())
