@@ -4,8 +4,7 @@ import GarageCoding
 /// The coder beside Foundation's and a hand-written one. Every coder is made once and reused.
 struct CodecComparison {
   let people: [Person]
-  /// How often each round goes through all of them. Short runs in turn: whoever disturbs, disturbs all alike; but not
-  /// so short that a fast coder spends them on what the coder before it left in the processor's caches.
+  /// How often each round goes through all of them. Short runs in turn: whoever disturbs, disturbs all alike.
   let passes: Int
   let isWanted: (String) -> Bool
 

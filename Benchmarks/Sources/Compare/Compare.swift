@@ -94,7 +94,7 @@ struct Compare: ParsableCommand {
     var rows: [ResultRow] = []
     if wantsAny(CodecComparison.names + CodecComparison.sizeNames) {
       let codec = CodecComparison(
-        people: Person.make(1000, seed: 4), passes: quick ? 2 : 10, isWanted: isWanted)
+        people: Person.make(100, seed: 4), passes: quick ? 20 : 100, isWanted: isWanted)
       rows += try codec.rows(Rounds(count: rounds ?? 5, deadline: nil))
     }
     if wantsAny(ArchiveComparison.names) {
