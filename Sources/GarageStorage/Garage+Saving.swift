@@ -8,8 +8,12 @@ extension Garage {
   /// other garages on the same store do not. ``save()`` brings them to the store all at once, and
   /// ``discardUnsavedChanges()`` drops them. They are lost when the garage goes.
   ///
-  /// Setting it to true again saves nothing by itself. As long as there are unsaved changes, all further ones,
-  /// also those of ``write(retrying:_:)``, join them in their order, until ``save()``.
+  /// Setting it to true again saves nothing by itself. The next change that is made while it is true, also one of
+  /// ``write(retrying:_:)``, saves what is unsaved, too, in the same commit: all of it in the order in which it was
+  /// made. Where that throws, nothing reaches the store, and what was unsaved before still is.
+  ///
+  /// A change that stays unsaved waits for other writers of the store as one that is saved does, and a storage that is
+  /// opened for reading only refuses it.
   ///
   /// Reads as false inside a closure of ``withAutosaveDisabled(_:)``.
   public var isAutosaveEnabled: Bool {
@@ -20,7 +24,8 @@ extension Garage {
   /// Runs `body`, whose changes through this garage stay unsaved until ``save()``.
   ///
   /// Applies to `body` on the calling task alone, not to other tasks, nor to those that `body` begins, and ends
-  /// with it, also when it throws. Saves nothing: what `body` changed before it threw is there, unsaved.
+  /// with it, also when it throws. Saves nothing: what `body` changed before it threw is there, unsaved. It is saved by
+  /// ``save()``, or along with the next change that is made outside, by whichever task.
   ///
   /// - Throws: what `body` throws.
   public func withAutosaveDisabled<R>(_ body: () throws -> R) rethrows -> R {
@@ -47,8 +52,8 @@ extension Garage {
 
   /// Drops all changes that are not in the store yet.
   ///
-  /// Waits for another thread's write that adds to them. A write of the calling thread that built upon them and
-  /// is still running throws ``GarageError/unsavedChangesDiscarded`` at its end.
+  /// Waits for another thread's write that adds to them or saves them. A write of the calling thread that built upon
+  /// them and is still running throws ``GarageError/unsavedChangesDiscarded`` at its end.
   public func discardUnsavedChanges() { store.discardUnsavedChanges() }
 
   private var isAutosaveSuspended: Bool {

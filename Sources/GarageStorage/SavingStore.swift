@@ -3,17 +3,17 @@ internal import Synchronization
 
 /// A storage with the changes before it that are not saved yet.
 ///
-/// A transaction either works on the storage itself, or on the storage *and* the unsaved changes: it reads
-/// through them and, where it writes, adds to them. It does so while there are any, or when the caller does not
-/// want its change saved at once.
+/// A transaction either works on the storage itself, or on the storage *and* the unsaved changes: while there are any,
+/// readers see through them, and a write saves them together with its own changes, or adds to them.
 ///
-/// Three rules keep this consistent and free of deadlocks:
-/// - One thread at a time changes the storage or the unsaved changes: the one that holds `gate`.
-/// - Nobody waits for the gate who holds the storage's writer, and nobody waits for the storage's writer who holds
-///   the gate. A write to the storage only *tries* the gate, from inside its transaction; where it is taken, the
-///   transaction is rolled back before it did anything, and the thread waits with empty hands.
+/// Three rules keep this consistent and free of deadlocks (`Docs/Decisions/0005-unsaved-changes.md`):
+/// - One thread at a time changes the storage or the unsaved changes of whatever garage on it: the one that is inside
+///   the storage's own `write`, be it to roll back in the end. So there is one gate for each store, and a write inside a
+///   write is recognised through whichever garage it comes.
+/// - Saved changes are forgotten after the commit, when the storage's writer is free again. Until then the thread that
+///   saved them holds `commitGate`; it waits for nothing meanwhile, so whoever needs to know may wait for it.
 /// - A reader takes the unsaved changes first and then the storage. If they were saved or discarded in between
-///   (`generation`), it begins again.
+///   (`generation`), or are just being committed together with others, it begins again.
 final class SavingStore: Sendable {
   let driver: any StorageDriver
   private let driverName: String
@@ -21,8 +21,8 @@ final class SavingStore: Sendable {
   let isSharedAcrossProcesses: Bool
   /// As its driver says, which is asked once.
   let roundTripsAreExpensive: Bool
-  private let gate = WriterGate()
-  private let process = ProcessMark()
+  /// Held from just before unsaved changes are committed until they are forgotten.
+  private let commitGate = WriterGate()
   private let unsaved = Mutex(Unsaved())
   /// Whether there are unsaved changes: what most transactions have to know, without a lock.
   private let isUnsaved = Atomic<Bool>(false)
@@ -32,14 +32,17 @@ final class SavingStore: Sendable {
     var changes = UnsavedChanges()
     /// How often changes were saved or discarded.
     var generation = 0
+    /// Whether they are just being committed together with changes that are not among them: what the storage shows may
+    /// be newer than they are.
+    var isCommitting = false
     /// What is to run around the commit that saves them.
     var hooks = CommitHooks()
   }
 
-  /// What became of a transaction that may have met a state it was not meant for.
+  /// What became of a read that may have met a state it was not meant for.
   private enum Attempt<R> {
     case done(R)
-    /// Nothing was done: the unsaved changes came or went meanwhile.
+    /// Nothing was done: the unsaved changes were saved or discarded meanwhile.
     case stale
   }
 
@@ -53,92 +56,95 @@ final class SavingStore: Sendable {
 
   var hasUnsavedChanges: Bool { isUnsaved.load(ordering: .acquiring) }
 
-  // MARK: - Transactions
+  // MARK: - Reading
 
   /// Runs `body` on one state of the storage and the unsaved changes.
   func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     while hasUnsavedChanges {
       let seen = unsaved.withLock { $0 }
       let attempt: Attempt<R> = try driver.read { base in
-        guard unsaved.withLock({ $0.generation }) == seen.generation else { return .stale }
+        let isCurrent = unsaved.withLock { $0.generation == seen.generation && !$0.isCommitting }
+        guard isCurrent else { return .stale }
         let transaction = OverlayReadTransaction(seen.changes, over: base, driver.info)
         defer { transaction.end() }
         return .done(try body(transaction))
       }
       if case .done(let result) = attempt { return result }
+      // Without a transaction, for which the commit might wait.
+      try waitForCommit()
     }
     // What the storage holds is a state of the whole, whether or not unsaved changes come up now.
     return try driver.read(body)
   }
 
+  /// Waits until changes that are just being committed are forgotten. That takes no other lock.
+  private func waitForCommit() throws { try commitGate.withWriter(driver: driverName) {} }
+
+  // MARK: - Writing
+
   /// Runs `body` as the only writer; its changes become part of the storage, or of the unsaved changes.
   ///
   /// - Parameters:
-  ///   - autosaves: whether the changes go to the storage where there are no unsaved ones that they have to join.
-  ///   - pending: its hooks run before the commit, or wait with the changes for that of ``save()``. Those that
-  ///     run after a commit are left to the caller.
-  /// - Returns: whether the changes are in the storage.
+  ///   - autosaves: whether the changes go to the storage, and all unsaved ones before them in the same commit.
+  ///   - pending: its hooks run before the commit, or wait with the changes for the one that saves them. Those that
+  ///     run after a commit are left to the caller, who finds there also what waited with changes saved now.
+  /// - Returns: whether the changes are in the storage. Where it throws, they are nowhere, and what was unsaved before
+  ///   still is.
   func write(
     autosaves: Bool, _ pending: UnsafeMutablePointer<WriteAccess.Pending>,
     _ body: (any WriteTransaction) throws -> Void
   ) throws -> Bool {
-    while true {
-      if autosaves && !hasUnsavedChanges {
-        if try writeThrough(pending, body) { return true }
-        // Somebody is making unsaved changes: wait until they are made.
-        try withGate {}
-      } else if try writeUnsaved(autosaves: autosaves, pending, body) {
-        return false
-      }
+    if autosaves {
+      try writeThrough(pending, body)
+    } else {
+      try writeUnsaved(pending, body)
     }
+    return autosaves
   }
 
-  /// False where unsaved changes came meanwhile: nothing was done then.
   private func writeThrough(
     _ pending: UnsafeMutablePointer<WriteAccess.Pending>, _ body: (any WriteTransaction) throws -> Void
-  ) throws -> Bool {
-    // Given back after the commit, not within the transaction.
-    var holdsGate = false
-    defer { if holdsGate { gate.end() } }
-    return try driver.write { transaction in
-      holdsGate = try gate.beginIfFree(driver: driverName)
-      guard holdsGate, !hasUnsavedChanges else { return .rollBack(false) }
-      try body(transaction)
-      try pending.pointee.hooks.runBeforeCommit()
+  ) throws {
+    var saving: Saving?
+    defer { saving?.end(in: self) }
+    let isSaved = try driver.write { transaction in
+      if try settledUnsavedChanges() {
+        saving = try save(pending, before: body, in: transaction)
+      } else {
+        try body(transaction)
+        try pending.pointee.hooks.runBeforeCommit()
+      }
       return .commit(true)
     }
+    saving?.isCommitted = isSaved
   }
 
-  /// False where there are no unsaved changes any more: nothing was done then.
   private func writeUnsaved(
-    autosaves: Bool, _ pending: UnsafeMutablePointer<WriteAccess.Pending>,
-    _ body: (any WriteTransaction) throws -> Void
-  ) throws -> Bool {
-    try withGate {
-      // Where everything was saved while this thread waited, there is nothing to join any more.
-      if autosaves && !hasUnsavedChanges { return false }
+    _ pending: UnsafeMutablePointer<WriteAccess.Pending>, _ body: (any WriteTransaction) throws -> Void
+  ) throws {
+    _ = try driver.write { base in
+      _ = try settledUnsavedChanges()
       let before = unsaved.withLock { $0 }
-      let changes = try driver.read { base in
-        let transaction = OverlayWriteTransaction(before.changes, over: base, driver.info)
-        defer { transaction.end() }
-        try body(transaction)
-        return try transaction.commit()
-      }
+      let transaction = OverlayWriteTransaction(before.changes, over: base, driver.info)
+      defer { transaction.end() }
+      try body(transaction)
+      let changes = try transaction.commit()
       try unsaved.withLock { unsaved in
         if unsaved.generation != before.generation { throw GarageError.unsavedChangesDiscarded }
         unsaved.changes = changes
         if !changes.isEmpty { unsaved.hooks.append(pending.pointee.hooks) }
         isUnsaved.store(!changes.isEmpty, ordering: .releasing)
       }
-      return true
+      return .rollBack(false)
     }
   }
 
-  /// Waits for the gate, holding nothing, and runs `body` as the one that changes.
-  private func withGate<R>(_ body: () throws -> R) throws -> R {
-    // In a forked child the gate may be held by a thread that is not there: the driver says what is wrong.
-    if !process.isOfThisProcess { try driver.read { _ in } }
-    return try gate.withWriter(driver: driverName, body)
+  /// Whether there are unsaved changes, for a thread that is the storage's writer, while it is: nobody else adds any.
+  private func settledUnsavedChanges() throws -> Bool {
+    if !hasUnsavedChanges { return false }
+    // The writer before may be about to forget them.
+    try waitForCommit()
+    return hasUnsavedChanges
   }
 
   // MARK: - Saving
@@ -146,41 +152,64 @@ final class SavingStore: Sendable {
   /// Writes the unsaved changes to the storage in one transaction, and runs the hooks that wait for that. They stay
   /// as they are where that fails.
   func save() throws {
-    while hasUnsavedChanges {
-      if let hooks = try saveOnce() {
-        hooks.runAfterCommit()
-      } else {
-        try withGate {}
-      }
-    }
+    if !hasUnsavedChanges { return }
+    var pending = WriteAccess.Pending()
+    try withUnsafeMutablePointer(to: &pending) { try writeThrough($0) { _ in } }
+    pending.hooks.runAfterCommit()
   }
 
-  /// Returns the hooks to run after the commit; nil where somebody is making changes.
-  private func saveOnce() throws -> CommitHooks? {
-    var holdsGate = false
-    defer { if holdsGate { gate.end() } }
-    let hooks: CommitHooks? = try driver.write { transaction in
-      holdsGate = try gate.beginIfFree(driver: driverName)
-      guard holdsGate else { return .rollBack(nil) }
-      let saved = unsaved.withLock { $0 }
-      try saved.hooks.runBeforeCommit()
-      // A hook may have discarded them.
-      if unsaved.withLock({ $0.generation }) != saved.generation { throw GarageError.unsavedChangesDiscarded }
-      try saved.changes.apply(to: transaction)
-      return .commit(saved.hooks)
+  /// Makes the unsaved changes in a transaction, and then those of `body`.
+  private func save(
+    _ pending: UnsafeMutablePointer<WriteAccess.Pending>, before body: (any WriteTransaction) throws -> Void,
+    in transaction: any WriteTransaction
+  ) throws -> Saving {
+    let saved = unsaved.withLock { $0 }
+    try saved.changes.apply(to: transaction)
+    try body(transaction)
+    var hooks = saved.hooks
+    hooks.append(pending.pointee.hooks)
+    try hooks.runBeforeCommit()
+    pending.pointee.hooks = hooks
+    try commitGate.begin(driver: driverName)
+    do {
+      try unsaved.withLock { unsaved in
+        // `body` or a hook may have discarded them.
+        if unsaved.generation != saved.generation { throw GarageError.unsavedChangesDiscarded }
+        unsaved.isCommitting = true
+      }
+    } catch {
+      commitGate.end()
+      throw error
     }
-    if hooks != nil { forgetChanges() }
-    return hooks
+    return Saving()
+  }
+
+  /// Unsaved changes on their way into the storage, from just before the commit on.
+  private struct Saving {
+    var isCommitted = false
+
+    func end(in store: SavingStore) {
+      if isCommitted {
+        store.forgetChanges()
+      } else {
+        store.unsaved.withLock { $0.isCommitting = false }
+      }
+      store.commitGate.end()
+    }
   }
 
   /// Drops the unsaved changes, after the write of another thread that is just adding to them.
   ///
-  /// Inside a write that adds to them, on the same thread, they are dropped at once, and that write fails.
+  /// Inside a write that builds upon them, on the same thread, they are dropped at once, and that write fails.
   func discardUnsavedChanges() {
+    if !hasUnsavedChanges { return }
     do {
-      try withGate { forgetChanges() }
+      _ = try driver.write { _ in
+        if try settledUnsavedChanges() { forgetChanges() }
+        return .rollBack(false)
+      }
     } catch {
-      // This thread holds the gate, or nobody who could give it back is in this process.
+      // This thread is the writer, or the storage lets nobody write: then nobody adds to them either.
       forgetChanges()
     }
   }
@@ -190,6 +219,7 @@ final class SavingStore: Sendable {
       unsaved.changes = UnsavedChanges()
       unsaved.hooks = CommitHooks()
       unsaved.generation += 1
+      unsaved.isCommitting = false
       isUnsaved.store(false, ordering: .releasing)
     }
   }
