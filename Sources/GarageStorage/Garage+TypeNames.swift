@@ -1,0 +1,42 @@
+internal import GarageDriver
+
+extension GarageReading {
+  /// The names under which objects are parked in the store, and how many there are under each.
+  ///
+  /// ```swift
+  /// try garage.typeNames()      // ["MyApp.Customer": 412, "MyApp.Order": 9120]
+  /// ```
+  /// A type that was renamed or moved to another module has another name than before (`TypeTagged.typeTag`, by default
+  /// the type's name with those of its module and of the types around it), so that its objects are not found: they
+  /// are listed here, under the old name, which ``Garage/migrateAll(fromOldClassName:to:)``,
+  /// `TypeTagged.typeTag` and `TypeTagged.formerTypeTags` take. See `Docs/Evolution.md`, "Where did my objects go?".
+  ///
+  /// Objects of a class hierarchy are counted under the name of its topmost class that is `Codable` and `Identifiable`.
+  /// A name whose text is missing from the store is given as its digest, 16 hexadecimal digits. Takes time in proportion
+  /// to the number of all objects, and reads none of them.
+  ///
+  /// - Throws: ``GarageError/damagedText(digest:)`` where a name is damaged, ``GarageError/storage(_:)``.
+  public func typeNames() throws -> [String: Int] {
+    try withReadAccess { try $0.countsByTypeName() }
+  }
+}
+
+extension ReadAccess {
+  fileprivate func countsByTypeName() throws -> [String: Int] {
+    // Keys stand together by tag.
+    var counts: [(tag: UInt64, count: Int)] = []
+    try transaction.scan(KeyLayout.allRecords, .forward) { key, _ in
+      let tag = KeyLayout.tag(inRecordKey: key)
+      if counts.last?.tag != tag { counts.append((tag, 0)) }
+      counts[counts.count - 1].count += 1
+      return .continue
+    }
+    var byName: [String: Int] = [:]
+    for (tag, count) in counts {
+      let text = try garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
+      let name = text.map { String(decoding: $0, as: UTF8.self) } ?? hexadecimal(tag)
+      byName[name, default: 0] += count
+    }
+    return byName
+  }
+}
