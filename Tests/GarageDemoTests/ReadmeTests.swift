@@ -5,12 +5,33 @@ import Testing
 import GarageSQLite
 import GarageStorage
 
-final class Person: Codable, Identifiable {
+struct Project: Codable, Identifiable {
   var id: String
-  var birthday: Date?
-  @Linked var siblings: [Person]  // a reference to each; may lead back here
+  var name: String
+}
 
-  init(id: String) { self.id = id }
+final class Issue: Codable, Identifiable {
+  var id: Int
+  var title: String
+  var isClosed = false
+  var project: Reference<Project>  // belongs to others, too: loaded when you ask for it
+  @Linked var notes: [Note]  // its own parts: parked and loaded along with it
+
+  init(id: Int, title: String, in project: Project) {
+    (self.id, self.title) = (id, title)
+    self.project = Reference(to: project)
+  }
+}
+
+final class Note: Codable, Identifiable {
+  var id: Int
+  var text: String
+  @Linked var issue: Issue?  // leads back: cycles close
+
+  init(_ id: Int, _ text: String, on issue: Issue) {
+    (self.id, self.text) = (id, text)
+    self.issue = issue
+  }
 }
 
 // README: pause
@@ -24,29 +45,34 @@ struct ReadmeTests {
     let file = folder.appendingPathComponent("people.garage")
 
     // README: go on
-    let sam = Person(id: "Sam")
-    let nick = Person(id: "Nick")
-    sam.siblings = [nick]
-    nick.siblings = [sam]
+    let garden = Project(id: "garden", name: "Garden")
+    let gate = Issue(id: 7, title: "The gate squeaks", in: garden)
+    gate.notes = [Note(1, "Oil it.", on: gate)]
 
     let garage = try Garage(SQLiteStorage(at: file))
-    try garage.park(sam)  // Sam and everyone reachable, in one atomic write
+    try garage.park(garden)
+    try garage.park(gate)  // the issue and all that can be reached from it, in one atomic write
 
-    let found = try garage.retrieve(Person.self, identifier: "Nick")
-    print(found?.siblings.first?.siblings.first === found)  // true: one object for one record
+    if let issue = try garage.retrieve(Issue.self, identifier: 7) {
+      print(issue.notes[0].issue === issue)  // true: one object for one record
+      print(try garage.retrieve(issue.project)?.name ?? "gone")  // Garden
 
-    try garage.write { writer in  // all or nothing
-      try writer.delete(Person.self, identifier: "Sam")
-      try writer.park(nick)
+      try garage.write { writer in  // all or nothing
+        issue.isClosed = true
+        try writer.park(issue)
+        try writer.park(Project(id: "shed", name: "Shed"))
+      }
     }
     // README: end
 
-    let person = try #require(found)
-    #expect(person.siblings[0].siblings[0] === person)
-    // Nick's sibling was parked along with him, again.
-    #expect(try garage.count(Person.self) == 2)
+    let issue = try #require(try garage.retrieve(Issue.self, identifier: 7))
+    #expect(issue.isClosed)
+    #expect(issue.notes.map(\.text) == ["Oil it."])
+    #expect(issue.notes[0].issue === issue)
+    #expect(try garage.retrieve(issue.project)?.name == "Garden")
+    #expect(try garage.count(Project.self) == 2)
     try garage.close()
-    for person in [sam, nick, person] { person.siblings = [] }
+    for issue in [gate, issue] { issue.notes = [] }
   }
 
   @Test func isTheOneInTheReadme() throws {
