@@ -66,7 +66,7 @@ import Testing
     garage.discardUnsavedChanges()
     // One graph that is larger than all there is.
     failure = try kind {
-      try garage.parkAll((200_000..<210_000).map { Parcel($0) })
+      try garage.parkAll((200_000..<204_000).map { Parcel($0) })
       try garage.save()
     }
     #expect(kinds.contains(try #require(failure)))
@@ -101,10 +101,10 @@ import Testing
     .enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"),
     arguments: [Backend.sqlite, .lmdb], [true, false])
   func aFullDiskLosesOneParkOnly(_ backend: Backend, autosaves: Bool) throws {
-    let disk = try SmallDisk(mebibytes: 6)
+    let disk = try SmallDisk(mebibytes: 3)
     defer { disk.remove() }
     let ballast = disk.folder.appending(path: "ballast")
-    try Data(count: 3 << 20).write(to: ballast)
+    try Data(count: 3 << 19).write(to: ballast)
     let store = disk.folder.appending(path: "store")
     let garage = try Garage(RoomTests.open(backend, store, mebibytes: nil))
     let count = try RoomTests.fill(garage, autosaves: autosaves, kinds: [.storageFull])
