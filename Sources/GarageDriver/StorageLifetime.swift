@@ -51,6 +51,25 @@ public final class StorageLifetime: Sendable {
     return try body()
   }
 
+  /// Runs `body` as a call that ``close(_:)`` waits for and that is no transaction of its own: for what works on a
+  /// storage, and is closed apart from it.
+  ///
+  /// Throws ``StorageError/Kind/closed`` and ``StorageError/Kind/usedAfterFork``; calls nest to any depth.
+  @inlinable
+  @inline(__always)
+  public func withCall<R>(_ body: () throws -> R) throws -> R {
+    try beginCall()
+    defer { endRead() }
+    return try body()
+  }
+
+  @usableFromInline
+  func beginCall() throws {
+    try enter(.read)
+    // Not as a read, whose depth is limited, and without the gate, which belongs to the storage.
+    garage_push_transaction(identity, true)
+  }
+
   @usableFromInline
   package func beginRead() throws {
     try enter(.read)

@@ -82,6 +82,15 @@ final class SQLiteConnection: @unchecked Sendable {
   private static let maximumAtRest = 64
   private static let queryCount = SQLiteQuery.allCases.count
 
+  /// Ends what statements are doing, after a failure: none may run while the log is emptied.
+  func resetStatements() {
+    var statement = sqlite3_next_stmt(handle, nil)
+    while let running = statement {
+      if sqlite3_stmt_busy(running) != 0 { sqlite3_reset(running) }
+      statement = sqlite3_next_stmt(handle, running)
+    }
+  }
+
   func prepare(_ sql: String, _ operation: StorageError.Operation) throws -> OpaquePointer {
     var statement: OpaquePointer?
     let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
@@ -130,6 +139,13 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Whether a `BEGIN` is in force. Some failures make SQLite roll back by itself.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
+  /// How many pages the store has, those in the log included; nil where that cannot be told.
+  func pageCount() -> Int? {
+    guard let statement = try? take(.pageCount, .commit) else { return nil }
+    defer { giveBack(.pageCount, statement) }
+    return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : nil
+  }
+
   /// The length of the write-ahead log after the last commit, in pages; 0 where that commit changed nothing,
   /// or the length was taken already.
   func takeLogPageCount() -> Int {
@@ -156,6 +172,7 @@ enum SQLiteQuery: Int, CaseIterable {
   case scanForward, scanForwardBelow, scanBackward, scanBackwardBelow
   case put, remove, removeFrom, removeBetween, removeEverything
   case begin, commit, rollBack
+  case pageCount
 
   var sql: String {
     switch self {
@@ -177,6 +194,7 @@ enum SQLiteQuery: Int, CaseIterable {
     case .begin: "BEGIN IMMEDIATE"
     case .commit: "COMMIT"
     case .rollBack: "ROLLBACK"
+    case .pageCount: "PRAGMA page_count"
     }
   }
 }

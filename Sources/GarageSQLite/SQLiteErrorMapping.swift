@@ -48,6 +48,32 @@ package struct SQLiteFailure {
     if isLast { self.code = sqlite3_extended_errcode(handle) }
     systemError = sqlite3_system_errno(handle)
     text = String(cString: isLast ? sqlite3_errmsg(handle) : sqlite3_errstr(code))
+    if self.code == Self.failedWrite, let path = sqlite3_db_filename(handle, "main"),
+      Self.isAtSizeLimit(String(cString: path))
+    {
+      systemError = EFBIG
+    }
+  }
+
+  /// `SQLITE_IOERR_WRITE`.
+  private static let failedWrite = SQLITE_IOERR | 3 << 8
+
+  /// Whether the file, or its log, is as large as this process may make it (`ulimit -f`): SQLite does not keep the
+  /// system's number for a write that failed for that.
+  private static func isAtSizeLimit(_ path: String) -> Bool {
+    var limit = rlimit()
+    #if canImport(Glibc)
+      let code = getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    #else
+      let code = getrlimit(RLIMIT_FSIZE, &limit)
+    #endif
+    if code != 0 { return false }
+    // A page is the most that a write, which goes on to the limit, may have left of it.
+    let largestPage: UInt64 = 1 << 16
+    return [path, path + "-wal"].contains { path in
+      var status = stat()
+      return stat(path, &status) == 0 && UInt64(clamping: status.st_size) + largestPage > UInt64(limit.rlim_cur)
+    }
   }
 
   /// The failure as the protocol's error.
@@ -88,7 +114,7 @@ package struct SQLiteFailure {
   /// What a failed system call means.
   private var systemMeaning: (StorageError.Kind, isRetryable: Bool, advice: String) {
     switch systemError {
-    case ENOSPC, EDQUOT: return full
+    case ENOSPC, EDQUOT, EFBIG: return full
     case EACCES, EPERM, EROFS: return denied
     case ENOENT, ENOTDIR:
       return (

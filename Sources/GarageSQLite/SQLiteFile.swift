@@ -64,6 +64,26 @@ struct SQLiteFile: Sendable {
 
   /// Opens a connection that writes, and makes the store where the file is new.
   func openWriter() throws -> SQLiteConnection {
+    do { return try openWriterOnce() } catch let error as StorageError where error.kind == .storageFull {
+      // A log that its last writer did not empty may be what takes the room.
+      guard (try? emptyLogAlone()) != nil else { throw error }
+      return try openWriterOnce()
+    }
+  }
+
+  /// Empties the log without the file of shared memory beside it, for which there is no room. That goes for as long
+  /// as no other process has the store open.
+  private func emptyLogAlone() throws {
+    let connection = try connect(path, SQLITE_OPEN_READWRITE)
+    defer { connection.close() }
+    sqlite3_busy_timeout(connection.handle, options.busyMilliseconds)
+    try connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    try checkFormat(
+      try connection.integer("PRAGMA application_id"), try connection.integer("PRAGMA user_version"))
+    try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  private func openWriterOnce() throws -> SQLiteConnection {
     let connection = try connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
     do {
       // SQLite opens what it may not write for reading, and fails later.

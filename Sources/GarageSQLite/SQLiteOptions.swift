@@ -41,6 +41,7 @@ extension SQLiteStorage {
 
     /// The size of the write-ahead log, in bytes, from which a commit tries to empty it; 16 MiB unless told.
     ///
+    /// Where the disk is small, or nearly full, it is emptied from an eighth of the free room on.
     /// The file may be larger: after a large transaction, and while readers stay on old snapshots. What is
     /// emptied gives its room back to the file system.
     public var walCheckpointByteCount = 16 << 20

@@ -73,7 +73,8 @@ public final class SQLiteStorage: StorageDriver, Sendable {
         readers.giveBack(Unmanaged.passRetained(try SQLiteReader(first)))
       } else {
         writer = try SQLiteWriter(
-          first, file: file, identity: identity, maximumValueByteCount: maximumValueByteCount)
+          first, file: file, identity: identity, maximumValueByteCount: maximumValueByteCount,
+          lifetime: lifetime)
       }
     } catch {
       first.close()
@@ -127,8 +128,10 @@ public final class SQLiteStorage: StorageDriver, Sendable {
   ///
   /// Throws ``StorageError/Kind/busy`` where another process wrote for longer than ``Options/busyTimeout``
   /// (the body has not run then), ``StorageError/Kind/storageFull`` without a trace of the transaction, and
-  /// ``StorageError/Kind/notFound`` where the file was moved or deleted while it was open. After a commit the
-  /// write-ahead log may be copied into the file and emptied, which waits up to 50 ms for readers.
+  /// ``StorageError/Kind/notFound`` where the file was moved or deleted while it was open. After a commit, and before
+  /// a write where the disk is nearly full, the write-ahead log may be copied into the file and emptied, which waits
+  /// up to 50 ms for readers. Where a write finds no room all the same, the log is emptied then, and the error
+  /// `isRetryable` if that, or the end of a reader, lets the same call succeed.
   @_specialize(where R == Bool)
   public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     try lifetime.withWrite {

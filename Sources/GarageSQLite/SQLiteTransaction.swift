@@ -161,8 +161,11 @@ class SQLiteReadTransaction: ReadTransaction {
 /// Gets, scans and changes on the connection that writes.
 final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
   private let maximumValueByteCount: Int
+  /// Keeps the transaction for the next one, and is there as long as one is open.
+  private unowned(unsafe) let writer: SQLiteWriter
 
-  init(_ connection: SQLiteConnection, maximumValueByteCount: Int) {
+  init(_ connection: SQLiteConnection, of writer: SQLiteWriter, maximumValueByteCount: Int) {
+    self.writer = writer
     self.maximumValueByteCount = maximumValueByteCount
     super.init(connection)
   }
@@ -222,6 +225,9 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
   }
 
   fileprivate override func failed(_ error: StorageError) -> StorageError {
+    var error = error
+    // The first failure is what the call throws in the end: it has to tell now whether another try is of use.
+    if error.kind == .storageFull && !isAborted { error = writer.relieve(connection, after: error) }
     // After some failures (a full disk is one) SQLite has rolled back by itself, and a later change would
     // commit on its own.
     if !connection.isInTransaction { isAborted = true }

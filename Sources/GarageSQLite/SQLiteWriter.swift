@@ -6,7 +6,7 @@ internal import GarageDriver
   internal import CSQLite
 #endif
 
-/// The connection that writes, its transactions, and the care for the write-ahead log.
+/// The connection that writes, and its transactions.
 final class SQLiteWriter: @unchecked Sendable {
   // @unchecked: used by the one thread that is inside the writer's gate.
   private let file: SQLiteFile
@@ -14,18 +14,21 @@ final class SQLiteWriter: @unchecked Sendable {
   private let maximumValueByteCount: Int
   private var connection: SQLiteConnection?
   private var transaction: SQLiteWriteTransaction?
-  private var log: LogPolicy
+  private let lifetime: StorageLifetime
+  private var log: SQLiteLog
 
   init(
-    _ connection: SQLiteConnection, file: SQLiteFile, identity: FileIdentity, maximumValueByteCount: Int
+    _ connection: SQLiteConnection, file: SQLiteFile, identity: FileIdentity, maximumValueByteCount: Int,
+    lifetime: StorageLifetime
   ) throws {
     self.connection = connection
     self.file = file
     self.identity = identity
     self.maximumValueByteCount = maximumValueByteCount
-    log = LogPolicy(
-      pageByteCount: try connection.integer("PRAGMA page_size"),
-      thresholdByteCount: file.options.walCheckpointByteCount)
+    self.lifetime = lifetime
+    log = SQLiteLog(
+      path: file.path, pageByteCount: try connection.integer("PRAGMA page_size"),
+      thresholdByteCount: file.options.walCheckpointByteCount, busyMilliseconds: file.options.busyMilliseconds)
   }
 
   /// Runs `body` in a transaction and ends it as it says.
@@ -61,13 +64,19 @@ final class SQLiteWriter: @unchecked Sendable {
     if file.identity != identity { throw file.replaced(.write) }
     let connection = try self.connection ?? file.openWriter()
     self.connection = connection
-    try connection.run(.begin, .write)
+    log.careBefore(connection)
+    do { try connection.run(.begin, .write) } catch let error as StorageError where error.kind == .storageFull {
+      // Nothing has run yet, so that it can be tried again here.
+      let relieved = relieve(connection, after: error)
+      guard relieved.isRetryable, !connection.isSuspect else { throw relieved }
+      try connection.run(.begin, .write)
+    }
     // Whoever kept the last transaction must not see it come alive again.
     if transaction != nil, isKnownUniquelyReferenced(&transaction), let transaction {
       transaction.reopen()
       return (connection, transaction)
     }
-    let transaction = SQLiteWriteTransaction(connection, maximumValueByteCount: maximumValueByteCount)
+    let transaction = SQLiteWriteTransaction(connection, of: self, maximumValueByteCount: maximumValueByteCount)
     self.transaction = transaction
     return (connection, transaction)
   }
@@ -80,10 +89,22 @@ final class SQLiteWriter: @unchecked Sendable {
     do {
       try connection.run(.commit, .commit)
     } catch {
+      var error = error
+      if let full = error as? StorageError, full.kind == .storageFull {
+        error = relieve(connection, after: full)
+      }
       rollBack(connection)
       throw error
     }
-    log.care(for: connection, busyMilliseconds: file.options.busyMilliseconds)
+    log.careAfter(connection)
+  }
+
+  /// Undoes the transaction, which found no room, and empties the log, which may have taken it. Returns the error
+  /// to throw: a body runs once, so that it is for the caller to try again.
+  func relieve(_ connection: SQLiteConnection, after error: StorageError) -> StorageError {
+    connection.resetStatements()
+    if connection.isInTransaction { try? connection.run(.rollBack, .rollBack) }
+    return log.relieve(connection, after: error, isReading: lifetime.depthOnThisThread > 1)
   }
 
   /// Leaves no trace of the transaction. Where the engine failed, the connection goes too: closing rolls
@@ -91,41 +112,5 @@ final class SQLiteWriter: @unchecked Sendable {
   private func rollBack(_ connection: SQLiteConnection) {
     if connection.isInTransaction { try? connection.run(.rollBack, .rollBack) }
     if connection.isInTransaction || connection.isSuspect { close() }
-  }
-}
-
-/// When the write-ahead log is copied into the file, and when it is emptied.
-///
-/// SQLite's own rule copies from a thousand pages on, but starts the log afresh only where no reader uses it:
-/// readers that overlap let it grow without end.
-private struct LogPolicy {
-  /// SQLite's own default for copying.
-  private static let copyPageCount = 1000
-  /// How long an attempt to empty the log waits for readers.
-  private static let patience: Int32 = 50
-
-  private let emptyPageCount: Int
-  /// From which length on the next attempt is made. One that fails moves it, so that a reader that stays
-  /// makes writers wait once per threshold, not at each commit.
-  private var nextPageCount: Int
-
-  init(pageByteCount: Int, thresholdByteCount: Int) {
-    emptyPageCount = max(1, thresholdByteCount / max(512, pageByteCount))
-    nextPageCount = emptyPageCount
-  }
-
-  /// Called after a commit, which has succeeded whatever happens here.
-  mutating func care(for connection: SQLiteConnection, busyMilliseconds: Int32) {
-    let length = connection.takeLogPageCount()
-    if length == 0 { return }
-    if length < emptyPageCount { nextPageCount = emptyPageCount }
-    if length >= nextPageCount {
-      sqlite3_busy_timeout(connection.handle, min(Self.patience, busyMilliseconds))
-      let code = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-      sqlite3_busy_timeout(connection.handle, busyMilliseconds)
-      nextPageCount = code == SQLITE_OK ? emptyPageCount : length + emptyPageCount
-    } else if length >= Self.copyPageCount {
-      _ = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-    }
   }
 }

@@ -45,8 +45,7 @@ extension Garage {
   ///   ``GarageError/storage(_:)``. The changes stay then, unsaved, and can be saved again.
   public func save() throws {
     try translatingErrors {
-      try checkOpen()
-      try retrying { try store.save() }
+      try retrying { try whileOpen { try store.save() } }
     }
   }
 

@@ -49,6 +49,8 @@ public final class Garage: Sendable {
   let autosave = Atomic<Bool>(true)
   let propertyErrors = Mutex<(@Sendable (any Error) -> Void)?>(nil)
   private let isClosed = Atomic<Bool>(false)
+  /// What closing waits for where it leaves the storage open; nil where it closes the storage, which then waits itself.
+  private let calls: StorageLifetime?
 
   /// Opens the garage in a storage; makes one where the storage is empty.
   ///
@@ -91,6 +93,7 @@ public final class Garage: Sendable {
     ), hiding: IdentifierHiding = .asStored
   ) throws {
     store = SavingStore(driver)
+    calls = driver.info.isDurable ? nil : StorageLifetime(driver: driver.info.name)
     self.userInfo = userInfo
     self.dates = dates
     self.types = try translatingErrors { try KnownTypes(types) }
@@ -110,20 +113,29 @@ public final class Garage: Sendable {
   ///
   /// Waits for the calls of other threads, and closes the storage that the garage was opened with. A storage
   /// that does not outlive its value (`StorageInfo.isDurable` is false: `MemoryStorage`) is left open instead:
-  /// its content would be lost, so the garage only detaches from it, and it can be opened again.
+  /// its content would be lost, so the garage only detaches from it, and it can be opened again. Other garages on it
+  /// go on.
   ///
   /// Unsaved changes are dropped; ``save()`` first.
   ///
   /// - Throws: ``GarageError/storage(_:)`` inside a transaction of this garage, and where the engine fails.
   public func close() throws {
     try translatingErrors {
-      if store.driver.info.isDurable { try store.driver.close() }
+      if let calls { try calls.close {} } else { try store.driver.close() }
       isClosed.store(true, ordering: .releasing)
     }
   }
 
   func checkOpen() throws {
     if isClosed.load(ordering: .acquiring) { throw GarageError.closed }
+  }
+
+  /// Runs `body`, which works on the store, and which ``close()`` waits for.
+  @inline(__always)
+  func whileOpen<R>(_ body: () throws -> R) throws -> R {
+    try checkOpen()
+    guard let calls else { return try body() }
+    return try calls.withCall(body)
   }
 }
 
@@ -182,8 +194,9 @@ extension Garage: GarageWriting {
   @_specialize(where R == Void)
   public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
     try translatingErrors {
-      try checkOpen()
-      return try store.read { try body(ReadAccess(garage: self, transaction: $0, isWriting: false)) }
+      try whileOpen {
+        try store.read { try body(ReadAccess(garage: self, transaction: $0, isWriting: false)) }
+      }
     }
   }
 
@@ -204,11 +217,12 @@ extension Garage: GarageWriting {
 
   /// Not generic: the runtime looks generic types up each time.
   private func changeOnce(_ body: (WriteAccess) throws -> Void) throws {
-    try checkOpen()
     var pending = WriteAccess.Pending()
     let isSaved = try withUnsafeMutablePointer(to: &pending) { pending in
-      try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
-        try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
+      try whileOpen {
+        try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
+          try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
+        }
       }
     }
     if isSaved {

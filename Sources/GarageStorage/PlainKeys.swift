@@ -77,9 +77,8 @@ extension Garage {
     _ name: UnsafeRawBufferPointer, _ type: PlainType, to place: UnsafeMutableRawPointer
   ) throws -> ReadAccess.PlainOutcome {
     try translatingErrors {
-      try checkOpen()
       var outcome = ReadAccess.PlainOutcome.absent
-      try store.read { outcome = try ReadAccess.readPlain(name, type, to: place, in: $0) }
+      try whileOpen { try store.read { outcome = try ReadAccess.readPlain(name, type, to: place, in: $0) } }
       return outcome
     }
   }

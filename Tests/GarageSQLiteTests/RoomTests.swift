@@ -3,10 +3,6 @@ import GarageDriver
 import GarageSQLite
 import Testing
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 @Suite("SQLite: room on disk, and the write-ahead log")
 struct RoomTests {
   let folder: TemporaryFolder
@@ -191,49 +187,4 @@ private final class Flag: @unchecked Sendable {
   private var value = false
   var isSet: Bool { lock.withLock { value } }
   func set() { lock.withLock { value = true } }
-}
-
-/// A file system of a few megabytes in memory, for the time of one test.
-private final class SmallFileSystem {
-  let url: URL
-  private let byteCount: Int
-
-  init(byteCount: Int) throws {
-    self.byteCount = byteCount
-    url = FileManager.default.temporaryDirectory.appending(path: "garage-sqlite-disk-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    guard Self.attach(url, byteCount) else {
-      try? FileManager.default.removeItem(at: url)
-      throw CocoaError(.fileWriteUnknown)
-    }
-  }
-
-  deinit {
-    #if canImport(Glibc)
-      umount2(url.path, Int32(MNT_DETACH))
-    #endif
-    try? FileManager.default.removeItem(at: url)
-  }
-
-  func makeReadOnly() throws { try remount(readOnly: true) }
-  func makeWritable() throws { try remount(readOnly: false) }
-
-  private func remount(readOnly: Bool) throws {
-    #if canImport(Glibc)
-      let flags = UInt(MS_REMOUNT) | (readOnly ? UInt(MS_RDONLY) : 0)
-      if mount("none", url.path, "tmpfs", flags, "size=\(byteCount)") != 0 {
-        throw CocoaError(.fileWriteUnknown)
-      }
-    #endif
-  }
-
-  private static func attach(_ url: URL, _ byteCount: Int) -> Bool {
-    #if canImport(Glibc)
-      return mount("none", url.path, "tmpfs", 0, "size=\(byteCount)") == 0
-    #else
-      return false
-    #endif
-  }
-
-  static let isPossible = (try? SmallFileSystem(byteCount: 1 << 20)) != nil
 }

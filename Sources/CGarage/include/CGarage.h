@@ -81,6 +81,6 @@ uint32_t garage_fork_count(void);
 size_t garage_stack_remaining(void);
 
 // Asks the system to back so many bytes from `memory` with large pages, where they hold some.
-void garage_use_large_pages(void *memory, size_t count);
+void garage_use_large_pages(void *_Nonnull memory, size_t count);
 
 #endif
