@@ -111,15 +111,15 @@ import Testing
     #expect(count > 0)
     // What could not be saved can be once there is room.
     garage.isAutosaveEnabled = false
-    try garage.parkAll((count..<count + 500).map { Parcel($0) })
+    try garage.parkAll((count..<count + 100).map { Parcel($0) })
     #expect(try RoomTests.kind { try garage.save() } == .storageFull)
     #expect(garage.hasUnsavedChanges)
-    try RoomTests.check(garage, count + 500)
+    try RoomTests.check(garage, count + 100)
     try FileManager.default.removeItem(at: ballast)
     try garage.save()
     try garage.close()
     let again = try Garage(RoomTests.open(backend, store, mebibytes: nil))
-    try RoomTests.check(again, count + 500)
+    try RoomTests.check(again, count + 100)
     try again.close()
   }
 
