@@ -31,6 +31,7 @@ public enum Conformance {
     CheckTopic("remove", addRemoveChecks),
     CheckTopic("scan", addScanChecks),
     CheckTopic("multi-get", addMultiGetChecks),
+    CheckTopic("contains", addContainsChecks),
     CheckTopic("snapshot", addSnapshotChecks),
     CheckTopic("nesting", addNestingChecks),
     CheckTopic("lent", addLentByteChecks),

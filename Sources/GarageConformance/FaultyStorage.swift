@@ -3,8 +3,8 @@ public import GarageDriver
 /// Wraps any driver and lets operations fail as a ``FaultPlan`` says.
 ///
 /// Without faults it is transparent: a driver that conforms does so through this wrapper, too. It counts and
-/// can fail `read`, `write` (before their bodies run), `get` (a multi-get counts as one), `scan`, `put`,
-/// `remove` (ranges included), and `commit` (after the body, and before the wrapped driver commits).
+/// can fail `read`, `write` (before their bodies run), `get` (a multi-get counts as one, `contains` is one),
+/// `scan` (of keys, too), `put`, `remove` (ranges included), and `commit` (after the body, and before the wrapped driver commits).
 /// An injected fault poisons the transaction as one of the wrapped driver's own does.
 public struct FaultyStorage: StorageDriver {
   private let base: any StorageDriver
@@ -87,6 +87,20 @@ private class FaultyReadTransaction: ReadTransaction {
     try inject(.scan)
     try noting { thrown in
       try base.scan(range, direction) { key, value in try noting(in: &thrown) { try visit(key, value) } }
+    }
+  }
+
+  func contains(_ key: RawSpan) throws -> Bool {
+    try inject(.get)
+    return try noting { _ in try base.contains(key) }
+  }
+
+  func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan) throws -> ScanStep
+  ) throws {
+    try inject(.scan)
+    try noting { thrown in
+      try base.scanKeys(range, direction) { key in try noting(in: &thrown) { try visit(key) } }
     }
   }
 

@@ -85,6 +85,15 @@ public protocol ReadTransaction: AnyObject {
     _ range: StorageKeyRange, _ direction: ScanDirection,
     _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
   ) throws
+
+  /// Whether there is a value of `key`: what ``withValue(for:_:)`` tells, for engines that need not read the value
+  /// for it. The default asks for the value.
+  func contains(_ key: RawSpan) throws -> Bool
+
+  /// Lends every key in `range` as ``scan(_:_:_:)`` does, without its value. The default scans.
+  func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
+  ) throws
 }
 
 /// A transaction that also changes the store. It sees its own changes.
@@ -129,6 +138,16 @@ extension ReadTransaction {
       try withValue(for: key.bytes.span.bytes) { value in try visit(index, value) }
     }
   }
+
+  /// Asks for the value.
+  public func contains(_ key: RawSpan) throws -> Bool { try withValue(for: key) { $0 != nil } }
+
+  /// Scans, and leaves the values.
+  public func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
+  ) throws {
+    try scan(range, direction) { key, _ in try visit(key) }
+  }
 }
 
 extension WriteTransaction {
@@ -158,6 +177,10 @@ extension ReadTransaction {
   public func withValue<R>(for key: StorageKey, _ body: (RawSpan?) throws -> R) throws -> R {
     try withValue(for: key.bytes.span.bytes, body)
   }
+
+  /// Whether there is a value of `key`.
+  @inlinable
+  public func contains(_ key: StorageKey) throws -> Bool { try contains(key.bytes.span.bytes) }
 
   /// A copy of the value of `key`, or nil where there is none.
   @inlinable

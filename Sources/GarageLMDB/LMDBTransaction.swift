@@ -80,9 +80,35 @@ class LMDBReadTransaction: ReadTransaction {
     }
   }
 
+  final func contains(_ key: RawSpan) throws -> Bool {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: maximumKeyByteCount)
+    let code = key.withUnsafeBytes { bytes in
+      var key = MDB_val(bytes)
+      var value = MDB_val()
+      return mdb_get(txn, dbi, &key, &value)
+    }
+    if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .get) }
+    return code == MDB_SUCCESS
+  }
+
   final func scan(
     _ range: StorageKeyRange, _ direction: ScanDirection,
     _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
+  ) throws {
+    try walk(range, direction, visit)
+  }
+
+  /// A value that LMDB finds is not touched: all there is to it is its address.
+  final func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
+  ) throws {
+    try walk(range, direction) { key, _ in try visit(key) }
+  }
+
+  @inline(__always)
+  private final func walk(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan, RawSpan) throws -> ScanStep
   ) throws {
     try state.beginRead(.scan)
     if range.isEmpty { return }
@@ -100,6 +126,7 @@ class LMDBReadTransaction: ReadTransaction {
     if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .scan) }
   }
 
+  @inline(__always)
   private final func scanForward(
     _ cursor: OpaquePointer, _ range: StorageKeyRange, _ visit: (RawSpan, RawSpan) throws -> ScanStep
   ) throws -> Int32 {
@@ -117,6 +144,7 @@ class LMDBReadTransaction: ReadTransaction {
     }
   }
 
+  @inline(__always)
   private final func scanBackward(
     _ cursor: OpaquePointer, _ range: StorageKeyRange, _ visit: (RawSpan, RawSpan) throws -> ScanStep
   ) throws -> Int32 {

@@ -50,6 +50,23 @@ class MemoryReadTransaction: ReadTransaction {
     defer { state.takeBack() }
     try tree.scan(range, direction, visit)
   }
+
+  final func contains(_ key: RawSpan) throws -> Bool {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
+    let tree = visibleTree()
+    return withExtendedLifetime(tree) { tree.bytes(for: key) != nil }
+  }
+
+  final func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
+  ) throws {
+    try state.beginRead(.scan)
+    let tree = visibleTree()
+    state.lend()
+    defer { state.takeBack() }
+    try tree.scanKeys(range, direction, visit)
+  }
 }
 
 /// Gets, scans and changes.

@@ -166,22 +166,29 @@ final class SQLiteConnection: @unchecked Sendable {
 
 /// Everything the driver asks SQLite while it is open.
 ///
-/// A lower bound is always there (the empty one is below every key), an upper bound has queries of its own.
+/// A scan begins at one bound, and the driver itself compares keys with the other: SQLite would read the value
+/// whole for that. A lower bound is always there: the empty one is below every key.
 enum SQLiteQuery: Int, CaseIterable {
-  case get
-  case scanForward, scanForwardBelow, scanBackward, scanBackwardBelow
+  case get, contains
+  case scanForward, scanBackward, scanBackwardBelow
+  case keysForward, keysBackward, keysBackwardBelow
   case put, remove, removeFrom, removeBetween, removeEverything
   case begin, commit, rollBack
   case pageCount
+
+  /// Whether a scan has a bound to begin at.
+  var hasBound: Bool { self != .scanBackward && self != .keysBackward }
 
   var sql: String {
     switch self {
     case .get: "SELECT value FROM entries WHERE key = ?1"
     case .scanForward: "SELECT key, value FROM entries WHERE key >= ?1 ORDER BY key"
-    case .scanForwardBelow: "SELECT key, value FROM entries WHERE key >= ?1 AND key < ?2 ORDER BY key"
-    case .scanBackward: "SELECT key, value FROM entries WHERE key >= ?1 ORDER BY key DESC"
-    case .scanBackwardBelow:
-      "SELECT key, value FROM entries WHERE key >= ?1 AND key < ?2 ORDER BY key DESC"
+    case .contains: "SELECT 1 FROM entries WHERE key = ?1"
+    case .scanBackward: "SELECT key, value FROM entries ORDER BY key DESC"
+    case .scanBackwardBelow: "SELECT key, value FROM entries WHERE key < ?1 ORDER BY key DESC"
+    case .keysForward: "SELECT key FROM entries WHERE key >= ?1 ORDER BY key"
+    case .keysBackward: "SELECT key FROM entries ORDER BY key DESC"
+    case .keysBackwardBelow: "SELECT key FROM entries WHERE key < ?1 ORDER BY key DESC"
     case .put:
       """
       INSERT INTO entries (key, value) VALUES (?1, ?2)

@@ -75,25 +75,70 @@ class SQLiteReadTransaction: ReadTransaction {
     _ range: StorageKeyRange, _ direction: ScanDirection,
     _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
   ) throws {
-    try begin(.scan)
-    if range.isEmpty { return }
     let query: SQLiteQuery =
       switch direction {
-      case .forward: range.upperBound == nil ? .scanForward : .scanForwardBelow
+      case .forward: .scanForward
       case .backward: range.upperBound == nil ? .scanBackward : .scanBackwardBelow
       }
+    try walk(range, direction, query) { key, statement in
+      try visit(key.bytes, column(1, of: statement).bytes)
+    }
+  }
+
+  /// SQLite finds the key, and leaves the value where it is, but reads values above about 1000 bytes that it
+  /// compares on the way.
+  final func contains(_ key: RawSpan) throws -> Bool {
+    try begin(.get)
+    try state.pointee.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
+    let statement = try take(.contains, .get)
+    defer { connection.giveBack(.contains, statement) }
+    return try key.withUnsafeBytes { try find($0, statement) }
+  }
+
+  final func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
+  ) throws {
+    let query: SQLiteQuery =
+      switch direction {
+      case .forward: .keysForward
+      case .backward: range.upperBound == nil ? .keysBackward : .keysBackwardBelow
+      }
+    try walk(range, direction, query) { key, _ in try visit(key.bytes) }
+  }
+
+  /// Steps from one bound of the range to the other.
+  @inline(__always)
+  private final func walk(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ query: SQLiteQuery,
+    _ visit: (UnsafeRawBufferPointer, OpaquePointer) throws -> ScanStep
+  ) throws {
+    try begin(.scan)
+    if range.isEmpty { return }
     let statement = try take(query, .scan)
     defer { connection.giveBack(query, statement) }
     state.pointee.lend()
     defer { state.pointee.takeBack() }
-    try withBounds(of: range, on: statement, .scan) {
-      while true {
-        switch sqlite3_step(statement) {
-        case SQLITE_ROW:
-          let step = try visit(column(0, of: statement).bytes, column(1, of: statement).bytes)
-          if step == .stop { return }
-        case SQLITE_DONE: return
-        case let code: throw failed(code, .scan)
+    let isForward = direction == .forward
+    let first = isForward ? range.lowerBound : range.upperBound
+    let last = isForward ? range.upperBound : range.lowerBound.isEmpty ? nil : range.lowerBound
+    try (first ?? []).withUnsafeBytes { first in
+      if query.hasBound {
+        let code = bind(first, at: 1, of: statement)
+        if code != SQLITE_OK { throw failed(code, .scan) }
+      }
+      try (last ?? []).withUnsafeBytes { end in
+        while true {
+          switch sqlite3_step(statement) {
+          case SQLITE_ROW:
+            let key = column(0, of: statement)
+            if last != nil {
+              let order = compareKeys(key.bytes, end.bytes)
+              if isForward ? order >= 0 : order < 0 { return }
+            }
+            if try visit(key, statement) == .stop { return }
+          case SQLITE_DONE: return
+          case let code: throw failed(code, .scan)
+          }
         }
       }
     }

@@ -83,6 +83,31 @@ class SealedReadTransaction: ReadTransaction {
     }
   }
 
+  /// Does not open the value: whether it was changed shows when it is read. Keys are not sealed, and what is missing
+  /// or was added shows nowhere.
+  final func contains(_ key: RawSpan) throws -> Bool {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: info.maximumKeyByteCount)
+    return try noting { _ in try base.contains(key) }
+  }
+
+  /// Does not open the values, as ``contains(_:)``.
+  final func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan) throws -> ScanStep
+  ) throws {
+    try state.beginRead(.scan)
+    state.lend()
+    defer { state.takeBack() }
+    try noting { isVisiting in
+      try base.scanKeys(range, direction) { key in
+        isVisiting = true
+        let step = try visit(key)
+        isVisiting = false
+        return step
+      }
+    }
+  }
+
   private func withOpened<R>(
     _ sealed: RawSpan?, for key: RawSpan, _ operation: StorageError.Operation, _ body: (RawSpan?) throws -> R
   ) throws -> R {

@@ -44,7 +44,7 @@ extension GarageReading {
   /// - Throws: ``GarageError/storage(_:)``.
   public func contains<K: KeyType>(_ key: K) throws -> Bool {
     try withReadAccess { access in
-      try KeyName.with(key) { bytes, _ in try access.transaction.withValue(for: bytes) { $0 != nil } }
+      try KeyName.with(key) { bytes, _ in try access.transaction.contains(bytes) }
     }
   }
 

@@ -164,7 +164,7 @@ extension ReadAccess {
     if stored.tags.count == 1 && (tag == nil || tag == stored.tag) { return try object(stored.tag) }
     for tag in stored.tags + (tag.map { [$0] } ?? []) {
       let key = try garage.objectKeys.record(tag: tag, identifier)
-      let isThere = try transaction.withValue(for: key) { $0 != nil }
+      let isThere = try transaction.contains(key)
       if isThere { return try object(tag) }
     }
     return nil

@@ -79,7 +79,7 @@ extension ReadAccess {
 
 extension WriteAccess {
   func contains<K: KeyType>(_ key: K) throws -> Bool {
-    try KeyName.with(key) { bytes, _ in try transaction.withValue(for: bytes) { $0 != nil } }
+    try KeyName.with(key) { bytes, _ in try transaction.contains(bytes) }
   }
 
   /// Sets a key that observes changes.

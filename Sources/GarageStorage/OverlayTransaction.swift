@@ -96,6 +96,38 @@ class OverlayReadTransaction: ReadTransaction {
     }
   }
 
+  final func contains(_ key: RawSpan) throws -> Bool {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: info.maximumKeyByteCount)
+    switch changes.change(of: key) {
+    case .removed: return false
+    case .put: return true
+    case nil: return try readBase { _ in try base.contains(key) }
+    }
+  }
+
+  final func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
+  ) throws {
+    try state.beginRead(.scan)
+    state.lend()
+    defer { state.takeBack() }
+    var cursor = UnsavedChanges.Cursor(changes, range, direction)
+    var step = ScanStep.continue
+    try readBase { isVisiting in
+      try base.scanKeys(range, direction) { key in
+        isVisiting = true
+        let isChanged = try cursor.visit(upTo: key, direction, { key, _ in try visit(key) }, &step)
+        if step == .continue, !isChanged { step = try visit(key) }
+        isVisiting = false
+        return step
+      }
+    }
+    while step == .continue, let (key, change) = cursor.next() {
+      step = try change.visit(key) { key, _ in try visit(key) }
+    }
+  }
+
   /// Reads from the storage, and notes where that fails: it forbids the commit.
   ///
   /// An error that comes from the caller's closure does not; `read` says by its argument when that runs.
@@ -134,7 +166,7 @@ final class OverlayWriteTransaction: OverlayReadTransaction, WriteTransaction {
     try state.beginChange(.remove)
     changes.forget(range)
     try readBase { _ in
-      try base.scan(range, .forward) { key, _ in
+      try base.scanKeys(range, .forward) { key in
         changes.remove(key)
         return .continue
       }

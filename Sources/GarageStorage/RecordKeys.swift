@@ -63,7 +63,7 @@ struct RecordKeys {
       block.removeAll(keepingCapacity: true)
       position = 0
       var keys = block
-      try transaction.scan(range, .forward) { key, _ in
+      try transaction.scanKeys(range, .forward) { key in
         keys.append(StorageKey(key))
         return keys.count < Source.blockCount ? .continue : .stop
       }

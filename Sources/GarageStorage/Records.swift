@@ -9,7 +9,7 @@ extension ReadAccess {
     let stored = try StoredType.of(type)
     for tag in stored.tags {
       let key = try garage.objectKeys.record(tag: tag, identifier)
-      let isThere = try transaction.withValue(for: key) { $0 != nil }
+      let isThere = try transaction.contains(key)
       if isThere { return try isRecord(key, of: type, stored) ? key : nil }
     }
     return nil
@@ -21,7 +21,7 @@ extension ReadAccess {
     let tags = try presentTags(of: stored)
     var count = 0
     if tags.count == 1 && !stored.sharesSpaceWithSuperclass {
-      try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { _, _ in
+      try transaction.scanKeys(KeyLayout.records(tag: tags[0]), .forward) { _ in
         count += 1
         return .continue
       }
@@ -46,7 +46,7 @@ extension ReadAccess {
     return try stored.tags.filter { tag in
       if tag == stored.tag { return true }
       var isUsed = false
-      try transaction.scan(KeyLayout.records(tag: tag), .forward) { _, _ in
+      try transaction.scanKeys(KeyLayout.records(tag: tag), .forward) { _ in
         isUsed = true
         return .stop
       }

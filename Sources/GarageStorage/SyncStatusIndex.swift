@@ -94,7 +94,7 @@ extension ReadAccess {
   func key(of object: ParkedObject) throws -> StorageKey {
     for tag in object.stored.tags {
       let key = try garage.objectKeys.record(tag: tag, object.identifier)
-      if try transaction.withValue(for: key, { $0 != nil }) { return key }
+      if try transaction.contains(key) { return key }
     }
     throw GarageError.failedToRetrieveObject(object.stored.name, object.identifier.description)
   }

@@ -85,6 +85,24 @@ private class MutantReadTransaction: ReadTransaction {
   }
 }
 
+extension MutantReadTransaction {
+  func contains(_ key: RawSpan) throws -> Bool {
+    try withValue(for: key) { value in
+      guard let value else { return false }
+      return value.byteCount > 0 || mutation != .emptyValueIsNotContained
+    }
+  }
+
+  func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan) throws -> ScanStep
+  ) throws {
+    var range = range
+    if let upper = range.upperBound, mutation == .keyScanIncludesTheUpperBound { range.upperBound = upper + [0] }
+    let direction = mutation == .keyScanGoesForwardOnly ? .forward : direction
+    try scan(range, direction) { key, _ in try visit(key) }
+  }
+}
+
 private final class MutantWriteTransaction: MutantReadTransaction, WriteTransaction {
   private let base: any WriteTransaction
 

@@ -43,6 +43,9 @@ enum Mutation: String, CaseIterable, Sendable {
   case crossedBoundsHoldKeys
   case sortedMultiGet
   case forgottenRepetitions
+  case emptyValueIsNotContained
+  case keyScanGoesForwardOnly
+  case keyScanIncludesTheUpperBound
   case missingKeyIsAnError
   case removesOneBlock
 
@@ -94,6 +97,9 @@ enum Mutation: String, CaseIterable, Sendable {
     case .crossedBoundsHoldKeys: "scan/forward-crossed-bounds"
     case .sortedMultiGet: "multi-get/unsorted"
     case .forgottenRepetitions: "multi-get/repeated-keys"
+    case .emptyValueIsNotContained: "contains/an-empty-value-is-a-value"
+    case .keyScanGoesForwardOnly: "contains/keys-backward-stops-when-told"
+    case .keyScanIncludesTheUpperBound: "contains/keys-forward"
     case .missingKeyIsAnError: "remove/a-missing-key-is-no-error"
     case .removesOneBlock: "remove/long-ranges"
     case .usableAfterItsEnd: "ended/get-after-read"

@@ -57,7 +57,7 @@ struct FullDiskTests {
     try storage.close()
     storage = try SQLiteStorage(at: file)
     // What makes the store larger is copied at once; what follows stays in the log.
-    for count in [100 << 10, 1, 20 << 10, 20 << 10] { try storage.put(value(2, count: count), "b") }
+    for count in [40 << 10, 1, 20 << 10, 20 << 10] { try storage.put(value(2, count: count), "b") }
     // Too little for the next one, and enough together with the log, which is not large enough to be emptied before.
     try disk.fill(leaving: 920 << 10)
     let error = try expectError(.storageFull) { try storage.put(value(3, count: 930 << 10), "large") }

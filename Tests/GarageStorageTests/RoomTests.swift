@@ -101,10 +101,10 @@ import Testing
     .enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"),
     arguments: [Backend.sqlite, .lmdb], [true, false])
   func aFullDiskLosesOneParkOnly(_ backend: Backend, autosaves: Bool) throws {
-    let disk = try SmallDisk(mebibytes: 3)
+    let disk = try SmallDisk(mebibytes: 6)
     defer { disk.remove() }
     let ballast = disk.folder.appending(path: "ballast")
-    try Data(count: 3 << 19).write(to: ballast)
+    try Data(count: 3 << 20).write(to: ballast)
     let store = disk.folder.appending(path: "store")
     let garage = try Garage(RoomTests.open(backend, store, mebibytes: nil))
     let count = try RoomTests.fill(garage, autosaves: autosaves, kinds: [.storageFull])
@@ -169,7 +169,7 @@ import Testing
     try garage.park(large("a"))
     try garage.close()
     garage = try Garage(RoomTests.open(.sqlite, store, mebibytes: nil))
-    for count in [100 << 10, 1, 20 << 10, 20 << 10] { try garage.park(small(count)) }
+    for count in [40 << 10, 1, 20 << 10, 20 << 10] { try garage.park(small(count)) }
     try Data(count: disk.freeByteCount - (920 << 10)).write(to: disk.folder.appending(path: "ballast"))
     garage.isAutosaveEnabled = autosaves
     try garage.park(large("b"))

@@ -60,6 +60,17 @@ public struct PersistentTree: Sendable {
     }
   }
 
+  /// Shows every key in `range`, in key order or against it, until `visit` says stop.
+  public func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
+  ) rethrows {
+    var cursor = TreeCursor(self, range, direction)
+    while let leaf = cursor.leaf {
+      if try leaf.visitKeys(cursor.stretch, direction, visit) == .stop { return }
+      cursor.moveToNextLeaf()
+    }
+  }
+
   /// Stores `value` under `key`, in place of what was there.
   ///
   /// - Parameter prefix: a byte to store in front of the value, for callers that mark their values and do not

@@ -103,6 +103,18 @@ extension TreeNode {
     }
     return .continue
   }
+
+  /// Shows the keys alone.
+  func visitKeys(
+    _ stretch: Range<Int>, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
+  ) rethrows -> ScanStep {
+    let keys = keys
+    for step in 0..<stretch.count {
+      let index = direction == .forward ? stretch.lowerBound + step : stretch.upperBound - 1 - step
+      if try visit(keys.bytes.span.bytes.extracting(keys.range(at: index))) == .stop { return .stop }
+    }
+    return .continue
+  }
 }
 
 // MARK: - Putting
