@@ -254,8 +254,13 @@ extension Set: LinkedValue where Element: Codable & Identifiable {
 
   /// In the order of the identifiers' bytes, which is the same in every process.
   public func _encodeLink(_ coder: LinkEncoder) throws {
-    let ordered = try map { (try TypeDescription.identity(of: Element.self, id: $0.id).identifier, $0) }
-    try coder.writeArray(ordered.sorted { $0.0 < $1.0 }.map(\.1))
+    let state = coder.state
+    try state.withFrame { serial in
+      try state.writeSet(
+        self, serial: serial,
+        orderedBy: { try TypeDescription.identity(of: Element.self, id: $0.id).identifier }
+      ) { try coder.write($0) }
+    }
   }
 
   /// Built when its members are complete, because their hash may depend on what they hold.
@@ -284,22 +289,7 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
   public func _encodeLink(_ coder: LinkEncoder) throws {
     let state = coder.state
     try state.withFrame { serial in
-      if let text = Dictionary.textOfKey {
-        try state.requestMap()
-        for (key, value) in sortedByText(self.map { (text($0.key), $0.value) }) {
-          state.beginEntry(key.stringValue)
-          try state.withKey(key) { try coder.write(value) }
-        }
-        return
-      }
-      try state.requestArray()
-      let ordered = try self.map { (try canonicalBytes($0.key), $0.key, $0.value) }
-      for (_, key, value) in ordered.sorted(by: { $0.0.lexicographicallyPrecedes($1.0) }) {
-        try state.beginElement(serial: serial)
-        try state.withExactDates { try state.writeElement(key) }
-        try state.beginElement(serial: serial)
-        try state.withChild(.index(state.pointee.output.frame.pointee.count - 1)) { try coder.write(value) }
-      }
+      try state.writeDictionary(self, serial: serial) { try coder.write($0) }
     }
   }
 
