@@ -54,17 +54,25 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   /// The elements as they would be read back.
   private func copy<T: Decodable>(_ elements: some Encodable, as type: T.Type) throws -> T {
-    let userInfo = core.userInfo
-    let key: [UInt8] = [0]
-    let value = try EncodingCore.withCore(userInfo: userInfo) { core in
-      // Where the elements refer to what holds them, the same question comes up again and is not asked any more.
-      core.isTrial = true
-      return try key.withUnsafeBytes { try GraphEncoder().value(elements, key: $0, fullKey: nil, core) }
-    }
-    let source = GraphSource(value.graph)
-    let session = GraphDecodingSession(source: source, types: .none, userInfo: userInfo)
-    return try session.value(type, key: key.span.bytes, fullKey: nil, record: value.bytes.span.bytes)
+    try readBack(elements, as: type, userInfo: core.userInfo)
   }
+}
+
+/// A value as it is after it was encoded, with all that it refers to, and decoded.
+func readBack<T: Codable>(_ value: T) throws -> T { try readBack(value, as: T.self, userInfo: [:]) }
+
+private func readBack<T: Decodable>(
+  _ value: some Encodable, as type: T.Type, userInfo: [CodingUserInfoKey: any Sendable]
+) throws -> T {
+  let key: [UInt8] = [0]
+  let encoded = try EncodingCore.withCore(userInfo: userInfo) { core in
+    // Where the value refers to what holds it, the same question comes up again and is not asked any more.
+    core.isTrial = true
+    return try key.withUnsafeBytes { try GraphEncoder().value(value, key: $0, fullKey: nil, core) }
+  }
+  let source = GraphSource(encoded.graph)
+  let session = GraphDecodingSession(source: source, types: .none, userInfo: userInfo)
+  return try session.value(type, key: key.span.bytes, fullKey: nil, record: encoded.bytes.span.bytes)
 }
 
 /// The records of one graph.

@@ -32,6 +32,8 @@ public enum GraphCodingError: Error, Sendable, Hashable {
   case newerVersion(type: String, identifier: String?, version: Int, known: Int)
   /// The decoded object's `id` is not the identifier its record is kept under.
   case identityMismatch(type: String, recordIdentifier: String, decodedIdentifier: String)
+  /// An object that was to be encoded could never be found and decoded again under its `id`.
+  case unretrievable(type: String, identifier: String, reason: String)
   /// The mapping of this class is wrong.
   case invalidMapping(type: String, reason: String)
   /// The identifying attribute of an object of this mapped class is nil or empty.
@@ -105,6 +107,8 @@ extension GraphCodingError: CustomStringConvertible {
       The record of \(type) "\(recordIdentifier)" decodes to an object whose id is "\(decodedIdentifier)". \
       A property declared "let id = …" is never decoded: declare it "var id".
       """
+    case .unretrievable(let type, let identifier, let reason):
+      "\(type) \"\(identifier)\" could never be retrieved: \(reason)."
     case .invalidMapping(let type, let reason):
       "The objectMapping of \(type) is wrong: \(reason)."
     case .emptyIdentifyingAttribute(let type, let attribute):

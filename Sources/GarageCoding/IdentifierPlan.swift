@@ -26,6 +26,11 @@ package struct IdentifierPlan: @unchecked Sendable {
   /// Writes the identifier of the value that has this text, where there is one.
   private var writeLossless: ((String, inout IdentifierWriter) -> Bool)?
 
+  /// Says why the value at an address, which has that identifier, will have another one when it is read back; nil where
+  /// it will not. There for the types that need to be asked.
+  private(set) var fault: Fault?
+
+  typealias Fault = (UnsafeRawPointer, UnsafeRawBufferPointer) -> String?
   private typealias Write = (UnsafeRawPointer, inout IdentifierWriter, CanonicalEncoding) throws -> Void
 
   private enum Step {
@@ -154,12 +159,14 @@ extension IdentifierPlan {
 
   private static func byRawValue<T: RawRepresentable>(_: T.Type, depth: Int) -> IdentifierPlan? {
     guard let raw = make(for: T.RawValue.self, depth: depth + 1), raw.isSimple else { return nil }
-    return IdentifierPlan(
+    var plan = IdentifierPlan(
       raw.kind,
       .other { value, writer, canonical in
         let rawValue = value.assumingMemoryBound(to: T.self).pointee.rawValue
         try withUnsafePointer(to: rawValue) { try raw.write(at: $0, to: &writer, canonical: canonical) }
       })
+    plan.fault = { value, _ in rawValueFault(T.self, value, raw) }
+    return plan
   }
 
   private static func byText<T: LosslessStringConvertible>(_: T.Type) -> IdentifierPlan {
@@ -195,12 +202,14 @@ extension IdentifierPlan {
   }
 
   private static func byCanonicalBytes<T: Codable & Hashable>(_: T.Type) -> IdentifierPlan {
-    IdentifierPlan(
+    var plan = IdentifierPlan(
       .canonical,
       .other { value, writer, canonical in
         let bytes = try canonical(value.assumingMemoryBound(to: T.self).pointee)
         bytes.withUnsafeBytes { writer.write(canonical: $0) }
       }, isSimple: false)
+    plan.fault = { canonicalFault(T.self, $0, $1) }
+    return plan
   }
 
   /// An optional: nil has an identifier of its own, anything else that of what is wrapped.
@@ -218,6 +227,14 @@ extension IdentifierPlan {
         }
       }, isSimple: false)
     plan.writeLossless = wrapped.writeLossless
+    if depth > 0 || wrapped.fault != nil {
+      plan.fault = { value, identifier in
+        guard let value = value.assumingMemoryBound(to: Wrapped?.self).pointee else {
+          return depth == 0 ? nil : nestedNilFault
+        }
+        return withUnsafePointer(to: value) { wrapped.fault?($0, identifier) }
+      }
+    }
     return plan
   }
 }

@@ -28,6 +28,9 @@ public enum GarageError: Error, Hashable, Sendable {
   case invalidMapping(type: String, reason: String)
   /// The identifying attribute of an object of this mapped class is nil or empty.
   case emptyIdentifyingAttribute(type: String, attribute: String)
+  /// An object was to be parked that could never be retrieved under its `id`: for instance, because the `id` is another
+  /// one each time it is asked for. Nothing was parked.
+  case unretrievableObject(type: String, identifier: String, reason: String)
   /// The type has a type tag that it cannot have.
   case invalidTypeTag(type: String, reason: String)
 
@@ -121,6 +124,8 @@ extension GarageError: CustomStringConvertible {
       The identifying attribute "\(attribute)" of an object of \(type) is empty, so that nothing names its \
       record. Give it a value before you park the object.
       """
+    case .unretrievableObject(let type, let identifier, let reason):
+      "\(type) \"\(identifier)\" was not parked, because it could never be retrieved: \(reason)."
     case .invalidTypeTag(_, let reason):
       reason
     case .cycle(let path):
@@ -254,6 +259,7 @@ extension GarageError: CustomNSError {
     case .invalidMapping: 6
     case .emptyIdentifyingAttribute: 7
     case .identifierConflict: 8
+    case .unretrievableObject: 9
     case .cycle: 10
     case .unregisteredClass: 11
     case .identityMismatch: 12

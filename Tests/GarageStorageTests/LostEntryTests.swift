@@ -288,9 +288,9 @@ private struct ChangedKeys: Codable, Identifiable {
       try garage.set(memberKey, value: members)
       let contents = try Driver.contents(place.open())
       // Typed keys alone: the store tells when it was made.
-      let values = contents.filter { $0.key.bytes.first == 0x30 }.sorted { $0.key < $1.key }
-      #expect(values.count == 2)
-      stored.insert(values.flatMap { $0.key.bytes + $0.value })
+      let entries = contents.filter { $0.key.bytes.first == 0x30 }.sorted { $0.key < $1.key }
+      #expect(entries.count == 2)
+      stored.insert(entries.flatMap { $0.key.bytes + $0.value })
     }
     #expect(stored.count == 1)
   }
