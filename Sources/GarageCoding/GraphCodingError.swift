@@ -8,6 +8,8 @@ public enum GraphCodingError: Error, Sendable, Hashable {
   /// An `id` that can name no record, for instance a class's default `ObjectIdentifier`. The type is the object's
   /// where it is known, else that of the `id`.
   case unsupportedIdentifier(type: String)
+  /// What was given as the `id` of objects of this type stands for no value of the type that their `id` has.
+  case unsuitableIdentifier(type: String, identifier: String, idType: String)
   /// An integer `id` beyond 128 bits.
   case integerTooWide(type: String)
   /// Two types have the same derived tag, because their private, file-private or local names differ only
@@ -70,6 +72,11 @@ extension GraphCodingError: CustomStringConvertible {
       The id of \(type) cannot name a record. Use an integer, String, UUID, Date, a RawRepresentable \
       of these, a LosslessStringConvertible or any other Codable & Hashable type as id. A type that \
       needs no record of its own can conform to Inlined.
+      """
+    case .unsuitableIdentifier(let type, let identifier, let idType):
+      """
+      No \(type) can have the identifier "\(identifier)", which stands for none of type \(idType), the type of its id. \
+      Pass one of that type.
       """
     case .integerTooWide(let type):
       """

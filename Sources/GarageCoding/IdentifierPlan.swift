@@ -31,6 +31,9 @@ package struct IdentifierPlan: @unchecked Sendable {
   private(set) var fault: Fault?
 
   typealias Fault = (UnsafeRawPointer, UnsafeRawBufferPointer) -> String?
+  /// Makes the value that has an identifier at an address; false where there is none.
+  private var readOther: Read?
+  private typealias Read = (Identifier, UnsafeMutableRawPointer) -> Bool
   private typealias Write = (UnsafeRawPointer, inout IdentifierWriter, CanonicalEncoding) throws -> Void
 
   private enum Step {
@@ -60,6 +63,24 @@ package struct IdentifierPlan: @unchecked Sendable {
     case .uuid: writer.write(uuid: value.load(as: UUID.self))
     case .date: writer.write(date: value.load(as: Date.self))
     case .other(let write): try write(value, &writer, canonical)
+    }
+  }
+
+  /// Makes the value of this plan's type that has an identifier, at an address where there is room for one.
+  ///
+  /// - Returns: false where there is none, and then nothing is there.
+  func read(_ identifier: Identifier, to place: UnsafeMutableRawPointer) -> Bool {
+    switch step {
+    case .string: initialize(place, identifier.kind == .string ? identifier.description : nil)
+    case .int: initialize(place, identifier.integer(Int.self))
+    case .uint: initialize(place, identifier.integer(UInt.self))
+    case .int64: initialize(place, identifier.integer(Int64.self))
+    case .uint64: initialize(place, identifier.integer(UInt64.self))
+    case .int32: initialize(place, identifier.integer(Int32.self))
+    case .uint32: initialize(place, identifier.integer(UInt32.self))
+    case .uuid: initialize(place, identifier.kind == .uuid ? UUID(uuidString: identifier.description) : nil)
+    case .date: initialize(place, identifier.date)
+    case .other: readOther?(identifier, place) ?? false
     }
   }
 
@@ -99,6 +120,23 @@ package struct IdentifierPlan: @unchecked Sendable {
       return false
     }
     return true
+  }
+}
+
+extension IdentifierPlan {
+  /// Whether an identifier, which was made of a value of `type`, may be that of an `id` of `idType`, whose plan this is.
+  func suits(_ identifier: Identifier, of type: Any.Type, _ idType: Any.Type) -> Bool {
+    func withoutOptionals(_ type: Any.Type) -> Any.Type {
+      (type as? any OptionalIdentifier.Type).map { withoutOptionals($0.wrapped) } ?? type
+    }
+    if identifier.kind == .none { return idType is any OptionalIdentifier.Type }
+    if withoutOptionals(type) == withoutOptionals(idType) { return true }
+    if let writeLossless, identifier.kind == .string {
+      var writer = IdentifierWriter(minimumCapacity: 64)
+      return writeLossless(identifier.description, &writer)
+    }
+    // Of canonical bytes only the type tells what they mean.
+    return identifier.kind == kind && kind != .canonical
   }
 }
 
@@ -150,11 +188,13 @@ extension IdentifierPlan {
   }
 
   private static func anyInteger<T: BinaryInteger>(_: T.Type) -> IdentifierPlan {
-    IdentifierPlan(
+    var plan = IdentifierPlan(
       .integer,
       .other { value, writer, _ in
         try writer.write(anyInteger: value.assumingMemoryBound(to: T.self).pointee)
       })
+    plan.readOther = { initialize($1, $0.integer(T.self)) }
+    return plan
   }
 
   private static func byRawValue<T: RawRepresentable>(_: T.Type, depth: Int) -> IdentifierPlan? {
@@ -166,6 +206,7 @@ extension IdentifierPlan {
         try withUnsafePointer(to: rawValue) { try raw.write(at: $0, to: &writer, canonical: canonical) }
       })
     plan.fault = { value, _ in rawValueFault(T.self, value, raw) }
+    plan.readOther = { initialize($1, value(of: raw, $0).flatMap { T(rawValue: $0) }) }
     return plan
   }
 
@@ -180,6 +221,7 @@ extension IdentifierPlan {
       writer.write(string: value.description)
       return true
     }
+    plan.readOther = { initialize($1, $0.kind == .string ? T($0.description) : nil) }
     return plan
   }
 
@@ -198,6 +240,7 @@ extension IdentifierPlan {
       writer.write(string: text(number))
       return true
     }
+    plan.readOther = { initialize($1, $0.kind == .string ? T($0.description) : nil) }
     return plan
   }
 
@@ -209,6 +252,7 @@ extension IdentifierPlan {
         bytes.withUnsafeBytes { writer.write(canonical: $0) }
       }, isSimple: false)
     plan.fault = { canonicalFault(T.self, $0, $1) }
+    plan.readOther = { initialize($1, $0.canonicalValue(T.self)) }
     return plan
   }
 
@@ -235,15 +279,38 @@ extension IdentifierPlan {
         return withUnsafePointer(to: value) { wrapped.fault?($0, identifier) }
       }
     }
+    plan.readOther = { identifier, place in
+      if identifier.bytes == [IdentifierKind.none.rawValue, nilDepth] {
+        return initialize(place, Wrapped?.none as Wrapped??)
+      }
+      return initialize(place, value(of: wrapped, identifier).map { Wrapped?.some($0) })
+    }
     return plan
+  }
+}
+
+/// Makes `value` the one at an address; false where there is none.
+private func initialize<T>(_ place: UnsafeMutableRawPointer, _ value: T?) -> Bool {
+  guard let value else { return false }
+  place.initializeMemory(as: T.self, to: value)
+  return true
+}
+
+/// The value that a plan, which is that of its type, makes of an identifier.
+private func value<T>(of plan: IdentifierPlan, _ identifier: Identifier) -> T? {
+  withUnsafeTemporaryAllocation(of: T.self, capacity: 1) { room in
+    guard let place = room.baseAddress, plan.read(identifier, to: UnsafeMutableRawPointer(place)) else { return nil }
+    return place.move()
   }
 }
 
 /// Optionals, for a cast at run time.
 private protocol OptionalIdentifier {
+  static var wrapped: Any.Type { get }
   static func plan(depth: Int) -> IdentifierPlan?
 }
 
 extension Optional: OptionalIdentifier {
+  static var wrapped: Any.Type { Wrapped.self }
   static func plan(depth: Int) -> IdentifierPlan? { IdentifierPlan.optional(Wrapped.self, depth: depth) }
 }

@@ -20,6 +20,9 @@ public enum GarageError: Error, Hashable, Sendable {
   case missingConformance(String)
   /// The `id` of this type is of a kind that can name no record.
   case unsupportedIDConformance(String)
+  /// What was given as the `id` of objects of this type stands for no value of the type that their `id` has: `"x"` where
+  /// it is an integer.
+  case unsuitableIdentifier(type: String, identifier: String, idType: String)
   /// Objects of an old name were to become objects of this type, which has one of this identifier already.
   case identifierConflict(type: String, identifier: String, oldName: String)
   /// A record of this type holds no data, as some in stores of GarageStorage do.
@@ -109,6 +112,11 @@ extension GarageError: CustomStringConvertible {
       """
       The id of \(type) can name no record. Give it an id that is an integer, String, UUID, Date, a \
       RawRepresentable of these, LosslessStringConvertible, or Codable and Hashable; or conform it to Inlined.
+      """
+    case .unsuitableIdentifier(let type, let identifier, let idType):
+      """
+      No \(type) can have the identifier "\(identifier)", which stands for none of type \(idType), the type of its id. \
+      Pass one of that type.
       """
     case .identifierConflict(let type, let identifier, let oldName):
       """
@@ -263,6 +271,7 @@ extension GarageError: CustomNSError {
     case .cycle: 10
     case .unregisteredClass: 11
     case .identityMismatch: 12
+    case .unsuitableIdentifier: 14
     case .nestingTooDeep: 13
     case .corruptRecord: 20
     case .newerRecordFormat: 21
