@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds and runs the app in Tests/Consumer, which uses GarageStorage and GarageSQLite as any app would,
-# and fails if that resolved, downloaded or built anything but this package's own modules.
+# Builds and runs the apps in Tests/Consumer, which use GarageStorage and GarageSQLite as any app would, one of them
+# with everything on the main actor, and fails if that resolved, downloaded or built anything but this package's own
+# modules. Then looks at what does not compile, and at what the compiler says about it.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -17,6 +18,8 @@ fail() {
 
 in_consumer build
 [ "$(in_consumer run --skip-build Consumer)" = "Sam has a brother, Nick." ] || fail "the app does not do its job"
+[ "$(in_consumer run --skip-build MainActorConsumer)" = "The main actor's objects come back." ] ||
+  fail "the app on the main actor does not do its job"
 
 # Resolved: the app and this package, nothing behind them.
 packages=$(in_consumer package show-dependencies --format flatlist | tr -d ' ' | sort -u)
@@ -34,33 +37,67 @@ built=$(cd "$(in_consumer build --show-bin-path)" &&
   find . -path './*.build/*.o' | sed 's|^\./||; s|\.build/.*||' | sort -u)
 for module in $built; do
   case $module in
-  Consumer | GarageStorage | GarageCoding | GarageDriver | GarageSQLite | CGarage) ;;
+  Consumer | MainActorConsumer | GarageStorage | GarageCoding | GarageDriver | GarageSQLite | CGarage) ;;
   *) fail "the app built the module $module" ;;
   esac
 done
 
 # What cannot work does not compile; what stands beside it does.
 binaries=$(in_consumer build --show-bin-path)
-compiles() {
+# What the compiler says about a statement, beside a few types.
+compile() {
   {
+    echo 'import Foundation'
     echo 'import GarageStorage'
     echo 'struct Shapeless: Codable { var x = 1 }'
     echo 'struct Shaped: Codable, Hashable { var x = 1 }'
     echo 'struct Named: Codable, Identifiable { var id = 1 }'
+    echo 'final class Texted: Codable, Identifiable { var id = ""; init() {} }'
+    echo 'struct Uncodable { var x = 1 }'
     echo "func check(_ garage: Garage) throws { $1 }"
   } >"$scratch/check.swift"
   swiftc -typecheck -swift-version 6 -I "$binaries/Modules" \
-    -Xcc "-fmodule-map-file=$binaries/CGarage.build/module.modulemap" "$scratch/check.swift" 2>/dev/null
+    -Xcc "-fmodule-map-file=$binaries/CGarage.build/module.modulemap" "$scratch/check.swift" 2>&1
 }
+compiles() { compile "$1" >/dev/null; }
 for statement in 'try garage.park(Shaped())' 'try garage.park(Named())' 'try garage.park(any: Shapeless())' \
-  '_ = Reference(to: Named())' 'try garage.delete(Named.self, identifier: 1)'; do
+  '_ = Reference(to: Named())' 'try garage.delete(Named.self, identifier: 1)' \
+  'let _: Named? = try garage.retrieve(Named.self, identifier: garage.identifier(for: Named()))' \
+  'let _: Int? = Reference(Named.self, identifier: 1).id' \
+  'let _: String? = Reference(Texted.self, identifier: "Sam").id' \
+  'let _: any StorageDriver.Type = (any StorageDriver).self as? any StorageDriver.Type ?? { fatalError() }()' \
+  'struct S: Codable { @Linked var texted: Texted?; @Linked var all: [Texted] }'; do
   compiles "$statement" || fail "does not compile: $statement"
 done
 for statement in 'try garage.park(Shapeless())' 'try garage.parkAll([Shapeless()])' 'try garage.delete(Shapeless())' \
-  '_ = Reference(to: Shaped())' 'try garage.setSyncStatus(.synced, for: Named())' \
+  '_ = Reference(to: Shaped())' '_ = Reference(Shaped.self, identifier: 1)' \
+  'let _: Named? = try garage.retrieve(Named.self, identifier: [1])' 'try garage.park(Uncodable())' \
+  'let _: Identifier = "x"' 'let _: Identifier = 1' 'try garage.setSyncStatus(.synced, for: Named())' \
   'try garage.delete(Named.self, identifier: [1])' 'let _: Garage<Named> = garage'; do
   if compiles "$statement"; then fail "compiles, but must not: $statement"; fi
 done
 
+# The compiler's first error says what to do.
+says() {
+  words=$1
+  statement=$2
+  first=$(compile "$statement" | grep -m 1 'error: ' || true)
+  case $first in
+  *"$words"*) ;;
+  *) fail "does not say \"$words\" first about: $statement: $first" ;;
+  esac
+}
+for statement in 'try garage.park(Uncodable())' 'try garage.park(Shapeless())' 'try garage.parkAll([Uncodable()])' \
+  'try garage.parkAll([Shapeless()])' 'try garage.delete(Shapeless())' \
+  'func f<T: Codable>(_ value: T) throws { try garage.park(value) }'; do
+  says 'Codable, and Identifiable or Hashable' "$statement"
+done
+says 'unwrap it first' 'let texted: Texted? = nil; try garage.park(texted)'
+for statement in 'final class C: Codable { @Linked var texted: Texted; init(_ texted: Texted) { self.texted = texted } }' \
+  'struct S: Codable, Identifiable { var id = 1; @Linked var texted: Texted }' \
+  'struct S: Codable { @Linked var texted = Texted() }' 'struct S { @Linked var number: Int }'; do
+  says 'make it optional' "$statement"
+done
+
 # One line for people, and the one that test reports count.
-echo "consumer: the app builds $(printf '%s ' $built)and nothing else"
+echo "consumer: the apps build $(printf '%s ' $built)and nothing else"

@@ -21,6 +21,8 @@ final class EncodingCore {
   private(set) var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// Whether the digest of a `Syncable` value is wanted, of which its status is no part.
   var leavesOutSyncStatus = false
+  /// Whether nothing is stored, but only tried.
+  var isTrial = false
   /// How dates are written, where the state says that there is a strategy.
   var dateStrategy = DateEncodingStrategy.deferredToDate
   /// The entry of the graph whose record is under construction, where there is a strategy.
@@ -80,6 +82,7 @@ final class EncodingCore {
     builder.pointee.forget()
     if state.pointee.failure != nil { state.pointee.failure = nil }
     if leavesOutSyncStatus { leavesOutSyncStatus = false }
+    if isTrial { isTrial = false }
     if state.pointee.hasDateStrategy {
       state.pointee.hasDateStrategy = false
       dateStrategy = .deferredToDate
@@ -92,10 +95,22 @@ final class EncodingCore {
 
   /// Encodes `value`, whatever its type, by its own `encode(to:)` and returns the body, valid until the next.
   func body<T: Encodable>(of value: T) throws -> UnsafeRawBufferPointer {
+    try body { try state.writeRoot(value) }
+  }
+
+  /// Encodes `value` as a container would hold it: an object with an identity is a reference.
+  func heldBody<T: Encodable>(of value: T) throws -> UnsafeRawBufferPointer {
+    try body { try state.writeAny(value) }
+  }
+
+  @inline(__always)
+  private func body(_ write: () throws -> Void) throws -> UnsafeRawBufferPointer {
     state.beginRecord()
     do {
-      try state.writeRoot(value)
+      try write()
     } catch {
+      // The nested containers that were asked for would otherwise wait for the end of a value that has none.
+      state.resetFrames()
       throw state.pointee.failure ?? error
     }
     if let failure = state.pointee.failure { throw failure }
@@ -120,8 +135,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     pointee.graph.pointee.beginRecord()
   }
 
+  /// Forgets the values that were under construction, and gives their nested containers back.
   @inline(never)
-  private func resetFrames() {
+  func resetFrames() {
     while let outer = pointee.output.frame.pointee.outer { pointee.output.frame = outer }
     pointee.output.frame.pointee = EncodingFrame()
     pointee.output.entries.truncate(to: 0)

@@ -207,11 +207,13 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     return shape
   }
 
-  /// Begins an entry: a field that stands with the text of its key.
-  func beginEntry(_ key: String) {
+  /// Begins an entry: a field that stands with the text of its key, of which canonical bodies have the composed form.
+  ///
+  /// - Parameter isExact: whether the text stands as it is there, too.
+  func beginEntry(_ key: String, isExact: Bool = false) {
     pointee.output.frame.pointee.isOrdered = false
     pointee.output.entries.append(pointee.output.count)
-    var key = pointee.isCanonical ? composed(key) : key
+    var key = pointee.isCanonical && !isExact ? composed(key) : key
     key.withUTF8 { utf8 in
       appendVarint(utf8.count)
       append(UnsafeRawBufferPointer(utf8))

@@ -8,6 +8,8 @@ public enum GraphCodingError: Error, Sendable, Hashable {
   /// An `id` that can name no record, for instance a class's default `ObjectIdentifier`. The type is the object's
   /// where it is known, else that of the `id`.
   case unsupportedIdentifier(type: String)
+  /// What was given as the `id` of objects of this type stands for no value of the type that their `id` has.
+  case unsuitableIdentifier(type: String, identifier: String, idType: String)
   /// An integer `id` beyond 128 bits.
   case integerTooWide(type: String)
   /// Two types have the same derived tag, because their private, file-private or local names differ only
@@ -32,6 +34,8 @@ public enum GraphCodingError: Error, Sendable, Hashable {
   case newerVersion(type: String, identifier: String?, version: Int, known: Int)
   /// The decoded object's `id` is not the identifier its record is kept under.
   case identityMismatch(type: String, recordIdentifier: String, decodedIdentifier: String)
+  /// An object that was to be encoded could never be found and decoded again under its `id`.
+  case unretrievable(type: String, identifier: String, reason: String)
   /// The mapping of this class is wrong.
   case invalidMapping(type: String, reason: String)
   /// The identifying attribute of an object of this mapped class is nil or empty.
@@ -69,6 +73,11 @@ extension GraphCodingError: CustomStringConvertible {
       of these, a LosslessStringConvertible or any other Codable & Hashable type as id. A type that \
       needs no record of its own can conform to Inlined.
       """
+    case .unsuitableIdentifier(let type, let identifier, let idType):
+      """
+      No \(type) can have the identifier "\(identifier)", which stands for none of type \(idType), the type of its id. \
+      Pass one of that type.
+      """
     case .integerTooWide(let type):
       """
       An id of type \(type) holds a number beyond 128 bits. Use integers up to 128 bits, or a String, as id.
@@ -105,6 +114,8 @@ extension GraphCodingError: CustomStringConvertible {
       The record of \(type) "\(recordIdentifier)" decodes to an object whose id is "\(decodedIdentifier)". \
       A property declared "let id = …" is never decoded: declare it "var id".
       """
+    case .unretrievable(let type, let identifier, let reason):
+      "\(type) \"\(identifier)\" could never be retrieved: \(reason)."
     case .invalidMapping(let type, let reason):
       "The objectMapping of \(type) is wrong: \(reason)."
     case .emptyIdentifyingAttribute(let type, let attribute):

@@ -53,7 +53,8 @@ public final class GraphEncoder: Sendable {
         core.graph.pointee.reserve(roots.count)
         for index in roots.indices { try roots.lent(index).pointee.enqueueAsRoot(index, core) }
         return try encodeRecords(
-          core, rootCount: core.graph.pointee.entries.count, status: { roots.lent($0).pointee.syncStatus($1) }
+          core, rootCount: core.graph.pointee.entries.count, status: { roots.lent($0).pointee.syncStatus($1) },
+          check: { try roots.lent($0).pointee.checkIdentifier($1, $2, core) }
         ) { try roots.lent($0).pointee.body(core) }
       }
     }
@@ -69,9 +70,10 @@ public final class GraphEncoder: Sendable {
       core.setDateStrategy(dates)
       if !core.state.pointee.hasDateStrategy { return try encode(alone: root, core) }
       try core.enqueueRoot(root, .root(0))
-      return try encodeRecords(core, rootCount: 1, status: { $1.syncStatus(of: root) }) { _ in
-        try core.body(of: root)
-      }
+      return try encodeRecords(
+        core, rootCount: 1, status: { $1.syncStatus(of: root) },
+        check: { try core.checkIdentifier(of: root, $1, $2) }
+      ) { _ in try core.body(of: root) }
     }
   }
 
@@ -82,6 +84,9 @@ public final class GraphEncoder: Sendable {
     let (graph, builder) = (core.graph, core.builder)
     graph.pointee.beginLoneRoot(tag: tag, core.identifierWriter.pointee.bytes, facts)
     let body = try core.body(of: root)
+    if facts._withUnsafeGuaranteedRef({ $0.identifierStability != .constant }) {
+      try core.checkIdentifier(of: root, facts.takeUnretainedValue(), graph.pointee.identifierOfRoot)
+    }
     let status = facts._withUnsafeGuaranteedRef { $0.isSyncable ? $0.syncStatus(of: root) : nil }
     builder.pointee.begin(
       keyPrefix: keyPrefix, time: timeNow(), writesWholeIdentifiers: writesWholeIdentifiers)
@@ -104,10 +109,14 @@ public final class GraphEncoder: Sendable {
   ) throws -> EncodedGraph {
     func status(of root: some Encodable, _ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: root) }
     return try EncodingCore.withCore(userInfo: userInfo) { core in
+      func check(_ root: some Encodable, _ facts: TypeFacts, _ identifier: UnsafeRawBufferPointer) throws {
+        try core.checkIdentifier(of: root, facts, identifier)
+      }
       core.setDateStrategy(dates)
       for index in roots.indices { try core.enqueueRoot(roots[index], .root(index)) }
       return try encodeRecords(
-        core, rootCount: core.graph.pointee.entries.count, status: { status(of: roots[$0], $1) }
+        core, rootCount: core.graph.pointee.entries.count, status: { status(of: roots[$0], $1) },
+        check: { try check(roots[$0], $1, $2) }
       ) { try core.body(of: roots[$0]) }
     }
   }
@@ -115,21 +124,25 @@ public final class GraphEncoder: Sendable {
   /// - Parameters:
   ///   - isIncluded: whether the entry with a number is encoded.
   ///   - status: the sync status of a root, whose type has one.
+  ///   - check: makes sure that a root, which was encoded, can be retrieved under its identifier.
   ///   - rootBody: encodes the root at a place among the roots, which stay with their caller.
   func encodeRecords(
     _ core: EncodingCore, rootCount: Int, time: UInt64? = nil,
     including isIncluded: (Int) throws -> Bool = { _ in true },
     status rootStatus: (Int, TypeFacts) -> SyncStatus? = { _, _ in nil },
+    check checkRoot: (Int, TypeFacts, UnsafeRawBufferPointer) throws -> Void = { _, _, _ in },
     _ rootBody: (Int) throws -> UnsafeRawBufferPointer
   ) throws -> EncodedGraph {
     core.builder.pointee.begin(
       keyPrefix: keyPrefix, time: time ?? timeNow(), writesWholeIdentifiers: writesWholeIdentifiers)
-    return try encodeQueued(core, rootCount: rootCount, including: isIncluded, status: rootStatus, rootBody)
+    return try encodeQueued(
+      core, rootCount: rootCount, including: isIncluded, status: rootStatus, check: checkRoot, rootBody)
   }
 
   private func encodeQueued(
     _ core: EncodingCore, rootCount: Int, including isIncluded: (Int) throws -> Bool = { _ in true },
     status rootStatus: (Int, TypeFacts) -> SyncStatus? = { _, _ in nil },
+    check checkRoot: (Int, TypeFacts, UnsafeRawBufferPointer) throws -> Void = { _, _, _ in },
     _ rootBody: (Int) throws -> UnsafeRawBufferPointer
   ) throws -> EncodedGraph {
     let (graph, builder) = (core.graph, core.builder)
@@ -137,15 +150,24 @@ public final class GraphEncoder: Sendable {
       guard try isIncluded(number) else { continue }
       if core.state.pointee.hasDateStrategy { core.currentEntry = number }
       let facts = graph.pointee.entries[number].facts
-      let isSyncable = facts._withUnsafeGuaranteedRef { $0.isSyncable }
+      let (isSyncable, mayChange) = facts._withUnsafeGuaranteedRef {
+        ($0.isSyncable, $0.identifierStability != .constant)
+      }
       var status: SyncStatus?
       let body: UnsafeRawBufferPointer
       switch graph.pointee.entries[number].value {
       case .root(let index):
         if isSyncable { status = rootStatus(index, facts.takeUnretainedValue()) }
         body = try rootBody(index)
+        if mayChange {
+          try checkRoot(index, facts.takeUnretainedValue(), graph.pointee.identities.identifier(of: number))
+        }
       case .object(let object):
         (body, status) = try encode(object, as: object.type, isSyncable ? facts : nil, core)
+        if mayChange {
+          try check(
+            object, as: object.type, facts.takeUnretainedValue(), graph.pointee.identities.identifier(of: number), core)
+        }
       case .none: continue
       }
       try builder.pointee.addRecord(of: number, body, status, graph)
@@ -161,6 +183,13 @@ public final class GraphEncoder: Sendable {
     var status: SyncStatus?
     if let syncable { status = object.pointee.syncStatus(syncable.takeUnretainedValue()) }
     return (try object.pointee.body(core), status)
+  }
+
+  private func check<T: Encodable>(
+    _ object: KeptObject, as type: T.Type, _ facts: TypeFacts, _ identifier: UnsafeRawBufferPointer,
+    _ core: EncodingCore
+  ) throws {
+    try object.address.lent(type).pointee.checkIdentifier(facts, identifier, core)
   }
 
   /// The identity under which `value` would be parked as a root.

@@ -142,6 +142,9 @@ struct GraphUnderConstruction: ~Copyable {
     return UnsafeRawBufferPointer(loneIdentifier.all)
   }
 
+  /// The identifier of a root that was begun so, whether it stayed alone or not.
+  var identifierOfRoot: UnsafeRawBufferPointer { UnsafeRawBufferPointer(loneIdentifier.all) }
+
   @inline(never)
   private mutating func enterLoneRoot(_ root: (tag: UInt64, facts: Unmanaged<TypeFacts>)) {
     loneRoot = nil

@@ -26,6 +26,14 @@ package struct IdentifierPlan: @unchecked Sendable {
   /// Writes the identifier of the value that has this text, where there is one.
   private var writeLossless: ((String, inout IdentifierWriter) -> Bool)?
 
+  /// Says why the value at an address, which has that identifier, will have another one when it is read back; nil where
+  /// it will not. There for the types that need to be asked.
+  private(set) var fault: Fault?
+
+  typealias Fault = (UnsafeRawPointer, UnsafeRawBufferPointer) -> String?
+  /// Makes the value that has an identifier at an address; false where there is none.
+  private var readOther: Read?
+  private typealias Read = (Identifier, UnsafeMutableRawPointer) -> Bool
   private typealias Write = (UnsafeRawPointer, inout IdentifierWriter, CanonicalEncoding) throws -> Void
 
   private enum Step {
@@ -55,6 +63,24 @@ package struct IdentifierPlan: @unchecked Sendable {
     case .uuid: writer.write(uuid: value.load(as: UUID.self))
     case .date: writer.write(date: value.load(as: Date.self))
     case .other(let write): try write(value, &writer, canonical)
+    }
+  }
+
+  /// Makes the value of this plan's type that has an identifier, at an address where there is room for one.
+  ///
+  /// - Returns: false where there is none, and then nothing is there.
+  func read(_ identifier: Identifier, to place: UnsafeMutableRawPointer) -> Bool {
+    switch step {
+    case .string: initialize(place, identifier.kind == .string ? identifier.description : nil)
+    case .int: initialize(place, identifier.integer(Int.self))
+    case .uint: initialize(place, identifier.integer(UInt.self))
+    case .int64: initialize(place, identifier.integer(Int64.self))
+    case .uint64: initialize(place, identifier.integer(UInt64.self))
+    case .int32: initialize(place, identifier.integer(Int32.self))
+    case .uint32: initialize(place, identifier.integer(UInt32.self))
+    case .uuid: initialize(place, identifier.kind == .uuid ? UUID(uuidString: identifier.description) : nil)
+    case .date: initialize(place, identifier.date)
+    case .other: readOther?(identifier, place) ?? false
     }
   }
 
@@ -94,6 +120,23 @@ package struct IdentifierPlan: @unchecked Sendable {
       return false
     }
     return true
+  }
+}
+
+extension IdentifierPlan {
+  /// Whether an identifier, which was made of a value of `type`, may be that of an `id` of `idType`, whose plan this is.
+  func suits(_ identifier: Identifier, of type: Any.Type, _ idType: Any.Type) -> Bool {
+    func withoutOptionals(_ type: Any.Type) -> Any.Type {
+      (type as? any OptionalIdentifier.Type).map { withoutOptionals($0.wrapped) } ?? type
+    }
+    if identifier.kind == .none { return idType is any OptionalIdentifier.Type }
+    if withoutOptionals(type) == withoutOptionals(idType) { return true }
+    if let writeLossless, identifier.kind == .string {
+      var writer = IdentifierWriter(minimumCapacity: 64)
+      return writeLossless(identifier.description, &writer)
+    }
+    // Of canonical bytes only the type tells what they mean.
+    return identifier.kind == kind && kind != .canonical
   }
 }
 
@@ -145,21 +188,26 @@ extension IdentifierPlan {
   }
 
   private static func anyInteger<T: BinaryInteger>(_: T.Type) -> IdentifierPlan {
-    IdentifierPlan(
+    var plan = IdentifierPlan(
       .integer,
       .other { value, writer, _ in
         try writer.write(anyInteger: value.assumingMemoryBound(to: T.self).pointee)
       })
+    plan.readOther = { initialize($1, $0.integer(T.self)) }
+    return plan
   }
 
   private static func byRawValue<T: RawRepresentable>(_: T.Type, depth: Int) -> IdentifierPlan? {
     guard let raw = make(for: T.RawValue.self, depth: depth + 1), raw.isSimple else { return nil }
-    return IdentifierPlan(
+    var plan = IdentifierPlan(
       raw.kind,
       .other { value, writer, canonical in
         let rawValue = value.assumingMemoryBound(to: T.self).pointee.rawValue
         try withUnsafePointer(to: rawValue) { try raw.write(at: $0, to: &writer, canonical: canonical) }
       })
+    plan.fault = { value, _ in rawValueFault(T.self, value, raw) }
+    plan.readOther = { initialize($1, value(of: raw, $0).flatMap { T(rawValue: $0) }) }
+    return plan
   }
 
   private static func byText<T: LosslessStringConvertible>(_: T.Type) -> IdentifierPlan {
@@ -173,6 +221,7 @@ extension IdentifierPlan {
       writer.write(string: value.description)
       return true
     }
+    plan.readOther = { initialize($1, $0.kind == .string ? T($0.description) : nil) }
     return plan
   }
 
@@ -191,16 +240,20 @@ extension IdentifierPlan {
       writer.write(string: text(number))
       return true
     }
+    plan.readOther = { initialize($1, $0.kind == .string ? T($0.description) : nil) }
     return plan
   }
 
   private static func byCanonicalBytes<T: Codable & Hashable>(_: T.Type) -> IdentifierPlan {
-    IdentifierPlan(
+    var plan = IdentifierPlan(
       .canonical,
       .other { value, writer, canonical in
         let bytes = try canonical(value.assumingMemoryBound(to: T.self).pointee)
         bytes.withUnsafeBytes { writer.write(canonical: $0) }
       }, isSimple: false)
+    plan.fault = { canonicalFault(T.self, $0, $1) }
+    plan.readOther = { initialize($1, $0.canonicalValue(T.self)) }
+    return plan
   }
 
   /// An optional: nil has an identifier of its own, anything else that of what is wrapped.
@@ -218,15 +271,46 @@ extension IdentifierPlan {
         }
       }, isSimple: false)
     plan.writeLossless = wrapped.writeLossless
+    if depth > 0 || wrapped.fault != nil {
+      plan.fault = { value, identifier in
+        guard let value = value.assumingMemoryBound(to: Wrapped?.self).pointee else {
+          return depth == 0 ? nil : nestedNilFault
+        }
+        return withUnsafePointer(to: value) { wrapped.fault?($0, identifier) }
+      }
+    }
+    plan.readOther = { identifier, place in
+      if identifier.bytes == [IdentifierKind.none.rawValue, nilDepth] {
+        return initialize(place, Wrapped?.none as Wrapped??)
+      }
+      return initialize(place, value(of: wrapped, identifier).map { Wrapped?.some($0) })
+    }
     return plan
+  }
+}
+
+/// Makes `value` the one at an address; false where there is none.
+private func initialize<T>(_ place: UnsafeMutableRawPointer, _ value: T?) -> Bool {
+  guard let value else { return false }
+  place.initializeMemory(as: T.self, to: value)
+  return true
+}
+
+/// The value that a plan, which is that of its type, makes of an identifier.
+private func value<T>(of plan: IdentifierPlan, _ identifier: Identifier) -> T? {
+  withUnsafeTemporaryAllocation(of: T.self, capacity: 1) { room in
+    guard let place = room.baseAddress, plan.read(identifier, to: UnsafeMutableRawPointer(place)) else { return nil }
+    return place.move()
   }
 }
 
 /// Optionals, for a cast at run time.
 private protocol OptionalIdentifier {
+  static var wrapped: Any.Type { get }
   static func plan(depth: Int) -> IdentifierPlan?
 }
 
 extension Optional: OptionalIdentifier {
+  static var wrapped: Any.Type { Wrapped.self }
   static func plan(depth: Int) -> IdentifierPlan? { IdentifierPlan.optional(Wrapped.self, depth: depth) }
 }

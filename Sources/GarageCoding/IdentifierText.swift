@@ -58,6 +58,23 @@ extension Identifier: CustomStringConvertible {
     return (isNegative ? "-" : "") + String(magnitude)
   }
 
+  /// The number of this type that the identifier holds.
+  func integer<T: BinaryInteger>(_ type: T.Type) -> T? {
+    guard kind == .integer, let text = integerText else { return nil }
+    return Int128(text).flatMap { T(exactly: $0) } ?? UInt128(text).flatMap { T(exactly: $0) }
+  }
+
+  /// The date that the identifier holds.
+  var date: Date? { kind == .date ? seconds.map { Date(timeIntervalSinceReferenceDate: $0) } : nil }
+
+  /// The value whose canonical bytes the identifier holds.
+  func canonicalValue<T: Decodable>(_ type: T.Type) -> T? {
+    guard kind == .canonical else { return nil }
+    // A body behind an empty table of shapes: canonical bytes name none.
+    let body = [0] + bytes.dropFirst()
+    return try? GraphDecodingSession(source: NoRecords(), types: .none).value(type, ofBody: body.span.bytes)
+  }
+
   private var seconds: Double? {
     guard bytes.count == 9 else { return nil }
     let ordered = bytes.dropFirst().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }

@@ -37,6 +37,13 @@ extension Lent where Value: Encodable {
   borrowing func body(_ core: EncodingCore) throws -> UnsafeRawBufferPointer { try core.body(of: value) }
 
   @inline(__always)
+  borrowing func checkIdentifier(
+    _ facts: TypeFacts, _ identifier: UnsafeRawBufferPointer, _ core: EncodingCore
+  ) throws {
+    try core.checkIdentifier(of: value, facts, identifier)
+  }
+
+  @inline(__always)
   borrowing func writeElement(to state: EncoderPointer) throws { try state.writeElement(value) }
 
   @inline(__always)

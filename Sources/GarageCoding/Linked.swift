@@ -17,7 +17,7 @@
 /// Objects that refer to each other strongly are never freed: let one of them hold a `weak var` or a
 /// ``Reference``, or take the graph apart.
 @propertyWrapper
-public struct Linked<Value: LinkedValue> {
+public struct Linked<Value> {
   /// Shared between copies until one of them is changed, so that all are filled in.
   private var storage: Storage
 
@@ -29,10 +29,30 @@ public struct Linked<Value: LinkedValue> {
   }
 
   /// A property that holds these objects.
-  public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
+  public init(wrappedValue: Value) where Value: LinkedValue { storage = Storage(wrappedValue) }
 
   /// An empty property.
-  public init() { self.init(wrappedValue: Value.emptyLink) }
+  public init() where Value: LinkedValue { self.init(wrappedValue: Value.emptyLink) }
+
+  // The two that follow are there for what the compiler says about a property of another type.
+
+  /// Not available: a linked property may be empty.
+  @available(
+    *, unavailable,
+    message:
+      "@Linked takes properties that may be empty until their objects are loaded: make it optional, or an array, set or dictionary of Codable & Identifiable objects"
+  )
+  @_disfavoredOverload
+  public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
+
+  /// Not available: a linked property may be empty.
+  @available(
+    *, unavailable,
+    message:
+      "@Linked takes properties that may be empty until their objects are loaded: make it optional, or an array, set or dictionary of Codable & Identifiable objects"
+  )
+  @_disfavoredOverload
+  public init() { fatalError("The compiler lets nobody come here.") }
 
   /// The objects; nil or empty until they are filled in.
   public var wrappedValue: Value {
@@ -54,14 +74,14 @@ extension Linked: @unchecked Sendable where Value: Sendable {
   // @unchecked: the storage is changed only while it is not shared, or before its owner is handed out.
 }
 
-extension Linked: Equatable {
+extension Linked: Equatable where Value: LinkedValue {
   /// Whether both hold objects of the same identifiers.
   public static func == (left: Linked, right: Linked) -> Bool {
     left.storage === right.storage || left.wrappedValue.linkIdentity == right.wrappedValue.linkIdentity
   }
 }
 
-extension Linked: Hashable {
+extension Linked: Hashable where Value: LinkedValue {
   /// Hashes the objects' identifiers.
   public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue.linkIdentity) }
 }
@@ -91,7 +111,7 @@ public struct LinkDecoder {
 
 // MARK: - Coding
 
-extension Linked: GraphCodable, GraphDecodable, EmptyDecodable {
+extension Linked: GraphCodable, GraphDecodable, EmptyDecodable where Value: LinkedValue {
   static var empty: Linked { Linked() }
 
   func encode(toGraph state: EncoderPointer) throws {
@@ -109,7 +129,7 @@ extension Linked: GraphCodable, GraphDecodable, EmptyDecodable {
   }
 }
 
-extension Linked: Codable {
+extension Linked: Codable where Value: LinkedValue {
   /// With a garage's coder linked references; with others the value.
   public func encode(to encoder: any Encoder) throws {
     if let encoder = encoder as? ValueEncoder {
@@ -131,7 +151,7 @@ extension Linked: Codable {
 
 extension KeyedDecodingContainer {
   /// Chosen by synthesized `init(from:)`: a linked property that the data lacks is empty, with any coder.
-  public func decode<Value>(_ type: Linked<Value>.Type, forKey key: Key) throws -> Linked<Value> {
+  public func decode<Value: LinkedValue>(_ type: Linked<Value>.Type, forKey key: Key) throws -> Linked<Value> {
     try decodeIfPresent(type, forKey: key) ?? Linked()
   }
 }
@@ -254,8 +274,13 @@ extension Set: LinkedValue where Element: Codable & Identifiable {
 
   /// In the order of the identifiers' bytes, which is the same in every process.
   public func _encodeLink(_ coder: LinkEncoder) throws {
-    let ordered = try map { (try TypeDescription.identity(of: Element.self, id: $0.id).identifier, $0) }
-    try coder.writeArray(ordered.sorted { $0.0 < $1.0 }.map(\.1))
+    let state = coder.state
+    try state.withFrame { serial in
+      try state.writeSet(
+        self, serial: serial,
+        orderedBy: { try TypeDescription.identity(of: Element.self, id: $0.id).identifier }
+      ) { try coder.write($0) }
+    }
   }
 
   /// Built when its members are complete, because their hash may depend on what they hold.
@@ -284,22 +309,7 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
   public func _encodeLink(_ coder: LinkEncoder) throws {
     let state = coder.state
     try state.withFrame { serial in
-      if let text = Dictionary.textOfKey {
-        try state.requestMap()
-        for (key, value) in sortedByText(self.map { (text($0.key), $0.value) }) {
-          state.beginEntry(key.stringValue)
-          try state.withKey(key) { try coder.write(value) }
-        }
-        return
-      }
-      try state.requestArray()
-      let ordered = try self.map { (try canonicalBytes($0.key), $0.key, $0.value) }
-      for (_, key, value) in ordered.sorted(by: { $0.0.lexicographicallyPrecedes($1.0) }) {
-        try state.beginElement(serial: serial)
-        try state.withExactDates { try state.writeElement(key) }
-        try state.beginElement(serial: serial)
-        try state.withChild(.index(state.pointee.output.frame.pointee.count - 1)) { try coder.write(value) }
-      }
+      try state.writeDictionary(self, serial: serial) { try coder.write($0) }
     }
   }
 

@@ -160,10 +160,7 @@ extension Set: MappedCollection where Element: Codable {
 
   fileprivate func writeLinked(to state: EncoderPointer) throws {
     try state.withFrame { serial in
-      try state.requestArray()
-      for (_, element) in try sortedByCanonicalBytes(self, like: state.core) {
-        try state.writeLinkedElement(element, serial: serial)
-      }
+      try state.writeSet(self, serial: serial, orderedBy: nil) { try state.writeLinked($0) }
     }
   }
 
@@ -183,29 +180,13 @@ extension Dictionary: MappedCollection where Key: Codable, Value: Codable {
 
   fileprivate func writeLinked(to state: EncoderPointer) throws {
     try state.withFrame { serial in
-      if let text = Dictionary.textOfKey {
-        try state.requestMap()
-        for (key, value) in self.map({ (text($0.key), $0.value) }).sorted(by: {
-          $0.0.stringValue < $1.0.stringValue
-        }) {
-          state.beginEntry(key.stringValue)
-          try state.withKey(key) { try state.writeLinked(value) }
-        }
-        return
-      }
-      try state.requestArray()
-      for (_, key) in try sortedByCanonicalBytes(keys, like: state.core) {
-        guard let value = self[key] else { continue }
-        try state.beginElement(serial: serial)
-        try state.withExactDates { try state.writeElement(key) }
-        try state.writeLinkedElement(value, serial: serial)
-      }
+      try state.writeDictionary(self, serial: serial) { try state.writeLinked($0) }
     }
   }
 
   fileprivate static func readLater(from state: DecoderPointer) throws -> Later<Dictionary> {
     let pairs = try state.withFrame { serial in
-      textOfKey == nil ? try elementPairs(state, serial) : try entryPairs(state, serial)
+      hasTextKeys ? try entryPairs(state, serial) : try elementPairs(state, serial)
     }
     if pairs.isEmpty { return .value([:]) }
     return .later(

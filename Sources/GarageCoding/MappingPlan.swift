@@ -158,6 +158,17 @@ final class MappedAccess: TypeFacts.IdentifierAccess, @unchecked Sendable {
     }
   }
 
+  override func fault(
+    _ address: UnsafeRawPointer, _ wanted: UnsafeRawBufferPointer, mayChange: Bool,
+    _ writer: inout IdentifierWriter
+  ) throws -> String? {
+    var reason: String?
+    try property.withAddress(address.assumingMemoryBound(to: AnyObject.self).pointee) {
+      reason = try fault(ofIdentifierAt: $0, wanted, mayChange: mayChange, &writer)
+    }
+    return reason
+  }
+
   override func write(_ address: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
     let start = writer.count
     let object = address.assumingMemoryBound(to: AnyObject.self).pointee

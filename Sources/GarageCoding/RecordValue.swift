@@ -68,7 +68,7 @@ public enum RecordValue: Sendable, Hashable {
   ///
   /// - Throws: ``GraphCodingError`` where the type or the `id` can name no record.
   public static func reference(to type: any Codable.Type, identifier: some Hashable) throws -> RecordValue {
-    .reference(try TypeDescription.identity(of: type, id: identifier), .eager)
+    .reference(try TypeDescription.identity(of: type, converting: identifier), .eager)
   }
 }
 

@@ -3,7 +3,10 @@
 /// Parking a reference does not park its target, loading an object that has one loads nothing behind it.
 /// `garage.retrieve(reference)` loads the target. References may form cycles, and break those that would keep
 /// objects alive in memory.
-public struct Reference<Target: Codable & Identifiable>: Hashable, Sendable {
+///
+/// `Target` is `Codable & Identifiable`, which the initializers ask for and the type itself does not: so a class whose
+/// conformances belong to the main actor can hold references to its own type.
+public struct Reference<Target>: Hashable, Sendable {
   private let named: Result<RecordIdentity, GraphCodingError>
 
   /// The identity of the target.
@@ -11,6 +14,18 @@ public struct Reference<Target: Codable & Identifiable>: Hashable, Sendable {
   /// - Throws: ``GraphCodingError`` where the target's type or `id` can name no record.
   public var identity: RecordIdentity { get throws { try named.get() } }
 
+  fileprivate init(_ identity: () throws -> RecordIdentity) {
+    do {
+      named = .success(try identity())
+    } catch let error as GraphCodingError {
+      named = .failure(error)
+    } catch {
+      named = .failure(.unsupportedIdentifier(type: String(describing: Target.self)))
+    }
+  }
+}
+
+extension Reference where Target: Codable & Identifiable {
   /// A reference to `target`, parked or not.
   public init(to target: Target) {
     // The object's own type, not the property's, has the identity space.
@@ -18,18 +33,17 @@ public struct Reference<Target: Codable & Identifiable>: Hashable, Sendable {
   }
 
   /// A reference to the object of this type whose `id` is `identifier`, parked or not.
-  public init(_ type: Target.Type, identifier: some Hashable) {
+  public init(_ type: Target.Type, identifier: Target.ID) {
     self.init { try TypeDescription.identity(of: type, id: identifier) }
   }
 
-  private init(_ identity: () throws -> RecordIdentity) {
-    do {
-      named = .success(try identity())
-    } catch let error as GraphCodingError {
-      named = .failure(error)
-    } catch {
-      named = .failure(.unsupportedIdentifier(type: String(describing: Target.ID.self)))
-    }
+  /// The same for who holds the identifier as text, number or UUID that stands for an `id`, or as ``Identifier``.
+  ///
+  /// Where it stands for none, as `"x"` where the `id` is a number, whatever uses the reference throws
+  /// ``GraphCodingError/unsuitableIdentifier(type:identifier:idType:)``.
+  @_disfavoredOverload
+  public init(_ type: Target.Type, identifier: some Hashable) {
+    self.init { try TypeDescription.identity(of: type, converting: identifier) }
   }
 }
 
@@ -56,10 +70,19 @@ extension Reference: GraphCodable, GraphDecodable {
       let identity = state.identity(ofReference: try state.readReferenceIndex())
       self.init { identity }
     } else if let id = try state.foreignIdentifier() {
-      self.init(Target.self, identifier: id)
+      self.init { try TypeDescription.identity(of: Target.self, id: id) }
+    } else if let target = Target.self as? any (Codable & Identifiable).Type {
+      self = try Reference.read(target, standingIn: state)
     } else {
-      self.init(to: try state.readStanding(Target.self, state.pointee.types.facts(of: Target.self).0))
+      throw state.mismatch(Target.self)
     }
+  }
+
+  private static func read<T: Codable & Identifiable>(
+    _ type: T.Type, standingIn state: DecoderPointer
+  ) throws -> Reference {
+    let target = try state.readStanding(type, state.pointee.types.facts(of: type).0)
+    return Reference { try GraphEncoder().identity(of: target) }
   }
 }
 

@@ -62,4 +62,18 @@ public struct TypeDescription: Sendable {
     return RecordIdentity(
       tag: tag, identifier: try Identifier.converting(id, toMatch: idType, canonical: canonicalBytes))
   }
+  /// The same for an `id` of any type, which has to stand for one of the type's own.
+  ///
+  /// - Throws: ``GraphCodingError/unsuitableIdentifier(type:identifier:idType:)`` where it stands for none.
+  package static func identity(of type: Any.Type, converting id: any Hashable) throws -> RecordIdentity {
+    let identity = try identity(of: type, id: id)
+    let facts = TypeFacts.of(type).takeUnretainedValue()
+    guard let idType = try facts.identifierType(), !(id is Identifier) else { return identity }
+    let given = Swift.type(of: (id as? AnyHashable)?.base ?? id)
+    guard try IdentifierPlan.of(idType).suits(identity.identifier, of: given, idType) else {
+      throw GraphCodingError.unsuitableIdentifier(
+        type: facts.name, identifier: identity.identifier.description, idType: String(describing: idType))
+    }
+    return identity
+  }
 }

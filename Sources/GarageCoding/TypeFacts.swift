@@ -58,6 +58,8 @@ final class TypeFacts: @unchecked Sendable {
   private let rootTags = Mutex<Tags?>(nil)
   /// Where `kind` is `.reference`, or a root is identified by `id`: how its identifier is written.
   private let identifier: Unmanaged<IdentifierAccess>?
+  /// Whether the `id` may be another one after a value was encoded.
+  private let stability: Atomic<IdentifierStability>
   /// Why there is none, where the type's `id` is of no use.
   private let identifierError: (any Error)?
   let isClass: Bool
@@ -111,6 +113,12 @@ final class TypeFacts: @unchecked Sendable {
 
     func write(_ value: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {}
 
+    /// Why the value's `id` is not that of its record, or will not be when it is read; nil where it is.
+    func fault(
+      _ value: UnsafeRawPointer, _ wanted: UnsafeRawBufferPointer, mayChange: Bool,
+      _ writer: inout IdentifierWriter
+    ) throws -> String? { nil }
+
     /// See ``IdentifierPlan/isSurely(_:at:)``.
     func isSurely(_ identifier: UnsafeRawBufferPointer, _ value: UnsafeRawPointer) -> Bool { false }
   }
@@ -119,6 +127,16 @@ final class TypeFacts: @unchecked Sendable {
     override func write(_ value: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
       let id = value.lent(T.self).pointee.identifier()
       try withUnsafePointer(to: id) { try plan.write(at: $0, to: &writer, canonical: canonicalBytes) }
+    }
+
+    override func fault(
+      _ value: UnsafeRawPointer, _ wanted: UnsafeRawBufferPointer, mayChange: Bool,
+      _ writer: inout IdentifierWriter
+    ) throws -> String? {
+      let id = value.lent(T.self).pointee.identifier()
+      return try withUnsafePointer(to: id) {
+        try fault(ofIdentifierAt: $0, wanted, mayChange: mayChange, &writer)
+      }
     }
 
     override func isSurely(_ identifier: UnsafeRawBufferPointer, _ value: UnsafeRawPointer) -> Bool {
@@ -170,6 +188,7 @@ final class TypeFacts: @unchecked Sendable {
     // Kept, like the facts, for good.
     identifier = access.map { .passRetained($0) }
     identifierError = error
+    stability = Atomic(access == nil ? .constant : .unknown)
   }
 
   private static func access(
@@ -241,6 +260,23 @@ final class TypeFacts: @unchecked Sendable {
   @inline(__always)
   func isSurely(_ wanted: UnsafeRawBufferPointer, at address: UnsafeRawPointer) -> Bool {
     identifier?._withUnsafeGuaranteedRef { $0.isSurely(wanted, address) } ?? false
+  }
+
+  var identifierStability: IdentifierStability {
+    @inline(__always) get { stability.load(ordering: .relaxed) }
+  }
+
+  func note(_ stability: IdentifierStability) { self.stability.store(stability, ordering: .relaxed) }
+
+  /// Whether there are values of the `id`'s type that are not read back as they are.
+  var hasIdentifierFaults: Bool { identifier?._withUnsafeGuaranteedRef { $0.plan.fault != nil } ?? false }
+
+  /// Why the `id` of the value at `address` is not that of its record, or will not be when it is read; nil where it is.
+  func identifierFault(
+    of address: UnsafeRawPointer, _ wanted: UnsafeRawBufferPointer, mayChange: Bool,
+    _ writer: inout IdentifierWriter
+  ) throws -> String? {
+    try identifier?._withUnsafeGuaranteedRef { try $0.fault(address, wanted, mayChange: mayChange, &writer) }
   }
 
   /// The type of the `id`; nil where there is none.

@@ -26,12 +26,16 @@ extension GraphEncoder {
   /// - Throws: ``GraphCodingError``, `EncodingError`, and what `encode(to:)` of the objects throws.
   package func encode<T: Encodable>(value: T, key: RawSpan, fullKey: [UInt8]?) throws -> EncodedValue {
     try EncodingCore.withCore(userInfo: userInfo) { core in
-      let body = try core.body(of: HeldValue(value: value))
-      let bytes = key.withUnsafeBytes {
-        core.builder.pointee.valueRecord(body, key: $0, fullKey: fullKey, core.graph)
-      }
-      return EncodedValue(graph: try encodeRecords(core, rootCount: 0) { _ in body }, bytes: bytes)
+      try key.withUnsafeBytes { try self.value(value, key: $0, fullKey: fullKey, core) }
     }
+  }
+
+  func value<T: Encodable>(
+    _ value: T, key: UnsafeRawBufferPointer, fullKey: [UInt8]?, _ core: EncodingCore
+  ) throws -> EncodedValue {
+    let body = try core.body(of: HeldValue(value: value))
+    let bytes = core.builder.pointee.valueRecord(body, key: key, fullKey: fullKey, core.graph)
+    return EncodedValue(graph: try encodeRecords(core, rootCount: 0) { _ in body }, bytes: bytes)
   }
 }
 

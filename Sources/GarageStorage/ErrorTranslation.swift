@@ -59,6 +59,10 @@ extension GarageError {
         .newerTypeVersion(type: type, identifier: identifier, version: version, known: known)
       case .identityMismatch(let type, let record, let decoded):
         .identityMismatch(type: type, recordIdentifier: record, decodedIdentifier: decoded)
+      case .unsuitableIdentifier(let type, let identifier, let idType):
+        .unsuitableIdentifier(type: type, identifier: identifier, idType: idType)
+      case .unretrievable(let type, let identifier, let reason):
+        .unretrievableObject(type: type, identifier: identifier, reason: reason)
       case .invalidMapping(let type, let reason): .invalidMapping(type: type, reason: reason)
       case .emptyIdentifyingAttribute(let type, let attribute):
         .emptyIdentifyingAttribute(type: type, attribute: attribute)

@@ -23,6 +23,14 @@ extension GarageWriting {
     try delete(any: object)
   }
 
+  /// Not available: only values with an identity have a record.
+  @available(
+    *, unavailable,
+    message: "a value that has a record is Codable, and Identifiable or Hashable: conform its type to these"
+  )
+  @_disfavoredOverload
+  public func delete<T>(_ object: T) throws {}
+
   /// Deletes the record of an object whose type is only known at run time.
   ///
   /// - Throws: ``GarageError/missingConformance(_:)``; else as ``delete(_:)-(T)``.

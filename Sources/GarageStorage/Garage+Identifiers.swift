@@ -13,7 +13,8 @@ extension GarageReading {
   /// Text stands for an `id` that is an integer or UUID, and an integer for one that is text, where one
   /// converts to the other without loss: `"7"` finds the object whose `id` is 7.
   ///
-  /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
+  /// - Throws: ``GarageError/unsuitableIdentifier(type:identifier:idType:)`` for a text that stands for no `id` of the
+  ///   type, such as `"x"` where it is an integer; else as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func retrieve<T: Codable & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
@@ -82,6 +83,6 @@ extension ReadAccess {
   func identifier<T: Codable & Identifiable>(
     of type: T.Type, converting id: some Hashable
   ) throws -> Identifier {
-    try TypeDescription.identity(of: type, id: id).identifier
+    try TypeDescription.identity(of: type, converting: id).identifier
   }
 }

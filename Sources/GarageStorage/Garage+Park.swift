@@ -96,6 +96,34 @@ extension GarageWriting {
   }
 }
 
+// MARK: - What cannot be parked
+
+// Declared for what the compiler says: without these it would point at `park(any:)`, which throws for such values.
+extension GarageWriting {
+  /// Not available: only values with an identity can be parked.
+  @available(
+    *, unavailable,
+    message:
+      "a value to be parked is Codable, and Identifiable or Hashable: conform its type to these, or park an object that holds it"
+  )
+  @_disfavoredOverload
+  public func park<T>(_ object: T) throws {}
+
+  /// Not available: nil cannot be parked.
+  @available(*, unavailable, message: "an optional cannot be parked: unwrap it first")
+  @_disfavoredOverload
+  public func park<T>(_ object: T?) throws {}
+
+  /// Not available: only values with an identity can be parked.
+  @available(
+    *, unavailable,
+    message:
+      "values to be parked are Codable, and Identifiable or Hashable: conform their type to these, or park an object that holds them"
+  )
+  @_disfavoredOverload
+  public func parkAll<S: Sequence>(_ objects: S) throws {}
+}
+
 extension WriteAccess {
   /// Writes the records of a graph, in key order, and the texts they count on.
   ///

@@ -30,7 +30,7 @@ extension GarageReading {
   /// The object that a reference names; nil where there is none.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
-  public func retrieve<T>(_ reference: Reference<T>) throws -> T? {
+  public func retrieve<T: Codable & Identifiable>(_ reference: Reference<T>) throws -> T? {
     try withReadAccess { access in
       let identity = try reference.identity
       return try access.object(T.self, identity.identifier, identity.tag)

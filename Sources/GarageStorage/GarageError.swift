@@ -20,6 +20,9 @@ public enum GarageError: Error, Hashable, Sendable {
   case missingConformance(String)
   /// The `id` of this type is of a kind that can name no record.
   case unsupportedIDConformance(String)
+  /// What was given as the `id` of objects of this type stands for no value of the type that their `id` has: `"x"` where
+  /// it is an integer.
+  case unsuitableIdentifier(type: String, identifier: String, idType: String)
   /// Objects of an old name were to become objects of this type, which has one of this identifier already.
   case identifierConflict(type: String, identifier: String, oldName: String)
   /// A record of this type holds no data, as some in stores of GarageStorage do.
@@ -28,6 +31,9 @@ public enum GarageError: Error, Hashable, Sendable {
   case invalidMapping(type: String, reason: String)
   /// The identifying attribute of an object of this mapped class is nil or empty.
   case emptyIdentifyingAttribute(type: String, attribute: String)
+  /// An object was to be parked that could never be retrieved under its `id`: for instance, because the `id` is another
+  /// one each time it is asked for. Nothing was parked.
+  case unretrievableObject(type: String, identifier: String, reason: String)
   /// The type has a type tag that it cannot have.
   case invalidTypeTag(type: String, reason: String)
 
@@ -107,6 +113,11 @@ extension GarageError: CustomStringConvertible {
       The id of \(type) can name no record. Give it an id that is an integer, String, UUID, Date, a \
       RawRepresentable of these, LosslessStringConvertible, or Codable and Hashable; or conform it to Inlined.
       """
+    case .unsuitableIdentifier(let type, let identifier, let idType):
+      """
+      No \(type) can have the identifier "\(identifier)", which stands for none of type \(idType), the type of its id. \
+      Pass one of that type.
+      """
     case .identifierConflict(let type, let identifier, let oldName):
       """
       There are objects with the identifier "\(identifier)" both under the name "\(oldName)" and as \(type). Nothing \
@@ -121,6 +132,8 @@ extension GarageError: CustomStringConvertible {
       The identifying attribute "\(attribute)" of an object of \(type) is empty, so that nothing names its \
       record. Give it a value before you park the object.
       """
+    case .unretrievableObject(let type, let identifier, let reason):
+      "\(type) \"\(identifier)\" was not parked, because it could never be retrieved: \(reason)."
     case .invalidTypeTag(_, let reason):
       reason
     case .cycle(let path):
@@ -254,9 +267,11 @@ extension GarageError: CustomNSError {
     case .invalidMapping: 6
     case .emptyIdentifyingAttribute: 7
     case .identifierConflict: 8
+    case .unretrievableObject: 9
     case .cycle: 10
     case .unregisteredClass: 11
     case .identityMismatch: 12
+    case .unsuitableIdentifier: 14
     case .nestingTooDeep: 13
     case .corruptRecord: 20
     case .newerRecordFormat: 21

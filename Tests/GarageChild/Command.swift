@@ -32,10 +32,15 @@ enum Command {
     case "count-key": try Counting.run(try argument(1), at: try argument(2), rounds: try number(3))
     case "hold": try Holding.run(try storage())
     case "digest": report(["identifier": try digest()])
+    case "fail":
+      guard let kind = Failing.Kind(rawValue: try argument(1)) else { throw Failure("no such kind of failure") }
+      try Failing.run(kind, Garage(MemoryStorage()), count: try number(2))
     case "hidden": report(["found": try Hidden.run(Garage(try storage()))])
     case let other:
       throw Failure(
-        "\(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, digest, hidden"
+        """
+        \(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, digest, fail, hidden
+        """
       )
     }
   }
