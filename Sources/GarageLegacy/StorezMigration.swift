@@ -30,13 +30,15 @@ extension KeyMigration {
   ///   - key: the key to set.
   ///   - defaults: the `UserDefaults` that the `UserDefaultsStore` worked on.
   ///   - convert: makes the value of the object that stood for it: what `decode` did. Where it returns nil the entry
-  ///     is left where it is.
+  ///     is left where it is. `Underlying` is a class of Foundation, or one of yours with `NSSecureCoding`; where
+  ///     that was called otherwise when the entry was written, `NSKeyedUnarchiver.setClass(_:forClassName:)` says so.
   public init<N: Namespace, V: Codable, Underlying: NSObject>(
     fromStorez key: Key<N, V>, in defaults: UserDefaults, _ convert: @escaping (Underlying) throws -> V?
   ) {
     self.init(to: key, fromFirstOf: storezNames(of: key), in: defaults) { entry in
-      guard let data = entry as? Data, let object = unarchived(data) as? Underlying else {
-        throw unreadable(entry, key, "it is no archive of a \(Underlying.self)")
+      let object: Underlying
+      do { object = try storezObject(entry) } catch let error as KeyedArchive.Fault {
+        throw unreadable(entry, key, "\(error), where one of a \(Underlying.self) is expected")
       }
       return try convert(object)
     }
@@ -57,21 +59,83 @@ where K.ValueType: Codable {
   do {
     return try JSONDecoder().decode([K.ValueType].self, from: data).first
   } catch let jsonError {
-    guard let object = unarchived(data) else {
+    guard let archive = KeyedArchive(data) else {
       throw unreadable(entry, key, "it is no JSON of a \(K.ValueType.self), and no archive (\(jsonError))")
     }
-    do { return try KeyMigration.value(ofPropertyList: object) } catch {
+    let object: NSObject
+    do { object = try archive.rootObject() } catch { throw unreadable(entry, key, "\(error)") }
+    if let value = object as? K.ValueType { return value }
+    do { return try KeyMigration.value(ofPropertyList: plain(object)) } catch {
       throw unreadable(entry, key, "it is an archived \(type(of: object)) and no \(K.ValueType.self)")
     }
   }
 }
 
-/// The root of a keyed archive of the types that Storez's users could store as they are.
-private func unarchived(_ data: Data) -> Any? {
-  let classes: [AnyClass] = [
-    NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self, NSArray.self, NSDictionary.self,
-  ]
-  return (try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)) ?? nil
+/// As a property list has it that a `Codable` type is decoded from.
+private func plain(_ object: Any) -> Any {
+  switch object {
+  case let uuid as NSUUID: uuid.uuidString
+  case let url as NSURL: ["relative": url.absoluteString ?? ""]
+  case let set as NSSet: set.allObjects.map(plain)
+  case let set as NSOrderedSet: set.array.map(plain)
+  case let array as NSArray: array.map { plain($0) }
+  case let dictionary as NSDictionary:
+    Dictionary(uniqueKeysWithValues: dictionary.map { ("\($0.key)", plain($0.value)) })
+  default: object
+  }
+}
+
+/// The object in an archive that Storez made of a `UserDefaultsConvertible` value.
+///
+/// - Throws: ``KeyedArchive/Fault``.
+private func storezObject<Underlying: NSObject>(_ entry: Any) throws -> Underlying {
+  guard let data = entry as? Data, let archive = KeyedArchive(data) else {
+    throw KeyedArchive.Fault(description: "it is no archive")
+  }
+  if let underlying = Underlying.self as? any NSSecureCoding.Type, let name = try archive.rootClass(),
+    archivedClass(name) is Underlying.Type, !KeyedArchive.readsItself.contains(name)
+  {
+    return try unarchived(data, archive, underlying)
+  }
+  let object = try archive.rootObject()
+  guard let object = object as? Underlying ?? (object as? any NSMutableCopying)?.mutableCopy() as? Underlying else {
+    throw KeyedArchive.Fault(description: "it is an archive of a \(type(of: object))")
+  }
+  return object
+}
+
+/// An object of the user's own class, once all classes in the archive are known to be there.
+private func unarchived<Underlying: NSObject>(
+  _ data: Data, _ archive: KeyedArchive, _ type: any NSSecureCoding.Type
+) throws -> Underlying {
+  for name in try archive.checkedClasses().sorted() where !KeyedArchive.readsItself.contains(name) {
+    guard let known = archivedClass(name) as? any NSSecureCoding.Type, known.supportsSecureCoding else {
+      throw KeyedArchive.Fault(description: "it is an archive with a \(name), which is no class with secure coding")
+    }
+  }
+  #if canImport(Darwin)
+    let classes: [AnyClass] = [
+      Underlying.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self, NSUUID.self, NSArray.self,
+      NSDictionary.self, NSSet.self, NSOrderedSet.self,
+    ]
+    let root = try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)
+  #else
+    archive.makesOthers = { [unowned archive] name, fields, depth in
+      let coder = KeyedArchiveCoder(archive, fields, depth: depth)
+      guard let known = archivedClass(name) as? any NSSecureCoding.Type,
+        let object = known.init(coder: coder) as? NSObject
+      else { throw KeyedArchive.Fault(description: "it is an archive with a \(name) that cannot be read") }
+      return object
+    }
+    let root = try archive.rootObject()
+  #endif
+  guard let object = root as? Underlying else { throw KeyedArchive.Fault.damaged }
+  return object
+}
+
+/// The class that stands in an archive under this name.
+private func archivedClass(_ name: String) -> AnyClass? {
+  NSKeyedUnarchiver.class(forClassName: name) ?? NSClassFromString(name)
 }
 
 private func unreadable(_ entry: Any, _ key: some KeyType, _ reason: String) -> GarageError {

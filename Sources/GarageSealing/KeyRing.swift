@@ -49,60 +49,144 @@ struct KeyRing: Sendable {
     }
   }
 
+  // MARK: - Opening
+
+  /// Why a value does not open.
+  enum Fault {
+    /// Its header is damaged, and nothing else: it opens with this key as soon as the header is that of the key.
+    case header(UInt32)
+    /// It bears the identifier of this key and does not open with it.
+    case content(UInt32, any Error)
+    /// It bears the identifier of a key that was not given.
+    case otherKey(UInt32)
+    case newer(version: UInt8)
+    /// It begins as a sealed value, and ends within the header.
+    case cut
+    case plain
+  }
+
   /// Opens a sealed value and appends what it holds to `output`.
   func open(
     _ sealed: RawSpan, for key: RawSpan, _ operation: StorageError.Operation, into output: SealerOutput,
     context: SealerOutput
   ) throws {
-    let sealer = try sealer(of: sealed, for: key, operation)
+    if let fault = try fault(opening: sealed, for: key, into: output, context: context) {
+      throw error(fault, key, operation)
+    }
+  }
+
+  /// The same; returns why the value does not open, nil where it does.
+  ///
+  /// - Throws: the `StorageError` of a sealer, which is no fault of the value.
+  func fault(
+    opening sealed: RawSpan, for key: RawSpan, into output: SealerOutput, context: SealerOutput
+  ) throws -> Fault? {
+    let header = SealedValue.Header(sealed)
+    guard case .sealed(let identifier) = header, let sealer = sealer(identifier) else {
+      return faultOfHeader(header, sealed, for: key, context)
+    }
     context.removeAll()
     context.append(sealed.extracting(first: SealedValue.headerByteCount))
     context.append(key)
     do {
       let content = sealed.extracting(SealedValue.headerByteCount..<sealed.byteCount)
       try context.withUnsafeBytes { try sealer.open(content, context: $0.bytes, into: output) }
+      return nil
     } catch let error as StorageError {
       throw error
     } catch {
-      throw StorageError(
-        .tampered, during: operation, driver: driver,
-        message: """
-          The value of the key \(StorageKey(key)) does not open with the key \(readable(sealer.keyIdentifier)): it \
-          was damaged, changed, or put here from another place (\(error)). It was left as it is: restore it from a \
-          backup, or replace or remove it.
-          """)
+      return .content(identifier, error)
     }
   }
 
-  private func sealer(
-    of sealed: RawSpan, for key: RawSpan, _ operation: StorageError.Operation
-  ) throws -> any Sealer {
-    switch SealedValue.Header(sealed) {
-    case .sealed(let identifier):
-      if identifier == writerIdentifier { return writer }
-      if let sealer = former[identifier] { return sealer }
+  private func sealer(_ identifier: UInt32) -> (any Sealer)? {
+    identifier == writerIdentifier ? writer : former[identifier]
+  }
+
+  /// What is wrong with a value whose header is not that of a key that was given.
+  ///
+  /// A header that was damaged is proven to be: with the header of the right key, the rest opens.
+  @inline(never)
+  private func faultOfHeader(
+    _ header: SealedValue.Header, _ sealed: RawSpan, for key: RawSpan, _ context: SealerOutput
+  ) -> Fault {
+    if sealed.byteCount >= SealedValue.headerByteCount {
+      let content = sealed.extracting(SealedValue.headerByteCount..<sealed.byteCount)
+      let output = SealerOutput()
+      for identifier in [writerIdentifier] + former.keys.sorted() {
+        context.removeAll()
+        SealedValue.appendHeader(keyIdentifier: identifier, to: context)
+        context.append(key)
+        output.removeAll()
+        let isOpened: Void? = try? context.withUnsafeBytes {
+          try sealer(identifier)?.open(content, context: $0.bytes, into: output)
+        }
+        if isOpened != nil { return .header(identifier) }
+      }
+    }
+    switch header {
+    case .sealed(let identifier): return .otherKey(identifier)
+    case .newer(let version): return .newer(version: version)
+    case .cut: return .cut
+    case .plain: return .plain
+    }
+  }
+
+  /// The error for a value that does not open.
+  func error(_ fault: Fault, _ key: RawSpan, _ operation: StorageError.Operation) -> StorageError {
+    let (kind, reason) = reason(fault)
+    return StorageError(
+      kind, during: operation, driver: driver, message: "The value of the key \(StorageKey(key)) \(reason)")
+  }
+
+  private func reason(_ fault: Fault) -> (StorageError.Kind, String) {
+    let remedy = "It was left as it is: restore it from a backup, or replace or remove it."
+    switch fault {
+    case .content(let identifier, let error):
+      return (
+        .tampered,
+        """
+        does not open with the key \(readable(identifier)): it was damaged, changed, or put here from another \
+        place (\(error)). \(remedy)
+        """
+      )
+    case .header(let identifier):
+      return (
+        .tampered,
+        """
+        is sealed with the key \(readable(identifier)), and its header, the first \
+        \(SealedValue.headerByteCount) bytes, was damaged or changed. \(remedy)
+        """
+      )
+    case .cut: return (.tampered, "was cut: it ends within the header of a sealed value. \(remedy)")
+    case .otherKey(let identifier):
       let known = ([writerIdentifier] + former.keys.sorted()).map(readable).joined(separator: ", ")
-      throw StorageError(
-        .wrongKey, during: operation, driver: driver,
-        message: """
-          The value of the key \(StorageKey(key)) is sealed with the key \(readable(identifier)), and only \
-          \(known) was given. Nothing was changed. Open the store with the key that it was sealed with, or name \
-          that key's sealer in formerSealers.
-          """)
+      return (
+        .wrongKey,
+        """
+        is sealed with the key \(readable(identifier)), and only \(known) was given. Nothing was changed. Open \
+        the store with the key that it was sealed with, or name that key's sealer in formerSealers. If there never \
+        was such a key, the value is damaged: replace or remove it.
+        """
+      )
     case .newer(let version):
-      throw StorageError(
-        .newerFormat, during: operation, driver: driver,
-        message: """
-          The value of the key \(StorageKey(key)) is sealed in format \(version), and this version of the library \
-          knows only format \(SealedValue.version). Update the library.
-          """)
+      return (
+        .newerFormat,
+        """
+        is sealed in format \(version), and this version of the library knows only format \
+        \(SealedValue.version). Update the library. If no newer one ever wrote to this store, the value is \
+        damaged: replace or remove it.
+        """
+      )
     case .plain:
-      throw StorageError(
-        .notSealed, during: operation, driver: driver,
-        message: """
-          The value of the key \(StorageKey(key)) is not sealed. Nothing was changed. Open a plain store without \
-          SealedStorage, or copy what it holds into a new, sealed one (Docs/Encryption.md).
-          """)
+      return (
+        .notSealed,
+        """
+        is not sealed. Nothing was changed. If the whole store is plain, open it without SealedStorage, or copy \
+        what it holds into a new, sealed one (Docs/Encryption.md). If other values are sealed, this one was stored \
+        without the seal, or overwritten: replace or remove it.
+        """
+      )
     }
   }
 }

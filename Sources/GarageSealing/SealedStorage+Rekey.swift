@@ -12,6 +12,8 @@ public struct RekeyProgress: Sendable, Hashable {
   public var failedCount = 0
   /// Why they did not open: the first hundred errors.
   public var failures: [StorageError] = []
+  /// Which they are: the keys that ``failures`` are about, in the same order.
+  public var failedKeys: [StorageKey] = []
 
   /// Whether all entries are sealed with the key that writes, so that former ones are not needed any more.
   public var isComplete: Bool { failedCount == 0 && examinedCount >= totalCount }
@@ -31,7 +33,9 @@ extension SealedStorage {
   /// the new key before this begins, and must not write with the old one any more; what they write meanwhile is
   /// found by another call.
   ///
-  /// Entries that do not open (damaged, changed, of a key that was not given) are left as they are, and reported.
+  /// Entries that do not open (damaged, changed, of a key that was not given) are left as they are, and reported:
+  /// the work goes on past them. Where they are given up, `write { for key in result.failedKeys { try $0.remove(key)
+  /// } }` on this storage takes them away; then the former key can go.
   ///
   /// What was sealed with the old key may remain for a while in parts of the file that the engine does not use.
   ///
@@ -100,7 +104,10 @@ private struct RekeyBatch {
           entries.append((StorageKey(key), sealed.byteCount))
         } catch let error as StorageError where error.isOfTheValue {
           state.failedCount += 1
-          if state.failures.count < 100 { state.failures.append(error) }
+          if state.failures.count < 100 {
+            state.failures.append(error)
+            state.failedKeys.append(StorageKey(key))
+          }
         }
       }
       if entries.count < limit && sealed.byteCount < RekeyBatch.byteLimit && state.examinedCount < end {

@@ -21,7 +21,9 @@ public struct SealedStorage: StorageDriver {
 
   /// Wraps `base`, which is empty or was sealed before.
   ///
-  /// Its first and its last entry are opened, so that a wrong key is refused here and not by the first read.
+  /// Entries are opened, so that a wrong key is refused here and not by the first read: the first and the last,
+  /// and where these do not open, others in different places. A key that opens none of them is a wrong one; where
+  /// some open, the others are damaged, and reading them throws ``GarageDriver/StorageError/Kind/tampered``.
   ///
   /// - Parameters:
   ///   - base: where the sealed values are kept.
@@ -39,7 +41,7 @@ public struct SealedStorage: StorageDriver {
       sealedInto: info.maximumValueByteCount - SealedValue.headerByteCount)
     info.isSealed = true
     self.info = info
-    try checkKeys()
+    try base.read { try KeyEvidence.check(keys, in: $0) }
   }
 
   /// Runs `body` on a state of the wrapped storage.
@@ -65,37 +67,4 @@ public struct SealedStorage: StorageDriver {
 
   /// Closes the wrapped storage.
   public func close() throws { try base.close() }
-
-  /// Opens the first and the last entry. Rekeying goes from the first to the last, so that a key which is missing
-  /// because that was interrupted shows here, too.
-  private func checkKeys() throws {
-    let (output, context) = (SealerOutput(), SealerOutput())
-    try base.read { transaction in
-      for direction in ScanDirection.allCases {
-        try transaction.scan(.all, direction) { key, sealed in
-          output.removeAll()
-          try keys.open(sealed, for: key, .open, into: output, context: context)
-          return .stop
-        }
-      }
-    } catching: { error in
-      guard error.kind == .tampered else { return error }
-      return StorageError(
-        .wrongKey, during: .open, driver: info.name,
-        message: """
-          The store does not open with this key (\(readable(keys.writerIdentifier))): the key is another than the \
-          one it was sealed with, or its first or last value was damaged. Nothing was changed. Open it with the \
-          key it was sealed with. (\(error.message))
-          """)
-    }
-  }
-}
-
-extension StorageDriver {
-  /// Reads, and throws what `replace` makes of a `StorageError`.
-  fileprivate func read(
-    _ body: (any ReadTransaction) throws -> Void, catching replace: (StorageError) -> StorageError
-  ) throws {
-    do { try read(body) } catch let error as StorageError { throw replace(error) }
-  }
 }

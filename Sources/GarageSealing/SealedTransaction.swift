@@ -4,7 +4,7 @@ internal import GarageDriver
 ///
 /// Open values are lent from memory of this transaction. Every closure that runs has its own, so that what it was
 /// lent stays as it is, whatever is read inside it.
-class SealedReadTransaction: ReadTransaction {
+class SealedReadTransaction: SealedValues {
   private let base: any ReadTransaction
   fileprivate let keys: KeyRing
   fileprivate let info: StorageInfo
@@ -104,6 +104,26 @@ class SealedReadTransaction: ReadTransaction {
         let step = try visit(key)
         isVisiting = false
         return step
+      }
+    }
+  }
+
+  final func withReplaceableValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: info.maximumKeyByteCount)
+    state.lend()
+    defer { state.takeBack() }
+    return try noting { isVisiting in
+      try base.withValue(for: key) { sealed in
+        let output = takeMemory()
+        defer { giveBack(output) }
+        if let sealed, try keys.fault(opening: sealed, for: key, into: output, context: context) != nil {
+          output.removeAll()
+        }
+        isVisiting = true
+        let result = try output.withUnsafeBytes { try body(sealed == nil ? nil : $0.bytes) }
+        isVisiting = false
+        return result
       }
     }
   }

@@ -26,11 +26,13 @@ enum SealedValue {
   enum Header: Equatable {
     case sealed(keyIdentifier: UInt32)
     case newer(version: UInt8)
+    /// It begins with the mark, or its first bytes, and is no longer than that.
+    case cut
     case plain
 
     init(_ value: RawSpan) {
       guard value.byteCount >= headerByteCount, SealedMark.begins(value) else {
-        self = .plain
+        self = Header.isCut(value) ? .cut : .plain
         return
       }
       let version = value.unsafeLoad(fromByteOffset: 3, as: UInt8.self)
@@ -40,6 +42,12 @@ enum SealedValue {
       }
       let key = value.unsafeLoadUnaligned(fromByteOffset: 4, as: UInt32.self)
       self = .sealed(keyIdentifier: UInt32(bigEndian: key))
+    }
+
+    private static func isCut(_ value: RawSpan) -> Bool {
+      let count = min(value.byteCount, SealedMark.bytes.count)
+      return count > 0 && value.byteCount < headerByteCount
+        && value.withUnsafeBytes { $0.prefix(count).elementsEqual(SealedMark.bytes.prefix(count)) }
     }
   }
 }

@@ -130,7 +130,7 @@ extension WriteAccess {
   /// - Parameter leavingOut: the position of a record that is not written.
   func put(_ graph: EncodedGraph, leavingOut: Int? = nil) throws {
     for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.pointee.newTexts.contains(name) {
-      try StoredTexts.put(text, name, in: transaction)
+      try StoredTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
       pending.pointee.newTexts.insert(name)
     }
     if garage.objectKeys.hidesIdentifiers {

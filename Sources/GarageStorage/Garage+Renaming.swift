@@ -74,7 +74,8 @@ private struct TypeRenaming {
     try renaming.checkConflicts()
     for tag in [space, concrete] {
       let name = TextName(kind: .tag, digest: tag.digest)
-      try StoredTexts.put(Array(tag.name.utf8), name, in: transaction)
+      try StoredTexts.put(
+        Array(tag.name.utf8), name, in: transaction, isSealed: objectKeys.isSealed)
       access.pending.pointee.newTexts.insert(name)
     }
     try renaming.moveRecords()

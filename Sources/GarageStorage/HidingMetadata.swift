@@ -29,13 +29,17 @@ struct HidingMetadata: Equatable {
   /// - Throws: ``GarageError/newerFormat(version:driver:)``, ``GarageError/damagedMetadata(driver:)``.
   init?(in transaction: any ReadTransaction, driver: String) throws {
     guard let bytes = try transaction.value(for: HidingMetadata.key) else { return nil }
-    if let version = bytes.first, version > HidingMetadata.version {
+    let offset = HidingMetadata.checkOffset
+    // With the version that we know all of it fits the check: it is the version that was damaged.
+    let isKnown =
+      bytes.count == offset + 8
+      && Array(bytes[offset...]) == HidingMetadata.check(([HidingMetadata.version] + bytes[1..<offset])[...])
+    if let version = bytes.first, version > HidingMetadata.version, !isKnown {
       throw GarageError.newerFormat(version: Int(version), driver: driver)
     }
-    let offset = HidingMetadata.checkOffset
-    guard bytes.count == offset + 8, bytes[0] == HidingMetadata.version,
-      Array(bytes[offset...]) == HidingMetadata.check(bytes[..<offset])
-    else { throw GarageError.damagedMetadata(driver: driver) }
+    guard isKnown, bytes[0] == HidingMetadata.version else {
+      throw GarageError.damagedMetadata(driver: driver)
+    }
     hidingKey = Array(bytes[1..<offset])
   }
 
@@ -66,20 +70,23 @@ extension ObjectKeys {
   ///
   /// - Throws: ``GarageError``, as `Garage.init`; the store then is as it was.
   init(opening driver: any StorageDriver, _ hiding: IdentifierHiding, fixedTime: UInt64?) throws {
-    let name = driver.info.name
+    let (name, isSealed) = (driver.info.name, driver.info.isSealed)
     let newKey: [UInt8]?
     switch hiding {
     case .asStored: newKey = nil
     case .withKey(let key): newKey = key
     case .required:
-      guard driver.info.isSealed else { throw notHidden(name, .storageIsNotSealed) }
+      guard isSealed else { throw notHidden(name, .storageIsNotSealed) }
       newKey = KeyedHash.makeKey()
     }
     func stored(_ transaction: any ReadTransaction) throws -> ObjectKeys? {
-      guard try StoreMetadata(in: transaction, driver: name) != nil else { return nil }
-      let metadata = try HidingMetadata(in: transaction, driver: name)
+      let metadata = try sayingWhatIsLost {
+        guard try StoreMetadata(in: transaction, driver: name) != nil else { return nil as HidingMetadata?? }
+        return .some(try HidingMetadata(in: transaction, driver: name))
+      }
+      guard let metadata else { return nil }
       if newKey != nil && metadata == nil { throw notHidden(name, .wasMadeWithout) }
-      return ObjectKeys(hidingKey: metadata?.hidingKey)
+      return ObjectKeys(hidingKey: metadata?.hidingKey, isSealed: isSealed)
     }
 
     if let keys = try driver.read(stored) {
@@ -96,9 +103,21 @@ extension ObjectKeys {
         if let newKey {
           try transaction.put(HidingMetadata(hidingKey: newKey).bytes, for: HidingMetadata.key)
         }
-        return .commit(ObjectKeys(hidingKey: newKey))
+        return .commit(ObjectKeys(hidingKey: newKey, isSealed: isSealed))
       }
     }
+  }
+}
+
+/// Reads metadata. Other values of a sealed store that do not open can be replaced or removed; without these there is
+/// no garage.
+private func sayingWhatIsLost<R>(_ body: () throws -> R) throws -> R {
+  do { return try body() } catch var error as StorageError where error.kind.rawValue == "tampered" {
+    error.message += """
+       The garage cannot be opened without it. Where there is no backup, copy all that opens into a new garage: \
+      Docs/Encryption.md, "Rescuing", has the code.
+      """
+    throw error
   }
 }
 

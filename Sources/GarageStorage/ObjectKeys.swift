@@ -16,8 +16,14 @@ struct ObjectKeys: Sendable {
   /// Nil where identifiers are not hidden.
   private let hash: KeyedHash?
 
+  /// Whether what the storage holds is sealed, so that a value may be there and not open.
+  let isSealed: Bool
+
   /// - Parameter hidingKey: the key of the hash; nil where identifiers are not hidden.
-  init(hidingKey: [UInt8]?) { hash = hidingKey.map { KeyedHash(key: $0) } }
+  init(hidingKey: [UInt8]?, isSealed: Bool) {
+    hash = hidingKey.map { KeyedHash(key: $0) }
+    self.isSealed = isSealed
+  }
 
   var hidesIdentifiers: Bool { hash != nil }
 

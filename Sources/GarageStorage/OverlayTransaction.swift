@@ -4,7 +4,7 @@ internal import GarageDriver
 ///
 /// It keeps the rules of ``GarageDriver/ReadTransaction`` by itself where the changes have the answer, and
 /// leaves them to the storage's transaction where that has it.
-class OverlayReadTransaction: ReadTransaction {
+class OverlayReadTransaction: SealedValues {
   fileprivate final var changes: UnsavedChanges
   fileprivate final let base: any ReadTransaction
   fileprivate final let info: StorageInfo
@@ -39,6 +39,23 @@ class OverlayReadTransaction: ReadTransaction {
         }
       }
     }
+  }
+
+  final func withReplaceableValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    if info.isSealed, changes.change(of: key) == nil {
+      try state.beginRead(.get)
+      state.lend()
+      defer { state.takeBack() }
+      return try readBase { isVisiting in
+        try base.withReplaceableValue(for: key, isSealed: true) { value in
+          isVisiting = true
+          let result = try body(value)
+          isVisiting = false
+          return result
+        }
+      }
+    }
+    return try withValue(for: key, body)
   }
 
   final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {

@@ -40,16 +40,20 @@ struct StoreMetadata: Equatable {
     }
     if SealedMark.begins(bytes.span.bytes) { throw GarageError.sealed(driver: driver) }
     guard bytes.starts(with: StoreMetadata.magic), bytes.count >= 8 else {
-      throw GarageError.damagedMetadata(driver: driver)
+      let isSealed = try StoreMetadata.isSealed(transaction)
+      throw isSealed ? GarageError.sealed(driver: driver) : GarageError.damagedMetadata(driver: driver)
     }
-    let isWhole =
-      bytes.count == StoreMetadata.byteCount
-      && StoreMetadata.check(bytes) == StoreMetadata.number(bytes[16..<24])
     let version = StoreMetadata.number(bytes[6..<8])
-    if version > StoreMetadata.formatVersion {
+    // With the version that we know all of it fits the check: it is the version that was damaged.
+    var known = bytes
+    known.replaceSubrange(6..<8, with: StoreMetadata.versionBytes)
+    let isKnown =
+      bytes.count == StoreMetadata.byteCount
+      && StoreMetadata.check(known) == StoreMetadata.number(bytes[16..<24])
+    if version > StoreMetadata.formatVersion, !isKnown {
       throw GarageError.newerFormat(version: Int(version), driver: driver)
     }
-    guard isWhole, version == StoreMetadata.formatVersion else {
+    guard isKnown, version == StoreMetadata.formatVersion else {
       throw GarageError.damagedMetadata(driver: driver)
     }
     creationTime = StoreMetadata.number(bytes[8..<16])
@@ -57,10 +61,23 @@ struct StoreMetadata: Equatable {
 
   var bytes: [UInt8] {
     var bytes = StoreMetadata.magic
-    withUnsafeBytes(of: UInt16(StoreMetadata.formatVersion).bigEndian) { bytes.append(contentsOf: $0) }
+    bytes += StoreMetadata.versionBytes
     withUnsafeBytes(of: creationTime.bigEndian) { bytes.append(contentsOf: $0) }
     withUnsafeBytes(of: StoreMetadata.check(bytes).bigEndian) { bytes.append(contentsOf: $0) }
     return bytes
+  }
+
+  private static let versionBytes = withUnsafeBytes(of: UInt16(formatVersion).bigEndian) { Array($0) }
+
+  /// Whether other entries bear the mark of sealed values: this one's may be damaged.
+  private static func isSealed(_ transaction: any ReadTransaction) throws -> Bool {
+    var (isSealed, count) = (false, 0)
+    try transaction.scan(.all, .forward) { _, value in
+      isSealed = SealedMark.begins(value)
+      count += 1
+      return isSealed || count == 16 ? .stop : .continue
+    }
+    return isSealed
   }
 
   private static func check(_ bytes: [UInt8]) -> UInt64 {

@@ -43,9 +43,17 @@ final class StoredTexts: Sendable {
   /// Puts a text where it is not there yet.
   ///
   /// - Throws: ``GraphCodingError/digestCollision(what:)`` where another text has the same digest.
-  static func put(_ text: [UInt8], _ name: TextName, in transaction: any WriteTransaction) throws {
+  static func put(
+    _ text: [UInt8], _ name: TextName, in transaction: any WriteTransaction, isSealed: Bool
+  ) throws {
     let key = KeyLayout.text(name)
-    if let present = try transaction.value(for: key) {
+    let present: [UInt8]? = try transaction.withReplaceableValue(
+      for: key.bytes.span.bytes, isSealed: isSealed
+    ) { text in
+      guard let text else { return nil }
+      return [UInt8](copying: text)
+    }
+    if let present {
       if present == text { return }
       // A text that does not have its own digest is damaged, and the right one is at hand.
       if name.isDigest(of: present) {

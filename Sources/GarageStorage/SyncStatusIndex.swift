@@ -33,7 +33,7 @@ extension WriteAccess {
 
   /// The statuses under which the index may have the record with this key.
   func indexedStatuses(_ key: RawSpan) throws -> [SyncStatus] {
-    try transaction.withValue(for: key) { record in
+    try withReplaceableValue(key) { record in
       guard let record else { return [] }
       // What is damaged may have any.
       guard let header = try? garage.objectKeys.header(of: key, record, typeName: "") else {
@@ -43,14 +43,21 @@ extension WriteAccess {
     }
   }
 
+  /// Lends a value that is about to be replaced or removed, which it can be without being readable.
+  func withReplaceableValue<R>(_ key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try transaction.withReplaceableValue(for: key, isSealed: garage.objectKeys.isSealed, body)
+  }
+
   /// Removes a record and its entry in the index. False where there is none.
   func removeRecord(_ key: StorageKey) throws -> Bool {
-    let (isThere, status) = try transaction.withValue(for: key) { record in
-      guard let record else { return (false, nil as SyncStatus?) }
-      return (true, RecordHeader.uncheckedSyncStatus(of: record))
+    let (isThere, statuses) = try withReplaceableValue(key.bytes.span.bytes) { record in
+      guard let record else { return (false, [] as [SyncStatus]) }
+      // One that does not open may have any.
+      if record.byteCount == 0 { return (true, SyncStatus.allCases) }
+      return (true, RecordHeader.uncheckedSyncStatus(of: record).map { [$0] } ?? [])
     }
     if !isThere { return false }
-    if let status { try transaction.remove(KeyLayout.syncStatus(status, ofRecord: key.bytes.span.bytes)) }
+    for status in statuses { try transaction.remove(KeyLayout.syncStatus(status, ofRecord: key.bytes.span.bytes)) }
     try transaction.remove(key)
     return true
   }

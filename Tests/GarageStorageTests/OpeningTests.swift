@@ -196,7 +196,7 @@ import Testing
 
   @Test func keysAreLaidOutAsDrawn() throws {
     let identifier = try #require(Identifier(bytes: [0x50] + Array("Sam".utf8)))
-    let keys = ObjectKeys(hidingKey: nil)
+    let keys = ObjectKeys(hidingKey: nil, isSealed: false)
     let key = try keys.record(tag: 0x0102_0304_0506_0708, identifier)
     #expect(key.bytes == [0x10, 1, 2, 3, 4, 5, 6, 7, 8, 0x50] + Array("Sam".utf8))
     #expect(KeyLayout.tag(inRecordKey: key.bytes.span.bytes) == 0x0102_0304_0506_0708)
