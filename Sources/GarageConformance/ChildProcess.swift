@@ -22,7 +22,8 @@
   final class ChildProcess: Sendable {
     private let process: pid_t
     private let lines: LineChannel
-    private let hasEnded = Mutex(false)
+    /// What `waitpid` said, once the process has ended.
+    private let status = Mutex<Int32?>(nil)
 
     /// Starts a child for the store at `place`; it opens the store first and then answers `ready`.
     init(_ options: ConformanceOptions, at place: ConformancePlace) throws {
@@ -50,22 +51,36 @@
     /// The child's next line, or nil when it has ended.
     func receive() -> String? { lines.receive() }
 
-    /// Sends a line and returns the answer.
+    /// The child's next line, or how it ended.
+    func answer() -> String { receive() ?? "nothing: the child ended with \(ending)" }
+
+    /// Sends a line and returns the answer, or how the child ended.
     @discardableResult
-    func ask(_ line: String) throws -> String? {
-      try send(line)
-      return receive()
+    func ask(_ line: String) -> String {
+      // A child that has ended takes nothing, and the answer says so.
+      try? send(line)
+      return answer()
+    }
+
+    /// Its exit status or the signal that ended it, in words.
+    var ending: String {
+      status.withLock { status in
+        // Its end of the socket closes a little before the system knows its status.
+        for _ in 0..<500 where status == nil {
+          var seen: Int32 = 0
+          if waitpid(process, &seen, WNOHANG) == process { status = seen } else { pause(milliseconds: 10) }
+        }
+        return status.map(describe) ?? "its connection alone, and still runs"
+      }
     }
 
     /// Kills the child where it stands, and waits until the system has cleaned up.
     func kill() {
-      hasEnded.withLock { hasEnded in
-        if hasEnded { return }
-        hasEnded = true
+      status.withLock { status in
+        if status != nil { return }
         // Qualified by its arguments alone: this is the system's call.
         _ = sendSignal(process, SIGKILL)
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) == -1 && errno == EINTR {}
+        status = waitForEnd(of: process)
       }
     }
   }
@@ -74,6 +89,20 @@
   let childMark = "--garage-conformance-child"
 
   private func sendSignal(_ process: pid_t, _ signal: Int32) -> Int32 { kill(process, signal) }
+
+  /// Waits for a child and returns its status.
+  private func waitForEnd(of process: pid_t) -> Int32 {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) == -1 && errno == EINTR {}
+    return status
+  }
+
+  /// A status of `waitpid` in words. (Its macros are not there in Swift.)
+  private func describe(_ status: Int32) -> String {
+    let signal = status & 0x7F
+    if signal == 0 { return "exit status \(status >> 8 & 0xFF)" }
+    return "signal \(signal) (\(strsignal(signal).map { String(cString: $0) } ?? "unknown"))"
+  }
 
   private func spawn(_ arguments: [String], input: Int32) throws -> pid_t {
     #if canImport(Darwin)
@@ -188,10 +217,16 @@
       var waiting = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
       let hasAnswered = poll(&waiting, 1, 10_000) == 1 && read(ends[0], &answer, 1) == 1
       _ = sendSignal(child, SIGKILL)
-      var status: Int32 = 0
-      while waitpid(child, &status, 0) == -1 && errno == EINTR {}
+      let status = waitForEnd(of: child)
       if hasAnswered { return answer }
+      // Killed here, it hung; else it ended by itself.
+      if status & 0x7F != SIGKILL { throw ForkedChildEnded(ending: describe(status)) }
     }
     throw SystemError(call: "an answer from a forked child", code: ETIMEDOUT)
+  }
+
+  private struct ForkedChildEnded: Error, CustomStringConvertible {
+    var ending: String
+    var description: String { "the forked child ended with \(ending), without an answer" }
   }
 #endif

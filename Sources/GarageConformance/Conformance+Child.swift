@@ -27,12 +27,17 @@
         exit(64)
       }
       let lines = LineChannel(input: 0, output: 1)
+      let place = ConformancePlace(name: arguments[mark + 2], path: arguments[mark + 1])
       do {
-        let storage = try open(ConformancePlace(name: arguments[mark + 2], path: arguments[mark + 1]))
+        let storage = try open(place)
         try lines.send("ready")
         while let line = lines.receive() {
           let words = line.split(separator: " ").map(String.init)
-          try lines.send(answer(words, storage, lines))
+          if words[0] == "leak" {
+            try lines.send("\(leakedDescriptorCount(Int(words[1]) ?? 0, place, open))")
+          } else {
+            try lines.send(answer(words, storage, lines))
+          }
         }
         try storage.close()
         exit(0)
@@ -76,6 +81,13 @@
       // Neither close nor any deinit.
       try lines.send("ok")
       _exit(0)
+    case "limit":
+      try limitFiles(to: Int(words[1]))
+    case "fill":
+      let numbers = words.dropFirst().map { Int($0) ?? 0 }
+      return try fill(storage, numbers[0], writes: numbers[1], putsInEach: numbers[2])
+    case "swallow":
+      return try swallow(storage, Int(words[1]) ?? 0, puts: Int(words[2]) ?? 0)
     case "fork":
       return "\(try inForkedChild { answersAfterFork(storage) })"
     case "commit-forever":

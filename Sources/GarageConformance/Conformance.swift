@@ -1,4 +1,4 @@
-internal import GarageDriver
+public import GarageDriver
 
 /// The rules that every driver obeys, as checks that any test framework can run.
 ///
@@ -11,8 +11,8 @@ internal import GarageDriver
 /// ```
 /// A driver whose ``StorageInfo`` says that it is durable, or shared across processes, also names an
 /// executable for the checks that need a second process: see ``ConformanceOptions/childExecutable``.
-/// No check is optional. Some have nothing to check on a driver with certain ``StorageInfo``; each of
-/// these has a counterpart that checks what such a driver does instead.
+/// No check is optional. Some have nothing to check on a driver with certain ``StorageInfo``: they end as
+/// ``ConformanceOutcome/skipped(reason:)``, and each has a counterpart that checks what such a driver does instead.
 public enum Conformance {
   /// Every check, in the order in which a driver author best meets them.
   public static let checks: [ConformanceCheck] = topics.flatMap(\.checks)
@@ -20,6 +20,15 @@ public enum Conformance {
   /// The check of that name, or nil where there is none.
   public static func check(named name: String) -> ConformanceCheck? {
     checks.first { $0.name == name }
+  }
+
+  /// The checks that a driver with that ``StorageInfo`` is skipped by, with the reason why; all others run.
+  public static func skippedChecks(
+    for info: StorageInfo, _ options: ConformanceOptions = ConformanceOptions()
+  ) -> [(check: ConformanceCheck, reason: String)] {
+    checks.compactMap { check in
+      check.reasonToSkip(for: info, options).map { (check, $0) }
+    }
   }
 
   static let topics: [CheckTopic] = [
@@ -38,11 +47,14 @@ public enum Conformance {
     CheckTopic("poison", addPoisonChecks),
     CheckTopic("ended", addEndedTransactionChecks),
     CheckTopic("life", addLifeChecks),
+    CheckTopic("claim", addClaimChecks),
     CheckTopic("fault", addFaultChecks),
     CheckTopic("history", addHistoryChecks),
+    CheckTopic("large", addLargeChecks),
     CheckTopic("race", addRaceChecks),
     CheckTopic("process", addProcessChecks),
     CheckTopic("crash", addCrashChecks),
+    CheckTopic("room", addRoomChecks),
   ]
 }
 
@@ -56,11 +68,14 @@ struct CheckTopic: Sendable {
     fill(&self)
   }
 
-  /// Adds a check of `rule`, a sentence of the contract on `StorageDriver`.
+  /// Adds a check of `rule`, a sentence of the contract on `StorageDriver`, for drivers that meet `requirement`.
   mutating func add(
-    _ name: String, _ rule: String, isHeavy: Bool = false,
-    _ body: @escaping @Sendable (Fixture) throws -> Void
+    _ name: String, _ rule: String, isHeavy: Bool = false, where requirement: Requirement = .none,
+    file: StaticString = #fileID, line: UInt = #line, _ body: @escaping @Sendable (Fixture) throws -> Void
   ) {
-    checks.append(ConformanceCheck(name: "\(self.name)/\(name)", rule: rule, isHeavy: isHeavy, body: body))
+    checks.append(
+      ConformanceCheck(
+        name: "\(self.name)/\(name)", rule: rule, isHeavy: isHeavy, requirement: requirement,
+        location: "\(file):\(line)", body: body))
   }
 }

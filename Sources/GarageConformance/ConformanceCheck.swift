@@ -9,6 +9,9 @@ public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible 
   /// Whether the check takes hundreds of megabytes or many seconds. A test runner may want to run these one
   /// at a time.
   public let isHeavy: Bool
+  let requirement: Requirement
+  /// The line of the suite at which the check stands.
+  let location: String
   let body: @Sendable (Fixture) throws -> Void
 
   /// The name, which no other check has.
@@ -16,19 +19,30 @@ public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible 
   /// The name.
   public var description: String { name }
 
+  /// Why there is nothing to check on a driver that says that of itself, or nil where there is.
+  public func reasonToSkip(
+    for info: StorageInfo, _ options: ConformanceOptions = ConformanceOptions()
+  ) -> String? {
+    requirement.reasonToSkip(info, options)
+  }
+
   /// Runs the check on a store of its own, in a fresh temporary folder that is deleted afterwards.
   ///
   /// `open` opens, or makes, the store at a place. It is called several times for one place, also while
   /// earlier values are open, and from several threads; all values of one place are values on one store.
   ///
-  /// Throws ``ConformanceFailure`` where the driver breaks the rule or takes longer than
-  /// ``ConformanceOptions/patience``, and whatever the driver throws unexpectedly.
+  /// Throws ``ConformanceFailure`` where the driver breaks the rule, takes longer than
+  /// ``ConformanceOptions/patience``, or throws what it should not. Returns whether anything was checked: a
+  /// rule that does not bind a driver with its ``StorageInfo`` is skipped. ``ConformanceOptions/onOutcome`` is
+  /// told the same.
+  @discardableResult
   public func run(
     _ options: ConformanceOptions = ConformanceOptions(),
     _ open: @escaping @Sendable (ConformancePlace) throws -> any StorageDriver
-  ) throws {
+  ) throws -> ConformanceOutcome {
     let fixture = try Fixture(check: self, options: options, openStore: open)
-    let worker = Worker { [body] in
+    let worker = Worker { [self] in
+      if let reason = try fixture.reasonToSkip(requirement) { return fixture.skip(reason) }
       try body(fixture)
       fixture.closeAll()
     }
@@ -38,14 +52,19 @@ public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible 
     guard hasEnded else {
       // The thread is left behind with everything it holds: it cannot be ended from outside.
       if let failure = fixture.firstFailure { throw failure }
-      throw fixture.failure("The check to end", "nothing for \(Int(options.patience)) seconds: a deadlock?")
+      throw fixture.unplacedFailure(
+        "The check to end", "nothing for \(Int(options.patience)) seconds: a deadlock?",
+        at: worker.origin(of: nil))
     }
     // A driver that swallows its body's errors does not hide a failure.
     if let failure = fixture.firstFailure { throw failure }
     do {
       try worker.join()
     } catch {
-      throw fixture.failure("no error", "\(error)")
+      let operation = (error as? StorageError).map { "\($0.operation.rawValue) to succeed" }
+      throw fixture.unplacedFailure(operation ?? "no error", "\(error)", at: worker.origin(of: error))
     }
+    options.onOutcome?(self, fixture.outcome)
+    return fixture.outcome
   }
 }

@@ -24,12 +24,15 @@ public struct ConformanceOptions: Sendable {
   public var patience: Double
   /// Is told what each crash check did.
   public var onCrashReport: (@Sendable (CrashReport) -> Void)?
+  /// Is told how each check ended that did not fail: passed, or skipped and why.
+  public var onOutcome: (@Sendable (ConformanceCheck, ConformanceOutcome) -> Void)?
 
   /// Options for a quick run; a driver that is durable or shared needs at least an executable.
   public init(
     childExecutable: URL? = nil, childArguments: [String] = [], seed: UInt64 = 1, killCount: Int = 10,
     storesLargeValues: Bool = false, patience: Double = 120,
-    onCrashReport: (@Sendable (CrashReport) -> Void)? = nil
+    onCrashReport: (@Sendable (CrashReport) -> Void)? = nil,
+    onOutcome: (@Sendable (ConformanceCheck, ConformanceOutcome) -> Void)? = nil
   ) {
     self.childExecutable = childExecutable
     self.childArguments = childArguments
@@ -38,5 +41,6 @@ public struct ConformanceOptions: Sendable {
     self.storesLargeValues = storesLargeValues
     self.patience = patience
     self.onCrashReport = onCrashReport
+    self.onOutcome = onOutcome
   }
 }

@@ -7,13 +7,14 @@ extension Fixture {
     file: StaticString = #fileID, line: UInt = #line
   ) throws {
     if !condition { throw failure(expected(), seen(), file: file, line: line) }
+    met(file: file, line: line)
   }
 
   func expectEqual<T: Equatable>(
     _ seen: T, _ expected: T, _ what: @autoclosure () -> String,
     file: StaticString = #fileID, line: UInt = #line
   ) throws {
-    if seen == expected { return }
+    if seen == expected { return met(file: file, line: line) }
     throw failure(
       "\(what()) to be \(shortened(expected))", shortened(seen), file: file, line: line)
   }
@@ -33,6 +34,7 @@ extension Fixture {
       if error.message.isEmpty || error.driver.isEmpty {
         throw failure("\(names) to name the driver and say what to do", "\(error)", file: file, line: line)
       }
+      met(file: file, line: line)
       return error
     } catch {
       throw failure("\(what) to throw \(names)", "\(error)", file: file, line: line)
@@ -50,7 +52,7 @@ extension Fixture {
     } catch let failure as ConformanceFailure {
       throw failure
     } catch {
-      if let error = error as? TestError, error === expected { return }
+      if let error = error as? TestError, error === expected { return met(file: file, line: line) }
       throw failure("\(what) to pass the error through unchanged", "\(error)", file: file, line: line)
     }
     throw failure("\(what) to pass the error through", "no error", file: file, line: line)
@@ -61,7 +63,7 @@ extension Fixture {
     of storage: any StorageDriver, _ expected: KeyValuePairs<String, String>, _ what: String = "the store",
     file: StaticString = #fileID, line: UInt = #line
   ) throws {
-    let seen = try storage.read { try $0.entries() }
+    let seen = try located(file, line) { try storage.read { try $0.entries() } }
     try expectEqual(seen, expected.map { Entry($0.key, $0.value) }, what, file: file, line: line)
   }
 
@@ -97,4 +99,12 @@ func readable(_ bytes: [UInt8]) -> String {
     return "\"\(String(decoding: bytes, as: UTF8.self))\""
   }
   return "<\(StorageKey(Array(bytes.prefix(24)))), \(bytes.count) bytes>"
+}
+
+/// How many bytes there are, in words.
+func byteCount(_ bytes: [UInt8]?) -> String { bytes.map { "\($0.count) bytes" } ?? "none" }
+
+func byteCount(_ bytes: RawSpan?) -> String {
+  guard let bytes else { return "none" }
+  return "\(bytes.byteCount) bytes"
 }

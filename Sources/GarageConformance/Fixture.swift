@@ -20,8 +20,11 @@ final class Fixture: Sendable {
     var opened: [any StorageDriver] = []
     var atEnd: [@Sendable () -> Void] = []
     var firstFailure: ConformanceFailure?
+    var outcome = ConformanceOutcome.passed
     var seed: UInt64?
     var step: Int?
+    /// How many expectations were met.
+    var metCount = 0
   }
 
   init(
@@ -49,22 +52,32 @@ final class Fixture: Sendable {
   }
 
   /// Opens the store at `place`; the fixture closes it after the check.
-  func open(_ place: ConformancePlace) throws -> any StorageDriver {
-    let storage = try openStore(place)
+  func open(_ place: ConformancePlace, file: StaticString = #fileID, line: UInt = #line) throws
+    -> any StorageDriver
+  {
+    let storage = try located(file, line) { try openStore(place) }
     state.withLock { $0.opened.append(storage) }
     return storage
   }
 
   /// Opens the store at `place` and keeps no hold of it.
-  func openUntracked(_ place: ConformancePlace) throws -> any StorageDriver { try openStore(place) }
+  func openUntracked(
+    _ place: ConformancePlace, file: StaticString = #fileID, line: UInt = #line
+  ) throws -> any StorageDriver {
+    try located(file, line) { try openStore(place) }
+  }
 
   /// A new, empty store.
-  func newStore() throws -> any StorageDriver { try open(newPlace()) }
+  func newStore(file: StaticString = #fileID, line: UInt = #line) throws -> any StorageDriver {
+    try open(newPlace(), file: file, line: line)
+  }
 
   /// A new store that holds `entries`.
-  func newStore(holding entries: KeyValuePairs<String, String>) throws -> any StorageDriver {
-    let storage = try newStore()
-    try storage.put(entries)
+  func newStore(
+    holding entries: KeyValuePairs<String, String>, file: StaticString = #fileID, line: UInt = #line
+  ) throws -> any StorageDriver {
+    let storage = try newStore(file: file, line: line)
+    try storage.put(entries, file: file, line: line)
     return storage
   }
 
@@ -83,6 +96,20 @@ final class Fixture: Sendable {
     let actions = state.withLock(\.atEnd)
     for action in actions { action() }
   }
+
+  // MARK: Skipping
+
+  /// Why the check has nothing to check on this driver, which is opened to be asked, or nil where it has.
+  func reasonToSkip(_ requirement: Requirement) throws -> String? {
+    guard requirement.isConditional else { return nil }
+    let storage = try openStore(newPlace())
+    defer { try? storage.close() }
+    return requirement.reasonToSkip(storage.info, options)
+  }
+
+  func skip(_ reason: String) { state.withLock { $0.outcome = .skipped(reason: reason) } }
+
+  var outcome: ConformanceOutcome { state.withLock(\.outcome) }
 
   func removeFolder() { try? FileManager.default.removeItem(at: folder) }
 
@@ -103,13 +130,24 @@ final class Fixture: Sendable {
   /// The first failure of this check, kept here in case a driver swallows it.
   var firstFailure: ConformanceFailure? { state.withLock(\.firstFailure) }
 
+  /// Notes that an expectation at that line was met: what fails next comes behind it.
+  func met(file: StaticString, line: UInt) {
+    state.withLock { $0.metCount += 1 }
+    Worker.current?.reach(file, line)
+  }
+
   func failure(
     _ expected: String, _ seen: String, file: StaticString = #fileID, line: UInt = #line
   ) -> ConformanceFailure {
+    unplacedFailure(expected, seen, at: "\(file):\(line)")
+  }
+
+  /// A failure at that line, or somewhere in the check.
+  func unplacedFailure(_ expected: String, _ seen: String, at location: String?) -> ConformanceFailure {
     state.withLock { state in
       let failure = ConformanceFailure(
         check: check.name, rule: check.rule, expected: expected, seen: seen, seed: state.seed,
-        step: state.step, location: "\(file):\(line)")
+        step: state.step ?? state.metCount, location: location ?? check.location)
       if state.firstFailure == nil { state.firstFailure = failure }
       return failure
     }

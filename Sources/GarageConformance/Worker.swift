@@ -13,11 +13,14 @@ internal import Synchronization
 final class Worker: Sendable {
   private let result = Mutex<(any Error)?>(nil)
   private let ended = DispatchSemaphore(value: 0)
+  private let trace = Mutex(Trace())
 
   init(_ body: @escaping @Sendable () throws -> Void) {
     let start = Unmanaged.passRetained(
       Start { [self] in
+        pthread_setspecific(currentWorker, Unmanaged.passUnretained(self).toOpaque())
         do { try body() } catch { result.withLock { $0 = error } }
+        pthread_setspecific(currentWorker, nil)
         ended.signal()
       })
     var attributes = pthread_attr_t()
@@ -50,9 +53,57 @@ final class Worker: Sendable {
   func join() throws {
     ended.wait()
     ended.signal()
-    if let error = result.withLock(\.self) { throw error }
+    guard let error = result.withLock(\.self) else { return }
+    if let location = origin(of: error) { Worker.current?.note(error, location) }
+    throw error
+  }
+
+  // MARK: Where errors come from
+
+  /// The worker whose thread this is, if it is one's.
+  static var current: Worker? {
+    pthread_getspecific(currentWorker).map { Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Notes that the thread has come to that line of a check.
+  func reach(_ file: StaticString, _ line: UInt) {
+    trace.withLock { $0 = Trace(file: file, line: line) }
+  }
+
+  /// Notes the line that `error` came from; lines further out, which it passes on its way, change nothing.
+  func note(_ error: any Error, _ location: String) {
+    let text = "\(error)"
+    trace.withLock { trace in
+      if trace.error != text { (trace.error, trace.origin) = (text, location) }
+    }
+  }
+
+  /// The line that `error` came from; where that is not known, or there is no error, the last one that was reached.
+  func origin(of error: (any Error)?) -> String? {
+    let text = error.map { "\($0)" }
+    return trace.withLock { trace in
+      if let origin = trace.origin, trace.error == text { return origin }
+      return trace.file.map { "\($0):\(trace.line)" }
+    }
   }
 }
+
+/// How far a thread has come in its check.
+private struct Trace: Sendable {
+  /// The last line that was reached: a call of the driver, or an expectation that was met.
+  var file: StaticString?
+  var line: UInt = 0
+  /// The error that came out of the driver behind that, in words, and the line of the call.
+  var error: String?
+  var origin: String?
+}
+
+/// Where each thread keeps the worker that it belongs to, unretained: the worker's closure holds it.
+private let currentWorker = {
+  var key = pthread_key_t()
+  pthread_key_create(&key, nil)
+  return key
+}()
 
 private final class Start: Sendable {
   let body: @Sendable () -> Void
@@ -88,6 +139,13 @@ final class Signal: Sendable {
   func wait() {
     semaphore.wait()
     semaphore.signal()
+  }
+
+  /// Whether it happened within that time.
+  func wait(seconds: Double) -> Bool {
+    guard semaphore.wait(timeout: .now() + seconds) == .success else { return false }
+    semaphore.signal()
+    return true
   }
 
   var isRaised: Bool { raised.withLock(\.self) }

@@ -25,7 +25,7 @@
 ///
 /// Nesting
 /// - A transaction belongs to its closure and to the thread that runs it. Used afterwards, every operation
-///   throws ``StorageError/Kind/transactionClosed``.
+///   throws ``StorageError/Kind/transactionClosed``, also one that would find nothing.
 /// - On one thread: `read` inside `read` and `read` inside `write` are served at once and see the last commit;
 ///   `write` inside `read` is served. None of them waits for a connection or a slot that the same thread holds.
 /// - Gets and scans nest inside each other's closures to any depth. Calls to `read` nest 64 deep on one
@@ -37,7 +37,8 @@
 /// Lent bytes
 /// - The bytes handed to a closure stay as they are until that closure returns, whatever else is read meanwhile.
 /// - While such a closure runs, every change through the same transaction throws
-///   ``StorageError/Kind/mutationWhileLent``, whether there was a value or not.
+///   ``StorageError/Kind/mutationWhileLent``, whether there was a value or not, and also where it would change
+///   nothing: a put of what is there, a removal of what is not, a range without keys.
 ///
 /// Keys and values
 /// - Keys have 1 to ``StorageInfo/maximumKeyByteCount`` bytes (at least 511), any others throw
@@ -133,6 +134,8 @@ public enum ScanStep: Sendable, Hashable {
 extension ReadTransaction {
   /// Asks for one key after another.
   public func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
+    // Where nothing is asked for, any get throws what this has to throw, as after the transaction's end.
+    if keys.isEmpty { return try withValue(for: neutralKey) { _ in } }
     for index in keys.indices {
       let key = keys[index]
       try withValue(for: key.bytes.span.bytes) { value in try visit(index, value) }
@@ -152,22 +155,50 @@ extension ReadTransaction {
 
 extension WriteTransaction {
   /// Scans the range in blocks and removes what it finds.
+  ///
+  /// Where it finds nothing it removes a key that is not there, so that it throws what every change throws.
   public func removeAll(in range: StorageKeyRange) throws {
     // Collected in blocks, because nothing may change while the scan lends its bytes.
     let blockCount = 1024
     var rest = range
     var keys: [StorageKey] = []
+    var hasRemoved = false
     repeat {
       keys.removeAll(keepingCapacity: true)
       try scan(rest, .forward) { key, _ in
         keys.append(StorageKey(key))
         return keys.count < blockCount ? .continue : .stop
       }
-      for key in keys { try remove(key) }
+      for key in keys {
+        try remove(key)
+        hasRemoved = true
+      }
       if let last = keys.last { rest.lowerBound = last.bytes + [0] }
     } while keys.count == blockCount
+    if !hasRemoved { try changeNothing(knownMissing: range) }
+  }
+
+  /// Makes a change that has no effect. It throws what any change throws: while bytes are lent, after the
+  /// transaction's end, on an engine that fails.
+  ///
+  /// - Parameter range: where there is no key.
+  private func changeNothing(knownMissing range: StorageKeyRange) throws {
+    let lower = StorageKey(range.lowerBound)
+    let isKey = 1...StorageInfo.guaranteedKeyByteCount ~= lower.bytes.count
+    if isKey && range.contains(lower) { return try remove(lower) }
+    // The range is empty, or begins where no key can be: any key will do that is put back as it was.
+    if let value = try value(for: neutralKey) {
+      try put(value, for: neutralKey)
+    } else {
+      try remove(neutralKey)
+    }
   }
 }
+
+/// A key that every driver takes and hardly any store has: 16 random bytes.
+private let neutralKey = StorageKey([
+  0xD3, 0x5E, 0x07, 0x8A, 0xB1, 0x4C, 0xF6, 0x29, 0x90, 0x6D, 0xE2, 0x3B, 0x71, 0xAF, 0x18, 0xC4,
+])
 
 // MARK: - The same with owned bytes
 

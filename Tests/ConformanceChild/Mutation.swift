@@ -27,6 +27,9 @@ enum Mutation: String, CaseIterable, Sendable {
   case changeWhileLent
   case changeWhileNothingIsLent
   case lentForever
+  case samePutWhileLent
+  case missingRemovalWhileLent
+  case emptyRangeWhileLent
 
   // Keys and values
   case signedByteOrder
@@ -48,6 +51,27 @@ enum Mutation: String, CaseIterable, Sendable {
   case keyScanIncludesTheUpperBound
   case missingKeyIsAnError
   case removesOneBlock
+  case endlessMultiGet
+  case endlessScan
+  case endlessStop
+
+  // What only shows when there is much of it
+  case pagesOf100
+  case pagesOf256
+  case pagesOf10000
+  case pagesOfMultiGets
+  case lostRemovalBeyond130
+  case lostRemovalBeyond300
+  case lostRemovalBeyond1000
+  case removesFewOwnPuts
+  case removes10000Keys
+  case scanOf2000OwnPuts
+  case backwardFromTheLastCommit
+  case keptFirstPutOf5000
+  case keptFirstPutOf100KB
+  case lostPutBeyond30000
+  case scanOf65536Keys
+  case lostOverwriteOfTheSameLength
 
   // Life
   case usableAfterItsEnd
@@ -55,12 +79,24 @@ enum Mutation: String, CaseIterable, Sendable {
   case closeDoesNotWait
   case closeInsideATransaction
   case unnoticedFork
+  case emptyRangeAfterItsEnd
+  case leakedDescriptor
+  case registryOfPaths
+
+  // What a driver says of itself
+  case claimsToForget
+  case claimsToWait
+  case claimsToSeal
 
   // Processes and crashes
   case staleRead
   case unlockedFile
   case unflushedCommit
   case tornCommit
+
+  // No room
+  case unnotedEngineError
+  case endsTheProcess
 
   /// The check that was made for this one.
   var check: String {
@@ -85,6 +121,9 @@ enum Mutation: String, CaseIterable, Sendable {
     case .changeWhileLent: "lent/no-put-in-a-get"
     case .changeWhileNothingIsLent: "lent/no-put-in-a-get-of-nothing"
     case .lentForever: "lent/changes-go-on-after-the-closure"
+    case .samePutWhileLent: "lent/no-put-of-the-same-value-in-a-get"
+    case .missingRemovalWhileLent: "lent/no-remove-of-a-missing-key-in-a-get"
+    case .emptyRangeWhileLent: "lent/no-remove-all-of-crossed-bounds-in-a-scan"
     case .signedByteOrder: "key/ordered-by-unsigned-bytes"
     case .shortKeysFirst: "key/a-prefix-comes-first"
     case .emptyValueIsNone: "value/an-empty-value-is-a-value"
@@ -102,22 +141,71 @@ enum Mutation: String, CaseIterable, Sendable {
     case .keyScanIncludesTheUpperBound: "contains/keys-forward"
     case .missingKeyIsAnError: "remove/a-missing-key-is-no-error"
     case .removesOneBlock: "remove/long-ranges"
+    case .endlessMultiGet: "multi-get/an-error-ends-it-anywhere"
+    case .endlessScan: "scan/forward-ends-when-told-anywhere"
+    case .endlessStop: "scan/backward-ends-when-told-anywhere"
+    case .pagesOf100, .pagesOf10000: "snapshot/forward-scans-show-one-commit"
+    case .pagesOf256: "snapshot/backward-scans-show-one-commit"
+    case .pagesOfMultiGets: "snapshot/multi-gets-show-one-commit"
+    case .lostRemovalBeyond130, .lostRemovalBeyond300, .lostRemovalBeyond1000:
+      "large/removals-between-many-puts"
+    case .removesFewOwnPuts, .removes10000Keys: "large/ranges-of-own-and-committed-keys"
+    case .scanOf2000OwnPuts, .backwardFromTheLastCommit, .lostPutBeyond30000:
+      "large/a-write-of-100000-changes"
+    case .keptFirstPutOf5000: "large/roll-backs-of-every-size"
+    case .keptFirstPutOf100KB: "large/roll-backs-of-many-bytes"
+    case .scanOf65536Keys: "large/140000-keys"
+    case .lostOverwriteOfTheSameLength: "value/an-overwrite-of-the-same-length"
     case .usableAfterItsEnd: "ended/get-after-read"
     case .usableAfterClose: "life/closed-stores-throw"
     case .closeDoesNotWait: "life/close-waits-for-a-read"
     case .closeInsideATransaction: "life/no-close-inside-read"
     case .unnoticedFork: "life/forked-children-are-refused"
+    case .emptyRangeAfterItsEnd: "ended/scan-of-crossed-bounds-after-read"
+    case .leakedDescriptor: "life/opening-and-closing-leak-nothing"
+    case .registryOfPaths: "life/one-store-through-a-linked-folder"
+    case .claimsToForget: "claim/what-passes-is-in-no-file"
+    case .claimsToWait: "claim/waiting-readers-wait"
+    case .claimsToSeal: "claim/sealed-values-are-in-no-file"
     case .staleRead: "process/its-commits-are-seen-here"
     case .unlockedFile: "process/4-processes-count"
     case .unflushedCommit: "crash/without-close"
     case .tornCommit: "crash/wide-transactions"
+    case .unnotedEngineError: "room/no-room-swallowed-with-300000-bytes"
+    case .endsTheProcess: "room/no-room-for-large-values"
     }
   }
+
+  /// How much there has to be of it until the mutant breaks its rule: puts, keys, bytes or visits.
+  var threshold: Int {
+    switch self {
+    case .removesOneBlock: 1024
+    case .endlessMultiGet, .pagesOf256, .pagesOfMultiGets: 256
+    case .endlessScan, .pagesOf100: 100
+    case .endlessStop: 128
+    case .pagesOf10000, .removes10000Keys: 10_000
+    case .lostRemovalBeyond130: 130
+    case .lostRemovalBeyond300, .backwardFromTheLastCommit: 300
+    case .lostRemovalBeyond1000: 1000
+    case .removesFewOwnPuts: 200
+    case .scanOf2000OwnPuts: 2000
+    case .keptFirstPutOf5000: 5000
+    case .keptFirstPutOf100KB: 100_000
+    case .lostPutBeyond30000: 30_000
+    case .scanOf65536Keys: 65_536
+    case .lostOverwriteOfTheSameLength: 40_000
+    default: 0
+    }
+  }
+
+  /// Whether the mutant reads the pages of a scan from one commit after another.
+  var readsInPages: Bool { [.pagesOf100, .pagesOf256, .pagesOf10000].contains(self) }
 
   /// Whether the mutant waits for ever, which only time can tell.
   var isDeadlock: Bool {
     switch self {
-    case .nestedWriteDeadlock, .nestedWriteThroughASecondValue, .readersWaitForTheWriter: true
+    case .nestedWriteDeadlock, .nestedWriteThroughASecondValue, .readersWaitForTheWriter, .registryOfPaths:
+      true
     default: false
     }
   }

@@ -50,13 +50,27 @@ final class ReferenceStore: Sendable {
   static func at(_ path: String, _ mode: ReferenceStorage.Mode, breaking mutation: Mutation?) throws
     -> ReferenceStore
   {
-    stores.withLock { stores in
+    let path = mode == .inMemory || mutation == .registryOfPaths ? path : canonical(path)
+    return stores.withLock { stores in
       if let store = stores[path]?.store { return store }
       stores = stores.filter { $0.value.store != nil }
       let store = ReferenceStore(path, mode, mutation)
       stores[path] = WeakStore(store: store)
       return store
     }
+  }
+
+  /// The same path for every way to write it: that of the file, or of the one that is to be.
+  private static func canonical(_ path: String) -> String {
+    func resolved(_ path: String) -> String? {
+      guard let text = realpath(path, nil) else { return nil }
+      defer { free(text) }
+      return String(cString: text)
+    }
+    if let file = resolved(path) { return file }
+    let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+    let folder = (path.hasPrefix("/") ? "/" : "") + parts.dropLast().joined(separator: "/")
+    return (resolved(folder.isEmpty ? "." : folder) ?? folder) + "/" + (parts.last ?? "")
   }
 
   private init(_ path: String, _ mode: ReferenceStorage.Mode, _ mutation: Mutation?) {
@@ -201,6 +215,23 @@ final class ReferenceStore: Sendable {
     }
   }
 
+  /// Fails where a file of that many bytes has no room.
+  func checkRoom(for byteCount: Int) throws {
+    if mode == .inMemory { return }
+    let room = path + ".room"
+    let file = open(room, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure(.put, "The file could not be opened.") }
+    defer {
+      close(file)
+      unlink(room)
+    }
+    guard ftruncate(file, off_t(byteCount)) == 0 else {
+      throw StorageError(
+        .storageFull, during: .put, driver: "Reference", engineCode: Int(errno),
+        message: "\(path): There is no room for \(byteCount) bytes. Make room, then try again.")
+    }
+  }
+
   private func save(_ entries: [ReferenceEntry], _ number: UInt64) throws {
     var data = Data()
     func append(_ number: Int) { withUnsafeBytes(of: number) { data.append(contentsOf: $0) } }
@@ -218,8 +249,13 @@ final class ReferenceStore: Sendable {
       usleep(1000)
       return try data.write(to: URL(fileURLWithPath: path))
     }
-    // Made with a name of its own and renamed.
-    try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+    do {
+      // Made with a name of its own and renamed.
+      try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      if mutation == .endsTheProcess { abort() }
+      throw failure(.commit, "The file could not be written (\(error)). Make room, then try again.")
+    }
   }
 
   private func failure(_ operation: StorageError.Operation, _ message: String) -> StorageError {

@@ -119,6 +119,8 @@ final class ReferenceWriteTransaction: ReferenceReadTransaction, WriteTransactio
   let before: [ReferenceEntry]
   private var changed: [ReferenceEntry]
   private var lastError: StorageError?
+  /// How many bytes of values were put.
+  private var byteCount = 0
 
   init(_ store: ReferenceStore, _ snapshot: [ReferenceEntry], _ info: StorageInfo, _ mutation: Mutation?) {
     before = snapshot
@@ -137,6 +139,7 @@ final class ReferenceWriteTransaction: ReferenceReadTransaction, WriteTransactio
       try state.checkKey(key, .put, limit: info.maximumKeyByteCount)
       try state.checkValue(value, limit: info.maximumValueByteCount)
     }
+    try checkRoom(for: value.byteCount)
     let entry = ReferenceEntry(key: [UInt8](copying: key), value: [UInt8](copying: value))
     let position = position(of: entry.key, in: changed)
     if position < changed.count, changed[position].key == entry.key {
@@ -156,6 +159,16 @@ final class ReferenceWriteTransaction: ReferenceReadTransaction, WriteTransactio
     let position = position(of: key, in: changed)
     if position < changed.count, changed[position].key == key { changed.remove(at: position) }
     if mutation == .dirtyRead { store.show(changed) }
+  }
+
+  /// Asks for room with every MiB, as an engine does that writes before the commit.
+  private func checkRoom(for count: Int) throws {
+    let before = byteCount >> 20
+    byteCount += count
+    if byteCount >> 20 == before { return }
+    do { try store.checkRoom(for: byteCount) } catch let error as StorageError {
+      throw mutation == .unnotedEngineError ? error : state.failed(error)
+    }
   }
 
   private func change(_ check: () throws -> Void) throws {

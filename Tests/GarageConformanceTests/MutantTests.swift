@@ -1,4 +1,5 @@
 import GarageConformance
+import GarageMemory
 import Testing
 
 @testable import ConformanceChild
@@ -26,4 +27,50 @@ import Testing
       #expect(isDeadlock == mutation.isDeadlock, "\(failure)")
     }
   }
+
+  /// The figures of the mutants are examples: any other is noticed, too.
+  @Test(arguments: figures)
+  func isRejectedAtAnyFigure(_ figure: Figure) throws {
+    let name = figure.check ?? figure.mutation.check
+    let check = try #require(Conformance.check(named: name))
+    for threshold in figure.thresholds {
+      let failure = #expect(
+        throws: ConformanceFailure.self, "\(check) let \(figure.mutation) pass at \(threshold)"
+      ) {
+        try check.run { place in
+          MutantStorage(MemoryStorage(named: place.name), breaking: figure.mutation, at: threshold)
+        }
+      }
+      #expect(failure?.seen.contains("a deadlock?") == false)
+    }
+  }
+
+  struct Figure: Sendable {
+    var mutation: Mutation
+    var thresholds: [Int]
+    /// Another check than the one that was made for the mutant.
+    var check: String?
+  }
+
+  static let figures = [
+    Figure(mutation: .pagesOf100, thresholds: [16, 17, 130, 1000, 4096, 9999]),
+    Figure(mutation: .pagesOf256, thresholds: [16, 33, 777, 5000, 10_000]),
+    Figure(mutation: .pagesOfMultiGets, thresholds: [16, 50, 1000, 10_000]),
+    Figure(mutation: .endlessMultiGet, thresholds: [1, 64, 100, 333, 512, 777, 1000, 1024, 4096]),
+    Figure(mutation: .endlessScan, thresholds: [1, 16, 50, 64, 128, 256, 500, 512, 1000, 4096]),
+    Figure(mutation: .endlessStop, thresholds: [3, 16, 50, 64, 100, 200, 256, 500, 512, 1000, 4096]),
+    Figure(mutation: .lostRemovalBeyond130, thresholds: [1, 20, 77, 444, 2500, 4800]),
+    Figure(
+      mutation: .lostRemovalBeyond130, thresholds: [100, 3000, 10_000, 33_333, 70_000],
+      check: "large/a-write-of-100000-changes"),
+    Figure(mutation: .removesFewOwnPuts, thresholds: [1, 20, 128, 555, 1024, 3000, 20_000]),
+    Figure(mutation: .removes10000Keys, thresholds: [1, 100, 256, 1500, 5000, 20_000, 39_000]),
+    Figure(mutation: .scanOf2000OwnPuts, thresholds: [1, 100, 512, 10_000, 40_000]),
+    Figure(mutation: .backwardFromTheLastCommit, thresholds: [1, 50, 1000, 20_000, 70_000]),
+    Figure(mutation: .keptFirstPutOf5000, thresholds: [1, 99, 1000, 2048, 20_000, 45_000]),
+    Figure(mutation: .keptFirstPutOf100KB, thresholds: [5000, 65_536, 1_000_000, 5_000_000]),
+    Figure(mutation: .lostPutBeyond30000, thresholds: [100, 1000, 10_000, 65_536]),
+    Figure(mutation: .scanOf65536Keys, thresholds: [1000, 32_768, 100_000, 131_072]),
+    Figure(mutation: .lostOverwriteOfTheSameLength, thresholds: [1024, 8000, 100_000, 500_000, 1_000_000]),
+  ]
 }

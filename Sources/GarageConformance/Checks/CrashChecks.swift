@@ -5,8 +5,8 @@ func addCrashChecks(to topic: inout CheckTopic) {
     let rule =
       "Where isDurable, whoever opens the store after its process was killed sees every commit, and nothing else."
     for (number, profile) in CrashProfile.all.enumerated() {
-      topic.add("\(profile.name)-transactions", rule) { fixture in
-        guard var report = try runCrashRounds(number, fixture) else { return }
+      topic.add("\(profile.name)-transactions", rule, where: .isDurable) { fixture in
+        var report = try runCrashRounds(number, fixture)
         report.check = "crash/\(profile.name)-transactions"
         fixture.options.onCrashReport?(report)
         let inside = report.killsInBody + report.killsInCommit
@@ -16,15 +16,16 @@ func addCrashChecks(to topic: inout CheckTopic) {
       }
     }
 
-    topic.add("inside-a-transaction", "What was not committed when the process was killed is not there.") {
+    topic.add(
+      "inside-a-transaction", "What was not committed when the process was killed is not there.",
+      where: .isDurable
+    ) {
       fixture in
       let place = fixture.newPlace()
-      guard try fixture.open(place).info.isDurable else { return }
-      fixture.closeAll()
       for round in 0..<3 {
         let child = try fixture.startChild(at: place)
-        try fixture.expectEqual(try child.ask("put key-\(round) x"), "ok", "the child's put")
-        try fixture.expectEqual(try child.ask("write-and-wait"), "inside", "the child's write")
+        try fixture.expectEqual(child.ask("put key-\(round) x"), "ok", "the child's put")
+        try fixture.expectEqual(child.ask("write-and-wait"), "inside", "the child's write")
         child.kill()
         let storage = try fixture.open(place)
         let expected = (0...round).map { "key-\($0)" }
@@ -33,23 +34,25 @@ func addCrashChecks(to topic: inout CheckTopic) {
       }
     }
 
-    topic.add("without-close", "A committed write survives the end of the process, close or not.") {
+    topic.add(
+      "without-close", "A committed write survives the end of the process, close or not.", where: .isDurable
+    ) {
       fixture in
       let place = fixture.newPlace()
-      guard try fixture.open(place).info.isDurable else { return }
-      fixture.closeAll()
       let child = try fixture.startChild(at: place)
       for round in 0..<5 {
-        try fixture.expectEqual(try child.ask("put key-\(round) x"), "ok", "the child's put")
+        try fixture.expectEqual(child.ask("put key-\(round) x"), "ok", "the child's put")
       }
-      try fixture.expectEqual(try child.ask("exit"), "ok", "the child's exit")
+      try fixture.expectEqual(child.ask("exit"), "ok", "the child's exit")
       child.kill()
       try fixture.expectEqual(try fixture.open(place).read { try $0.keys().count }, 5, "the number of keys")
     }
 
-    topic.add("while-opening", "A process killed while it makes or opens a store leaves one that opens.") {
+    topic.add(
+      "while-opening", "A process killed while it makes or opens a store leaves one that opens.",
+      where: .isDurable
+    ) {
       fixture in
-      guard try fixture.newStore().info.isDurable else { return }
       var random = fixture.random(7)
       var place = fixture.newPlace()
       for round in 0..<fixture.options.killCount {

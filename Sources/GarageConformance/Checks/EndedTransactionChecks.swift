@@ -9,12 +9,28 @@ private let reads: [(String, @Sendable (any ReadTransaction) throws -> Void)] = 
   ("multi-get", { _ = try $0.texts(["a"]) }),
   ("scan", { _ = try $0.keys() }),
   ("backward-scan", { _ = try $0.keys(in: .all, .backward) }),
+  // What would find nothing is an operation all the same.
+  ("multi-get-of-no-keys", { _ = try $0.texts([]) }),
+  ("scan-of-equal-bounds", { _ = try $0.keys(in: StorageKeyRange(from: bytes("a"), to: bytes("a"))) }),
+  ("scan-of-crossed-bounds", { _ = try $0.keys(in: StorageKeyRange(from: bytes("b"), to: bytes("a"))) }),
+  (
+    "backward-scan-of-crossed-bounds",
+    { _ = try $0.keys(in: StorageKeyRange(from: bytes("b"), to: bytes("a")), .backward) }
+  ),
+  ("scan-up-to-nothing", { _ = try $0.keys(in: StorageKeyRange(to: [])) }),
 ]
 
 private let changes: [(String, @Sendable (any WriteTransaction) throws -> Void)] = [
   ("put", { try $0.set("b", "2") }),
   ("remove", { try $0.delete("a") }),
   ("remove-all", { try $0.removeAll(in: .all) }),
+  ("put-of-the-same-value", { try $0.set("a", "1") }),
+  ("remove-of-a-missing-key", { try $0.delete("none") }),
+  ("remove-all-between-keys", { try $0.removeAll(in: StorageKeyRange(from: bytes("aa"), to: bytes("ab"))) }),
+  (
+    "remove-all-of-crossed-bounds",
+    { try $0.removeAll(in: StorageKeyRange(from: bytes("b"), to: bytes("a"))) }
+  ),
 ]
 
 func addEndedTransactionChecks(to topic: inout CheckTopic) {

@@ -20,7 +20,7 @@ func addHistoryChecks(to topic: inout CheckTopic) {
         let place = fixture.newPlace()
         var history = History(
           profile, random: fixture.random(UInt64(number) << 32), storage: try fixture.open(place),
-          reopen: { try reopen($0, at: place, fixture.open) },
+          reopen: { try reopen($0, at: place) { try fixture.open($0) } },
           compare: { seen, expected, step in
             fixture.atStep(step)
             try fixture.expectEqual(seen, expected, "what the store shows")

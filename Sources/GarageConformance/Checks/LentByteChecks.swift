@@ -135,6 +135,24 @@ private let changes: [(String, Change)] = [
   ("put", { try $0.set("a", "changed") }),
   ("remove", { try $0.delete("a") }),
   ("remove-all", { try $0.removeAll(in: .all) }),
+  // What would leave everything as it is, is a change all the same.
+  ("put-of-the-same-value", { try $0.set("a", "1") }),
+  ("put-of-the-lent-value", { try $0.set("b", "2") }),
+  ("remove-of-a-missing-key", { try $0.delete("none") }),
+  ("remove-all-between-keys", { try $0.removeAll(in: StorageKeyRange(from: bytes("aa"), to: bytes("ab"))) }),
+  ("remove-all-of-equal-bounds", { try $0.removeAll(in: StorageKeyRange(from: bytes("a"), to: bytes("a"))) }),
+  (
+    "remove-all-of-crossed-bounds",
+    { try $0.removeAll(in: StorageKeyRange(from: bytes("b"), to: bytes("a"))) }
+  ),
+  ("remove-all-up-to-nothing", { try $0.removeAll(in: StorageKeyRange(to: [])) }),
+  (
+    "remove-all-between-long-bounds",
+    { transaction in
+      let long = [UInt8](repeating: 97, count: 5000)
+      try transaction.removeAll(in: StorageKeyRange(from: long, to: long + [1]))
+    }
+  ),
 ]
 
 private let lendings: [(String, Lending)] = [
@@ -147,9 +165,24 @@ private let lendings: [(String, Lending)] = [
     }
   ),
   (
+    "multi-get-of-nothing",
+    { transaction, body in
+      try transaction.withValues(for: [StorageKey(bytes("missing"))]) { _, _ in try body() }
+    }
+  ),
+  (
     "scan",
     { transaction, body in
       try transaction.scan(.all, .forward) { _, _ in
+        try body()
+        return .stop
+      }
+    }
+  ),
+  (
+    "backward-scan",
+    { transaction, body in
+      try transaction.scan(.all, .backward) { _, _ in
         try body()
         return .stop
       }
@@ -174,6 +207,21 @@ private func addMutationChecks(to topic: inout CheckTopic) {
         }
         try fixture.expectContents(of: storage, ["a": "1", "b": "2"])
       }
+    }
+  }
+
+  topic.add("ranges-without-keys-change-nothing", "removeAll of a range that holds no key changes nothing.") {
+    fixture in
+    let storage = try fixture.newStore(holding: ["a": "1", "b": "2"])
+    let long = [UInt8](repeating: 97, count: 5000)
+    let ranges = [
+      StorageKeyRange(to: []), StorageKeyRange(to: [0]), StorageKeyRange(from: bytes("c"), to: bytes("b")),
+      StorageKeyRange(from: bytes("a"), to: bytes("a")), StorageKeyRange(from: bytes("aa"), to: bytes("ab")),
+      StorageKeyRange(from: long, to: long + [1]), .prefix(long),
+    ]
+    for range in ranges {
+      try storage.commit { try $0.removeAll(in: range) }
+      try fixture.expectContents(of: storage, ["a": "1", "b": "2"], "the store after removeAll of \(range)")
     }
   }
 

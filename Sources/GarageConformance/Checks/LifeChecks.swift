@@ -5,6 +5,7 @@ func addLifeChecks(to topic: inout CheckTopic) {
   addCloseChecks(to: &topic)
   addWaitingCloseChecks(to: &topic)
   addReopenChecks(to: &topic)
+  addOpeningChecks(to: &topic)
   addForkChecks(to: &topic)
 }
 
@@ -107,12 +108,11 @@ private func addWaitingCloseChecks(to topic: inout CheckTopic) {
 
 private func addReopenChecks(to topic: inout CheckTopic) {
   topic.add(
-    "a-durable-store-is-found-again", "Where isDurable, whoever opens the store sees what was committed."
+    "a-durable-store-is-found-again", "Where isDurable, whoever opens the store sees what was committed.",
+    where: .isDurable
   ) {
     fixture in
     let place = fixture.newPlace()
-    guard try fixture.open(place).info.isDurable else { return }
-    fixture.closeAll()
     for round in 0..<10 {
       let storage = try fixture.openUntracked(place)
       let expected = (0..<round).flatMap { ["key-\($0)", "large-\($0)"] }.sorted()
@@ -137,12 +137,12 @@ private func addReopenChecks(to topic: inout CheckTopic) {
   }
 
   topic.add(
-    "a-passing-store-is-whole-or-gone", "Where not isDurable, a store opened again is empty or complete."
+    "a-passing-store-is-whole-or-gone", "Where not isDurable, a store opened again is empty or complete.",
+    where: .isNotDurable
   ) {
     fixture in
     let place = fixture.newPlace()
     let storage = try fixture.open(place)
-    guard !storage.info.isDurable else { return }
     try storage.put(["a": "1", "b": "2"])
     try storage.close()
     let seen = try fixture.open(place).read { try $0.entries() }
@@ -191,10 +191,10 @@ private func addForkChecks(to topic: inout CheckTopic) {
         let child = try fixture.startChild(at: fixture.newPlace())
         for round in 0..<3 {
           try fixture.expectEqual(
-            try child.ask("fork"), refused, "the calls refused (1 read, 2 write, 4 close)")
+            child.ask("fork"), refused, "the calls refused (1 read, 2 write, 4 close)")
           try fixture.expectEqual(
-            try child.ask("put a \(round)"), "ok", "a put in the parent, after the fork")
-          try fixture.expectEqual(try child.ask("get a"), "\(round)", "a get in the parent, after the fork")
+            child.ask("put a \(round)"), "ok", "a put in the parent, after the fork")
+          try fixture.expectEqual(child.ask("get a"), "\(round)", "a get in the parent, after the fork")
         }
       }
     #endif

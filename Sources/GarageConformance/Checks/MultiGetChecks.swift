@@ -1,6 +1,11 @@
 internal import GarageDriver
 
 func addMultiGetChecks(to topic: inout CheckTopic) {
+  addMultiGetVisitChecks(to: &topic)
+  addMultiGetEndChecks(to: &topic)
+}
+
+private func addMultiGetVisitChecks(to topic: inout CheckTopic) {
   let rule = "Lends the value of each key, in the order of the keys, with the key's position."
   /// Adds a check that `withValues` for these keys visits `expected`, in read and in write.
   func add(_ name: String, _ keys: [String], _ expected: [String]) {
@@ -65,7 +70,7 @@ func addMultiGetChecks(to topic: inout CheckTopic) {
       try transaction.withValues(for: (0...3).map { StorageKey([UInt8($0)]) }) { position, value in
         let expected = position < counts.count ? pattern(counts[position]) : nil
         let seen = owned(value)
-        try fixture.expect(seen == expected, "value \(position)", seen: "\(seen?.count ?? -1) bytes")
+        try fixture.expect(seen == expected, "value \(position)", seen: byteCount(seen))
       }
     }
   }

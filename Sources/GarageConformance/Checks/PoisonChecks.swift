@@ -52,7 +52,7 @@ private func addFailingOperationChecks(to topic: inout CheckTopic) {
     }
   }
 
-  topic.add("by-too-large-a-value", rule) { fixture in
+  topic.add("by-too-large-a-value", rule, where: .limitsValues) { fixture in
     let storage = try fixture.newStore(holding: ["a": "1"])
     try withOversizedValue(for: storage) { value in
       try fixture.expectError(.valueTooLarge, from: "a write whose body swallowed a failed put") {

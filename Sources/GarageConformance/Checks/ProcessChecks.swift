@@ -16,9 +16,9 @@ func addProcessChecks(to topic: inout CheckTopic) {
       -> ChildProcess
     {
       let child = try launchChild(at: place)
-      let answer = child.receive()
+      let answer = child.answer()
       if answer != "ready" {
-        throw failure("a second process to open the store", answer ?? "its end", file: file, line: line)
+        throw failure("a second process to open the store", answer, file: file, line: line)
       }
       return child
     }
@@ -37,11 +37,12 @@ func addProcessChecks(to topic: inout CheckTopic) {
       return child
     }
 
-    /// A new store that is shared across processes, or nil where the driver says that it shares none.
-    fileprivate func newSharedStore() throws -> (any StorageDriver, ConformancePlace)? {
+    /// A new store, and where another process finds it.
+    fileprivate func newSharedStore(file: StaticString = #fileID, line: UInt = #line) throws
+      -> (any StorageDriver, ConformancePlace)
+    {
       let place = newPlace()
-      let storage = try open(place)
-      return storage.info.isSharedAcrossProcesses ? (storage, place) : nil
+      return (try open(place, file: file, line: line), place)
     }
   }
 
@@ -49,114 +50,124 @@ func addProcessChecks(to topic: inout CheckTopic) {
     "Every later transaction, also in other processes that the store is shared with, sees a commit."
 
   private func addVisibilityChecks(to topic: inout CheckTopic) {
-    topic.add("its-commits-are-seen-here", rule) { fixture in
-      guard let (storage, place) = try fixture.newSharedStore() else { return }
+    topic.add("its-commits-are-seen-here", rule, where: .isShared) { fixture in
+      let (storage, place) = try fixture.newSharedStore()
       try storage.put(["a": "1"])
       try fixture.expectEqual(try storage.text("a"), "1", "the value before")
       let child = try fixture.startChild(at: place)
       for round in 0..<20 {
-        try fixture.expectEqual(try child.ask("put a \(round)"), "ok", "the child's put")
+        try fixture.expectEqual(child.ask("put a \(round)"), "ok", "the child's put")
         try fixture.expectEqual(try storage.text("a"), "\(round)", "a get in this process")
-        try fixture.expectEqual(try child.ask("put key-\(round) x"), "ok", "the child's put")
+        try fixture.expectEqual(child.ask("put key-\(round) x"), "ok", "the child's put")
         let count = try storage.commit { try $0.keys().count }
         try fixture.expectEqual(count, round + 2, "the number of keys that a write in this process sees")
       }
     }
 
-    topic.add("our-commits-are-seen-there", rule) { fixture in
-      guard let (storage, place) = try fixture.newSharedStore() else { return }
+    topic.add("our-commits-are-seen-there", rule, where: .isShared) { fixture in
+      let (storage, place) = try fixture.newSharedStore()
       let child = try fixture.startChild(at: place)
       for round in 0..<20 {
         try storage.put(["a": "\(round)", "key-\(round)": "x"])
-        try fixture.expectEqual(try child.ask("get a"), "\(round)", "a get in the child")
-        try fixture.expectEqual(try child.ask("count"), "\(round + 2)", "the number of keys in the child")
+        try fixture.expectEqual(child.ask("get a"), "\(round)", "a get in the child")
+        try fixture.expectEqual(child.ask("count"), "\(round + 2)", "the number of keys in the child")
       }
     }
 
-    topic.add("snapshots-hold-across-processes", "A reader sees one committed state, whoever commits.") {
-      fixture in
-      guard let (storage, place) = try fixture.newSharedStore() else { return }
-      // A driver whose readers hold up writers would have them wait for each other here.
-      guard storage.info.readsDuringWrite else { return }
+    // A driver whose readers hold up writers would have them wait for each other here.
+    topic.add(
+      "snapshots-hold-across-processes", "A reader sees one committed state, whoever commits.",
+      where: .isShared && .readsDuringWrite
+    ) { fixture in
+      let (storage, place) = try fixture.newSharedStore()
       try storage.put(["a": "old"])
       let child = try fixture.startChild(at: place)
       try storage.read { transaction in
-        try fixture.expectEqual(try child.ask("put a new"), "ok", "the child's put")
+        try fixture.expectEqual(child.ask("put a new"), "ok", "the child's put")
         try fixture.expectEqual(try transaction.text("a"), "old", "the first get of an earlier reader here")
       }
-      try fixture.expectEqual(try child.ask("read-and-wait a"), "inside", "the child's read")
+      try fixture.expectEqual(child.ask("read-and-wait a"), "inside", "the child's read")
       try storage.put(["a": "newer"])
-      try fixture.expectEqual(try child.ask("go on"), "new", "the first get of an earlier reader there")
-      try fixture.expectEqual(try child.ask("get a"), "newer", "the child's next get")
+      try fixture.expectEqual(child.ask("go on"), "new", "the first get of an earlier reader there")
+      try fixture.expectEqual(child.ask("get a"), "newer", "the child's next get")
     }
 
-    topic.add("nothing-is-seen-before-commit", "A reader sees committed states, whoever writes.") { fixture in
-      guard let (storage, place) = try fixture.newSharedStore() else { return }
+    topic.add(
+      "nothing-is-seen-before-commit", "A reader sees committed states, whoever writes.", where: .isShared
+    ) {
+      fixture in
+      let (storage, place) = try fixture.newSharedStore()
       try storage.put(["a": "1"])
       let child = try fixture.startChild(at: place)
       for ending in ["commit", "roll back"] {
         let before = try storage.read { try $0.keys().count }
-        try fixture.expectEqual(try child.ask("write-and-wait"), "inside", "the child's write")
+        try fixture.expectEqual(child.ask("write-and-wait"), "inside", "the child's write")
         if storage.info.readsDuringWrite {
           let count = try storage.read { try $0.keys().count }
           try fixture.expectEqual(count, before, "the number of keys while the child writes")
         }
-        _ = try child.ask(ending)
+        _ = child.ask(ending)
         try fixture.expectEqual(
           try storage.read { try $0.keys().count }, 101, "the number of keys after \(ending)")
       }
     }
 
-    topic.add("a-store-that-grew-elsewhere", rule) { fixture in
-      guard let (storage, place) = try fixture.newSharedStore() else { return }
+    topic.add("a-store-that-grew-elsewhere", rule, where: .isShared) { fixture in
+      let (storage, place) = try fixture.newSharedStore()
       try storage.put(["a": "1"])
       let child = try fixture.startChild(at: place)
-      try fixture.expectEqual(try child.ask("grow 40"), "ok", "forty values of 1 MiB from the child")
+      try fixture.expectEqual(child.ask("grow 40"), "ok", "forty values of 1 MiB from the child")
       let expected = pattern(1 << 20)
       for number in [0, 20, 39] {
         let value = try storage.read { try $0.value(for: StorageKey(bytes("grown-\(digits(number))"))) }
         try fixture.expect(
-          value == expected, "value \(number) of the child", seen: "\(value?.count ?? -1) bytes")
+          value == expected, "value \(number) of the child", seen: byteCount(value))
       }
       try storage.put(["b": "2"])
-      try fixture.expectEqual(try child.ask("get b"), "2", "a get in the child")
+      try fixture.expectEqual(child.ask("get b"), "2", "a get in the child")
     }
   }
 
   private func addConcurrentProcessChecks(to topic: inout CheckTopic) {
     for processCount in 2...4 {
-      topic.add("\(processCount)-processes-count", "write runs its body as the store's only writer.") {
-        fixture in
-        guard let (storage, place) = try fixture.newSharedStore() else { return }
+      topic.add(
+        "\(processCount)-processes-count", "write runs its body as the store's only writer.",
+        where: .isShared
+      ) { fixture in
+        let (storage, place) = try fixture.newSharedStore()
         let children = try (1..<processCount).map { _ in try fixture.startChild(at: place) }
-        for child in children { try child.send("increment counter 50") }
+        for child in children { try? child.send("increment counter 50") }
         for _ in 0..<50 { try increment("counter", in: storage) }
-        for child in children { try fixture.expectEqual(child.receive(), "ok", "the child's increments") }
+        for child in children { try fixture.expectEqual(child.answer(), "ok", "the child's increments") }
         try fixture.expectEqual(try storage.text("counter"), "\(50 * processCount)", "the counter")
       }
     }
   }
 
   private func addKilledProcessChecks(to topic: inout CheckTopic) {
-    topic.add("a-killed-writer-blocks-nobody", "A transaction ends with its process, and leaves no trace.") {
+    topic.add(
+      "a-killed-writer-blocks-nobody", "A transaction ends with its process, and leaves no trace.",
+      where: .isShared
+    ) {
       fixture in
-      guard let (storage, place) = try fixture.newSharedStore() else { return }
+      let (storage, place) = try fixture.newSharedStore()
       try storage.put(["a": "1"])
       for round in 0..<3 {
         let child = try fixture.startChild(at: place)
-        try fixture.expectEqual(try child.ask("write-and-wait"), "inside", "the child's write")
+        try fixture.expectEqual(child.ask("write-and-wait"), "inside", "the child's write")
         child.kill()
         try storage.put(["a": "\(round)"])
         try fixture.expectContents(of: storage, ["a": "\(round)"])
       }
     }
 
-    topic.add("a-killed-reader-blocks-nobody", "A transaction ends with its process.") { fixture in
-      guard let (storage, place) = try fixture.newSharedStore() else { return }
+    topic.add("a-killed-reader-blocks-nobody", "A transaction ends with its process.", where: .isShared) {
+      fixture in
+      let (storage, place) = try fixture.newSharedStore()
       try storage.put(["a": "1"])
       for round in 0..<3 {
         let child = try fixture.startChild(at: place)
-        try fixture.expectEqual(try child.ask("read-and-wait a"), "inside", "the child's read")
+        try fixture.expectEqual(child.ask("read-and-wait a"), "inside", "the child's read")
         child.kill()
         for number in 0..<20 { try storage.put(["a": "\(round) \(number)"]) }
       }
@@ -169,17 +180,14 @@ func addProcessChecks(to topic: inout CheckTopic) {
       "unshared-stores-are-guarded",
       """
       Where not isSharedAcrossProcesses, a second process is refused or has a store of its own.
-      """
+      """,
+      where: .isGuarded
     ) { fixture in
       let place = fixture.newPlace()
       let storage = try fixture.open(place)
-      // Without a second executable there is none to guard against, and only a store in memory needs none.
-      guard !storage.info.isSharedAcrossProcesses,
-        storage.info.isDurable || fixture.options.childExecutable != nil
-      else { return }
       try storage.put(["a": "1"])
       let child = try fixture.launchChild(at: place)
-      if child.receive() == "ready" { _ = try? child.ask("put a 2") }
+      if child.receive() == "ready" { _ = child.ask("put a 2") }
       try fixture.expectContents(of: storage, ["a": "1"], "the store of the first process")
       try storage.put(["b": "2"])
       try fixture.expectContents(of: storage, ["a": "1", "b": "2"], "the store of the first process")

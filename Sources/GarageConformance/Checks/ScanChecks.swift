@@ -4,6 +4,7 @@ func addScanChecks(to topic: inout CheckTopic) {
   addDirectionChecks(to: &topic)
   addBoundChecks(to: &topic)
   addStopChecks(to: &topic)
+  addScanEndChecks(to: &topic)
 }
 
 private let letters: KeyValuePairs = ["a": "1", "b": "2", "c": "3", "d": "4", "e": "5"]

@@ -8,6 +8,7 @@ func addSnapshotChecks(to topic: inout CheckTopic) {
   addOneThreadChecks(to: &topic)
   addManySnapshotChecks(to: &topic)
   addTwoThreadChecks(to: &topic)
+  addLongSnapshotChecks(to: &topic)
 }
 
 private func addOneThreadChecks(to topic: inout CheckTopic) {
@@ -166,10 +167,12 @@ private func addTwoThreadChecks(to topic: inout CheckTopic) {
     try fixture.expectContents(of: storage, ["a": "new", "b": "new"])
   }
 
-  topic.add("readers-pass-the-writer", "Where readsDuringWrite, readers do not wait for the writer.") {
+  topic.add(
+    "readers-pass-the-writer", "Where readsDuringWrite, readers do not wait for the writer.",
+    where: .readsDuringWrite
+  ) {
     fixture in
     let storage = try fixture.newStore(holding: ["a": "old"])
-    guard storage.info.readsDuringWrite else { return }
     try storage.commit { transaction in
       try transaction.set("a", "new")
       // This thread waits for the readers, so a reader that waited for this write would never end.
@@ -181,10 +184,12 @@ private func addTwoThreadChecks(to topic: inout CheckTopic) {
     try fixture.expectContents(of: storage, ["a": "new", "b": "new"])
   }
 
-  topic.add("the-writer-passes-readers", "Where readsDuringWrite, readers do not block the writer.") {
+  topic.add(
+    "the-writer-passes-readers", "Where readsDuringWrite, readers do not block the writer.",
+    where: .readsDuringWrite
+  ) {
     fixture in
     let storage = try fixture.newStore(holding: ["a": "old"])
-    guard storage.info.readsDuringWrite else { return }
     let ready = [Signal(), Signal()]
     let written = Signal()
     let readers = (0..<2).map { number in
@@ -204,11 +209,12 @@ private func addTwoThreadChecks(to topic: inout CheckTopic) {
   }
 
   topic.add(
-    "waiting-readers-see-a-commit", "Where not readsDuringWrite, a reader that waited sees a committed state."
+    "waiting-readers-see-a-commit",
+    "Where not readsDuringWrite, a reader that waited sees a committed state.",
+    where: .readersWait
   ) {
     fixture in
     let storage = try fixture.newStore(holding: ["a": "old"])
-    guard !storage.info.readsDuringWrite else { return }
     let begun = Signal()
     let reader = try storage.commit { transaction in
       try transaction.set("a", "new")

@@ -56,7 +56,7 @@ private func addSmallValueChecks(to topic: inout CheckTopic) {
       for count in counts {
         let seen = try transaction.value(for: StorageKey(bytes(digits(count, 6))))
         try fixture.expect(
-          seen == pattern(count), "a value of \(count) bytes", seen: "\(seen?.count ?? -1) bytes")
+          seen == pattern(count), "a value of \(count) bytes", seen: byteCount(seen))
       }
       var seen: [Int] = []
       try transaction.scan(.all, .forward) { _, value in
@@ -74,10 +74,50 @@ private func addSmallValueChecks(to topic: inout CheckTopic) {
       try storage.commit { try $0.put(pattern(count), for: StorageKey(bytes("b"))) }
       let seen = try storage.read { try $0.value(for: StorageKey(bytes("b"))) }
       try fixture.expect(
-        seen == pattern(count), "a value of \(count) bytes", seen: "\(seen?.count ?? -1) bytes")
+        seen == pattern(count), "a value of \(count) bytes", seen: byteCount(seen))
     }
     try fixture.expectEqual(try storage.text("a"), "before", "the neighbour before")
     try fixture.expectEqual(try storage.text("c"), "after", "the neighbour behind")
+  }
+
+  topic.add(
+    "an-overwrite-of-the-same-length", "A put stores its value in place of what was there, bit by bit."
+  ) {
+    fixture in
+    let storage = try fixture.newStore()
+    let counts = geometric(to: 1 << 20, percent: 33)
+    var values = counts.enumerated().map { Array(Bulk.slice($0.offset, $0.element)) }
+    var random = fixture.random()
+    func putAll(_ transaction: any WriteTransaction) throws {
+      for (number, value) in values.enumerated() {
+        try transaction.put(value, for: StorageKey([UInt8(number)]))
+      }
+    }
+    func expectAll(_ transaction: any ReadTransaction, _ what: String) throws {
+      for (number, value) in values.enumerated() {
+        try transaction.withValue(for: StorageKey([UInt8(number)])) { seen in
+          try fixture.expect(
+            isEqual(seen, value), "the value of \(value.count) bytes that was put last, \(what)",
+            seen: "another one of \(byteCount(seen))")
+        }
+      }
+    }
+    try storage.commit(putAll)
+    // One bit, at the end, in the middle, somewhere.
+    let places: [(String, (Int) -> Int)] = [
+      ("last", { $0 - 1 }), ("middle", { $0 / 2 }), ("first", { _ in 0 }), ("random", { random.below($0) }),
+    ]
+    for (name, place) in places {
+      for index in values.indices { values[index][place(values[index].count)] ^= 1 }
+      try storage.commit { transaction in
+        try putAll(transaction)
+        try expectAll(transaction, "in the write that changed its \(name) byte")
+        // Twice in one write.
+        for index in values.indices { values[index][values[index].count - 1] ^= 0x80 }
+        try putAll(transaction)
+      }
+      try storage.read { try expectAll($0, "after its \(name) byte was changed") }
+    }
   }
 
   topic.add("put-copies-its-bytes", "A put stores the bytes as they are when it is called.") { fixture in
@@ -109,7 +149,10 @@ private func addLargeValueChecks(to topic: inout CheckTopic) {
     try checkLargeValue(of: fixture.options.storesLargeValues ? count : 16 << 20, fixture)
   }
 
-  topic.add("put-rejects-too-large-ones", "A value beyond maximumValueByteCount throws valueTooLarge.") {
+  topic.add(
+    "put-rejects-too-large-ones", "A value beyond maximumValueByteCount throws valueTooLarge.",
+    where: .limitsValues
+  ) {
     fixture in
     let storage = try fixture.newStore(holding: ["a": "1"])
     try withOversizedValue(for: storage) { value in
@@ -124,11 +167,10 @@ private func addLargeValueChecks(to topic: inout CheckTopic) {
   }
 }
 
-/// Lends one byte more than `storage` takes, or returns without a call where no memory could hold that.
+/// Lends one byte more than `storage` takes, which has to be less than the address space holds.
 ///
 /// The bytes are mapped, but never read by a driver that keeps the rule, and so take no memory.
 func withOversizedValue(for storage: any StorageDriver, _ body: (RawSpan) throws -> Void) throws {
-  guard storage.info.maximumValueByteCount < 1 << 44 else { return }
   let count = storage.info.maximumValueByteCount + 1
   var flags = MAP_PRIVATE | MAP_ANON
   #if !canImport(Darwin)
@@ -192,6 +234,15 @@ private final class LargeValue {
       $0.count == bytes.count && memcmp($0.baseAddress!, bytes.baseAddress!, bytes.count) == 0
     }
   }
+}
+
+/// Whether lent bytes are these.
+private func isEqual(_ span: RawSpan?, _ bytes: [UInt8]) -> Bool {
+  guard let span, span.byteCount == bytes.count else { return false }
+  return bytes.isEmpty
+    || span.withUnsafeBytes { seen in
+      bytes.withUnsafeBytes { memcmp(seen.baseAddress!, $0.baseAddress!, $0.count) == 0 }
+    }
 }
 
 /// Bytes that depend on how many they are and where they stand.

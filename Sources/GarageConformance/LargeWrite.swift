@@ -1,0 +1,91 @@
+internal import GarageDriver
+
+/// A write of any number of changes, beside its model.
+///
+/// Most changes add numbers behind all others; the rest puts, overwrites and removes anywhere, own changes and
+/// committed ones, also what is not there.
+struct LargeWrite {
+  private(set) var numbers: Numbers
+  private var random: SeededRandom
+  /// The smallest number that was never put, nor is any behind it.
+  private var frontier: Int
+  private var changeCount = 0
+  /// The number that was put first.
+  private var first: Int?
+  /// The numbers that were changed last.
+  private var recent: [Int] = []
+
+  /// Changes to a store that holds `numbers`, all of them below `frontier`.
+  init(_ numbers: Numbers, frontier: Int, random: SeededRandom) {
+    self.numbers = numbers
+    self.frontier = frontier
+    self.random = random
+  }
+
+  /// Makes the next change.
+  mutating func change(_ transaction: any WriteTransaction) throws {
+    changeCount += 1
+    let number: Int
+    switch random.below(20) {
+    case 0..<11:
+      number = frontier
+      frontier += 1
+      try put(number, transaction)
+    case 11..<16:
+      number = random.below(frontier)
+      try put(number, transaction)
+    case 16..<18:
+      number = random.below(frontier)
+      try remove(number, transaction)
+    default:
+      number = max(0, frontier - 1 - random.below(40))
+      try remove(number, transaction)
+    }
+    if recent.count == 4 { recent.removeFirst() }
+    recent.append(number)
+  }
+
+  private mutating func put(_ number: Int, _ transaction: any WriteTransaction) throws {
+    let version = UInt32(changeCount + 1)
+    try transaction.put(number: number, version: version)
+    numbers[number] = version
+    if first == nil { first = number }
+  }
+
+  private mutating func remove(_ number: Int, _ transaction: any WriteTransaction) throws {
+    try transaction.remove(number: number)
+    numbers[number] = 0
+  }
+
+  /// Compares a few gets and short scans: what was changed first and last, both ends, and somewhere.
+  mutating func look(_ transaction: any ReadTransaction, _ fixture: Fixture) throws {
+    let what = "after \(changeCount) changes in one write"
+    let anywhere = (0..<6).map { _ in random.below(frontier) }
+    for number in recent + anywhere.prefix(2) + (first.map { [$0] } ?? []) {
+      try fixture.expectGet(number, of: numbers, in: transaction, what)
+    }
+    try fixture.expectMultiGet(recent + anywhere, of: numbers, in: transaction, what)
+    let limit = numbers.versions.count
+    for range in [0..<limit, anywhere[0]..<limit, 0..<(anywhere[1] + 1), recent[0]..<limit] {
+      for direction in ScanDirection.allCases {
+        try fixture.expectScan(direction, range, limit: 5, of: numbers, in: transaction, what)
+      }
+    }
+  }
+
+  /// Compares everything, against the direction of the last time.
+  mutating func lookAtAll(_ transaction: any ReadTransaction, _ fixture: Fixture) throws {
+    let what = "after \(changeCount) changes in one write"
+    try fixture.expectScan(
+      random.below(2) == 0 ? .forward : .backward, of: numbers, in: transaction, what)
+    let wanted = (0..<min(3000, changeCount)).map { _ in random.below(frontier) }
+    try fixture.expectMultiGet(wanted, of: numbers, in: transaction, what)
+  }
+}
+
+/// Whole numbers from 1 to `end`, each about `percent` per cent larger than the one before.
+func geometric(to end: Int, percent: Int) -> [Int] {
+  var numbers = [1]
+  while let last = numbers.last, last < end { numbers.append(min(end, last + max(1, last * percent / 100))) }
+  return numbers
+}

@@ -1,0 +1,182 @@
+internal import GarageDriver
+
+/// What a store should hold whose keys and values are numbers: a model for histories of a hundred thousand changes.
+///
+/// A key is its number in eight bytes, the most significant one first, so that keys stand in the order of numbers.
+/// A value is eight bytes, too: its number and the version of the change that put it there.
+struct Numbers {
+  /// The version of each number's value, 0 where the number is not there.
+  private(set) var versions: [UInt32]
+
+  /// A model without any number, for those below `limit`.
+  init(below limit: Int) { versions = [UInt32](repeating: 0, count: limit) }
+
+  subscript(number: Int) -> UInt32 {
+    get { versions[number] }
+    set { versions[number] = newValue }
+  }
+
+  /// Forgets all numbers in `range`.
+  mutating func removeAll(in range: Range<Int>) {
+    for number in range { versions[number] = 0 }
+  }
+
+  /// The number that a scan of `range` comes to at or behind `start`, or nil where there is none.
+  func next(at start: Int, in range: Range<Int>, _ direction: ScanDirection) -> Int? {
+    var number = start
+    while range.contains(number) {
+      if versions[number] != 0 { return number }
+      number += direction == .forward ? 1 : -1
+    }
+    return nil
+  }
+
+  /// The keys of the numbers in `range`; every key there is, where these are all numbers of the model.
+  func keys(_ range: Range<Int>) -> StorageKeyRange {
+    StorageKeyRange(
+      from: range.lowerBound == 0 ? [] : Self.key(range.lowerBound).bytes,
+      to: range.upperBound == versions.count ? nil : Self.key(range.upperBound).bytes)
+  }
+
+  static func key(_ number: Int) -> StorageKey {
+    withUnsafeBytes(of: UInt64(number).bigEndian) { StorageKey([UInt8]($0)) }
+  }
+
+  fileprivate static func value(_ number: Int, _ version: UInt32) -> UInt64 {
+    UInt64(version) << 32 | UInt64(number)
+  }
+}
+
+extension WriteTransaction {
+  /// Puts that version of a number.
+  func put(number: Int, version: UInt32) throws {
+    let (key, value) = (UInt64(number).bigEndian, Numbers.value(number, version))
+    try withUnsafeBytes(of: key) { key in
+      try withUnsafeBytes(of: value) { value in try put(value.bytes, for: key.bytes) }
+    }
+  }
+
+  /// Removes a number.
+  func remove(number: Int) throws {
+    let key = UInt64(number).bigEndian
+    try withUnsafeBytes(of: key) { key in try remove(key.bytes) }
+  }
+}
+
+extension Fixture {
+  /// A new store that holds every `step`th number below `limit`, in version 1, and its model.
+  func newStore(
+    ofNumbersBelow limit: Int, step: Int = 1, file: StaticString = #fileID, line: UInt = #line
+  ) throws -> (storage: any StorageDriver, numbers: Numbers) {
+    let storage = try newStore(file: file, line: line)
+    var numbers = Numbers(below: limit)
+    try storage.commit(file: file, line: line) { transaction in
+      for number in stride(from: 0, to: limit, by: step) {
+        try transaction.put(number: number, version: 1)
+        numbers[number] = 1
+      }
+    }
+    return (storage, numbers)
+  }
+
+  /// Expects a get of `number` to find what the model has.
+  func expectGet(
+    _ number: Int, of numbers: Numbers, in transaction: any ReadTransaction,
+    _ what: @autoclosure () -> String,
+    file: StaticString = #fileID, line: UInt = #line
+  ) throws {
+    let key = UInt64(number).bigEndian
+    let seen = try located(file, line) {
+      try withUnsafeBytes(of: key) { key in
+        try transaction.withValue(for: key.bytes) { value in self.number(in: value) }
+      }
+    }
+    let expected = numbers[number] == 0 ? nil : Numbers.value(number, numbers[number])
+    if seen == expected { return met(file: file, line: line) }
+    throw failure(
+      "a get of number \(number) to find \(words(expected)), \(what())", words(seen), file: file, line: line)
+  }
+
+  /// Expects a multi-get of these numbers to find what the model has, each in its place.
+  func expectMultiGet(
+    _ wanted: [Int], of numbers: Numbers, in transaction: any ReadTransaction,
+    _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+  ) throws {
+    var visitCount = 0
+    var difference: String?
+    try located(file, line) {
+      try transaction.withValues(for: wanted.map { Numbers.key($0) }) { position, value in
+        let seen = self.number(in: value)
+        let version = position < wanted.count ? numbers[wanted[position]] : 0
+        let expected = version == 0 ? nil : Numbers.value(wanted[position], version)
+        if difference == nil && (position != visitCount || seen != expected) {
+          difference = "\(words(seen)) for \(words(expected)) at visit \(visitCount), position \(position)"
+        }
+        visitCount += 1
+      }
+    }
+    try expect(
+      difference == nil && visitCount == wanted.count, "a multi-get of \(wanted.count) numbers, \(what())",
+      seen: difference ?? "\(visitCount) visits", file: file, line: line)
+  }
+
+  /// Expects a scan of the numbers in `range` to visit what the model has, up to `limit` of them.
+  func expectScan(
+    _ direction: ScanDirection, _ range: Range<Int>? = nil, limit: Int = .max, of numbers: Numbers,
+    in transaction: any ReadTransaction, _ what: @autoclosure () -> String, file: StaticString = #fileID,
+    line: UInt = #line, onVisit: (_ visitCount: Int, _ number: Int) throws -> Void = { _, _ in }
+  ) throws {
+    let range = range ?? 0..<numbers.versions.count
+    let step = direction == .forward ? 1 : -1
+    var position = direction == .forward ? range.lowerBound : range.upperBound - 1
+    var visitCount = 0
+    var difference: String?
+    try located(file, line) {
+      try transaction.scan(numbers.keys(range), direction) { key, value in
+        let expected = numbers.next(at: position, in: range, direction)
+        let seen =
+          key.byteCount == 8 ? key.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self).bigEndian } : nil
+        if let expected, seen == UInt64(expected),
+          number(in: value) == Numbers.value(expected, numbers[expected])
+        {
+          position = expected + step
+          visitCount += 1
+          try onVisit(visitCount, expected)
+          return visitCount < limit ? .continue : .stop
+        }
+        difference = """
+          number \(seen.map { "\($0)" } ?? text(key)) with \(words(number(in: value))) in place of \
+          \(expected.map { "number \($0) with \(words(Numbers.value($0, numbers[$0])))" } ?? "the end")
+          """
+        return .stop
+      }
+    }
+    if difference == nil, visitCount < limit, let missing = numbers.next(at: position, in: range, direction) {
+      difference = "the end in place of number \(missing)"
+    }
+    guard let difference else { return met(file: file, line: line) }
+    throw failure(
+      "a scan \(direction) to visit every number that is there, \(what())",
+      "\(difference), after \(visitCount) visits", file: file, line: line)
+  }
+
+  /// Expects both scans of all numbers to visit what the model has.
+  func expectScans(
+    of numbers: Numbers, in transaction: any ReadTransaction, _ what: @autoclosure () -> String,
+    file: StaticString = #fileID, line: UInt = #line
+  ) throws {
+    for direction in ScanDirection.allCases {
+      try expectScan(direction, of: numbers, in: transaction, what(), file: file, line: line)
+    }
+  }
+
+  private func number(in value: RawSpan?) -> UInt64? {
+    guard let value else { return nil }
+    return value.byteCount == 8 ? value.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) } : .max
+  }
+}
+
+private func words(_ value: UInt64?) -> String {
+  guard let value else { return "none" }
+  return value == .max ? "a value of another length" : "version \(value >> 32) of \(value & 0xFFFF_FFFF)"
+}
