@@ -65,7 +65,7 @@ for statement in 'try garage.park(Shaped())' 'try garage.park(Named())' 'try gar
   'let _: Named? = try garage.retrieve(Named.self, identifier: garage.identifier(for: Named()))' \
   'let _: Int? = Reference(Named.self, identifier: 1).id' \
   'let _: String? = Reference(Texted.self, identifier: "Sam").id' \
-  'let _: any StorageDriver.Type = (any StorageDriver).self as? any StorageDriver.Type ?? { fatalError() }()' \
+  'func open(_ driver: any StorageDriver) throws -> Garage { try Garage(driver) }' \
   'struct S: Codable { @Linked var texted: Texted?; @Linked var all: [Texted] }'; do
   compiles "$statement" || fail "does not compile: $statement"
 done
@@ -91,6 +91,9 @@ for statement in 'try garage.park(Uncodable())' 'try garage.park(Shapeless())' '
   'try garage.parkAll([Shapeless()])' 'try garage.delete(Shapeless())' \
   'func f<T: Codable>(_ value: T) throws { try garage.park(value) }'; do
   says 'Codable, and Identifiable or Hashable' "$statement"
+done
+for verb in retrieve contains delete; do
+  says "type of the object's id" "_ = try garage.$verb(Named.self, identifier: [1])"
 done
 says 'unwrap it first' 'let texted: Texted? = nil; try garage.park(texted)'
 for statement in 'final class C: Codable { @Linked var texted: Texted; init(_ texted: Texted) { self.texted = texted } }' \

@@ -69,6 +69,28 @@ extension GarageWriting {
   }
 }
 
+// MARK: - What is no identifier
+
+// Declared for what the compiler says: without these it would ask for a mapped class.
+extension GarageReading {
+  /// Not available: the identifier is no `id` of the type.
+  @available(*, unavailable, message: "the identifier has to be of the type of the object's id")
+  @_disfavoredOverload
+  public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: some Any) throws -> T? { nil }
+
+  /// Not available: the identifier is no `id` of the type.
+  @available(*, unavailable, message: "the identifier has to be of the type of the object's id")
+  @_disfavoredOverload
+  public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: some Any) throws -> Bool { false }
+}
+
+extension GarageWriting {
+  /// Not available: the identifier is no `id` of the type.
+  @available(*, unavailable, message: "the identifier has to be of the type of the object's id")
+  @_disfavoredOverload
+  public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: some Any) throws {}
+}
+
 extension ReadAccess {
   /// The identifier of an `id` of the type's own kind.
   func identifier<T: Codable & Identifiable>(of type: T.Type, _ id: T.ID) throws -> Identifier {

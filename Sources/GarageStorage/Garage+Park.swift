@@ -10,8 +10,12 @@ extension GarageWriting {
   ///
   /// The whole graph is written at once: an error, wherever in the graph, leaves the store as it was.
   ///
-  /// - Throws: ``GarageError/unsupportedIDConformance(_:)``, ``GarageError/nestedWrite`` inside a closure of
-  ///   `write`, `EncodingError` and other errors of `encode(to:)`, ``GarageError/storage(_:)``.
+  /// What would be less when it is read back is refused: an object that could not be found under its `id`, and
+  /// elements of a set, or keys of a dictionary, that would be one.
+  ///
+  /// - Throws: ``GarageError/unsupportedIDConformance(_:)``,
+  ///   ``GarageError/unretrievableObject(type:identifier:reason:)``, ``GarageError/nestedWrite`` inside a closure
+  ///   of `write`, `EncodingError` and other errors of `encode(to:)`, ``GarageError/storage(_:)``.
   public func park<T: Codable & Identifiable>(_ object: T) throws {
     try parkGraph(of: object)
   }
@@ -118,7 +122,7 @@ extension GarageWriting {
   @available(
     *, unavailable,
     message:
-      "values to be parked are Codable, and Identifiable or Hashable: conform their type to these, or park an object that holds them"
+      "values to be parked are Codable, and Identifiable or Hashable: conform their type to these, or park an object that holds them; parkAll(any:) takes values of several types"
   )
   @_disfavoredOverload
   public func parkAll<S: Sequence>(_ objects: S) throws {}

@@ -44,7 +44,7 @@ func objects(_ garage: Garage) throws {
   var names: [String] = []
   try garage.forEach(Person.self) { names.append($0.id) }
   try expect(names == ["Ann", "Eve", "Nick", "Sam", "Tom"], "in order")
-  try expect(try garage.migrateAll(Note.self).failures.isEmpty, "nothing fails to migrate")
+  try expect(try garage.migrateAll(Note.self).failed.isEmpty, "nothing fails to migrate")
   try garage.delete(nick)
   try garage.delete(Person.self, identifier: "Eve")
   try garage.deleteAll(Address.self)
