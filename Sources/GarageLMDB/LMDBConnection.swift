@@ -30,6 +30,8 @@ final class LMDBConnection: @unchecked Sendable {
   let isReadOnly: Bool
 
   private let env: OpaquePointer
+  /// LMDB's descriptor of `data.mdb`; -1 where it does not tell.
+  private let dataFile: Int32
   /// The read transaction that was given back last: the address of an ``LMDBReadTransaction`` that is owned
   /// here, or one of the two below. Most reads get by with two exchanges of this word and take no lock: it rests
   /// without leaving the lifetime that it entered.
@@ -62,6 +64,8 @@ final class LMDBConnection: @unchecked Sendable {
 
   init(_ environment: OpenedEnvironment, path: String) {
     env = environment.env
+    var descriptor: mdb_filehandle_t = -1
+    dataFile = mdb_env_get_fd(environment.env, &descriptor) == MDB_SUCCESS ? descriptor : -1
     dbi = environment.dbi
     isReadOnly = environment.isReadOnly
     maximumKeyByteCount = Int(mdb_env_get_maxkeysize(env))
@@ -241,6 +245,11 @@ final class LMDBConnection: @unchecked Sendable {
 
   /// Commits, or throws, having rolled back.
   func commit(_ transaction: LMDBWriteTransaction) throws {
+    // A commit to a file that has no name any more would be lost without a word.
+    if isDeleted {
+      rollBack(transaction)
+      throw deletedError(path, during: .commit)
+    }
     let code = mdb_txn_commit(transaction.txn)
     if code != MDB_SUCCESS { throw error(code, during: .commit) }
     let count = commitCount.wrappingAdd(1, ordering: .relaxed).newValue
@@ -317,6 +326,12 @@ final class LMDBConnection: @unchecked Sendable {
   private func clearDeadReaders() -> Int {
     var count: Int32 = 0
     return mdb_reader_check(env, &count) == MDB_SUCCESS ? Int(count) : 0
+  }
+
+  /// Whether the data file was deleted, or replaced, while it was open. One that was moved with its folder is not.
+  private var isDeleted: Bool {
+    var status = stat()
+    return dataFile >= 0 && fstat(dataFile, &status) == 0 && status.st_nlink == 0
   }
 
   private var isDiskFull: Bool {

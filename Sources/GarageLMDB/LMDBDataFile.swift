@@ -51,6 +51,9 @@ struct LMDBDataFile {
     if status.st_size == 0 { return .empty }
     if !Self.isLayoutKnown { return .whole }
 
+    if status.st_size < 152, Page(file, at: 0, count: Int(status.st_size))?.isBeginningOfMeta == true {
+      throw cutError(status.st_size, needed: 2 * Int(getpagesize()))
+    }
     guard let page = Page(file, at: 0, count: 152), page.flags & Self.metaFlag != 0, page.magic == Self.magic
     else { throw notAStorage(folder, "its data.mdb is no LMDB file", code: MDB_INVALID) }
     if page.version != Self.version {
@@ -215,6 +218,18 @@ private struct Page {
   var version: UInt32 { load(20, as: UInt32.self) }
   var pageByteCount: UInt32 { load(40, as: UInt32.self) }
   var transaction: UInt64 { load(144, as: UInt64.self) }
+
+  /// Whether these bytes, and there may be few, are those that a store's first page begins with: its number, which is
+  /// zero, its flags, and the magic number.
+  var isBeginningOfMeta: Bool {
+    var expected = [UInt8](repeating: 0, count: 16)
+    expected[10] = 0x08
+    expected += [0xDE, 0xC0, 0xEF, 0xBE]
+    // What stands at 12 and 14 has no meaning there.
+    return bytes.indices.allSatisfy { index in
+      index >= expected.count || (12..<16).contains(index) || bytes[index] == expected[index]
+    }
+  }
 
   func database(at offset: Int, mayHoldDatabases: Bool = true) -> Database {
     Database(

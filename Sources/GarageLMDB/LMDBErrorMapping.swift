@@ -106,6 +106,16 @@ func notAStorage(_ path: String, _ what: String, code: Int32? = nil) -> StorageE
     message: "\(path) is no store of this library: \(what). Nothing was changed. Choose another folder.")
 }
 
+/// The error for a commit to a data file that is in no folder any more.
+func deletedError(_ path: String, during operation: StorageError.Operation) -> StorageError {
+  StorageError(
+    .notFound, during: operation, driver: driverName,
+    message: """
+      \(path): The store was deleted or replaced while it was open; the transaction was rolled back. \
+      Close the storage and open it again.
+      """)
+}
+
 /// The error for a transaction that meets a map that another process made grow, on a thread that cannot wait
 /// until the map may be replaced, because an outer transaction of its own uses it.
 func mapGrownError(_ path: String, during operation: StorageError.Operation) -> StorageError {

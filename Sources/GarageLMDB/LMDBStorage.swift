@@ -108,8 +108,8 @@ public final class LMDBStorage: StorageDriver, Sendable {
 
   /// Runs `body` as the only writer of all threads and processes, then commits or rolls back as it says.
   ///
-  /// - Throws: what `body` throws; `storageFull`, and then nothing of the transaction is kept; `conflict` as
-  ///   for ``read(_:)``.
+  /// - Throws: what `body` throws; `storageFull`, and then nothing of the transaction is kept; `notFound` where the
+  ///   folder or its `data.mdb` was deleted or replaced while it was open; `conflict` as for ``read(_:)``.
   @_specialize(where R == Bool)
   public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     if options.isReadOnly { throw readOnlyError() }

@@ -15,6 +15,8 @@ final class SQLiteConnection: @unchecked Sendable {
 
   let path: String
   let handle: OpaquePointer
+  /// Whether it made the store.
+  var madeStore = false
   /// Whether the engine failed in a way that makes it unwise to use this connection again.
   private(set) var isSuspect = false
   /// Statements at rest, by query. One is taken for as long as its row is lent, so that what is read
@@ -125,6 +127,24 @@ final class SQLiteConnection: @unchecked Sendable {
   }
 
   // MARK: State
+
+  /// Whether the file begins as an SQLite database does, and ends within the first 512 bytes, of which every database
+  /// has more.
+  ///
+  /// Read through SQLite's own handle: closing a descriptor of ours would drop the locks of other connections.
+  func isCutShort() -> Bool {
+    var pointer: UnsafeMutablePointer<sqlite3_file>?
+    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK, let file = pointer,
+      let methods = file.pointee.pMethods
+    else { return false }
+    var count: Int64 = 0
+    guard methods.pointee.xFileSize?(file, &count) == SQLITE_OK, count < 512 else { return false }
+    let magic = Array("SQLite format 3\0".utf8)
+    // SQLite says 0 of a file of one byte; one of none is not looked at.
+    let known = min(max(1, Int(count)), magic.count)
+    var bytes = [UInt8](repeating: 0, count: known)
+    return methods.pointee.xRead?(file, &bytes, Int32(known), 0) == SQLITE_OK && bytes[...] == magic[..<known]
+  }
 
   /// The error for a failed call on this connection.
   func failure(_ code: Int32, _ operation: StorageError.Operation) -> StorageError {

@@ -145,7 +145,10 @@ package struct SQLiteFailure {
   private var denied: (StorageError.Kind, isRetryable: Bool, advice: String) {
     (
       .permissionDenied, false,
-      "The file and its folder must be readable and writable. Change their permissions, or open read-only."
+      """
+      The file and its folder must be readable and writable. Change their permissions, or open with isReadOnly, or \
+      with isImmutable where the folder cannot be written and nobody changes the file.
+      """
     )
   }
 

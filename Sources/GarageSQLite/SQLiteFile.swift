@@ -89,7 +89,11 @@ struct SQLiteFile: Sendable {
       // SQLite opens what it may not write for reading, and fails later.
       if sqlite3_db_readonly(connection.handle, "main") == 1 {
         throw Self.error(
-          .permissionDenied, path, "The file cannot be written. Change that, or open it read-only.")
+          .permissionDenied, path,
+          """
+          The file cannot be written. Change that, or open it with isReadOnly, or with isImmutable where its folder \
+          cannot be written and nobody changes the file.
+          """)
       }
       try setUp(connection, cacheByteCount: options.cacheByteCount)
       try checkFormat(connection, orMake: true)
@@ -114,8 +118,20 @@ struct SQLiteFile: Sendable {
       return connection
     } catch {
       connection.close()
-      throw error
+      throw isImmutable ? error : companionError(error)
     }
+  }
+
+  /// The error for a reader: the file itself could be read when it was looked at, so that what is refused is to make
+  /// or to write the files beside it.
+  private func companionError(_ error: any Error) -> any Error {
+    guard var denied = error as? StorageError, denied.kind == .permissionDenied else { return error }
+    denied.message = """
+      \(path): To read a store, SQLite needs the files \(path)-wal and -shm beside it, and may not make or use them \
+      in this folder. Let the folder be written to, or, where nobody changes the file, as in an app's bundle, open \
+      it with isImmutable.
+      """
+    return denied
   }
 
   private func connect(_ name: String, _ flags: Int32) throws -> SQLiteConnection {
@@ -186,6 +202,9 @@ struct SQLiteFile: Sendable {
       throw error
     } catch { return }
     defer { connection.close() }
+    if connection.isCutShort() {
+      throw Self.error(.corrupt, path, "The file is damaged: it was cut off. Restore a backup.")
+    }
     do {
       let applicationID = try connection.integer("PRAGMA application_id")
       try checkFormat(applicationID, try connection.integer("PRAGMA user_version"))
@@ -234,6 +253,7 @@ struct SQLiteFile: Sendable {
         try connection.execute("PRAGMA user_version = \(Self.formatVersion)")
         try connection.execute(
           "CREATE TABLE entries (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+        connection.madeStore = true
       }
       try connection.execute("COMMIT")
     } catch {

@@ -51,14 +51,19 @@ struct SQLiteLog {
   /// The length at which the log could not be emptied: a reader that stays makes writers wait again only when it
   /// has grown by as much as it may have.
   private var lengthOfFailure = 0
+  /// Whether the next commit is to be copied into the file at once: the first one of a new store, so that a copy of
+  /// the file alone, which lacks what is in the log, is at least what was made and not an empty store.
+  private var copiesNextCommit: Bool
+
   /// How many pages the store had when all of the log was copied into the file.
   private var copiedPageCount = 0
 
-  init(path: String, pageByteCount: Int, thresholdByteCount: Int, busyMilliseconds: Int32) {
+  init(path: String, pageByteCount: Int, thresholdByteCount: Int, busyMilliseconds: Int32, isNew: Bool) {
     self.path = path
     self.pageByteCount = max(512, pageByteCount)
     thresholdPageCount = max(1, thresholdByteCount / self.pageByteCount)
     self.busyMilliseconds = busyMilliseconds
+    copiesNextCommit = isNew
   }
 
   /// Called before a transaction begins: empties the log where it takes so much of a small disk that the
@@ -86,7 +91,8 @@ struct SQLiteLog {
     if length < lengthOfFailure { lengthOfFailure = 0 }
     if length >= lengthOfFailure + limit {
       if empty(connection, waiting: Self.patience) != SQLITE_OK { lengthOfFailure = length }
-    } else if freeByteCount < Self.smallByteCount {
+    } else if freeByteCount < Self.smallByteCount || copiesNextCommit {
+      copiesNextCommit = false
       copyGrowth(connection)
     } else if length >= Self.copyPageCount {
       _ = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)

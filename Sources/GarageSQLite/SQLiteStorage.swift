@@ -15,8 +15,10 @@ public import GarageDriver
 /// A store in an SQLite database file, shared between threads and processes.
 ///
 /// The file has one table, `entries (key, value)`, and can be looked at with any SQLite tool. While it is
-/// open there are two more files beside it, with `-wal` and `-shm` added to its name; they belong to it, and
-/// a store that was not closed must be moved or copied together with its `-wal` file.
+/// open there are two more files beside it, with `-wal` and `-shm` added to its name; they belong to it. The last
+/// commits are in the `-wal` file: the main file alone, copied while a process has the store open, is an older state of
+/// it, in which anything may be missing, **and no error tells**. Close the store before you copy the file, copy what
+/// SQLite's `VACUUM INTO` or backup wrote, or, while nobody writes, the file together with its `-wal` file.
 ///
 /// One thread at a time writes; others of this process wait without limit, other processes up to
 /// ``Options/busyTimeout``, after which ``StorageError/Kind/busy`` is thrown. Readers wait for nobody. While

@@ -28,7 +28,8 @@ final class SQLiteWriter: @unchecked Sendable {
     self.lifetime = lifetime
     log = SQLiteLog(
       path: file.path, pageByteCount: try connection.integer("PRAGMA page_size"),
-      thresholdByteCount: file.options.walCheckpointByteCount, busyMilliseconds: file.options.busyMilliseconds)
+      thresholdByteCount: file.options.walCheckpointByteCount, busyMilliseconds: file.options.busyMilliseconds,
+      isNew: connection.madeStore)
   }
 
   /// Runs `body` in a transaction and ends it as it says.

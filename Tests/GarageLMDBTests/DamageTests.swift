@@ -72,6 +72,31 @@ import Testing
     }
   }
 
+  /// However little is left of the file, it is a damaged store, and not somebody else's.
+  @Test(arguments: [1, 2, 8, 11, 16, 20, 50, 100, 151, 152, 4095])
+  func aFileOfFewBytesIsDamaged(_ count: Int) throws {
+    try withTemporaryFolder { folder in
+      try fill(folder)
+      let file = folder.appending(path: "data.mdb")
+      let data = try Data(contentsOf: file)
+      try data.prefix(count).write(to: file)
+      for isReadOnly in [false, true] {
+        let error = storageError { try LMDBStorage(at: folder, options: LMDBStorage.Options(isReadOnly: isReadOnly)) }
+        #expect(error?.kind == .corrupt, "\(count) bytes: \(String(describing: error))")
+        #expect(error?.message.contains("cut") == true)
+      }
+      #expect(try Data(contentsOf: file) == data.prefix(count))
+    }
+  }
+
+  @Test(arguments: ["x", "text of another program", String(repeating: "long ", count: 100)])
+  func aShortFileOfAnotherKindIsNoStore(_ text: String) throws {
+    try withTemporaryFolder { folder in
+      try Data(text.utf8).write(to: folder.appending(path: "data.mdb"))
+      #expect(storageError { try LMDBStorage(at: folder) }?.kind == .notAStorage)
+    }
+  }
+
   @Test func opensAFileThatEndsWithPagesNeverWritten() throws {
     try withTemporaryFolder { folder in
       try fill(folder)

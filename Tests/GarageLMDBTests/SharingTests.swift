@@ -83,6 +83,57 @@ import Testing
     }
   }
 
+  /// What would be lost without a word is refused.
+  @Test(arguments: ["folder", "file", "replaced"])
+  func aCommitToADeletedStoreIsRefused(_ what: String) throws {
+    try withTemporaryFolder { folder in
+      let place = folder.appending(path: "store")
+      let data = place.appending(path: "data.mdb")
+      let old = try LMDBStorage(at: place)
+      try old.put([1], "k")
+      switch what {
+      case "folder": try FileManager.default.removeItem(at: place)
+      case "file": try FileManager.default.removeItem(at: data)
+      default:
+        let other = folder.appending(path: "other")
+        try Data(contentsOf: data).write(to: other)
+        try #require(rename(other.path, data.path) == 0)
+      }
+      for _ in 0..<2 {
+        let error = storageError { try old.put([2], "k") }
+        #expect(error?.kind == .notFound, "\(String(describing: error))")
+        #expect(error?.message.contains(place.path) == true)
+      }
+      // Also where it goes in the middle of a write; reads go on on what is open.
+      #expect(try old.get("k") == [1])
+      try old.close()
+      let new = try LMDBStorage(at: place)
+      let error = storageError {
+        try new.write { transaction in
+          try transaction.put([3], for: StorageKey("k"))
+          try FileManager.default.removeItem(at: place)
+          return .commit(())
+        }
+      }
+      #expect(error?.kind == .notFound)
+      try new.close()
+    }
+  }
+
+  @Test func aFolderThatWasMovedIsTheSameStore() throws {
+    try withTemporaryFolder { folder in
+      let (place, moved) = (folder.appending(path: "store"), folder.appending(path: "moved"))
+      let storage = try LMDBStorage(at: place)
+      try storage.put([1], "k")
+      try FileManager.default.moveItem(at: place, to: moved)
+      try storage.put([2], "k")
+      try storage.close()
+      let again = try LMDBStorage(at: moved)
+      #expect(try again.get("k") == [2])
+      try again.close()
+    }
+  }
+
   @Test func openingAndClosingRaceWithoutLoss() throws {
     try withTemporaryFolder { folder in
       let rounds = 60
