@@ -11,19 +11,17 @@ import Testing
 
 private let vault = Vault()
 private struct Vault {
-  func encrypt(_ value: Data, authenticating context: Data) throws -> Data {
+  func encrypt(_ value: Data, _ context: Data) throws -> Data {
     try InsecureTestSealer(key: 1).seal(value, context: context)
   }
-  func decrypt(_ sealed: Data, authenticating context: Data) throws -> Data {
+  func decrypt(_ sealed: Data, _ context: Data) throws -> Data {
     try InsecureTestSealer(key: 1).open(sealed, context: context)
   }
 }
 
 private struct VaultSealer: Sealer {
-  func seal(_ value: Data, context: Data) throws -> Data { try vault.encrypt(value, authenticating: context) }
-  func open(_ sealed: Data, context: Data) throws -> Data {
-    try vault.decrypt(sealed, authenticating: context)
-  }
+  func seal(_ value: Data, context: Data) throws -> Data { try vault.encrypt(value, context) }
+  func open(_ sealed: Data, context: Data) throws -> Data { try vault.decrypt(sealed, context) }
 }
 
 private func copy(from plain: some StorageDriver, to sealed: SealedStorage) throws {
