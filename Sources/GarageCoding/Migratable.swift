@@ -26,6 +26,11 @@ public struct Migratable<Value: Codable> {
   public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 }
 
+extension Migratable where Value: ExpressibleByNilLiteral {
+  /// A property that is nil until it is set, so that an initializer need not mention it.
+  public init() { wrappedValue = nil }
+}
+
 extension Migratable: Equatable where Value: Equatable {}
 extension Migratable: Hashable where Value: Hashable {}
 extension Migratable: Sendable where Value: Sendable {}

@@ -52,7 +52,9 @@ struct BinaryPropertyList {
 
   private init?(_ bytes: [UInt8]) {
     let count = bytes.count
-    guard count >= 8 + BinaryPropertyList.trailerByteCount, bytes.starts(with: "bplist0".utf8) else { return nil }
+    guard count >= 8 + BinaryPropertyList.trailerByteCount, bytes.starts(with: "bplist0".utf8) else {
+      return nil
+    }
     self.bytes = bytes
     budget = 64 + count
     let trailer = count - BinaryPropertyList.trailerByteCount
@@ -85,7 +87,9 @@ struct BinaryPropertyList {
 
   private mutating func object(_ place: Int, depth: Int) -> PropertyListValue? {
     budget -= 1
-    guard budget >= 0, depth < BinaryPropertyList.maximumDepth, offsets.indices.contains(place) else { return nil }
+    guard budget >= 0, depth < BinaryPropertyList.maximumDepth, offsets.indices.contains(place) else {
+      return nil
+    }
     let at = offsets[place]
     let (kind, low) = (bytes[at] >> 4, Int(bytes[at] & 15))
     switch kind {
@@ -101,7 +105,9 @@ struct BinaryPropertyList {
     }
   }
 
-  private mutating func container(_ kind: UInt8, _ count: Int, _ start: Int, _ depth: Int) -> PropertyListValue? {
+  private mutating func container(_ kind: UInt8, _ count: Int, _ start: Int, _ depth: Int)
+    -> PropertyListValue?
+  {
     func content(_ byteCount: Int) -> ArraySlice<UInt8>? {
       count <= (end - start) / byteCount ? bytes[start..<(start + count * byteCount)] : nil
     }
@@ -115,7 +121,9 @@ struct BinaryPropertyList {
       }
       return String(validating: units, as: UTF16.self).map { .string($0) }
     case 0xA, 0xC:
-      guard content(referenceByteCount) != nil, let elements = objects(count, start, depth) else { return nil }
+      guard content(referenceByteCount) != nil, let elements = objects(count, start, depth) else {
+        return nil
+      }
       return .array(elements)
     case 0xD:
       guard content(2 * referenceByteCount) != nil, let keys = objects(count, start, depth),

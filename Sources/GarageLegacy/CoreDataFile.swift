@@ -102,9 +102,14 @@ final class CoreDataFile {
     var lost: [(key: Int64, reason: String)] = []
     let statement = try prepare("SELECT \(rowColumns) FROM \(CoreDataFile.table) WHERE Z_PK = ?")
     defer { sqlite3_finalize(statement) }
-    let greatest = greatestKey()
+    // Core Data counts from 1. What it noted may be damaged, too.
+    let (last, greatest) = (max(last, 0), greatestKey())
     guard last < greatest else { return lost }
-    for key in (last + 1)...greatest {
+    let end = greatest - last > salvagedKeyCount ? last + salvagedKeyCount : greatest
+    if end < greatest {
+      lost.append((end, "Core Data notes rows up to \(greatest); those behind this one were not looked for"))
+    }
+    for key in (last + 1)...end {
       sqlite3_bind_int64(statement, 1, key)
       let code = sqlite3_step(statement)
       if code == SQLITE_ROW {
@@ -115,6 +120,13 @@ final class CoreDataFile {
       sqlite3_reset(statement)
     }
     return lost
+  }
+
+  /// How far rows are looked for, one by one: for as many as the file could hold, and more that were deleted.
+  private var salvagedKeyCount: Int64 {
+    let size = try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent("store").path)[
+      .size]
+    return max(100_000, ((size as? NSNumber)?.int64Value ?? 0) / 8)
   }
 
   /// As Core Data notes it, or as the table has it.

@@ -6,11 +6,17 @@ public import GarageStorage
 // goes through them all.
 
 /// A mapped object with a sync status.
-public typealias SyncableObject = MappableObject & Syncable
+///
+/// A class may name it alone, or beside `MappableObject`. One that is `MappableObject & Syncable` is as good: no verb
+/// asks for this protocol.
+public protocol SyncableObject: MappableObject, Syncable {}
 
 extension Garage {
-  /// A garage in a SQLite file of that name, where apps keep their data.
+  /// A garage in a SQLite file of that name, where apps keep their data: `NAME.garage` in Application Support on
+  /// Apple systems, in `$XDG_DATA_HOME` (`~/.local/share`) elsewhere. (GarageStorage had `NAME.sqlite` in Documents.)
   ///
+  /// - Parameter name: the name of a file, without a slash. For a file in a folder open it by its path:
+  ///   `Garage(SQLiteStorage(at: url))`.
   /// - Throws: as `SQLiteStorage(named:)` and `Garage.init(_:types:userInfo:)`.
   public convenience init(named name: String, types: [any Codable.Type] = []) throws {
     try self.init(SQLiteStorage(named: name), types: types)
@@ -45,15 +51,29 @@ extension GarageReading {
   /// The same as `retrieveAll(_:)`.
   public func retrieveAllObjects<T: MappableObject>(_ type: T.Type) throws -> [T] { try retrieveAll(type) }
 
-  /// The same as `retrieveAll(withStatus:)`: objects of all types that the garage was told about.
-  public func retrieveObjects(withStatus status: SyncStatus) throws -> [any Syncable] {
-    try retrieveAll(withStatus: status)
+  /// The mapped objects with this status, of all classes that the garage was told about. `retrieveAll(withStatus:)`
+  /// has those of other types, too.
+  public func retrieveObjects(withStatus status: SyncStatus) throws -> [any MappableObject & Syncable] {
+    let objects: [any Syncable] = try retrieveAll(withStatus: status)
+    return objects.compactMap { $0 as? any MappableObject & Syncable }
   }
 
   /// The same as `retrieveAll(_:withStatus:)`.
-  public func retrieveObjects<T: SyncableObject>(withStatus status: SyncStatus, ofClass type: T.Type) throws
+  public func retrieveObjects<T: MappableObject & Syncable>(
+    withStatus status: SyncStatus, ofClass type: T.Type
+  ) throws -> [T] {
+    try retrieveAll(type, withStatus: status)
+  }
+
+  /// The same for a class that is not known to be `Syncable`: one that is not has no objects with a status.
+  @_disfavoredOverload
+  public func retrieveObjects<T: MappableObject>(withStatus status: SyncStatus, ofClass type: T.Type) throws
     -> [T]
   {
-    try retrieveAll(type, withStatus: status)
+    func objects<S: Codable & Syncable>(_ type: S.Type) throws -> [T] {
+      try retrieveAll(type, withStatus: status).compactMap { $0 as? T }
+    }
+    guard let syncable = type as? any (Codable & Syncable).Type else { return [] }
+    return try objects(syncable)
   }
 }

@@ -128,7 +128,7 @@ public struct GarageStorageImporter {
     let graph: EncodedGraph
     do {
       object = try decode(legacy.type.type, place, source, session)
-      let time = legacy.row.modificationDate.map { UInt64(max(0, $0.timeIntervalSince1970 * 1000)) }
+      let time = legacy.row.modificationDate.map(milliseconds)
       graph = try writer.garage.encode(alone: object, time: time) { !source.has($0) }
     } catch {
       let reason = source.reasons[place] ?? describedAsGarageError(error)
@@ -181,6 +181,13 @@ public struct GarageStorageImporter {
       }
     }
   }
+}
+
+/// Milliseconds since 1970-01-01 UTC, as near as a record's 48 bits have them.
+private func milliseconds(_ date: Date) -> UInt64 {
+  let time = date.timeIntervalSince1970 * 1000
+  guard time > 0 else { return 0 }
+  return time < 0x1p48 ? UInt64(time) : (1 << 48) - 1
 }
 
 extension LegacyRow {

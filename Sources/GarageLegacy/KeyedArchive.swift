@@ -55,7 +55,9 @@ final class KeyedArchive {
     for object in objects {
       guard case .dictionary(let fields) = object else { continue }
       if let name = fields["$classname"] {
-        guard let name = name.string, fields["$classes"]?.array?.first?.string == name else { throw Fault.damaged }
+        guard let name = name.string, fields["$classes"]?.array?.first?.string == name else {
+          throw Fault.damaged
+        }
         names.insert(name)
       } else {
         names.insert(try classes(of: object)[0])

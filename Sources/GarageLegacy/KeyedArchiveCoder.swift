@@ -37,7 +37,9 @@ internal import Foundation
       }
     }
 
-    override func decodeObject<Decoded: NSObject & NSCoding>(of type: Decoded.Type, forKey key: String) -> Decoded? {
+    override func decodeObject<Decoded: NSObject & NSCoding>(of type: Decoded.Type, forKey key: String)
+      -> Decoded?
+    {
       decodeObject(of: [type], forKey: key) as? Decoded
     }
 

@@ -98,7 +98,8 @@ private func storezObject<Underlying: NSObject>(_ entry: Any) throws -> Underlyi
     return try unarchived(data, archive, underlying)
   }
   let object = try archive.rootObject()
-  guard let object = object as? Underlying ?? (object as? any NSMutableCopying)?.mutableCopy() as? Underlying else {
+  guard let object = object as? Underlying ?? (object as? any NSMutableCopying)?.mutableCopy() as? Underlying
+  else {
     throw KeyedArchive.Fault(description: "it is an archive of a \(type(of: object))")
   }
   return object
@@ -110,12 +111,14 @@ private func unarchived<Underlying: NSObject>(
 ) throws -> Underlying {
   for name in try archive.checkedClasses().sorted() where !KeyedArchive.readsItself.contains(name) {
     guard let known = archivedClass(name) as? any NSSecureCoding.Type, known.supportsSecureCoding else {
-      throw KeyedArchive.Fault(description: "it is an archive with a \(name), which is no class with secure coding")
+      throw KeyedArchive.Fault(
+        description: "it is an archive with a \(name), which is no class with secure coding")
     }
   }
   #if canImport(Darwin)
     let classes: [AnyClass] = [
-      Underlying.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self, NSUUID.self, NSArray.self,
+      Underlying.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self, NSUUID.self,
+      NSArray.self,
       NSDictionary.self, NSSet.self, NSOrderedSet.self,
     ]
     let root = try? NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: data)

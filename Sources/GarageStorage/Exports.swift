@@ -18,8 +18,3 @@
 @_exported public import enum GarageCoding.ReferenceKind
 @_exported public import protocol GarageDriver.StorageDriver
 @_exported public import struct GarageDriver.StorageError
-
-/// `Codable & Identifiable`: a type whose objects are parked under their `id`.
-///
-/// The name is kept for people who come from GarageStorage.
-public typealias Mappable = Codable & Identifiable

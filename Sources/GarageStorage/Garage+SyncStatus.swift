@@ -60,6 +60,15 @@ extension GarageReading {
     try syncStatus(ofAny: object)
   }
 
+  /// The sync status that the store has for a mapped object whose class is only known at run time.
+  ///
+  /// - Throws: ``GarageError/missingConformance(_:)`` where the class is not `Syncable`; else as
+  ///   ``syncStatus(for:)-(T)``.
+  @_disfavoredOverload
+  public func syncStatus(for object: any MappableObject) throws -> SyncStatus {
+    try syncStatus(ofAny: syncable(object))
+  }
+
   private func syncStatus(ofAny object: Any) throws -> SyncStatus {
     let parked = try translatingErrors { try ParkedObject(object, garage) }
     return try withReadAccess { try $0.header(of: parked).syncStatus ?? .undetermined }
@@ -102,6 +111,23 @@ extension GarageWriting {
     try setSyncStatus(status, forAny: objects)
   }
 
+  /// Sets the sync status of a mapped object whose class is only known at run time.
+  ///
+  /// - Throws: ``GarageError/missingConformance(_:)`` where the class is not `Syncable`; else as
+  ///   ``setSyncStatus(_:for:)-(SyncStatus,T)``.
+  @_disfavoredOverload
+  public func setSyncStatus(_ status: SyncStatus, for object: any MappableObject) throws {
+    try setSyncStatus(status, forAny: [syncable(object)])
+  }
+
+  /// Sets the sync status of mapped objects of several classes: of all of them, or of none where it throws.
+  ///
+  /// - Throws: as ``setSyncStatus(_:for:)-(SyncStatus,MappableObject)``.
+  @_disfavoredOverload
+  public func setSyncStatus(_ status: SyncStatus, for objects: [any MappableObject]) throws {
+    try setSyncStatus(status, forAny: objects.map { try syncable($0) })
+  }
+
   private func setSyncStatus(_ status: SyncStatus, forAny objects: [any Syncable]) throws {
     let parked = try translatingErrors {
       try garage.checkOpen()
@@ -111,6 +137,14 @@ extension GarageWriting {
     try withWriteAccess { try $0.setSyncStatus(status, of: parked) }
     for var object in objects where type(of: object) is AnyClass { object.syncStatus = status }
   }
+}
+
+/// A mapped object that has a status.
+private func syncable(_ object: any MappableObject) throws -> any Syncable {
+  guard let object = object as? any Syncable else {
+    throw GarageError.missingConformance("\(type(of: object)), which is not Syncable,")
+  }
+  return object
 }
 
 /// Where an object's record is.

@@ -142,7 +142,9 @@ extension WriteAccess {
   /// The value of a key; nil where it cannot be read.
   func readableValue<K: KeyType>(of key: K) throws -> K.ValueType? where K.ValueType: Codable {
     // No value has no bytes: this one does not open.
-    if try KeyName.with(key, { bytes, _ in try withReplaceableValue(bytes) { $0?.byteCount == 0 } }) { return nil }
+    if try KeyName.with(key, { bytes, _ in try withReplaceableValue(bytes) { $0?.byteCount == 0 } }) {
+      return nil
+    }
     do { return try reading.value(of: key) } catch let error as StorageError { throw error } catch {
       return nil
     }

@@ -57,7 +57,9 @@ extension WriteAccess {
       return (true, RecordHeader.uncheckedSyncStatus(of: record).map { [$0] } ?? [])
     }
     if !isThere { return false }
-    for status in statuses { try transaction.remove(KeyLayout.syncStatus(status, ofRecord: key.bytes.span.bytes)) }
+    for status in statuses {
+      try transaction.remove(KeyLayout.syncStatus(status, ofRecord: key.bytes.span.bytes))
+    }
     try transaction.remove(key)
     return true
   }

@@ -63,6 +63,66 @@ import Testing
     #expect(report.failures.map(\.row) == report.failures.map(\.row).sorted())
   }
 
+  /// Numbers that fit no integer, wherever they stand.
+  @Test func numbersWithoutMeasureDoNotEndTheProcess() throws {
+    let numbers = [
+      "1e300", "-1e300", "1e999", "-1e999", "1e18", "-1e18", "9223372036854775808", "0.5", "-1", "1e-400",
+    ]
+    let store = try OldStore()
+    var ids = 0
+    for number in numbers {
+      for type in ["Room2", "Citizen", "Token", "Crate", "Vessel"] {
+        ids += 1
+        try store.add(
+          type, "\(ids)",
+          """
+          {"id":\(type == "Room2" ? number : "\"\(ids)\""),"size":\(number),"age":\(number),"height":\(number),
+          "balance":\(number),"born":\(number),"weight":\(number),"name":\(number),"launched_on":\(number),
+          "grid":[[\(number)]],"postal":{"street":"s","number":\(number)},"friends":[\(number)],"isActive":true}
+          """)
+        try store.run(
+          """
+          UPDATE ZGSCOREDATAOBJECT SET ZGS_MODIFIEDDATE = \(number), ZGS_CREATIONDATE = \(number),
+            ZGS_SYNCSTATUS = \(number) WHERE Z_PK = \(ids)
+          """)
+      }
+      ids += 1
+      try store.add("Room2", "\(ids)", "{\"id\":\(ids),\"size\":2}")
+      try store.run("UPDATE ZGSCOREDATAOBJECT SET ZGS_MODIFIEDDATE = \(number) WHERE Z_PK = \(ids)")
+    }
+    for strategy in [nil, .secondsSince1970, .millisecondsSince1970, .iso8601]
+      as [JSONDecoder.DateDecodingStrategy?]
+    {
+      let garage = try Garage(MemoryStorage())
+      var importer = GarageStorageImporter(
+        storeAt: store.url, types: [Room2.self, Citizen.self, Token.self, Crate.self, Vessel.self])
+      importer.dateDecodingStrategy = strategy
+      let report = try importer.importObjects(into: garage)
+      #expect(report.importedCount >= numbers.count && report.importedCount + report.failures.count == ids)
+      #expect(try garage.count(Room2.self) >= numbers.count)
+    }
+  }
+
+  /// Core Data notes the greatest key, and that may be damaged as anything else.
+  @Test func aGreatestKeyThatIsNoneIsNotCountedTo() throws {
+    for greatest in ["9223372036854775807", "-1", "NULL"] {
+      let store = try OldStore(journal: "DELETE")
+      try store.run("BEGIN")
+      for number in 0..<1000 { try store.add("Room2", "\(number)", "{\"id\":\(number),\"size\":1}") }
+      try store.run("COMMIT; UPDATE Z_PRIMARYKEY SET Z_MAX = \(greatest)")
+      store.close()
+      var bytes = try Data(contentsOf: store.url)
+      let page = bytes.count / 2 / 4096 * 4096
+      bytes.replaceSubrange(page..<(page + 4096), with: Data(repeating: 0xFF, count: 4096))
+      try bytes.write(to: store.url)
+      let garage = try Garage(MemoryStorage())
+      let report = try GarageStorageImporter(storeAt: store.url, types: [Room2.self]).importObjects(
+        into: garage)
+      #expect(!report.failures.isEmpty)
+      #expect(greatest == "-1" || report.importedCount > 0)
+    }
+  }
+
   @Test(arguments: [1, 2, 3])
   func whatIsWholeInADamagedFileComesOver(_ seed: Int) throws {
     let count = 1000

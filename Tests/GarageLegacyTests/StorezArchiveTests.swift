@@ -83,14 +83,18 @@ final class UnsecurePoint: NSObject, NSCoding {
     #expect(try value(NSNumber(value: 1.5), Float(0)) == 1.5)
     #expect(try value(NSNumber(value: true), false) == true)
     #expect(try value(NSString("Grüße 👋"), "") == "Grüße 👋")
-    #expect(try value(NSDictionary(object: NSArray(array: [NSNumber(value: 1)]), forKey: NSString("k")), [String: [Int]]()) == ["k": [1]])
+    #expect(
+      try value(
+        NSDictionary(object: NSArray(array: [NSNumber(value: 1)]), forKey: NSString("k")), [String: [Int]]())
+        == ["k": [1]])
   }
 
   @Test func whatIsNoneOfThemIsNamed() throws {
     #expect(reason { _ = try value(NSNull(), "") }.contains("NSNull"))
     #expect(reason { _ = try value(NSArray(array: [NSNull()]), [String]()) }.contains("NSNull"))
     #expect(reason { _ = try value(ArchivedPoint("a", 1), "") }.contains("ArchivedPoint"))
-    #expect(reason { _ = try value(NSArray(array: [ArchivedPoint("a", 1)]), [String]()) }.contains("ArchivedPoint"))
+    #expect(
+      reason { _ = try value(NSArray(array: [ArchivedPoint("a", 1)]), [String]()) }.contains("ArchivedPoint"))
     #expect(reason { _ = try value(NSUUID(), 0) } != "")
     for number in [Double.nan, .infinity, 1e300, -1, 0.5] {
       #expect(reason { _ = try value(NSNumber(value: number), UInt8(0)) } != "")
@@ -153,22 +157,25 @@ final class UnsecurePoint: NSObject, NSCoding {
   @Test func damagedArchivesDoNotEndTheProcess() throws {
     let objects: [NSObject] = [
       NSArray(array: [
-        NSString("a"), NSNumber(value: 4.5), NSDictionary(object: NSString("q"), forKey: NSString("k")), NSDate(),
+        NSString("a"), NSNumber(value: 4.5), NSDictionary(object: NSString("q"), forKey: NSString("k")),
+        NSDate(),
         NSURL(string: "http://a.b/c")!, NSUUID(), NSSet(array: [NSString("ü")]), NSNumber(value: true),
       ]),
       ArchivedPoint("a", 7, [ArchivedPoint("b", 8)]),
     ]
     for object in objects {
       let whole = try archive(object)
-      try tryAll(
-        // Each byte's lower bits lead references astray, the upper ones change kinds and lengths.
-        whole.indices.flatMap { index in
-          [index % 3, 3 + index % 5].map { bit in
-            var bytes = whole
-            bytes[index] ^= 1 << UInt8(bit)
-            return bytes
-          }
-        } + stride(from: 0, to: whole.count, by: 7).map { whole.prefix($0) })
+      var damaged: [Data] = []
+      // The lower bits of a byte lead references astray, the upper ones change kinds and lengths.
+      for index in whole.indices {
+        for bit in [index % 3, 3 + index % 5] {
+          var bytes = whole
+          bytes[index] ^= 1 << UInt8(bit)
+          damaged.append(bytes)
+        }
+        if index % 7 == 0 { damaged.append(whole.prefix(index)) }
+      }
+      try tryAll(damaged)
     }
   }
 
@@ -178,7 +185,8 @@ final class UnsecurePoint: NSObject, NSCoding {
     let defaults = try #require(UserDefaults(suiteName: name))
     defer { defaults.removePersistentDomain(forName: name) }
     defaults.setPersistentDomain(
-      Dictionary(uniqueKeysWithValues: entries.enumerated().map { (":\($0.offset)", $0.element) }), forName: name)
+      Dictionary(uniqueKeysWithValues: entries.enumerated().map { (":\($0.offset)", $0.element) }),
+      forName: name)
     let garage = try Garage(MemoryStorage())
     garage.isAutosaveEnabled = false
     for number in entries.indices {

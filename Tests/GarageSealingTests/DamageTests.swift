@@ -50,7 +50,8 @@ import Testing
   /// As long as one entry is whole, whichever it is.
   @Test func oneWholeEntryIsEnough() throws {
     for count in [1, 2, 3, 40, 600] {
-      let all = Dictionary(uniqueKeysWithValues: (0..<count).map { (String(format: "%04d", $0), "value \($0)") })
+      let all = Dictionary(
+        uniqueKeysWithValues: (0..<count).map { (String(format: "%04d", $0), "value \($0)") })
       let places = Set([0, 1, count / 2, count - 2, count - 1].filter { (0..<count).contains($0) })
       for whole in places where count < 600 || whole < 256 || whole > 344 {
         let place = try SealedPlace(.memory)
@@ -89,11 +90,12 @@ import Testing
 
   @Test func rekeyGoesOnPastDamage() throws {
     let (old, new) = (InsecureTestSealer(key: 1), InsecureTestSealer(key: 2))
-    let count = try #require(try { () -> Int? in
-      let place = try SealedPlace(.memory)
-      try place.sealed(old).put(Self.values)
-      return try place.plain().raw("z")?.count
-    }())
+    let count = try #require(
+      try { () -> Int? in
+        let place = try SealedPlace(.memory)
+        try place.sealed(old).put(Self.values)
+        return try place.plain().raw("z")?.count
+      }())
     for key in Self.values.keys.sorted() {
       for bit in 0..<count * 8 {
         let place = try SealedPlace(.memory)
@@ -143,7 +145,8 @@ import Testing
       try garage.set(Self.nickname, value: "Sammy")
     }
     let plain = try place.plain()
-    let before = try plain.keys().map { key in (key, try #require(try plain.read { try $0.value(for: key) })) }
+    let before = try plain.keys().map { key in (key, try #require(try plain.read { try $0.value(for: key) }))
+    }
     for (key, whole) in before {
       for bit in stride(from: 0, to: whole.count * 8, by: key.bytes[0] == 0 ? 1 : 3) {
         var bytes = whole
@@ -216,7 +219,9 @@ import Testing
     try garage.save()
     #expect(try garage.retrieve(HiddenPerson.self, identifier: "\(Hidden.mark)-0") == Hidden.people(3)[0])
     #expect(try !garage.contains(HiddenPerson.self, identifier: "\(Hidden.mark)-1"))
-    #expect(throws: GarageError.self) { try garage.retrieve(HiddenPerson.self, identifier: "\(Hidden.mark)-2") }
+    #expect(throws: GarageError.self) {
+      try garage.retrieve(HiddenPerson.self, identifier: "\(Hidden.mark)-2")
+    }
   }
 
   /// A sealed garage that is opened plain says so, also where the mark of the first value is damaged.

@@ -20,7 +20,8 @@ import Testing
       let garage = try Garage(place.sealed(), hidesIdentifiers: hides)
       try Self.park(in: garage)
       try Self.text(of: place.plain()).write(
-        to: Self.folder.appending(path: hides ? "hidden.txt" : "garage.txt"), atomically: true, encoding: .utf8)
+        to: Self.folder.appending(path: hides ? "hidden.txt" : "garage.txt"), atomically: true,
+        encoding: .utf8)
     }
     let place = try SealedPlace(.memory)
     try place.sealed(InsecureTestSealer(key: 2)).put(["m": "new", "n": "newer"])
