@@ -68,7 +68,9 @@ extension Fixture {
   }
 
   private func shortened(_ value: some Any) -> String {
-    let text = "\(value)"
+    let mirror = Mirror(reflecting: value)
+    let isOptional = mirror.displayStyle == .optional
+    let text = isOptional ? mirror.children.first.map { "\($0.value)" } ?? "none" : "\(value)"
     return text.count > 600 ? "\(text.prefix(600))… (\(text.count) characters)" : text
   }
 }

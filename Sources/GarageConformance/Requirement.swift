@@ -43,6 +43,14 @@ struct Requirement: Sendable {
     info.isSealed ? nil : "info.isSealed is false: values may be stored as they are"
   }
 
+  static let canFork = Requirement { _, _ in
+    #if os(Linux) || os(macOS) || os(FreeBSD)
+      return nil
+    #else
+      return "a program on this system cannot fork"
+    #endif
+  }
+
   /// Keys so long that they are refused have to fit into memory.
   static let limitsKeys = Requirement { info, _ in
     info.maximumKeyByteCount < 1 << 28 ? nil : "info.maximumKeyByteCount is beyond what memory holds"

@@ -27,6 +27,9 @@ struct MutantStorage: StorageDriver {
     if mutation == .claimsToForget { info.isDurable = false }
     if mutation == .claimsToWait { info.readsDuringWrite = false }
     if mutation == .claimsToSeal { info.isSealed = true }
+    if mutation == .claimsToBeAlone { info.isSharedAcrossProcesses = false }
+    if mutation == .claimsToReadOnly { info.isReadOnly = true }
+    if mutation == .claimsLongKeys { info.maximumKeyByteCount += 1 }
     return info
   }
 

@@ -87,6 +87,9 @@ enum Mutation: String, CaseIterable, Sendable {
   case claimsToForget
   case claimsToWait
   case claimsToSeal
+  case claimsToBeAlone
+  case claimsToReadOnly
+  case claimsLongKeys
 
   // Processes and crashes
   case staleRead
@@ -167,6 +170,9 @@ enum Mutation: String, CaseIterable, Sendable {
     case .claimsToForget: "claim/what-passes-is-in-no-file"
     case .claimsToWait: "claim/waiting-readers-wait"
     case .claimsToSeal: "claim/sealed-values-are-in-no-file"
+    case .claimsToBeAlone: "process/unshared-stores-are-guarded"
+    case .claimsToReadOnly: "info/is-not-read-only"
+    case .claimsLongKeys: "key/the-longest-keys"
     case .staleRead: "process/its-commits-are-seen-here"
     case .unlockedFile: "process/4-processes-count"
     case .unflushedCommit: "crash/without-close"

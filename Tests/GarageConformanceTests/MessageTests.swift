@@ -151,6 +151,14 @@ import Testing
     #expect(!names.contains("scan/forward"))
   }
 
+  /// What runs out of room in a child does so on every driver that writes files.
+  @Test(arguments: Stack.all.filter { ["SQLite", "LMDB", "Reference", "Sealed(LMDB)"].contains($0.name) })
+  func roomRunsOut(_ stack: Stack) throws {
+    for check in Conformance.checks where check.name.hasPrefix("room/") {
+      #expect(try check.run(stack.options(), stack.open) == .passed, "\(check)")
+    }
+  }
+
   /// Nothing is skipped on every driver, or nobody would know whether it works.
   @Test func everyCheckRunsSomewhere() {
     var skipped: Set<String>?

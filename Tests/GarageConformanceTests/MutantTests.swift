@@ -1,5 +1,8 @@
+import Foundation
 import GarageConformance
+import GarageDriver
 import GarageMemory
+import Synchronization
 import Testing
 
 @testable import ConformanceChild
@@ -26,6 +29,51 @@ import Testing
       let isDeadlock = failure.seen.contains("a deadlock?")
       #expect(isDeadlock == mutation.isDeadlock, "\(failure)")
     }
+  }
+
+  /// Whoever says less of itself than is so is found out, whatever it is made of.
+  @Test(arguments: Stack.all)
+  func falseModestyIsRejected(_ stack: Stack) throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("garage-\(UUID().uuidString)")
+      .path
+    defer {
+      for end in ["", "-wal", "-shm", ".lock", ".guard"] {
+        try? FileManager.default.removeItem(atPath: path + end)
+      }
+    }
+    let storage = try stack.open(ConformancePlace(name: UUID().uuidString, path: path))
+    let info = storage.info
+    try storage.close()
+    var claims: [(Mutation, String)] = []
+    if info.isDurable {
+      claims.append((.claimsToForget, "claim/what-passes-is-in-no-file"))
+      claims.append((.claimsToForget, "claim/what-passes-ends-with-its-process"))
+      if !info.isSealed { claims.append((.claimsToSeal, "claim/sealed-values-are-in-no-file")) }
+    }
+    if info.readsDuringWrite { claims.append((.claimsToWait, "claim/waiting-readers-wait")) }
+    if info.isSharedAcrossProcesses {
+      claims.append((.claimsToBeAlone, "process/unshared-stores-are-guarded"))
+    }
+    for (mutation, name) in claims {
+      let check = try #require(Conformance.check(named: name))
+      #expect(throws: ConformanceFailure.self, "\(name) let \(mutation) pass") {
+        try check.run(stack.options()) { MutantStorage(try stack.open($0), breaking: mutation) }
+      }
+    }
+  }
+
+  /// Descriptors that leak are noticed without a child, too, where other tests open and close files meanwhile.
+  @Test func leaksAreNoticedHere() throws {
+    let check = try #require(Conformance.check(named: Mutation.leakedDescriptor.check))
+    let leaked = Mutex<[Int32]>([])
+    defer { leaked.withLock { for descriptor in $0 { close(descriptor) } } }
+    #expect(throws: ConformanceFailure.self) {
+      try check.run { place in
+        leaked.withLock { $0.append(open("/dev/null", O_RDONLY)) }
+        return MemoryStorage(named: place.name)
+      }
+    }
+    try check.run { place in MemoryStorage(named: place.name) }
   }
 
   /// The figures of the mutants are examples: any other is noticed, too.

@@ -178,9 +178,10 @@ private func addReopenChecks(to topic: inout CheckTopic) {
 }
 
 private func addForkChecks(to topic: inout CheckTopic) {
-  topic.add("forked-children-are-refused", "A driver opened before fork() throws usedAfterFork in the child.")
-  {
-    fixture in
+  topic.add(
+    "forked-children-are-refused", "A driver opened before fork() throws usedAfterFork in the child.",
+    where: .canFork
+  ) { fixture in
     #if os(Linux) || os(macOS) || os(FreeBSD)
       let refused = "7"
       if fixture.options.childExecutable == nil {

@@ -19,8 +19,7 @@ func addRoomChecks(to topic: inout CheckTopic) {
       topic.add("no-room-for-\(shape.name)", rule, where: .isDurable) { fixture in
         let (child, place) = try fixture.startChildWithoutRoom()
         let answer = child.ask("fill \(shape.byteCount) \(shape.writes) \(shape.putsInEach)")
-        // A driver that writes to no file of its process has the room.
-        if answer == "never" { return }
+        if answer == "never" { return fixture.skip(hasRoom) }
         let words = answer.split(separator: " ").map(String.init)
         guard words.count == 2, let writeCount = Int(words[0]), isNoRoom(words[1]) else {
           throw fixture.failure("write to throw storageFull, or io", answer)
@@ -40,7 +39,7 @@ func addRoomChecks(to topic: inout CheckTopic) {
       ) { fixture in
         let (child, place) = try fixture.startChildWithoutRoom()
         let answer = child.ask("swallow \(byteCount) \(total / byteCount)")
-        if answer == "never" { return }
+        if answer == "never" { return fixture.skip(hasRoom) }
         let words = answer.split(separator: " ").map(String.init)
         try fixture.expect(
           words.count == 2 && ["first", "at-commit"].contains(words[0]) && isNoRoom(words[1]),
@@ -53,6 +52,8 @@ func addRoomChecks(to topic: inout CheckTopic) {
 }
 
 #if os(Linux) || os(macOS) || os(FreeBSD)
+  private let hasRoom = "the driver had room, although no file of its process could grow: it writes elsewhere"
+
   private func isNoRoom(_ kind: String) -> Bool {
     // An engine that knows nothing of such a limit takes it for another failure of writing.
     ["storageFull", "io", "engine"].contains(kind)
