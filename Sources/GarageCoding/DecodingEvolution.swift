@@ -166,7 +166,7 @@ extension GraphWalk {
 
 extension TypeFacts {
   /// Whether records of the type bear this tag: its own or that of its identity space, present or former.
-  fileprivate func isNamed(by tag: UInt64) -> Bool {
+  func isNamed(by tag: UInt64) -> Bool {
     if let tags = try? tags(), [tags.identity, tags.concrete].contains(where: { $0.digest == tag }) {
       return true
     }

@@ -142,7 +142,9 @@ public final class GraphDecodingSession {
     } catch let other as GraphWalk.OtherClass {
       throw other
     } catch {
-      throw walk.failed(error)
+      let facts = walk.state.pointee.types.facts(of: type).0.takeUnretainedValue()
+      throw walk.failed(
+        walk.naming(error, inRecordOf: facts.name, RecordKey(tag: tag, identifier: identifier)))
     }
   }
 
@@ -152,6 +154,8 @@ public final class GraphDecodingSession {
       let value = try walk.value(type, parsed, key: key)
       try walk.complete()
       return value
+    } catch let unknown as UnregisteredClass {
+      throw walk.failed(RecordInHand(type: "the value", identifier: "of the key").naming(unknown))
     } catch {
       throw walk.failed(error)
     }

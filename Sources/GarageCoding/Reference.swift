@@ -5,6 +5,8 @@
 /// objects alive in memory.
 public struct Reference<Target: Codable & Identifiable>: Hashable, Sendable {
   private let named: Result<RecordIdentity, GraphCodingError>
+  /// The target itself, where it stood inline when this was read.
+  package private(set) var standing: StandingTarget?
 
   /// The identity of the target.
   ///
@@ -33,6 +35,14 @@ public struct Reference<Target: Codable & Identifiable>: Hashable, Sendable {
   }
 }
 
+extension Reference {
+  /// Whether both name the same object.
+  public static func == (a: Reference, b: Reference) -> Bool { a.named == b.named }
+
+  /// Hashes what the reference names.
+  public func hash(into hasher: inout Hasher) { hasher.combine(named) }
+}
+
 extension Reference: CustomStringConvertible {
   /// The target's type and identifier.
   public var description: String {
@@ -48,17 +58,21 @@ extension Reference: CustomStringConvertible {
 extension Reference: GraphCodable, GraphDecodable {
   func encode(toGraph state: EncoderPointer) throws {
     state.writeReference(to: try identity, of: Target.self, .lazy)
+    if let standing { state.note(standing) }
   }
 
-  /// Where the target once stood inline, the reference names it by its `id`.
+  /// Where the target once stood inline, the reference names it by its `id`, and carries it along until it is parked.
   init(fromGraph state: DecoderPointer) throws {
     if try state.isReference() {
       let identity = state.identity(ofReference: try state.readReferenceIndex())
       self.init { identity }
+      standing = state.graph.standing.lent(identity)
     } else if let id = try state.foreignIdentifier() {
       self.init(Target.self, identifier: id)
     } else {
-      self.init(to: try state.readStanding(Target.self, state.pointee.types.facts(of: Target.self).0))
+      let target = try state.readStandingTarget(Target.self)
+      self.init(to: target)
+      if case .success(let identity) = named { standing = state.graph.stand(target, identity) }
     }
   }
 }

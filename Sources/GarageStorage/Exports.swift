@@ -16,6 +16,7 @@
 @_exported public import struct GarageCoding.RecordFields
 @_exported public import struct GarageCoding.RecordIdentity
 @_exported public import enum GarageCoding.ReferenceKind
+@_exported public import struct GarageCoding.UnreadableObject
 @_exported public import struct GarageDriver.StorageError
 
 /// `Codable & Identifiable`: a type whose objects are parked under their `id`.
