@@ -24,8 +24,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     _ evolution: Evolution, _ facts: TypeFacts, _ version: Int, pathCount: Int, _ body: () throws -> R
   ) throws -> R {
     if version > evolution.version {
-      throw GraphCodingError.newerVersion(
-        type: facts.name, identifier: nil, version: version, known: evolution.version)
+      throw NewerInlineVersion(
+        type: facts.name, version: version, known: evolution.version, path: childPath)
     }
     core.scopes.append(
       EvolvingScope(evolution: evolution, recordSerial: pointee.record.serial, pathCount: pathCount))

@@ -154,10 +154,11 @@ public final class GraphDecodingSession {
       let value = try walk.value(type, parsed, key: key)
       try walk.complete()
       return value
-    } catch let unknown as UnregisteredClass {
-      throw walk.failed(RecordInHand(type: "the value", identifier: "of the key").naming(unknown))
     } catch {
-      throw walk.failed(error)
+      // Whoever knows the key names it.
+      let isOfValue = error is UnregisteredClass || error is NewerInlineVersion
+      let value = RecordInHand(type: "the", identifier: "value")
+      throw walk.failed(isOfValue ? value.naming(error) : error)
     }
   }
 

@@ -24,6 +24,8 @@ final class GraphWalk {
   /// What stands inline where references are expected.
   @exclusivity(unchecked) var standing = StandingTargets()
   let linkProgress = LinkProgress()
+  /// Whether errors about values that stand inline name the object that holds them.
+  @exclusivity(unchecked) var namesHolders = false
   /// The numbers of those that could not be decoded ahead.
   @exclusivity(unchecked) var failedNumbers: [Int] = []
   /// How many complete objects a call that fails leaves: all that were there before it, or none.
@@ -63,6 +65,7 @@ final class GraphWalk {
     plan = DecodingPlan()
     if !lentRecords.isEmpty { lentRecords = [:] }
     standing.end()
+    namesHolders = false
     source = NoRecords()
     types = .none
     if !currentTags.isEmpty { (currentTags, formerTags) = ([:], [:]) }

@@ -38,10 +38,21 @@ struct UnregisteredClass: Error {
   var path: [any CodingKey]
 }
 
+/// The version of a value inside a record is newer than its type's. Becomes
+/// ``GraphCodingError/newerVersion(type:identifier:version:known:)`` where the record is known.
+struct NewerInlineVersion: Error {
+  var type: String
+  var version: Int
+  var known: Int
+  var path: [any CodingKey]
+}
+
 /// The record that was being read when an error was thrown.
 struct RecordInHand {
   var type: String
   var identifier: String
+  /// Whether what has no identifier itself is named by the record that it stands in.
+  var namesHolders = true
 
   /// The error with the name of the record, where it is one that needs it.
   func naming(_ error: any Error) -> any Error {
@@ -50,9 +61,18 @@ struct RecordInHand {
     case let unknown as UnregisteredClass:
       GraphCodingError.unregisteredSubclass(
         tag: unknown.tag, type: unknown.type,
-        identifier: "\(text(of: unknown.path)) of \(type) \(identifier)")
+        identifier: place(unknown.path))
+    case let newer as NewerInlineVersion:
+      GraphCodingError.newerVersion(
+        type: newer.type, identifier: namesHolders ? place(newer.path) : nil, version: newer.version,
+        known: newer.known)
     default: error
     }
+  }
+
+  /// `all[1] of Station north`
+  private func place(_ path: [any CodingKey]) -> String {
+    (path.isEmpty ? "" : "\(text(of: path)) of ") + "\(type) \(identifier)"
   }
 
   private func named(_ error: DecodingError) -> DecodingError {
@@ -93,7 +113,7 @@ extension GraphWalk {
   /// lost: it is thrown in the end.
   func naming(_ error: any Error, inRecordOf type: String, _ key: RecordKey) -> any Error {
     func named(_ error: any Error) -> any Error {
-      let record = RecordInHand(type: type, identifier: key.text)
+      let record = RecordInHand(type: type, identifier: key.text, namesHolders: namesHolders)
       return record.naming(GarageCoding.naming(error, type, key))
     }
     if let failure = state.pointee.failure { state.pointee.failure = named(failure) }
@@ -124,6 +144,9 @@ extension GraphWalk {
 }
 
 extension GraphDecodingSession {
+  /// Lets errors about values that stand inline name the object that holds them.
+  package func nameHolders() { walk.namesHolders = true }
+
   /// Until the next of these calls, or ``reset()``, a call that fails forgets only what it decoded itself: what is
   /// decoded afterwards is still shared with what was decoded before.
   package func keepWhatIsComplete() { walk.keptCount = walk.fills.finishedCount }

@@ -277,9 +277,11 @@ extension ReadAccess {
   }
 
   private func makeSession(_ source: TransactionSource) -> GraphDecodingSession {
-    GraphDecodingSession(
+    let session = GraphDecodingSession(
       source: source, types: garage.types.registered, userInfo: garage.userInfo,
       dates: garage.dateDecodingStrategy)
+    session.nameHolders()
+    return session
   }
 
   private func takeSource() -> Unmanaged<TransactionSource> {

@@ -158,4 +158,28 @@ private enum HandDesk: Namespace { static let id = "desk" }
         && "\(error)".contains("desk:jobs")
     }
   }
+
+  @Test(arguments: Backend.allCases)
+  func aValueOfANewerVersionNamesItsHolder(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.park(HandCase<HandNewer>(id: 7, parts: [HandNewer(text: "x")]))
+    #expect(
+      throws: GarageError.newerTypeVersion(
+        type: "HandOlder", identifier: "parts[0] of HandCase<HandOlder> 7", version: 4, known: 2)
+    ) { try garage.retrieve(HandCase<HandOlder>.self, identifier: 7) }
+  }
+}
+
+private struct HandNewer: Codable, Evolving {
+  var text: String
+  static var version: Int { 4 }
+}
+private struct HandOlder: Codable, Evolving {
+  var text: String
+  static var version: Int { 2 }
+}
+private struct HandCase<Value: Codable>: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "case in hand" }
+  var id: Int
+  var parts: [Value]
 }
