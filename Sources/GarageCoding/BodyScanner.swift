@@ -79,7 +79,7 @@ private func canonicalReferenceByteCount(_ base: UnsafeRawPointer, _ offset: Int
 }
 
 /// Where the value behind sync statuses and versions begins. A loop, so that however many take no stack.
-private func skipPrefixes(_ base: UnsafeRawPointer, _ offset: Int, _ end: Int) throws -> Int {
+func skipPrefixes(_ base: UnsafeRawPointer, _ offset: Int, _ end: Int) throws -> Int {
   var at = offset
   while at < end {
     switch base.load(fromByteOffset: at, as: UInt8.self) {

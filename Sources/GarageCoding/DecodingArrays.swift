@@ -112,7 +112,16 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(never)
   func readStanding<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>) throws -> T {
     let facts = facts.takeUnretainedValue()
+    if facts.mapping != nil, let own = try namedClass(facts), let object = try readNamed(own, type) {
+      return object
+    }
     return try facts.evolution == nil ? readInline(type) : readEvolving(type, facts)
+  }
+
+  /// Reads an object that stands inline where a reference to it is expected.
+  func readStandingTarget<T: Decodable>(_ type: T.Type) throws -> T {
+    let facts = pointee.types.facts(of: T.self).0
+    return try tag() == BodyTag.syncStatus ? readWithSyncStatus(type, facts) : readStanding(type, facts)
   }
 
   /// Reads a value that begins with a reference, or with a sync status.

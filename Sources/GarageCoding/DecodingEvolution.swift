@@ -24,8 +24,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     _ evolution: Evolution, _ facts: TypeFacts, _ version: Int, pathCount: Int, _ body: () throws -> R
   ) throws -> R {
     if version > evolution.version {
-      throw GraphCodingError.newerVersion(
-        type: facts.name, identifier: nil, version: version, known: evolution.version)
+      throw NewerInlineVersion(
+        type: facts.name, version: version, known: evolution.version, path: childPath)
     }
     core.scopes.append(
       EvolvingScope(evolution: evolution, recordSerial: pointee.record.serial, pathCount: pathCount))
@@ -166,7 +166,7 @@ extension GraphWalk {
 
 extension TypeFacts {
   /// Whether records of the type bear this tag: its own or that of its identity space, present or former.
-  fileprivate func isNamed(by tag: UInt64) -> Bool {
+  func isNamed(by tag: UInt64) -> Bool {
     if let tags = try? tags(), [tags.identity, tags.concrete].contains(where: { $0.digest == tag }) {
       return true
     }

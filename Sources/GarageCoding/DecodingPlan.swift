@@ -76,6 +76,7 @@ extension GraphWalk {
       _ = try load(type, facts, number)
     } catch {
       let failure = state.takeFailure()
+      failedNumbers.append(number)
       nodes[number].fail(type, GraphNode.Failure(error: failure ?? error, isFinal: failure != nil))
     }
   }

@@ -31,6 +31,8 @@ public struct EncodedGraph: @unchecked Sendable {
   let rootCount: Int
   let memory: GraphMemory
   let texts: GraphTexts
+  /// What references in the graph were read from, where it stood inline: to be parked with them where it has no record.
+  package internal(set) var standing: [StandingTarget] = []
 
   init(rootCount: Int, _ memory: GraphMemory, _ texts: GraphTexts) {
     self.rootCount = rootCount
@@ -56,7 +58,8 @@ public struct EncodedGraph: @unchecked Sendable {
   /// The roots' identities in the order in which they were given, each once. Made anew each time from the records.
   public var roots: [RecordIdentity] { records.prefix(rootCount).map(identity) }
 
-  private func identity(of record: Record) -> RecordIdentity {
+  /// The identity of one of the records.
+  package func identity(of record: Record) -> RecordIdentity {
     bytes.withUnsafeBytes { bytes in
       // Behind the prefix byte.
       let start = record.key.lowerBound + 1

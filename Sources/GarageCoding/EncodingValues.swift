@@ -194,10 +194,16 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   /// Writes a value behind its sync status and the version of its type, which are no part of its identity. A null
-  /// with a status stays a null.
+  /// with a status stays a null. A mapped object is its own class's, which it names where the property has another.
   private func writePrefixed<T: Encodable>(_ value: T, _ facts: Unmanaged<TypeFacts>) throws {
     if pointee.isCanonical { return try writeInline(value) }
-    let facts = facts.takeUnretainedValue()
+    var facts = facts.takeUnretainedValue()
+    if facts.mapping != nil {
+      let own = pointee.types.facts(ofObject: value).takeUnretainedValue()
+      pointee.namesClass = own !== facts
+      facts = own
+    }
+    defer { pointee.namesClass = false }
     let start = pointee.output.count
     let status = facts.isSyncable ? facts.syncStatus(of: value) : nil
     if let status { append(BodyTag.syncStatus, UInt8(truncatingIfNeeded: status.rawValue)) }
@@ -262,6 +268,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   private func writeInterned<T: Encodable>(_ value: T, _ facts: Unmanaged<TypeFacts>) throws {
+    // A mapped object is its own class's, whatever the property's is.
+    let isMapped = facts._withUnsafeGuaranteedRef { $0.mapping != nil }
+    let facts = isMapped ? pointee.types.facts(ofObject: value) : facts
     let tag = try facts.takeUnretainedValue().identityDigest()
     let canonical = try canonicalBytes(of: value, userInfo: core.userInfo)
     let writer = core.identifierWriter

@@ -9,7 +9,7 @@ struct FillQueue {
   typealias Fill = (GraphWalk) throws -> Void
 
   private enum Step {
-    case fill(Fill)
+    case fill(owner: Int, Fill)
     /// The objects from this place in `completed` on, and all that they hold, are complete.
     case finish(from: Int)
   }
@@ -40,6 +40,9 @@ struct FillQueue {
     for fill in kept { new.append(fill) }
   }
 
+  /// How many objects are complete.
+  var finishedCount: Int { finished.count }
+
   /// Notes that an object was decoded.
   mutating func complete(_ number: Int) { completed.append(number) }
 
@@ -56,17 +59,17 @@ struct FillQueue {
     noted = start
   }
 
-  /// The next fill; nil when all is done.
-  mutating func next() -> Fill? {
+  /// The next fill, and the number of the record that waits for it; nil when all is done.
+  mutating func next() -> (owner: Int, fill: Fill)? {
     if completed.count > noted {
       steps.append(.finish(from: noted))
       noted = completed.count
     }
-    for (_, fill) in new.all.reversed() { steps.append(.fill(fill)) }
+    for (owner, fill) in new.all.reversed() { steps.append(.fill(owner: owner, fill)) }
     new.truncate(to: 0)
     while !steps.isEmpty {
       switch steps.removeLast() {
-      case .fill(let fill): return fill
+      case .fill(let owner, let fill): return (owner, fill)
       case .finish(let start): finish(from: start)
       }
     }
@@ -75,10 +78,17 @@ struct FillQueue {
 
   /// Forgets everything. Visits the objects' numbers in an order in which they can be let go.
   mutating func removeAll(_ visit: (Int) -> Void) {
-    if !isEmpty || completed.count > noted { removeUnfinished(visit) }
-    for number in finished.all.reversed() { visit(number) }
+    removeAll(behind: 0, visit)
     completed.removeAll(keeping: 4096)
     finished.removeAll(keeping: 4096)
+  }
+
+  /// The same for everything but the first `count` objects that are complete.
+  mutating func removeAll(behind count: Int, _ visit: (Int) -> Void) {
+    if !isEmpty || completed.count > noted { removeUnfinished(visit) }
+    for number in finished.all[count...].reversed() { visit(number) }
+    completed.truncate(to: 0)
+    finished.truncate(to: count)
     noted = 0
   }
 
@@ -114,13 +124,16 @@ extension GraphWalk {
   }
 
   private func fillAll() throws {
-    while let fill = fills.next() { try fill(self) }
+    while let (owner, fill) = fills.next() {
+      do { try fill(self) } catch { throw naming(error, inRecordOf: owner) }
+    }
     try buildSets()
+    if !standing.isEmpty { try settleStandingTargets() }
   }
 
-  /// The error that ends a session's call: everything that was decoded is forgotten.
+  /// The error that ends a session's call: what was decoded is forgotten, all of it or what that call decoded.
   func failed(_ error: any Error) -> any Error {
-    forget()
+    if keptCount > 0 { forget(behind: keptCount) } else { forget() }
     return state.takeFailure() ?? error
   }
 

@@ -142,7 +142,9 @@ public final class GraphDecodingSession {
     } catch let other as GraphWalk.OtherClass {
       throw other
     } catch {
-      throw walk.failed(error)
+      let facts = walk.state.pointee.types.facts(of: type).0.takeUnretainedValue()
+      throw walk.failed(
+        walk.naming(error, inRecordOf: facts.name, RecordKey(tag: tag, identifier: identifier)))
     }
   }
 
@@ -153,7 +155,10 @@ public final class GraphDecodingSession {
       try walk.complete()
       return value
     } catch {
-      throw walk.failed(error)
+      // Whoever knows the key names it.
+      let isOfValue = error is UnregisteredClass || error is NewerInlineVersion
+      let value = RecordInHand(type: "the", identifier: "value")
+      throw walk.failed(isOfValue ? value.naming(error) : error)
     }
   }
 

@@ -98,6 +98,9 @@ public final class GraphEncoder: Sendable {
     return try encodeQueued(core, rootCount: 1) { _ in body }
   }
 
+  /// What records say of when they were encoded, in milliseconds since 1970-01-01 UTC.
+  package var time: UInt64 { timeNow() }
+
   @inline(__always)
   private func timeNow() -> UInt64 { fixedTime ?? UInt64(max(0, Date().timeIntervalSince1970 * 1000)) }
 
@@ -172,7 +175,9 @@ public final class GraphEncoder: Sendable {
       }
       try builder.pointee.addRecord(of: number, body, status, graph)
     }
-    return builder.pointee.finish(rootCount: rootCount)
+    var encoded = builder.pointee.finish(rootCount: rootCount)
+    encoded.standing = graph.pointee.standingTargets
+    return encoded
   }
 
   /// - Parameter syncable: what is known of its type, where that has a sync status.

@@ -121,8 +121,12 @@ struct GraphNode {
     makeRare().others.append(new)
   }
 
+  /// The name of the type that it was decoded as, or is being decoded as; nil where it was not.
+  var typeName: String? { (object?.type ?? active).map { String(describing: $0) } }
+
   /// Lets the objects go.
   mutating func release() {
+    isLent = false
     if let object {
       self.object = nil
       object.destroy()
@@ -145,6 +149,8 @@ struct GraphNode {
   func failure(_ type: Any.Type) -> Failure? { rare?.failures.first { $0.type == type }?.failure }
 
   mutating func fail(_ type: Any.Type, _ failure: Failure) { makeRare().failures.append((type, failure)) }
+
+  mutating func forgetFailures() { rare?.failures = [] }
 
   var isActive: Bool { active != nil }
 

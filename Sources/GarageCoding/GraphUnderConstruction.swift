@@ -37,6 +37,10 @@ struct GraphUnderConstruction: ~Copyable {
     var before: GraphEntry
   }
 
+  /// What references stood for that were written, and how far from the roots. What is taken back stays: it is parked
+  /// only where it has no record.
+  private var standing: [(target: StandingTarget, level: Int)] = []
+
   /// How long the lists are, to go back to.
   struct Mark {
     fileprivate var referenceCount: Int
@@ -76,6 +80,7 @@ struct GraphUnderConstruction: ~Copyable {
     currentLevel = 0
     loneRoot = nil
     loneRootCount = 0
+    if !standing.isEmpty { standing = [] }
   }
 
   var mark: Mark {
@@ -151,6 +156,18 @@ struct GraphUnderConstruction: ~Copyable {
     loneRootCount = 1
     _ = enqueue(tag: root.tag, UnsafeRawBufferPointer(loneIdentifier.all), .root(0), root.facts)
     _ = beginNext()
+  }
+
+  // MARK: - What stood inline
+
+  mutating func note(_ target: StandingTarget) { standing.append((target, currentLevel)) }
+
+  /// Those that were noted, first the one of an identity that counts: nearest to the roots, at equal distance the later.
+  var standingTargets: [StandingTarget] {
+    if standing.isEmpty { return [] }
+    return standing.enumerated().sorted { a, b in
+      (a.element.level, b.offset) < (b.element.level, a.offset)
+    }.map(\.element.target)
   }
 
   // MARK: - Tables

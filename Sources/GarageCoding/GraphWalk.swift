@@ -21,7 +21,15 @@ final class GraphWalk {
   @exclusivity(unchecked) var fills = FillQueue()
   /// Sets that are built when everything else is there, because they ask their members for a hash.
   @exclusivity(unchecked) var builds: [(owner: Int, make: () -> () -> Void)] = []
+  /// What stands inline where references are expected.
+  @exclusivity(unchecked) var standing = StandingTargets()
   let linkProgress = LinkProgress()
+  /// Whether errors about values that stand inline name the object that holds them.
+  @exclusivity(unchecked) var namesHolders = false
+  /// The numbers of those that could not be decoded ahead.
+  @exclusivity(unchecked) var failedNumbers: [Int] = []
+  /// How many complete objects a call that fails leaves: all that were there before it, or none.
+  @exclusivity(unchecked) var keptCount = 0
   /// The objects that prototypes refer to.
   @exclusivity(unchecked) private var lentRecords: [[UInt8]: [UInt8]] = [:]
   /// Older tags of the types met so far, and the tags that took their place.
@@ -56,6 +64,8 @@ final class GraphWalk {
     forget()
     plan = DecodingPlan()
     if !lentRecords.isEmpty { lentRecords = [:] }
+    standing.end()
+    namesHolders = false
     source = NoRecords()
     types = .none
     if !currentTags.isEmpty { (currentTags, formerTags) = ([:], [:]) }
@@ -179,8 +189,8 @@ final class GraphWalk {
       }
       return value
     } catch {
-      fills.drop(owner: -1, from: fillCount)
-      throw naming(error, facts.takeUnretainedValue().name, key)
+      dropWaiting(owner: -1, from: fillCount)
+      throw naming(error, inRecordOf: facts.takeUnretainedValue().name, key)
     }
   }
 
@@ -215,7 +225,7 @@ final class GraphWalk {
         }
         identifier = UnsafeRawBufferPointer(rebasing: record[full])
       } catch {
-        throw naming(error, known.name, key)
+        throw naming(error, inRecordOf: known.name, key)
       }
     }
     let number = number(tag: key.tag, identifier)
@@ -249,8 +259,8 @@ final class GraphWalk {
       return try decode(type, facts, concrete, number: number, parsed, key, record)
     } catch {
       // Nobody will see this object: nothing is to be filled in.
-      fills.drop(owner: number, from: fillCount)
-      let error = naming(error, facts.name, key)
+      dropWaiting(owner: number, from: fillCount)
+      let error = naming(error, inRecordOf: found.takeUnretainedValue().name, key)
       // But who was given it unfinished must not come out with it.
       if number >= 0, nodes[number].takeBack() { throw state.fail(error) }
       throw error
@@ -326,18 +336,23 @@ final class GraphWalk {
     let digest = record.concreteTag ?? key.tag
     let tags = try facts.tags()
     if tags.concrete.digest == digest { return facts }
-    if record.concreteTag == nil, tags.identity == tags.concrete { return facts }
+    if record.concreteTag == nil, tags.identity == tags.concrete {
+      return facts.mapping == nil ? facts : try mappedClass(facts, digest, key)
+    }
     if record.concreteTag == nil, tags.identity.digest == digest || tags.formerDigests.contains(digest) {
       // An object of the topmost class, which is a superclass of `type`.
       throw OtherClass()
     }
-    guard let concrete = types.byTag[digest] ?? plan.type(concreteTag: digest) else {
+    guard let concrete = knownClass(tag: digest) else {
       throw GraphCodingError.unregisteredSubclass(
         tag: try source.tagName(digest) ?? "an unknown class", type: facts.name, identifier: key.text)
     }
     guard concrete is T.Type else { throw OtherClass() }
     return TypeFacts.of(concrete).takeUnretainedValue()
   }
+
+  /// The class with this tag, where somebody named it.
+  func knownClass(tag: UInt64) -> (any Decodable.Type)? { types.byTag[tag] ?? plan.type(concreteTag: tag) }
 
   /// A cut identifier's key holds its digest; the record must hold the very identifier that was asked for.
   @inline(__always)
@@ -368,9 +383,18 @@ final class GraphWalk {
     nodes[number].storeUnfinished(object, &arena)
   }
 
+  /// Forgets what was to be filled in for a record that cannot be read.
+  private func dropWaiting(owner: Int, from fillCount: Int) {
+    fills.drop(owner: owner, from: fillCount)
+    if !standing.isEmpty { standing.drop(owner: owner) }
+  }
+
   /// Forgets everything that was decoded.
   func forget() {
     if !builds.isEmpty { builds = [] }
+    standing.forget()
+    keptCount = 0
+    if !failedNumbers.isEmpty { failedNumbers = [] }
     if nodes.isEmpty { return }
     fills.removeAll { nodes[$0].release() }
     for index in 0..<nodes.count { nodes[index].release() }
@@ -433,6 +457,17 @@ final class GraphWalk {
     }
   }
 
+  /// Whether the source has an object, under this tag or one of those before it.
+  func isInSource(_ identity: RecordIdentity, _ formerTags: [UInt64]) throws -> Bool {
+    let identifier = identity.identifier.keyBytes
+    return try identifier.withUnsafeBytes { identifier in
+      for tag in [identity.tag] + formerTags {
+        if try fetch(RecordKey(tag: tag, identifier: identifier), { _, _ in }) { return true }
+      }
+      return false
+    }
+  }
+
   func hasRecord(_ number: Int) throws -> Bool {
     if nodes[number].hasValue { return true }
     var isThere = false
@@ -452,6 +487,8 @@ final class GraphWalk {
   }
 
   // MARK: - Names
+
+  func tagName(_ tag: UInt64) throws -> String? { try source.tagName(tag) }
 
   /// `Person "Sam"`.
   func name(of number: Int) -> String {

@@ -29,7 +29,9 @@ extension EncodedGraph {
         places.append(place)
       }
     }
+    let standing = standing
     self = EncodedGraph(rootCount: rootCount, GraphMemory.adopt(places.all, arena.hand()), texts)
+    self.standing = standing
   }
 }
 

@@ -7,6 +7,8 @@ final class MappingPlan: @unchecked Sendable {
   private let properties: [MappedProperty]
   /// The keys in the order of the properties; nil where there are none.
   private let shape: Result<Unmanaged<Shape>, any Error>?
+  /// The same behind the key of the class's name, for objects that stand where one of a superclass is expected.
+  private let namedShape: Result<Unmanaged<Shape>, any Error>?
   /// The property that identifies objects.
   let identifying: MappedProperty?
   /// What is wrong in the mapping.
@@ -29,6 +31,9 @@ final class MappingPlan: @unchecked Sendable {
   private init(_ type: any MappableObject.Type, _ mapping: ObjectMapping) {
     properties = mapping.properties
     shape = properties.isEmpty ? nil : Result { try ShapeRegistry.shape(keys: mapping.properties.map(\.key)) }
+    namedShape =
+      _getSuperclass(type) is any MappableObject.Type
+      ? Result { try ShapeRegistry.shape(keys: [MappingPlan.classKey] + mapping.properties.map(\.key)) } : nil
     identifying = mapping.identifyingAttribute.flatMap { key in mapping.properties.first { $0.key == key } }
     fault = MappingPlan.fault(type, mapping).map {
       GraphCodingError.invalidMapping(type: String(describing: type), reason: $0)
@@ -37,6 +42,9 @@ final class MappingPlan: @unchecked Sendable {
 
   private static func fault(_ type: any MappableObject.Type, _ mapping: ObjectMapping) -> String? {
     if let fault = mapping.fault { return fault }
+    if mapping.properties.contains(where: { $0.key == classKey }) {
+      return "the key \"\(classKey)\" is taken: give the property another"
+    }
     if !isClass(type, orSubclassOf: mapping.type) {
       return "it is the mapping of another class, \(mapping.type)"
     }
@@ -57,6 +65,10 @@ final class MappingPlan: @unchecked Sendable {
       """
   }
 
+  /// The key of the class's name in a map. `Docs/Format.md` says when it stands there: always first, and in a map
+  /// without a shape among the entries.
+  static let classKey = "garage:class"
+
   /// Whether objects of the class have an identity apart from their content.
   static func hasIdentity(_ type: any MappableObject.Type) -> Bool {
     of(type).identifying != nil || of(type).fault != nil || hasUsableID(type)
@@ -75,6 +87,13 @@ final class MappingPlan: @unchecked Sendable {
   func write(_ object: AnyObject, to state: EncoderPointer) throws {
     if let fault { throw fault }
     try state.requestMap()
+    if state.pointee.namesClass, let namedShape {
+      state.pointee.namesClass = false
+      state.pointee.output.frame.pointee.shape = try namedShape.get()
+      try state.write(TypeTag.of(Swift.type(of: object)).name)
+      for property in properties { try property.write(object, to: state) }
+      return
+    }
     guard let shape else { return }
     state.pointee.output.frame.pointee.shape = try shape.get()
     for property in properties { try property.write(object, to: state) }

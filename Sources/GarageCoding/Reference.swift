@@ -8,6 +8,8 @@
 /// conformances belong to the main actor can hold references to its own type.
 public struct Reference<Target>: Hashable, Sendable {
   private let named: Result<RecordIdentity, GraphCodingError>
+  /// The target itself, where it stood inline when this was read.
+  package private(set) var standing: StandingTarget?
 
   /// The identity of the target.
   ///
@@ -47,6 +49,14 @@ extension Reference where Target: Codable & Identifiable {
   }
 }
 
+extension Reference {
+  /// Whether both name the same object.
+  public static func == (a: Reference, b: Reference) -> Bool { a.named == b.named }
+
+  /// Hashes what the reference names.
+  public func hash(into hasher: inout Hasher) { hasher.combine(named) }
+}
+
 extension Reference: CustomStringConvertible {
   /// The target's type and identifier.
   public var description: String {
@@ -62,13 +72,15 @@ extension Reference: CustomStringConvertible {
 extension Reference: GraphCodable, GraphDecodable {
   func encode(toGraph state: EncoderPointer) throws {
     state.writeReference(to: try identity, of: Target.self, .lazy)
+    if let standing { state.note(standing) }
   }
 
-  /// Where the target once stood inline, the reference names it by its `id`.
+  /// Where the target once stood inline, the reference names it by its `id`, and carries it along until it is parked.
   init(fromGraph state: DecoderPointer) throws {
     if try state.isReference() {
       let identity = state.identity(ofReference: try state.readReferenceIndex())
       self.init { identity }
+      standing = state.graph.standing.lent(identity)
     } else if let id = try state.foreignIdentifier() {
       self.init { try TypeDescription.identity(of: Target.self, id: id) }
     } else if let target = Target.self as? any (Codable & Identifiable).Type {
@@ -81,8 +93,10 @@ extension Reference: GraphCodable, GraphDecodable {
   private static func read<T: Codable & Identifiable>(
     _ type: T.Type, standingIn state: DecoderPointer
   ) throws -> Reference {
-    let target = try state.readStanding(type, state.pointee.types.facts(of: type).0)
-    return Reference { try GraphEncoder().identity(of: target) }
+    let target = try state.readStandingTarget(type)
+    var reference = Reference { try GraphEncoder().identity(of: target) }
+    if case .success(let identity) = reference.named { reference.standing = state.graph.stand(target, identity) }
+    return reference
   }
 }
 

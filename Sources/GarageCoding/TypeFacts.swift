@@ -11,7 +11,7 @@ internal import Synchronization
 enum ValueKind: UInt8 {
   /// By its own `encode(to:)`.
   case plain
-  /// The same, behind its sync status or the version of its type.
+  /// The same, behind its sync status or the version of its type, or with the name of its class.
   case prefixed
   case bool, string, double, float
   case int, int8, int16, int32, int64, int128
@@ -176,7 +176,7 @@ final class TypeFacts: @unchecked Sendable {
     } else if type is any UnorderedCollection.Type {
       kind = .unordered
     } else {
-      kind = evolution == nil && !isSyncable ? .plain : .prefixed
+      kind = evolution == nil && !isSyncable && mapping == nil ? .plain : .prefixed
     }
     encodableElements = kind == .plain ? type as? any EncodableElements.Type : nil
     let isReferenced = kind == .reference || kind == .interned

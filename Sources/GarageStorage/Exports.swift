@@ -16,5 +16,6 @@
 @_exported public import struct GarageCoding.RecordFields
 @_exported public import struct GarageCoding.RecordIdentity
 @_exported public import enum GarageCoding.ReferenceKind
+@_exported public import struct GarageCoding.UnreadableObject
 @_exported public import protocol GarageDriver.StorageDriver
 @_exported public import struct GarageDriver.StorageError

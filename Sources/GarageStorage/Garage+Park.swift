@@ -133,14 +133,20 @@ extension WriteAccess {
   ///
   /// - Parameter leavingOut: the position of a record that is not written.
   func put(_ graph: EncodedGraph, leavingOut: Int? = nil) throws {
-    for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.pointee.newTexts.contains(name) {
-      try StoredTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
-      pending.pointee.newTexts.insert(name)
-    }
+    try putTexts(of: graph)
     if garage.objectKeys.hidesIdentifiers {
       try putRecords(of: garage.objectKeys.hiding(graph), leavingOut: leavingOut)
     } else {
       try putRecords(of: graph, leavingOut: leavingOut)
+    }
+    if !graph.standing.isEmpty { try put(standing: graph.standing) }
+  }
+
+  /// Writes the texts that a graph's records count on.
+  func putTexts(of graph: EncodedGraph) throws {
+    for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.pointee.newTexts.contains(name) {
+      try StoredTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
+      pending.pointee.newTexts.insert(name)
     }
   }
 

@@ -29,11 +29,15 @@ extension GarageReading {
 
   /// The object that a reference names; nil where there is none.
   ///
+  /// A reference that was read where its object stood inline gives that object, until it is parked and so has a record
+  /// of its own.
+  ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   public func retrieve<T: Codable & Identifiable>(_ reference: Reference<T>) throws -> T? {
     try withReadAccess { access in
       let identity = try reference.identity
-      return try access.object(T.self, identity.identifier, identity.tag)
+      if let object = try access.object(T.self, identity.identifier, identity.tag) { return object }
+      return try reference.standing.flatMap { try access.object(T.self, standing: $0) }
     }
   }
 
@@ -44,7 +48,7 @@ extension GarageReading {
   /// Of a class, those of its subclasses too, which the garage has to know (`types:` when it is opened).
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``. One object that cannot be read makes the call throw:
-  ///   ``forEach(_:_:)`` gets at those before it.
+  ///   ``retrieveAll(_:onError:)`` leaves it out.
   @inlinable
   public func retrieveAll<T: Codable>(_ type: T.Type) throws -> [T] {
     // Inlined for the same reason as `retrieve`.
@@ -210,7 +214,7 @@ extension ReadAccess {
   }
 
   /// Lends the records of a type to `decode`, one after another, and what that returned to `visit`.
-  private func visitRecords<T>(
+  func visitRecords<T>(
     _ tags: [UInt64], _ source: TransactionSource, mayChange: Bool,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
@@ -273,9 +277,11 @@ extension ReadAccess {
   }
 
   private func makeSession(_ source: TransactionSource) -> GraphDecodingSession {
-    GraphDecodingSession(
+    let session = GraphDecodingSession(
       source: source, types: garage.types.registered, userInfo: garage.userInfo,
       dates: garage.dateDecodingStrategy)
+    session.nameHolders()
+    return session
   }
 
   private func takeSource() -> Unmanaged<TransactionSource> {
@@ -284,40 +290,5 @@ extension ReadAccess {
     }
     source._withUnsafeGuaranteedRef { $0.begin(transaction) }
     return source
-  }
-
-  /// Says when a session that goes through many objects has to let go of those it holds.
-  ///
-  /// What one object reaches has to be held while it is decoded. Twice the largest such graph may be kept, so that
-  /// objects which reach the same large part of a graph do not each decode it again.
-  private struct SessionLimit {
-    private var objects = Limit(least: 10_000)
-    private var bytes = Limit(least: 8 << 20)
-
-    private struct Limit {
-      let least: Int
-      var largestStep = 0
-      var before = 0
-
-      mutating func note(_ now: Int) {
-        largestStep = max(largestStep, now - before)
-        before = now
-      }
-
-      func isReached(by now: Int) -> Bool { now > max(least, 2 * largestStep) }
-    }
-
-    /// Called before an object is decoded.
-    mutating func resetIfReached(_ session: GraphDecodingSession, _ source: TransactionSource) {
-      objects.note(session.objectCount)
-      bytes.note(source.recordByteCount)
-      guard objects.isReached(by: session.objectCount) || bytes.isReached(by: source.recordByteCount) else {
-        return
-      }
-      session.reset()
-      source.recordByteCount = 0
-      objects.before = 0
-      bytes.before = 0
-    }
   }
 }

@@ -26,6 +26,9 @@ public final class Garage: Sendable {
   /// The domain of ``GarageError`` as an `NSError`.
   public static let errorDomain = "GarageStorage"
 
+  /// Tells it from every other garage of this process, also one that is gone.
+  let number = Garage.lastNumber.add(1, ordering: .relaxed).newValue
+  private static let lastNumber = Atomic<UInt64>(0)
   /// The storage, and the changes that are not saved to it yet.
   let store: SavingStore
   /// Turns objects into records.

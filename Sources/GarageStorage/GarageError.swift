@@ -61,7 +61,7 @@ public enum GarageError: Error, Hashable, Sendable {
   /// An entry that was to be migrated could not be converted for the key.
   case failedToMigrate(entry: String, key: String, reason: String)
   /// An object was parked in a version of its type (``Evolving``) that is newer than the type's in this program.
-  /// The identifier is nil where it stands inside another object.
+  /// For one that stands inside another object the identifier names that object and the property.
   case newerTypeVersion(type: String, identifier: String?, version: Int, known: Int)
   /// The text of a type tag or shape, which is kept under this digest, is damaged.
   case damagedText(digest: String)

@@ -205,6 +205,10 @@ private func reason(of error: any Error) -> String {
     context = found
   default: return "\(error)"
   }
+  // A record that the value refers to is named with the path in it.
+  if let record = context.underlyingError as? UnreadableObject {
+    return "\(context.debugDescription) (\(record))"
+  }
   let path = context.codingPath.map(\.stringValue).joined(separator: ".")
   return path.isEmpty ? context.debugDescription : "\(context.debugDescription) (at \(path))"
 }

@@ -1,0 +1,154 @@
+internal import Synchronization
+
+/// The object that a ``Reference`` was read from, where it stood inline: its record, and those of what it holds, as they
+/// are to be parked when the reference is, and found until then.
+///
+/// Made while its owner is decoded, and filled in when everything around it is there. Then nothing changes but where it
+/// was parked. All copies of the reference share it.
+package final class StandingTarget: Sendable {
+  /// The identity that its record is to have.
+  package let identity: RecordIdentity
+  private let state = Mutex(State())
+
+  private struct State {
+    var content: Result<EncodedGraph, any Error>?
+    /// The garages, by number, in whose store it has a record of its own, or had one.
+    var garages: Set<UInt64> = []
+  }
+
+  init(_ identity: RecordIdentity) { self.identity = identity }
+
+  /// Its records, the object's own first; nil while its owner is still being decoded.
+  ///
+  /// - Throws: what its `encode(to:)` threw.
+  package func records() throws -> EncodedGraph? { try state.withLock { $0.content }?.get() }
+
+  fileprivate func settle(_ content: Result<EncodedGraph, any Error>) {
+    state.withLock { $0.content = content }
+  }
+
+  /// Whether it was parked in that garage: from then on what the garage has is what counts, also where that is nothing.
+  package func isParked(in garage: UInt64) -> Bool { state.withLock { $0.garages.contains(garage) } }
+
+  /// Notes that its record is in that garage's store for good.
+  package func noteParked(in garage: UInt64) { state.withLock { _ = $0.garages.insert(garage) } }
+}
+
+/// The standing targets of the graph that is being decoded.
+struct StandingTargets {
+  typealias Settling = (GraphWalk) throws -> Void
+
+  /// Those whose records are still to be made, each with the number of the record that it stands in.
+  private var waiting: [(owner: Int, settle: Settling)] = []
+  /// Those that objects which were lent to the session refer to.
+  private var lent: [RecordIdentity: StandingTarget] = [:]
+
+  var isEmpty: Bool { waiting.isEmpty }
+
+  @inline(__always)
+  func lent(_ identity: @autoclosure () -> RecordIdentity) -> StandingTarget? {
+    lent.isEmpty ? nil : lent[identity()]
+  }
+
+  mutating func lend(_ target: StandingTarget) { lent[target.identity] = target }
+
+  mutating func append(owner: Int, _ settle: @escaping Settling) { waiting.append((owner, settle)) }
+
+  /// Drops those of a record that could not be read.
+  mutating func drop(owner: Int) { waiting.removeAll { $0.owner == owner } }
+
+  mutating func take() -> [Settling] {
+    defer { waiting = [] }
+    return waiting.map(\.settle)
+  }
+
+  mutating func forget() { if !waiting.isEmpty { waiting = [] } }
+
+  mutating func end() {
+    forget()
+    if !lent.isEmpty { lent = [:] }
+  }
+}
+
+extension GraphWalk {
+  /// Notes an object that stands inline where a reference is expected.
+  ///
+  /// It is encoded when all that it holds is there, and at once then: later it could belong to another thread.
+  @inline(never)
+  func stand<T: Codable>(_ object: T, _ identity: RecordIdentity) -> StandingTarget {
+    let target = StandingTarget(identity)
+    let encoder = GraphEncoder(userInfo: state.core.userInfo)
+    standing.append(owner: state.pointee.record.number) { walk in
+      var failure: (any Error)?
+      let content = Result {
+        // Of what it holds only what has no record yet: what stands inline, too.
+        try encoder.encode(object) { identity, formerTags in
+          do { return try !walk.isInSource(identity, formerTags) } catch {
+            failure = error
+            throw error
+          }
+        }
+      }
+      if let failure { throw failure }
+      target.settle(content)
+    }
+    // So that the graph is not complete before this is done.
+    whenComplete { _ in }
+    return target
+  }
+
+  /// Makes the records of those that were noted.
+  func settleStandingTargets() throws {
+    while !standing.isEmpty { for settle in standing.take() { try settle(self) } }
+  }
+}
+
+extension GraphDecodingSession {
+  /// Lets an object be found, where the source has none of its identity, that a reference was read from.
+  ///
+  /// - Throws: what made it impossible to encode it.
+  package func lend(_ target: StandingTarget) throws {
+    guard let graph = try target.records() else { return }
+    graph.bytes.withUnsafeBytes { bytes in
+      walk.lend(graph.records.map { (Array(bytes[$0.key].dropFirst()), Array(bytes[$0.value])) })
+    }
+    for inner in graph.standing { walk.standing.lend(inner) }
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == EncoderState {
+  /// Notes that a reference was written whose target may have no record yet.
+  func note(_ target: StandingTarget) {
+    if !pointee.isCanonical { pointee.graph.pointee.note(target) }
+  }
+}
+
+extension RecordHeader {
+  /// A record as another garage keeps it: with its identifier or without, and with another time.
+  ///
+  /// - Parameters:
+  ///   - tag: the digest of the identity tag in its key.
+  ///   - identifier: the whole identifier.
+  ///   - holdsIdentifier: whether it has to hold the identifier although no key cuts it.
+  ///   - time: milliseconds since 1970-01-01 UTC.
+  /// - Throws: ``GraphCodingError`` where it is damaged.
+  package static func record(
+    _ record: RawSpan, tag: UInt64, identifier: Identifier, holdsIdentifier: Bool, time: UInt64
+  ) throws -> [UInt8] {
+    let keyIdentifier = identifier.keyBytes
+    return try withParsedRecord(tag: tag, keyIdentifier.span.bytes, record, "object") { parsed, bytes in
+      let content = parsed.fullIdentifier?.upperBound ?? RecordFormat.fixedByteCount
+      var copy = Array(bytes[..<RecordFormat.timeOffset])
+      for byte in 0..<6 { copy.append(UInt8(truncatingIfNeeded: time >> UInt64(byte * 8))) }
+      copy[1] &= ~RecordFormat.Flag.hasFullIdentifier
+      if holdsIdentifier || identifier.isCut {
+        copy[1] |= RecordFormat.Flag.hasFullIdentifier
+        appendVarint(UInt64(identifier.bytes.count), to: &copy)
+        copy += identifier.bytes
+      }
+      copy += bytes[content...]
+      RecordParts.seal(&copy, tag: tag, keyIdentifier: keyIdentifier)
+      return copy
+    }
+  }
+}

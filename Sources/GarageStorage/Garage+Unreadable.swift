@@ -1,0 +1,127 @@
+public import GarageCoding
+internal import GarageDriver
+
+// Going through all objects of a type, whether or not one of them can be read.
+
+extension GarageReading {
+  /// All objects of this type that can be read, in the order of their identifiers.
+  ///
+  /// ```swift
+  /// let books = try garage.retrieveAll(Book.self) { unreadable in log("\(unreadable)") }
+  /// ```
+  /// An object that cannot be read, whatever the reason, is left out and handed to `onError`: a damaged record, the
+  /// target of a required property that is gone, a class that the garage was not told about, a circle, what
+  /// `init(from:)` throws. Its record stays as it is. The others are shared among each other as in
+  /// ``retrieveAll(_:)``.
+  ///
+  /// - Parameter onError: gets the type and the identifier of an object that cannot be read, and why. What it throws
+  ///   ends the call.
+  /// - Throws: what `onError` throws, and where the store itself fails: ``GarageError/storage(_:)``,
+  ///   ``GarageError/closed``.
+  public func retrieveAll<T: Codable>(_ type: T.Type, onError: (UnreadableObject) throws -> Void) throws
+    -> [T]
+  {
+    var objects: [T] = []
+    try withReadAccess { access in
+      try access.visitReadable(type, inOneSession: true) {
+        objects.append($0)
+      } onError: { unreadable in
+        try passingErrors { try onError(unreadable) }
+      }
+    }
+    return objects
+  }
+
+  /// Calls `body` with one object of this type after another, in the order of their identifiers, and `onError` with
+  /// each that cannot be read.
+  ///
+  /// ```swift
+  /// try garage.forEach(Book.self, onError: { log("\($0)") }) { book in … }
+  /// ```
+  /// Otherwise as ``forEach(_:_:)`` and ``retrieveAll(_:onError:)``. On a ``GarageWriter`` both closures may change
+  /// what the writer changes: delete the object that cannot be read, for instance.
+  ///
+  /// - Parameters:
+  ///   - onError: gets the type and the identifier of an object that cannot be read, and why. What it throws ends the
+  ///     call.
+  ///   - body: gets the objects. What it throws ends the call.
+  /// - Throws: what the closures throw, and where the store itself fails: ``GarageError/storage(_:)``,
+  ///   ``GarageError/closed``.
+  public func forEach<T: Codable>(
+    _ type: T.Type, onError: (UnreadableObject) throws -> Void, _ body: (T) throws -> Void
+  ) throws {
+    try withReadAccess { access in
+      try access.visitReadable(type, inOneSession: false) { object in
+        try passingErrors { try body(object) }
+      } onError: { unreadable in
+        try passingErrors { try onError(unreadable) }
+      }
+    }
+  }
+}
+
+extension ReadAccess {
+  /// What a record was read as.
+  private enum Outcome<T> {
+    case object(T)
+    case unreadable(UnreadableObject)
+  }
+
+  /// Decodes all objects of a type, in the order of their identifiers; those that cannot be are `onError`'s.
+  ///
+  /// - Parameter inOneSession: whether all are held, and shared, to the end. Else the closures may be users' code,
+  ///   which changes what the transaction can change.
+  func visitReadable<T: Codable>(
+    _ type: T.Type, inOneSession: Bool, _ visit: (T) throws -> Void,
+    onError: (UnreadableObject) throws -> Void
+  ) throws {
+    let (session, source) = makeSession()
+    var limit = SessionLimit()
+    let mayChange = isWriting && !inOneSession
+    let stored = try StoredType.of(type)
+    let tags = try presentTags(of: stored)
+    func read(_ key: RawSpan, _ record: RawSpan) throws -> Outcome<T>? {
+      if !inOneSession {
+        if mayChange { session.reset() } else { limit.resetIfReached(session, source) }
+      }
+      source.countRecord(record.byteCount)
+      session.keepWhatIsComplete()
+      return try outcome(type, key, record, stored, session)
+    }
+    func hand(_ outcome: Outcome<T>) throws {
+      switch outcome {
+      case .object(let object): try visit(object)
+      case .unreadable(let object): try onError(object)
+      }
+    }
+    if tags.count == 1 && !mayChange && !fetchesAhead {
+      return try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
+        if let outcome = try read(key, record) { try hand(outcome) }
+        return .continue
+      }
+    }
+    try visitRecords(tags, source, mayChange: mayChange, decode: read, visit: hand)
+  }
+
+  /// Decodes one record; nil where it is of another class.
+  ///
+  /// - Throws: where the store fails.
+  private func outcome<T: Codable>(
+    _ type: T.Type, _ key: RawSpan, _ record: RawSpan, _ stored: StoredType, _ session: GraphDecodingSession
+  ) throws -> Outcome<T>? {
+    do {
+      let object = try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) {
+        identifier in
+        try session.object(
+          type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+      }
+      return object.map { .object($0) }
+    } catch {
+      if isFailureOfStore(error) { throw error }
+      return .unreadable(
+        UnreadableObject(
+          type: stored.name, identifier: garage.objectKeys.identifierText(of: key, record),
+          error: translated(error)))
+    }
+  }
+}

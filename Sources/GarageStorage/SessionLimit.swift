@@ -1,0 +1,36 @@
+internal import GarageCoding
+
+/// Says when a session that goes through many objects has to let go of those it holds.
+///
+/// What one object reaches has to be held while it is decoded. Twice the largest such graph may be kept, so that
+/// objects which reach the same large part of a graph do not each decode it again.
+struct SessionLimit {
+  private var objects = Limit(least: 10_000)
+  private var bytes = Limit(least: 8 << 20)
+
+  private struct Limit {
+    let least: Int
+    var largestStep = 0
+    var before = 0
+
+    mutating func note(_ now: Int) {
+      largestStep = max(largestStep, now - before)
+      before = now
+    }
+
+    func isReached(by now: Int) -> Bool { now > max(least, 2 * largestStep) }
+  }
+
+  /// Called before an object is decoded.
+  mutating func resetIfReached(_ session: GraphDecodingSession, _ source: TransactionSource) {
+    objects.note(session.objectCount)
+    bytes.note(source.recordByteCount)
+    guard objects.isReached(by: session.objectCount) || bytes.isReached(by: source.recordByteCount) else {
+      return
+    }
+    session.reset()
+    source.recordByteCount = 0
+    objects.before = 0
+    bytes.before = 0
+  }
+}
