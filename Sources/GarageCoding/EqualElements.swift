@@ -7,7 +7,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   ///
   /// - Throws: `EncodingError.invalidValue` where they do not.
   func refuseMerging<Element: Encodable & Hashable>(_ elements: [Element], _ collection: String) throws {
-    let isEqual = zip(elements, elements.dropFirst()).contains { $0 == $1 } || Set(elements).count < elements.count
+    let isEqual =
+      zip(elements, elements.dropFirst()).contains { $0 == $1 } || Set(elements).count < elements.count
     let reason: String
     if isEqual {
       reason = """

@@ -53,7 +53,8 @@ public final class GraphEncoder: Sendable {
         core.graph.pointee.reserve(roots.count)
         for index in roots.indices { try roots.lent(index).pointee.enqueueAsRoot(index, core) }
         return try encodeRecords(
-          core, rootCount: core.graph.pointee.entries.count, status: { roots.lent($0).pointee.syncStatus($1) },
+          core, rootCount: core.graph.pointee.entries.count,
+          status: { roots.lent($0).pointee.syncStatus($1) },
           check: { try roots.lent($0).pointee.checkIdentifier($1, $2, core) }
         ) { try roots.lent($0).pointee.body(core) }
       }
@@ -169,7 +170,8 @@ public final class GraphEncoder: Sendable {
         (body, status) = try encode(object, as: object.type, isSyncable ? facts : nil, core)
         if mayChange {
           try check(
-            object, as: object.type, facts.takeUnretainedValue(), graph.pointee.identities.identifier(of: number), core)
+            object, as: object.type, facts.takeUnretainedValue(),
+            graph.pointee.identities.identifier(of: number), core)
         }
       case .none: continue
       }

@@ -115,6 +115,19 @@ extension Identifier {
   }
 }
 
+extension Identifier {
+  /// Whether the bytes are the identifier of a number that is not negative.
+  @inline(__always)
+  static func isPositive(_ number: some FixedWidthInteger, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard bytes.count >= 2, bytes.count <= 10, bytes[0] == IdentifierKind.integer.rawValue,
+      Int(bytes[1]) == 0x80 + bytes.count - 2, bytes.count == 2 || bytes[2] != 0
+    else { return false }
+    var magnitude: UInt64 = 0
+    for index in 2..<bytes.count { magnitude = magnitude << 8 | UInt64(bytes[index]) }
+    return number >= 0 && UInt64(truncatingIfNeeded: number) == magnitude
+  }
+}
+
 // MARK: - From values
 
 extension Identifier {

@@ -8,8 +8,20 @@ extension EncodingCore {
   ///
   /// - Parameter identifier: that of its record.
   /// - Throws: ``GraphCodingError/unretrievable(type:identifier:reason:)``.
-  @inline(never)
+  @inline(__always)
   func checkIdentifier<T>(of object: T, _ facts: TypeFacts, _ identifier: UnsafeRawBufferPointer) throws {
+    if facts.identifierStability == .changeable && !facts.hasIdentifierFaults,
+      withUnsafePointer(to: object, { facts.isSurely(identifier, at: UnsafeRawPointer($0)) })
+    {
+      return
+    }
+    try checkThoroughly(object, facts, identifier)
+  }
+
+  @inline(never)
+  private func checkThoroughly<T>(
+    _ object: T, _ facts: TypeFacts, _ identifier: UnsafeRawBufferPointer
+  ) throws {
     let mayChange = facts.identifierStability != .stored
     let reason = try withUnsafePointer(to: object) {
       try facts.identifierFault(
@@ -36,12 +48,19 @@ enum IdentifierStability: UInt8, AtomicRepresentable {
 extension TypeFacts {
   /// Learns from a value whether its `id` is stored in it.
   fileprivate func learnStability<T>(of object: T) {
-    guard !isClass, !(object is any CustomReflectable), let idType = try? identifierType(), !(idType is AnyClass)
+    guard !isClass, !(object is any CustomReflectable), let idType = try? identifierType(),
+      !(idType is AnyClass)
     else { return note(.changeable) }
-    let isStored = Mirror(reflecting: object).children.contains {
+    let id = Mirror(reflecting: object).children.first {
       $0.label == "id" && Swift.type(of: $0.value) == idType
     }
-    note(!isStored ? .changeable : hasIdentifierFaults ? .stored : .constant)
+    guard let id else { return note(.changeable) }
+    func byteCount<ID>(_: ID.Type) -> Int { MemoryLayout<ID>.size }
+    // The cases of a plain enum are made of their raw values.
+    let isCase =
+      !(id.value is any CustomReflectable) && id.value is any RawRepresentable
+      && Mirror(reflecting: id.value).displayStyle == .enum && _openExistential(idType, do: byteCount) <= 1
+    note(hasIdentifierFaults && !isCase ? .stored : .constant)
   }
 }
 
@@ -96,7 +115,9 @@ extension IdentifierPlan {
       return Array(writer.bytes)
     }
     // The usual ones, without an allocation.
-    if Raw.self == String.self { return unsafeBitCast(a, to: String.self) == unsafeBitCast(b, to: String.self) }
+    if Raw.self == String.self {
+      return unsafeBitCast(a, to: String.self) == unsafeBitCast(b, to: String.self)
+    }
     if Raw.self == Int.self { return unsafeBitCast(a, to: Int.self) == unsafeBitCast(b, to: Int.self) }
     return bytes(a) == bytes(b)
   }

@@ -88,13 +88,19 @@ package struct IdentifierPlan: @unchecked Sendable {
   /// not, and has to be written to know.
   @inline(__always)
   func isSurely(_ identifier: UnsafeRawBufferPointer, at value: UnsafeRawPointer) -> Bool {
-    guard case .string = step, identifier.first == IdentifierKind.string.rawValue else { return false }
-    let same = value.assumingMemoryBound(to: String.self).pointee.utf8.withContiguousStorageIfAvailable {
-      utf8 in
-      // In a record's key the text is composed already.
-      compareBytes(UnsafeRawBufferPointer(utf8), UnsafeRawBufferPointer(rebasing: identifier[1...])) == 0
+    switch step {
+    case .string:
+      guard identifier.first == IdentifierKind.string.rawValue else { return false }
+      let same = value.assumingMemoryBound(to: String.self).pointee.utf8.withContiguousStorageIfAvailable {
+        utf8 in
+        // In a record's key the text is composed already.
+        compareBytes(UnsafeRawBufferPointer(utf8), UnsafeRawBufferPointer(rebasing: identifier[1...])) == 0
+      }
+      return same ?? false
+    case .int: return Identifier.isPositive(value.load(as: Int.self), identifier)
+    case .int64: return Identifier.isPositive(value.load(as: Int64.self), identifier)
+    default: return false
     }
-    return same ?? false
   }
 
   /// Writes the identifier that a text stands for; `false` when it stands for none, or needs no change.
@@ -299,7 +305,9 @@ private func initialize<T>(_ place: UnsafeMutableRawPointer, _ value: T?) -> Boo
 /// The value that a plan, which is that of its type, makes of an identifier.
 private func value<T>(of plan: IdentifierPlan, _ identifier: Identifier) -> T? {
   withUnsafeTemporaryAllocation(of: T.self, capacity: 1) { room in
-    guard let place = room.baseAddress, plan.read(identifier, to: UnsafeMutableRawPointer(place)) else { return nil }
+    guard let place = room.baseAddress, plan.read(identifier, to: UnsafeMutableRawPointer(place)) else {
+      return nil
+    }
     return place.move()
   }
 }

@@ -52,7 +52,10 @@ public struct Linked<Value> {
       "@Linked takes properties that may be empty until their objects are loaded: make it optional, or an array, set or dictionary of Codable & Identifiable objects"
   )
   @_disfavoredOverload
-  public init() { fatalError("The compiler lets nobody come here.") }
+  public init() {
+    // The compiler lets nobody come here, where there is no value to begin with.
+    while true {}
+  }
 
   /// The objects; nil or empty until they are filled in.
   public var wrappedValue: Value {
@@ -151,7 +154,8 @@ extension Linked: Codable where Value: LinkedValue {
 
 extension KeyedDecodingContainer {
   /// Chosen by synthesized `init(from:)`: a linked property that the data lacks is empty, with any coder.
-  public func decode<Value: LinkedValue>(_ type: Linked<Value>.Type, forKey key: Key) throws -> Linked<Value> {
+  public func decode<Value: LinkedValue>(_ type: Linked<Value>.Type, forKey key: Key) throws -> Linked<Value>
+  {
     try decodeIfPresent(type, forKey: key) ?? Linked()
   }
 }

@@ -12,7 +12,9 @@ extension Identifier {
   package func value<ID>(as type: ID.Type) -> ID? {
     guard let plan = try? IdentifierPlan.of(type) else { return nil }
     return withUnsafeTemporaryAllocation(of: ID.self, capacity: 1) { room in
-      guard let place = room.baseAddress, plan.read(self, to: UnsafeMutableRawPointer(place)) else { return nil }
+      guard let place = room.baseAddress, plan.read(self, to: UnsafeMutableRawPointer(place)) else {
+        return nil
+      }
       return place.move()
     }
   }

@@ -60,6 +60,8 @@ final class TypeFacts: @unchecked Sendable {
   private let identifier: Unmanaged<IdentifierAccess>?
   /// Whether the `id` may be another one after a value was encoded.
   private let stability: Atomic<IdentifierStability>
+  /// Whether there are values of the `id`'s type that are not read back as they are.
+  let hasIdentifierFaults: Bool
   /// Why there is none, where the type's `id` is of no use.
   private let identifierError: (any Error)?
   let isClass: Bool
@@ -189,6 +191,7 @@ final class TypeFacts: @unchecked Sendable {
     identifier = access.map { .passRetained($0) }
     identifierError = error
     stability = Atomic(access == nil ? .constant : .unknown)
+    hasIdentifierFaults = access?.plan.fault != nil
   }
 
   private static func access(
@@ -267,9 +270,6 @@ final class TypeFacts: @unchecked Sendable {
   }
 
   func note(_ stability: IdentifierStability) { self.stability.store(stability, ordering: .relaxed) }
-
-  /// Whether there are values of the `id`'s type that are not read back as they are.
-  var hasIdentifierFaults: Bool { identifier?._withUnsafeGuaranteedRef { $0.plan.fault != nil } ?? false }
 
   /// Why the `id` of the value at `address` is not that of its record, or will not be when it is read; nil where it is.
   func identifierFault(

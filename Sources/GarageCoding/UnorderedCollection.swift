@@ -196,7 +196,8 @@ private struct TextKeys<Key: Hashable, Value> {
 // MARK: - Bytes to sort by
 
 extension UnsafeMutablePointer where Pointee == EncoderState {
-  fileprivate func appendCanonicalBytes(of elements: some Sequence<some Encodable>, to order: inout ByteOrder) throws
+  fileprivate func appendCanonicalBytes(of elements: some Sequence<some Encodable>, to order: inout ByteOrder)
+    throws
   {
     try EncodingCore.withCore(
       userInfo: core.userInfo, isCanonical: true, inlinesEverything: pointee.inlinesEverything
@@ -207,7 +208,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   /// What tells elements apart whose canonical bytes are the same: the canonical bytes of what stands under them, then
   /// the bytes that both have in a record. (There -0.0 is not 0.0, and one NaN not another.)
-  fileprivate func tieBytes<Key: Encodable>(_ key: Key, _ value: (some Encodable)? = Int?.none) throws -> [UInt8] {
+  fileprivate func tieBytes<Key: Encodable>(_ key: Key, _ value: (some Encodable)? = Int?.none) throws
+    -> [UInt8]
+  {
     var bytes: [UInt8] = []
     for isCanonical in pointee.isCanonical ? [true] : [true, false] {
       try EncodingCore.withCore(
@@ -243,7 +246,9 @@ private struct ByteOrder {
     text.withUTF8 { append($0) }
   }
 
-  private func range(_ position: Int) -> Range<Int> { (position == 0 ? 0 : ends[position - 1])..<ends[position] }
+  private func range(_ position: Int) -> Range<Int> {
+    (position == 0 ? 0 : ends[position - 1])..<ends[position]
+  }
 
   func withBytes(at position: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
     bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range(position)])) }

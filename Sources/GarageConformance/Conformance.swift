@@ -22,7 +22,7 @@ public enum Conformance {
     checks.first { $0.name == name }
   }
 
-  /// The checks that a driver with that ``StorageInfo`` is skipped by, with the reason why; all others run.
+  /// The checks that are skipped on a driver with that ``StorageInfo``, each with the reason; all others run.
   public static func skippedChecks(
     for info: StorageInfo, _ options: ConformanceOptions = ConformanceOptions()
   ) -> [(check: ConformanceCheck, reason: String)] {

@@ -81,7 +81,9 @@ extension GarageReading {
   /// Not available: the identifier is no `id` of the type.
   @available(*, unavailable, message: "the identifier has to be of the type of the object's id")
   @_disfavoredOverload
-  public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: some Any) throws -> Bool { false }
+  public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: some Any) throws -> Bool {
+    false
+  }
 }
 
 extension GarageWriting {

@@ -46,7 +46,9 @@ extension GarageWriting {
   /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func delete<T: MappableObject>(_ type: T.Type, identifier: some Hashable) throws {
-    try withWriteAccess { try $0.delete(type, TypeDescription.identity(of: type, converting: identifier).identifier) }
+    try withWriteAccess {
+      try $0.delete(type, TypeDescription.identity(of: type, converting: identifier).identifier)
+    }
   }
 
   /// The same, where the class is Identifiable by something else.
@@ -56,7 +58,9 @@ extension GarageWriting {
   public func delete<T: MappableObject & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
   ) throws {
-    try withWriteAccess { try $0.delete(type, TypeDescription.identity(of: type, converting: identifier).identifier) }
+    try withWriteAccess {
+      try $0.delete(type, TypeDescription.identity(of: type, converting: identifier).identifier)
+    }
   }
 
   /// The same for a UUID.
@@ -64,7 +68,9 @@ extension GarageWriting {
   /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func delete<T: MappableObject & Identifiable>(_ type: T.Type, identifier: UUID) throws {
-    try withWriteAccess { try $0.delete(type, TypeDescription.identity(of: type, converting: identifier).identifier) }
+    try withWriteAccess {
+      try $0.delete(type, TypeDescription.identity(of: type, converting: identifier).identifier)
+    }
   }
 }
 
@@ -76,7 +82,9 @@ extension GarageReading {
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``, and ``GarageError/invalidMapping(type:reason:)``.
   @_disfavoredOverload
   public func retrieve<T: MappableObject>(_ type: T.Type, identifier: some Hashable) throws -> T? {
-    try withReadAccess { try $0.object(type, TypeDescription.identity(of: type, converting: identifier).identifier) }
+    try withReadAccess {
+      try $0.object(type, TypeDescription.identity(of: type, converting: identifier).identifier)
+    }
   }
 
   /// The same, where the class is Identifiable by something else.
@@ -86,7 +94,9 @@ extension GarageReading {
   public func retrieve<T: MappableObject & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
   ) throws -> T? {
-    try withReadAccess { try $0.object(type, TypeDescription.identity(of: type, converting: identifier).identifier) }
+    try withReadAccess {
+      try $0.object(type, TypeDescription.identity(of: type, converting: identifier).identifier)
+    }
   }
 
   /// The same for a UUID.
@@ -94,7 +104,9 @@ extension GarageReading {
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func retrieve<T: MappableObject & Identifiable>(_ type: T.Type, identifier: UUID) throws -> T? {
-    try withReadAccess { try $0.object(type, TypeDescription.identity(of: type, converting: identifier).identifier) }
+    try withReadAccess {
+      try $0.object(type, TypeDescription.identity(of: type, converting: identifier).identifier)
+    }
   }
 
   /// Whether there is a mapped object of this class with this value of its identifying attribute.

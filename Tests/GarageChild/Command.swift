@@ -33,7 +33,9 @@ enum Command {
     case "hold": try Holding.run(try storage())
     case "digest": report(["identifier": try digest()])
     case "fail":
-      guard let kind = Failing.Kind(rawValue: try argument(1)) else { throw Failure("no such kind of failure") }
+      guard let kind = Failing.Kind(rawValue: try argument(1)) else {
+        throw Failure("no such kind of failure")
+      }
       try Failing.run(kind, Garage(MemoryStorage()), count: try number(2))
     case "hidden": report(["found": try Hidden.run(Garage(try storage()))])
     case let other:

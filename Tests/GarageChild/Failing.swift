@@ -7,12 +7,15 @@ enum Failing {
   /// Each way to fail, on a garage of its own.
   enum Kind: String, CaseIterable {
     // Encoding.
-    case plain, nested, nestedUnkeyed, superEncoder, superEncoderForKey, nestedInNested, entries, element, keyOfMap
-    case valueOfMap, member, linked, interned, reference, identifier, digest, identity, mapped, typedKey, swallowed
+    case plain, nested, nestedUnkeyed, superEncoder, superEncoderForKey, nestedInNested, entries, element,
+      keyOfMap
+    case valueOfMap, member, linked, interned, reference, identifier, digest, identity, mapped, typedKey,
+      swallowed
     case secondContainer, stale, tooDeep, insideAnother, several, equalMembers
     // Decoding.
     case decodingNested, decodingUnkeyed, decodingSuper, decodingMembers, decodingEntries, decodingLinked
-    case decodingMapped, decodingSwallowed, decodingMismatch, decodingReference, decodingCycle, decodingTypedKey
+    case decodingMapped, decodingSwallowed, decodingMismatch, decodingReference, decodingCycle,
+      decodingTypedKey
     case decodingMissing, decodingStale
   }
 
@@ -35,7 +38,8 @@ enum Failing {
   private static func memory() throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-    guard let number = line?.split(whereSeparator: \.isWhitespace).dropFirst().first, let count = Int(number) else {
+    guard let number = line?.split(whereSeparator: \.isWhitespace).dropFirst().first, let count = Int(number)
+    else {
       throw Failure("the system does not say how much memory is in use")
     }
     return count << 10
@@ -49,7 +53,8 @@ enum Failing {
     case .identity: return { _ = try garage.identifier(for: Digested(broken: Broken(.nested))) }
     case .digest: return { try garage.park(Digested(broken: Broken(.nested))) }
     case .several: return { try garage.parkAll([BrokenRoot(id: 1, .plain), BrokenRoot(id: 2, .nested)]) }
-    case .equalMembers: return { try garage.park(SetOwner(members: [Named(id: 1, text: "a"), Named(id: 1, text: "b")])) }
+    case .equalMembers:
+      return { try garage.park(SetOwner(members: [Named(id: 1, text: "a"), Named(id: 1, text: "b")])) }
     case .decodingTypedKey:
       try garage.set(Key<GlobalNamespace, String>(id: "number", defaultValue: ""), value: "text")
       let key = Key<GlobalNamespace, [Int]>(id: "number", defaultValue: [])
@@ -67,7 +72,8 @@ enum Failing {
     case .decodingMapped:
       try garage.park(MappedText())
       return { _ = try garage.retrieve(MappedNumber.self, identifier: "one") }
-    case .decodingNested, .decodingUnkeyed, .decodingSuper, .decodingMembers, .decodingEntries, .decodingLinked,
+    case .decodingNested, .decodingUnkeyed, .decodingSuper, .decodingMembers, .decodingEntries,
+      .decodingLinked,
       .decodingSwallowed, .decodingMismatch, .decodingReference, .decodingStale:
       try garage.park(Readable())
       Unreadable.kind.value = kind

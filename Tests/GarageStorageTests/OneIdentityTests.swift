@@ -72,7 +72,9 @@ private final class MappedOwner: MappableObject {
   @Test(arguments: Backend.allCases)
   func differentValuesOfOneIDAreRefused(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
-    let items: Set<Article> = [Article(id: 1, text: "a"), Article(id: 1, text: "b"), Article(id: 2, text: "c")]
+    let items: Set<Article> = [
+      Article(id: 1, text: "a"), Article(id: 1, text: "b"), Article(id: 2, text: "c"),
+    ]
     let counts = Dictionary(uniqueKeysWithValues: items.map { ($0, $0.text) })
     let words = ["Article", "Reference", "Inlined", "\"a\"", "\"b\""]
     expectRefusal(words) { try garage.park(Owner(value: items)) }

@@ -86,7 +86,8 @@ private final class Named: MappableObject {
     #expect(try garage.retrieve(Box<Int>.self, identifier: "7") != nil)
     #expect(try garage.retrieve(Box<Int>.self, identifier: UInt8(7)) != nil)
     #expect(try garage.retrieve(Box<Int>.self, identifier: garage.identifier(for: Box(id: 7))) != nil)
-    #expect(try garage.retrieve(Reference(Box<Int>.self, identifier: garage.identifier(for: Box(id: 7)))) != nil)
+    #expect(
+      try garage.retrieve(Reference(Box<Int>.self, identifier: garage.identifier(for: Box(id: 7)))) != nil)
     #expect(try garage.retrieve(Reference(Box<Int>.self, identifier: "7"))?.id == 7)
     #expect(try garage.retrieve(Reference(Box<Int>.self, identifier: AnyHashable(7)))?.id == 7)
     #expect(try garage.retrieve(Box<String>.self, identifier: UUID()) == nil)
@@ -119,7 +120,8 @@ private final class Named: MappableObject {
     try check(garage, [UInt8(0), .max])
     try check(garage, [Int128.min, .max, 5])
     try check(garage, [UInt128.max, 0])
-    try check(garage, ["", "Sam", "caf\u{E9}", "cafe\u{301}", "nul\0", String(repeating: "long ", count: 100)])
+    try check(
+      garage, ["", "Sam", "caf\u{E9}", "cafe\u{301}", "nul\0", String(repeating: "long ", count: 100)])
     try check(garage, [UUID(), UUID()])
     try check(garage, [Date(timeIntervalSinceReferenceDate: -0.25), .distantFuture])
     try check(garage, [1.5, -0.0, .infinity])

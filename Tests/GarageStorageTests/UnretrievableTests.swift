@@ -98,7 +98,9 @@ private struct Nested: Codable, Hashable { var number: Int?? }
     #expect(sourceLocation: location) {
       try park()
     } throws: { error in
-      guard case GarageError.unretrievableObject(let type, _, _)? = error as? GarageError else { return false }
+      guard case GarageError.unretrievableObject(let type, _, _)? = error as? GarageError else {
+        return false
+      }
       let text = "\(error)"
       return text.contains(type) && words.allSatisfy { text.contains($0) }
     }

@@ -60,7 +60,7 @@ private func addWaitingChecks(to topic: inout CheckTopic) {
   ) { fixture in
     let storage = try fixture.newStore(holding: ["a": "old"])
     // Long enough for a reader that does not wait, and as long as one that does takes here.
-    let patience = 1.0
+    let patience = 3.0
     let (reader, passes) = try storage.commit { transaction in
       try transaction.set("a", "new")
       let reader = Worker { _ = try storage.text("a") }

@@ -100,7 +100,7 @@ private func addDescriptorChecks(to topic: inout CheckTopic) {
     "opening-and-closing-leak-nothing", "close gives back what the value holds, file descriptors included."
   ) {
     fixture in
-    let count = 40
+    let count = 24
     #if os(Linux) || os(macOS) || os(FreeBSD)
       if fixture.options.childExecutable != nil {
         // There, where nobody else opens anything meanwhile.
@@ -115,15 +115,14 @@ private func addDescriptorChecks(to topic: inout CheckTopic) {
           seen: "\(leakCount) more")
       }
     #endif
-    // Other tests open files of their own here: what leaks does so in every round.
-    var leakCounts: [Int] = []
-    for _ in 0..<4 {
-      leakCounts.append(
-        try leakedDescriptorCount(count, fixture.newPlace()) { try fixture.openUntracked($0) })
-      if leakCounts.last! < count { break }
+    // Other tests open and close files of their own here meanwhile: what most rounds say, counts.
+    var (cleanCount, leakCount) = (0, 0)
+    while cleanCount < 4 && leakCount < 4 {
+      let leaked = try leakedDescriptorCount(count, fixture.newPlace()) { try fixture.openUntracked($0) }
+      if leaked < count / 2 { cleanCount += 1 } else { leakCount += 1 }
     }
     try fixture.expect(
-      leakCounts.last! < count, "as many open descriptors as before \(count) times of opening and closing",
-      seen: "\(leakCounts.last!) more")
+      leakCount < 4, "as many open descriptors as before \(count) times of opening and closing",
+      seen: "at least \(count / 2) more, \(leakCount) times out of \(cleanCount + leakCount)")
   }
 }

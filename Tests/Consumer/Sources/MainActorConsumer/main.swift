@@ -32,7 +32,8 @@ func objects(_ garage: Garage) throws {
   try expect(found?.brother?.brother === found, "a cycle closes")
   try expect(found?.cousins["oldest"]?.id == "Tom", "a dictionary is linked")
   try expect(found?.mother?.id == "Ann", "a reference has the id")
-  try expect(try found?.mother.flatMap { try garage.retrieve($0) }?.id == "Ann", "a reference leads to its target")
+  try expect(
+    try found?.mother.flatMap { try garage.retrieve($0) }?.id == "Ann", "a reference leads to its target")
   try expect(found?.friends.last == Reference(Person.self, identifier: "Sam"), "references are equal")
   try expect(try garage.retrieveAll(Person.self).count == 5, "all are there")
   try expect(try garage.count(Address.self) == 1, "values are counted")
@@ -40,7 +41,8 @@ func objects(_ garage: Garage) throws {
   let identifier = try garage.identifier(for: elm)
   try expect(try garage.retrieve(Address.self, identifier: identifier) == elm, "values are found")
   try expect(try garage.contains(Person.self, identifier: "Nick"), "Nick is there")
-  try expect(try garage.retrieve(Note.self, identifier: 1)?.currency.code == "USD", "interned values are there")
+  try expect(
+    try garage.retrieve(Note.self, identifier: 1)?.currency.code == "USD", "interned values are there")
   var names: [String] = []
   try garage.forEach(Person.self) { names.append($0.id) }
   try expect(names == ["Ann", "Eve", "Nick", "Sam", "Tom"], "in order")
