@@ -134,7 +134,7 @@ struct RecordMigration {
       // Objects that are there are not this record's business.
       for tag in [identity.tag] + formerTags {
         let target = try objectKeys.record(tag: tag, identity.identifier)
-        if try transaction.withValue(for: target, { $0 != nil }) { return false }
+        if try transaction.contains(target) { return false }
       }
       return true
     }
@@ -163,7 +163,7 @@ struct RecordMigration {
     let own = KeyLayout.tag(inRecordKey: bytes)
     for tag in stored.tags.prefix(while: { $0 != own }) {
       let earlier = KeyLayout.record(tag: tag, sameIdentifierAs: bytes)
-      if try access.transaction.withValue(for: earlier, { $0 != nil }) { return true }
+      if try access.transaction.contains(earlier) { return true }
     }
     return false
   }

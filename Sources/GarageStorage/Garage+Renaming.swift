@@ -93,7 +93,7 @@ private struct TypeRenaming {
       for key in keys {
         let bytes = key.bytes.span.bytes
         let new = KeyLayout.record(tag: space.digest, sameIdentifierAs: bytes)
-        if try transaction.withValue(for: new, { $0 != nil }) {
+        if try transaction.contains(new) {
           let identifier = try transaction.withValue(for: key) { objectKeys.identifierText(of: bytes, $0) }
           throw GarageError.identifierConflict(type: name, identifier: identifier, oldName: old.name)
         }

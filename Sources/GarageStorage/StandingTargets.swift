@@ -53,7 +53,7 @@ extension WriteAccess {
   private func hasRecord(_ identity: RecordIdentity, _ formerTags: [UInt64]) throws -> Bool {
     for tag in [identity.tag] + formerTags {
       let key = try garage.objectKeys.record(tag: tag, identity.identifier)
-      if try transaction.withValue(for: key, { $0 != nil }) { return true }
+      if try transaction.contains(key) { return true }
     }
     return false
   }

@@ -169,7 +169,7 @@ extension ReadAccess {
     let own = KeyLayout.tag(inRecordKey: key)
     for tag in tags.prefix(while: { $0 != own }) {
       let earlier = KeyLayout.record(tag: tag, sameIdentifierAs: key)
-      if try transaction.withValue(for: earlier, { $0 != nil }) { return false }
+      if try transaction.contains(earlier) { return false }
     }
     return true
   }
