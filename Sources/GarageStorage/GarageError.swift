@@ -28,6 +28,8 @@ public enum GarageError: Error, Hashable, Sendable {
   case invalidMapping(type: String, reason: String)
   /// The identifying attribute of an object of this mapped class is nil or empty.
   case emptyIdentifyingAttribute(type: String, attribute: String)
+  /// The sync status of an object of this mapped class was asked for or to be set, and the class is not `Syncable`.
+  case notSyncable(String)
   /// The type has a type tag that it cannot have.
   case invalidTypeTag(type: String, reason: String)
 
@@ -101,6 +103,11 @@ extension GarageError: CustomStringConvertible {
       """
       \(type) cannot be parked by itself, because it is neither Identifiable nor Hashable. Conform it to \
       Codable and one of them, or park an object that holds it.
+      """
+    case .notSyncable(let type):
+      """
+      \(type) has no sync status, because it is not Syncable. Nothing was changed. Conform it to Syncable, and park \
+      its objects again.
       """
     case .unsupportedIDConformance(let type):
       """
@@ -254,6 +261,7 @@ extension GarageError: CustomNSError {
     case .invalidMapping: 6
     case .emptyIdentifyingAttribute: 7
     case .identifierConflict: 8
+    case .notSyncable: 9
     case .cycle: 10
     case .unregisteredClass: 11
     case .identityMismatch: 12
