@@ -148,7 +148,7 @@ extension GarageWriting {
   /// - Throws: what ``Namespace/preCommitHook()`` throws, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``.
   public func remove<K: KeyType>(_ key: K) throws where K.ValueType: Codable {
     try withWriteAccess { access in
-      guard try access.contains(key) else { return }
+      guard try access.hasSomething(key) else { return }
       guard key.observesChanges, let old = try access.readableValue(of: key) else {
         return try access.removeValue(of: key)
       }

@@ -62,7 +62,7 @@ extension GarageReading {
 
   /// The sync status that the store has for a mapped object whose class is only known at run time.
   ///
-  /// - Throws: ``GarageError/missingConformance(_:)`` where the class is not `Syncable`; else as
+  /// - Throws: ``GarageError/notSyncable(_:)`` where the class is not `Syncable`; else as
   ///   ``syncStatus(for:)-(T)``.
   @_disfavoredOverload
   public func syncStatus(for object: any MappableObject) throws -> SyncStatus {
@@ -113,7 +113,7 @@ extension GarageWriting {
 
   /// Sets the sync status of a mapped object whose class is only known at run time.
   ///
-  /// - Throws: ``GarageError/missingConformance(_:)`` where the class is not `Syncable`; else as
+  /// - Throws: ``GarageError/notSyncable(_:)`` where the class is not `Syncable`; else as
   ///   ``setSyncStatus(_:for:)-(SyncStatus,T)``.
   @_disfavoredOverload
   public func setSyncStatus(_ status: SyncStatus, for object: any MappableObject) throws {
@@ -142,7 +142,7 @@ extension GarageWriting {
 /// A mapped object that has a status.
 private func syncable(_ object: any MappableObject) throws -> any Syncable {
   guard let object = object as? any Syncable else {
-    throw GarageError.missingConformance("\(type(of: object)), which is not Syncable,")
+    throw GarageError.notSyncable("\(type(of: object))")
   }
   return object
 }

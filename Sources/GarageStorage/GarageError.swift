@@ -34,6 +34,8 @@ public enum GarageError: Error, Hashable, Sendable {
   /// An object was to be parked that could never be retrieved under its `id`: for instance, because the `id` is another
   /// one each time it is asked for. Nothing was parked.
   case unretrievableObject(type: String, identifier: String, reason: String)
+  /// The sync status of an object of this mapped class was asked for or to be set, and the class is not `Syncable`.
+  case notSyncable(String)
   /// The type has a type tag that it cannot have.
   case invalidTypeTag(type: String, reason: String)
 
@@ -107,6 +109,11 @@ extension GarageError: CustomStringConvertible {
       """
       \(type) cannot be parked by itself, because it is neither Identifiable nor Hashable. Conform it to \
       Codable and one of them, or park an object that holds it.
+      """
+    case .notSyncable(let type):
+      """
+      \(type) has no sync status, because it is not Syncable. Nothing was changed. Conform it to Syncable, and park \
+      its objects again.
       """
     case .unsupportedIDConformance(let type):
       """
@@ -273,6 +280,7 @@ extension GarageError: CustomNSError {
     case .identityMismatch: 12
     case .unsuitableIdentifier: 14
     case .nestingTooDeep: 13
+    case .notSyncable: 14
     case .corruptRecord: 20
     case .newerRecordFormat: 21
     case .damagedText: 22

@@ -78,7 +78,13 @@ extension ReadAccess {
 }
 
 extension WriteAccess {
+  /// Whether a key has a value, which opens where it is sealed.
   func contains<K: KeyType>(_ key: K) throws -> Bool {
+    try KeyName.with(key) { bytes, _ in try transaction.withValue(for: bytes) { $0 != nil } }
+  }
+
+  /// Whether there is something to remove, also a value that does not open.
+  func hasSomething<K: KeyType>(_ key: K) throws -> Bool {
     try KeyName.with(key) { bytes, _ in try transaction.contains(bytes) }
   }
 

@@ -224,6 +224,27 @@ import Testing
     }
   }
 
+  /// A value that does not open is no value that a migration may keep: the old entry may be the only whole one.
+  @Test func aMigrationKeepsTheOldEntryOfADamagedKey() throws {
+    let name = "garage-tests-\(UUID().uuidString)"
+    let defaults = try #require(UserDefaults(suiteName: name))
+    defer { defaults.removePersistentDomain(forName: name) }
+    defaults.set("whole", forKey: "old")
+    let place = try SealedPlace(.memory)
+    let garage = try garage(place, hides: false)
+    try garage.set(Self.nickname, value: "Sammy")
+    let plain = try place.plain()
+    let key = try #require(try plain.keys().first { $0.bytes[0] == 0x30 })
+    let whole = try #require(try plain.read { try $0.value(for: key) })
+    try plain.put([(key, whole.dropLast())])
+    let migration = KeyMigration(to: Self.nickname, from: "old", in: defaults)
+    #expect(throws: GarageError.self) { try garage.migrate([migration]) }
+    #expect(defaults.string(forKey: "old") == "whole")
+    try garage.remove(Self.nickname)
+    try garage.migrate([migration])
+    #expect(try garage.get(Self.nickname) == "whole" && defaults.string(forKey: "old") == nil)
+  }
+
   /// A sealed garage that is opened plain says so, also where the mark of the first value is damaged.
   @Test func openedPlainWithADamagedMark() throws {
     let place = try SealedPlace(.memory)
