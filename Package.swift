@@ -113,8 +113,18 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "GarageConformanceTests",
-      dependencies: ["GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB", "ConformanceChild"],
+      dependencies: [
+        "GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB", "ConformanceChild", "MyStorage",
+      ],
       swiftSettings: settings),
+    // What Docs/WritingADriver.md shows, with the settings that a package has by default.
+    .target(name: "MyStorage", dependencies: ["GarageDriver"], path: "Tests/Guide/MyStorage"),
+    .executableTarget(
+      name: "MyStorageChild", dependencies: ["MyStorage", "GarageConformance"],
+      path: "Tests/Guide/MyStorageChild"),
+    .testTarget(
+      name: "MyStorageTests", dependencies: ["MyStorage", "MyStorageChild", "GarageConformance"],
+      path: "Tests/Guide/MyStorageTests"),
     .testTarget(
       name: "GarageCodingTests",
       dependencies: [

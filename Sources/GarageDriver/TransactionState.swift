@@ -47,6 +47,13 @@ public struct TransactionState {
   @inlinable
   public mutating func end() { isOpen = false }
 
+  /// Ends as ``end()`` does, and returns the first failure, which forbids the commit.
+  @inlinable
+  public mutating func finish() -> StorageError? {
+    isOpen = false
+    return hasFailed ? firstError : nil
+  }
+
   /// Makes an ended transaction, which nobody else may hold, a new one that begins.
   @inlinable
   public mutating func beginAnew() {

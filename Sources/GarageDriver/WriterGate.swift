@@ -11,7 +11,7 @@ internal import Synchronization
 
 /// Lets one thread of the process at a time write to a store, and knows which.
 ///
-/// All driver values on one store share one gate (``StoreRegistry`` finds it), so that a nested write is
+/// All driver values on one store share one gate (``SharedStores`` finds it), so that a nested write is
 /// recognised through whichever value it comes. The mark is the thread, not a task-local value: a child
 /// task inherits those, and its write is no nested one.
 public final class WriterGate: @unchecked Sendable {

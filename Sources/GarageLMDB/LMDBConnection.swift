@@ -12,7 +12,7 @@ internal import Synchronization
 
 /// One open LMDB environment, and the read transactions that are kept for reuse.
 ///
-/// A process must not open one environment twice: ``LMDBStore`` sees to it that all storages on one folder
+/// A process must not open one environment twice: ``SharedStores`` sees to it that all storages on one folder
 /// share a connection.
 final class LMDBConnection: @unchecked Sendable {
   // @unchecked: LMDB's environment is made for many threads; what it leaves to its users to protect is done
@@ -22,8 +22,6 @@ final class LMDBConnection: @unchecked Sendable {
   let path: String
   /// Lets one thread of the process write, whichever storage it comes through.
   let gate = WriterGate()
-  /// A forked child must not touch the environment: its locks and its reader slots are the parent's.
-  let process = ProcessMark()
   let dbi: MDB_dbi
   let maximumKeyByteCount: Int
   /// Whether the environment itself could only be opened for reading.

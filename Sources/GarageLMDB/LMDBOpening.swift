@@ -44,23 +44,9 @@ struct LMDBOpening {
 
   /// Sees to it that there is a folder and a data file, an empty one if need be, and returns which it is.
   func prepareFile() throws -> FileIdentity {
-    var status = stat()
-    if stat(path, &status) == 0 {
-      if status.st_mode & S_IFMT != S_IFDIR {
-        throw notAStorage(path, "it is a file, and LMDB keeps a store in a folder")
-      }
-    } else if errno == ENOENT && !options.isReadOnly {
-      try DataFolder.create(at: path, driver: driverName)
-    } else {
-      throw failure(errno)
-    }
-    if !options.isReadOnly {
-      let file = openFile(dataPath, O_RDWR | O_CREAT | O_CLOEXEC, Self.fileMode)
-      if file < 0 { throw failure(errno) }
-      closeFile(file)
-    }
-    guard let identity = FileIdentity(path: dataPath) else { throw failure(errno) }
-    return identity
+    let folder = StoreFolder(atPath: path, driver: driverName)
+    try folder.prepare(mayMake: !options.isReadOnly)
+    return try folder.identity(of: "data.mdb", mayMake: !options.isReadOnly)
   }
 
   /// Opens the environment. No other of this process may be open on the same file.
@@ -184,9 +170,7 @@ struct LMDBOpening {
     }
     code = mdb_txn_commit(txn)
     if code != MDB_SUCCESS { throw failure(code) }
-    // LMDB syncs the file, but not the folder that names it, nor the one that names the folder.
-    syncFolder(path)
-    syncFolder(path + "/..")
+    StoreFolder(atPath: path, driver: driverName).sync()
   }
 
   /// Whether the store bears our marker; throws where it is somebody else's or of a newer format.
@@ -257,13 +241,6 @@ struct LMDBOpening {
         throw failure(errno)
       }
     #endif
-  }
-
-  private func syncFolder(_ path: String) {
-    let folder = openFile(path, O_RDONLY | O_CLOEXEC)
-    if folder < 0 { return }
-    _ = fsync(folder)
-    closeFile(folder)
   }
 
   private func failure(_ code: Int32) -> StorageError { storageError(code, during: .open, path: path) }

@@ -45,9 +45,13 @@ public final class LMDBStorage: StorageDriver, Sendable {
   public let info: StorageInfo
 
   private let options: LMDBStorage.Options
-  private let store: LMDBStore
+  private let store: SharedStore<LMDBConnection>
   private let connection: LMDBConnection
   private let lifetime: StorageLifetime
+
+  /// LMDB environments opened twice in one process read each other's pages wrongly, and closing one drops the file
+  /// locks of both.
+  private static let stores = SharedStores<LMDBConnection> { $0.close() }
 
   /// Opens the store in the folder at `directory`, or creates it.
   ///
@@ -78,22 +82,16 @@ public final class LMDBStorage: StorageDriver, Sendable {
   private init(atPath path: String, options: LMDBStorage.Options) throws {
     self.options = options
     let opening = LMDBOpening(path: path, options: options)
-    store = try LMDBStore.store(for: opening.prepareFile())
-    let connection = try store.connect { try opening.open() }
+    store = try Self.stores.open(opening.prepareFile()) { try opening.open() }
+    connection = store.connection
     if connection.isReadOnly && !options.isReadOnly {
-      store.disconnect(connection)
       throw storageError(EACCES, during: .open, path: path)
     }
-    self.connection = connection
     lifetime = StorageLifetime(driver: driverName, gate: connection.gate)
     info = StorageInfo(
       name: driverName, maximumKeyByteCount: connection.maximumKeyByteCount,
       maximumValueByteCount: Self.maximumValueByteCount, isDurable: true, readsDuringWrite: true,
       isSharedAcrossProcesses: true, isReadOnly: options.isReadOnly)
-  }
-
-  deinit {
-    if !lifetime.isClosed { store.disconnect(connection) }
   }
 
   /// Runs `body` on the last committed state, which LMDB keeps as long as `body` runs.
@@ -117,7 +115,13 @@ public final class LMDBStorage: StorageDriver, Sendable {
       let generation = connection.mapGeneration
       let result: R? = try lifetime.withWrite {
         guard let transaction = try connection.beginWrite(options.durability) else { return nil }
-        return try run(body, in: transaction)
+        return try runWrite(body, in: transaction) {
+          transaction.state.finish()
+        } commit: {
+          try connection.commit(transaction)
+        } rollBack: {
+          connection.rollBack(transaction)
+        }
       }
       if let result { return result }
       // As a read, so that `close` waits for it.
@@ -125,35 +129,9 @@ public final class LMDBStorage: StorageDriver, Sendable {
     }
   }
 
-  private func run<R>(
-    _ body: (any WriteTransaction) throws -> TransactionOutcome<R>, in transaction: LMDBWriteTransaction
-  ) throws -> R {
-    let outcome: TransactionOutcome<R>
-    do {
-      outcome = try body(transaction)
-    } catch {
-      transaction.state.end()
-      connection.rollBack(transaction)
-      throw error
-    }
-    transaction.state.end()
-    switch outcome {
-    case .rollBack(let result):
-      connection.rollBack(transaction)
-      return result
-    case .commit(let result):
-      if let error = transaction.state.firstError {
-        connection.rollBack(transaction)
-        throw error
-      }
-      try connection.commit(transaction)
-      return result
-    }
-  }
-
   /// Ends the use of the store by this value; the last one of the process closes the environment.
   public func close() throws {
-    try lifetime.close(endingResting: connection.endRestingRead) { store.disconnect(connection) }
+    try lifetime.close(endingResting: connection.endRestingRead) { try store.close() }
   }
 
   private func readOnlyError() -> StorageError {

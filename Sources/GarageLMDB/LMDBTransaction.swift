@@ -118,69 +118,9 @@ class LMDBReadTransaction: ReadTransaction {
       state.takeBack()
       giveBack(cursor)
     }
-    let code =
-      switch direction {
-      case .forward: try scanForward(cursor, range, visit)
-      case .backward: try scanBackward(cursor, range, visit)
-      }
-    if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .scan) }
-  }
-
-  @inline(__always)
-  private final func scanForward(
-    _ cursor: OpaquePointer, _ range: StorageKeyRange, _ visit: (RawSpan, RawSpan) throws -> ScanStep
-  ) throws -> Int32 {
-    let hasEnd = range.upperBound != nil
-    return try (range.upperBound ?? []).withUnsafeBytes { end in
-      var key = MDB_val()
-      var value = MDB_val()
-      var code = seek(cursor, range.lowerBound, &key, &value)
-      while code == MDB_SUCCESS {
-        if hasEnd && key.bytes.order(against: end) >= 0 { break }
-        if try visit(key.bytes.bytes, value.bytes.bytes) == .stop { break }
-        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
-      }
-      return code
-    }
-  }
-
-  @inline(__always)
-  private final func scanBackward(
-    _ cursor: OpaquePointer, _ range: StorageKeyRange, _ visit: (RawSpan, RawSpan) throws -> ScanStep
-  ) throws -> Int32 {
-    try range.lowerBound.withUnsafeBytes { start in
-      var key = MDB_val()
-      var value = MDB_val()
-      // The first key behind the range, and one back; the last key of all where there is none behind.
-      var code = MDB_NOTFOUND
-      if let end = range.upperBound { code = seek(cursor, end, &key, &value) }
-      if code != MDB_SUCCESS && code != MDB_NOTFOUND { return code }
-      code = mdb_cursor_get(cursor, &key, &value, code == MDB_NOTFOUND ? MDB_LAST : MDB_PREV)
-      while code == MDB_SUCCESS {
-        if !start.isEmpty && key.bytes.order(against: start) < 0 { break }
-        if try visit(key.bytes.bytes, value.bytes.bytes) == .stop { break }
-        code = mdb_cursor_get(cursor, &key, &value, MDB_PREV)
-      }
-      return code
-    }
-  }
-
-  /// Sets `cursor` on the first key that is not before `bound`, which may be longer than any key.
-  final func seek(
-    _ cursor: OpaquePointer, _ bound: [UInt8], _ key: inout MDB_val, _ value: inout MDB_val
-  ) -> Int32 {
-    if bound.isEmpty { return mdb_cursor_get(cursor, &key, &value, MDB_FIRST) }
-    return bound.withUnsafeBytes { bound in
-      let start = UnsafeRawBufferPointer(rebasing: bound.prefix(maximumKeyByteCount))
-      key = MDB_val(start)
-      let code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE)
-      // A key that equals the cut bound stands before the whole one; all others compare alike to both,
-      // because no key is longer than the cut.
-      if code == MDB_SUCCESS && bound.count > start.count && key.bytes.order(against: start) == 0 {
-        return mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
-      }
-      return code
-    }
+    try GarageDriver.scan(
+      cursor: LMDBCursor(cursor, of: self, .scan), range, direction, maximumKeyByteCount: maximumKeyByteCount,
+      visit)
   }
 
   // MARK: - Cursors
@@ -296,18 +236,62 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     } else {
       let cursor = try takeCursor(.remove)
       defer { giveBack(cursor) }
-      var key = MDB_val()
-      var value = MDB_val()
-      code = seek(cursor, range.lowerBound, &key, &value)
-      while code == MDB_SUCCESS {
-        if let end = range.upperBound, end.withUnsafeBytes({ key.bytes.order(against: $0) }) >= 0 { break }
+      var place = LMDBCursor(cursor, of: self, .remove)
+      var isThere = try range.lowerBound.withUnsafeBytes {
+        try place.move(toBound: $0, maximumKeyByteCount: maximumKeyByteCount)
+      }
+      code = MDB_SUCCESS
+      while isThere && code == MDB_SUCCESS {
+        if let end = range.upperBound, end.withUnsafeBytes({ place.order(against: $0) }) >= 0 { break }
         code = mdb_cursor_del(cursor, 0)
         // The cursor now stands before the key that followed.
-        if code == MDB_SUCCESS { code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT) }
+        if code == MDB_SUCCESS { isThere = try place.moveToNext() }
       }
     }
     if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .remove) }
   }
+}
+
+/// LMDB's cursor, as a transaction sees its keys.
+private struct LMDBCursor: StorageCursor {
+  private let cursor: OpaquePointer
+  /// Outlives the operation that the cursor was made for.
+  private unowned(unsafe) let transaction: LMDBReadTransaction
+  private let operation: StorageError.Operation
+  private var currentKey = MDB_val()
+  private var currentValue = MDB_val()
+
+  @inline(__always)
+  init(_ cursor: OpaquePointer, of transaction: LMDBReadTransaction, _ operation: StorageError.Operation) {
+    self.cursor = cursor
+    self.transaction = transaction
+    self.operation = operation
+  }
+
+  @inline(__always) var key: UnsafeRawBufferPointer { currentKey.bytes }
+  @inline(__always) var value: UnsafeRawBufferPointer { currentValue.bytes }
+
+  @inline(__always)
+  private mutating func move(_ step: MDB_cursor_op) throws -> Bool {
+    let code = mdb_cursor_get(cursor, &currentKey, &currentValue, step)
+    if code == MDB_SUCCESS { return true }
+    if code == MDB_NOTFOUND { return false }
+    throw transaction.failure(code, operation)
+  }
+
+  @inline(__always) mutating func moveToFirst() throws -> Bool { try move(MDB_FIRST) }
+  @inline(__always) mutating func moveToLast() throws -> Bool { try move(MDB_LAST) }
+  @inline(__always) mutating func moveToNext() throws -> Bool { try move(MDB_NEXT) }
+  @inline(__always) mutating func moveToPrevious() throws -> Bool { try move(MDB_PREV) }
+
+  @inline(__always)
+  mutating func move(to bound: UnsafeRawBufferPointer) throws -> Bool {
+    currentKey = MDB_val(bound)
+    return try move(MDB_SET_RANGE)
+  }
+
+  @inline(__always)
+  func order(against bound: UnsafeRawBufferPointer) -> Int { key.order(against: bound) }
 }
 
 extension MDB_val {

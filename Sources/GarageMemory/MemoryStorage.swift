@@ -27,8 +27,12 @@ public final class MemoryStorage: StorageDriver {
   private let store: MemoryStore
   private let lifetime: StorageLifetime
 
-  private init(_ store: MemoryStore) {
+  /// Holds the store of a name.
+  private let named: SharedStore<MemoryStore>?
+
+  private init(_ store: MemoryStore, _ named: SharedStore<MemoryStore>? = nil) {
     self.store = store
+    self.named = named
     lifetime = StorageLifetime(driver: driverName, gate: store.gate)
   }
 
@@ -39,10 +43,15 @@ public final class MemoryStorage: StorageDriver {
   ///
   /// It is there for as long as any of them is held, closed ones included. With it, a test can close a store and
   /// open it again as it would a file.
-  public convenience init(named name: String) { self.init(MemoryStore.named(name)) }
+  public convenience init(named name: String) {
+    let named = Self.stores.open(name) { MemoryStore() }
+    self.init(named.connection, named)
+  }
+
+  private static let stores = SharedStores<MemoryStore> { _ in }
 
   /// Opens the store of another value, which may be closed: both have one content and one writer at a time.
-  public convenience init(sharing other: MemoryStorage) { self.init(other.store) }
+  public convenience init(sharing other: MemoryStorage) { self.init(other.store, other.named) }
 
   /// Runs `body` on the state that was committed last.
   @_specialize(where R == Void)
@@ -61,12 +70,11 @@ public final class MemoryStorage: StorageDriver {
       let transaction = store.beginWrite()
       defer { store.endWrite() }
       return try transaction._withUnsafeGuaranteedRef { transaction in
-        switch try body(transaction) {
-        case .rollBack(let result):
-          return result
-        case .commit(let result):
-          try transaction.commit()
-          return result
+        try runWrite(body, in: transaction) {
+          transaction.finish()
+        } commit: {
+          transaction.commit()
+        } rollBack: {
         }
       }
     }
@@ -155,30 +163,5 @@ final class MemoryStore: @unchecked Sendable {
   func endWrite() {
     writer.pointee.end()
     if !isKnownUniquelyReferenced(&writer.pointee) { writer.pointee = MemoryWriteTransaction() }
-  }
-}
-
-// MARK: - Stores by name
-
-extension MemoryStore {
-  private struct Name: Hashable {
-    var text: String
-    /// A forked child has stores of its own: a thread that it does not have may hold the parent's locks.
-    var process = ProcessMark()
-  }
-  private struct WeakStore: Sendable {
-    weak let store: MemoryStore?
-  }
-  private static let stores = Mutex<[Name: WeakStore]>([:])
-
-  static func named(_ text: String) -> MemoryStore {
-    let name = Name(text: text)
-    return stores.withLock { stores in
-      if let store = stores[name]?.store { return store }
-      stores = stores.filter { $0.value.store != nil }
-      let store = MemoryStore()
-      stores[name] = WeakStore(store: store)
-      return store
-    }
   }
 }

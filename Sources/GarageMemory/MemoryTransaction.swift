@@ -90,9 +90,11 @@ final class MemoryWriteTransaction: MemoryReadTransaction, WriteTransaction {
     state.beginAnew()
   }
 
-  /// Makes the changes those of the store. Throws the first failure of an operation, which forbids it.
-  func commit() throws {
-    if let error = state.firstError { throw error }
+  /// Makes every later operation throw, and returns the first failure, which forbids the commit.
+  func finish() -> StorageError? { state.finish() }
+
+  /// Makes the changes those of the store.
+  func commit() {
     if hasTree {
       store.unsafelyUnwrapped.commit(tree)
     } else if !note.isEmpty {

@@ -134,7 +134,8 @@ final class SQLiteConnection: @unchecked Sendable {
   /// Read through SQLite's own handle: closing a descriptor of ours would drop the locks of other connections.
   func isCutShort() -> Bool {
     var pointer: UnsafeMutablePointer<sqlite3_file>?
-    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK, let file = pointer,
+    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK,
+      let file = pointer,
       let methods = file.pointee.pMethods
     else { return false }
     var count: Int64 = 0

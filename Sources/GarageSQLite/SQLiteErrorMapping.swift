@@ -72,7 +72,8 @@ package struct SQLiteFailure {
     let largestPage: UInt64 = 1 << 16
     return [path, path + "-wal"].contains { path in
       var status = stat()
-      return stat(path, &status) == 0 && UInt64(clamping: status.st_size) + largestPage > UInt64(limit.rlim_cur)
+      return stat(path, &status) == 0
+        && UInt64(clamping: status.st_size) + largestPage > UInt64(limit.rlim_cur)
     }
   }
 

@@ -37,13 +37,13 @@ public final class SQLiteStorage: StorageDriver, Sendable {
 
   private let lifetime: StorageLifetime
   private let process = ProcessMark()
-  /// Shared by all values on one file of this process.
-  private let gate: WriterGate
+  /// The gate is shared by all values on one file of this process; each has connections of its own.
+  private let store: SharedStore<WriterGate>
   private let readers: SQLiteReaderPool
   /// Nil where the storage only reads.
   private let writer: SQLiteWriter?
 
-  private static let gates = StoreRegistry<WriterGate>()
+  private static let stores = SharedStores<WriterGate> { _ in }
 
   /// Opens the store in the file at `url`, and makes it where there is no file or an empty one.
   ///
@@ -62,8 +62,8 @@ public final class SQLiteStorage: StorageDriver, Sendable {
     let first = options.onlyReads ? try file.openReader() : try file.openWriter()
     do {
       guard let identity = file.identity else { throw file.replaced(.open) }
-      gate = try Self.gates.entry(for: identity) { WriterGate() }
-      lifetime = StorageLifetime(driver: driverName, gate: gate)
+      store = Self.stores.open(identity) { WriterGate() }
+      lifetime = StorageLifetime(driver: driverName, gate: store.connection)
       readers = SQLiteReaderPool(file: file, identity: identity)
       let maximumValueByteCount = Int(sqlite3_limit(first.handle, SQLITE_LIMIT_LENGTH, -1)) - 1024
       info = StorageInfo(
@@ -99,10 +99,8 @@ public final class SQLiteStorage: StorageDriver, Sendable {
 
   deinit {
     if !process.isOfThisProcess {
-      // The parent uses these connections, and closing them here would disturb it: they stay as they are,
-      // and the gate with them, which tells that this child must not open the file.
+      // The parent uses these connections, and closing them here would disturb it: they stay as they are.
       readers.leak()
-      _ = Unmanaged.passRetained(gate)
       if let writer { _ = Unmanaged.passRetained(writer) }
     } else {
       release()
@@ -156,12 +154,13 @@ public final class SQLiteStorage: StorageDriver, Sendable {
     // Readers first: the last connection to close empties the log, and readers may not write.
     readers.close()
     writer?.close()
+    try? store.close()
   }
 
   /// Throws where this process inherited the file, open, from its parent: SQLite's idea of which locks the
   /// process has would be wrong, and the parent's commits could be lost.
   private static func checkNotInherited(_ path: String) throws {
-    guard let identity = FileIdentity(path: path), gates.isInherited(identity) else { return }
+    guard let identity = FileIdentity(path: path), stores.isInherited(identity) else { return }
     throw StorageError(
       .usedAfterFork, during: .open, driver: driverName,
       message: """

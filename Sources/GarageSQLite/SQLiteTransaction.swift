@@ -25,9 +25,6 @@ class SQLiteReadTransaction: ReadTransaction {
     state.deallocate()
   }
 
-  /// The first failed operation.
-  final var firstError: StorageError? { state.pointee.firstError }
-
   /// Makes an ended transaction that nobody else holds a new one.
   final func reopen() {
     state.pointee.beginAnew()
@@ -35,6 +32,9 @@ class SQLiteReadTransaction: ReadTransaction {
   }
 
   final func end() { state.pointee.end() }
+
+  /// Ends, and returns the first failed operation.
+  final func finish() -> StorageError? { state.pointee.finish() }
 
   @_specialize(where R == Void)
   final func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {

@@ -28,29 +28,20 @@ final class SQLiteWriter: @unchecked Sendable {
     self.lifetime = lifetime
     log = SQLiteLog(
       path: file.path, pageByteCount: try connection.integer("PRAGMA page_size"),
-      thresholdByteCount: file.options.walCheckpointByteCount, busyMilliseconds: file.options.busyMilliseconds,
+      thresholdByteCount: file.options.walCheckpointByteCount,
+      busyMilliseconds: file.options.busyMilliseconds,
       isNew: connection.madeStore)
   }
 
   /// Runs `body` in a transaction and ends it as it says.
   func run<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     let (connection, transaction) = try begin()
-    let outcome: TransactionOutcome<R>
-    do {
-      outcome = try body(transaction)
-    } catch {
-      transaction.end()
+    return try runWrite(body, in: transaction) {
+      transaction.finish()
+    } commit: {
+      try commit(connection)
+    } rollBack: {
       rollBack(connection)
-      throw error
-    }
-    transaction.end()
-    switch outcome {
-    case .commit(let result):
-      try commit(connection, transaction.firstError)
-      return result
-    case .rollBack(let result):
-      rollBack(connection)
-      return result
     }
   }
 
@@ -66,7 +57,8 @@ final class SQLiteWriter: @unchecked Sendable {
     let connection = try self.connection ?? file.openWriter()
     self.connection = connection
     log.careBefore(connection)
-    do { try connection.run(.begin, .write) } catch let error as StorageError where error.kind == .storageFull {
+    do { try connection.run(.begin, .write) } catch let error as StorageError where error.kind == .storageFull
+    {
       // Nothing has run yet, so that it can be tried again here.
       let relieved = relieve(connection, after: error)
       guard relieved.isRetryable, !connection.isSuspect else { throw relieved }
@@ -77,16 +69,13 @@ final class SQLiteWriter: @unchecked Sendable {
       transaction.reopen()
       return (connection, transaction)
     }
-    let transaction = SQLiteWriteTransaction(connection, of: self, maximumValueByteCount: maximumValueByteCount)
+    let transaction = SQLiteWriteTransaction(
+      connection, of: self, maximumValueByteCount: maximumValueByteCount)
     self.transaction = transaction
     return (connection, transaction)
   }
 
-  private func commit(_ connection: SQLiteConnection, _ firstError: StorageError?) throws {
-    if let firstError {
-      rollBack(connection)
-      throw firstError
-    }
+  private func commit(_ connection: SQLiteConnection) throws {
     do {
       try connection.run(.commit, .commit)
     } catch {

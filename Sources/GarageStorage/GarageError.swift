@@ -280,7 +280,7 @@ extension GarageError: CustomNSError {
     case .identityMismatch: 12
     case .unsuitableIdentifier: 14
     case .nestingTooDeep: 13
-    case .notSyncable: 14
+    case .notSyncable: 15
     case .corruptRecord: 20
     case .newerRecordFormat: 21
     case .damagedText: 22

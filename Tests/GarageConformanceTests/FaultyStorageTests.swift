@@ -1,5 +1,6 @@
 import GarageConformance
 import GarageDriver
+import MyStorage
 import Testing
 
 @testable import ConformanceChild

@@ -81,7 +81,9 @@ import Testing
       let data = try Data(contentsOf: file)
       try data.prefix(count).write(to: file)
       for isReadOnly in [false, true] {
-        let error = storageError { try LMDBStorage(at: folder, options: LMDBStorage.Options(isReadOnly: isReadOnly)) }
+        let error = storageError {
+          try LMDBStorage(at: folder, options: LMDBStorage.Options(isReadOnly: isReadOnly))
+        }
         #expect(error?.kind == .corrupt, "\(count) bytes: \(String(describing: error))")
         #expect(error?.message.contains("cut") == true)
       }

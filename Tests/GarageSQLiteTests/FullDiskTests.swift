@@ -107,7 +107,8 @@ struct FullDiskTests {
     let disk = try SmallFileSystem(byteCount: 4 << 20)
     let file = disk.url.appending(path: "store.garage")
     try Data(contentsOf: folder.file()).write(to: file)
-    try Data(contentsOf: folder.file("store.garage-wal")).write(to: disk.url.appending(path: "store.garage-wal"))
+    try Data(contentsOf: folder.file("store.garage-wal")).write(
+      to: disk.url.appending(path: "store.garage-wal"))
     try source.close()
     try disk.fill()
     let storage = try SQLiteStorage(at: file)

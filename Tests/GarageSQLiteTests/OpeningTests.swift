@@ -114,19 +114,24 @@ struct OpeningTests {
     #expect(cut.engineCode == 11)
   }
 
-  @Test("However little is left of a file, it is a damaged store", arguments: [1, 2, 15, 16, 50, 72, 100, 511, 512, 4095])
+  @Test(
+    "However little is left of a file, it is a damaged store",
+    arguments: [1, 2, 15, 16, 50, 72, 100, 511, 512, 4095])
   func cutShort(count: Int) throws {
     do { try SQLiteStorage(at: folder.file()).put([1], "a") }
     let bytes = try Data(contentsOf: folder.file()).prefix(count)
     try bytes.write(to: folder.file())
     for options in [SQLiteStorage.Options(), readOnly, immutable] {
-      let error = try expectError(.corrupt) { _ = try SQLiteStorage(at: folder.file(), options: options).value("a") }
+      let error = try expectError(.corrupt) {
+        _ = try SQLiteStorage(at: folder.file(), options: options).value("a")
+      }
       #expect(error.message.contains("damaged"))
     }
     #expect(try Data(contentsOf: folder.file()) == bytes)
   }
 
-  @Test("A short file of another kind is no store", arguments: ["x", "text", "SQLite format 4 is what this is"])
+  @Test(
+    "A short file of another kind is no store", arguments: ["x", "text", "SQLite format 4 is what this is"])
   func shortAndForeign(text: String) throws {
     try Data(text.utf8).write(to: folder.file())
     try expectError(.notAStorage) { _ = try SQLiteStorage(at: folder.file()) }
@@ -269,7 +274,9 @@ struct PermissionTests {
     try set(0o555, folder.url)
     try asOrdinaryUser {
       // The folder cannot take the log, which even reading needs.
-      let error = try expectError(.permissionDenied) { _ = try SQLiteStorage(at: folder.file(), options: readOnly) }
+      let error = try expectError(.permissionDenied) {
+        _ = try SQLiteStorage(at: folder.file(), options: readOnly)
+      }
       #expect(error.message.contains("isImmutable") && error.message.contains("-wal"), "\(error)")
       let other = try expectError(.permissionDenied) { _ = try SQLiteStorage(at: folder.file()) }
       #expect(other.message.contains("isImmutable"), "\(other)")

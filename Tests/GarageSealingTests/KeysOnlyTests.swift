@@ -19,7 +19,9 @@ import Testing
     let base = InsecureTestSealer(key: 9)
     let opened: Counter
     var keyIdentifier: UInt32 { base.keyIdentifier }
-    func maximumValueByteCount(sealedInto byteCount: Int) -> Int { base.maximumValueByteCount(sealedInto: byteCount) }
+    func maximumValueByteCount(sealedInto byteCount: Int) -> Int {
+      base.maximumValueByteCount(sealedInto: byteCount)
+    }
     func seal(_ value: Data, context: Data) throws -> Data { try base.seal(value, context: context) }
     func open(_ sealed: Data, context: Data) throws -> Data { try base.open(sealed, context: context) }
     func seal(_ value: RawSpan, context: RawSpan, into output: SealerOutput) throws {
@@ -83,7 +85,9 @@ import Testing
         return .continue
       }
       #expect(count == 3)
-      #expect { try transaction.value(for: StorageKey([1])) } throws: { ($0 as? StorageError)?.kind == .tampered }
+      #expect { try transaction.value(for: StorageKey([1])) } throws: {
+        ($0 as? StorageError)?.kind == .tampered
+      }
     }
   }
 }

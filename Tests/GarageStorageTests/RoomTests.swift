@@ -150,7 +150,8 @@ import Testing
   }
 
   /// A verb finds the room that the log had taken by itself: it is run again.
-  @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"), arguments: [true, false])
+  @Test(
+    .enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"), arguments: [true, false])
   func aParkTakesTheRoomOfTheLog(autosaves: Bool) throws {
     let disk = try SmallDisk(mebibytes: 8)
     defer { disk.remove() }

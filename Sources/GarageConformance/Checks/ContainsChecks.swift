@@ -30,10 +30,13 @@ extension ReadTransaction {
 private func addContainsAnswers(to topic: inout CheckTopic) {
   topic.add("yes-and-no", containsRule) { fixture in
     let storage = try fixture.newStore(holding: ["b": "1", "bb": "2", "d": "3"])
-    let expected = ["a": false, "b": true, "ba": false, "bb": true, "bbb": false, "c": false, "d": true, "e": false]
+    let expected = [
+      "a": false, "b": true, "ba": false, "bb": true, "bbb": false, "c": false, "d": true, "e": false,
+    ]
     for (key, isThere) in expected {
       try fixture.expectEqual(try storage.read { try $0.has(key) }, isThere, "contains(\"\(key)\") in read")
-      try fixture.expectEqual(try storage.commit { try $0.has(key) }, isThere, "contains(\"\(key)\") in write")
+      try fixture.expectEqual(
+        try storage.commit { try $0.has(key) }, isThere, "contains(\"\(key)\") in write")
     }
   }
 
@@ -45,7 +48,8 @@ private func addContainsAnswers(to topic: inout CheckTopic) {
     }
   }
 
-  topic.add("sees-own-changes", "Reads inside a write transaction see that transaction's own changes.") { fixture in
+  topic.add("sees-own-changes", "Reads inside a write transaction see that transaction's own changes.") {
+    fixture in
     let storage = try fixture.newStore(holding: ["a": "1", "b": "2", "c": "3"])
     try storage.commit { transaction in
       try transaction.delete("a")
@@ -55,7 +59,8 @@ private func addContainsAnswers(to topic: inout CheckTopic) {
       try fixture.expectEqual(seen, [false, true, true, true], "contains of a, b, c and d")
       try fixture.expectEqual(try transaction.scannedKeys(), ["b", "c", "d"], "the keys")
       try transaction.removeAll(in: StorageKeyRange(from: bytes("c")))
-      try fixture.expectEqual(try transaction.scannedKeys(in: .all, .backward), ["b"], "the keys after removeAll")
+      try fixture.expectEqual(
+        try transaction.scannedKeys(in: .all, .backward), ["b"], "the keys after removeAll")
       try fixture.expect(try !transaction.has("d"), "contains to be false of what removeAll removed")
     }
   }
@@ -93,7 +98,9 @@ private func addKeyScans(to topic: inout CheckTopic) {
       try storage.commit { transaction in
         for name in names { try transaction.set(name, "value of \(name)") }
       }
-      var ranges: [StorageKeyRange] = [.all, .prefix(bytes("1")), StorageKeyRange(from: bytes("9"), to: bytes("1"))]
+      var ranges: [StorageKeyRange] = [
+        .all, .prefix(bytes("1")), StorageKeyRange(from: bytes("9"), to: bytes("1")),
+      ]
       for _ in 0..<60 {
         let from = bytes(digits(random.below(3200)))
         let to = bytes(digits(random.below(3200)))
@@ -131,7 +138,8 @@ private func addKeyScans(to topic: inout CheckTopic) {
     }
   }
 
-  topic.add("passes-errors-on", "An error that a visitor throws leaves scanKeys unchanged, and ends it.") { fixture in
+  topic.add("passes-errors-on", "An error that a visitor throws leaves scanKeys unchanged, and ends it.") {
+    fixture in
     let storage = try fixture.newStore(holding: ["a": "1", "b": "2"])
     let error = TestError()
     var count = 0
@@ -149,7 +157,8 @@ private func addKeyScans(to topic: inout CheckTopic) {
     try fixture.expectContents(of: storage, ["a": "1", "b": "2", "c": "3"])
   }
 
-  topic.add("lent-keys-stay", "The bytes handed to a closure stay as they are until that closure returns.") { fixture in
+  topic.add("lent-keys-stay", "The bytes handed to a closure stay as they are until that closure returns.") {
+    fixture in
     let storage = try fixture.newStore(holding: ["a": "1", "b": "2", "c": "3"])
     try storage.read { transaction in
       var pairs: [String] = []
@@ -162,19 +171,24 @@ private func addKeyScans(to topic: inout CheckTopic) {
         }
         return .continue
       }
-      try fixture.expectEqual(pairs, ["ac", "ab", "aa", "bc", "bb", "ba", "cc", "cb", "ca"], "the pairs of keys")
+      try fixture.expectEqual(
+        pairs, ["ac", "ab", "aa", "bc", "bb", "ba", "cc", "cb", "ca"], "the pairs of keys")
     }
   }
 }
 
 private func addContainsLimits(to topic: inout CheckTopic) {
-  topic.add("rejects-empty-and-long-keys", "Keys have 1 to maximumKeyByteCount bytes, any others throw invalidKey.") {
+  topic.add(
+    "rejects-empty-and-long-keys", "Keys have 1 to maximumKeyByteCount bytes, any others throw invalidKey."
+  ) {
     fixture in
     let storage = try fixture.newStore(holding: ["a": "1"])
     for count in [0, storage.info.maximumKeyByteCount + 1] {
       let key = StorageKey([UInt8](repeating: 1, count: count))
       try storage.read { transaction in
-        try fixture.expectError(.invalidKey, from: "contains of \(count) bytes") { _ = try transaction.contains(key) }
+        try fixture.expectError(.invalidKey, from: "contains of \(count) bytes") {
+          _ = try transaction.contains(key)
+        }
         try fixture.expect(try transaction.has("a"), "the read to go on")
       }
       try fixture.expectError(.invalidKey, from: "a write whose body swallowed a failed contains") {
@@ -191,7 +205,9 @@ private func addContainsLimits(to topic: inout CheckTopic) {
     try fixture.expect(try storage.read { try !$0.has("lost") }, "nothing of the failed writes")
   }
 
-  topic.add("no-change-in-a-scan-of-keys", "While a closure has lent bytes, every change throws mutationWhileLent.") {
+  topic.add(
+    "no-change-in-a-scan-of-keys", "While a closure has lent bytes, every change throws mutationWhileLent."
+  ) {
     fixture in
     let storage = try fixture.newStore(holding: ["a": "1"])
     let changes: [(String, (any WriteTransaction) throws -> Void)] = [
@@ -219,7 +235,8 @@ private func addContainsLimits(to topic: inout CheckTopic) {
 }
 
 private func addContainsLife(to topic: inout CheckTopic) {
-  topic.add("sees-one-snapshot", "A reader sees exactly one committed state until its body ends.") { fixture in
+  topic.add("sees-one-snapshot", "A reader sees exactly one committed state until its body ends.") {
+    fixture in
     let storage = try fixture.newStore(holding: ["a": "1", "b": "2"])
     guard storage.info.readsDuringWrite else { return }
     try storage.read { transaction in
@@ -231,11 +248,13 @@ private func addContainsLife(to topic: inout CheckTopic) {
       try fixture.expectEqual(seen, [true, true, false], "contains of a, b and c")
       try fixture.expectEqual(try transaction.scannedKeys(), ["a", "b"], "the keys")
     }
-    try fixture.expectEqual(try storage.read { try $0.scannedKeys() }, ["b", "c"], "the keys of the next read")
+    try fixture.expectEqual(
+      try storage.read { try $0.scannedKeys() }, ["b", "c"], "the keys of the next read")
   }
 
   topic.add(
-    "not-after-its-closure", "A transaction belongs to its closure. Used afterwards, it throws transactionClosed."
+    "not-after-its-closure",
+    "A transaction belongs to its closure. Used afterwards, it throws transactionClosed."
   ) { fixture in
     let storage = try fixture.newStore(holding: ["a": "1"])
     var kept: [any ReadTransaction] = []

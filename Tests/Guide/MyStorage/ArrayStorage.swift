@@ -9,60 +9,53 @@ private final class ArrayStore: Sendable {
   let gate = WriterGate()
   let entries = Mutex<[(key: StorageKey, value: [UInt8])]>([])
 
-  private struct WeakStore: Sendable { weak let store: ArrayStore? }
-  private static let stores = Mutex<[String: WeakStore]>([:])
-
-  /// The store of that name, which lives while some storage is on it.
-  static func named(_ name: String) -> ArrayStore {
-    stores.withLock { stores in
-      if let store = stores[name]?.store { return store }
-      let store = ArrayStore()
-      stores[name] = WeakStore(store: store)
-      return store
-    }
-  }
+  /// What is closed when the last value on a store is: here there is nothing to close.
+  static let stores = SharedStores<ArrayStore> { _ in }
 }
 // end
 
 // example: storage
 /// Keeps keys and values in a sorted array, in memory.
-final class ArrayStorage: StorageDriver {
-  let info = StorageInfo(
+public final class ArrayStorage: StorageDriver {
+  /// Nothing survives the process, and no other sees it.
+  public let info = StorageInfo(
     name: "Array", maximumKeyByteCount: 511, maximumValueByteCount: .max,
     isDurable: false, readsDuringWrite: true, isSharedAcrossProcesses: false)
-  private let store: ArrayStore
+  private let store: SharedStore<ArrayStore>
   private let lifetime: StorageLifetime
 
-  init(named name: String) {
-    store = ArrayStore.named(name)
-    lifetime = StorageLifetime(driver: info.name, gate: store.gate)
+  /// Opens the store of that name, or makes it.
+  public init(named name: String) {
+    store = ArrayStore.stores.open(name) { ArrayStore() }
+    lifetime = StorageLifetime(driver: info.name, gate: store.connection.gate)
   }
 
-  func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+  /// Runs `body` on the last commit.
+  public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try lifetime.withRead {
       // A copy of the array is the snapshot; it costs nothing until a writer changes its own.
-      let transaction = ArrayTransaction(store.entries.withLock(\.self), info)
+      let transaction = ArrayTransaction(store.connection.entries.withLock(\.self), info)
       defer { transaction.state.end() }
       return try body(transaction)
     }
   }
 
-  func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
+  /// Runs `body` as the only writer.
+  public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     try lifetime.withWrite {
-      let transaction = ArrayTransaction(store.entries.withLock(\.self), info)
-      defer { transaction.state.end() }
-      switch try body(transaction) {
-      case .commit(let result):
-        if let error = transaction.state.firstError { throw error }
-        store.entries.withLock { $0 = transaction.entries }
-        return result
-      case .rollBack(let result):
-        return result
+      let transaction = ArrayTransaction(store.connection.entries.withLock(\.self), info)
+      return try runWrite(body, in: transaction) {
+        transaction.state.finish()
+      } commit: {
+        store.connection.entries.withLock { $0 = transaction.entries }
+      } rollBack: {
+        // What is not published is forgotten.
       }
     }
   }
 
-  func close() throws { try lifetime.close {} }
+  /// Ends the use of the store by this value.
+  public func close() throws { try lifetime.close { try store.close() } }
 }
 // end
 

@@ -2,9 +2,7 @@ import Foundation
 import GarageDriver
 import Testing
 
-struct RegistryTests {
-  private final class Shared: Sendable {}
-
+struct PlaceTests {
   private func withFolder(_ body: (URL) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "garage-driver-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -28,54 +26,6 @@ struct RegistryTests {
     }
   }
 
-  @Test func anEntryIsSharedWhileItIsUsed() throws {
-    try withFolder { folder in
-      let registry = StoreRegistry<Shared>()
-      let identity = try #require(FileIdentity(path: folder.path))
-      let elsewhere = try #require(FileIdentity(path: "/"))
-      var made = 0
-      func make() -> Shared {
-        made += 1
-        return Shared()
-      }
-      var first: Shared? = try registry.entry(for: identity, make: make)
-      let second: Shared? = try registry.entry(for: identity, make: make)
-      #expect(first === second && made == 1)
-      #expect(try registry.entry(for: elsewhere, make: make) !== first)
-      #expect(made == 2)
-      first = nil
-      #expect(try registry.entry(for: identity, make: make) === second && made == 2)
-    }
-  }
-
-  @Test func anEntryGoesWithItsLastUser() throws {
-    let registry = StoreRegistry<Shared>()
-    let identity = try #require(FileIdentity(path: "/"))
-    weak var first: Shared?
-    do {
-      let entry = try registry.entry(for: identity) { Shared() }
-      first = entry
-      #expect(first != nil)
-      withExtendedLifetime(entry) {}
-    }
-    #expect(first == nil)
-    var hasMade = false
-    _ = try registry.entry(for: identity) {
-      hasMade = true
-      return Shared()
-    }
-    #expect(hasMade)
-  }
-
-  @Test func anEntryThatCouldNotBeMadeIsNone() throws {
-    struct Stop: Error {}
-    let registry = StoreRegistry<Shared>()
-    let identity = try #require(FileIdentity(path: "/"))
-    #expect(throws: Stop.self) { try registry.entry(for: identity) { throw Stop() } }
-    _ = try registry.entry(for: identity) { Shared() }
-    #expect(!registry.isInherited(identity))
-  }
-
   @Test func aStoreByNameIsInTheFolderForData() throws {
     let path = try DataFolder.path(forStoreNamed: "my store", driver: "Test")
     #expect(path.hasPrefix("/") && path.hasSuffix("/my store"))
@@ -95,6 +45,33 @@ struct RegistryTests {
       try Data().write(to: file)
       try expectError(.notFound) { try DataFolder.create(at: file.path, driver: "Test") }
       try expectError(.notFound) { try DataFolder.create(at: file.path + "/inside", driver: "Test") }
+    }
+  }
+
+  @Test func aStoreFolderIsMadeAndLookedAt() throws {
+    try withFolder { folder in
+      let store = StoreFolder(atPath: folder.appending(path: "a/store").path, driver: "Test")
+      try expectError(.notFound) { try store.prepare(mayMake: false) }
+      try store.prepare(mayMake: true)
+      try store.prepare(mayMake: false)
+      try expectError(.notFound) { _ = try store.identity(of: "data", mayMake: false) }
+      let identity = try store.identity(of: "data", mayMake: true)
+      #expect(try store.identity(of: "data", mayMake: false) == identity)
+      #expect(FileIdentity(path: store.path + "/data") == identity)
+      store.sync()
+      let file = StoreFolder(atPath: store.path + "/data", driver: "Test")
+      try expectError(.notAStorage) { try file.prepare(mayMake: true) }
+      let below = StoreFolder(atPath: store.path + "/data/below", driver: "Test")
+      try expectError(.notFound) { try below.prepare(mayMake: true) }
+      let kinds: [(Int32, StorageError.Kind)] = [
+        (ENOSPC, .storageFull), (EACCES, .permissionDenied), (EROFS, .permissionDenied), (ENOENT, .notFound),
+        (EIO, .io), (EMFILE, .io),
+      ]
+      for (code, kind) in kinds {
+        let error = store.error(code, during: .write)
+        #expect(error.kind == kind && error.operation == .write && error.engineCode == Int(code))
+        #expect(error.message.contains(store.path))
+      }
     }
   }
 }

@@ -1,0 +1,6 @@
+// example: child
+import GarageConformance
+import MyStorage
+
+Conformance.runChild { place in ArrayStorage(named: place.name) }
+// end
