@@ -8,6 +8,11 @@ package protocol SealedValues: ReadTransaction {
   func withReplaceableValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R
 }
 
+extension StorageError {
+  /// Whether it tells of one sealed value that does not open, and not of the store.
+  package var isOfOneValue: Bool { ["tampered", "wrongKey", "notSealed"].contains(kind.rawValue) }
+}
+
 extension ReadTransaction {
   /// Lends a value that is about to be replaced or removed. Where it does not open, it is lent as no bytes.
   package func withReplaceableValue<R>(

@@ -30,6 +30,16 @@ func translated(_ error: any Error) -> any Error {
 }
 
 extension GarageError {
+  /// The record of a sealed store that does not open.
+  init(sealDoesNotOpen identifier: String, type: String) {
+    self = .corruptRecord(
+      type: type, identifier: identifier,
+      reason: """
+        its seal does not open: it was damaged, changed, put here from another place, or sealed with a key that was \
+        not given
+        """)
+  }
+
   init(_ error: StorageError) {
     self =
       switch error.kind {

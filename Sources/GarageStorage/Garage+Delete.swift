@@ -81,7 +81,7 @@ extension GarageWriting {
 
 extension WriteAccess {
   /// The same transaction, for reading.
-  var reading: ReadAccess { ReadAccess(garage: garage, transaction: transaction, isWriting: true) }
+  var reading: ReadAccess { ReadAccess(garage: garage, transaction: transaction, pending: pending) }
 
   func delete<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws {
     let stored = try StoredType.of(type)

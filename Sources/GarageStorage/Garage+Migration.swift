@@ -62,6 +62,7 @@ struct RecordMigration {
   private mutating func run<T: Codable>(_ type: T.Type, from start: Place) throws -> Place {
     let stored = try StoredType.of(type)
     let (session, source) = access.reading.makeSession()
+    source.toleratesSeals = true
     var place = start
     var count = 0
     var largestReach = 0
@@ -91,7 +92,7 @@ struct RecordMigration {
     var range = KeyLayout.records(tag: tag)
     if let last { range.lowerBound = last.bytes + [0] }
     var keys: [StorageKey] = []
-    try access.transaction.scan(range, .forward) { key, _ in
+    try access.transaction.scanKeys(range, .forward) { key in
       keys.append(StorageKey(key))
       return keys.count < 256 ? .continue : .stop
     }
@@ -104,12 +105,14 @@ struct RecordMigration {
   ) throws {
     if try isShadowed(key, stored) { return }
     do {
-      guard let record = try access.transaction.value(for: key) else { return }
       let keyBytes = key.bytes.span.bytes
+      guard let record = try access.recordThatOpens(key, stored.name) else { return }
       let bytes = record.span.bytes
       let object = try objectKeys.withIdentifier(of: keyBytes, bytes, typeName: stored.name) { identifier in
-        try session.object(
-          type, tag: KeyLayout.tag(inRecordKey: keyBytes), keyIdentifier: identifier, record: bytes)
+        try access.reading.decoding {
+          try session.object(
+            type, tag: KeyLayout.tag(inRecordKey: keyBytes), keyIdentifier: identifier, record: bytes)
+        }
       }
       // A record of another class.
       guard let object else { return }
@@ -117,7 +120,7 @@ struct RecordMigration {
       if isRewritten { report.rewritten += 1 } else { report.unchanged += 1 }
     } catch {
       if isFailureOfStore(error) { throw error }
-      let identifier = try access.transaction.withValue(for: key) {
+      let identifier = try access.withReplaceableValue(key.bytes.span.bytes) {
         objectKeys.identifierText(of: key.bytes.span.bytes, $0)
       }
       report.fail(stored.name, identifier, translated(error))
@@ -170,6 +173,21 @@ struct RecordMigration {
 }
 
 extension WriteAccess {
+  /// A copy of a record; nil where there is none.
+  ///
+  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` for one that is sealed and does not open. As an
+  ///   error of the storage it would forbid the commit.
+  fileprivate func recordThatOpens(_ key: StorageKey, _ typeName: String) throws -> [UInt8]? {
+    let keyBytes = key.bytes.span.bytes
+    return try withReplaceableValue(keyBytes) { record in
+      guard let record else { return nil }
+      if record.byteCount == 0 {
+        throw GarageError(sealDoesNotOpen: garage.objectKeys.identifierText(of: keyBytes, nil), type: typeName)
+      }
+      return [UInt8](copying: record)
+    }
+  }
+
   /// Puts a record under a key in place of the one that was there, or under another tag's key. What indexes say of
   /// it moves along.
   func moveRecord(_ key: StorageKey, to newKey: StorageKey, _ record: [UInt8]) throws {
@@ -189,10 +207,11 @@ extension WriteAccess {
 /// Whether an error says that the store does not work, and not that one record is not readable.
 func isFailureOfStore(_ error: any Error) -> Bool {
   switch error {
-  case is StorageError: true
+  case let error as StorageError: !error.isOfOneValue
   case let error as GarageError:
     switch error {
-    case .storage, .closed, .nestedWrite, .transactionEnded, .unsavedChangesDiscarded: true
+    case .storage(let error): !error.isOfOneValue
+    case .closed, .nestedWrite, .transactionEnded, .unsavedChangesDiscarded: true
     default: false
     }
   default: false

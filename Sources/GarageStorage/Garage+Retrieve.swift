@@ -152,7 +152,7 @@ extension ReadAccess {
     try garage.objectKeys.withRecordKey(tag: tag, identifier) { key in
       try transaction.withValue(for: key) { record in
         guard let record else { return }
-        try session.visit(type, tag: tag, keyIdentifier: identifier, record: record, found)
+        try decoding { try session.visit(type, tag: tag, keyIdentifier: identifier, record: record, found) }
       }
     }
   }
@@ -163,7 +163,7 @@ extension ReadAccess {
     let (session, source) = makeSession()
     func object(_ tag: UInt64) throws -> T? {
       if fetchesAhead { try source.prefetch(garage.objectKeys.record(tag: tag, identifier)) }
-      return try session.object(type, RecordIdentity(tag: tag, identifier: identifier))
+      return try decoding { try session.object(type, RecordIdentity(tag: tag, identifier: identifier)) }
     }
     if stored.tags.count == 1 && (tag == nil || tag == stored.tag) { return try object(stored.tag) }
     for tag in stored.tags + (tag.map { [$0] } ?? []) {
@@ -193,7 +193,9 @@ extension ReadAccess {
         if !inOneSession { limit.resetIfReached(session, source) }
         source.countRecord(record.byteCount)
         try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) { identifier in
-          try session.visit(type, tag: tags[0], keyIdentifier: identifier, record: record, visit)
+          try decoding {
+            try session.visit(type, tag: tags[0], keyIdentifier: identifier, record: record, visit)
+          }
         }
         return .continue
       }
@@ -205,8 +207,10 @@ extension ReadAccess {
       }
       source.countRecord(record.byteCount)
       return try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) { identifier in
-        try session.object(
-          type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+        try decoding {
+          try session.object(
+            type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+        }
       }
     } visit: {
       try visit($0)

@@ -87,12 +87,14 @@ public final class GarageWriter: GarageWriting {
 
   /// For the verbs.
   public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
-    try withWriteAccess { try body($0.reading) }
+    guard let access else { throw GarageError.transactionEnded }
+    return try translatingErrors { try body(access.reading) }
   }
 
   /// For the verbs.
   public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {
     guard let access else { throw GarageError.transactionEnded }
+    if access.pending.pointee.decodingDepth > 0 { throw GarageError.changeWhileDecoding }
     return try translatingErrors { try body(access) }
   }
 }

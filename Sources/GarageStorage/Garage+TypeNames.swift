@@ -25,7 +25,7 @@ extension ReadAccess {
   fileprivate func countsByTypeName() throws -> [String: Int] {
     // Keys stand together by tag.
     var counts: [(tag: UInt64, count: Int)] = []
-    try transaction.scan(KeyLayout.allRecords, .forward) { key, _ in
+    try transaction.scanKeys(KeyLayout.allRecords, .forward) { key in
       let tag = KeyLayout.tag(inRecordKey: key)
       if counts.last?.tag != tag { counts.append((tag, 0)) }
       counts[counts.count - 1].count += 1

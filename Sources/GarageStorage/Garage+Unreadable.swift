@@ -94,6 +94,11 @@ extension ReadAccess {
       case .unreadable(let object): try onError(object)
       }
     }
+    if garage.objectKeys.isSealed {
+      // Neither a scan nor a multi-get goes on behind a value that does not open.
+      source.toleratesSeals = true
+      return try visitSealedRecords(tags, stored.name, read: read, hand)
+    }
     if tags.count == 1 && !mayChange && !fetchesAhead {
       return try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
         if let outcome = try read(key, record) { try hand(outcome) }
@@ -101,6 +106,31 @@ extension ReadAccess {
       }
     }
     try visitRecords(tags, source, mayChange: mayChange, decode: read, visit: hand)
+  }
+
+  /// Lends the records of a type to `read`, one after another, and what that returned, or that a record does not
+  /// open, to `hand`.
+  private func visitSealedRecords<T>(
+    _ tags: [UInt64], _ typeName: String, read: (RawSpan, RawSpan) throws -> Outcome<T>?,
+    _ hand: (Outcome<T>) throws -> Void
+  ) throws {
+    var keys = RecordKeys(tags, in: transaction)
+    var all: [StorageKey] = []
+    while let key = try keys.next() { all.append(key) }
+    for key in all {
+      let keyBytes = key.bytes.span.bytes
+      let outcome = try transaction.withReplaceableValue(for: keyBytes, isSealed: true) {
+        record -> Outcome<T>? in
+        guard let record else { return nil }
+        if record.byteCount > 0 { return try read(keyBytes, record) }
+        let identifier = garage.objectKeys.identifierText(of: keyBytes, nil)
+        return .unreadable(
+          UnreadableObject(
+            type: typeName, identifier: identifier,
+            error: GarageError(sealDoesNotOpen: identifier, type: typeName)))
+      }
+      if let outcome { try hand(outcome) }
+    }
   }
 
   /// Decodes one record; nil where it is of another class.
@@ -112,8 +142,10 @@ extension ReadAccess {
     do {
       let object = try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) {
         identifier in
-        try session.object(
-          type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+        try decoding {
+          try session.object(
+            type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+        }
       }
       return object.map { .object($0) }
     } catch {

@@ -168,8 +168,21 @@ public struct ReadAccess {
   // Without counting references: both are there until the call is over that made this.
   unowned(unsafe) let garage: Garage
   unowned(unsafe) let transaction: any ReadTransaction
+  /// That of the writer whose transaction it is; nil where nothing can be changed.
+  let pending: UnsafeMutablePointer<WriteAccess.Pending>?
+
   /// Whether the transaction may be changed while a verb runs a closure of the user's.
-  let isWriting: Bool
+  var isWriting: Bool { pending != nil }
+
+  /// Runs `body`, which decodes objects, and so runs users' code while bytes are lent: until it returns, the writer
+  /// changes nothing.
+  @inline(__always)
+  func decoding<R>(_ body: () throws -> R) rethrows -> R {
+    guard let pending else { return try body() }
+    pending.pointee.decodingDepth += 1
+    defer { pending.pointee.decodingDepth -= 1 }
+    return try body()
+  }
 }
 
 /// A transaction that changes the store, for the verbs that do.
@@ -186,6 +199,8 @@ public struct WriteAccess {
     var newTexts: Set<TextName> = []
     /// What runs around the commit.
     var hooks = CommitHooks()
+    /// How many verbs are decoding objects. Such a verb runs `init(from:)`, from which nothing can be changed.
+    var decodingDepth = 0
   }
 }
 
@@ -198,7 +213,7 @@ extension Garage: GarageWriting {
   public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
     try translatingErrors {
       try whileOpen {
-        try store.read { try body(ReadAccess(garage: self, transaction: $0, isWriting: false)) }
+        try store.read { try body(ReadAccess(garage: self, transaction: $0, pending: nil)) }
       }
     }
   }

@@ -95,6 +95,8 @@ public enum GarageError: Error, Hashable, Sendable {
   case transactionEnded
   /// The unsaved changes that a write built upon were discarded while it was running.
   case unsavedChangesDiscarded
+  /// An `init(from:)` was to change the store through the writer that runs it. Nothing was changed by that call.
+  case changeWhileDecoding
   /// The store below failed.
   case storage(StorageError)
 }
@@ -248,6 +250,11 @@ extension GarageError: CustomStringConvertible {
       The unsaved changes were discarded inside a write that built upon them, and so that write was rolled \
       back. Discard them before or after the write.
       """
+    case .changeWhileDecoding:
+      """
+      An init(from:) was to change the store through the writer whose reading verb runs it. That call did nothing. \
+      Let the verb return, and change the store then.
+      """
     case .storage(let error): error.description
     default: "GarageError \(errorCode)"
     }
@@ -299,6 +306,7 @@ extension GarageError: CustomNSError {
     case .nestedWrite: 40
     case .transactionEnded: 41
     case .unsavedChangesDiscarded: 42
+    case .changeWhileDecoding: 43
     case .storage: 50
     }
   }

@@ -45,7 +45,7 @@ extension ReadAccess {
     _ type: V.Type, _ key: K, _ storedKey: RawSpan, _ full: [UInt8]?, _ record: RawSpan
   ) throws -> V {
     do {
-      return try makeSession().0.value(type, key: storedKey, fullKey: full, record: record)
+      return try decoding { try makeSession().0.value(type, key: storedKey, fullKey: full, record: record) }
     } catch let damage as ValueDamage {
       throw GarageError(damage, key: key.stringValue)
     } catch let error as any GarageOwnError {

@@ -128,8 +128,10 @@ extension ReadAccess {
     try visitRecords({ try keys.next() }, source, fetchingAhead: fetchesAhead) { key, record in
       guard try has(status, key, record, stored.name), try isCurrent(key, stored.tags) else { return nil }
       return try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) { identifier in
-        try session.object(
-          type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+        try decoding {
+          try session.object(
+            type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+        }
       }
     } visit: {
       try visit($0)
@@ -146,8 +148,10 @@ extension ReadAccess {
       guard try isCurrent(key, StoredType.of(type).tags) else { return nil }
       func object<T: Codable>(_ type: T.Type) throws -> T? {
         try garage.objectKeys.withIdentifier(of: key, record, typeName: "Syncable") { identifier in
-          try session.object(
-            type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+          try decoding {
+            try session.object(
+              type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+          }
         }
       }
       return try object(type) as? any Syncable

@@ -11,6 +11,9 @@ final class TransactionSource: RecordSource {
   private let keys: ObjectKeys
   /// The bytes of all records handed out, as a measure of what decoding them may hold.
   @exclusivity(unchecked) var recordByteCount = 0
+  /// Whether a record that is sealed and does not open is an error of that record alone: one of the storage would
+  /// forbid a writer's commit.
+  var toleratesSeals = false
   /// Records that need no round trip any more.
   private var prefetched: PrefetchedRecords
 
@@ -25,6 +28,7 @@ final class TransactionSource: RecordSource {
   func begin(_ transaction: any ReadTransaction) {
     current = transaction
     recordByteCount = 0
+    toleratesSeals = false
   }
 
   /// Lets the transaction go.
@@ -38,6 +42,15 @@ final class TransactionSource: RecordSource {
       if let known = prefetched.isEmpty ? nil : prefetched.record(StorageKey(key)) {
         guard let record = known else { return try body(nil) }
         return try body(record.span.bytes)
+      }
+      if toleratesSeals {
+        return try transaction.withReplaceableValue(for: key, isSealed: keys.isSealed) { record in
+          recordByteCount &+= record?.byteCount ?? 0
+          if let record, record.byteCount == 0, keys.isSealed {
+            throw GarageError(sealDoesNotOpen: keys.identifierText(of: key, nil), type: "object")
+          }
+          return try body(record)
+        }
       }
       return try transaction.withValue(for: key) { record in
         recordByteCount &+= record?.byteCount ?? 0

@@ -1,6 +1,7 @@
 import Foundation
 import GarageConformance
 import GarageDriver
+import MyStorage
 import Synchronization
 import Testing
 
