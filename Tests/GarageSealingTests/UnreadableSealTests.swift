@@ -1,0 +1,113 @@
+import GarageDriver
+import GarageMemory
+import GarageSealing
+import GarageStorage
+import InsecureSealer
+import Testing
+
+private struct Leaf: Codable, Identifiable, Equatable {
+  var id: Int
+  var text = "leaf"
+}
+private struct Branch: Codable, Identifiable {
+  var id: Int
+  var leaf: Leaf
+}
+
+/// One value whose seal does not open stops none of the verbs that go through all.
+@Suite struct UnreadableSealTests {
+  /// Twenty leaves and twenty branches, of which the seals of leaf 7 and branch 3 are damaged.
+  private func damaged(hidesIdentifiers: Bool) throws -> MemoryStorage {
+    let memory = MemoryStorage()
+    let garage = try Garage(
+      SealedStorage(memory, sealer: InsecureTestSealer(key: 7)), hidesIdentifiers: hidesIdentifiers)
+    try garage.parkAll((0..<20).map { Branch(id: $0, leaf: Leaf(id: $0)) })
+    // Which entry is whose: found by parking it again.
+    for (isLeaf, id) in [(true, 7), (false, 3)] {
+      let before = try contents(memory)
+      if isLeaf { try garage.park(Leaf(id: id, text: "changed")) } else { try garage.park(Branch(id: id, leaf: Leaf(id: id))) }
+      let after = try contents(memory)
+      let changed = after.filter { before[$0.key] != $0.value }.keys.sorted()
+      let key = try #require(isLeaf ? changed.first : changed.min { after[$0]!.count > after[$1]!.count })
+      try memory.write { transaction in
+        var value = try #require(try transaction.value(for: key))
+        value[value.count - 1] ^= 1
+        try transaction.put(value, for: key)
+        return .commit(())
+      }
+    }
+    return memory
+  }
+
+  private func contents(_ memory: MemoryStorage) throws -> [StorageKey: [UInt8]] {
+    try memory.read { transaction in
+      var contents: [StorageKey: [UInt8]] = [:]
+      try transaction.scan(.all, .forward) { key, value in
+        contents[StorageKey(key)] = [UInt8](copying: value)
+        return .continue
+      }
+      return contents
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func theOthersAreRead(hidesIdentifiers: Bool) throws {
+    let memory = try damaged(hidesIdentifiers: hidesIdentifiers)
+    let garage = try Garage(SealedStorage(memory, sealer: InsecureTestSealer(key: 7)))
+    var errors: [UnreadableObject] = []
+    let leaves = try garage.retrieveAll(Leaf.self) { errors.append($0) }
+    #expect(Set(leaves.map(\.id)) == Set(0..<20).subtracting([7]))
+    #expect(errors.map(\.type) == ["Leaf"])
+    if !hidesIdentifiers { #expect(errors.map(\.identifier) == ["7"]) }
+    #expect(errors.allSatisfy { "\($0)".contains("seal does not open") })
+    #expect(throws: GarageError.self) { try garage.retrieveAll(Leaf.self) }
+
+    // A branch that does not open, and one whose leaf does not: the one that holds it is named.
+    errors = []
+    var branches: [Int] = []
+    try garage.forEach(Branch.self, onError: { errors.append($0) }) { branches.append($0.id) }
+    #expect(Set(branches) == Set(0..<20).subtracting([3, 7]))
+    #expect(errors.map(\.type) == ["Branch", "Branch"])
+  }
+
+  @Test(arguments: [false, true])
+  func aWriterDeletesWhatDoesNotOpen(hidesIdentifiers: Bool) throws {
+    let memory = try damaged(hidesIdentifiers: hidesIdentifiers)
+    let garage = try Garage(SealedStorage(memory, sealer: InsecureTestSealer(key: 7)))
+    try garage.write { writer in
+      var count = 0
+      try writer.forEach(Leaf.self, onError: { _ in count += 1 }) { _ in }
+      #expect(count == 1)
+      try writer.delete(Leaf.self, identifier: 7)
+      try writer.delete(Branch.self, identifier: 3)
+      try writer.delete(Branch.self, identifier: 7)
+    }
+    #expect(try Set(garage.retrieveAll(Leaf.self).map(\.id)) == Set(0..<20).subtracting([7]))
+    #expect(try Set(garage.retrieveAll(Branch.self).map(\.id)) == Set(0..<20).subtracting([3, 7]))
+  }
+
+  @Test(arguments: [false, true])
+  func migrationReportsThem(hidesIdentifiers: Bool) throws {
+    let memory = try damaged(hidesIdentifiers: hidesIdentifiers)
+    let garage = try Garage(SealedStorage(memory, sealer: InsecureTestSealer(key: 7)))
+    let leaves = try garage.migrateAll(Leaf.self)
+    #expect(leaves.failed.count == 1)
+    #expect(leaves.unchanged == 19)
+    let branches = try garage.migrateAll(Branch.self)
+    #expect(branches.failed.count == 2)
+    #expect(branches.unchanged == 18)
+  }
+
+  /// `deleteAll` asks for no value.
+  @Test(arguments: [false, true])
+  func allCanBeDeleted(autosaves: Bool) throws {
+    let memory = try damaged(hidesIdentifiers: false)
+    let garage = try Garage(SealedStorage(memory, sealer: InsecureTestSealer(key: 7)))
+    garage.isAutosaveEnabled = autosaves
+    try garage.deleteAll(Leaf.self)
+    try garage.deleteAllObjects()
+    try garage.save()
+    #expect(try garage.count(Leaf.self) == 0)
+    #expect(try garage.count(Branch.self) == 0)
+  }
+}
