@@ -98,7 +98,7 @@ struct Compare: ParsableCommand {
       rows += try codec.rows(Rounds(count: rounds ?? 5, deadline: nil))
     }
     if wantsAny(ShapeComparison.names) {
-      rows += try ShapeComparison(passes: quick ? 2 : 10, isWanted: isWanted)
+      rows += try ShapeComparison(passes: quick ? 3 : 10, isWanted: isWanted)
         .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
     }
     if wantsAny(ArchiveComparison.names) {

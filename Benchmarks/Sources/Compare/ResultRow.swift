@@ -134,5 +134,7 @@ enum Table {
   }
 
   private static func number(_ value: Double) -> String { String(format: "%.0f", value) }
-  private static func ratio(_ value: Double) -> String { String(format: value < 10 ? "%.2f" : "%.1f", value) }
+  private static func ratio(_ value: Double) -> String {
+    String(format: value < 0.1 ? "%.3f" : value < 10 ? "%.2f" : "%.1f", value)
+  }
 }
