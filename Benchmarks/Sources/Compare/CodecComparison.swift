@@ -158,4 +158,4 @@ struct CodecComparison {
 
 /// Keeps the compiler from leaving out what nobody looks at.
 @_optimize(none)
-private func consume<T>(_ value: T) {}
+func consume<T>(_ value: T) {}

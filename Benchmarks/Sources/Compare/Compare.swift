@@ -63,7 +63,7 @@ struct Compare: ParsableCommand {
 
   static let names =
     CodecComparison.names + CodecComparison.sizeNames + StoreComparison.names + StoreComparison.sizeNames
-    + ArchiveComparison.names + KeyComparison.names + GrowthComparison.names
+    + ArchiveComparison.names + KeyComparison.names + ShapeComparison.names + GrowthComparison.names
 
   func validate() throws {
     for name in only where !Self.names.contains(name) {
@@ -97,6 +97,10 @@ struct Compare: ParsableCommand {
         people: Person.make(100, seed: 4), passes: quick ? 20 : 100, isWanted: isWanted)
       rows += try codec.rows(Rounds(count: rounds ?? 5, deadline: nil))
     }
+    if wantsAny(ShapeComparison.names) {
+      rows += try ShapeComparison(passes: quick ? 3 : 10, isWanted: isWanted)
+        .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
+    }
     if wantsAny(ArchiveComparison.names) {
       rows += try ArchiveComparison(file: archive, folder: folder, isWanted: isWanted)
         .rows(Rounds(count: rounds ?? 5, deadline: quick ? start.addingTimeInterval(20) : nil))
@@ -119,7 +123,8 @@ struct Compare: ParsableCommand {
 
   private func isWanted(_ name: String) -> Bool {
     if !only.isEmpty { return only.contains(name) }
-    let long = [Name.parkShuffled, Name.parkMemory, Name.retrieveAllMemory] + GrowthComparison.names
+    let long =
+      [Name.parkShuffled, Name.parkMemory, Name.retrieveAllMemory] + ShapeComparison.names + GrowthComparison.names
     return !quick || !long.contains(name)
   }
   private func wantsAny(_ names: [String]) -> Bool { names.contains(where: isWanted) }

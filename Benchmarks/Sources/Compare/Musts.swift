@@ -42,7 +42,17 @@ struct Must {
       limits("set a key's Int", "sqlite", KeyComparison.setName, [RawStore.who: 2]),
       limits("get a key's Int", "lmdb", KeyComparison.getName, [RawStore.who: 2]),
       limits("set a key's Int", "lmdb", KeyComparison.setName, [RawStore.who: 2]),
-    ].flatMap { $0 }
+    ].flatMap { $0 } + ShapeComparison.Way.allCases.flatMap(shapes)
+
+  /// No ordinary type may be slow, and all of them together must be fast.
+  private static func shapes(_ way: ShapeComparison.Way) -> [Must] {
+    let mean: Double = way == .into ? 7 : 8
+    return times("shapes \(way.rawValue), geometric mean", "memory", way.meanName, [way.json: mean])
+      + times("shapes \(way.rawValue), the slowest", "memory", way.slowestName, [way.json: 3])
+      + [ShapeComparison.handWritten, ShapeComparison.handWrittenStored].flatMap {
+        limits("shapes \(way.rawValue), the slowest", "memory", way.slowestName, [$0: 5])
+      }
+  }
 
   private static func times(_ title: String, _ subject: String, _ name: String, _ peers: [String: Double]) -> [Must] {
     peers.sorted { $0.value > $1.value }.map {

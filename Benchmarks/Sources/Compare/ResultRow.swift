@@ -3,6 +3,8 @@ import Foundation
 /// One line of the result: us beside one peer.
 struct ResultRow: Encodable {
   var name: String
+  /// Which of many the row shows, where it is one of them.
+  var note: String?
   /// Ours.
   var subject: String
   var peer: String
@@ -39,6 +41,28 @@ struct ResultRow: Encodable {
       peerValue: peerBytes, unit: "bytes", processorRatio: nil, objects: objects, rounds: 1)
   }
 
+  /// The geometric mean of rows of times with one subject and one peer.
+  init(meanOf rows: [ResultRow], _ name: String) {
+    func mean(_ value: (ResultRow) -> Double) -> Double {
+      exp(rows.reduce(0) { $0 + log(value($1)) } / Double(rows.count))
+    }
+    self.init(
+      name: name, subject: rows[0].subject, peer: rows[0].peer, ratio: mean(\.ratio),
+      subjectValue: mean(\.subjectValue), peerValue: mean(\.peerValue), unit: rows[0].unit,
+      processorRatio: mean { $0.processorRatio ?? $0.ratio }, objects: rows.reduce(0) { $0 + $1.objects },
+      rounds: rows[0].rounds)
+  }
+
+  /// The row of the lowest ratio by processor time; nil where there are none.
+  ///
+  /// - Parameter note: says which one it is.
+  init?(slowestOf rows: [ResultRow], _ name: String, note: (ResultRow) -> String?) {
+    guard let row = rows.min(by: { $0.processorRatio ?? $0.ratio < $1.processorRatio ?? $1.ratio }) else { return nil }
+    self = row
+    self.note = note(row)
+    self.name = name
+  }
+
   private init(
     name: String, subject: String, peer: String, ratio: Double, subjectValue: Double, peerValue: Double,
     unit: String, processorRatio: Double?, objects: Int, rounds: Int
@@ -56,13 +80,18 @@ struct ResultRow: Encodable {
   }
 }
 
+extension ResultRow {
+  /// The name, and which it is of many.
+  var title: String { note.map { "\(name) (\($0))" } ?? name }
+}
+
 /// Lays rows out for a terminal.
 enum Table {
   static func text(_ rows: [ResultRow]) -> String {
     let head = ["name", "subject", "peer", "subject", "peer", "unit", "ratio", "by CPU time", "rounds"]
     let cells = rows.map { row in
       [
-        row.name, row.subject, row.peer, number(row.subjectValue), number(row.peerValue), row.unit,
+        row.title, row.subject, row.peer, number(row.subjectValue), number(row.peerValue), row.unit,
         ratio(row.ratio), row.processorRatio.map(ratio) ?? "", String(row.rounds),
       ]
     }
@@ -88,11 +117,11 @@ enum Table {
     var rest = rows[...]
     while let first = rest.first {
       let group = rest.prefix {
-        $0.name == first.name && $0.subject == first.subject && $0.unit == first.unit
+        $0.title == first.title && $0.subject == first.subject && $0.unit == first.unit
       }
       rest = rest.dropFirst(group.count)
       let peers = group.map { "\($0.peer) **\(ratio($0.ratio))**" }.joined(separator: " · ")
-      lines.append("| \(first.name) | \(first.subject) | \(quantity(first)) | \(peers) |")
+      lines.append("| \(first.title) | \(first.subject) | \(quantity(first)) | \(peers) |")
     }
     return lines.joined(separator: "\n")
   }
@@ -105,5 +134,7 @@ enum Table {
   }
 
   private static func number(_ value: Double) -> String { String(format: "%.0f", value) }
-  private static func ratio(_ value: Double) -> String { String(format: value < 10 ? "%.2f" : "%.1f", value) }
+  private static func ratio(_ value: Double) -> String {
+    String(format: value < 0.1 ? "%.3f" : value < 10 ? "%.2f" : "%.1f", value)
+  }
 }
