@@ -51,7 +51,10 @@ extension TypeFacts {
     guard !isClass, !(object is any CustomReflectable), let idType = try? identifierType(),
       !(idType is AnyClass)
     else { return note(.changeable) }
-    let id = Mirror(reflecting: object).children.first {
+    let mirror = Mirror(reflecting: object)
+    // A case of an enum may be called "id".
+    guard mirror.displayStyle == .struct else { return note(.changeable) }
+    let id = mirror.children.first {
       $0.label == "id" && Swift.type(of: $0.value) == idType
     }
     guard let id else { return note(.changeable) }

@@ -95,7 +95,9 @@ extension Reference: GraphCodable, GraphDecodable {
   ) throws -> Reference {
     let target = try state.readStandingTarget(type)
     var reference = Reference { try GraphEncoder().identity(of: target) }
-    if case .success(let identity) = reference.named { reference.standing = state.graph.stand(target, identity) }
+    if case .success(let identity) = reference.named {
+      reference.standing = state.graph.stand(target, identity)
+    }
     return reference
   }
 }

@@ -182,7 +182,8 @@ extension WriteAccess {
     return try withReplaceableValue(keyBytes) { record in
       guard let record else { return nil }
       if record.byteCount == 0 {
-        throw GarageError(sealDoesNotOpen: garage.objectKeys.identifierText(of: keyBytes, nil), type: typeName)
+        throw GarageError(
+          sealDoesNotOpen: garage.objectKeys.identifierText(of: keyBytes, nil), type: typeName)
       }
       return [UInt8](copying: record)
     }

@@ -132,7 +132,9 @@ extension MutantReadTransaction {
     _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan) throws -> ScanStep
   ) throws {
     var range = range
-    if let upper = range.upperBound, mutation == .keyScanIncludesTheUpperBound { range.upperBound = upper + [0] }
+    if let upper = range.upperBound, mutation == .keyScanIncludesTheUpperBound {
+      range.upperBound = upper + [0]
+    }
     let direction = mutation == .keyScanGoesForwardOnly ? .forward : direction
     try scan(range, direction) { key, _ in try visit(key) }
   }

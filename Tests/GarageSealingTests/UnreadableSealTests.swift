@@ -25,7 +25,11 @@ private struct Branch: Codable, Identifiable {
     // Which entry is whose: found by parking it again.
     for (isLeaf, id) in [(true, 7), (false, 3)] {
       let before = try contents(memory)
-      if isLeaf { try garage.park(Leaf(id: id, text: "changed")) } else { try garage.park(Branch(id: id, leaf: Leaf(id: id))) }
+      if isLeaf {
+        try garage.park(Leaf(id: id, text: "changed"))
+      } else {
+        try garage.park(Branch(id: id, leaf: Leaf(id: id)))
+      }
       let after = try contents(memory)
       let changed = after.filter { before[$0.key] != $0.value }.keys.sorted()
       let key = try #require(isLeaf ? changed.first : changed.min { after[$0]!.count > after[$1]!.count })

@@ -23,7 +23,9 @@ import Testing
     .transactionEnded,
     .unsavedChangesDiscarded, .storage(storageError),
     .identifierConflict(type: "T", identifier: "a", oldName: "Old"), .sealed(driver: "LMDB"),
-    .notSyncable("T"),
+    .notSyncable("T"), .changeWhileDecoding,
+    .unretrievableObject(type: "T", identifier: "a", reason: "its id changes"),
+    .unsuitableIdentifier(type: "T", identifier: "x", idType: "Int"),
     .corruptValue(key: "settings:theme", reason: "it is cut"),
     .unreadableValue(key: "settings:theme", type: "Theme", reason: "It is text."),
     .failedToMigrate(entry: "Old", key: "settings:theme", reason: "it is text"),
@@ -48,7 +50,7 @@ import Testing
     // Every case, by the numbers that never change.
     #expect(
       Set(ErrorTests.all.map(\.errorCode))
-        == Set(Array(1...9) + Array(10...13) + Array(20...28) + Array(30...35) + [40, 41, 42, 50]))
+        == Set(Array(1...15) + Array(20...28) + Array(30...35) + Array(40...43) + [50]))
   }
 
   @Test func errorsCompareByWhatTheySay() {
