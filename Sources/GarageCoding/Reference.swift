@@ -7,22 +7,48 @@
 /// `Target` is `Codable & Identifiable`, which the initializers ask for and the type itself does not: so a class whose
 /// conformances belong to the main actor can hold references to its own type.
 public struct Reference<Target>: Hashable, Sendable {
-  private let named: Result<RecordIdentity, GraphCodingError>
-  /// The target itself, where it stood inline when this was read.
-  package private(set) var standing: StandingTarget?
+  /// In one enum, so that a target that stands inline costs the others nothing.
+  private enum Name: Sendable {
+    case identity(RecordIdentity)
+    case failure(GraphCodingError)
+    /// The target itself stood inline when this was read; it has the identity.
+    case standing(StandingTarget)
+  }
+  private let name: Name
 
   /// The identity of the target.
   ///
   /// - Throws: ``GraphCodingError`` where the target's type or `id` can name no record.
-  public var identity: RecordIdentity { get throws { try named.get() } }
+  public var identity: RecordIdentity {
+    get throws {
+      switch name {
+      case .identity(let identity): return identity
+      case .failure(let error): throw error
+      case .standing(let target): return target.identity
+      }
+    }
+  }
+
+  /// The target itself, where it stood inline when this was read.
+  package var standing: StandingTarget? {
+    if case .standing(let target) = name { target } else { nil }
+  }
+
+  private var named: Result<RecordIdentity, GraphCodingError> {
+    switch name {
+    case .identity(let identity): .success(identity)
+    case .failure(let error): .failure(error)
+    case .standing(let target): .success(target.identity)
+    }
+  }
 
   fileprivate init(_ identity: () throws -> RecordIdentity) {
     do {
-      named = .success(try identity())
+      name = .identity(try identity())
     } catch let error as GraphCodingError {
-      named = .failure(error)
+      name = .failure(error)
     } catch {
-      named = .failure(.unsupportedIdentifier(type: String(describing: Target.self)))
+      name = .failure(.unsupportedIdentifier(type: String(describing: Target.self)))
     }
   }
 }
@@ -72,33 +98,44 @@ extension Reference: CustomStringConvertible {
 extension Reference: GraphCodable, GraphDecodable {
   func encode(toGraph state: EncoderPointer) throws {
     state.writeReference(to: try identity, of: Target.self, .lazy)
-    if let standing { state.note(standing) }
+    if case .standing(let target) = name { state.note(target) }
   }
 
   /// Where the target once stood inline, the reference names it by its `id`, and carries it along until it is parked.
   init(fromGraph state: DecoderPointer) throws {
-    if try state.isReference() {
-      let identity = state.identity(ofReference: try state.readReferenceIndex())
-      self.init { identity }
-      standing = state.graph.standing.lent(identity)
-    } else if let id = try state.foreignIdentifier() {
-      self.init { try TypeDescription.identity(of: Target.self, id: id) }
-    } else if let target = Target.self as? any (Codable & Identifiable).Type {
-      self = try Reference.read(target, standingIn: state)
+    if try !state.isReference() {
+      self = try Reference.read(state)
     } else {
+      // The usual case, with nothing in its way.
+      let identity = state.identity(ofReference: try state.readReferenceIndex())
+      if !state.graph.standing.lendsNone, let target = state.graph.standing.lent(identity) {
+        name = .standing(target)
+      } else {
+        name = .identity(identity)
+      }
+    }
+  }
+
+  private init(standing target: StandingTarget) { name = .standing(target) }
+
+  @inline(never)
+  private static func read(_ state: DecoderPointer) throws -> Reference {
+    if let id = try state.foreignIdentifier() {
+      return Reference { try TypeDescription.identity(of: Target.self, id: id) }
+    }
+    guard let target = Target.self as? any (Codable & Identifiable).Type else {
       throw state.mismatch(Target.self)
     }
+    return try read(target, standingIn: state)
   }
 
   private static func read<T: Codable & Identifiable>(
     _ type: T.Type, standingIn state: DecoderPointer
   ) throws -> Reference {
     let target = try state.readStandingTarget(type)
-    var reference = Reference { try GraphEncoder().identity(of: target) }
-    if case .success(let identity) = reference.named {
-      reference.standing = state.graph.stand(target, identity)
-    }
-    return reference
+    let reference = Reference { try GraphEncoder().identity(of: target) }
+    guard case .identity(let identity) = reference.name else { return reference }
+    return Reference(standing: state.graph.stand(target, identity))
   }
 }
 

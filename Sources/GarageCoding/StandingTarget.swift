@@ -45,10 +45,9 @@ struct StandingTargets {
 
   var isEmpty: Bool { waiting.isEmpty }
 
-  @inline(__always)
-  func lent(_ identity: @autoclosure () -> RecordIdentity) -> StandingTarget? {
-    lent.isEmpty ? nil : lent[identity()]
-  }
+  var lendsNone: Bool { lent.isEmpty }
+
+  func lent(_ identity: RecordIdentity) -> StandingTarget? { lent[identity] }
 
   mutating func lend(_ target: StandingTarget) { lent[target.identity] = target }
 
