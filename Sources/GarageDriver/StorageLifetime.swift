@@ -54,20 +54,30 @@ public final class StorageLifetime: Sendable {
   /// Runs `body` as a call that ``close(_:)`` waits for and that is no transaction of its own: for what works on a
   /// storage, and is closed apart from it.
   ///
-  /// Throws ``StorageError/Kind/closed`` and ``StorageError/Kind/usedAfterFork``; calls nest to any depth.
+  /// Throws ``StorageError/Kind/closed``; calls nest to any depth. A fork is for the storage's transaction to notice.
   @inlinable
   @inline(__always)
   public func withCall<R>(_ body: () throws -> R) throws -> R {
     try beginCall()
-    defer { endRead() }
+    defer { endCall() }
     return try body()
   }
 
   @usableFromInline
-  func beginCall() throws {
-    try enter(.read)
+  package func beginCall() throws {
+    // Forks are the storage's to notice, whose transaction follows.
+    if state.wrappingAdd(2, ordering: .acquiring).oldValue & 1 == 1 {
+      leave()
+      throw closedError(.read)
+    }
     // Not as a read, whose depth is limited, and without the gate, which belongs to the storage.
     garage_push_transaction(identity, true)
+  }
+
+  @usableFromInline
+  package func endCall() {
+    garage_pop_transaction()
+    leave()
   }
 
   @usableFromInline
@@ -175,14 +185,18 @@ public final class StorageLifetime: Sendable {
     let before = state.wrappingAdd(2, ordering: .acquiring).oldValue
     if before & 1 == 1 {
       leave()
-      throw StorageError(
-        .closed, during: operation, driver: driver,
-        message: "The storage was closed. Open it again to use it.")
+      throw closedError(operation)
     }
     if garage_fork_count() != forkCount {
       leave()
       throw forked(operation)
     }
+  }
+
+  private func closedError(_ operation: StorageError.Operation) -> StorageError {
+    StorageError(
+      .closed, during: operation, driver: driver,
+      message: "The storage was closed. Open it again to use it.")
   }
 
   private func leave() { state.wrappingSubtract(2, ordering: .releasing) }

@@ -152,7 +152,9 @@ extension ReadAccess {
     try garage.objectKeys.withRecordKey(tag: tag, identifier) { key in
       try transaction.withValue(for: key) { record in
         guard let record else { return }
-        try decoding { try session.visit(type, tag: tag, keyIdentifier: identifier, record: record, found) }
+        beginDecoding()
+        defer { endDecoding() }
+        try session.visit(type, tag: tag, keyIdentifier: identifier, record: record, found)
       }
     }
   }
@@ -188,14 +190,14 @@ extension ReadAccess {
     let stored = try StoredType.of(type)
     let tags = try presentTags(of: stored)
     if tags.count == 1 && !mayChange && !fetchesAhead {
-      // The usual case. Objects are handed on where they are decoded: each generic layer costs.
+      // The usual case. Objects are handed on where they are decoded: each generic layer costs. `visit` changes nothing.
+      beginDecoding()
+      defer { endDecoding() }
       return try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
         if !inOneSession { limit.resetIfReached(session, source) }
         source.countRecord(record.byteCount)
         try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) { identifier in
-          try decoding {
-            try session.visit(type, tag: tags[0], keyIdentifier: identifier, record: record, visit)
-          }
+          try session.visit(type, tag: tags[0], keyIdentifier: identifier, record: record, visit)
         }
         return .continue
       }

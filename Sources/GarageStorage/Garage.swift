@@ -136,9 +136,20 @@ public final class Garage: Sendable {
   /// Runs `body`, which works on the store, and which ``close()`` waits for.
   @inline(__always)
   func whileOpen<R>(_ body: () throws -> R) throws -> R {
-    try checkOpen()
-    guard let calls else { return try body() }
-    return try calls.withCall(body)
+    try beginCall()
+    defer { endCall() }
+    return try body()
+  }
+
+  /// Begins what ``close()`` waits for; ``endCall()`` follows.
+  @inline(__always)
+  func beginCall() throws {
+    if let calls { try calls.beginCall() } else { try checkOpen() }
+  }
+
+  @inline(__always)
+  func endCall() {
+    if let calls { calls.endCall() }
   }
 }
 
@@ -178,10 +189,20 @@ public struct ReadAccess {
   /// changes nothing.
   @inline(__always)
   func decoding<R>(_ body: () throws -> R) rethrows -> R {
-    guard let pending else { return try body() }
-    pending.pointee.decodingDepth += 1
-    defer { pending.pointee.decodingDepth -= 1 }
+    beginDecoding()
+    defer { endDecoding() }
     return try body()
+  }
+
+  /// The same without a closure; ``endDecoding()`` follows.
+  @inline(__always)
+  func beginDecoding() {
+    if let pending { pending.pointee.decodingDepth += 1 }
+  }
+
+  @inline(__always)
+  func endDecoding() {
+    if let pending { pending.pointee.decodingDepth -= 1 }
   }
 }
 
@@ -212,9 +233,9 @@ extension Garage: GarageWriting {
   @_specialize(where R == Void)
   public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
     try translatingErrors {
-      try whileOpen {
-        try store.read { try body(ReadAccess(garage: self, transaction: $0, pending: nil)) }
-      }
+      try beginCall()
+      defer { endCall() }
+      return try store.read { try body(ReadAccess(garage: self, transaction: $0, pending: nil)) }
     }
   }
 
@@ -237,10 +258,10 @@ extension Garage: GarageWriting {
   private func changeOnce(_ body: (WriteAccess) throws -> Void) throws {
     var pending = WriteAccess.Pending()
     let isSaved = try withUnsafeMutablePointer(to: &pending) { pending in
-      try whileOpen {
-        try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
-          try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
-        }
+      try beginCall()
+      defer { endCall() }
+      return try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
+        try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
       }
     }
     if isSaved {

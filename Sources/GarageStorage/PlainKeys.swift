@@ -78,7 +78,9 @@ extension Garage {
   ) throws -> ReadAccess.PlainOutcome {
     try translatingErrors {
       var outcome = ReadAccess.PlainOutcome.absent
-      try whileOpen { try store.read { outcome = try ReadAccess.readPlain(name, type, to: place, in: $0) } }
+      try beginCall()
+      defer { endCall() }
+      try store.read { outcome = try ReadAccess.readPlain(name, type, to: place, in: $0) }
       return outcome
     }
   }
