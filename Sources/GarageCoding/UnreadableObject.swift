@@ -1,7 +1,8 @@
 /// An object that cannot be read: which one, where in its record, and why.
 ///
-/// A garage's `forEach(_:onError:_:)` hands one to its closure for each object that it leaves out. A `DecodingError` has one as the underlying error of its context: it names the record that was being read, which is
-/// the one that *holds* what is missing or does not fit.
+/// A garage's `forEach(_:onError:_:)` hands one to its closure for each object that it leaves out. A `DecodingError`
+/// has one as the underlying error of its context: it names the record that was being read, which is the one that
+/// *holds* what is missing or does not fit.
 public struct UnreadableObject: Error, Sendable {
   /// The unqualified name of its type.
   public let type: String
