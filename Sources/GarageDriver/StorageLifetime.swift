@@ -24,6 +24,8 @@ public final class StorageLifetime: Sendable {
   /// Twice the number of open transactions, plus one when closed.
   private let state = Atomic<Int>(0)
   private let closing = Mutex<Bool>(false)
+  /// The lifetimes that end with this one at the latest.
+  private let inner = Mutex<[StorageLifetime]>([])
 
   /// The lifetime of one driver value, named in errors as `driver`, on the store that `gate` belongs to.
   public init(driver: String, gate: WriterGate = WriterGate()) {
@@ -31,6 +33,22 @@ public final class StorageLifetime: Sendable {
     self.driver = driver
     self.gate = gate
     forkCount = garage_fork_count()
+  }
+
+  /// The lifetime of another value on the store of `outer`: closing `outer` closes this one first, and closing this
+  /// one leaves `outer` open. ``leave(_:)`` has to follow when the value goes.
+  package init(within outer: StorageLifetime) {
+    driver = outer.driver
+    gate = outer.gate
+    forkCount = outer.forkCount
+    outer.inner.withLock { $0.append(self) }
+    // After it can be seen from there, so that one of the two sees the other.
+    if outer.isClosed { state.store(1, ordering: .relaxed) }
+  }
+
+  /// Ends what ``init(within:)`` began.
+  package func leave(_ outer: StorageLifetime) {
+    outer.inner.withLock { $0.removeAll { $0 === self } }
   }
 
   /// Runs `body` as a read transaction, on the terms of ``StorageDriver``.
@@ -137,7 +155,8 @@ public final class StorageLifetime: Sendable {
   /// As ``close(_:)``; `endResting` has to end the reads that rest, and runs as often as one may have come to rest.
   package func close(endingResting endResting: () -> Void, _ release: () throws -> Void) throws {
     if garage_fork_count() != forkCount { throw forked(.close) }
-    if isInsideTransaction {
+    let inner = inner.withLock { $0 }
+    if isInsideTransaction || inner.contains(where: \.isInsideTransaction) {
       throw StorageError(
         .closeInsideTransaction, during: .close, driver: driver,
         message: """
@@ -148,6 +167,7 @@ public final class StorageLifetime: Sendable {
     try closing.withLock { isReleased in
       if isReleased { return }
       state.bitwiseOr(1, ordering: .acquiringAndReleasing)
+      for lifetime in self.inner.withLock({ $0 }) { try lifetime.close {} }
       endResting()
       while state.load(ordering: .acquiring) > 1 {
         usleep(200)

@@ -30,10 +30,25 @@ public final class MemoryStorage: StorageDriver {
   /// Holds the store of a name.
   private let named: SharedStore<MemoryStore>?
 
+  /// The value that this one is closed with, see ``SeparableStorage``.
+  private let outer: MemoryStorage?
+
   private init(_ store: MemoryStore, _ named: SharedStore<MemoryStore>? = nil) {
     self.store = store
     self.named = named
+    outer = nil
     lifetime = StorageLifetime(driver: driverName, gate: store.gate)
+  }
+
+  private init(within outer: MemoryStorage) {
+    store = outer.store
+    named = outer.named
+    self.outer = outer
+    lifetime = StorageLifetime(within: outer.lifetime)
+  }
+
+  deinit {
+    if let outer { lifetime.leave(outer.lifetime) }
   }
 
   /// Makes an empty store.
@@ -85,6 +100,10 @@ public final class MemoryStorage: StorageDriver {
   public func close() throws {
     try lifetime.close {}
   }
+}
+
+extension MemoryStorage: SeparableStorage {
+  package func separated() -> (any StorageDriver)? { MemoryStorage(within: self) }
 }
 
 let driverName = "Memory"

@@ -16,7 +16,7 @@ public import GarageDriver
 public struct SealedStorage: StorageDriver {
   /// What the wrapped storage says of itself, with the largest value that can be sealed.
   public let info: StorageInfo
-  let base: any StorageDriver
+  private(set) var base: any StorageDriver
   let keys: KeyRing
 
   /// Wraps `base`, which is empty or was sealed before.
@@ -67,4 +67,13 @@ public struct SealedStorage: StorageDriver {
 
   /// Closes the wrapped storage.
   public func close() throws { try base.close() }
+}
+
+extension SealedStorage: SeparableStorage {
+  package func separated() -> (any StorageDriver)? {
+    guard let base = (base as? any SeparableStorage)?.separated() else { return nil }
+    var sealed = self
+    sealed.base = base
+    return sealed
+  }
 }

@@ -52,7 +52,8 @@ public final class Garage: Sendable {
   let autosave = Atomic<Bool>(true)
   let propertyErrors = Mutex<(@Sendable (any Error) -> Void)?>(nil)
   private let isClosed = Atomic<Bool>(false)
-  /// What closing waits for where it leaves the storage open; nil where it closes the storage, which then waits itself.
+  /// What closing waits for where the storage is the user's to close; nil where it closes the driver, which then
+  /// waits itself.
   private let calls: StorageLifetime?
 
   /// Opens the garage in a storage; makes one where the storage is empty.
@@ -95,12 +96,13 @@ public final class Garage: Sendable {
       .deferredToDate, .deferredToDate
     ), hiding: IdentifierHiding = .asStored
   ) throws {
-    store = SavingStore(driver)
-    calls = driver.info.isDurable ? nil : StorageLifetime(driver: driver.info.name)
+    let ownDriver = driver.info.isDurable ? driver : (driver as? any SeparableStorage)?.separated()
+    store = SavingStore(ownDriver ?? driver)
+    calls = ownDriver == nil ? StorageLifetime(driver: driver.info.name) : nil
     self.userInfo = userInfo
     self.dates = dates
     self.types = try translatingErrors { try KnownTypes(types) }
-    objectKeys = try translatingErrors { try ObjectKeys(opening: driver, hiding, fixedTime: fixedTime) }
+    objectKeys = try translatingErrors { try ObjectKeys(opening: ownDriver ?? driver, hiding, fixedTime: fixedTime) }
     encoder = GraphEncoder(
       keyPrefix: KeyLayout.Space.record.rawValue, userInfo: userInfo, fixedTime: fixedTime,
       writesWholeIdentifiers: objectKeys.hidesIdentifiers)

@@ -98,6 +98,35 @@ struct LifetimeTests {
     #expect(lifetime.isClosed)
   }
 
+  @Test func aLifetimeEndsWithTheOneAroundIt() throws {
+    let outer = StorageLifetime(driver: "Test")
+    let first = StorageLifetime(within: outer)
+    let second = StorageLifetime(within: outer)
+    try first.close {}
+    try expectError(.closed) { try first.withRead {} }
+    try second.withWrite {
+      try expectError(.closeInsideTransaction) { try outer.close { Issue.record("released") } }
+      // They share a writer.
+      try expectError(.nestedWrite) { try outer.withWrite {} }
+    }
+    try outer.withRead { try second.withRead {} }
+    try outer.close {}
+    try expectError(.closed) { try second.withRead {} }
+    try expectError(.closed) { try StorageLifetime(within: outer).withRead {} }
+  }
+
+  @Test func aLifetimeThatLeftIsNotHeld() throws {
+    let outer = StorageLifetime(driver: "Test")
+    weak var seen: StorageLifetime?
+    do {
+      let inner = StorageLifetime(within: outer)
+      seen = inner
+      #expect(seen != nil)
+      inner.leave(outer)
+    }
+    #expect(seen == nil)
+  }
+
   @Test func closeReleasesOnce() throws {
     let lifetime = StorageLifetime(driver: "Test")
     var count = 0

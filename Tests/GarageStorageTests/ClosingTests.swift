@@ -174,6 +174,44 @@ import Testing
     try memory.read { _ in }
   }
 
+  /// Who closes a storage in memory closes it under its garages, on the terms of any storage.
+  @Test(arguments: [Stack.memory, .sealedMemory], Call.allCases)
+  func closingTheStorageClosesItsGarages(_ stack: Stack, _ call: Call) throws {
+    let (place, memory) = (try stack.place(), MemoryStorage())
+    let garage = try stack.garage(place, memory)
+    try garage.park(Counter(id: 7))
+    try call.run(garage) {
+      let error = #expect(throws: StorageError.self) { try memory.close() }
+      #expect(error?.kind == .closeInsideTransaction)
+    }
+    // It is as open as before; and one object, so that a loop over all runs once.
+    try garage.park(Counter(id: 7))
+    let (entered, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let ended = Atomic<Bool>(false)
+    try withThread {
+      try call.run(garage) {
+        entered.signal()
+        mayEnd.wait()
+        ended.store(true, ordering: .releasing)
+      }
+    } meanwhile: {
+      entered.wait()
+      try withThread {
+        try memory.close()
+        let isOver = ended.load(ordering: .acquiring)
+        #expect(isOver)
+      } meanwhile: {
+        // Later than close can see that a call is under way.
+        usleep(20_000)
+        mayEnd.signal()
+      }
+    }
+    #expect(try ClosingTests.isClosed { _ = try garage.count(Counter.self) })
+    #expect(try ClosingTests.isClosed { try garage.park(Counter(id: 9)) })
+    #expect(try ClosingTests.isClosed { _ = try Garage(memory) })
+    try garage.close()
+  }
+
   /// Reads nest as deep with what closing counts as without.
   @Test(arguments: [Stack.memory, .sqlite, .lmdb])
   func readsNestAsDeepAsTheStorageLetsThem(_ stack: Stack) throws {
