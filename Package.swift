@@ -25,6 +25,8 @@ let package = Package(
     .library(name: "GarageConformance", targets: ["GarageConformance"]),
     .library(name: "GarageLegacy", targets: ["GarageLegacy"]),
     .executable(name: "garage-demo", targets: ["GarageDemo"]),
+    // Not for apps, and free to change: what the demo parks, for the package in Benchmarks, which parks the same.
+    .library(name: "_DebianPackages", targets: ["DebianPackages"]),
   ],
   traits: [
     .trait(
@@ -72,9 +74,13 @@ let package = Package(
       name: "GarageLegacy", dependencies: ["GarageStorage", "GarageCoding", "GarageSQLite", "CSQLite"],
       swiftSettings: settings),
 
+    // The demo, and the packages that it parks.
+    .target(name: "DebianPackages", dependencies: ["GarageStorage"], swiftSettings: settings),
     .executableTarget(
       name: "GarageDemo",
-      dependencies: ["GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB"],
+      dependencies: [
+        "DebianPackages", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB",
+      ],
       swiftSettings: settings),
 
     // Tests.
@@ -91,7 +97,7 @@ let package = Package(
       name: "GarageChild",
       dependencies: [
         "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageSealing",
-        "InsecureSealer",
+        "InsecureSealer", "DebianPackages",
       ],
       path: "Tests/GarageChild", swiftSettings: settings),
     .executableTarget(
@@ -146,7 +152,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .testTarget(
-      name: "GarageDemoTests", dependencies: ["GarageDemo", "GarageStorage", "GarageSQLite"],
+      name: "GarageDemoTests",
+      dependencies: ["GarageDemo", "DebianPackages", "GarageStorage", "GarageSQLite"],
       swiftSettings: settings),
   ]
 )

@@ -40,6 +40,7 @@ let package = Package(
         .product(name: "GarageMemory", package: "Garage"),
         .product(name: "GarageSQLite", package: "Garage"),
         .product(name: "GarageLMDB", package: "Garage"),
+        .product(name: "_DebianPackages", package: "Garage"),
         .product(name: "GRDB", package: "GRDB.swift"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

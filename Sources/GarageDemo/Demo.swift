@@ -1,3 +1,4 @@
+import DebianPackages
 import Foundation
 import GarageStorage
 
@@ -41,8 +42,7 @@ struct Demo {
   private func parkInput() throws {
     let packages = try stopwatch.measure(.read) {
       let input = try PackageInput(options.input)
-      let stanzas = try StanzaReader.read(input.bytes, from: input.name, progress: stopwatch.progress.advance)
-      let packages = Package.graph(of: stanzas)
+      let packages = Package.graph(of: try stanzas(in: input))
       note("\(Text.count(packages.count, "package", "packages")) from \(input.name), \(store.description)")
       return packages
     }
@@ -61,6 +61,14 @@ struct Demo {
       throw error
     }
     try stopwatch.measure(.close) { try garage.close() }
+  }
+
+  private func stanzas(in input: PackageInput) throws -> [Stanza] {
+    do {
+      return try StanzaReader.read(input.bytes, from: input.name, progress: stopwatch.progress.advance)
+    } catch let error as PackageDatabaseError {
+      throw DemoError.failed(error.message)
+    }
   }
 
   private func chooseName(_ packages: [Package], _ figures: GraphFigures) throws -> String {

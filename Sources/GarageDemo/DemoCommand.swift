@@ -1,3 +1,4 @@
+import DebianPackages
 import Dispatch
 import Foundation
 

@@ -1,3 +1,5 @@
+import DebianPackages
+
 /// What can be counted in a graph of packages, from the objects alone.
 struct GraphFigures {
   /// How many packages there are.

@@ -1,3 +1,4 @@
+import DebianPackages
 import Foundation
 
 /// What a run of the demo found out. Every count comes from retrieved objects.

@@ -1,3 +1,4 @@
+import DebianPackages
 import Foundation
 import GarageDriver
 import GarageStorage
@@ -45,7 +46,7 @@ enum Filling {
   ///
   /// - Parameter takingApart: whether their links are broken then. Where they stay, cycles are never released.
   static func measurePackages(opening open: () throws -> any StorageDriver, takingApart: Bool) throws {
-    _ = try measure(ArchivePackage.self, opening: open) { if takingApart { $0.takeApart() } }
+    _ = try measure(Package.self, opening: open) { if takingApart { $0.takeApart() } }
   }
 
   /// The greatest number of bytes that `forEach` held above the empty process.
@@ -83,15 +84,7 @@ enum Filling {
   }
 }
 
-/// What measuring needs of the demo's packages.
-final class ArchivePackage: Codable, Identifiable, TypeTagged {
-  static var typeTag: String { "GarageDemo.Package" }
-  let name: String
-  let version: String?, architecture: String?, section: String?, maintainer: String?, description: String?
-  let installedSize: Int?
-  @Linked var depends: [ArchivePackage]
-  var id: String { name }
-
+extension Package {
   /// Breaks the links of all that it reaches. Neighbours that share some of it find them broken.
   func takeApart() {
     var rest = [self]

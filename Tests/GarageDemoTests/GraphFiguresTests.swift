@@ -1,3 +1,4 @@
+import DebianPackages
 import Testing
 
 @testable import GarageDemo

@@ -1,6 +1,5 @@
+import DebianPackages
 import Testing
-
-@testable import GarageDemo
 
 @Suite("Reading package databases")
 struct StanzaReaderTests {
@@ -113,13 +112,12 @@ struct StanzaReaderTests {
     ("\u{0}\u{1}\u{2}", "test, line 1: \"\\0"),
   ])
   func whatIsNoDatabase(_ text: String, _ message: String) {
-    let error = #expect(throws: DemoError.self) { try read(text) }
-    #expect(error?.exitCode == 1)
+    let error = #expect(throws: PackageDatabaseError.self) { try read(text) }
     #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
   }
 
   @Test func compressedInputIsNamed() {
-    let error = #expect(throws: DemoError.self) {
+    let error = #expect(throws: PackageDatabaseError.self) {
       try StanzaReader.read([0x1F, 0x8B, 8, 0, 0, 0], from: "Packages.gz")
     }
     #expect(error?.message.contains("compressed") == true)

@@ -1,10 +1,10 @@
+import DebianPackages
 import Foundation
 import GRDB
 import GarageDriver
 import GarageStorage
 
-/// The archive graph of the demo: Debian's packages and what each depends on, cycles included. Its `Package`,
-/// and what reads the packages, are the demo's own files.
+/// The archive graph of the demo: Debian's packages and what each depends on, cycles included.
 struct ArchiveComparison {
   /// The package database to read; nil: this machine's own.
   let file: String?

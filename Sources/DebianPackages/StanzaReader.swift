@@ -1,25 +1,10 @@
 import Foundation
 
-/// One paragraph of a Debian package database: the fields that the demo uses.
-struct Stanza: Equatable {
-  var name: String
-  var version: String?
-  var architecture: String?
-  var section: String?
-  var maintainer: String?
-  var description: String?
-  /// In KiB.
-  var installedSize: Int?
-  /// The first alternative of each dependency, `Pre-Depends` before `Depends`, without versions and
-  /// architectures, in their order and with repetitions.
-  var dependencies: [String]
-}
-
 /// Reads the stanzas of a package database: Debian's control format (Debian Policy, chapter 5), as in
 /// `/var/lib/dpkg/status` and in the output of `apt-cache dumpavail`.
 ///
 /// Works on bytes. An archive has 50 MB of them in a million lines, of which few become strings.
-struct StanzaReader {
+public struct StanzaReader {
   private let bytes: [UInt8]
   private let source: String
   private var position = 0
@@ -35,19 +20,19 @@ struct StanzaReader {
 
   /// All stanzas in `bytes` that name a package, in their order.
   ///
-  /// Throws ``DemoError`` naming `source` and the line where the text is not in control format, and where it
+  /// Throws ``PackageDatabaseError`` naming `source` and the line where the text is not in control format, and where it
   /// holds no package at all.
-  static func read(
+  public static func read(
     _ bytes: [UInt8], from source: String, progress: (Double) -> Void = { _ in }
   ) throws -> [Stanza] {
     var reader = StanzaReader(bytes: bytes, source: source)
     try reader.readAll(progress)
     guard !reader.stanzas.isEmpty else {
-      throw DemoError.failed(
-        """
-        \(source) holds no package: no paragraph with a 'Package:' field. Give Debian's package database or \
-        the output of 'apt-cache dumpavail'.
-        """)
+      throw PackageDatabaseError(
+        message: """
+          \(source) holds no package: no paragraph with a 'Package:' field. Give Debian's package database or \
+          the output of 'apt-cache dumpavail'.
+          """)
     }
     return reader.stanzas
   }
@@ -127,16 +112,16 @@ struct StanzaReader {
     isInStanza = false
   }
 
-  private func notControlFormat(_ line: Range<Int>, _ reason: String) -> DemoError {
+  private func notControlFormat(_ line: Range<Int>, _ reason: String) -> PackageDatabaseError {
     if bytes.starts(with: [0x1F, 0x8B]) || bytes.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A]) {
-      return .failed(
-        "\(source) is compressed. Unpack it, for instance with 'zcat' or 'xzcat' and '--input -'.")
+      return PackageDatabaseError(
+        message: "\(source) is compressed. Unpack it, for instance with 'zcat' or 'xzcat' and '--input -'.")
     }
     let excerpt = String(decoding: bytes[line.prefix(40)], as: UTF8.self)
-    return .failed(
-      """
-      \(source), line \(lineNumber): \(excerpt.debugDescription) \(reason). Is this a Debian package database?
-      """)
+    return PackageDatabaseError(
+      message: """
+        \(source), line \(lineNumber): \(excerpt.debugDescription) \(reason). Is this a Debian package database?
+        """)
   }
 }
 
@@ -181,7 +166,7 @@ extension StanzaReader {
   }
 }
 
-/// The fields that the demo uses.
+/// The fields that a stanza has.
 private enum Field: Int, CaseIterable {
   case package, version, architecture, section, maintainer, description, installedSize, preDepends, depends
 

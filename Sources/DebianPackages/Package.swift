@@ -1,24 +1,36 @@
-import GarageStorage
+public import GarageStorage
 
 /// One package of a Debian archive, as the demo parks it.
 ///
-/// Nothing here is special to a garage but `@Linked`: a package's dependencies are other packages, they are
-/// loaded along with it, and they may lead back to it.
-final class Package: Codable, Identifiable {
-  let name: String
-  let version: String?
-  let architecture: String?
-  let section: String?
-  let maintainer: String?
-  let description: String?
-  /// In KiB, as Debian counts.
-  let installedSize: Int?
+/// Only two things here are special to a garage. `@Linked`: a package's dependencies are other packages, they are
+/// loaded along with it, and they may lead back to it. And the type's tag, because the type was in the demo's own
+/// module when the first stores were made.
+public final class Package: Codable, Identifiable, TypeTagged {
+  /// The name under which packages are stored.
+  public static var typeTag: String { "GarageDemo.Package" }
+
+  /// The name of the package.
+  public let name: String
+  /// Its version.
+  public let version: String?
+  /// The architecture that it was built for.
+  public let architecture: String?
+  /// The section of the archive that it is in.
+  public let section: String?
+  /// Who looks after it: name and address.
+  public let maintainer: String?
+  /// What it is, the first line in short.
+  public let description: String?
+  /// How much room it takes when it is installed, in KiB, as Debian counts.
+  public let installedSize: Int?
   /// What this package needs, `Pre-Depends` first, each package once.
-  @Linked var depends: [Package]
+  @Linked public var depends: [Package]
 
-  var id: String { name }
+  /// The name: there is one package of each.
+  public var id: String { name }
 
-  init(_ stanza: Stanza) {
+  /// The package that a stanza describes, linked to none yet.
+  public init(_ stanza: Stanza) {
     name = stanza.name
     version = stanza.version
     architecture = stanza.architecture
@@ -35,7 +47,7 @@ extension Package {
   ///
   /// Of several stanzas with one name the first counts. Dependencies on packages that are not among them are
   /// left out, as are repeated ones.
-  static func graph(of stanzas: [Stanza]) -> [Package] {
+  public static func graph(of stanzas: [Stanza]) -> [Package] {
     var packages: [Package] = []
     var kept: [Stanza] = []
     var positions: [String: Int] = [:]
@@ -57,7 +69,7 @@ extension Package {
 
   /// Breaks the links between `packages`, so that cycles do not keep them in memory and releasing one does not
   /// release a long chain behind it.
-  static func takeApart(_ packages: [Package]) {
+  public static func takeApart(_ packages: [Package]) {
     for package in packages { package.depends = [] }
   }
 }

@@ -1,1 +1,0 @@
-../../../../Sources/GarageDemo/DemoError.swift

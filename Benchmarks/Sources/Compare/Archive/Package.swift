@@ -1,1 +1,0 @@
-../../../../Sources/GarageDemo/Package.swift
