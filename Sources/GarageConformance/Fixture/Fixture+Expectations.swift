@@ -77,36 +77,3 @@ extension Fixture {
 
 /// An error of the body, recognised by its identity.
 final class TestError: Error, Sendable {}
-
-/// A key and its value, as a scan lends them.
-struct Entry: Hashable, CustomStringConvertible, Sendable {
-  var key: [UInt8]
-  var value: [UInt8]
-
-  init(key: [UInt8], value: [UInt8]) {
-    self.key = key
-    self.value = value
-  }
-
-  init(_ key: String, _ value: String) {
-    self.init(key: Array(key.utf8), value: Array(value.utf8))
-  }
-
-  var description: String { "\(readable(key)): \(readable(value))" }
-}
-
-/// Printable bytes as text, any others as a number of bytes and their first digits.
-func readable(_ bytes: [UInt8]) -> String {
-  if bytes.count <= 60 && bytes.allSatisfy({ (0x20..<0x7F).contains($0) }) {
-    return "\"\(String(decoding: bytes, as: UTF8.self))\""
-  }
-  return "<\(StorageKey(Array(bytes.prefix(24)))), \(bytes.count) bytes>"
-}
-
-/// How many bytes there are, in words.
-func byteCount(_ bytes: [UInt8]?) -> String { bytes.map { "\($0.count) bytes" } ?? "none" }
-
-func byteCount(_ bytes: RawSpan?) -> String {
-  guard let bytes else { return "none" }
-  return "\(bytes.byteCount) bytes"
-}

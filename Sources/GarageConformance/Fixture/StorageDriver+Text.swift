@@ -1,21 +1,7 @@
 internal import GarageDriver
 
-// What checks do all the time, in few words. Keys and values are written as text where their bytes do not matter.
-
-/// Runs a call of that line of a check; an error that comes out of it and that nobody expected names the line.
-func located<R>(_ file: StaticString, _ line: UInt, _ body: () throws -> R) throws -> R {
-  let worker = Worker.current
-  worker?.reach(file, line)
-  do {
-    return try body()
-  } catch {
-    worker?.note(error, "\(file):\(line)")
-    throw error
-  }
-}
-
-/// The bytes of `text`.
-func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+// What checks do all the time, in few words. Keys and values are text where their bytes do not matter. Every call
+// tells the line of the check that made it.
 
 extension StorageDriver {
   /// Runs `body` and commits.
@@ -101,25 +87,4 @@ extension WriteTransaction {
   func delete(_ key: String, file: StaticString = #fileID, line: UInt = #line) throws {
     try located(file, line) { try remove(StorageKey(bytes(key))) }
   }
-}
-
-/// Lent bytes as text.
-func text(_ span: RawSpan) -> String { String(decoding: [UInt8](copying: span), as: UTF8.self) }
-
-/// Lent bytes as text, or nil where there are none.
-func ownedText(_ span: RawSpan?) -> String? {
-  guard let span else { return nil }
-  return text(span)
-}
-
-/// A copy of lent bytes, or nil where there are none.
-func owned(_ span: RawSpan?) -> [UInt8]? {
-  guard let span else { return nil }
-  return [UInt8](copying: span)
-}
-
-/// A number as four digits, so that the order of keys is the order of numbers.
-func digits(_ number: Int, _ count: Int = 4) -> String {
-  let text = String(number)
-  return String(repeating: "0", count: max(0, count - text.count)) + text
 }

@@ -126,41 +126,14 @@ func inParallel(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) 
   if let firstError { throw firstError }
 }
 
-/// Something that happens once and that other threads can wait for.
-final class Signal: Sendable {
-  private let raised = Mutex(false)
-  private let semaphore = DispatchSemaphore(value: 0)
-
-  func raise() {
-    raised.withLock { $0 = true }
-    semaphore.signal()
+/// Runs a call of that line of a check; an error that comes out of it and that nobody expected names the line.
+func located<R>(_ file: StaticString, _ line: UInt, _ body: () throws -> R) throws -> R {
+  let worker = Worker.current
+  worker?.reach(file, line)
+  do {
+    return try body()
+  } catch {
+    worker?.note(error, "\(file):\(line)")
+    throw error
   }
-
-  func wait() {
-    semaphore.wait()
-    semaphore.signal()
-  }
-
-  /// Whether it happened within that time.
-  func wait(seconds: Double) -> Bool {
-    guard semaphore.wait(timeout: .now() + seconds) == .success else { return false }
-    semaphore.signal()
-    return true
-  }
-
-  var isRaised: Bool { raised.withLock(\.self) }
 }
-
-/// A call to the operating system that failed.
-struct SystemError: Error, CustomStringConvertible {
-  var call: String
-  var code: Int32 = errno
-
-  var description: String { "\(call): \(String(cString: strerror(code)))" }
-}
-
-/// Lets the thread sleep.
-func pause(milliseconds: Int) { pauseMicroseconds(milliseconds * 1000) }
-
-/// Lets the thread sleep.
-func pauseMicroseconds(_ count: Int) { usleep(UInt32(count)) }

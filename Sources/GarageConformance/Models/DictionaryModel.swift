@@ -4,7 +4,7 @@ internal import GarageDriver
 ///
 /// It shares no code with any driver, nor the order of keys with `GarageDriver`: bytes are compared as the
 /// standard library compares sequences of unsigned numbers.
-struct Model {
+struct DictionaryModel {
   private(set) var values: [[UInt8]: [UInt8]] = [:]
 
   mutating func put(_ value: [UInt8], for key: [UInt8]) { values[key] = value }

@@ -15,7 +15,7 @@ struct HistoryProfile: Sendable {
   var changeCount: Int
 }
 
-/// Runs a seeded sequence of transactions on a store and on a ``Model``, and compares all that is seen.
+/// Runs a seeded sequence of transactions on a store and on a ``DictionaryModel``, and compares all that is seen.
 ///
 /// What the store shows is written down line by line; the same seed gives the same transcript on every driver.
 struct History {
@@ -25,7 +25,7 @@ struct History {
   private let compare: (_ seen: String, _ expected: String, _ step: Int) throws -> Void
   private var storage: any StorageDriver
   private var random: SeededRandom
-  private var model = Model()
+  private var model = DictionaryModel()
   private var step = 0
   private(set) var transcript: [String] = []
 
@@ -95,7 +95,7 @@ struct History {
     try note("write ending \(ending)", "write ending \(ending)")
   }
 
-  private mutating func change(_ transaction: any WriteTransaction, _ changed: inout Model) throws {
+  private mutating func change(_ transaction: any WriteTransaction, _ changed: inout DictionaryModel) throws {
     let key = randomKey()
     switch random.below(12) {
     case 0..<6:
@@ -136,7 +136,7 @@ struct History {
   }
 
   /// One get, multi-get or scan, beside the model's answer.
-  private mutating func look(_ transaction: any ReadTransaction, _ model: Model) throws {
+  private mutating func look(_ transaction: any ReadTransaction, _ model: DictionaryModel) throws {
     switch random.below(4) {
     case 0, 1:
       let key = randomKey()

@@ -5,7 +5,7 @@ internal import GarageDriver
 /// Most changes add numbers behind all others; the rest puts, overwrites and removes anywhere, own changes and
 /// committed ones, also what is not there.
 struct LargeWrite {
-  private(set) var numbers: Numbers
+  private(set) var numbers: NumberModel
   private var random: SeededRandom
   /// The smallest number that was never put, nor is any behind it.
   private var frontier: Int
@@ -16,7 +16,7 @@ struct LargeWrite {
   private var recent: [Int] = []
 
   /// Changes to a store that holds `numbers`, all of them below `frontier`.
-  init(_ numbers: Numbers, frontier: Int, random: SeededRandom) {
+  init(_ numbers: NumberModel, frontier: Int, random: SeededRandom) {
     self.numbers = numbers
     self.frontier = frontier
     self.random = random

@@ -4,7 +4,7 @@ internal import GarageDriver
 ///
 /// A key is its number in eight bytes, the most significant one first, so that keys stand in the order of numbers.
 /// A value is eight bytes, too: its number and the version of the change that put it there.
-struct Numbers {
+struct NumberModel {
   /// The version of each number's value, 0 where the number is not there.
   private(set) var versions: [UInt32]
 
@@ -50,7 +50,7 @@ struct Numbers {
 extension WriteTransaction {
   /// Puts that version of a number.
   func put(number: Int, version: UInt32) throws {
-    let (key, value) = (UInt64(number).bigEndian, Numbers.value(number, version))
+    let (key, value) = (UInt64(number).bigEndian, NumberModel.value(number, version))
     try withUnsafeBytes(of: key) { key in
       try withUnsafeBytes(of: value) { value in try put(value.bytes, for: key.bytes) }
     }
@@ -67,9 +67,9 @@ extension Fixture {
   /// A new store that holds every `step`th number below `limit`, in version 1, and its model.
   func newStore(
     ofNumbersBelow limit: Int, step: Int = 1, file: StaticString = #fileID, line: UInt = #line
-  ) throws -> (storage: any StorageDriver, numbers: Numbers) {
+  ) throws -> (storage: any StorageDriver, numbers: NumberModel) {
     let storage = try newStore(file: file, line: line)
-    var numbers = Numbers(below: limit)
+    var numbers = NumberModel(below: limit)
     try storage.commit(file: file, line: line) { transaction in
       for number in stride(from: 0, to: limit, by: step) {
         try transaction.put(number: number, version: 1)
@@ -81,7 +81,7 @@ extension Fixture {
 
   /// Expects a get of `number` to find what the model has.
   func expectGet(
-    _ number: Int, of numbers: Numbers, in transaction: any ReadTransaction,
+    _ number: Int, of numbers: NumberModel, in transaction: any ReadTransaction,
     _ what: @autoclosure () -> String,
     file: StaticString = #fileID, line: UInt = #line
   ) throws {
@@ -91,7 +91,7 @@ extension Fixture {
         try transaction.withValue(for: key.bytes) { value in self.number(in: value) }
       }
     }
-    let expected = numbers[number] == 0 ? nil : Numbers.value(number, numbers[number])
+    let expected = numbers[number] == 0 ? nil : NumberModel.value(number, numbers[number])
     if seen == expected { return met(file: file, line: line) }
     throw failure(
       "a get of number \(number) to find \(words(expected)), \(what())", words(seen), file: file, line: line)
@@ -99,16 +99,16 @@ extension Fixture {
 
   /// Expects a multi-get of these numbers to find what the model has, each in its place.
   func expectMultiGet(
-    _ wanted: [Int], of numbers: Numbers, in transaction: any ReadTransaction,
+    _ wanted: [Int], of numbers: NumberModel, in transaction: any ReadTransaction,
     _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
   ) throws {
     var visitCount = 0
     var difference: String?
     try located(file, line) {
-      try transaction.withValues(for: wanted.map { Numbers.key($0) }) { position, value in
+      try transaction.withValues(for: wanted.map { NumberModel.key($0) }) { position, value in
         let seen = self.number(in: value)
         let version = position < wanted.count ? numbers[wanted[position]] : 0
-        let expected = version == 0 ? nil : Numbers.value(wanted[position], version)
+        let expected = version == 0 ? nil : NumberModel.value(wanted[position], version)
         if difference == nil && (position != visitCount || seen != expected) {
           difference = "\(words(seen)) for \(words(expected)) at visit \(visitCount), position \(position)"
         }
@@ -122,7 +122,7 @@ extension Fixture {
 
   /// Expects a scan of the numbers in `range` to visit what the model has, up to `limit` of them.
   func expectScan(
-    _ direction: ScanDirection, _ range: Range<Int>? = nil, limit: Int = .max, of numbers: Numbers,
+    _ direction: ScanDirection, _ range: Range<Int>? = nil, limit: Int = .max, of numbers: NumberModel,
     in transaction: any ReadTransaction, _ what: @autoclosure () -> String, file: StaticString = #fileID,
     line: UInt = #line, onVisit: (_ visitCount: Int, _ number: Int) throws -> Void = { _, _ in }
   ) throws {
@@ -137,7 +137,7 @@ extension Fixture {
         let seen =
           key.byteCount == 8 ? key.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self).bigEndian } : nil
         if let expected, seen == UInt64(expected),
-          number(in: value) == Numbers.value(expected, numbers[expected])
+          number(in: value) == NumberModel.value(expected, numbers[expected])
         {
           position = expected + step
           visitCount += 1
@@ -146,7 +146,7 @@ extension Fixture {
         }
         difference = """
           number \(seen.map { "\($0)" } ?? text(key)) with \(words(number(in: value))) in place of \
-          \(expected.map { "number \($0) with \(words(Numbers.value($0, numbers[$0])))" } ?? "the end")
+          \(expected.map { "number \($0) with \(words(NumberModel.value($0, numbers[$0])))" } ?? "the end")
           """
         return .stop
       }
@@ -162,7 +162,7 @@ extension Fixture {
 
   /// Expects both scans of all numbers to visit what the model has.
   func expectScans(
-    of numbers: Numbers, in transaction: any ReadTransaction, _ what: @autoclosure () -> String,
+    of numbers: NumberModel, in transaction: any ReadTransaction, _ what: @autoclosure () -> String,
     file: StaticString = #fileID, line: UInt = #line
   ) throws {
     for direction in ScanDirection.allCases {

@@ -7,7 +7,7 @@
 #endif
 
 /// Bytes without a pattern, from which checks take their large values: the same ones in every run.
-enum Bulk {
+enum PatternlessBytes {
   // Only read, from its first use on.
   nonisolated(unsafe) private static let buffer: UnsafeRawBufferPointer = {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: (1 << 20) + 8192, alignment: 8)

@@ -7,6 +7,7 @@ private let scanRule = "scanKeys lends the keys that a scan of the same range le
 func addContainsChecks(to topic: inout CheckTopic) {
   addContainsAnswers(to: &topic)
   addKeyScans(to: &topic)
+  addKeyVisitorChecks(to: &topic)
   addContainsLimits(to: &topic)
   addContainsLife(to: &topic)
 }
@@ -137,7 +138,9 @@ private func addKeyScans(to topic: inout CheckTopic) {
       try fixture.expectEqual(visits, direction == .forward ? ["a", "b"] : ["d", "c"], "the visits")
     }
   }
+}
 
+private func addKeyVisitorChecks(to topic: inout CheckTopic) {
   topic.add("passes-errors-on", "An error that a visitor throws leaves scanKeys unchanged, and ends it.") {
     fixture in
     let storage = try fixture.newStore(holding: ["a": "1", "b": "2"])

@@ -2,6 +2,7 @@ internal import GarageDriver
 
 func addKeyChecks(to topic: inout CheckTopic) {
   addKeyLengthChecks(to: &topic)
+  addInvalidKeyChecks(to: &topic)
   addKeyOrderChecks(to: &topic)
 }
 
@@ -44,7 +45,9 @@ private func addKeyLengthChecks(to topic: inout CheckTopic) {
     try storage.commit { try $0.put([1], for: key) }
     try fixture.expectEqual(try storage.read { try $0.value(for: key) }, [1], "the value of the longest key")
   }
+}
 
+private func addInvalidKeyChecks(to topic: inout CheckTopic) {
   let operations: [(String, @Sendable (any WriteTransaction, StorageKey) throws -> Void)] = [
     ("get", { transaction, key in _ = try transaction.withValue(for: key) { $0?.byteCount } }),
     ("multi-get", { transaction, key in try transaction.withValues(for: [key]) { _, _ in } }),

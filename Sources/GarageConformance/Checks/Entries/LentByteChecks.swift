@@ -1,14 +1,17 @@
 internal import GarageDriver
 
 func addLentByteChecks(to topic: inout CheckTopic) {
-  addLifetimeChecks(to: &topic)
-  addMutationChecks(to: &topic)
+  addLentValueChecks(to: &topic)
+  addLentBesideOthersChecks(to: &topic)
+  addRefusedChangeChecks(to: &topic)
+  addChangeAroundClosureChecks(to: &topic)
 }
 
-private func addLifetimeChecks(to topic: inout CheckTopic) {
-  let rule =
-    "The bytes handed to a closure stay as they are until it returns, whatever else is read meanwhile."
-  topic.add("a-value-outlasts-gets", rule) { fixture in
+private let lifetimeRule =
+  "The bytes handed to a closure stay as they are until it returns, whatever else is read meanwhile."
+
+private func addLentValueChecks(to topic: inout CheckTopic) {
+  topic.add("a-value-outlasts-gets", lifetimeRule) { fixture in
     let storage = try fixture.newStore()
     try fill(storage)
     /// Reads everything else while one value of each size is lent.
@@ -28,7 +31,7 @@ private func addLifetimeChecks(to topic: inout CheckTopic) {
     try storage.commit(check)
   }
 
-  topic.add("a-value-outlasts-scans", rule) { fixture in
+  topic.add("a-value-outlasts-scans", lifetimeRule) { fixture in
     let storage = try fixture.newStore()
     try fill(storage)
     func check(_ transaction: any ReadTransaction) throws {
@@ -42,7 +45,7 @@ private func addLifetimeChecks(to topic: inout CheckTopic) {
     try storage.commit(check)
   }
 
-  topic.add("a-scanned-entry-outlasts-gets", rule) { fixture in
+  topic.add("a-scanned-entry-outlasts-gets", lifetimeRule) { fixture in
     let storage = try fixture.newStore()
     try fill(storage)
     func check(_ transaction: any ReadTransaction) throws {
@@ -63,8 +66,10 @@ private func addLifetimeChecks(to topic: inout CheckTopic) {
     try storage.read(check)
     try storage.commit(check)
   }
+}
 
-  topic.add("multi-got-values-outlast-gets", rule) { fixture in
+private func addLentBesideOthersChecks(to topic: inout CheckTopic) {
+  topic.add("multi-got-values-outlast-gets", lifetimeRule) { fixture in
     let storage = try fixture.newStore()
     try fill(storage)
     let keys = (0..<100).map { StorageKey(bytes("key-\(digits($0))")) }
@@ -80,7 +85,7 @@ private func addLifetimeChecks(to topic: inout CheckTopic) {
     try storage.commit(check)
   }
 
-  topic.add("a-value-outlasts-other-transactions", rule) { fixture in
+  topic.add("a-value-outlasts-other-transactions", lifetimeRule) { fixture in
     let storage = try fixture.newStore()
     try fill(storage)
     try storage.read { transaction in
@@ -99,7 +104,7 @@ private func addLifetimeChecks(to topic: inout CheckTopic) {
     }
   }
 
-  topic.add("two-values-are-distinct", rule) { fixture in
+  topic.add("two-values-are-distinct", lifetimeRule) { fixture in
     let storage = try fixture.newStore(holding: ["a": "first", "b": "other"])
     func check(_ transaction: any ReadTransaction) throws {
       try transaction.lend("a") { a in
@@ -190,11 +195,13 @@ private let lendings: [(String, Lending)] = [
   ),
 ]
 
-private func addMutationChecks(to topic: inout CheckTopic) {
-  let rule = "While such a closure runs, every change through the same transaction throws mutationWhileLent."
+private let mutationRule =
+  "While such a closure runs, every change through the same transaction throws mutationWhileLent."
+
+private func addRefusedChangeChecks(to topic: inout CheckTopic) {
   for (lending, lend) in lendings {
     for (name, change) in changes {
-      topic.add("no-\(name)-in-a-\(lending)", rule) { fixture in
+      topic.add("no-\(name)-in-a-\(lending)", mutationRule) { fixture in
         let storage = try fixture.newStore(holding: ["a": "1", "b": "2"])
         try fixture.expectError(.mutationWhileLent, from: "the write's end, after a swallowed failure") {
           try storage.commit { transaction in
@@ -224,8 +231,10 @@ private func addMutationChecks(to topic: inout CheckTopic) {
       try fixture.expectContents(of: storage, ["a": "1", "b": "2"], "the store after removeAll of \(range)")
     }
   }
+}
 
-  topic.add("no-change-while-an-outer-closure-runs", rule) { fixture in
+private func addChangeAroundClosureChecks(to topic: inout CheckTopic) {
+  topic.add("no-change-while-an-outer-closure-runs", mutationRule) { fixture in
     let storage = try fixture.newStore(holding: ["a": "1", "b": "2"])
     try storage.write { transaction in
       try transaction.lend("a") { _ in

@@ -1,6 +1,11 @@
 internal import GarageDriver
 
 func addRemoveChecks(to topic: inout CheckTopic) {
+  addKeyRemovalChecks(to: &topic)
+  addRangeRemovalChecks(to: &topic)
+}
+
+private func addKeyRemovalChecks(to topic: inout CheckTopic) {
   topic.add("a-missing-key-is-no-error", "Removes key and its value. A missing key is no error.") { fixture in
     let storage = try fixture.newStore(holding: ["a": "1"])
     try storage.commit { transaction in
@@ -31,7 +36,9 @@ func addRemoveChecks(to topic: inout CheckTopic) {
     }
     try fixture.expectContents(of: storage, ["b": "y", "c": "last"])
   }
+}
 
+private func addRangeRemovalChecks(to topic: inout CheckTopic) {
   let ranges: [(String, StorageKeyRange, [String])] = [
     ("all", .all, []),
     ("between-bounds", StorageKeyRange(from: bytes("b"), to: bytes("d")), ["a", "d", "e"]),

@@ -9,11 +9,12 @@ internal import GarageDriver
 #endif
 
 func addValueChecks(to topic: inout CheckTopic) {
-  addSmallValueChecks(to: &topic)
+  addValueLengthChecks(to: &topic)
+  addPutChecks(to: &topic)
   addLargeValueChecks(to: &topic)
 }
 
-private func addSmallValueChecks(to topic: inout CheckTopic) {
+private func addValueLengthChecks(to topic: inout CheckTopic) {
   topic.add("an-empty-value-is-a-value", "An empty value is a value, distinct from none.") { fixture in
     let storage = try fixture.newStore()
     let key = StorageKey([1])
@@ -79,14 +80,16 @@ private func addSmallValueChecks(to topic: inout CheckTopic) {
     try fixture.expectEqual(try storage.text("a"), "before", "the neighbour before")
     try fixture.expectEqual(try storage.text("c"), "after", "the neighbour behind")
   }
+}
 
+private func addPutChecks(to topic: inout CheckTopic) {
   topic.add(
     "an-overwrite-of-the-same-length", "A put stores its value in place of what was there, bit by bit."
   ) {
     fixture in
     let storage = try fixture.newStore()
     let counts = geometric(to: 1 << 20, percent: 33)
-    var values = counts.enumerated().map { Array(Bulk.slice($0.offset, $0.element)) }
+    var values = counts.enumerated().map { Array(PatternlessBytes.slice($0.offset, $0.element)) }
     var random = fixture.random()
     func putAll(_ transaction: any WriteTransaction) throws {
       for (number, value) in values.enumerated() {

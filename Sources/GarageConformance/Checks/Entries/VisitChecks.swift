@@ -17,8 +17,8 @@ func addMultiGetEndChecks(to topic: inout CheckTopic) {
   let rule = "An error that a visitor throws leaves withValues unchanged, and ends it, at whichever visit."
   topic.add("an-error-ends-it-anywhere", rule) { fixture in
     let storage = try fixture.newStore(ofNumbersBelow: 500).storage
-    let few = (0..<1300).map { Numbers.key($0 * 7 % 510) }
-    let many = (0..<17_000).map { Numbers.key($0 % 510) }
+    let few = (0..<1300).map { NumberModel.key($0 * 7 % 510) }
+    let many = (0..<17_000).map { NumberModel.key($0 % 510) }
     func check(_ transaction: any ReadTransaction, _ positions: [Int]) throws {
       let error = TestError()
       for position in positions {

@@ -96,7 +96,7 @@ private func addSealingChecks(to topic: inout CheckTopic) {
     fixture in
     let place = fixture.newPlace()
     let storage = try fixture.open(place)
-    let (small, large) = (Bulk.slice(0, 40), Bulk.slice(100, 40_000))
+    let (small, large) = (PatternlessBytes.slice(0, 40), PatternlessBytes.slice(100, 40_000))
     try storage.commit { transaction in
       try transaction.put(small.bytes, for: [1].span.bytes)
       try transaction.put(large.bytes, for: [2].span.bytes)

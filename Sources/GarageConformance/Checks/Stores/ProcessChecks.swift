@@ -2,7 +2,8 @@ internal import GarageDriver
 
 func addProcessChecks(to topic: inout CheckTopic) {
   #if os(Linux) || os(macOS) || os(FreeBSD)
-    addVisibilityChecks(to: &topic)
+    addCommitVisibilityChecks(to: &topic)
+    addSharedStateChecks(to: &topic)
     addConcurrentProcessChecks(to: &topic)
     addKilledProcessChecks(to: &topic)
     addUnsharedChecks(to: &topic)
@@ -49,7 +50,7 @@ func addProcessChecks(to topic: inout CheckTopic) {
   private let rule =
     "Every later transaction, also in other processes that the store is shared with, sees a commit."
 
-  private func addVisibilityChecks(to topic: inout CheckTopic) {
+  private func addCommitVisibilityChecks(to topic: inout CheckTopic) {
     topic.add("its-commits-are-seen-here", rule, where: .isShared) { fixture in
       let (storage, place) = try fixture.newSharedStore()
       try storage.put(["a": "1"])
@@ -91,7 +92,9 @@ func addProcessChecks(to topic: inout CheckTopic) {
       try fixture.expectEqual(child.ask("go on"), "new", "the first get of an earlier reader there")
       try fixture.expectEqual(child.ask("get a"), "newer", "the child's next get")
     }
+  }
 
+  private func addSharedStateChecks(to topic: inout CheckTopic) {
     topic.add(
       "nothing-is-seen-before-commit", "A reader sees committed states, whoever writes.", where: .isShared
     ) {

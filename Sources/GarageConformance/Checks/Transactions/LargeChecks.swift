@@ -3,7 +3,8 @@ internal import GarageDriver
 func addLargeChecks(to topic: inout CheckTopic) {
   addLargeWriteChecks(to: &topic)
   addLargeRollBackChecks(to: &topic)
-  addLargeRemovalChecks(to: &topic)
+  addLargeRangeRemovalChecks(to: &topic)
+  addLargeKeyRemovalChecks(to: &topic)
   addLargeStoreChecks(to: &topic)
   addLargeValueHistoryChecks(to: &topic)
 }
@@ -14,7 +15,7 @@ private func addLargeWriteChecks(to topic: inout CheckTopic) {
   ) { fixture in
     let count = 100_000
     var (storage, numbers) = try fixture.newStore(ofNumbersBelow: 1200)
-    var model = Numbers(below: 1200 + count)
+    var model = NumberModel(below: 1200 + count)
     for number in 0..<1200 { model[number] = numbers[number] }
     var write = LargeWrite(model, frontier: 1200, random: fixture.random())
     let looks = Set(geometric(to: count, percent: 12))
@@ -51,7 +52,7 @@ private func addLargeRollBackChecks(to topic: inout CheckTopic) {
   topic.add("roll-backs-of-every-size", rule) { fixture in
     let limit = 70_000
     let storage = try fixture.newStore()
-    var numbers = Numbers(below: limit)
+    var numbers = NumberModel(below: limit)
     try storage.commit { transaction in
       for number in stride(from: 1, to: 2000, by: 2) {
         try transaction.put(number: number, version: 1)
@@ -84,7 +85,7 @@ private func addLargeRollBackChecks(to topic: inout CheckTopic) {
           for number in 0..<count {
             let key = number % 2 == 0 ? "a\(number)" : "a"
             try transaction.put(
-              Bulk.slice(number, byteCount).bytes, for: StorageKey(bytes(key)).bytes.span.bytes)
+              PatternlessBytes.slice(number, byteCount).bytes, for: StorageKey(bytes(key)).bytes.span.bytes)
           }
           try transaction.delete("b")
         }
@@ -125,14 +126,14 @@ private func rollBack(
   }
 }
 
-private func addLargeRemovalChecks(to topic: inout CheckTopic) {
+private func addLargeRangeRemovalChecks(to topic: inout CheckTopic) {
   topic.add(
     "ranges-of-own-and-committed-keys",
     "removeAll removes every key in the range, own puts and committed ones."
   ) { fixture in
     let limit = 60_000
     let storage = try fixture.newStore()
-    var numbers = Numbers(below: limit)
+    var numbers = NumberModel(below: limit)
     // A border on both sides stays.
     for number in [0, 1, limit - 2, limit - 1] { numbers[number] = 1 }
     try storage.commit { transaction in
@@ -167,7 +168,9 @@ private func addLargeRemovalChecks(to topic: inout CheckTopic) {
       }
     }
   }
+}
 
+private func addLargeKeyRemovalChecks(to topic: inout CheckTopic) {
   topic.add("removals-between-many-puts", "remove takes key and value, however many puts came before.") {
     fixture in
     let (storage, committed) = try fixture.newStore(ofNumbersBelow: 26_000, step: 13)
@@ -202,7 +205,7 @@ private func addLargeStoreChecks(to topic: inout CheckTopic) {
     fixture in
     let (committed, all) = (70_000, 140_000)
     let storage = try fixture.newStore()
-    var numbers = Numbers(below: all)
+    var numbers = NumberModel(below: all)
     try storage.commit { transaction in
       for number in 0..<committed {
         try transaction.put(number: number, version: 1)
@@ -245,7 +248,7 @@ private func addLargeValueHistoryChecks(to topic: inout CheckTopic) {
           } else {
             let count = counts[random.below(counts.count)]
             let start = random.below(5000)
-            try transaction.put(Bulk.slice(start, count).bytes, for: [UInt8(key)].span.bytes)
+            try transaction.put(PatternlessBytes.slice(start, count).bytes, for: [UInt8(key)].span.bytes)
             model[key] = (start, count)
           }
           if step % 9 == 8 { try expectBulk(model, transaction, .forward, fixture) }
@@ -264,7 +267,8 @@ private func expectBulk(
 ) throws {
   try transaction.withValue(for: StorageKey([UInt8(key)])) { value in
     try fixture.expect(
-      Bulk.equals(value, model[key]), "value \(key) of \(model[key].map { "\($0.count) bytes" } ?? "none")",
+      PatternlessBytes.equals(value, model[key]),
+      "value \(key) of \(model[key].map { "\($0.count) bytes" } ?? "none")",
       seen: byteCount(value))
   }
 }
@@ -277,7 +281,9 @@ private func expectBulk(
   var rest = (direction == .forward ? inOrder : inOrder.reversed())[...]
   try transaction.scan(.all, direction) { key, value in
     let expected = rest.popFirst()
-    let fits = expected.map { [UInt8](copying: key) == [UInt8($0)] && Bulk.equals(value, model[$0]) } ?? false
+    let fits =
+      expected.map { [UInt8](copying: key) == [UInt8($0)] && PatternlessBytes.equals(value, model[$0]) }
+      ?? false
     try fixture.expect(
       fits, "value \(expected.map { "\($0) of \(model[$0]?.count ?? 0) bytes" } ?? "none more") in a scan",
       seen: "\(value.byteCount) bytes")

@@ -28,7 +28,7 @@ func addLongSnapshotChecks(to topic: inout CheckTopic) {
     try storage.read { transaction in
       var visitCount = 0
       var drift: Int?
-      try transaction.withValues(for: (0..<24_000).map { Numbers.key($0) }) { position, value in
+      try transaction.withValues(for: (0..<24_000).map { NumberModel.key($0) }) { position, value in
         visitCount += 1
         let seen = owned(value)
         // The version stands in the upper half of a value.

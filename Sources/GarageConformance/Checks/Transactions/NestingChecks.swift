@@ -3,7 +3,9 @@ internal import GarageDriver
 func addNestingChecks(to topic: inout CheckTopic) {
   addServedChecks(to: &topic)
   addNestedWriteChecks(to: &topic)
-  addDepthChecks(to: &topic)
+  addSeparateWriteChecks(to: &topic)
+  addReadDepthChecks(to: &topic)
+  addClosureDepthChecks(to: &topic)
 }
 
 private func addServedChecks(to topic: inout CheckTopic) {
@@ -65,9 +67,10 @@ private func addServedChecks(to topic: inout CheckTopic) {
   }
 }
 
+private let nestedWriteRule = "write inside write on one thread throws nestedWrite"
+
 private func addNestedWriteChecks(to topic: inout CheckTopic) {
-  let rule = "write inside write on one thread throws nestedWrite"
-  topic.add("write-in-write", rule + ".") { fixture in
+  topic.add("write-in-write", nestedWriteRule + ".") { fixture in
     let storage = try fixture.newStore()
     var hasRun = false
     try storage.commit { transaction in
@@ -83,7 +86,8 @@ private func addNestedWriteChecks(to topic: inout CheckTopic) {
   }
 
   topic.add(
-    "write-in-write-through-a-second-value", rule + ", also through a second driver value on the same store."
+    "write-in-write-through-a-second-value",
+    nestedWriteRule + ", also through a second driver value on the same store."
   ) {
     fixture in
     let place = fixture.newPlace()
@@ -97,7 +101,7 @@ private func addNestedWriteChecks(to topic: inout CheckTopic) {
     try fixture.expectContents(of: storage, ["a": "1", "c": "3"])
   }
 
-  topic.add("write-in-read-in-write", rule + ", whatever lies between.") { fixture in
+  topic.add("write-in-read-in-write", nestedWriteRule + ", whatever lies between.") { fixture in
     let storage = try fixture.newStore(holding: ["a": "1"])
     try storage.commit { transaction in
       _ = try storage.read { _ in
@@ -113,7 +117,9 @@ private func addNestedWriteChecks(to topic: inout CheckTopic) {
     }
     try fixture.expectContents(of: storage, ["a": "1"])
   }
+}
 
+private func addSeparateWriteChecks(to topic: inout CheckTopic) {
   topic.add("write-in-write-on-another-store", "A write on another store is no nested one.") { fixture in
     let one = try fixture.newStore()
     let other = try fixture.newStore()
@@ -149,7 +155,7 @@ private func addNestedWriteChecks(to topic: inout CheckTopic) {
   }
 }
 
-private func addDepthChecks(to topic: inout CheckTopic) {
+private func addReadDepthChecks(to topic: inout CheckTopic) {
   topic.add(
     "reads-nest-64-deep", "Calls to read nest 64 deep on one thread; beyond that they throw readersFull."
   ) {
@@ -197,7 +203,9 @@ private func addDepthChecks(to topic: inout CheckTopic) {
       try descend(1)
     }
   }
+}
 
+private func addClosureDepthChecks(to topic: inout CheckTopic) {
   topic.add("gets-nest-200-deep", "Gets nest inside each other's closures to any depth.") { fixture in
     let storage = try fixture.newStore()
     try storage.commit { transaction in

@@ -5,13 +5,15 @@ private let rule =
   "A reader sees exactly one committed state, that of the moment the call to read entered its body."
 
 func addSnapshotChecks(to topic: inout CheckTopic) {
-  addOneThreadChecks(to: &topic)
+  addSnapshotBeginChecks(to: &topic)
+  addSnapshotLifeChecks(to: &topic)
   addManySnapshotChecks(to: &topic)
-  addTwoThreadChecks(to: &topic)
+  addReaderBesideWriterChecks(to: &topic)
+  addWriterBesideReaderChecks(to: &topic)
   addLongSnapshotChecks(to: &topic)
 }
 
-private func addOneThreadChecks(to topic: inout CheckTopic) {
+private func addSnapshotBeginChecks(to topic: inout CheckTopic) {
   topic.add(
     "begins-on-entry", "What is committed in between stays invisible, also before a reader's first get."
   ) {
@@ -47,7 +49,9 @@ private func addOneThreadChecks(to topic: inout CheckTopic) {
         try transaction.entries(), [Entry("a", "old"), Entry("b", "old")], "the first scan")
     }
   }
+}
 
+private func addSnapshotLifeChecks(to topic: inout CheckTopic) {
   topic.add("lasts-to-the-end", rule) { fixture in
     let storage = try fixture.newStore(holding: ["a": "0", "b": "0"])
     try storage.read { transaction in
@@ -153,7 +157,7 @@ private func addManySnapshotChecks(to topic: inout CheckTopic) {
   }
 }
 
-private func addTwoThreadChecks(to topic: inout CheckTopic) {
+private func addReaderBesideWriterChecks(to topic: inout CheckTopic) {
   topic.add("ignores-another-thread", rule) { fixture in
     let storage = try fixture.newStore(holding: ["a": "old"])
     let writer = try storage.read { transaction in
@@ -183,7 +187,9 @@ private func addTwoThreadChecks(to topic: inout CheckTopic) {
     }
     try fixture.expectContents(of: storage, ["a": "new", "b": "new"])
   }
+}
 
+private func addWriterBesideReaderChecks(to topic: inout CheckTopic) {
   topic.add(
     "the-writer-passes-readers", "Where readsDuringWrite, readers do not block the writer.",
     where: .readsDuringWrite

@@ -233,9 +233,15 @@ private func addCommitChecks(to topic: inout CheckTopic) {
   }
 }
 
+private let ownChangeRule = "Reads inside a write transaction see that transaction's own changes."
+
 func addOwnChangeChecks(to topic: inout CheckTopic) {
-  let rule = "Reads inside a write transaction see that transaction's own changes."
-  topic.add("gets-see-puts", rule) { fixture in
+  addOwnChangeGets(to: &topic)
+  addOwnChangeScans(to: &topic)
+}
+
+private func addOwnChangeGets(to topic: inout CheckTopic) {
+  topic.add("gets-see-puts", ownChangeRule) { fixture in
     let storage = try fixture.newStore(holding: ["a": "1"])
     try storage.commit { transaction in
       try transaction.set("a", "2")
@@ -248,7 +254,7 @@ func addOwnChangeChecks(to topic: inout CheckTopic) {
     try fixture.expectContents(of: storage, ["a": "2", "b": "4"])
   }
 
-  topic.add("gets-see-removals", rule) { fixture in
+  topic.add("gets-see-removals", ownChangeRule) { fixture in
     let storage = try fixture.newStore(holding: ["a": "1", "b": "2"])
     try storage.commit { transaction in
       try transaction.delete("a")
@@ -261,9 +267,11 @@ func addOwnChangeChecks(to topic: inout CheckTopic) {
     }
     try fixture.expectContents(of: storage, ["a": "again", "b": "2"])
   }
+}
 
+private func addOwnChangeScans(to topic: inout CheckTopic) {
   for direction in ScanDirection.allCases {
-    topic.add("\(direction)-scans-see-all-changes", rule) { fixture in
+    topic.add("\(direction)-scans-see-all-changes", ownChangeRule) { fixture in
       let storage = try fixture.newStore(holding: ["a": "1", "c": "3", "e": "5"])
       try storage.commit { transaction in
         try transaction.set("b", "2")
@@ -278,7 +286,7 @@ func addOwnChangeChecks(to topic: inout CheckTopic) {
     }
   }
 
-  topic.add("multi-gets-see-all-changes", rule) { fixture in
+  topic.add("multi-gets-see-all-changes", ownChangeRule) { fixture in
     let storage = try fixture.newStore(holding: ["a": "1", "b": "2"])
     try storage.commit { transaction in
       try transaction.set("a", "changed")
@@ -290,7 +298,7 @@ func addOwnChangeChecks(to topic: inout CheckTopic) {
     }
   }
 
-  topic.add("scans-see-removed-ranges", rule) { fixture in
+  topic.add("scans-see-removed-ranges", ownChangeRule) { fixture in
     let storage = try fixture.newStore(holding: ["a": "1", "b": "2", "c": "3", "d": "4"])
     try storage.commit { transaction in
       try transaction.removeAll(in: StorageKeyRange(from: bytes("b"), to: bytes("d")))
@@ -301,7 +309,7 @@ func addOwnChangeChecks(to topic: inout CheckTopic) {
     try fixture.expectContents(of: storage, ["a": "1", "c": "again", "d": "4"])
   }
 
-  topic.add("nothing-is-left-of-rolled-back-ones", rule) { fixture in
+  topic.add("nothing-is-left-of-rolled-back-ones", ownChangeRule) { fixture in
     let storage = try fixture.newStore(holding: ["a": "1"])
     try storage.write { transaction in
       try transaction.set("b", "2")

@@ -1,0 +1,41 @@
+internal import Dispatch
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// Something that happens once and that other threads can wait for.
+final class Signal: Sendable {
+  private let raised = Mutex(false)
+  private let semaphore = DispatchSemaphore(value: 0)
+
+  func raise() {
+    raised.withLock { $0 = true }
+    semaphore.signal()
+  }
+
+  func wait() {
+    semaphore.wait()
+    semaphore.signal()
+  }
+
+  /// Whether it happened within that time.
+  func wait(seconds: Double) -> Bool {
+    guard semaphore.wait(timeout: .now() + seconds) == .success else { return false }
+    semaphore.signal()
+    return true
+  }
+
+  var isRaised: Bool { raised.withLock(\.self) }
+}
+
+/// Lets the thread sleep.
+func pause(milliseconds: Int) { pauseMicroseconds(milliseconds * 1000) }
+
+/// Lets the thread sleep.
+func pauseMicroseconds(_ count: Int) { usleep(UInt32(count)) }
