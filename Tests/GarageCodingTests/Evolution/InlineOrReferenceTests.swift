@@ -59,7 +59,7 @@ private struct Unlinked<T: Codable>: Codable {
   var all: [T] { (optional.map { [$0] } ?? []) + list + Array(table.values) }
 }
 
-@Suite struct ChangedMindTests {
+@Suite struct InlineOrReferenceTests {
   private func check<A: Place, B: Place>(_: A.Type, _: B.Type) throws {
     let read = try recode(Everywhere(A(7, "text")), as: Everywhere<B>.self)
     #expect(read.all.count == 8, "\(A.self) → \(B.self)")
@@ -108,34 +108,35 @@ private struct Unlinked<T: Codable>: Codable {
     try fromPlain(Unique.self)
   }
 
-  @Test func references() throws {
-    func check<A: Place>(_ type: A.Type) throws {
-      let value = A(7, "text"), source = DictionarySource()
-      let graph = try GraphEncoder().encode([Old(Everywhere(value))])
-      source.add(graph)
-      let read = try found(decode(New<Everywhere<Reference<Identified>>>.self, graph.roots[0], from: source))
-        .value
-      #expect(read.all.count == 8 && Set(read.all).count == 1)
-      // What stood inline has no record yet: the reference names it by its id.
-      let identity = try read.one.identity
-      if graph.records.count > 1 {
-        #expect(try decode(Identified.self, identity, from: source)?.text == "text", "\(A.self)")
-      } else {
-        #expect(try read.one == Reference(Identified.self, identifier: 7))
-      }
-      // And back: the target is there to be loaded.
-      source.add(
-        try GraphEncoder().encode([
-          Identified(7, "text"), Old(Everywhere(Reference(Identified.self, identifier: 7))),
-        ]))
-      let back = try found(decode(New<Everywhere<A>>.self, graph.roots[0], from: source)).value
-      #expect(back.all.map(\.text) == Array(repeating: "text", count: 8), "\(A.self)")
+  private func checkReferences<A: Place>(to _: A.Type) throws {
+    let value = A(7, "text"), source = DictionarySource()
+    let graph = try GraphEncoder().encode([Old(Everywhere(value))])
+    source.add(graph)
+    let read = try found(decode(New<Everywhere<Reference<Identified>>>.self, graph.roots[0], from: source))
+      .value
+    #expect(read.all.count == 8 && Set(read.all).count == 1)
+    // What stood inline has no record yet: the reference names it by its id.
+    let identity = try read.one.identity
+    if graph.records.count > 1 {
+      #expect(try decode(Identified.self, identity, from: source)?.text == "text", "\(A.self)")
+    } else {
+      #expect(read.one == Reference(Identified.self, identifier: 7))
     }
-    try check(Plain.self)
-    try check(Identified.self)
-    try check(Unique.self)
-    try check(Inside.self)
-    try check(Object.self)
+    // And back: the target is there to be loaded.
+    source.add(
+      try GraphEncoder().encode([
+        Identified(7, "text"), Old(Everywhere(Reference(Identified.self, identifier: 7))),
+      ]))
+    let back = try found(decode(New<Everywhere<A>>.self, graph.roots[0], from: source)).value
+    #expect(back.all.map(\.text) == Array(repeating: "text", count: 8), "\(A.self)")
+  }
+
+  @Test func references() throws {
+    try checkReferences(to: Plain.self)
+    try checkReferences(to: Identified.self)
+    try checkReferences(to: Unique.self)
+    try checkReferences(to: Inside.self)
+    try checkReferences(to: Object.self)
     struct Lazily: Codable {
       @Linked var optional: Identified?; @Linked var list: [Identified];
       @Linked var table: [String: Identified]

@@ -235,7 +235,9 @@ private struct VisitRenamed: Codable, Identifiable, Syncable, TypeTagged {
   @Test(arguments: Backend.allCases) func aFailingStoreIsNoFailedRecord(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     try garage.park(CityBefore(id: 1))
-    try garage.write { _ in #expect(throws: GarageError.nestedWrite) { try garage.migrateAll(CityNow.self) } }
+    try garage.write { _ in
+      _ = #expect(throws: GarageError.nestedWrite) { try garage.migrateAll(CityNow.self) }
+    }
     try garage.close()
     if backend == .memory { return }
     #expect(throws: GarageError.closed) { try garage.migrateAll(CityNow.self) }

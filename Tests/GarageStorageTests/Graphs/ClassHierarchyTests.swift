@@ -39,17 +39,17 @@ private class Person2: Base, Identifiable {
   private enum Keys: CodingKey { case id }
 }
 
-@Suite struct HierarchyTests {
-  private static let types: [any Codable.Type] = [Dog.self, Puppy.self, Cat.self]
+@Suite struct ClassHierarchyTests {
+  private static var types: [any Codable.Type] { [Dog.self, Puppy.self, Cat.self] }
 
   @Test(arguments: Backend.allCases)
   func propertiesHoldObjectsOfTheirOwnClass(_ backend: Backend) throws {
     let place = try Place(backend)
-    var garage = try place.garage(HierarchyTests.types)
+    var garage = try place.garage(ClassHierarchyTests.types)
     let puppy = Puppy("p")
     puppy.tricks = ["sit"]
     try garage.park(Zoo(star: puppy, all: [Cat("c"), Animal("a"), puppy, Dog("d")], dog: puppy))
-    garage = try place.reopened(garage, HierarchyTests.types)
+    garage = try place.reopened(garage, ClassHierarchyTests.types)
     let zoo = try #require(try garage.retrieve(Zoo.self, identifier: "zoo"))
     #expect((zoo.star as? Puppy)?.tricks == ["sit"])
     #expect(zoo.all.map { "\(type(of: $0))" } == ["Cat", "Animal", "Puppy", "Dog"])
@@ -73,11 +73,11 @@ private class Person2: Base, Identifiable {
   @Test(arguments: Backend.allCases)
   func aHierarchyHasOneIdentitySpace(_ backend: Backend) throws {
     let place = try Place(backend)
-    var garage = try place.garage(HierarchyTests.types)
+    var garage = try place.garage(ClassHierarchyTests.types)
     try garage.park(Animal("x"))
     try garage.park(Dog("x") as Animal)
     #expect(try garage.count(Animal.self) == 1)
-    garage = try place.reopened(garage, HierarchyTests.types)
+    garage = try place.reopened(garage, ClassHierarchyTests.types)
     #expect(try garage.retrieve(Animal.self, identifier: "x") is Dog)
     #expect(try garage.retrieve(Reference<Animal>(to: Dog("x"))) is Dog)
     #expect(try garage.retrieve(Reference(Animal.self, identifier: "x")) is Dog)

@@ -78,9 +78,9 @@ private final class RigMachine: MappableObject {
 }
 
 @Suite struct MappedSubclassTests {
-  private static let types: [any Codable.Type] = [
-    RigPart.self, RigEngine.self, RigTurbine.self, RigPlain.self,
-  ]
+  private static var types: [any Codable.Type] {
+    [RigPart.self, RigEngine.self, RigTurbine.self, RigPlain.self]
+  }
 
   private func make<P: RigPart>(_ type: P.Type, _ name: String, _ fill: (P) -> Void = { _ in }) -> P {
     let part = type.init()
