@@ -4,7 +4,7 @@ import Testing
 @testable import ConformanceChild
 
 /// Every check over every driver and every decorated one.
-@Suite struct DriverTests {
+@Suite struct DriverConformanceTests {
   @Test(arguments: Stack.all, Conformance.checks.filter { !$0.isHeavy })
   func conforms(_ stack: Stack, to check: ConformanceCheck) throws {
     try check.run(stack.options(), stack.open)

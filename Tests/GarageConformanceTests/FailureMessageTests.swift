@@ -8,7 +8,7 @@ import Testing
 @testable import ConformanceChild
 
 /// What the suite says where a driver goes wrong, or has nothing to be checked for.
-@Suite struct MessageTests {
+@Suite struct FailureMessageTests {
   /// Runs a check that has to fail, and returns what it says.
   private func failure(
     of name: String, _ options: ConformanceOptions = ConformanceOptions(),
@@ -52,16 +52,15 @@ import Testing
     #expect(failure.expected == "\(operation.rawValue) to succeed")
     #expect(failure.step != nil)
     let place = try #require(failure.location.wholeMatch(of: /GarageConformance\/(\w+Checks)\.swift:(\d+)/))
-    let text = failure.description
+    let description = failure.description
     for part in [name, rule, "tep \(failure.step!)", failure.location, "fault plan"] {
-      #expect(text.contains(part), "\(text)")
+      #expect(description.contains(part), "\(description)")
     }
     // The line is one that calls the driver, in the file of the check.
-    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Sources/GarageConformance/Checks")
-    let file = try String(
-      contentsOf: sources.appendingPathComponent("\(place.output.1).swift"), encoding: .utf8)
-    let line = file.components(separatedBy: "\n")[Int(place.output.2)! - 1]
+    let files = try CheckSources.files().filter { $0.lastPathComponent == "\(place.output.1).swift" }
+    let file = try #require(files.count == 1 ? files[0] : nil)
+    let text = try String(contentsOf: file, encoding: .utf8)
+    let line = text.components(separatedBy: "\n")[Int(place.output.2)! - 1]
     #expect(line.contains(surprise.line), "\(line)")
   }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import ConformanceChild
 
 /// Two hundred kills and more for each durable driver.
-@Suite(.serialized) struct CrashTests {
+@Suite(.serialized) struct KilledProcessTests {
   static let durable = Stack.drivers.filter { $0.name != "Memory" }
 
   @Test(arguments: durable)

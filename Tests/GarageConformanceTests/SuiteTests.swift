@@ -19,10 +19,8 @@ import Testing
 
   /// A check that is written down is in the list: every name in the sources is among those of `Conformance.checks`.
   @Test func noCheckIsForgotten() throws {
-    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Sources/GarageConformance/Checks")
     var count = 0
-    for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+    for file in try CheckSources.files() {
       for match in try String(contentsOf: file, encoding: .utf8).matches(of: /add\("([^"\\]+)",/) {
         count += 1
         let isListed = Conformance.checks.contains {

@@ -1,7 +1,7 @@
 import GarageDriver
 import Testing
 
-struct KeyTests {
+struct StorageKeyTests {
   /// In their order.
   private let keys: [[UInt8]] = [
     [], [0], [0, 0], [0, 0xFF], [1], [1, 2], [1, 2, 3], [0x7F], [0x80], [0x80, 0], [0xFE, 0xFF], [0xFF],

@@ -3,7 +3,7 @@ import GarageDriver
 import Synchronization
 import Testing
 
-struct LifetimeTests {
+struct StorageLifetimeTests {
   @Test func transactionsAreCountedByThread() throws {
     let gate = WriterGate()
     let first = StorageLifetime(driver: "Test", gate: gate),

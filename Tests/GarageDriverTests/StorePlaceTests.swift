@@ -2,7 +2,7 @@ import Foundation
 import GarageDriver
 import Testing
 
-struct PlaceTests {
+struct StorePlaceTests {
   private func withFolder(_ body: (URL) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "garage-driver-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -12,7 +12,7 @@ import Testing
 
 /// Files that end too early. Reading a mapped page behind the end of its file ends the process, so what is
 /// not noticed here would end the tests.
-@Suite struct DamageTests {
+@Suite struct CutFileTests {
   /// A store with small values, values of several pages, and freed pages in between.
   private func fill(_ folder: URL) throws {
     let storage = try LMDBStorage(at: folder)

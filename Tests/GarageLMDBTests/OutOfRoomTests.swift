@@ -10,7 +10,7 @@ import Testing
 #endif
 
 /// What happens where there is no more room: in the map, in the table of readers, on the disk.
-@Suite struct LimitTests {
+@Suite struct OutOfRoomTests {
   @Test func aFullMapLosesOneTransactionOnly() throws {
     try withTemporaryFolder { folder in
       let storage = try LMDBStorage(at: folder, options: LMDBStorage.Options(mapByteCount: 1 << 20))

@@ -7,7 +7,7 @@ import Testing
 @Suite(
   "SQLite: the log on a small disk",
   .enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount a tmpfs"))
-struct FullDiskTests {
+struct LogRoomTests {
   private func value(_ number: Int, count: Int = 200) -> [UInt8] {
     [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: count)
   }

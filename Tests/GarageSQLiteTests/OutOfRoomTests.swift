@@ -4,7 +4,7 @@ import GarageSQLite
 import Testing
 
 @Suite("SQLite: room on disk, and the write-ahead log")
-struct RoomTests {
+struct OutOfRoomTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -4,7 +4,7 @@ import GarageSQLite
 import Testing
 
 @Suite("SQLite: values, ranges and transactions")
-struct BasicTests {
+struct TransactionTests {
   let folder: TemporaryFolder
   let storage: SQLiteStorage
 

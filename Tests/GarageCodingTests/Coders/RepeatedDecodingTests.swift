@@ -31,7 +31,7 @@ private struct Failing: Decodable {
   }
 }
 
-@Suite struct RetryTests {
+@Suite struct RepeatedDecodingTests {
   /// Runs `read` on the same value through JSON and ours.
   private func compare(_ expected: String, _ read: @escaping @Sendable (any Decoder) throws -> String) throws
   {

@@ -82,7 +82,7 @@ private enum Between: StyleChoice { static var style: Style { .between } }
 private enum OwnEncoder: StyleChoice { static var style: Style { .superEncoder } }
 private enum OwnKey: StyleChoice { static var style: Style { .superEncoderForKey } }
 
-@Suite struct HierarchyTests {
+@Suite struct SuperclassCodingTests {
   private func check<C: StyleChoice>(_: C.Type) throws {
     for bits in 0..<16 {
       let leaf = Leaf<C>(), middle = Middle<C>()

@@ -3,7 +3,7 @@ import Testing
 @testable import GarageCoding
 
 /// Where a session keeps what it decoded: for as long as somebody may refer to it, and no longer.
-struct DecodedObjectsTests {
+struct DecodedObjectLifetimeTests {
   /// Counts the objects that live. Tasks of other tests do not see it.
   private final class Life {
     @TaskLocal static var count: Counter = Counter()

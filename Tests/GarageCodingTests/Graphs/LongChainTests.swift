@@ -102,7 +102,7 @@ private final class Late: Codable, Identifiable, Link {
   func unlink() { (next, other) = (nil, nil) }
 }
 
-@Suite(.serialized) struct ChainTests {
+@Suite(.serialized) struct LongChainTests {
   /// Encodes a root, drops it, and decodes it from the records alone; says how long that took.
   private func measure<T: Codable & Link & Identifiable>(
     _ name: String, _ length: Int, count: Int? = nil, _ make: @escaping () -> T

@@ -7,7 +7,7 @@ import Testing
   @Test("integers of all widths and signs share one order")
   func integers() throws {
     let seed: UInt64 = 7
-    var random = Seeded(state: seed)
+    var random = SeededGenerator(seed)
     // Every boundary of every width, and random numbers of every bit length.
     var numbers: Set<Int128> = [0, 1, -1, .max, .min, .max - 1, .min + 1]
     for bits in 0..<127 {
@@ -44,7 +44,7 @@ import Testing
 
   @Test func dates() throws {
     let seed: UInt64 = 8
-    var random = Seeded(state: seed)
+    var random = SeededGenerator(seed)
     var seconds: [Double] = [
       0, -0.0, .infinity, -.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude,
     ]
@@ -67,7 +67,7 @@ import Testing
   @Test("dates read as Foundation writes them")
   func dateDescriptions() throws {
     let seed: UInt64 = 9
-    var random = Seeded(state: seed)
+    var random = SeededGenerator(seed)
     let style = Date.ISO8601FormatStyle()
     let range = -62_000_000_000...250_000_000_000
     for _ in 0..<3000 {
@@ -89,7 +89,7 @@ import Testing
   @Test("strings sort and compare as Swift's do")
   func strings() throws {
     let seed: UInt64 = 10
-    var random = Seeded(state: seed)
+    var random = SeededGenerator(seed)
     // Marks of several classes, starters that compose, Hangul letters, exclusions, ends of planes.
     let alphabet: [Unicode.Scalar] = [
       "a", "A", "e", "z", "\0", "~", "\u{7F}", "\u{E9}", "\u{1E69}", "\u{212B}", "\u{3B1}", "\u{1F80}",

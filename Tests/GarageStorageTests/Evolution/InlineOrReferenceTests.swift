@@ -83,7 +83,7 @@ private struct Owner<M: Member>: Codable, Identifiable, TypeTagged {
   }
 }
 
-@Suite struct ChangedMindTests {
+@Suite struct InlineOrReferenceTests {
   private static let names = [1, 2, 1, 3, 2, 4].map { "member \($0)" }
 
   /// Parks as one program and reads as the next.
@@ -101,7 +101,7 @@ private struct Owner<M: Member>: Codable, Identifiable, TypeTagged {
       let owners = try garage.retrieveAll(Owner<After>.self)
       #expect(owners.map(\.id) == [0, 1, 2], change)
       for owner in owners {
-        #expect(try owner.names(garage) == ChangedMindTests.names, change)
+        #expect(try owner.names(garage) == InlineOrReferenceTests.names, change)
         #expect(owner.none == nil, change)
       }
       // What was read is parked the new way, beside what is still the old way, and read again.
@@ -109,7 +109,7 @@ private struct Owner<M: Member>: Codable, Identifiable, TypeTagged {
       garage = try place.reopened(garage)
       #expect(
         try garage.retrieveAll(Owner<After>.self).map { try $0.names(garage) }
-          == Array(repeating: ChangedMindTests.names, count: 3), change)
+          == Array(repeating: InlineOrReferenceTests.names, count: 3), change)
     } catch {
       Issue.record("\(change): \(error)")
     }

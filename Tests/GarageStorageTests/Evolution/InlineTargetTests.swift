@@ -147,7 +147,7 @@ private struct StandingRefusing: Codable, Identifiable, TypeTagged {
 }
 private enum StandingDrawer: Namespace { static let id = "standing drawer" }
 
-@Suite struct StandingTargetTests {
+@Suite struct InlineTargetTests {
   /// Parks as one program, reads as the next, before and after the owner is parked or migrated.
   private func change<Before: Codable, Target: Codable & Identifiable>(
     _ backend: Backend, _ before: Before, _ type: Target.Type,

@@ -150,7 +150,7 @@ private enum Now {
 
 /// What stood inline is read as a reference: its target is found before anything is rewritten, and is a record of its
 /// own once its owner was parked or migrated.
-@Suite struct StandingReferenceTests {
+@Suite struct InlineToReferenceTests {
   private typealias Link = Now.Link
 
   private func texts(_ links: [Link], _ garage: some GarageReading) throws -> [String?] {

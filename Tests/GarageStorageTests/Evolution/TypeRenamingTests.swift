@@ -32,7 +32,7 @@ private class RenamedBase: Codable, Identifiable, TypeTagged {
 private final class RenamedOld: RenamedBase { override class var typeTag: String { "renaming.sub.old" } }
 private final class RenamedNew: RenamedBase { override class var typeTag: String { "renaming.sub.new" } }
 
-@Suite struct RenamingTests {
+@Suite struct TypeRenamingTests {
   @Test(arguments: Backend.allCases) func valuesOfTypedKeysReferToTheNewName(_ backend: Backend) throws {
     let place = try Place(backend)
     let garage = try place.garage()

@@ -25,7 +25,7 @@ private final class Ship: Codable, Identifiable {
 }
 
 /// Damaged records: always an error that names type and identifier, never another object.
-@Suite struct DamageTests {
+@Suite struct DamagedStoreTests {
   private func isDamage(_ error: any Error, of type: String, _ id: String) -> Bool {
     switch error as? GarageError {
     case .corruptRecord(type, let named, _), .newerRecordFormat(type, let named, _):

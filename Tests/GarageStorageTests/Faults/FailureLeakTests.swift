@@ -3,7 +3,7 @@ import Testing
 @testable import GarageChild
 
 /// What fails leaves nothing behind in memory. In a process of its own, because the tests beside it allocate, too.
-@Suite struct FailureMemoryTests {
+@Suite struct FailureLeakTests {
   #if os(Linux)
     @Test(arguments: Failing.Kind.allCases)
     func whatFailsLeavesNoMemoryInUse(_ kind: Failing.Kind) throws {

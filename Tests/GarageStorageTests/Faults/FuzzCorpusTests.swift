@@ -4,7 +4,7 @@ import Testing
 /// The fuzzers' corpus, and some cases with a fresh seed, in a process with a limit on its memory.
 ///
 /// `make fuzz` goes on for longer. A file that failed once stays in `Tests/Corpus`.
-@Suite(.serialized) struct CorpusTests {
+@Suite(.serialized) struct FuzzCorpusTests {
   @Test(arguments: ["records", "types", "stores"])
   func nothingCrashesHangsOrTakesMemoryWithoutBound(_ fuzzer: String) throws {
     let process = Process()

@@ -14,7 +14,7 @@ import Testing
 #endif
 
 /// Where a garage finds no more room, or has no right: one park is lost, and nothing else.
-@Suite struct RoomTests {
+@Suite struct OutOfRoomTests {
   /// An object of about a kilobyte.
   private struct Parcel: Codable, Identifiable, Equatable {
     var id: Int
@@ -83,17 +83,17 @@ import Testing
   @Test(arguments: [Backend.sqlite, .lmdb], [true, false])
   func aFullStoreLosesOneParkOnly(_ backend: Backend, autosaves: Bool) throws {
     let place = try Place(backend)
-    let small = try Garage(RoomTests.open(backend, place.storePath, mebibytes: 2))
-    let count = try RoomTests.fill(small, autosaves: autosaves, kinds: [.storageFull])
+    let small = try Garage(OutOfRoomTests.open(backend, place.storePath, mebibytes: 2))
+    let count = try OutOfRoomTests.fill(small, autosaves: autosaves, kinds: [.storageFull])
     #expect(count > 0)
     try small.close()
     // It opens as it was, and with more room it takes what it did not.
-    let again = try Garage(RoomTests.open(backend, place.storePath, mebibytes: 2))
-    try RoomTests.check(again, count)
+    let again = try Garage(OutOfRoomTests.open(backend, place.storePath, mebibytes: 2))
+    try OutOfRoomTests.check(again, count)
     try again.close()
-    let roomy = try Garage(RoomTests.open(backend, place.storePath, mebibytes: nil))
+    let roomy = try Garage(OutOfRoomTests.open(backend, place.storePath, mebibytes: nil))
     try roomy.parkAll((count..<count + 5000).map { Parcel($0) })
-    try RoomTests.check(roomy, count + 5000)
+    try OutOfRoomTests.check(roomy, count + 5000)
     try roomy.close()
   }
 
@@ -106,20 +106,20 @@ import Testing
     let ballast = disk.folder.appending(path: "ballast")
     try Data(count: 3 << 20).write(to: ballast)
     let store = disk.folder.appending(path: "store")
-    let garage = try Garage(RoomTests.open(backend, store, mebibytes: nil))
-    let count = try RoomTests.fill(garage, autosaves: autosaves, kinds: [.storageFull])
+    let garage = try Garage(OutOfRoomTests.open(backend, store, mebibytes: nil))
+    let count = try OutOfRoomTests.fill(garage, autosaves: autosaves, kinds: [.storageFull])
     #expect(count > 0)
     // What could not be saved can be once there is room.
     garage.isAutosaveEnabled = false
     try garage.parkAll((count..<count + 100).map { Parcel($0) })
-    #expect(try RoomTests.kind { try garage.save() } == .storageFull)
+    #expect(try OutOfRoomTests.kind { try garage.save() } == .storageFull)
     #expect(garage.hasUnsavedChanges)
-    try RoomTests.check(garage, count + 100)
+    try OutOfRoomTests.check(garage, count + 100)
     try FileManager.default.removeItem(at: ballast)
     try garage.save()
     try garage.close()
-    let again = try Garage(RoomTests.open(backend, store, mebibytes: nil))
-    try RoomTests.check(again, count + 100)
+    let again = try Garage(OutOfRoomTests.open(backend, store, mebibytes: nil))
+    try OutOfRoomTests.check(again, count + 100)
     try again.close()
   }
 
@@ -131,7 +131,7 @@ import Testing
   func parkingTheSameFindsRoomForEver(_ backend: Backend, isSealed: Bool) throws {
     let disk = try SmallDisk(mebibytes: 2)
     defer { disk.remove() }
-    let storage = try RoomTests.open(backend, disk.folder.appending(path: "store"), mebibytes: nil)
+    let storage = try OutOfRoomTests.open(backend, disk.folder.appending(path: "store"), mebibytes: nil)
     let garage = try Garage(
       isSealed ? SealedStorage(storage, sealer: InsecureTestSealer(key: 5)) : storage)
     for round in 0..<200 { try garage.parkAll((0..<10).map { Counter(id: $0, value: round) }) }
@@ -156,7 +156,7 @@ import Testing
     let disk = try SmallDisk(mebibytes: 8)
     defer { disk.remove() }
     let store = disk.folder.appending(path: "store")
-    var garage = try Garage(RoomTests.open(.sqlite, store, mebibytes: nil))
+    var garage = try Garage(OutOfRoomTests.open(.sqlite, store, mebibytes: nil))
     func large(_ text: Character) -> Parcel {
       var parcel = Parcel(1)
       parcel.content = String(repeating: text, count: 930 << 10)
@@ -169,7 +169,7 @@ import Testing
     }
     try garage.park(large("a"))
     try garage.close()
-    garage = try Garage(RoomTests.open(.sqlite, store, mebibytes: nil))
+    garage = try Garage(OutOfRoomTests.open(.sqlite, store, mebibytes: nil))
     for count in [40 << 10, 1, 20 << 10, 20 << 10] { try garage.park(small(count)) }
     try Data(count: disk.freeByteCount - (920 << 10)).write(to: disk.folder.appending(path: "ballast"))
     garage.isAutosaveEnabled = autosaves
@@ -186,26 +186,26 @@ import Testing
     await #expect(processExitsWith: .success) {
       [path = place.storePath.path as String, name = backend.rawValue as String] in
       let (backend, store) = (Backend(rawValue: name)!, URL(filePath: path))
-      let garage = try Garage(RoomTests.open(backend, store, mebibytes: nil))
-      try RoomTests.limitFileSize(to: 2 << 20)
-      let count = try RoomTests.fill(garage, autosaves: true, kinds: [.storageFull, .io])
+      let garage = try Garage(OutOfRoomTests.open(backend, store, mebibytes: nil))
+      try OutOfRoomTests.limitFileSize(to: 2 << 20)
+      let count = try OutOfRoomTests.fill(garage, autosaves: true, kinds: [.storageFull, .io])
       #expect(count > 0)
       try garage.close()
     }
-    let garage = try Garage(RoomTests.open(backend, place.storePath, mebibytes: nil))
+    let garage = try Garage(OutOfRoomTests.open(backend, place.storePath, mebibytes: nil))
     let count = try garage.count(Parcel.self)
     #expect(count > 0)
-    try RoomTests.check(garage, count)
+    try OutOfRoomTests.check(garage, count)
     try garage.parkAll((count..<count + 5000).map { Parcel($0) })
-    try RoomTests.check(garage, count + 5000)
+    try OutOfRoomTests.check(garage, count + 5000)
     try garage.close()
   }
 
   @Test func aLimitOfTheFileSizeIsNoLimitOfTheLog() async throws {
     let place = try Place(.sqlite)
     await #expect(processExitsWith: .success) { [path = place.storePath.path as String] in
-      let garage = try Garage(RoomTests.open(.sqlite, URL(filePath: path), mebibytes: nil))
-      try RoomTests.limitFileSize(to: 1 << 20)
+      let garage = try Garage(OutOfRoomTests.open(.sqlite, URL(filePath: path), mebibytes: nil))
+      try OutOfRoomTests.limitFileSize(to: 1 << 20)
       for round in 0..<2000 { try garage.park(Counter(id: round % 10, value: round)) }
       try garage.deleteAllObjects()
       try garage.close()
@@ -241,7 +241,7 @@ import Testing
       if geteuid() == 0 { try #require(setuid(65534) == 0) }
       let (backend, store) = (Backend(rawValue: name)!, URL(filePath: path))
       #expect(
-        try RoomTests.kind { _ = try Garage(RoomTests.open(backend, store, mebibytes: nil)) }
+        try OutOfRoomTests.kind { _ = try Garage(OutOfRoomTests.open(backend, store, mebibytes: nil)) }
           == .permissionDenied)
     }
     try set(0o600)

@@ -5,7 +5,7 @@ import GarageStorage
 import Testing
 
 /// Storages that fail at every operation in turn: a park is wholly there or not at all.
-@Suite struct FailureTests {
+@Suite struct StorageFailureTests {
   struct Stack: CustomTestStringConvertible, Sendable {
     var backend: Backend
     var operation: StorageError.Operation

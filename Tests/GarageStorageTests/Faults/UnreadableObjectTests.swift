@@ -43,7 +43,7 @@ private struct CartToUpgrade: Codable, Identifiable, TypeTagged {
 }
 
 /// Calls that go on behind what cannot be read.
-@Suite struct UnreadableTests {
+@Suite struct UnreadableObjectTests {
   /// Drivers whose round trips are cheap, and expensive; hidden identifiers.
   private enum Way: String, CaseIterable { case plain, farAway, hidden }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import GarageStorage
 
 /// The reader in Python, which was written from `Docs/Format.md` alone, agrees with the library.
-@Suite struct ReaderTests {
+@Suite struct PythonReaderTests {
   @Test(.enabled(if: Reader.python != nil, "there is no python3 with its sqlite3 module"))
   func theReaderAgreesWithTheLibrary() throws {
     for value in GoldenTests.values {
@@ -87,7 +87,7 @@ import Testing
   }
 }
 
-extension ReaderTests {
+extension PythonReaderTests {
   /// The same of what stands beside records: statuses, typed keys, and how identifiers are hidden.
   @Test(.enabled(if: Reader.python != nil, "there is no python3 with its sqlite3 module"))
   func theReaderNoticesDamageBesideRecords() throws {

@@ -63,7 +63,7 @@ private struct PageTask: Codable, Identifiable, Syncable {
 }
 private enum HandDesk: Namespace { static let id = "desk" }
 
-@Suite struct RecordInHandTests {
+@Suite struct ErrorContextTests {
   private func context(_ error: any Error) -> DecodingError.Context? {
     switch error {
     case DecodingError.dataCorrupted(let context), DecodingError.keyNotFound(_, let context),

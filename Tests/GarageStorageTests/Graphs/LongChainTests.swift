@@ -5,7 +5,7 @@ import Testing
 
 /// Long chains of objects, on threads with 512 KiB of stack, in processes of their own: the one that retrieves
 /// parked nothing. Seconds are attached, not judged.
-@Suite(.serialized) struct ChainTests {
+@Suite(.serialized) struct LongChainTests {
   /// The kind, the driver and the length.
   struct Length: Sendable, CustomTestStringConvertible {
     var kind: ChainKind

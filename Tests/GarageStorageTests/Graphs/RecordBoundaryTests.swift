@@ -51,7 +51,7 @@ private struct Wrapper: Codable, Identifiable {
   func encode(to encoder: any Encoder) throws { try part.encode(to: encoder) }
 }
 
-@Suite struct GraphTests {
+@Suite struct RecordBoundaryTests {
   @Test(arguments: Backend.allCases)
   func whatIsIdentifiedIsARecordWhereverItStands(_ backend: Backend) throws {
     let place = try Place(backend)

@@ -110,7 +110,7 @@ private struct ChangedKeys: Codable, Identifiable {
   var members: Set<ChangingKey> = []
 }
 
-@Suite struct LostEntryTests {
+@Suite struct UnfindableEntryTests {
   private static let manyNaN: [Double: String] = {
     var texts: [Double: String] = [1: "one", -.infinity: "least"]
     for text in ["a", "b", "c", "d"] { texts[.nan] = text }

@@ -57,7 +57,7 @@ private final class MappedOwner: MappableObject {
   }
 }
 
-@Suite struct OneIdentityTests {
+@Suite struct ElementsOfOneIdentityTests {
   private func expectRefusal(
     _ words: [String], _ location: SourceLocation = #_sourceLocation, _ park: () throws -> Void
   ) {

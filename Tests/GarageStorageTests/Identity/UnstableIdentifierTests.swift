@@ -91,7 +91,7 @@ private struct Lowercase: RawRepresentable, Codable, Hashable {
 
 private struct Nested: Codable, Hashable { var number: Int?? }
 
-@Suite struct UnretrievableTests {
+@Suite struct UnstableIdentifierTests {
   private func expectRefusal(
     _ words: [String], _ location: SourceLocation = #_sourceLocation, _ park: () throws -> Void
   ) {

@@ -33,7 +33,7 @@ private final class MappedTicket: MappableObject, Syncable {
 }
 
 /// What finding by status reads, and what else it finds.
-@Suite struct SyncReachTests {
+@Suite struct SyncFindingTests {
   @Test(arguments: [false, true])
   func otherRecordsAreNotRead(_ roundTripsAreExpensive: Bool) throws {
     let storage = CountingStorage(try Place(.memory).open(), roundTripsAreExpensive: roundTripsAreExpensive)
@@ -113,7 +113,7 @@ private struct AgedStamp: Codable, Evolving, Syncable {
   enum CodingKeys: String, CodingKey { case new, extra }
 }
 
-extension SyncReachTests {
+extension SyncFindingTests {
   /// Statuses come along when types change, of records and of what stands in them.
   @Test(arguments: Backend.allCases)
   func typesThatEvolve(_ backend: Backend) throws {

@@ -12,7 +12,7 @@ private func expect(_ condition: Bool, sourceLocation: SourceLocation = #_source
 
 /// Users' code that calls the garage while it is coded, with every verb, from everywhere: it is served or told
 /// no, never deadlocked, and afterwards the garage works.
-@Suite struct MeddlingTests {
+@Suite struct CallsWhileCodingTests {
   /// One call of the garage from `init(from:)` or `encode(to:)`.
   struct Call: Sendable, CustomTestStringConvertible {
     var name: String
@@ -124,8 +124,8 @@ private func expect(_ condition: Bool, sourceLocation: SourceLocation = #_source
   func everyVerbIsServedOrToldNo(_ backend: Backend, autosaves: Bool) throws {
     let actions = Meddler.Actions()
     let garage = try Place(backend).garage(userInfo: [Meddler.key: actions])
-    for surroundings in MeddlingTests.encoding + MeddlingTests.decoding {
-      for call in MeddlingTests.calls {
+    for surroundings in CallsWhileCodingTests.encoding + CallsWhileCodingTests.decoding {
+      for call in CallsWhileCodingTests.calls {
         (actions.onEncode, actions.onDecode) = ({}, {})
         try prepare(garage, autosaves: autosaves)
         var (calls, refusals) = (0, 0)
@@ -171,7 +171,7 @@ private func expect(_ condition: Bool, sourceLocation: SourceLocation = #_source
   /// Closing is refused inside of a transaction, and served outside: then the park has nowhere to go.
   @Test(arguments: Backend.durable, [true, false])
   func closingWhileCodingIsServedOrToldNo(_ backend: Backend, autosaves: Bool) throws {
-    for surroundings in MeddlingTests.encoding + MeddlingTests.decoding {
+    for surroundings in CallsWhileCodingTests.encoding + CallsWhileCodingTests.decoding {
       let actions = Meddler.Actions()
       let place = try Place(backend)
       let garage = try place.garage(userInfo: [Meddler.key: actions])

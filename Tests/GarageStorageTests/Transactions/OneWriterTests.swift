@@ -199,17 +199,3 @@ private final class Worker {
     }
   }
 }
-
-/// Runs `body` on that many threads at once, and waits for all. Throws the first error of one.
-func onThreads(_ count: Int, _ body: @escaping @Sendable (_ thread: Int) throws -> Void) async throws {
-  try await withThrowingTaskGroup(of: Void.self) { group in
-    for thread in 0..<count {
-      group.addTask {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-          Thread.detachNewThread { continuation.resume(with: Result { try body(thread) }) }
-        }
-      }
-    }
-    try await group.waitForAll()
-  }
-}

@@ -9,7 +9,7 @@ import Testing
 @testable import GarageChild
 
 /// What takes another process.
-@Suite(.serialized) struct ProcessTests {
+@Suite(.serialized) struct SeveralProcessesTests {
   static let engines: [Backend] = [.sqlite, .lmdb]
 
   /// Nothing of what two processes write at once is lost, and each reads types the other introduced.

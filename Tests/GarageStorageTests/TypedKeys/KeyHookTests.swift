@@ -305,27 +305,3 @@ private struct TracingKey<N: Namespace>: KeyType {
     }
   }
 }
-
-/// Threads of their own: dispatch queues have no more than there are processors.
-enum Threads {
-  /// Runs `body` on so many threads, all at once, and waits for all; throws the first error.
-  static func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
-    let group = DispatchGroup()
-    let first = ErrorBox()
-    for index in 0..<count {
-      group.enter()
-      Thread.detachNewThread {
-        do { try body(index) } catch { first.set(error) }
-        group.leave()
-      }
-    }
-    group.wait()
-    if let error = first.value { throw error }
-  }
-
-  private final class ErrorBox: Sendable {
-    private let error = Mutex<(any Error)?>(nil)
-    func set(_ error: any Error) { self.error.withLock { $0 = $0 ?? error } }
-    var value: (any Error)? { error.withLock { $0 } }
-  }
-}

@@ -3,7 +3,7 @@ import GarageDriver
 import GarageStorage
 import Testing
 
-@Suite struct ErrorTests {
+@Suite struct ErrorTextTests {
   private static let storageError = StorageError(
     .storageFull, during: .put, driver: "SQLite", message: "The disk is full. Make room.")
 
@@ -41,7 +41,7 @@ import Testing
 
   @Test func errorsAreNSErrorsOfOneDomain() {
     #expect(Garage.errorDomain == "GarageStorage")
-    for error in ErrorTests.all {
+    for error in ErrorTextTests.all {
       let bridged = error as NSError
       #expect(bridged.domain == "GarageStorage")
       #expect(bridged.code == error.errorCode)
@@ -49,30 +49,30 @@ import Testing
     }
     // Every case, by the numbers that never change.
     #expect(
-      Set(ErrorTests.all.map(\.errorCode))
+      Set(ErrorTextTests.all.map(\.errorCode))
         == Set(Array(1...15) + Array(20...28) + Array(30...35) + Array(40...43) + [50]))
   }
 
   @Test func errorsCompareByWhatTheySay() {
-    #expect(Set(ErrorTests.all).count == ErrorTests.all.count)
+    #expect(Set(ErrorTextTests.all).count == ErrorTextTests.all.count)
     #expect(GarageError.failedToRetrieveObject("A", "b") != .failedToRetrieveObject("A", "c"))
   }
 
   @Test func everyTextIsAWholeSentenceAndNamesWhatItIsAbout() {
-    for error in ErrorTests.all {
+    for error in ErrorTextTests.all {
       #expect(error.description.count > 10)
       #expect(!error.description.contains("GarageError"), "\(error.errorCode) has no text of its own")
       #expect(!error.description.contains("\n"))
     }
-    #expect(GarageError.storage(ErrorTests.storageError).description.contains("Make room."))
+    #expect(GarageError.storage(ErrorTextTests.storageError).description.contains("Make room."))
     #expect(
       GarageError.corruptRecord(type: "T", identifier: "xyz", reason: "it is cut").description.contains("xyz")
     )
   }
 
   @Test func onlyStorageErrorsCanBeRetried() {
-    #expect(ErrorTests.all.filter(\.isRetryable).isEmpty)
-    var error = ErrorTests.storageError
+    #expect(ErrorTextTests.all.filter(\.isRetryable).isEmpty)
+    var error = ErrorTextTests.storageError
     error.isRetryable = true
     #expect(GarageError.storage(error).isRetryable)
   }

@@ -55,7 +55,7 @@ extension KeyType where Self == Key<SurfDisplay, Int> {
 }
 
 /// What a driver is wrapped in, and reached by.
-@Suite struct SurfaceTests {
+@Suite struct PublicSurfaceTests {
   @Test func aGarageIsOpenedOnAnyStorage() throws {
     let place = try Place(.memory)
     func url(_ name: String) -> URL { place.folder.appending(path: name) }

@@ -8,21 +8,6 @@ import GarageSealing
 import GarageStorage
 import InsecureSealer
 import Synchronization
-import Testing
-
-/// The storages that every test of the garage runs over.
-enum Backend: String, CaseIterable, Sendable {
-  case memory, sqlite, lmdb
-  /// Stacks: nothing fails in them unless the test says so.
-  case faultyMemory, faultySQLite, faultyLMDB
-  /// Sealed. Tests that look below the garage look into `open()`, and see the values opened. What the other
-  /// drivers do below a seal is the conformance suite's to check.
-  case sealedSQLite
-
-  /// Each driver once, and sealed: for tests that take long.
-  static let engines: [Backend] = [.memory, .sqlite, .lmdb, .sealedSQLite]
-  static let durable: [Backend] = [.sqlite, .lmdb, .faultySQLite, .faultyLMDB, .sealedSQLite]
-}
 
 /// Where one test keeps its store, which can be opened again and again.
 ///
@@ -91,42 +76,5 @@ final class Place {
   func reopened(_ garage: Garage, _ types: [any Codable.Type] = []) throws -> Garage {
     try garage.close()
     return try self.garage(types)
-  }
-}
-
-/// What a driver holds, for tests that look below the garage.
-enum Driver {
-  static func contents(_ driver: any StorageDriver, _ range: StorageKeyRange = .all) throws -> [StorageKey:
-    [UInt8]]
-  {
-    try driver.read { transaction in
-      var contents: [StorageKey: [UInt8]] = [:]
-      try transaction.scan(range, .forward) { key, value in
-        contents[StorageKey(key)] = [UInt8](copying: value)
-        return .continue
-      }
-      return contents
-    }
-  }
-
-  static func put(_ value: [UInt8], for key: [UInt8], _ driver: any StorageDriver) throws {
-    try driver.write { transaction in
-      try transaction.put(value, for: StorageKey(key))
-      return .commit(())
-    }
-  }
-}
-
-/// A generator whose seed a failing test prints.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    // SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014).
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }
