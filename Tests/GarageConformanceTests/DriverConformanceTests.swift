@@ -12,7 +12,7 @@ import Testing
 }
 
 /// Checks that take much memory, one at a time.
-@Suite(.serialized) struct HeavyDriverTests {
+@Suite(.serialized) struct HeavyDriverConformanceTests {
   @Test(arguments: Stack.all, Conformance.checks.filter(\.isHeavy))
   func conforms(_ stack: Stack, to check: ConformanceCheck) throws {
     var options = stack.options()

@@ -5,6 +5,7 @@ import Testing
 
 @testable import ConformanceChild
 
+/// A storage fails at the operation that its plan names, and at no other.
 @Suite struct FaultyStorageTests {
   @Test func failsAsPlanned() throws {
     // example: faults

@@ -1,6 +1,7 @@
 import GarageDriver
 import Testing
 
+/// Keys and ranges of keys compare by unsigned bytes.
 struct StorageKeyTests {
   /// In their order.
   private let keys: [[UInt8]] = [

@@ -3,6 +3,7 @@ import GarageDriver
 import Synchronization
 import Testing
 
+/// Calls are counted by thread: writers wait, nested writes are refused, and closing waits for the others.
 struct StorageLifetimeTests {
   @Test func transactionsAreCountedByThread() throws {
     let gate = WriterGate()

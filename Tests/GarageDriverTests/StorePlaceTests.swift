@@ -2,6 +2,7 @@ import Foundation
 import GarageDriver
 import Testing
 
+/// A store is recognised by its file, whatever path leads there, and found by its name.
 struct StorePlaceTests {
   private func withFolder(_ body: (URL) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "garage-driver-\(UUID().uuidString)")

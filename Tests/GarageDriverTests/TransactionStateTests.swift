@@ -1,6 +1,7 @@
 import GarageDriver
 import Testing
 
+/// A transaction refuses what comes after its end, while bytes are lent, and after a failure.
 struct TransactionStateTests {
   @Test func anEndedTransactionIsClosedAndNotPoisoned() throws {
     var state = TransactionState(driver: "Test")

@@ -4,6 +4,7 @@ import GarageDriver
 import GarageLMDB
 import Testing
 
+/// A store is made or opened where there is none or one, and everything else is refused and left alone.
 @Suite struct OpeningTests {
   @Test func createsMissingFolders() throws {
     try withTemporaryFolder { folder in

@@ -5,6 +5,7 @@ import GarageMemory
 import GarageStorage
 import Testing
 
+/// A store of GarageStorage that is damaged, or is none, is reported and never ends the process.
 @Suite struct LegacyDamageTests {
   private func reasons(_ report: GarageStorageImportReport) -> [String: String] {
     Dictionary(report.failures.map { ($0.identifier, $0.reason) }, uniquingKeysWith: { $0 + $1 })

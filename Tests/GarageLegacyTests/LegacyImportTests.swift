@@ -136,6 +136,7 @@ private func takeApart(_ citizens: [Citizen], _ vessels: [Vessel]) {
   for vessel in vessels { (vessel.sister, vessel.fleet) = (nil, []) }
 }
 
+/// Everything in a store of GarageStorage comes over as it was.
 @Suite struct LegacyImportTests {
   private var types: [any Codable.Type] { [Citizen.self, Postal.self] }
   private var names: [String: any Codable.Type] { ["MCVessel": Vessel.self, "MCCrate": Crate.self] }

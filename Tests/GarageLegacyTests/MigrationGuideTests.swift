@@ -137,6 +137,7 @@ private struct Order: Codable, Identifiable {
   init(id: String) { self.id = id }
 }
 
+/// The code of Docs/MigratingFromGarageStorage.md does what that page says.
 @Suite struct GarageStorageGuideTests {
   private func garage() throws -> Garage {
     try Garage(MemoryStorage(), types: [Mapped.Vessel.self, Person.self, Item.self])
@@ -246,6 +247,7 @@ private func names(in garage: Garage) throws -> [String] {  // was: Appearance.k
   try garage.storedKeys(in: Appearance.self).map(\.stringValue)
 }
 
+/// The code of Docs/MigratingFromStorez.md does what that page says.
 @Suite struct StorezGuideTests {
   @Test func runs() throws {
     let suite = "garage-tests-\(UUID().uuidString)"
@@ -283,6 +285,7 @@ private func names(in garage: Garage) throws -> [String] {  // was: Appearance.k
   }
 }
 
+/// Both guides show the code that is compiled here.
 @Suite struct GuidePageTests {
   /// Each block of code of the pages is in this file, which imports what the block says.
   @Test(arguments: ["MigratingFromGarageStorage", "MigratingFromStorez"])

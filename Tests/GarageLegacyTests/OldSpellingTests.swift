@@ -81,6 +81,7 @@ extension Mappable where ID == String {
 private func store<T: Mappable>(_ object: T, _ garage: Garage) throws { try garage.park(object) }
 private func storeAll(_ objects: [any Mappable], _ garage: Garage) throws { try garage.parkAll(any: objects) }
 
+/// Types that were written for GarageStorage are parked and retrieved as they stand.
 @Suite struct OldSpellingTests {
   private func garage() throws -> Garage {
     try Garage(

@@ -64,6 +64,7 @@ private func rescue(
   return lost
 }
 
+/// The code of the page does what it says, and is what the page shows.
 @Suite struct EncryptionPageTests {
   @Test func hides() throws {
     let place = try SealedPlace(.sqlite)

@@ -2,6 +2,7 @@ import GarageSealing
 import GarageStorage
 import Testing
 
+/// A garage that hides its identifiers does what one does that shows them, whatever is done with it.
 @Suite struct HidingHistoryTests {
   /// Random changes, saved at once and later, kept and dropped, agree with a dictionary: by identifier, all together
   /// and by status.

@@ -4,6 +4,7 @@ import GarageSealing
 import InsecureSealer
 import Testing
 
+/// `rekey` seals everything under the new key, also after an interruption.
 @Suite struct RekeyTests {
   let old = InsecureTestSealer(key: 1)
   let new = InsecureTestSealer(key: 2)

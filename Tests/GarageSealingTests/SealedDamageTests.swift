@@ -261,6 +261,7 @@ import Testing
   }
 }
 
+/// Every changed bit of a plain garage's metadata is damage, and never taken for a seal or a newer format.
 @Suite struct PlainMetadataTests {
   /// One flipped bit is damage, never a newer format.
   @Test func everyFlippedBitOfTheMetadataIsDamage() throws {

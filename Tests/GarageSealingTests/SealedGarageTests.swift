@@ -18,6 +18,7 @@ private struct SealedAuthor: Codable, Identifiable, Equatable {
   var name: String
 }
 
+/// A sealed garage leaves nothing readable on the disk, and cannot be mistaken for a plain one.
 @Suite struct SealedGarageTests {
   private func notes(_ count: Int) -> [SealedNote] {
     (0..<count).map { number in

@@ -4,6 +4,7 @@ import GarageSealing
 import InsecureSealer
 import Testing
 
+/// A sealed store opens under its own key alone.
 @Suite struct SealedOpeningTests {
   @Test(arguments: SealedBase.allCases)
   func comesBackUnderTheSameKey(_ base: SealedBase) throws {
@@ -71,6 +72,7 @@ import Testing
   }
 }
 
+/// Whatever is changed or exchanged in a sealed store is noticed, but for an older value of the same key.
 @Suite struct TamperingTests {
   /// Any one bit of a sealed value, the header included.
   @Test func noticesEveryFlippedBit() throws {

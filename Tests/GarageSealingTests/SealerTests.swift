@@ -42,6 +42,7 @@ private final class Base64Delegate: DataEncryptionDelegate, Sendable {
   }
 }
 
+/// Sealers of one's own: a few lines, errors that pass, and the delegate of GarageStorage.
 @Suite struct SealerTests {
   @Test(arguments: SealedBase.allCases)
   func ofOnesOwnTakesAFewLines(_ base: SealedBase) throws {

@@ -121,6 +121,7 @@ private func asking<T: Decodable & SendableMetatype>(_ key: Stored.Keys, _ type:
   }
 }
 
+/// Coding paths and errors are those of JSON's coders.
 @Suite struct CodingPathTests {
   @Test func pathsInsideAreJSONs() throws {
     let json = try JSON.copy(Holder(SpyNest())), ours = try roundTrip(Holder(SpyNest()))

@@ -31,6 +31,7 @@ private struct Failing: Decodable {
   }
 }
 
+/// What was read once can be read again, also as another type.
 @Suite struct RepeatedDecodingTests {
   /// Runs `read` on the same value through JSON and ours.
   private func compare(_ expected: String, _ read: @escaping @Sendable (any Decoder) throws -> String) throws

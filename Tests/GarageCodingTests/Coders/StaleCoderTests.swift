@@ -179,6 +179,7 @@ private struct Siblings: Encodable, Identifiable {
   }
 }
 
+/// A coder that is used after its time throws, and disturbs no other.
 @Suite struct StaleCoderTests {
   @Test(arguments: 0..<Leaver.encoderCount) func encodersOfASibling(what: Int) throws {
     try Shelf.$current.withValue(Shelf()) { () throws -> Void in

@@ -82,6 +82,7 @@ private enum Between: StyleChoice { static var style: Style { .between } }
 private enum OwnEncoder: StyleChoice { static var style: Style { .superEncoder } }
 private enum OwnKey: StyleChoice { static var style: Style { .superEncoderForKey } }
 
+/// Subclasses and superclasses do not get into each other's way, in whichever order they encode.
 @Suite struct SuperclassCodingTests {
   private func check<C: StyleChoice>(_: C.Type) throws {
     for bits in 0..<16 {

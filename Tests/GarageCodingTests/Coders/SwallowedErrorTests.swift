@@ -149,6 +149,7 @@ private struct Parent: Codable, Identifiable {
   }
 }
 
+/// Records have nothing of what failed to be encoded.
 @Suite struct SwallowedErrorTests {
   @Test(arguments: 0..<Parent.kindCount, 0..<Failing.styleCount)
   func nothingRemains(kind: Int, style: Int) throws {

@@ -86,6 +86,7 @@ private enum ChoiceNow: Evolving, Equatable {
   }
 }
 
+/// Superclasses, enums and long chains of older versions are read as the types are today.
 @Suite struct EvolvingClassTests {
   @Test func superclassesAndNestedContainers() throws {
     let graph = try GraphEncoder().encode([SubBefore()])

@@ -67,6 +67,7 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
   }
 }
 
+/// Values and records of older versions are read as the type is today.
 @Suite struct EvolvingTests {
   @Test func renamedAndAddedPropertiesInline() throws {
     let shelf = try recode(Shelf(AddressBefore()), as: Shelf<AddressNow>.self)

@@ -3,8 +3,6 @@ import Testing
 
 @testable import GarageCoding
 
-// Records and references under names that types had before.
-
 private final class Before: Codable, Identifiable, TypeTagged {
   static var typeTag: String { "app.OldName" }
   var id: Int, next: Before?, text = "old"
@@ -24,6 +22,7 @@ private struct HoldsAfter: Codable, Identifiable, TypeTagged {
   var id = 1, list: [After], lazy: Reference<After>? = nil
 }
 
+/// Records and references under a name that a type had before are found, whether or not the type is registered.
 @Suite struct FormerTagTests {
   private func identity(_ id: Int, _ tag: String = "name") throws -> RecordIdentity {
     RecordIdentity(tag: TypeTag(name: tag).digest, identifier: try Identifier(id, canonical: canonicalBytes))

@@ -59,6 +59,7 @@ private struct Unlinked<T: Codable>: Codable {
   var all: [T] { (optional.map { [$0] } ?? []) + list + Array(table.values) }
 }
 
+/// What was inline is read as a reference, and what was a reference as a value.
 @Suite struct InlineOrReferenceTests {
   private func check<A: Place, B: Place>(_: A.Type, _: B.Type) throws {
     let read = try recode(Everywhere(A(7, "text")), as: Everywhere<B>.self)

@@ -6,6 +6,7 @@ private func sha256(_ bytes: [UInt8]) -> String {
   hex(bytes.withUnsafeBytes { ContentDigest.sha256(of: $0) })
 }
 
+/// SHA-256, by published examples.
 @Suite struct DigestTests {
   @Test(
     "FIPS 180-4 example values",

@@ -40,6 +40,7 @@ private final class Richer: Rich {
   }
 }
 
+/// Every changed bit and every missing byte of a record is noticed.
 @Suite struct RecordDamageTests {
   /// A stored graph whose first record is damaged in many ways.
   private struct Store {

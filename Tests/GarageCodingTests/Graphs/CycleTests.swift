@@ -25,6 +25,7 @@ private final class Tail: Codable, Identifiable {
 
 private struct Target: Codable, Identifiable, Hashable { var id: String }
 
+/// Circles are named and refused, or closed by links; what is gone is nil or an error.
 @Suite struct CycleTests {
   private func error(_ body: () throws -> Void) -> String {
     do { try body() } catch { return "\(error)" }

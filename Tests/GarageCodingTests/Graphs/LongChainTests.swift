@@ -102,6 +102,7 @@ private final class Late: Codable, Identifiable, Link {
   func unlink() { (next, other) = (nil, nil) }
 }
 
+/// No chain of objects is too long for a small stack.
 @Suite(.serialized) struct LongChainTests {
   /// Encodes a root, drops it, and decodes it from the records alone; says how long that took.
   private func measure<T: Codable & Link & Identifiable>(

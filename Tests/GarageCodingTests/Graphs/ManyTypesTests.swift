@@ -68,6 +68,7 @@ private struct ShapeZoo: Codable, Equatable {
   }
 }
 
+/// A graph may have more types and shapes than fit into one byte.
 @Suite struct ManyTypesTests {
   @Test func moreThan63Tags() throws {
     let graph = try GraphEncoder().encode([TypeZoo()])

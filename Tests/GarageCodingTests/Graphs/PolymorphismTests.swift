@@ -34,6 +34,7 @@ private struct Menagerie: Codable, Identifiable {
   @Linked var linkedDog: Hound?
 }
 
+/// Objects come back as the class that they were, and the classes of one hierarchy share its identifiers.
 @Suite struct PolymorphismTests {
   private let types: [any Codable.Type] = [Hound.self, Feline.self, Whelp.self]
   private func zoo() -> (Menagerie, Hound, Feline, Whelp) {

@@ -167,6 +167,7 @@ private struct Root<P: Position>: Codable, Identifiable {
   var first: P, plain: Node, second: P
 }
 
+/// What has an identity becomes a record wherever it stands, and comes back as one object.
 @Suite struct ReferenceTests {
   private func check<P: Position>(_: P.Type) throws {
     let node = Node("n")

@@ -14,6 +14,7 @@ private enum Color: String, Codable { case red }
 private enum Number: Int, Codable { case one = 1 }
 private struct Pair: Codable, Hashable { var a = 1 }
 
+/// Text stands for an identifier of another kind, and the other way round, where that is the same.
 @Suite struct IdentifierConversionTests {
   private func converted(_ value: any Hashable, _ type: Any.Type) throws -> Identifier {
     try Identifier.converting(value, toMatch: type) { try Array(JSONEncoder().encode($0)) }

@@ -3,6 +3,7 @@ import Testing
 
 @testable import GarageCoding
 
+/// Identifiers sort as what they were made of.
 @Suite struct IdentifierOrderTests {
   @Test("integers of all widths and signs share one order")
   func integers() throws {

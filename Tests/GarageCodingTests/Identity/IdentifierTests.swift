@@ -14,6 +14,7 @@ private struct Ratio: RawRepresentable, Hashable, Codable { var rawValue: Double
 private struct Unusable: Hashable {}
 private struct Pair: Codable, Hashable { var a = 1 }
 
+/// The bytes of an identifier, which never change.
 @Suite struct IdentifierTests {
   @Test(
     "golden: these bytes are stored",
@@ -122,6 +123,7 @@ private struct Pair: Codable, Hashable { var a = 1 }
 
 // MARK: - In keys
 
+/// The form of an identifier in a key: as it is where it is short, else begun and digested.
 @Suite struct IdentifierKeyTests {
   @Test(arguments: [0, 1, 223, 224, 225, 237, 238, 239, 240, 511, 512, 100_000])
   func lengths(_ count: Int) throws {

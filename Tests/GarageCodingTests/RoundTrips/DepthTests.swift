@@ -79,6 +79,7 @@ private func nestedArrays(_ depth: Int) -> [UInt8] {
   return body
 }
 
+/// Values may nest to any depth, or are refused, without the stack ending.
 @Suite struct DepthTests {
   private func isTooDeep(_ body: () throws -> Void) throws -> Bool {
     do {

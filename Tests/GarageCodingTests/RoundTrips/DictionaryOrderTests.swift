@@ -19,6 +19,7 @@ private struct LinkedOrderHolder: Codable, Identifiable {
   @Linked var things: [String: OrderedThing]
 }
 
+/// Equal objects give equal bytes.
 @Suite struct DictionaryOrderTests {
   /// Strings that Swift takes for neither equal nor ordered are among them: "é" in two scalars beside "é" and a null.
   private static let keys: [String] = {

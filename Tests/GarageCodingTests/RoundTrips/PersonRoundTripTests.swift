@@ -2,6 +2,7 @@ import Foundation
 import GarageCoding
 import Testing
 
+/// A graph with a cycle comes back with every property and every link.
 @Suite struct PersonRoundTripTests {
   struct Address: Codable, Hashable { var street: String, city: String, zip: String }
   final class Person: Codable, Identifiable {

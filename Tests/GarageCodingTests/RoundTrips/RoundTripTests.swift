@@ -62,6 +62,7 @@ func same<T: Codable & SendableMetatype>(
     })
 }
 
+/// Every kind of value comes back as it was, as through Foundation's JSON coders.
 @Suite struct RoundTripTests {
   static let cases: [RoundTripCase] =
     numberCases + foundationCases + textCases + collectionCases + typeCases + keyCases + containerCases

@@ -3,6 +3,33 @@ import Testing
 
 @testable import GarageCoding
 
+/// An owner of a value: puts it where values mostly stand, in a property, an optional, an array and a dictionary.
+struct Holder<Value: Codable>: Codable, Identifiable {
+  var id = 1
+  var value: Value
+  var optional: Value?
+  var list: [Value]
+  var table: [String: Value]
+
+  init(_ value: Value) {
+    self.value = value
+    optional = value
+    list = [value, value]
+    table = ["a": value, "b": value]
+  }
+
+  var all: [Value] {
+    [value] + (optional.map { [$0] } ?? []) + list + table.sorted { $0.key < $1.key }.map(\.value)
+  }
+}
+
+/// An owner of one value.
+struct Owner<Value: Codable>: Codable, Identifiable {
+  var id = 1
+  var value: Value
+  init(_ value: Value) { self.value = value }
+}
+
 /// Encodes a value inside an owner and decodes it again.
 func copy<T: Codable>(_ value: T, types: [any Codable.Type] = []) throws -> T {
   try roundTrip(Owner(value), types: types).value
@@ -27,6 +54,21 @@ func decode<T: Decodable>(
   _ type: T.Type, _ identity: RecordIdentity, from source: DictionarySource, types: [any Codable.Type] = []
 ) throws -> T? {
   try GraphDecodingSession(source: source, types: try RegisteredTypes(types)).object(type, identity)
+}
+
+/// What a program stored …
+struct Old<Value: Codable>: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "evolving" }
+  var id = 1
+  var value: Value
+  init(_ value: Value) { self.value = value }
+}
+
+/// … and what the next one declares.
+struct New<Value: Codable>: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "evolving" }
+  var id = 1
+  var value: Value
 }
 
 /// The body of the first record of a graph.

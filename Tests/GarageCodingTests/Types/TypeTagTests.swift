@@ -43,6 +43,7 @@ private class Tile: Square { override class var typeTag: String { "shape" } }
 
 private func name(_ type: Any.Type) throws -> String { try TypeTag.of(type).name }
 
+/// The names under which types are stored, which never change, and their collisions.
 @Suite struct TypeTagTests {
   @Test func derivedNames() throws {
     #expect(try name(Outer.self) == "GarageCodingTests.Outer")

@@ -2,6 +2,7 @@ import Testing
 
 @testable import GarageDriver
 
+/// The tree behind storages in memory keeps keys in order, and values as they were.
 struct TreeTests {
   @Test func anEmptyTreeHasNothing() throws {
     var tree = PersistentTree()

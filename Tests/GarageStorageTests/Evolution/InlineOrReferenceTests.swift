@@ -83,6 +83,7 @@ private struct Owner<M: Member>: Codable, Identifiable, TypeTagged {
   }
 }
 
+/// A property's type may become a record of its own, or cease to be one, without a migration.
 @Suite struct InlineOrReferenceTests {
   private static let names = [1, 2, 1, 3, 2, 4].map { "member \($0)" }
 

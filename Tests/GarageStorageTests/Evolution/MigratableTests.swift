@@ -24,6 +24,7 @@ private struct OrderNow: Codable, Identifiable, TypeTagged {
   @Migratable var other: MigratablePlace?
 }
 
+/// A property under `@Migratable` reads what GarageStorage stored for it, and is stored as itself from then on.
 @Suite struct MigratableTests {
   private static let json = """
     {"city": "Ulm", "parts": [1, 2], "none": null, "guest": {"gs_identifier": "g", "gs_type": "MCGuest"}, \

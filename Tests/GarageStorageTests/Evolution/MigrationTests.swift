@@ -80,6 +80,7 @@ private struct VisitRenamed: Codable, Identifiable, Syncable, TypeTagged {
   var id: Int, syncStatus: SyncStatus
 }
 
+/// `migrateAll` rewrites old records once, reports those it cannot read, and leaves the others as they are.
 @Suite struct MigrationTests {
   @Test(arguments: Backend.allCases) func statusesAndDatesStay(_ backend: Backend) throws {
     let place = try Place(backend)

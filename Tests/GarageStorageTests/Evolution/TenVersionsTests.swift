@@ -136,6 +136,7 @@ private enum Account {
 
 struct TenOwner: Codable, Identifiable, Equatable { var id: String }
 
+/// A type that changed nine times reads what each of its versions wrote.
 @Suite struct TenVersionsTests {
   @Test(arguments: Backend.allCases) func tenOldVersionsOpenAndRead(_ backend: Backend) throws {
     let place = try Place(backend)

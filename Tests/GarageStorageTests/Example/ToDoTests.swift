@@ -27,6 +27,7 @@ private actor FakeWebService: WebService {
   }
 }
 
+/// The example does what its comments say, through three releases of its model.
 @Suite struct ToDoTests {
   typealias ToDo = FirstRelease.ToDo
   typealias Person = FirstRelease.Person

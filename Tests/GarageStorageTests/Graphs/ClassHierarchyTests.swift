@@ -39,6 +39,7 @@ private class Person2: Base, Identifiable {
   private enum Keys: CodingKey { case id }
 }
 
+/// Objects come back as their own class, and a hierarchy shares its identifiers.
 @Suite struct ClassHierarchyTests {
   private static var types: [any Codable.Type] { [Dog.self, Puppy.self, Cat.self] }
 

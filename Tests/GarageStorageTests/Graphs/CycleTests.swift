@@ -64,6 +64,7 @@ private final class Peer: Codable, Identifiable, Hashable {
   func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
+/// Cycles of plain properties are refused and named; linked properties and references close them.
 @Suite struct CycleTests {
   private func path(_ verb: () throws -> Void) -> String? {
     do { try verb() } catch GarageError.cycle(let path) {

@@ -22,6 +22,7 @@ private struct Solo: Codable, Identifiable {
   var member: Counter
 }
 
+/// Where a record is missing that another refers to, an optional is nil and everything else an error.
 @Suite struct MissingTargetTests {
   private func expectMissing(
     _ path: [String], _ type: String, _ id: String, _ location: SourceLocation = #_sourceLocation,

@@ -51,6 +51,7 @@ private struct Wrapper: Codable, Identifiable {
   func encode(to encoder: any Encoder) throws { try part.encode(to: encoder) }
 }
 
+/// What has an identity is a record of its own wherever it stands; what has none stands inside its owner.
 @Suite struct RecordBoundaryTests {
   @Test(arguments: Backend.allCases)
   func whatIsIdentifiedIsARecordWhereverItStands(_ backend: Backend) throws {

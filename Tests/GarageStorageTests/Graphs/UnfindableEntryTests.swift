@@ -110,6 +110,7 @@ private struct ChangedKeys: Codable, Identifiable {
   var members: Set<ChangingKey> = []
 }
 
+/// No entry of a collection is lost because its key cannot be looked up.
 @Suite struct UnfindableEntryTests {
   private static let manyNaN: [Double: String] = {
     var texts: [Double: String] = [1: "one", -.infinity: "least"]

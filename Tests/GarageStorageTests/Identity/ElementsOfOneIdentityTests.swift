@@ -57,6 +57,7 @@ private final class MappedOwner: MappableObject {
   }
 }
 
+/// A collection that would lose elements is refused when it is parked.
 @Suite struct ElementsOfOneIdentityTests {
   private func expectRefusal(
     _ words: [String], _ location: SourceLocation = #_sourceLocation, _ park: () throws -> Void

@@ -40,6 +40,7 @@ private final class Named: MappableObject {
   }
 }
 
+/// A reference is made of an `id` that its type can have, and gives it back.
 @Suite struct ReferenceIDTests {
   private func expectUnsuitable(
     _ words: [String], _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Void

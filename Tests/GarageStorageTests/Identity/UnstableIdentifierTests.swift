@@ -91,6 +91,7 @@ private struct Lowercase: RawRepresentable, Codable, Hashable {
 
 private struct Nested: Codable, Hashable { var number: Int?? }
 
+/// Nothing is parked under an identifier that it will not have when it is read back.
 @Suite struct UnstableIdentifierTests {
   private func expectRefusal(
     _ words: [String], _ location: SourceLocation = #_sourceLocation, _ park: () throws -> Void

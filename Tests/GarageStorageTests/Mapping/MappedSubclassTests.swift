@@ -77,6 +77,7 @@ private final class RigMachine: MappableObject {
   }
 }
 
+/// An object of a subclass comes back as that subclass where the property names its superclass.
 @Suite struct MappedSubclassTests {
   private static var types: [any Codable.Type] {
     [RigPart.self, RigEngine.self, RigTurbine.self, RigPlain.self]
@@ -333,6 +334,7 @@ private struct RigLetter: Codable, Identifiable {
   var seals: [RigSeal]
 }
 
+/// Mapped objects that their content identifies come back as their own class, too.
 @Suite struct InternedMappedSubclassTests {
   @Test(arguments: Backend.allCases)
   func theyComeBackAsTheirOwnClass(_ backend: Backend) throws {

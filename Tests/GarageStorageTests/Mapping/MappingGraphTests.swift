@@ -120,6 +120,7 @@ private final class GaugeOfNumbers: MappableObject, TypeTagged {
   }
 }
 
+/// Mapped objects refer to each other by plain properties, in cycles and in chains of any length.
 @Suite struct MappingGraphTests {
   @Test(arguments: Backend.allCases)
   func plainPropertiesCloseCycles(_ backend: Backend) throws {
@@ -289,6 +290,7 @@ private struct Fleet: Codable, Identifiable {
   var all: [Craft]
 }
 
+/// A subclass adds to the mapping of its superclass, and keeps its identity.
 @Suite struct MappingHierarchyTests {
   private static var types: [any Codable.Type] { [SailingCraft.self, Frigate.self, Raft.self] }
 
@@ -383,6 +385,7 @@ private final class NewForm: MappableObject, TypeTagged {
   }
 }
 
+/// Properties are added to a mapping and taken out of it without a migration.
 @Suite struct ChangedMappingTests {
   @Test(arguments: Backend.allCases)
   func mappingsChangeWithoutMigration(_ backend: Backend) throws {

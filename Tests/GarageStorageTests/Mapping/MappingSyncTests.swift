@@ -32,6 +32,7 @@ private final class WaybillDocket: MappableObject, Syncable {
   }
 }
 
+/// Mapped objects have a sync status like others.
 @Suite struct MappingSyncTests {
   @Test(arguments: Backend.allCases)
   func mappedObjectsHaveAStatus(_ backend: Backend) throws {

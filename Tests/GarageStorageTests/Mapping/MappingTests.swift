@@ -87,6 +87,7 @@ private func ketch(_ name: String) -> Ketch {
   return ketch
 }
 
+/// What is mapped is stored, whatever its type, and every verb takes mapped objects.
 @Suite struct MappingTests {
   @Test(arguments: Backend.allCases)
   func whatIsMappedIsStored(_ backend: Backend) throws {
@@ -273,6 +274,7 @@ private final class Borrowed: MappableObject {
   static var objectMapping: ObjectMapping { Ketch.objectMapping }
 }
 
+/// A mapping that cannot work is an error that names the property.
 @Suite struct MappingErrorTests {
   private static func reason(_ body: () throws -> Void) -> String {
     do {

@@ -3,6 +3,7 @@ import GarageDriver
 import GarageStorage
 import Testing
 
+/// A sync status is stored beside its object, and set without encoding that again.
 @Suite struct SyncStatusTests {
   static let statuses: [SyncStatus] = [.undetermined, .notSynced, .syncing, .synced]
 

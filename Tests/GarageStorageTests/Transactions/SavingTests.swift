@@ -7,6 +7,7 @@ import InsecureSealer
 import Synchronization
 import Testing
 
+/// Without autosave changes are seen here at once and stored when they are saved, and none is lost.
 @Suite struct SavingTests {
   struct Stop: Error, Equatable {}
 

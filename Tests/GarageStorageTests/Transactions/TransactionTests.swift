@@ -5,6 +5,7 @@ import GarageStorage
 import Synchronization
 import Testing
 
+/// Transactions: all or nothing, one state for each reader, and users' code that calls the garage inside them.
 @Suite struct TransactionTests {
   struct Stop: Error, Equatable {}
 

@@ -82,6 +82,7 @@ private final class UnsavedStorage: StorageDriver {
   func close() throws { try base.close() }
 }
 
+/// A storage with unsaved changes before it is a storage like any other.
 @Suite struct UnsavedChangesTests {
   @Test(arguments: Conformance.checks.filter { !$0.isHeavy })
   func transactionsThroughUnsavedChangesConform(to check: ConformanceCheck) throws {

@@ -3,6 +3,7 @@ import GarageConformance
 import GarageStorage
 import Testing
 
+/// Entries of UserDefaults move to keys all together, or not at all.
 @Suite struct KeyMigrationTests {
   /// Entries in a suite of their own, which is gone afterwards.
   private func withDefaults(_ body: (UserDefaults) throws -> Void) throws {

@@ -5,6 +5,7 @@ import GarageStorage
 import Synchronization
 import Testing
 
+/// A `@Stored` property is its key: it reads, writes, and reports what fails.
 @Suite struct StoredPropertyTests {
   /// As an app has one: made once, and needed from the first line on.
   // swift-format-ignore: NeverUseForceTry

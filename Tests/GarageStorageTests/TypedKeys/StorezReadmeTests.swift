@@ -60,6 +60,7 @@ private final class WeatherService {
   }
 }
 
+/// Everything that Storez's README promises, a garage does.
 @Suite struct StorezReadmeTests {
   @Test(arguments: Backend.allCases)
   func aServiceKeepsItsValue(_ backend: Backend) throws {

@@ -2,6 +2,7 @@ import Foundation
 import GarageStorage
 import Testing
 
+/// Dates are stored exactly, or as a strategy says, and never read as something else.
 @Suite struct DateTests {
   static let dates: [Date] = [
     Date(timeIntervalSinceReferenceDate: 0.1), Date(timeIntervalSinceReferenceDate: 700_000_000.123_456_7),

@@ -2,6 +2,7 @@ import Foundation
 import GarageStorage
 import Testing
 
+/// Deleting takes the record that is named, and no other.
 @Suite struct DeletingTests {
   @Test(arguments: Backend.allCases)
   func onlyTheRecordItselfGoes(_ backend: Backend) throws {

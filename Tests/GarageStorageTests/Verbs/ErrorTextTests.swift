@@ -3,6 +3,7 @@ import GarageDriver
 import GarageStorage
 import Testing
 
+/// Errors say what failed, on what, and what to do next, and can be told apart by programs.
 @Suite struct ErrorTextTests {
   private static let storageError = StorageError(
     .storageFull, during: .put, driver: "SQLite", message: "The disk is full. Make room.")

@@ -4,6 +4,7 @@ import GarageDriver
 @testable import GarageStorage
 import Testing
 
+/// A garage is made or opened where there is none or one, and anything else is refused and left alone.
 @Suite struct OpeningTests {
   private static let metadataKey: [UInt8] = [0x00] + Array("garage".utf8)
 

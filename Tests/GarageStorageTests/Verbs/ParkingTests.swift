@@ -4,6 +4,7 @@ import GarageDriver
 import GarageStorage
 import Testing
 
+/// Every way to park: what is stored, under which identity, and what is refused without a trace.
 @Suite struct ParkingTests {
   @Test(arguments: Backend.allCases)
   func objectsComeBackAfterReopening(_ backend: Backend) throws {

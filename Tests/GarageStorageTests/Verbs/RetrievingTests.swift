@@ -4,6 +4,7 @@ import GarageDriver
 import GarageStorage
 import Testing
 
+/// Every way to retrieve: what it returns, in which order, and what it throws.
 @Suite struct RetrievingTests {
   @Test(arguments: Backend.allCases)
   func absenceIsNil(_ backend: Backend) throws {

@@ -74,7 +74,7 @@ struct CodecComparison {
   }
 
   /// Ours first. `ours` may be other objects than those of the peers, as long as they hold the same.
-  private func coders<Ours: Codable & Identifiable & Equatable, Theirs: Codable & Equatable>(
+  private func coders<Ours: Codable & Identifiable & Equatable & SendableMetatype, Theirs: Codable & Equatable>(
     _ encode: String, _ decode: String, ours: [Ours], peers: [Theirs], handWritten: Bool = false
   ) throws -> [Coder] {
     let garage = try GarageCoder<Ours>()

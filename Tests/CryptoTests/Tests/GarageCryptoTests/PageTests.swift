@@ -15,6 +15,7 @@ private func sealer(ofStore name: String, _ key: SymmetricKey) throws -> AESGCMS
   return try AESGCMSealer(key: storeKey)
 }
 
+/// The ciphers' code of that page compiles and runs.
 @Suite struct PageTests {
   @Test func opens() throws {
     let url = FileManager.default.temporaryDirectory.appending(path: "garage-page-\(UUID().uuidString)")

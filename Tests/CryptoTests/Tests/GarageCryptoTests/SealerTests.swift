@@ -10,6 +10,7 @@ import GarageSealing
 import GarageStorage
 import Testing
 
+/// The ready-made sealers open what they sealed, and nothing that was changed.
 @Suite struct CryptoSealerTests {
   static let key = SymmetricKey(data: Data((0..<32).map { UInt8($0) }))
 

@@ -1,32 +1,4 @@
-import CRawStores
 import Foundation
-
-/// One thing that can be timed: so many objects at each call of `run`.
-struct Operation {
-  /// What is measured, `park 100k` for instance.
-  var name: String
-  /// Who does it: `sqlite`, or `GRDB columns`.
-  var who: String
-  var count: Int
-  /// Not timed. Called before each `run`.
-  var prepare: () throws -> Void = {}
-  var run: () throws -> Void
-  /// Does some of the objects, where these are done one by one: so all can take turns with short runs.
-  var runPart: ((Range<Int>) throws -> Void)?
-  /// Not timed. Throws where the result of `run` is not what it should be.
-  var verify: () throws -> Void
-}
-
-/// A result that differs from what was to be expected: the figures would mean nothing.
-struct WrongResult: Error, CustomStringConvertible {
-  var description: String
-
-  init(_ description: String) { self.description = description }
-
-  static func unless(_ isRight: Bool, _ description: @autoclosure () -> String) throws {
-    if !isRight { throw WrongResult(description()) }
-  }
-}
 
 /// What one run took, in nanoseconds per object.
 struct Sample {
@@ -132,59 +104,5 @@ struct Samples {
     let sorted = numbers.sorted()
     let middle = sorted.count / 2
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-  }
-}
-
-/// What the process has in memory, mapped files included; zeros where the system does not tell.
-enum Memory {
-  /// Gives free memory back to the system, and lets it measure the peak anew.
-  static func beginPeak() {
-    raw_heap_trim()
-    try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))
-  }
-
-  /// In bytes.
-  static var resident: Double { status("VmRSS:") }
-  /// The most since ``beginPeak()``, in bytes.
-  static var peak: Double { status("VmHWM:") }
-
-  private static func status(_ name: String) -> Double {
-    guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
-      let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
-      let number = line.split(whereSeparator: { !$0.isNumber }).first.flatMap({ Double($0) })
-    else { return 0 }
-    return number * 1024
-  }
-}
-
-/// Runs round after round, and says how far it is.
-struct Rounds {
-  var count: Int
-  /// No round begins that would end later, going by the last one.
-  var deadline: Date?
-
-  func run(_ title: String, _ body: (Int) throws -> Void) throws {
-    for round in 0..<count {
-      let start = Date()
-      say("\(title): round \(round + 1) of \(count)")
-      try body(round)
-      let end = Date()
-      if let deadline, end.addingTimeInterval(end.timeIntervalSince(start)) > deadline, round + 1 < count {
-        say("\(title): no time for more than \(round + 1) rounds")
-        return
-      }
-    }
-  }
-}
-
-/// Progress, on standard error: standard output is for the result.
-func say(_ text: String) { FileHandle.standardError.write(Data("\(text)\n".utf8)) }
-
-extension Array {
-  /// The same, beginning elsewhere in each round, so that nobody is always first.
-  func rotated(by round: Int) -> [Element] {
-    if isEmpty { return self }
-    let start = round % count
-    return Array(self[start...] + self[..<start])
   }
 }
