@@ -34,8 +34,9 @@ LAYERS = {
     "GarageConformance": {"GarageDriver"},
     "GarageStorage": {"CGarage", "GarageCoding", "GarageDriver"},
     "GarageLegacy": {"GarageStorage", "GarageSQLite", "GarageDriver", "GarageCoding", "CSQLite"},
+    "DebianPackages": {"GarageStorage"},
     "GarageDemo": {
-        "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageCoding",
+        "DebianPackages", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageCoding",
     },
 }
 # What every module may import besides.

@@ -24,7 +24,7 @@ struct PackageInput {
         bytes = try PackageInput.contents(ofFile: name)
       } else {
         name = "the sample that the demo brings"
-        bytes = Array(samplePackages.utf8)
+        bytes = Array(SamplePackages.text.utf8)
       }
     }
   }

@@ -33,9 +33,9 @@ struct DemoTests {
   @Test(arguments: Options.Driver.allCases)
   func countsInTheSample(_ driver: Options.Driver) throws {
     try TemporaryFolder.with { folder in
-      let input = folder.file("sample", samplePackages)
+      let input = folder.file("sample", SamplePackages.text)
       let outcome = Outcome(["--json", "--driver", driver.rawValue, "--input", input])
-      try outcome.json().expect(IndependentCount(text: samplePackages), driver)
+      try outcome.json().expect(IndependentCount(text: SamplePackages.text), driver)
     }
   }
 
@@ -89,10 +89,10 @@ struct DemoTests {
 
   @Test func namedPackage() throws {
     try TemporaryFolder.with { folder in
-      let input = folder.file("sample", samplePackages)
+      let input = folder.file("sample", SamplePackages.text)
       let json = try Outcome(["--json", "--package", "libc6", "--input", input]).json()
       #expect(json.package == "libc6")
-      #expect(json.reaches == IndependentCount(text: samplePackages).reach(of: "libc6"))
+      #expect(json.reaches == IndependentCount(text: SamplePackages.text).reach(of: "libc6"))
     }
   }
 
@@ -102,7 +102,7 @@ struct DemoTests {
   func reusesAStore(_ driver: Options.Driver) throws {
     try TemporaryFolder.with { folder in
       let store = ["--json", "--driver", driver.rawValue, "--store", folder.path("store")]
-      let parked = try Outcome(store + ["--input", folder.file("sample", samplePackages)]).json()
+      let parked = try Outcome(store + ["--input", folder.file("sample", SamplePackages.text)]).json()
       let reused = try Outcome(store + ["--reuse"]).json()
       #expect(reused.counts == parked.counts)
       #expect(reused.bytes == parked.bytes)
@@ -117,7 +117,7 @@ struct DemoTests {
   func parkingAgainReplaces(_ driver: Options.Driver) throws {
     try TemporaryFolder.with { folder in
       let store = ["--json", "--driver", driver.rawValue, "--store", folder.path("store")]
-      _ = try Outcome(store + ["--input", folder.file("sample", samplePackages)]).json()
+      _ = try Outcome(store + ["--input", folder.file("sample", SamplePackages.text)]).json()
       let other = folder.file("other", "Package: x\nDepends: y\n\nPackage: y\n")
       let json = try Outcome(store + ["--input", other]).json()
       #expect(json.packages == 2)
@@ -128,7 +128,7 @@ struct DemoTests {
   @Test func unreadableInputLeavesTheStoreAsItWas() throws {
     try TemporaryFolder.with { folder in
       let store = ["--json", "--store", folder.path("store")]
-      let parked = try Outcome(store + ["--input", folder.file("sample", samplePackages)]).json()
+      let parked = try Outcome(store + ["--input", folder.file("sample", SamplePackages.text)]).json()
       let failed = Outcome(store + ["--input", folder.file("bad", "Package: x\n\nnonsense\n")])
       #expect(failed.exitCode == 1)
       #expect(try Outcome(store + ["--reuse"]).json().counts == parked.counts)
@@ -147,7 +147,7 @@ struct DemoTests {
 
   @Test func unknownPackage() throws {
     try TemporaryFolder.with { folder in
-      let outcome = Outcome(["--package", "libc7", "--input", folder.file("sample", samplePackages)])
+      let outcome = Outcome(["--package", "libc7", "--input", folder.file("sample", SamplePackages.text)])
       #expect(outcome.exitCode == 1)
       #expect(outcome.complaints.count == 1)
       #expect(outcome.complaints[0].contains("There is no package 'libc7'"))
@@ -166,7 +166,7 @@ struct DemoTests {
     let other: Options.Driver = driver == .sqlite ? .lmdb : .sqlite
     try TemporaryFolder.with { folder in
       let store = ["--json", "--store", folder.path("store")]
-      let input = ["--input", folder.file("sample", samplePackages)]
+      let input = ["--input", folder.file("sample", SamplePackages.text)]
       let parked = try Outcome(store + input + ["--driver", other.rawValue]).json()
       for arguments in [["--reuse"], input] {
         let outcome = Outcome(store + arguments + ["--driver", driver.rawValue])
@@ -185,7 +185,10 @@ struct DemoTests {
       let text = String(repeating: "This is a letter, not a store. ", count: 400)
       let letter = folder.file("letter", text)
       let outcome = Outcome(
-        ["--driver", driver.rawValue, "--store", letter, "--input", folder.file("sample", samplePackages)])
+        [
+          "--driver", driver.rawValue, "--store", letter, "--input",
+          folder.file("sample", SamplePackages.text),
+        ])
       #expect(outcome.exitCode == 1)
       #expect(outcome.complaints.count == 1)
       let left = try String(contentsOfFile: letter, encoding: .utf8)
@@ -197,7 +200,7 @@ struct DemoTests {
 
   @Test func textForPeople() throws {
     try TemporaryFolder.with { folder in
-      let outcome = Outcome(["--driver", "memory", "--input", folder.file("sample", samplePackages)])
+      let outcome = Outcome(["--driver", "memory", "--input", folder.file("sample", SamplePackages.text)])
       #expect(outcome.exitCode == 0)
       #expect(outcome.complaints.isEmpty)
       let text = outcome.output.joined(separator: "\n")

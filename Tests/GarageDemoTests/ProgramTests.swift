@@ -7,10 +7,10 @@ import Testing
 @Suite("The program")
 struct ProgramTests {
   @Test func readsStandardInputAndPrintsOneObject() throws {
-    let result = try Program.run(["--json", "--input", "-"], input: Data(samplePackages.utf8))
+    let result = try Program.run(["--json", "--input", "-"], input: Data(SamplePackages.text.utf8))
     #expect(result.exitCode == 0)
     #expect(result.error.isEmpty)
-    try DemoJSON(result.output).expect(IndependentCount(text: samplePackages), .sqlite)
+    try DemoJSON(result.output).expect(IndependentCount(text: SamplePackages.text), .sqlite)
   }
 
   @Test func tellsMistakesOnStandardError() throws {
@@ -27,7 +27,7 @@ struct ProgramTests {
   @Test(arguments: [["--json"], ["--package", "no-such-package"]])
   func leavesNoTemporaryStoreBehind(_ arguments: [String]) throws {
     try TemporaryFolder.with { folder in
-      let input = folder.file("sample", samplePackages)
+      let input = folder.file("sample", SamplePackages.text)
       let temporary = folder.path("tmp")
       try FileManager.default.createDirectory(atPath: temporary, withIntermediateDirectories: false)
       for driver in Options.Driver.allCases {

@@ -8,94 +8,99 @@ internal import GarageDriver
   internal import Darwin
 #endif
 
-/// How many more descriptors are open after `count` values were opened, used and closed, half of them beside a value
-/// that stays open and half of them alone, than before.
-func leakedDescriptorCount(
-  _ count: Int, _ place: ConformancePlace, _ open: (ConformancePlace) throws -> any StorageDriver
-) throws -> Int {
-  func use(_ place: ConformancePlace, _ times: Int) throws {
-    for round in 0..<times {
-      let storage = try open(place)
-      try storage.put(["a": "\(round)"])
-      _ = try storage.text("a")
-      try storage.close()
+/// What a child is told to do that takes more than a call of its storage.
+enum ChildCommands {
+  /// How many more descriptors are open after `count` values were opened, used and closed, half of them beside a value
+  /// that stays open and half of them alone, than before.
+  static func leakedDescriptorCount(
+    _ count: Int, _ place: ConformancePlace, _ open: (ConformancePlace) throws -> any StorageDriver
+  ) throws -> Int {
+    func use(_ place: ConformancePlace, _ times: Int) throws {
+      for round in 0..<times {
+        let storage = try open(place)
+        try storage.put(["a": "\(round)"])
+        _ = try storage.text("a")
+        try storage.close()
+      }
     }
-  }
-  let kept = try open(place)
-  defer { try? kept.close() }
-  let alone = ConformancePlace(name: place.name + "-alone", path: place.path + "-alone")
-  // What is opened once and kept for the process is no leak.
-  try use(place, 3)
-  try use(alone, 3)
-  let before = openDescriptorCount()
-  try use(place, count / 2)
-  try use(alone, count - count / 2)
-  return openDescriptorCount() - before
-}
-
-private func openDescriptorCount() -> Int {
-  let limit = max(256, min(sysconf(Int32(_SC_OPEN_MAX)), 1 << 16))
-  return (0..<Int32(limit)).reduce(0) { $0 + (fcntl($1, F_GETFD) == -1 ? 0 : 1) }
-}
-
-#if os(Linux) || os(macOS) || os(FreeBSD)
-  /// Lets no file of this process grow beyond `byteCount`, or beyond the system's limit again where it is nil.
-  ///
-  /// It stands for a full disk, which gives no signal either: the one that comes with this limit is ignored.
-  func limitFiles(to byteCount: Int?) throws {
-    signal(SIGXFSZ, SIG_IGN)
-    var limit = rlimit()
-    #if canImport(Glibc)
-      let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
-    #else
-      let resource = RLIMIT_FSIZE
-    #endif
-    guard getrlimit(resource, &limit) == 0 else { throw SystemError(call: "getrlimit") }
-    limit.rlim_cur = byteCount.map { rlim_t($0) } ?? limit.rlim_max
-    guard setrlimit(resource, &limit) == 0 else { throw SystemError(call: "setrlimit") }
+    let kept = try open(place)
+    defer { try? kept.close() }
+    let alone = ConformancePlace(name: place.name + "-alone", path: place.path + "-alone")
+    // What is opened once and kept for the process is no leak.
+    try use(place, 3)
+    try use(alone, 3)
+    let before = openDescriptorCount()
+    try use(place, count / 2)
+    try use(alone, count - count / 2)
+    return openDescriptorCount() - before
   }
 
-  /// Commits values of `byteCount` bytes until there is no room, and says how many there are and what was thrown.
-  func fill(_ storage: any StorageDriver, _ byteCount: Int, writes: Int, putsInEach: Int) throws -> String {
-    let value = pattern(byteCount)
-    for write in 0..<writes {
+  private static func openDescriptorCount() -> Int {
+    let limit = max(256, min(sysconf(Int32(_SC_OPEN_MAX)), 1 << 16))
+    return (0..<Int32(limit)).reduce(0) { $0 + (fcntl($1, F_GETFD) == -1 ? 0 : 1) }
+  }
+
+  #if os(Linux) || os(macOS) || os(FreeBSD)
+    /// Lets no file of this process grow beyond `byteCount`, or beyond the system's limit again where it is nil.
+    ///
+    /// It stands for a full disk, which gives no signal either: the one that comes with this limit is ignored.
+    static func limitFiles(to byteCount: Int?) throws {
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit()
+      #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+      #else
+        let resource = RLIMIT_FSIZE
+      #endif
+      guard getrlimit(resource, &limit) == 0 else { throw SystemError(call: "getrlimit") }
+      limit.rlim_cur = byteCount.map { rlim_t($0) } ?? limit.rlim_max
+      guard setrlimit(resource, &limit) == 0 else { throw SystemError(call: "setrlimit") }
+    }
+
+    /// Commits values of `byteCount` bytes until there is no room, and says how many there are and what was thrown.
+    static func fill(_ storage: any StorageDriver, _ byteCount: Int, writes: Int, putsInEach: Int) throws
+      -> String
+    {
+      let value = pattern(byteCount)
+      for write in 0..<writes {
+        do {
+          try storage.commit { transaction in
+            for number in 0..<putsInEach {
+              try transaction.put(
+                value, for: StorageKey(bytes("full-\(digits(write, 6))-\(digits(number, 6))")))
+            }
+          }
+        } catch let error as StorageError {
+          return "\(write) \(error.kind.rawValue)"
+        }
+      }
+      return "never"
+    }
+
+    /// Puts without room until an operation fails, swallows that, changes what still can be, and says what the commit
+    /// does: `kept`, what it threw, or that no operation failed before it.
+    static func swallow(_ storage: any StorageDriver, _ byteCount: Int, puts: Int) throws -> String {
+      let value = pattern(byteCount)
+      var first: StorageError?
       do {
         try storage.commit { transaction in
-          for number in 0..<putsInEach {
-            try transaction.put(
-              value, for: StorageKey(bytes("full-\(digits(write, 6))-\(digits(number, 6))")))
+          try transaction.set("before", "lost")
+          for number in 0..<puts {
+            do {
+              try transaction.put(value, for: StorageKey(bytes("swallowed-\(digits(number, 6))")))
+            } catch let error as StorageError {
+              first = first ?? error
+              // What follows may succeed or fail; neither changes what the commit throws.
+              try? transaction.set("behind", "lost")
+              break
+            }
           }
         }
+        return first == nil ? "never" : "kept"
       } catch let error as StorageError {
-        return "\(write) \(error.kind.rawValue)"
+        guard let first else { return "at-commit \(error.kind.rawValue)" }
+        return first == error ? "first \(error.kind.rawValue)" : "another: \(error) in place of \(first)"
       }
     }
-    return "never"
-  }
-
-  /// Puts without room until an operation fails, swallows that, changes what still can be, and says what the commit
-  /// does: `kept`, what it threw, or that no operation failed before it.
-  func swallow(_ storage: any StorageDriver, _ byteCount: Int, puts: Int) throws -> String {
-    let value = pattern(byteCount)
-    var first: StorageError?
-    do {
-      try storage.commit { transaction in
-        try transaction.set("before", "lost")
-        for number in 0..<puts {
-          do {
-            try transaction.put(value, for: StorageKey(bytes("swallowed-\(digits(number, 6))")))
-          } catch let error as StorageError {
-            first = first ?? error
-            // What follows may succeed or fail; neither changes what the commit throws.
-            try? transaction.set("behind", "lost")
-            break
-          }
-        }
-      }
-      return first == nil ? "never" : "kept"
-    } catch let error as StorageError {
-      guard let first else { return "at-commit \(error.kind.rawValue)" }
-      return first == error ? "first \(error.kind.rawValue)" : "another: \(error) in place of \(first)"
-    }
-  }
-#endif
+  #endif
+}

@@ -34,7 +34,7 @@
         while let line = lines.receive() {
           let words = line.split(separator: " ").map(String.init)
           if words[0] == "leak" {
-            try lines.send("\(leakedDescriptorCount(Int(words[1]) ?? 0, place, open))")
+            try lines.send("\(ChildCommands.leakedDescriptorCount(Int(words[1]) ?? 0, place, open))")
           } else {
             try lines.send(answer(words, storage, lines))
           }
@@ -82,17 +82,17 @@
       try lines.send("ok")
       _exit(0)
     case "limit":
-      try limitFiles(to: Int(words[1]))
+      try ChildCommands.limitFiles(to: Int(words[1]))
     case "fill":
       let numbers = words.dropFirst().map { Int($0) ?? 0 }
-      return try fill(storage, numbers[0], writes: numbers[1], putsInEach: numbers[2])
+      return try ChildCommands.fill(storage, numbers[0], writes: numbers[1], putsInEach: numbers[2])
     case "swallow":
-      return try swallow(storage, Int(words[1]) ?? 0, puts: Int(words[2]) ?? 0)
+      return try ChildCommands.swallow(storage, Int(words[1]) ?? 0, puts: Int(words[2]) ?? 0)
     case "fork":
       return "\(try inForkedChild { answersAfterFork(storage) })"
     case "commit-forever":
       let profile = CrashProfile.all[Int(words[1]) ?? 0]
-      try commitForever(profile, storage, lines)
+      try CrashRounds.commitForever(profile, storage, lines)
     default:
       return "error: unknown command \(words[0])"
     }

@@ -1,154 +1,103 @@
 #if os(Linux) || os(macOS) || os(FreeBSD)
   internal import GarageDriver
 
-  /// What a crash check's child commits again and again.
-  struct CrashProfile: Sendable {
-    var name: String
-    /// Number of keys that every transaction overwrites or removes.
-    var width: Int
-    /// The longest of their values.
-    var valueByteCount: Int
+  /// Kills of a process that commits, and a look at the store after each.
+  enum CrashRounds {
+    /// Commits numbered transactions until the process is killed, and says before, in and after each where it is.
+    static func commitForever(_ profile: CrashProfile, _ storage: any StorageDriver, _ lines: LineChannel)
+      throws
+      -> Never
+    {
+      var number = Int(try storage.text("number") ?? "0") ?? 0
+      while true {
+        number += 1
+        try storage.commit { transaction in
+          try lines.send("begun \(number)")
+          try profile.change(transaction, number)
+          try lines.send("committing \(number)")
+        }
+        try lines.send("acknowledged \(number)")
+      }
+    }
 
-    static let all = [
-      CrashProfile(name: "narrow", width: 3, valueByteCount: 40),
-      CrashProfile(name: "wide", width: 120, valueByteCount: 300),
-      CrashProfile(name: "large", width: 5, valueByteCount: 120_000),
-    ]
+    /// Kills a committing child `killCount` times, and looks at the store after each.
+    static func run(_ profile: Int, _ fixture: Fixture) throws -> CrashReport {
+      let place = fixture.newPlace()
+      var random = fixture.random(UInt64(profile) << 40)
+      var report = CrashReport(check: CrashProfile.all[profile].name)
+      var committed = 0
+      for round in 0..<fixture.options.killCount {
+        fixture.atStep(round)
+        let seen = try killOnce(profile, at: place, after: committed, &random, fixture)
+        report.killCount += 1
+        report.acknowledgedCount += seen.acknowledged - committed
+        if seen.begun > seen.acknowledged {
+          if seen.committing == seen.begun { report.killsInCommit += 1 } else { report.killsInBody += 1 }
+        }
+        committed = try verify(CrashProfile.all[profile], at: place, seen, fixture)
+        if committed > seen.acknowledged { report.unacknowledgedCommits += 1 }
+      }
+      return report
+    }
 
-    /// How many of the last transactions have a key of their own.
-    private static let logCount = 50
+    /// What the child had said when it died.
+    private struct LastWords {
+      var begun: Int
+      var committing: Int
+      var acknowledged: Int
 
-    /// Makes the change of transaction `number`, whose predecessor was `number - 1`.
-    func change(_ transaction: any WriteTransaction, _ number: Int) throws {
-      try transaction.set("number", "\(number)")
-      try transaction.set("log-\(digits(number, 8))", "\(number)")
-      if number > Self.logCount { try transaction.delete("log-\(digits(number - Self.logCount, 8))") }
-      for index in 0..<width {
-        let key = StorageKey(bytes("wide-\(digits(index))"))
-        if let value = value(index, number) {
-          try transaction.put(value, for: key)
-        } else {
-          try transaction.remove(key)
+      mutating func hear(_ line: String) {
+        let words = line.split(separator: " ")
+        guard words.count == 2, let number = Int(words[1]) else { return }
+        switch words[0] {
+        case "begun": begun = number
+        case "committing": committing = number
+        case "acknowledged": acknowledged = number
+        default: break
         }
       }
     }
 
-    /// All that the store holds after transaction `number`, in order.
-    func entries(after number: Int) -> [Entry] {
-      if number == 0 { return [] }
-      var entries = (max(1, number - Self.logCount + 1)...number).map {
-        Entry("log-\(digits($0, 8))", "\($0)")
-      }
-      entries.append(Entry("number", "\(number)"))
-      for index in 0..<width {
-        if let value = value(index, number) {
-          entries.append(Entry(key: bytes("wide-\(digits(index))"), value: value))
+    private static func killOnce(
+      _ profile: Int, at place: ConformancePlace, after last: Int, _ random: inout SeededRandom,
+      _ fixture: Fixture
+    ) throws -> LastWords {
+      let child = try fixture.startChild(at: place)
+      var seen = LastWords(begun: last, committing: last, acknowledged: last)
+      try? child.send("commit-forever \(profile)")
+      // A random number of messages first, then a random time that ends anywhere.
+      for _ in 0..<(1 + random.below(20)) {
+        let line = child.answer()
+        // Nobody has killed it yet.
+        if line.hasPrefix("error") || line.hasPrefix("nothing") {
+          throw fixture.failure("the child to commit", line)
         }
+        seen.hear(line)
       }
-      return entries
+      if random.below(3) != 0 { pauseMicroseconds(random.below(4000)) }
+      child.kill()
+      while let line = child.receive() { seen.hear(line) }
+      return seen
     }
 
-    /// The value of key `index` after transaction `number`: each names its transaction, and every fifth is none.
-    private func value(_ index: Int, _ number: Int) -> [UInt8]? {
-      if (index + number) % 5 == 0 { return nil }
-      let count = (index * 7919 + number * 104_729) % valueByteCount
-      return bytes("\(number):")
-        + [UInt8](repeating: UInt8(truncatingIfNeeded: number &* 31 &+ index), count: count)
+    /// Opens the store as a survivor does; returns the number of the last transaction that it holds.
+    private static func verify(
+      _ profile: CrashProfile, at place: ConformancePlace, _ seen: LastWords, _ fixture: Fixture
+    ) throws -> Int {
+      let storage = try fixture.openUntracked(place)
+      let number = Int(try storage.text("number") ?? "0") ?? -1
+      try fixture.expect(
+        number >= seen.acknowledged,
+        "transaction \(seen.acknowledged), which was acknowledged, or a later one",
+        seen: "\(number)")
+      try fixture.expect(
+        number <= seen.begun, "none later than \(seen.begun), the last begun", seen: "\(number)")
+      let entries = try storage.read { try $0.entries() }
+      let isWhole = entries == profile.entries(after: number)
+      try fixture.expect(
+        isWhole, "exactly what transaction \(number) left", seen: "\(entries.count) entries that differ")
+      try storage.close()
+      return number
     }
-  }
-
-  /// Commits numbered transactions until the process is killed, and says before, in and after each where it is.
-  func commitForever(_ profile: CrashProfile, _ storage: any StorageDriver, _ lines: LineChannel) throws
-    -> Never
-  {
-    var number = Int(try storage.text("number") ?? "0") ?? 0
-    while true {
-      number += 1
-      try storage.commit { transaction in
-        try lines.send("begun \(number)")
-        try profile.change(transaction, number)
-        try lines.send("committing \(number)")
-      }
-      try lines.send("acknowledged \(number)")
-    }
-  }
-
-  /// Kills a committing child `killCount` times, and looks at the store after each.
-  func runCrashRounds(_ profile: Int, _ fixture: Fixture) throws -> CrashReport {
-    let place = fixture.newPlace()
-    var random = fixture.random(UInt64(profile) << 40)
-    var report = CrashReport(check: CrashProfile.all[profile].name)
-    var committed = 0
-    for round in 0..<fixture.options.killCount {
-      fixture.atStep(round)
-      let seen = try killOnce(profile, at: place, after: committed, &random, fixture)
-      report.killCount += 1
-      report.acknowledgedCount += seen.acknowledged - committed
-      if seen.begun > seen.acknowledged {
-        if seen.committing == seen.begun { report.killsInCommit += 1 } else { report.killsInBody += 1 }
-      }
-      committed = try verify(CrashProfile.all[profile], at: place, seen, fixture)
-      if committed > seen.acknowledged { report.unacknowledgedCommits += 1 }
-    }
-    return report
-  }
-
-  /// What the child had said when it died.
-  private struct LastWords {
-    var begun: Int
-    var committing: Int
-    var acknowledged: Int
-
-    mutating func hear(_ line: String) {
-      let words = line.split(separator: " ")
-      guard words.count == 2, let number = Int(words[1]) else { return }
-      switch words[0] {
-      case "begun": begun = number
-      case "committing": committing = number
-      case "acknowledged": acknowledged = number
-      default: break
-      }
-    }
-  }
-
-  private func killOnce(
-    _ profile: Int, at place: ConformancePlace, after last: Int, _ random: inout SeededRandom,
-    _ fixture: Fixture
-  ) throws -> LastWords {
-    let child = try fixture.startChild(at: place)
-    var seen = LastWords(begun: last, committing: last, acknowledged: last)
-    try? child.send("commit-forever \(profile)")
-    // A random number of messages first, then a random time that ends anywhere.
-    for _ in 0..<(1 + random.below(20)) {
-      let line = child.answer()
-      // Nobody has killed it yet.
-      if line.hasPrefix("error") || line.hasPrefix("nothing") {
-        throw fixture.failure("the child to commit", line)
-      }
-      seen.hear(line)
-    }
-    if random.below(3) != 0 { pauseMicroseconds(random.below(4000)) }
-    child.kill()
-    while let line = child.receive() { seen.hear(line) }
-    return seen
-  }
-
-  /// Opens the store as a survivor does; returns the number of the last transaction that it holds.
-  private func verify(
-    _ profile: CrashProfile, at place: ConformancePlace, _ seen: LastWords, _ fixture: Fixture
-  ) throws -> Int {
-    let storage = try fixture.openUntracked(place)
-    let number = Int(try storage.text("number") ?? "0") ?? -1
-    try fixture.expect(
-      number >= seen.acknowledged, "transaction \(seen.acknowledged), which was acknowledged, or a later one",
-      seen: "\(number)")
-    try fixture.expect(
-      number <= seen.begun, "none later than \(seen.begun), the last begun", seen: "\(number)")
-    let entries = try storage.read { try $0.entries() }
-    let isWhole = entries == profile.entries(after: number)
-    try fixture.expect(
-      isWhole, "exactly what transaction \(number) left", seen: "\(entries.count) entries that differ")
-    try storage.close()
-    return number
   }
 #endif

@@ -3,13 +3,15 @@ internal import GarageDriver
 private let containsRule = "contains tells whether there is a value of a key, as a get does."
 private let scanRule = "scanKeys lends the keys that a scan of the same range lends, in the same order."
 
-/// What is asked for without its value obeys the same rules as what is read with it.
-func addContainsChecks(to topic: inout CheckTopic) {
-  addContainsAnswers(to: &topic)
-  addKeyScans(to: &topic)
-  addKeyVisitorChecks(to: &topic)
-  addContainsLimits(to: &topic)
-  addContainsLife(to: &topic)
+enum ContainsChecks {
+  /// What is asked for without its value obeys the same rules as what is read with it.
+  static func add(to topic: inout CheckTopic) {
+    addContainsAnswers(to: &topic)
+    addKeyScans(to: &topic)
+    addKeyVisitorChecks(to: &topic)
+    addContainsLimits(to: &topic)
+    addContainsLife(to: &topic)
+  }
 }
 
 extension ReadTransaction {

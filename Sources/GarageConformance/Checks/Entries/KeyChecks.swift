@@ -1,9 +1,12 @@
 internal import GarageDriver
 
-func addKeyChecks(to topic: inout CheckTopic) {
-  addKeyLengthChecks(to: &topic)
-  addInvalidKeyChecks(to: &topic)
-  addKeyOrderChecks(to: &topic)
+/// Checks of keys: their lengths, their order, and which are refused.
+enum KeyChecks {
+  static func add(to topic: inout CheckTopic) {
+    addKeyLengthChecks(to: &topic)
+    addInvalidKeyChecks(to: &topic)
+    addKeyOrderChecks(to: &topic)
+  }
 }
 
 private func addKeyLengthChecks(to topic: inout CheckTopic) {

@@ -1,10 +1,13 @@
 internal import GarageDriver
 
-func addLentByteChecks(to topic: inout CheckTopic) {
-  addLentValueChecks(to: &topic)
-  addLentBesideOthersChecks(to: &topic)
-  addRefusedChangeChecks(to: &topic)
-  addChangeAroundClosureChecks(to: &topic)
+/// Checks of the bytes that are lent to closures, and of changes meanwhile, which are refused.
+enum LentByteChecks {
+  static func add(to topic: inout CheckTopic) {
+    addLentValueChecks(to: &topic)
+    addLentBesideOthersChecks(to: &topic)
+    addRefusedChangeChecks(to: &topic)
+    addChangeAroundClosureChecks(to: &topic)
+  }
 }
 
 private let lifetimeRule =

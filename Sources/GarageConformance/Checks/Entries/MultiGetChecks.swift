@@ -1,8 +1,11 @@
 internal import GarageDriver
 
-func addMultiGetChecks(to topic: inout CheckTopic) {
-  addMultiGetVisitChecks(to: &topic)
-  addMultiGetEndChecks(to: &topic)
+/// Checks of multi-gets: each key once, in its place.
+enum MultiGetChecks {
+  static func add(to topic: inout CheckTopic) {
+    addMultiGetVisitChecks(to: &topic)
+    VisitChecks.addMultiGetEnds(to: &topic)
+  }
 }
 
 private func addMultiGetVisitChecks(to topic: inout CheckTopic) {

@@ -1,8 +1,11 @@
 internal import GarageDriver
 
-func addRemoveChecks(to topic: inout CheckTopic) {
-  addKeyRemovalChecks(to: &topic)
-  addRangeRemovalChecks(to: &topic)
+/// Checks of removals: of keys and of ranges.
+enum RemoveChecks {
+  static func add(to topic: inout CheckTopic) {
+    addKeyRemovalChecks(to: &topic)
+    addRangeRemovalChecks(to: &topic)
+  }
 }
 
 private func addKeyRemovalChecks(to topic: inout CheckTopic) {

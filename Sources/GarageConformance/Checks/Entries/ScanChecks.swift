@@ -1,10 +1,13 @@
 internal import GarageDriver
 
-func addScanChecks(to topic: inout CheckTopic) {
-  addDirectionChecks(to: &topic)
-  addBoundChecks(to: &topic)
-  addStopChecks(to: &topic)
-  addScanEndChecks(to: &topic)
+/// Checks of scans: what they visit, in which order, and when they end.
+enum ScanChecks {
+  static func add(to topic: inout CheckTopic) {
+    addDirectionChecks(to: &topic)
+    addBoundChecks(to: &topic)
+    addStopChecks(to: &topic)
+    VisitChecks.addScanEnds(to: &topic)
+  }
 }
 
 private let letters: KeyValuePairs = ["a": "1", "b": "2", "c": "3", "d": "4", "e": "5"]

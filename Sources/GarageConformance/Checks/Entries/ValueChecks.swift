@@ -8,10 +8,13 @@ internal import GarageDriver
   internal import Darwin
 #endif
 
-func addValueChecks(to topic: inout CheckTopic) {
-  addValueLengthChecks(to: &topic)
-  addPutChecks(to: &topic)
-  addLargeValueChecks(to: &topic)
+/// Checks of values: their lengths, and that what was put last is there.
+enum ValueChecks {
+  static func add(to topic: inout CheckTopic) {
+    addValueLengthChecks(to: &topic)
+    addPutChecks(to: &topic)
+    addLargeValueChecks(to: &topic)
+  }
 }
 
 private func addValueLengthChecks(to topic: inout CheckTopic) {

@@ -12,62 +12,65 @@ private func positions(eachTo end: Int) -> [Int] {
   return Array(1...end) + usual.filter { $0 > end }
 }
 
-/// Adds checks that a multi-get and scans end where their visitor says so, at whichever visit.
-func addMultiGetEndChecks(to topic: inout CheckTopic) {
-  let rule = "An error that a visitor throws leaves withValues unchanged, and ends it, at whichever visit."
-  topic.add("an-error-ends-it-anywhere", rule) { fixture in
-    let storage = try fixture.newStore(ofNumbersBelow: 500).storage
-    let few = (0..<1300).map { NumberModel.key($0 * 7 % 510) }
-    let many = (0..<17_000).map { NumberModel.key($0 % 510) }
-    func check(_ transaction: any ReadTransaction, _ positions: [Int]) throws {
-      let error = TestError()
-      for position in positions {
-        fixture.atStep(position)
-        var count = 0
-        try fixture.expectUnchanged(error, from: "withValues at visit \(position)") {
-          try transaction.withValues(for: position < 1200 ? few : many) { _, _ in
-            count += 1
-            if count == position { throw error }
+/// Checks that a multi-get and scans end where their visitor says so, at whichever visit.
+enum VisitChecks {
+  /// Adds checks that a multi-get and scans end where their visitor says so, at whichever visit.
+  static func addMultiGetEnds(to topic: inout CheckTopic) {
+    let rule = "An error that a visitor throws leaves withValues unchanged, and ends it, at whichever visit."
+    topic.add("an-error-ends-it-anywhere", rule) { fixture in
+      let storage = try fixture.newStore(ofNumbersBelow: 500).storage
+      let few = (0..<1300).map { NumberModel.key($0 * 7 % 510) }
+      let many = (0..<17_000).map { NumberModel.key($0 % 510) }
+      func check(_ transaction: any ReadTransaction, _ positions: [Int]) throws {
+        let error = TestError()
+        for position in positions {
+          fixture.atStep(position)
+          var count = 0
+          try fixture.expectUnchanged(error, from: "withValues at visit \(position)") {
+            try transaction.withValues(for: position < 1200 ? few : many) { _, _ in
+              count += 1
+              if count == position { throw error }
+            }
           }
+          try fixture.expectEqual(count, position, "the number of visits")
         }
-        try fixture.expectEqual(count, position, "the number of visits")
+      }
+      try storage.read { try check($0, positions(eachTo: 1050)) }
+      try storage.commit { transaction in
+        for number in 0..<300 { try transaction.put(number: number, version: 2) }
+        try check(transaction, geometric(to: 1100, percent: 9) + [100, 128, 200, 256, 500, 512, 1000, 1024])
       }
     }
-    try storage.read { try check($0, positions(eachTo: 1050)) }
-    try storage.commit { transaction in
-      for number in 0..<300 { try transaction.put(number: number, version: 2) }
-      try check(transaction, geometric(to: 1100, percent: 9) + [100, 128, 200, 256, 500, 512, 1000, 1024])
-    }
   }
-}
 
-func addScanEndChecks(to topic: inout CheckTopic) {
-  for direction in ScanDirection.allCases {
-    topic.add(
-      "\(direction)-ends-when-told-anywhere",
-      "A scan ends where its visitor says stop or throws, at whichever visit."
-    ) { fixture in
-      let (few, many) = (
-        try fixture.newStore(ofNumbersBelow: 700), try fixture.newStore(ofNumbersBelow: 17_000)
-      )
-      let positions = positions(eachTo: 520)
-      try few.storage.read { few in
-        try many.storage.read { many in
-          for position in positions {
-            fixture.atStep(position)
-            let transaction = position < 680 ? few : many
-            for isThrowing in [false, true] {
-              try expectEnd(at: position, throwing: isThrowing, transaction, direction, fixture)
+  static func addScanEnds(to topic: inout CheckTopic) {
+    for direction in ScanDirection.allCases {
+      topic.add(
+        "\(direction)-ends-when-told-anywhere",
+        "A scan ends where its visitor says stop or throws, at whichever visit."
+      ) { fixture in
+        let (few, many) = (
+          try fixture.newStore(ofNumbersBelow: 700), try fixture.newStore(ofNumbersBelow: 17_000)
+        )
+        let positions = positions(eachTo: 520)
+        try few.storage.read { few in
+          try many.storage.read { many in
+            for position in positions {
+              fixture.atStep(position)
+              let transaction = position < 680 ? few : many
+              for isThrowing in [false, true] {
+                try expectEnd(at: position, throwing: isThrowing, transaction, direction, fixture)
+              }
             }
           }
         }
-      }
-      try few.storage.commit { transaction in
-        for number in 0..<400 { try transaction.put(number: number, version: 2) }
-        for position in geometric(to: 650, percent: 9) + [100, 128, 200, 256, 500, 512] {
-          fixture.atStep(position)
-          for isThrowing in [false, true] {
-            try expectEnd(at: position, throwing: isThrowing, transaction, direction, fixture)
+        try few.storage.commit { transaction in
+          for number in 0..<400 { try transaction.put(number: number, version: 2) }
+          for position in geometric(to: 650, percent: 9) + [100, 128, 200, 256, 500, 512] {
+            fixture.atStep(position)
+            for isThrowing in [false, true] {
+              try expectEnd(at: position, throwing: isThrowing, transaction, direction, fixture)
+            }
           }
         }
       }

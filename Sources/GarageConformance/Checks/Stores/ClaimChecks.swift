@@ -7,12 +7,14 @@ internal import Synchronization
   internal import Foundation
 #endif
 
-/// What a driver says of itself in ``StorageInfo`` is neither too much, which the checks of each promise show, nor too
-/// little, which these do: who claims little is asked for little.
-func addClaimChecks(to topic: inout CheckTopic) {
-  addDurabilityChecks(to: &topic)
-  addWaitingChecks(to: &topic)
-  addSealingChecks(to: &topic)
+enum ClaimChecks {
+  /// What a driver says of itself in ``StorageInfo`` is neither too much, which the checks of each promise show, nor too
+  /// little, which these do: who claims little is asked for little.
+  static func add(to topic: inout CheckTopic) {
+    addDurabilityChecks(to: &topic)
+    addWaitingChecks(to: &topic)
+    addSealingChecks(to: &topic)
+  }
 }
 
 private func addDurabilityChecks(to topic: inout CheckTopic) {

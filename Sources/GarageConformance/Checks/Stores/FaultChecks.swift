@@ -2,38 +2,41 @@ internal import GarageDriver
 
 private let rule = "A write of which any operation failed leaves no trace."
 
-func addFaultChecks(to topic: inout CheckTopic) {
-  for operation in [StorageError.Operation.get, .scan, .put, .remove, .commit] {
-    for isSwallowed in [false, true] {
-      let how = isSwallowed ? "swallowed" : "thrown"
-      topic.add("every-\(operation.rawValue)-failing-once-\(how)", rule) { fixture in
-        try failEverywhere(operation, isSwallowed: isSwallowed, fixture)
+/// Checks of errors that the storage below reports.
+enum FaultChecks {
+  static func add(to topic: inout CheckTopic) {
+    for operation in [StorageError.Operation.get, .scan, .put, .remove, .commit] {
+      for isSwallowed in [false, true] {
+        let how = isSwallowed ? "swallowed" : "thrown"
+        topic.add("every-\(operation.rawValue)-failing-once-\(how)", rule) { fixture in
+          try failEverywhere(operation, isSwallowed: isSwallowed, fixture)
+        }
       }
     }
-  }
 
-  topic.add("without-faults-nothing-changes", "A wrapper that injects nothing is transparent.") { fixture in
-    let plan = FaultPlan()
-    let storage = FaultyStorage(try fixture.newStore(), plan: plan)
-    try storage.put(["a": "1"])
-    try storage.commit { try work($0, isSwallowing: false) }
-    try fixture.expectEqual(plan.count(of: .commit), 2, "the number of commits counted")
-    try fixture.expectContents(of: storage, ["a": "changed", "c": "3"])
-  }
+    topic.add("without-faults-nothing-changes", "A wrapper that injects nothing is transparent.") { fixture in
+      let plan = FaultPlan()
+      let storage = FaultyStorage(try fixture.newStore(), plan: plan)
+      try storage.put(["a": "1"])
+      try storage.commit { try work($0, isSwallowing: false) }
+      try fixture.expectEqual(plan.count(of: .commit), 2, "the number of commits counted")
+      try fixture.expectContents(of: storage, ["a": "changed", "c": "3"])
+    }
 
-  topic.add("failing-reads", "An operation that fails in read throws, and the next one succeeds.") {
-    fixture in
-    let plan = FaultPlan()
-    let storage = FaultyStorage(try fixture.newStore(holding: ["a": "1"]), plan: plan)
-    plan.fail(.read, after: 0)
-    plan.fail(.get, after: 0, with: .corrupt)
-    plan.fail(.scan, after: 1)
-    try fixture.expectError(.io, from: "read") { _ = try storage.text("a") }
-    try storage.read { transaction in
-      try fixture.expectError(.corrupt, from: "the first get") { _ = try transaction.text("a") }
-      try fixture.expectEqual(try transaction.text("a"), "1", "the second get")
-      try fixture.expectEqual(try transaction.keys(), ["a"], "the first scan")
-      try fixture.expectError(.io, from: "the second scan") { _ = try transaction.keys() }
+    topic.add("failing-reads", "An operation that fails in read throws, and the next one succeeds.") {
+      fixture in
+      let plan = FaultPlan()
+      let storage = FaultyStorage(try fixture.newStore(holding: ["a": "1"]), plan: plan)
+      plan.fail(.read, after: 0)
+      plan.fail(.get, after: 0, with: .corrupt)
+      plan.fail(.scan, after: 1)
+      try fixture.expectError(.io, from: "read") { _ = try storage.text("a") }
+      try storage.read { transaction in
+        try fixture.expectError(.corrupt, from: "the first get") { _ = try transaction.text("a") }
+        try fixture.expectEqual(try transaction.text("a"), "1", "the second get")
+        try fixture.expectEqual(try transaction.keys(), ["a"], "the first scan")
+        try fixture.expectError(.io, from: "the second scan") { _ = try transaction.keys() }
+      }
     }
   }
 }

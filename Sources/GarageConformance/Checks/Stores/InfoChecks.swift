@@ -1,63 +1,67 @@
 internal import GarageDriver
 
-func addInfoChecks(to topic: inout CheckTopic) {
-  topic.add("has-a-name", "The driver's name as it appears in errors and benchmarks.") { fixture in
-    let storage = try fixture.newStore()
-    try fixture.expect(!storage.info.name.isEmpty, "info.name to be a name", seen: "an empty string")
-  }
-
-  topic.add("allows-keys-of-511-bytes", "The longest key, in bytes: at least 511.") { fixture in
-    let limit = try fixture.newStore().info.maximumKeyByteCount
-    try fixture.expect(
-      limit >= StorageInfo.guaranteedKeyByteCount, "a limit of 511 or more", seen: "\(limit)")
-  }
-
-  topic.add("allows-values-of-512-MiB", "The largest value, in bytes: at least 512 MiB.") { fixture in
-    let limit = try fixture.newStore().info.maximumValueByteCount
-    try fixture.expect(limit >= StorageInfo.guaranteedValueByteCount, "512 MiB or more", seen: "\(limit)")
-  }
-
-  topic.add("stays-the-same", "Facts about this driver, the same for its whole life.") { fixture in
-    let place = fixture.newPlace()
-    let storage = try fixture.open(place)
-    let facts = storage.info
-    try storage.put(["a": "1"])
-    try fixture.expectEqual(storage.info, facts, "info after a write")
-    try fixture.expectEqual(try fixture.open(place).info, facts, "info of a second value on the store")
-    try storage.close()
-    try fixture.expectEqual(storage.info, facts, "info after close")
-  }
-
-  topic.add("errors-say-what-and-where", "A StorageError names the operation that failed, and the driver.") {
-    fixture in
-    let storage = try fixture.newStore(holding: ["a": "1"])
-    let empty = StorageKey([UInt8]())
-    var errors: [(StorageError.Operation, StorageError)] = []
-    func note(_ operation: StorageError.Operation, _ body: () throws -> Void) {
-      do { try body() } catch let error as StorageError { errors.append((operation, error)) } catch {}
+/// Checks of what a driver says of itself.
+enum InfoChecks {
+  static func add(to topic: inout CheckTopic) {
+    topic.add("has-a-name", "The driver's name as it appears in errors and benchmarks.") { fixture in
+      let storage = try fixture.newStore()
+      try fixture.expect(!storage.info.name.isEmpty, "info.name to be a name", seen: "an empty string")
     }
-    try storage.write { transaction in
-      note(.get) { _ = try transaction.value(for: empty) }
-      note(.put) { try transaction.put([1], for: empty) }
-      note(.remove) { try transaction.remove(empty) }
-      note(.write) { try storage.put(["b": "nested"]) }
-      note(.close) { try storage.close() }
-      return .rollBack(())
-    }
-    var ended: (any ReadTransaction)?
-    try storage.read { ended = $0 }
-    note(.scan) { _ = try ended?.keys() }
-    try storage.close()
-    note(.read) { _ = try storage.text("a") }
-    try fixture.expectEqual(errors.count, 7, "the number of refused calls")
-    for (operation, error) in errors {
-      try fixture.expectEqual(error.operation, operation, "the operation in \(error)")
-      try fixture.expectEqual(error.driver, storage.info.name, "the driver in \(error)")
-    }
-  }
 
-  topic.add("is-not-read-only", "A store opened by the suite takes writes.") { fixture in
-    let storage = try fixture.newStore()
-    try fixture.expect(!storage.info.isReadOnly, "a driver that writes", seen: "info.isReadOnly")
+    topic.add("allows-keys-of-511-bytes", "The longest key, in bytes: at least 511.") { fixture in
+      let limit = try fixture.newStore().info.maximumKeyByteCount
+      try fixture.expect(
+        limit >= StorageInfo.guaranteedKeyByteCount, "a limit of 511 or more", seen: "\(limit)")
+    }
+
+    topic.add("allows-values-of-512-MiB", "The largest value, in bytes: at least 512 MiB.") { fixture in
+      let limit = try fixture.newStore().info.maximumValueByteCount
+      try fixture.expect(limit >= StorageInfo.guaranteedValueByteCount, "512 MiB or more", seen: "\(limit)")
+    }
+
+    topic.add("stays-the-same", "Facts about this driver, the same for its whole life.") { fixture in
+      let place = fixture.newPlace()
+      let storage = try fixture.open(place)
+      let facts = storage.info
+      try storage.put(["a": "1"])
+      try fixture.expectEqual(storage.info, facts, "info after a write")
+      try fixture.expectEqual(try fixture.open(place).info, facts, "info of a second value on the store")
+      try storage.close()
+      try fixture.expectEqual(storage.info, facts, "info after close")
+    }
+
+    topic.add("errors-say-what-and-where", "A StorageError names the operation that failed, and the driver.")
+    {
+      fixture in
+      let storage = try fixture.newStore(holding: ["a": "1"])
+      let empty = StorageKey([UInt8]())
+      var errors: [(StorageError.Operation, StorageError)] = []
+      func note(_ operation: StorageError.Operation, _ body: () throws -> Void) {
+        do { try body() } catch let error as StorageError { errors.append((operation, error)) } catch {}
+      }
+      try storage.write { transaction in
+        note(.get) { _ = try transaction.value(for: empty) }
+        note(.put) { try transaction.put([1], for: empty) }
+        note(.remove) { try transaction.remove(empty) }
+        note(.write) { try storage.put(["b": "nested"]) }
+        note(.close) { try storage.close() }
+        return .rollBack(())
+      }
+      var ended: (any ReadTransaction)?
+      try storage.read { ended = $0 }
+      note(.scan) { _ = try ended?.keys() }
+      try storage.close()
+      note(.read) { _ = try storage.text("a") }
+      try fixture.expectEqual(errors.count, 7, "the number of refused calls")
+      for (operation, error) in errors {
+        try fixture.expectEqual(error.operation, operation, "the operation in \(error)")
+        try fixture.expectEqual(error.driver, storage.info.name, "the driver in \(error)")
+      }
+    }
+
+    topic.add("is-not-read-only", "A store opened by the suite takes writes.") { fixture in
+      let storage = try fixture.newStore()
+      try fixture.expect(!storage.info.isReadOnly, "a driver that writes", seen: "info.isReadOnly")
+    }
   }
 }

@@ -1,12 +1,15 @@
 internal import GarageDriver
 internal import Synchronization
 
-func addLifeChecks(to topic: inout CheckTopic) {
-  addCloseChecks(to: &topic)
-  addWaitingCloseChecks(to: &topic)
-  addReopenChecks(to: &topic)
-  addOpeningChecks(to: &topic)
-  addForkChecks(to: &topic)
+/// Checks of opening, closing and forking.
+enum LifeChecks {
+  static func add(to topic: inout CheckTopic) {
+    addCloseChecks(to: &topic)
+    addWaitingCloseChecks(to: &topic)
+    addReopenChecks(to: &topic)
+    OpeningChecks.add(to: &topic)
+    addForkChecks(to: &topic)
+  }
 }
 
 private func addCloseChecks(to topic: inout CheckTopic) {

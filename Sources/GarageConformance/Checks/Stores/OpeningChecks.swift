@@ -6,10 +6,12 @@ internal import GarageDriver
   internal import Foundation
 #endif
 
-/// Adds checks of what opening does beside giving a value: which store it finds, and what it holds on to.
-func addOpeningChecks(to topic: inout CheckTopic) {
-  addPathChecks(to: &topic)
-  addDescriptorChecks(to: &topic)
+enum OpeningChecks {
+  /// Adds checks of what opening does beside giving a value: which store it finds, and what it holds on to.
+  static func add(to topic: inout CheckTopic) {
+    addPathChecks(to: &topic)
+    addDescriptorChecks(to: &topic)
+  }
 }
 
 private func addPathChecks(to topic: inout CheckTopic) {
@@ -118,7 +120,9 @@ private func addDescriptorChecks(to topic: inout CheckTopic) {
     // Other tests open and close files of their own here meanwhile: what most rounds say, counts.
     var (cleanCount, leakCount) = (0, 0)
     while cleanCount < 4 && leakCount < 4 {
-      let leaked = try leakedDescriptorCount(count, fixture.newPlace()) { try fixture.openUntracked($0) }
+      let leaked = try ChildCommands.leakedDescriptorCount(count, fixture.newPlace()) {
+        try fixture.openUntracked($0)
+      }
       if leaked < count / 2 { cleanCount += 1 } else { leakCount += 1 }
     }
     try fixture.expect(

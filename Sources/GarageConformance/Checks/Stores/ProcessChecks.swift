@@ -1,13 +1,16 @@
 internal import GarageDriver
 
-func addProcessChecks(to topic: inout CheckTopic) {
-  #if os(Linux) || os(macOS) || os(FreeBSD)
-    addCommitVisibilityChecks(to: &topic)
-    addSharedStateChecks(to: &topic)
-    addConcurrentProcessChecks(to: &topic)
-    addKilledProcessChecks(to: &topic)
-    addUnsharedChecks(to: &topic)
-  #endif
+/// Checks of stores that several processes share.
+enum ProcessChecks {
+  static func add(to topic: inout CheckTopic) {
+    #if os(Linux) || os(macOS) || os(FreeBSD)
+      addCommitVisibilityChecks(to: &topic)
+      addSharedStateChecks(to: &topic)
+      addConcurrentProcessChecks(to: &topic)
+      addKilledProcessChecks(to: &topic)
+      addUnsharedChecks(to: &topic)
+    #endif
+  }
 }
 
 #if os(Linux) || os(macOS) || os(FreeBSD)

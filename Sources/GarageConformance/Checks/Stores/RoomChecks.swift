@@ -6,49 +6,51 @@ internal import GarageDriver
   internal import Foundation
 #endif
 
-/// Adds checks of writes for which there is no room, in a child whose files may not grow: a full disk in small.
-func addRoomChecks(to topic: inout CheckTopic) {
-  #if os(Linux) || os(macOS) || os(FreeBSD)
-    let rule =
-      "A write for which there is no room throws a StorageError, leaves no trace, and never ends the process."
-    let shapes: [(name: String, byteCount: Int, writes: Int, putsInEach: Int)] = [
-      ("one-large-value", 3 << 20, 3, 1), ("large-values", 64 << 10, 400, 1),
-      ("many-small-values", 100, 3, 40_000), ("many-writes", 8000, 1500, 3),
-    ]
-    for shape in shapes {
-      topic.add("no-room-for-\(shape.name)", rule, where: .isDurable) { fixture in
-        let (child, place) = try fixture.startChildWithoutRoom()
-        let answer = child.ask("fill \(shape.byteCount) \(shape.writes) \(shape.putsInEach)")
-        if answer == "never" { return fixture.skip(hasRoom) }
-        let words = answer.split(separator: " ").map(String.init)
-        guard words.count == 2, let writeCount = Int(words[0]), isNoRoom(words[1]) else {
-          throw fixture.failure("write to throw storageFull, or io", answer)
+enum RoomChecks {
+  /// Adds checks of writes for which there is no room, in a child whose files may not grow: a full disk in small.
+  static func add(to topic: inout CheckTopic) {
+    #if os(Linux) || os(macOS) || os(FreeBSD)
+      let rule =
+        "A write for which there is no room throws a StorageError, leaves no trace, and never ends the process."
+      let shapes: [(name: String, byteCount: Int, writes: Int, putsInEach: Int)] = [
+        ("one-large-value", 3 << 20, 3, 1), ("large-values", 64 << 10, 400, 1),
+        ("many-small-values", 100, 3, 40_000), ("many-writes", 8000, 1500, 3),
+      ]
+      for shape in shapes {
+        topic.add("no-room-for-\(shape.name)", rule, where: .isDurable) { fixture in
+          let (child, place) = try fixture.startChildWithoutRoom()
+          let answer = child.ask("fill \(shape.byteCount) \(shape.writes) \(shape.putsInEach)")
+          if answer == "never" { return fixture.skip(hasRoom) }
+          let words = answer.split(separator: " ").map(String.init)
+          guard words.count == 2, let writeCount = Int(words[0]), isNoRoom(words[1]) else {
+            throw fixture.failure("write to throw storageFull, or io", answer)
+          }
+          let count = "\(2 + writeCount * shape.putsInEach)"
+          try fixture.expectEqual(child.ask("count"), count, "the number of keys that the child then finds")
+          try fixture.expectContents(at: place, count: count, after: child)
         }
-        let count = "\(2 + writeCount * shape.putsInEach)"
-        try fixture.expectEqual(child.ask("count"), count, "the number of keys that the child then finds")
-        try fixture.expectContents(at: place, count: count, after: child)
       }
-    }
 
-    // The larger ones beyond what an engine keeps in memory, so that it writes, and fails, before the commit.
-    for (byteCount, total) in [(100, 4 << 20), (5000, 64 << 20), (300_000, 64 << 20)] {
-      topic.add(
-        "no-room-swallowed-with-\(byteCount)-bytes",
-        "Once any operation failed, also in the engine, the commit throws the first such error.",
-        where: .isDurable
-      ) { fixture in
-        let (child, place) = try fixture.startChildWithoutRoom()
-        let answer = child.ask("swallow \(byteCount) \(total / byteCount)")
-        if answer == "never" { return fixture.skip(hasRoom) }
-        let words = answer.split(separator: " ").map(String.init)
-        try fixture.expect(
-          words.count == 2 && ["first", "at-commit"].contains(words[0]) && isNoRoom(words[1]),
-          "the commit to throw the error of the put that failed", seen: answer)
-        try fixture.expectEqual(child.ask("count"), "2", "the number of keys that the child then finds")
-        try fixture.expectContents(at: place, count: "2", after: child)
+      // The larger ones beyond what an engine keeps in memory, so that it writes, and fails, before the commit.
+      for (byteCount, total) in [(100, 4 << 20), (5000, 64 << 20), (300_000, 64 << 20)] {
+        topic.add(
+          "no-room-swallowed-with-\(byteCount)-bytes",
+          "Once any operation failed, also in the engine, the commit throws the first such error.",
+          where: .isDurable
+        ) { fixture in
+          let (child, place) = try fixture.startChildWithoutRoom()
+          let answer = child.ask("swallow \(byteCount) \(total / byteCount)")
+          if answer == "never" { return fixture.skip(hasRoom) }
+          let words = answer.split(separator: " ").map(String.init)
+          try fixture.expect(
+            words.count == 2 && ["first", "at-commit"].contains(words[0]) && isNoRoom(words[1]),
+            "the commit to throw the error of the put that failed", seen: answer)
+          try fixture.expectEqual(child.ask("count"), "2", "the number of keys that the child then finds")
+          try fixture.expectContents(at: place, count: "2", after: child)
+        }
       }
-    }
-  #endif
+    #endif
+  }
 }
 
 #if os(Linux) || os(macOS) || os(FreeBSD)

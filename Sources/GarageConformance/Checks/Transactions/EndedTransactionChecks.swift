@@ -33,10 +33,13 @@ private let changes: [(String, @Sendable (any WriteTransaction) throws -> Void)]
   ),
 ]
 
-func addEndedTransactionChecks(to topic: inout CheckTopic) {
-  addEndedReadChecks(to: &topic)
-  addEndedWriteChecks(to: &topic)
-  addKeptTransactionChecks(to: &topic)
+/// Checks of transactions that are used after their end.
+enum EndedTransactionChecks {
+  static func add(to topic: inout CheckTopic) {
+    addEndedReadChecks(to: &topic)
+    addEndedWriteChecks(to: &topic)
+    addKeptTransactionChecks(to: &topic)
+  }
 }
 
 private func addEndedReadChecks(to topic: inout CheckTopic) {

@@ -12,20 +12,24 @@ private let profiles = [
     changeCount: 10),
 ]
 
-func addHistoryChecks(to topic: inout CheckTopic) {
-  for profile in profiles {
-    for number in 1...3 {
-      topic.add("\(profile.name)-\(number)", "Every operation does what it does to an ordinary dictionary.") {
-        fixture in
-        let place = fixture.newPlace()
-        var history = History(
-          profile, random: fixture.random(UInt64(number) << 32), storage: try fixture.open(place),
-          reopen: { try reopen($0, at: place) { try fixture.open($0) } },
-          compare: { seen, expected, step in
-            fixture.atStep(step)
-            try fixture.expectEqual(seen, expected, "what the store shows")
-          })
-        try history.run()
+/// Checks of random histories beside a model.
+enum HistoryChecks {
+  static func add(to topic: inout CheckTopic) {
+    for profile in profiles {
+      for number in 1...3 {
+        topic.add("\(profile.name)-\(number)", "Every operation does what it does to an ordinary dictionary.")
+        {
+          fixture in
+          let place = fixture.newPlace()
+          var history = History(
+            profile, random: fixture.random(UInt64(number) << 32), storage: try fixture.open(place),
+            reopen: { try reopen($0, at: place) { try fixture.open($0) } },
+            compare: { seen, expected, step in
+              fixture.atStep(step)
+              try fixture.expectEqual(seen, expected, "what the store shows")
+            })
+          try history.run()
+        }
       }
     }
   }

@@ -1,12 +1,15 @@
 internal import GarageDriver
 
-func addLargeChecks(to topic: inout CheckTopic) {
-  addLargeWriteChecks(to: &topic)
-  addLargeRollBackChecks(to: &topic)
-  addLargeRangeRemovalChecks(to: &topic)
-  addLargeKeyRemovalChecks(to: &topic)
-  addLargeStoreChecks(to: &topic)
-  addLargeValueHistoryChecks(to: &topic)
+/// Checks of large writes and large stores.
+enum LargeChecks {
+  static func add(to topic: inout CheckTopic) {
+    addLargeWriteChecks(to: &topic)
+    addLargeRollBackChecks(to: &topic)
+    addLargeRangeRemovalChecks(to: &topic)
+    addLargeKeyRemovalChecks(to: &topic)
+    addLargeStoreChecks(to: &topic)
+    addLargeValueHistoryChecks(to: &topic)
+  }
 }
 
 private func addLargeWriteChecks(to topic: inout CheckTopic) {

@@ -1,56 +1,58 @@
 internal import GarageDriver
 
-/// Adds checks that a scan or multi-get of any length shows one commit, whatever is committed meanwhile.
-func addLongSnapshotChecks(to topic: inout CheckTopic) {
-  let rule =
-    "A reader sees exactly one committed state, from its first visit to its last, whatever is committed."
-  for direction in ScanDirection.allCases {
-    topic.add("\(direction)-scans-show-one-commit", rule) { fixture in
-      let (storage, numbers) = try fixture.newStore(ofNumbersBelow: 2 * 25_000, step: 2)
-      let moments = Set(geometric(to: 24_000, percent: 90))
+enum LongSnapshotChecks {
+  /// Adds checks that a scan or multi-get of any length shows one commit, whatever is committed meanwhile.
+  static func add(to topic: inout CheckTopic) {
+    let rule =
+      "A reader sees exactly one committed state, from its first visit to its last, whatever is committed."
+    for direction in ScanDirection.allCases {
+      topic.add("\(direction)-scans-show-one-commit", rule) { fixture in
+        let (storage, numbers) = try fixture.newStore(ofNumbersBelow: 2 * 25_000, step: 2)
+        let moments = Set(geometric(to: 24_000, percent: 90))
+        try storage.read { transaction in
+          try fixture.expectScan(direction, of: numbers, in: transaction, "while others commit") {
+            visitCount, number in
+            guard moments.contains(visitCount) else { return }
+            try storage.commit { transaction in
+              if visitCount == 1 { try changeAll(transaction, numbers.versions.count) }
+              try changeNear(number, transaction, direction, numbers.versions.count)
+            }
+          }
+          // And once more from the beginning, after all of these commits.
+          try fixture.expectScan(direction, of: numbers, in: transaction, "after others committed")
+        }
+      }
+    }
+
+    topic.add("multi-gets-show-one-commit", rule) { fixture in
+      let (storage, numbers) = try fixture.newStore(ofNumbersBelow: 2 * 12_000, step: 2)
       try storage.read { transaction in
-        try fixture.expectScan(direction, of: numbers, in: transaction, "while others commit") {
-          visitCount, number in
-          guard moments.contains(visitCount) else { return }
-          try storage.commit { transaction in
-            if visitCount == 1 { try changeAll(transaction, numbers.versions.count) }
-            try changeNear(number, transaction, direction, numbers.versions.count)
+        var visitCount = 0
+        var drift: Int?
+        try transaction.withValues(for: (0..<24_000).map { NumberModel.key($0) }) { position, value in
+          visitCount += 1
+          let seen = owned(value)
+          // The version stands in the upper half of a value.
+          if drift == nil && seen?.dropFirst(4).first != (position % 2 == 0 ? 1 : nil) { drift = position }
+          if visitCount == 1 { try storage.commit { try changeAll($0, numbers.versions.count) } }
+        }
+        try fixture.expect(
+          drift == nil && visitCount == 24_000, "24000 values of one commit",
+          seen: drift.map { "another at position \($0)" } ?? "\(visitCount) visits")
+      }
+    }
+
+    topic.add("a-reader-outlasts-a-thousand-commits", rule) { fixture in
+      let (storage, numbers) = try fixture.newStore(ofNumbersBelow: 300)
+      try storage.read { transaction in
+        for round in 0..<1000 {
+          try storage.commit { try $0.put(number: round % 300, version: 2) }
+          if round % 97 == 0 {
+            try fixture.expectScan(.forward, of: numbers, in: transaction, "after \(round + 1) commits")
           }
         }
-        // And once more from the beginning, after all of these commits.
-        try fixture.expectScan(direction, of: numbers, in: transaction, "after others committed")
+        try fixture.expectScans(of: numbers, in: transaction, "after 1000 commits")
       }
-    }
-  }
-
-  topic.add("multi-gets-show-one-commit", rule) { fixture in
-    let (storage, numbers) = try fixture.newStore(ofNumbersBelow: 2 * 12_000, step: 2)
-    try storage.read { transaction in
-      var visitCount = 0
-      var drift: Int?
-      try transaction.withValues(for: (0..<24_000).map { NumberModel.key($0) }) { position, value in
-        visitCount += 1
-        let seen = owned(value)
-        // The version stands in the upper half of a value.
-        if drift == nil && seen?.dropFirst(4).first != (position % 2 == 0 ? 1 : nil) { drift = position }
-        if visitCount == 1 { try storage.commit { try changeAll($0, numbers.versions.count) } }
-      }
-      try fixture.expect(
-        drift == nil && visitCount == 24_000, "24000 values of one commit",
-        seen: drift.map { "another at position \($0)" } ?? "\(visitCount) visits")
-    }
-  }
-
-  topic.add("a-reader-outlasts-a-thousand-commits", rule) { fixture in
-    let (storage, numbers) = try fixture.newStore(ofNumbersBelow: 300)
-    try storage.read { transaction in
-      for round in 0..<1000 {
-        try storage.commit { try $0.put(number: round % 300, version: 2) }
-        if round % 97 == 0 {
-          try fixture.expectScan(.forward, of: numbers, in: transaction, "after \(round + 1) commits")
-        }
-      }
-      try fixture.expectScans(of: numbers, in: transaction, "after 1000 commits")
     }
   }
 }

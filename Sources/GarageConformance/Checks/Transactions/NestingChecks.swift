@@ -1,11 +1,14 @@
 internal import GarageDriver
 
-func addNestingChecks(to topic: inout CheckTopic) {
-  addServedChecks(to: &topic)
-  addNestedWriteChecks(to: &topic)
-  addSeparateWriteChecks(to: &topic)
-  addReadDepthChecks(to: &topic)
-  addClosureDepthChecks(to: &topic)
+/// Checks of calls inside calls.
+enum NestingChecks {
+  static func add(to topic: inout CheckTopic) {
+    addServedChecks(to: &topic)
+    addNestedWriteChecks(to: &topic)
+    addSeparateWriteChecks(to: &topic)
+    addReadDepthChecks(to: &topic)
+    addClosureDepthChecks(to: &topic)
+  }
 }
 
 private func addServedChecks(to topic: inout CheckTopic) {

@@ -5,9 +5,12 @@ private let rule = """
   the body swallowed it.
   """
 
-func addPoisonChecks(to topic: inout CheckTopic) {
-  addFailingOperationChecks(to: &topic)
-  addPoisonScopeChecks(to: &topic)
+/// Checks that a transaction does not commit in which an operation failed.
+enum PoisonChecks {
+  static func add(to topic: inout CheckTopic) {
+    addFailingOperationChecks(to: &topic)
+    addPoisonScopeChecks(to: &topic)
+  }
 }
 
 private func addFailingOperationChecks(to topic: inout CheckTopic) {

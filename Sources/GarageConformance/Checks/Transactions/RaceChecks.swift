@@ -1,12 +1,15 @@
 internal import GarageDriver
 internal import Synchronization
 
-func addRaceChecks(to topic: inout CheckTopic) {
-  addInvariantChecks(to: &topic)
-  addReaderChecks(to: &topic)
-  addCounterChecks(to: &topic)
-  addCrowdChecks(to: &topic)
-  addClosingRaceChecks(to: &topic)
+/// Checks with several threads at a time.
+enum RaceChecks {
+  static func add(to topic: inout CheckTopic) {
+    addInvariantChecks(to: &topic)
+    addReaderChecks(to: &topic)
+    addCounterChecks(to: &topic)
+    addCrowdChecks(to: &topic)
+    addClosingRaceChecks(to: &topic)
+  }
 }
 
 private func addInvariantChecks(to topic: inout CheckTopic) {

@@ -4,13 +4,16 @@ internal import Synchronization
 private let rule =
   "A reader sees exactly one committed state, that of the moment the call to read entered its body."
 
-func addSnapshotChecks(to topic: inout CheckTopic) {
-  addSnapshotBeginChecks(to: &topic)
-  addSnapshotLifeChecks(to: &topic)
-  addManySnapshotChecks(to: &topic)
-  addReaderBesideWriterChecks(to: &topic)
-  addWriterBesideReaderChecks(to: &topic)
-  addLongSnapshotChecks(to: &topic)
+/// Checks that a reader sees one committed state, from its beginning to its end.
+enum SnapshotChecks {
+  static func add(to topic: inout CheckTopic) {
+    addSnapshotBeginChecks(to: &topic)
+    addSnapshotLifeChecks(to: &topic)
+    addManySnapshotChecks(to: &topic)
+    addReaderBesideWriterChecks(to: &topic)
+    addWriterBesideReaderChecks(to: &topic)
+    LongSnapshotChecks.add(to: &topic)
+  }
 }
 
 private func addSnapshotBeginChecks(to topic: inout CheckTopic) {
