@@ -64,6 +64,7 @@ NAMELESS = {
     "main.swift": "the entry of a program",
     "Package.swift": "the manifest",
     "Exports.swift": "what importing the module brings along",
+    "ConformanceTests.swift": "all that the author of a driver writes, as Docs/WritingADriver.md shows it",
 }
 
 DECLARATION = re.compile(
