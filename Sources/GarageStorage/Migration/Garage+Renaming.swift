@@ -76,7 +76,7 @@ private struct TypeRenaming {
       let name = TextName(kind: .tag, digest: tag.digest)
       try StoredTexts.put(
         Array(tag.name.utf8), name, in: transaction, isSealed: objectKeys.isSealed)
-      access.pending.pointee.newTexts.insert(name)
+      access.pending.newTexts.insert(name)
     }
     try renaming.moveRecords()
     try renaming.visit(KeyLayout.allRecords) { try $0.changedRecord($1, $2) }

@@ -155,7 +155,7 @@ extension GarageWriting {
       let new = key.defaultValue
       key.willChange(old, newValue: new)
       try access.removeValue(of: key)
-      access.pending.pointee.hooks.afterCommit { key.didChange(old, newValue: new) }
+      access.pending.hooks.afterCommit { key.didChange(old, newValue: new) }
     }
   }
 
@@ -176,7 +176,7 @@ extension GarageWriting {
         try access.reading.visitKeys(prefix: prefix) { key, _ in keys.append(key) }
         for key in keys { try access.transaction.remove(key) }
       }
-      access.pending.pointee.hooks.note(namespace)
+      access.pending.hooks.note(namespace)
     }
   }
 

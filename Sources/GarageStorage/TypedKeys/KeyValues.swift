@@ -100,7 +100,7 @@ extension WriteAccess {
     let new = key.processChange(old, newValue: value)
     key.willChange(old, newValue: new)
     try put(new, of: key)
-    pending.pointee.hooks.afterCommit { key.didChange(old, newValue: new) }
+    pending.hooks.afterCommit { key.didChange(old, newValue: new) }
   }
 
   private func put<K: KeyType>(_ value: K.ValueType, of key: K) throws where K.ValueType: Codable {
@@ -124,7 +124,7 @@ extension WriteAccess {
         return true
       }
     }
-    if isWritten { pending.pointee.hooks.note(K.NamespaceType.self) }
+    if isWritten { pending.hooks.note(K.NamespaceType.self) }
     return isWritten
   }
 
@@ -137,12 +137,12 @@ extension WriteAccess {
   func put<K: KeyType>(_ value: EncodedValue, of key: K) throws {
     try put(value.graph)
     try KeyName.with(key) { bytes, _ in try transaction.put(value.bytes.span.bytes, for: bytes) }
-    pending.pointee.hooks.note(K.NamespaceType.self)
+    pending.hooks.note(K.NamespaceType.self)
   }
 
   func removeValue<K: KeyType>(of key: K) throws {
     try KeyName.with(key) { bytes, _ in try transaction.remove(bytes) }
-    pending.pointee.hooks.note(K.NamespaceType.self)
+    pending.hooks.note(K.NamespaceType.self)
   }
 
   /// The value of a key; nil where it cannot be read.

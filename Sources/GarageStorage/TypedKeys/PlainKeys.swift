@@ -141,7 +141,7 @@ extension WriteAccess {
     } else {
       try transaction.put(record.bytes, for: name.bytes)
     }
-    pending.pointee.hooks.note(namespace, isOutermost: isOutermost)
+    pending.hooks.note(namespace, isOutermost: isOutermost)
   }
 }
 

@@ -80,9 +80,6 @@ extension GarageWriting {
 }
 
 extension WriteAccess {
-  /// The same transaction, for reading.
-  var reading: ReadAccess { ReadAccess(garage: garage, transaction: transaction, pending: pending) }
-
   func delete<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws {
     let stored = try StoredType.of(type)
     // A record of a type that shares its identity space may be of another class.

@@ -144,9 +144,9 @@ extension WriteAccess {
 
   /// Writes the texts that a graph's records count on.
   func putTexts(of graph: EncodedGraph) throws {
-    for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.pointee.newTexts.contains(name) {
+    for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.newTexts.contains(name) {
       try StoredTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
-      pending.pointee.newTexts.insert(name)
+      pending.newTexts.insert(name)
     }
   }
 

@@ -28,7 +28,7 @@ extension WriteAccess {
         try put(standing: graph.standing)
       }
       let number = garage.number
-      pending.pointee.hooks.afterCommit { target.noteParked(in: number) }
+      pending.hooks.afterCommit { target.noteParked(in: number) }
     }
   }
 

@@ -75,7 +75,7 @@ where K.ValueType: Codable {
 private func plain(_ object: Any) -> Any {
   switch object {
   case let uuid as NSUUID: uuid.uuidString
-  case let url as NSURL: ["relative": url.absoluteString ?? ""]
+  case let url as NSURL: ["relative": (url as URL).absoluteString]
   case let set as NSSet: set.allObjects.map(plain)
   case let set as NSOrderedSet: set.array.map(plain)
   case let array as NSArray: array.map { plain($0) }
