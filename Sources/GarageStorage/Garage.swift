@@ -37,9 +37,9 @@ public final class Garage: Sendable {
   /// The keys that objects are kept under.
   let objectKeys: ObjectKeys
   /// The types the garage was told about.
-  let types: KnownTypes
+  let types: RegisteredTypes
   /// The texts of type tags and shapes in the store.
-  let texts = StoredTexts()
+  let texts = StoreTexts()
   /// What hands records to the decoder, between two calls.
   let idleSource = IdleSource()
   /// What coders find in `userInfo`.
@@ -54,7 +54,7 @@ public final class Garage: Sendable {
   let propertyErrors = Mutex<(@Sendable (any Error) -> Void)?>(nil)
   private let isClosed = Atomic<Bool>(false)
   /// What closing waits for where the storage is the user's to close; nil where it closes the driver, which then
-  /// waits itself.
+  /// waits itself, and itself refuses what comes later.
   let calls: StorageLifetime?
 
   /// Opens the garage in a storage; makes one where the storage is empty.
@@ -102,7 +102,7 @@ public final class Garage: Sendable {
     calls = ownDriver == nil ? StorageLifetime(driver: driver.info.name) : nil
     self.userInfo = userInfo
     self.dates = dates
-    self.types = try translatingErrors { try KnownTypes(types) }
+    self.types = try translatingErrors { try RegisteredTypes(types) }
     objectKeys = try translatingErrors {
       try ObjectKeys(opening: ownDriver ?? driver, hiding, fixedTime: fixedTime)
     }
@@ -134,6 +134,7 @@ public final class Garage: Sendable {
     }
   }
 
+  /// - Throws: ``GarageError/closed``.
   func checkOpen() throws {
     if isClosed.load(ordering: .acquiring) { throw GarageError.closed }
   }

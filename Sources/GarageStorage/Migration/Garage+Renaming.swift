@@ -74,7 +74,7 @@ private struct TypeRenaming {
     try renaming.checkConflicts()
     for tag in [space, concrete] {
       let name = TextName(kind: .tag, digest: tag.digest)
-      try StoredTexts.put(
+      try StoreTexts.put(
         Array(tag.name.utf8), name, in: transaction, isSealed: objectKeys.isSealed)
       access.pending.newTexts.insert(name)
     }

@@ -1,10 +1,28 @@
+internal import GarageCoding
 internal import GarageDriver
+
+// How a verb of a garage gets what it works on: the encoder, one state of the store, or a transaction that changes it.
+// It goes through one of these, or first through the encoder and then through one of the others; each translates the
+// errors of the layers below.
+
+extension Garage {
+  /// Runs `body` before any transaction begins: encoding runs users' code, and holds up no other writer.
+  ///
+  /// - Throws: ``GarageError/closed``, before any of that code has run.
+  @inline(__always)
+  func encoding<R>(_ body: (GraphEncoder) throws -> R) throws -> R {
+    try translatingErrors {
+      try checkOpen()
+      return try body(encoder)
+    }
+  }
+}
 
 extension Garage: GarageWriting {
   /// Itself.
   public var garage: Garage { self }
 
-  /// For the verbs.
+  /// Runs `body` on one state of the store. For the verbs.
   @_specialize(where R == Void)
   public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
     try translatingErrors {
@@ -14,7 +32,7 @@ extension Garage: GarageWriting {
     }
   }
 
-  /// For the verbs.
+  /// Runs `body` in a transaction that changes the store, again where the engine asks for another try. For the verbs.
   @_specialize(where R == Void)
   public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {
     try translatingErrors {
@@ -49,18 +67,11 @@ extension Garage: GarageWriting {
 // MARK: - Calls that closing waits for
 
 extension Garage {
-  /// Runs `body`, which works on the store, and which ``close()`` waits for.
-  @inline(__always)
-  func whileOpen<R>(_ body: () throws -> R) throws -> R {
-    try beginCall()
-    defer { endCall() }
-    return try body()
-  }
-
-  /// Begins what ``close()`` waits for; ``endCall()`` follows.
+  /// Begins a call that ``close()`` waits for; ``endCall()`` follows. Whether the garage is closed is told here or, where
+  /// the driver is closed with it, by the driver.
   @inline(__always)
   func beginCall() throws {
-    if let calls { try calls.beginCall() } else { try checkOpen() }
+    if let calls { try calls.beginCall() }
   }
 
   @inline(__always)

@@ -110,7 +110,7 @@ extension GarageWriting {
   func setCoded<K: KeyType>(_ key: K, _ value: K.ValueType) throws where K.ValueType: Codable {
     if isNil(value) { return try withWriteAccess { try $0.removeValue(of: key) } }
     // Encoding runs users' code: outside the transaction.
-    let encoded = try translatingErrors { try garage.encode(value, of: key) }
+    let encoded = try garage.encoding { try $0.encode(value, of: key) }
     try withWriteAccess { try $0.put(encoded, of: key) }
   }
 

@@ -45,7 +45,9 @@ extension ReadAccess {
     _ type: V.Type, _ key: K, _ storedKey: RawSpan, _ full: [UInt8]?, _ record: RawSpan
   ) throws -> V {
     do {
-      return try decoding { try makeSession().0.value(type, key: storedKey, fullKey: full, record: record) }
+      return try decoding {
+        try makeSessionAndSource().0.value(type, key: storedKey, fullKey: full, record: record)
+      }
     } catch let damage as ValueDamage {
       throw GarageError(damage, key: key.stringValue)
     } catch let error as any GarageOwnError {
@@ -130,7 +132,7 @@ extension WriteAccess {
 
   func putCoded<K: KeyType>(_ value: K.ValueType, of key: K) throws where K.ValueType: Codable {
     if isNil(value) { return try removeValue(of: key) }
-    try put(garage.encode(value, of: key), of: key)
+    try put(garage.encoder.encode(value, of: key), of: key)
   }
 
   /// Writes an encoded value, and parks what it refers to.
@@ -157,11 +159,11 @@ extension WriteAccess {
   }
 }
 
-extension Garage {
+extension GraphEncoder {
   func encode<K: KeyType>(_ value: K.ValueType, of key: K) throws -> EncodedValue where K.ValueType: Codable {
     try KeyName.with(key) { bytes, full in
       // The encoder appends its own first byte; the checksum leaves it out.
-      try encoder.encode(value: value, key: bytes.extracting(1...), fullKey: full)
+      try encode(value: value, key: bytes.extracting(1...), fullKey: full)
     }
   }
 }

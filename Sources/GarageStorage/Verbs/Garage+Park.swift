@@ -91,10 +91,7 @@ extension GarageWriting {
 
   /// Encodes first, which runs the users' code, and writes then.
   private func park(_ encode: (GraphEncoder, DateEncodingStrategy) throws -> EncodedGraph) throws {
-    let graph = try translatingErrors {
-      try garage.checkOpen()
-      return try encode(garage.encoder, garage.dateEncodingStrategy)
-    }
+    let graph = try garage.encoding { try encode($0, garage.dateEncodingStrategy) }
     if graph.records.isEmpty { return }
     try withWriteAccess { try $0.put(graph) }
   }
@@ -139,13 +136,13 @@ extension WriteAccess {
     } else {
       try putRecords(of: graph, leavingOut: leavingOut)
     }
-    if !graph.standing.isEmpty { try put(standing: graph.standing) }
+    if !graph.standing.isEmpty { try parkInlineObjects(graph.standing) }
   }
 
   /// Writes the texts that a graph's records count on.
   func putTexts(of graph: EncodedGraph) throws {
     for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.newTexts.contains(name) {
-      try StoredTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
+      try StoreTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
       pending.newTexts.insert(name)
     }
   }
