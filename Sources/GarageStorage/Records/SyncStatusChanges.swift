@@ -65,7 +65,7 @@ extension WriteAccess {
   }
 
   /// Removes all records of an identity space and their entries in the index.
-  func removeRecords(tag: UInt64) throws {
+  func removeAllRecords(tag: UInt64) throws {
     try transaction.removeAll(in: KeyLayout.records(tag: tag))
     for status in SyncStatus.allCases {
       try transaction.removeAll(in: KeyLayout.syncStatuses(status, tag: tag))

@@ -91,7 +91,7 @@ extension WriteAccess {
   func deleteAll<T: Codable>(_ type: T.Type) throws {
     let facts = try RootFacts.of(type)
     guard facts.sharesSpaceWithSuperclass else {
-      for tag in facts.tags { try removeRecords(tag: tag) }
+      for tag in facts.tags { try removeAllRecords(tag: tag) }
       return
     }
     // All are found before the first is removed, so that a record that cannot be told leaves them all.
