@@ -109,14 +109,6 @@ public protocol WriteTransaction: ReadTransaction {
   func removeAll(in range: StorageKeyRange) throws
 }
 
-/// How a write body wants its transaction to end, and what the call returns.
-public enum TransactionOutcome<R> {
-  case commit(R)
-  case rollBack(R)
-}
-
-extension TransactionOutcome: Sendable where R: Sendable {}
-
 /// The order in which a scan visits keys.
 public enum ScanDirection: Sendable, Hashable, CaseIterable {
   /// Smallest key first.

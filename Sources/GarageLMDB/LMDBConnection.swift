@@ -246,7 +246,7 @@ final class LMDBConnection: @unchecked Sendable {
     // A commit to a file that has no name any more would be lost without a word.
     if isDeleted {
       rollBack(transaction)
-      throw deletedError(path, during: .commit)
+      throw StorageError.storeIsGone(path, during: .commit)
     }
     let code = mdb_txn_commit(transaction.txn)
     if code != MDB_SUCCESS { throw error(code, during: .commit) }
@@ -273,7 +273,7 @@ final class LMDBConnection: @unchecked Sendable {
   func mapAgain(
     _ lifetime: StorageLifetime, since generation: Int, during operation: StorageError.Operation
   ) throws {
-    if lifetime.depthOnThisThread > 1 { throw mapGrownError(path, during: operation) }
+    if lifetime.depthOnThisThread > 1 { throw StorageError.mapHasGrown(path, during: operation) }
     pool.withLock { $0.mapWaiters += 1 }
     defer {
       pool.withLock { pool in
@@ -311,9 +311,9 @@ final class LMDBConnection: @unchecked Sendable {
 
   /// The error to throw for what LMDB returned.
   func error(_ code: Int32, during operation: StorageError.Operation) -> StorageError {
-    var error = storageError(code, during: operation, path: path)
+    var error = StorageError.lmdb(code, during: operation, path: path)
     // LMDB reports a write that was cut short, as on a full disk, in the same way as a broken disk.
-    if code == EIO && isDiskFull { error = storageError(ENOSPC, during: operation, path: path) }
+    if code == EIO && isDiskFull { error = StorageError.lmdb(ENOSPC, during: operation, path: path) }
     // Pages that a dead reader held are free from the next transaction on.
     if code == MDB_MAP_FULL && clearDeadReaders() > 0 { error.isRetryable = true }
     return error

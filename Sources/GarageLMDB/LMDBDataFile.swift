@@ -43,11 +43,13 @@ struct LMDBDataFile {
   /// Reads the first page, so that a file of another kind is refused before LMDB adds its lock file.
   func inspect() throws -> Condition {
     let file = openFile(path, O_RDONLY | O_CLOEXEC)
-    if file < 0 { throw storageError(errno, during: .open, path: folder) }
+    if file < 0 { throw StorageError.lmdb(errno, during: .open, path: folder) }
     defer { closeFile(file) }
     var status = stat()
-    if fstat(file, &status) != 0 { throw storageError(errno, during: .open, path: folder) }
-    if status.st_mode & S_IFMT != S_IFREG { throw notAStorage(folder, "its data.mdb is no file") }
+    if fstat(file, &status) != 0 { throw StorageError.lmdb(errno, during: .open, path: folder) }
+    if status.st_mode & S_IFMT != S_IFREG {
+      throw StorageError.notAStorage(folder, "its data.mdb is no file")
+    }
     if status.st_size == 0 { return .empty }
     if !Self.isLayoutKnown { return .whole }
 
@@ -55,7 +57,7 @@ struct LMDBDataFile {
       throw cutError(status.st_size, needed: 2 * Int(getpagesize()))
     }
     guard let page = Page(file, at: 0, count: 152), page.flags & Self.metaFlag != 0, page.magic == Self.magic
-    else { throw notAStorage(folder, "its data.mdb is no LMDB file", code: MDB_INVALID) }
+    else { throw StorageError.notAStorage(folder, "its data.mdb is no LMDB file", code: MDB_INVALID) }
     if page.version != Self.version {
       throw StorageError(
         .newerFormat, during: .open, driver: driverName, engineCode: Int(MDB_VERSION_MISMATCH),
@@ -69,7 +71,7 @@ struct LMDBDataFile {
   /// Empties a file whose creation was interrupted, unless a process is creating it just now.
   func restartCreation() throws {
     let lock = openFile(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
-    if lock < 0 { throw storageError(errno, during: .open, path: folder) }
+    if lock < 0 { throw StorageError.lmdb(errno, during: .open, path: folder) }
     defer { closeFile(lock) }
     // The lock under which LMDB creates a store. Closing the file gives it back.
     var region = flock()
@@ -79,7 +81,7 @@ struct LMDBDataFile {
     region.l_len = 1
     if fcntl(lock, F_SETLK, &region) != 0 { return }
     guard case .unfinished = try inspect() else { return }
-    if truncate(path, 0) != 0 { throw storageError(errno, during: .open, path: folder) }
+    if truncate(path, 0) != 0 { throw StorageError.lmdb(errno, during: .open, path: folder) }
   }
 
   /// Throws where pages that are in use lie beyond the end of the file: reading them through memory would
@@ -99,10 +101,10 @@ struct LMDBDataFile {
     mdb_env_stat(env, &statistics)
     let pageByteCount = Int(statistics.ms_psize)
     let file = openFile(path, O_RDONLY | O_CLOEXEC)
-    if file < 0 { throw storageError(errno, during: .open, path: folder) }
+    if file < 0 { throw StorageError.lmdb(errno, during: .open, path: folder) }
     defer { closeFile(file) }
     var status = stat()
-    if fstat(file, &status) != 0 { throw storageError(errno, during: .open, path: folder) }
+    if fstat(file, &status) != 0 { throw StorageError.lmdb(errno, during: .open, path: folder) }
     if Int(status.st_size) >= (environment.me_last_pgno + 1) * pageByteCount { return true }
 
     let id = mdb_txn_id(txn)
@@ -116,7 +118,7 @@ struct LMDBDataFile {
     } catch let cut as PageWalk.Cut {
       throw cutError(status.st_size, needed: cut.neededByteCount)
     } catch is PageWalk.Loop {
-      throw storageError(MDB_CORRUPTED, during: .open, path: folder)
+      throw StorageError.lmdb(MDB_CORRUPTED, during: .open, path: folder)
     }
     return true
   }

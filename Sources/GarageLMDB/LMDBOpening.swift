@@ -65,10 +65,10 @@ struct LMDBOpening {
     let file = LMDBDataFile(path: dataPath, lockPath: lockPath, folder: path)
     switch try file.inspect() {
     case .empty where options.isReadOnly:
-      throw notAStorage(path, "its data.mdb is empty")
+      throw StorageError.notAStorage(path, "its data.mdb is empty")
     case .empty, .whole: break
     case .unfinished:
-      if options.isReadOnly { throw notAStorage(path, "its creation was interrupted") }
+      if options.isReadOnly { throw StorageError.notAStorage(path, "its creation was interrupted") }
       try file.restartCreation()
       return nil
     }
@@ -146,7 +146,7 @@ struct LMDBOpening {
     }
     mdb_txn_abort(txn)
     isOpen = false
-    if options.isReadOnly { throw notAStorage(path, "it is an empty LMDB store") }
+    if options.isReadOnly { throw StorageError.notAStorage(path, "it is an empty LMDB store") }
     try create(env)
     return nil
   }
@@ -188,12 +188,12 @@ struct LMDBOpening {
       code = mdb_stat(txn, main, &statistics)
       if code != MDB_SUCCESS { throw failure(code) }
       if statistics.ms_entries == 0 { return false }
-      throw notAStorage(path, "it holds an LMDB store of another program")
+      throw StorageError.notAStorage(path, "it holds an LMDB store of another program")
     }
     if code != MDB_SUCCESS { throw failure(code) }
     let magic = Self.markerMagic
     guard marker.mv_size >= magic.count + 4, marker.bytes.prefix(magic.count).elementsEqual(magic) else {
-      throw notAStorage(path, "it holds an LMDB store of another program")
+      throw StorageError.notAStorage(path, "it holds an LMDB store of another program")
     }
     let version = UInt32(
       littleEndian: marker.bytes.loadUnaligned(fromByteOffset: magic.count, as: UInt32.self))
@@ -243,5 +243,5 @@ struct LMDBOpening {
     #endif
   }
 
-  private func failure(_ code: Int32) -> StorageError { storageError(code, during: .open, path: path) }
+  private func failure(_ code: Int32) -> StorageError { StorageError.lmdb(code, during: .open, path: path) }
 }

@@ -85,7 +85,7 @@ public final class LMDBStorage: StorageDriver, Sendable {
     store = try Self.stores.open(opening.prepareFile()) { try opening.open() }
     connection = store.connection
     if connection.isReadOnly && !options.isReadOnly {
-      throw storageError(EACCES, during: .open, path: path)
+      throw StorageError.lmdb(EACCES, during: .open, path: path)
     }
     lifetime = StorageLifetime(driver: driverName, gate: connection.gate)
     info = StorageInfo(

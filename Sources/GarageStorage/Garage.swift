@@ -21,7 +21,8 @@ internal import Synchronization
 /// (`Docs/WritingADriver.md`). It can be used from any thread or task. Its calls block until they are done;
 /// a change is on disk when its call returns, unless ``isAutosaveEnabled`` is false.
 ///
-/// Read on in `Garage+Park.swift`, `Garage+Retrieve.swift`, `KeyLayout.swift`.
+/// Read on in `Verbs/Garage+Park.swift` and `Verbs/Garage+Retrieve.swift`, and then in
+/// `Transactions/Garage+Access.swift`, through which every verb gets its transaction.
 public final class Garage: Sendable {
   /// The domain of ``GarageError`` as an `NSError`.
   public static let errorDomain = "GarageStorage"
@@ -36,9 +37,9 @@ public final class Garage: Sendable {
   /// The keys that objects are kept under.
   let objectKeys: ObjectKeys
   /// The types the garage was told about.
-  let types: KnownTypes
+  let types: RegisteredTypes
   /// The texts of type tags and shapes in the store.
-  let texts = StoredTexts()
+  let texts = StoreTexts()
   /// What hands records to the decoder, between two calls.
   let idleSource = IdleSource()
   /// What coders find in `userInfo`.
@@ -53,8 +54,8 @@ public final class Garage: Sendable {
   let propertyErrors = Mutex<(@Sendable (any Error) -> Void)?>(nil)
   private let isClosed = Atomic<Bool>(false)
   /// What closing waits for where the storage is the user's to close; nil where it closes the driver, which then
-  /// waits itself.
-  private let calls: StorageLifetime?
+  /// waits itself, and itself refuses what comes later.
+  let calls: StorageLifetime?
 
   /// Opens the garage in a storage; makes one where the storage is empty.
   ///
@@ -101,8 +102,10 @@ public final class Garage: Sendable {
     calls = ownDriver == nil ? StorageLifetime(driver: driver.info.name) : nil
     self.userInfo = userInfo
     self.dates = dates
-    self.types = try translatingErrors { try KnownTypes(types) }
-    objectKeys = try translatingErrors { try ObjectKeys(opening: ownDriver ?? driver, hiding, fixedTime: fixedTime) }
+    self.types = try translatingErrors { try RegisteredTypes(types) }
+    objectKeys = try translatingErrors {
+      try ObjectKeys(opening: ownDriver ?? driver, hiding, fixedTime: fixedTime)
+    }
     encoder = GraphEncoder(
       keyPrefix: KeyLayout.Space.record.rawValue, userInfo: userInfo, fixedTime: fixedTime,
       writesWholeIdentifiers: objectKeys.hidesIdentifiers)
@@ -131,144 +134,8 @@ public final class Garage: Sendable {
     }
   }
 
+  /// - Throws: ``GarageError/closed``.
   func checkOpen() throws {
     if isClosed.load(ordering: .acquiring) { throw GarageError.closed }
-  }
-
-  /// Runs `body`, which works on the store, and which ``close()`` waits for.
-  @inline(__always)
-  func whileOpen<R>(_ body: () throws -> R) throws -> R {
-    try beginCall()
-    defer { endCall() }
-    return try body()
-  }
-
-  /// Begins what ``close()`` waits for; ``endCall()`` follows.
-  @inline(__always)
-  func beginCall() throws {
-    if let calls { try calls.beginCall() } else { try checkOpen() }
-  }
-
-  @inline(__always)
-  func endCall() {
-    if let calls { calls.endCall() }
-  }
-}
-
-// MARK: - What the verbs work on
-
-/// The verbs that read: ``Garage``, ``GarageReader`` and ``GarageWriter`` have them all.
-///
-/// Code that takes `some GarageReading` works in a garage as well as inside a transaction. The library's own
-/// types conform; no others should.
-public protocol GarageReading: AnyObject {
-  /// The garage that is read.
-  var garage: Garage { get }
-
-  /// Runs `body` on one state of the store. For the verbs, which are extensions of this protocol.
-  func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R
-}
-
-/// The verbs that change: ``Garage`` and ``GarageWriter`` have them all, and those that read.
-public protocol GarageWriting: GarageReading {
-  /// Runs `body`, which changes the store: wholly, or not at all where it throws. For the verbs, which are
-  /// extensions of this protocol.
-  func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R
-}
-
-/// One state of the store, for the verbs that read.
-public struct ReadAccess {
-  // Without counting references: both are there until the call is over that made this.
-  unowned(unsafe) let garage: Garage
-  unowned(unsafe) let transaction: any ReadTransaction
-  /// That of the writer whose transaction it is; nil where nothing can be changed.
-  let pending: UnsafeMutablePointer<WriteAccess.Pending>?
-
-  /// Whether the transaction may be changed while a verb runs a closure of the user's.
-  var isWriting: Bool { pending != nil }
-
-  /// Runs `body`, which decodes objects, and so runs users' code while bytes are lent: until it returns, the writer
-  /// changes nothing.
-  @inline(__always)
-  func decoding<R>(_ body: () throws -> R) rethrows -> R {
-    beginDecoding()
-    defer { endDecoding() }
-    return try body()
-  }
-
-  /// The same without a closure; ``endDecoding()`` follows.
-  @inline(__always)
-  func beginDecoding() {
-    if let pending { pending.pointee.decodingDepth += 1 }
-  }
-
-  @inline(__always)
-  func endDecoding() {
-    if let pending { pending.pointee.decodingDepth -= 1 }
-  }
-}
-
-/// A transaction that changes the store, for the verbs that do.
-public struct WriteAccess {
-  // Without counting references: both are there until the call is over that made this.
-  unowned(unsafe) let garage: Garage
-  unowned(unsafe) let transaction: any WriteTransaction
-  /// What is to be known or done when the transaction has committed.
-  let pending: UnsafeMutablePointer<Pending>
-
-  /// It stands in the frame of the call that made the transaction.
-  struct Pending {
-    /// Texts that the transaction found in the store or put there: until then they are known inside it only.
-    var newTexts: Set<TextName> = []
-    /// What runs around the commit.
-    var hooks = CommitHooks()
-    /// How many verbs are decoding objects. Such a verb runs `init(from:)`, from which nothing can be changed.
-    var decodingDepth = 0
-  }
-}
-
-extension Garage: GarageWriting {
-  /// Itself.
-  public var garage: Garage { self }
-
-  /// For the verbs.
-  @_specialize(where R == Void)
-  public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
-    try translatingErrors {
-      try beginCall()
-      defer { endCall() }
-      return try store.read { try body(ReadAccess(garage: self, transaction: $0, pending: nil)) }
-    }
-  }
-
-  /// For the verbs.
-  @_specialize(where R == Void)
-  public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {
-    try translatingErrors {
-      try retrying(isClocked: store.isSharedAcrossProcesses) { try change(body) }
-    }
-  }
-
-  /// Runs `body` once, in a transaction of its own.
-  func change<R>(_ body: (WriteAccess) throws -> R) throws -> R {
-    var result: R?
-    try changeOnce { result = try body($0) }
-    return result.unsafelyUnwrapped
-  }
-
-  /// Not generic: the runtime looks generic types up each time.
-  private func changeOnce(_ body: (WriteAccess) throws -> Void) throws {
-    var pending = WriteAccess.Pending()
-    let isSaved = try withUnsafeMutablePointer(to: &pending) { pending in
-      try beginCall()
-      defer { endCall() }
-      return try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
-        try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
-      }
-    }
-    if isSaved {
-      if !pending.newTexts.isEmpty { texts.remember(pending.newTexts) }
-      pending.hooks.runAfterCommit()
-    }
   }
 }

@@ -23,7 +23,7 @@ public protocol RecordSource: AnyObject {
 /// The types a garage was told about: the subclasses that records may name.
 public struct RegisteredTypes: @unchecked Sendable {
   // @unchecked: metatypes, which nothing changes.
-  let byTag: [UInt64: any Decodable.Type]
+  let byTag: [UInt64: any (Encodable & Decodable).Type]
   /// Older tags of the types' identity spaces, and the tags that took their place.
   let currentTags: [UInt64: UInt64]
   let formerTags: [UInt64: [UInt64]]
@@ -34,7 +34,7 @@ public struct RegisteredTypes: @unchecked Sendable {
 
   /// - Throws: ``GraphCodingError`` for a type whose tag is in conflict, or that has no identity.
   public init(_ types: [any (Encodable & Decodable).Type] = []) throws {
-    var byTag: [UInt64: any Decodable.Type] = [:]
+    var byTag: [UInt64: any (Encodable & Decodable).Type] = [:]
     var currentTags: [UInt64: UInt64] = [:]
     var formerTags: [UInt64: [UInt64]] = [:]
     for type in types {
@@ -49,6 +49,9 @@ public struct RegisteredTypes: @unchecked Sendable {
     self.currentTags = currentTags
     self.formerTags = formerTags
   }
+
+  /// The type with this tag of its own, present or former.
+  package func type(tag: UInt64) -> (any (Encodable & Decodable).Type)? { byTag[tag] }
 }
 
 /// Turns records back into objects. Within one session every identity is decoded once, so that shared objects
@@ -103,8 +106,9 @@ public final class GraphDecodingSession {
   public func object<T: Decodable>(
     _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
   ) throws -> T? {
+    let facts = walk.state.pointee.types.facts(of: type).0
     do {
-      return try root(type, tag: tag, keyIdentifier: keyIdentifier, record: record)
+      return try root(type, facts, tag: tag, keyIdentifier: keyIdentifier, record: record)
     } catch is GraphWalk.OtherClass {
       return nil
     }
@@ -112,14 +116,16 @@ public final class GraphDecodingSession {
 
   /// The same, handed on to `found` without an optional around it, from which generic code copies it.
   ///
+  /// - Parameter facts: those of the type, which the caller has looked up.
   /// - Throws: also what `found` throws, after which the session is as before.
   package func visit<T: Decodable>(
-    _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan,
+    _ type: T.Type, _ facts: TypeFacts, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan,
     _ found: (consuming T) throws -> Void
   ) throws {
     let object: T
     do {
-      object = try root(type, tag: tag, keyIdentifier: keyIdentifier, record: record)
+      object = try root(
+        type, .passUnretained(facts), tag: tag, keyIdentifier: keyIdentifier, record: record)
     } catch is GraphWalk.OtherClass {
       return
     }
@@ -129,22 +135,21 @@ public final class GraphDecodingSession {
   /// - Throws: also ``GraphWalk/OtherClass``.
   @inline(__always)
   private func root<T: Decodable>(
-    _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+    _ type: T.Type, _ facts: Unmanaged<TypeFacts>, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
   ) throws -> T {
     // Lent to the end of this call. Not in closures: in generic code each asks for the metadata of its result.
     let identifier = keyIdentifier.withUnsafeBytes { $0 }
     let record = record.withUnsafeBytes { $0 }
     do {
-      let facts = walk.state.pointee.types.facts(of: type).0
       let object = try walk.root(type, facts, RecordKey(tag: tag, identifier: identifier), record)
       try walk.complete()
       return object
     } catch let other as GraphWalk.OtherClass {
       throw other
     } catch {
-      let facts = walk.state.pointee.types.facts(of: type).0.takeUnretainedValue()
       throw walk.failed(
-        walk.naming(error, inRecordOf: facts.name, RecordKey(tag: tag, identifier: identifier)))
+        walk.naming(
+          error, inRecordOf: facts.takeUnretainedValue().name, RecordKey(tag: tag, identifier: identifier)))
     }
   }
 

@@ -228,6 +228,8 @@ final class GraphWalk {
         throw naming(error, inRecordOf: known.name, key)
       }
     }
+    // Before the object gets its number, so that it is the one of the tag that its type has by now.
+    learn(tag: key.tag, facts)
     let number = number(tag: key.tag, identifier)
     if nodes[number].hasValue(type, facts) { return loaded(type, number) }
     learn(tag: identities.tag(of: number), facts)

@@ -36,6 +36,8 @@ public struct TypeDescription: Sendable {
   public let isClass: Bool
   /// The unqualified name, for error messages.
   public let name: String
+  /// What the coders know of the type.
+  package let facts: TypeFacts
 
   /// The description of a type.
   ///
@@ -46,7 +48,7 @@ public struct TypeDescription: Sendable {
     let tags = try facts.tags()
     return TypeDescription(
       identityTag: tags.identity, tag: tags.concrete, formerTags: tags.former,
-      identification: facts.rootIdentification, isClass: facts.isClass, name: facts.name)
+      identification: facts.rootIdentification, isClass: facts.isClass, name: facts.name, facts: facts)
   }
 
   /// The identity of the object of this type whose `id` is `id`, or that text or number stands for.

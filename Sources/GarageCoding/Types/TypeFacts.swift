@@ -43,7 +43,7 @@ enum ValueKind: UInt8 {
 }
 
 /// What both coders know of one type.
-final class TypeFacts: @unchecked Sendable {
+package final class TypeFacts: @unchecked Sendable {
   // @unchecked: metatypes and closures that capture nothing else.
   let type: Any.Type
   let kind: ValueKind

@@ -2,6 +2,7 @@
 ///
 /// No generic type is made on the way, and nothing is allocated but a longer string. What is not known here, a value
 /// of another type or one that was stored as another kind of number, is left to the coder.
+@usableFromInline
 package enum PlainValue {
   case int(Int)
   case string(String)
@@ -11,32 +12,35 @@ package enum PlainValue {
   case null
 
   /// The types that are known here.
+  @usableFromInline
   package enum Kind: UInt8 {
     case other, int, string, bool, double
     case optionalInt, optionalString, optionalBool, optionalDouble
-  }
 
-  /// The identities of the optional types, which the runtime otherwise looks up each time.
-  private struct Optionals {
-    let int = ObjectIdentifier(Int?.self)
-    let string = ObjectIdentifier(String?.self)
-    let bool = ObjectIdentifier(Bool?.self)
-    let double = ObjectIdentifier(Double?.self)
-  }
-  private static let optionals = Optionals()
-
-  /// Which of the known types a type is.
-  package static func kind(_ type: ObjectIdentifier) -> Kind {
-    if type == ObjectIdentifier(Int.self) { return .int }
-    if type == ObjectIdentifier(String.self) { return .string }
-    if type == ObjectIdentifier(Bool.self) { return .bool }
-    if type == ObjectIdentifier(Double.self) { return .double }
-    let optionals = optionals
-    if type == optionals.int { return .optionalInt }
-    if type == optionals.string { return .optionalString }
-    if type == optionals.bool { return .optionalBool }
-    if type == optionals.double { return .optionalDouble }
-    return .other
+    /// Which of the known types a type is. Inlined: the compiler decides it where it knows the type.
+    @inlinable
+    @inline(__always)
+    package init<V>(_ type: V.Type) {
+      if V.self == Int.self {
+        self = .int
+      } else if V.self == String.self {
+        self = .string
+      } else if V.self == Bool.self {
+        self = .bool
+      } else if V.self == Double.self {
+        self = .double
+      } else if V.self == Int?.self {
+        self = .optionalInt
+      } else if V.self == String?.self {
+        self = .optionalString
+      } else if V.self == Bool?.self {
+        self = .optionalBool
+      } else if V.self == Double?.self {
+        self = .optionalDouble
+      } else {
+        self = .other
+      }
+    }
   }
 
   /// The value of that kind at an address.
@@ -55,25 +59,23 @@ package enum PlainValue {
     }
   }
 
-  /// The value as a `T`, which has to be of that kind.
-  @inline(__always)
-  package func value<T>(as type: T.Type, _ kind: Kind) -> T {
-    func same<V>(_ value: V) -> T {
-      withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: T.self).pointee }
-    }
+  /// Initializes what stands at `place` with the value, which is of that kind.
+  package func initialize(_ place: UnsafeMutableRawPointer, _ kind: Kind) {
     let isOptional = kind.rawValue >= Kind.optionalInt.rawValue
-    switch self {
-    case .int(let value): return isOptional ? same(Optional(value)) : same(value)
-    case .string(let value): return isOptional ? same(Optional(value)) : same(value)
-    case .bool(let value): return isOptional ? same(Optional(value)) : same(value)
-    case .double(let value): return isOptional ? same(Optional(value)) : same(value)
-    case .null:
-      switch kind {
-      case .optionalString: return same(String?.none)
-      case .optionalBool: return same(Bool?.none)
-      case .optionalDouble: return same(Double?.none)
-      default: return same(Int?.none)
+    func initialize<T>(_ value: T) {
+      if isOptional {
+        place.initializeMemory(as: T?.self, to: value)
+      } else {
+        place.initializeMemory(as: T.self, to: value)
       }
+    }
+    switch self {
+    case .int(let value): initialize(value)
+    case .string(let value): initialize(value)
+    case .bool(let value): initialize(value)
+    case .double(let value): initialize(value)
+    // There is no record of those.
+    case .null: break
     }
   }
 }

@@ -79,7 +79,7 @@ extension ObjectKeys {
       guard isSealed else { throw notHidden(name, .storageIsNotSealed) }
       newKey = KeyedHash.makeKey()
     }
-    func stored(_ transaction: any ReadTransaction) throws -> ObjectKeys? {
+    func found(in transaction: any ReadTransaction) throws -> ObjectKeys? {
       let metadata = try sayingWhatIsLost {
         guard try StoreMetadata(in: transaction, driver: name) != nil else { return nil as HidingMetadata?? }
         return .some(try HidingMetadata(in: transaction, driver: name))
@@ -89,7 +89,7 @@ extension ObjectKeys {
       return ObjectKeys(hidingKey: metadata?.hidingKey, isSealed: isSealed)
     }
 
-    if let keys = try driver.read(stored) {
+    if let keys = try driver.read(found) {
       self = keys
       return
     }
@@ -97,7 +97,7 @@ extension ObjectKeys {
     self = try retrying {
       try driver.write { transaction in
         // Another process may have been first.
-        if let keys = try stored(transaction) { return .commit(keys) }
+        if let keys = try found(in: transaction) { return .commit(keys) }
         let now = fixedTime ?? UInt64(max(0, Date().timeIntervalSince1970 * 1000))
         try transaction.put(StoreMetadata(creationTime: now).bytes, for: StoreMetadata.key)
         if let newKey {

@@ -97,6 +97,17 @@ struct ObjectKeys: Sendable {
     }
   }
 
+  /// Makes sure that the record under a key with a cut identifier is that of this one.
+  ///
+  /// - Throws: ``GraphCodingError``.
+  func check(_ identifier: Identifier, _ key: RawSpan, _ record: RawSpan, typeName: String) throws {
+    guard let whole = try header(of: key, record, typeName: typeName).fullIdentifier,
+      whole != identifier
+    else { return }
+    throw GraphCodingError.corrupt(
+      type: typeName, identifier: identifier.description, reason: "it holds another object's identifier")
+  }
+
   /// The identifier of the record with this key in words, for messages: its hash where that is all that is known.
   func identifierText(of key: RawSpan, _ record: RawSpan?) -> String {
     guard hidesIdentifiers else {

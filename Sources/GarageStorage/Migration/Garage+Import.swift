@@ -16,9 +16,7 @@ extension Garage {
   package func encode(
     alone object: any Encodable, time: UInt64?, including isIncluded: (RecordIdentity) -> Bool
   ) throws -> EncodedGraph {
-    try translatingErrors {
-      try encoder.encode(object, time: time, dates: dateEncodingStrategy, including: isIncluded)
-    }
+    try encoding { try $0.encode(object, time: time, dates: dateEncodingStrategy, including: isIncluded) }
   }
 }
 

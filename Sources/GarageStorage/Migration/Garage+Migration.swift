@@ -60,17 +60,17 @@ struct RecordMigration {
   }
 
   private mutating func run<T: Codable>(_ type: T.Type, from start: Place) throws -> Place {
-    let stored = try StoredType.of(type)
-    let (session, source) = access.reading.makeSession()
+    let facts = try RootFacts.of(type)
+    let (session, source) = access.reading.makeSessionAndSource()
     source.toleratesSeals = true
     var place = start
     var count = 0
     var largestReach = 0
-    while place.tagIndex < stored.tags.count {
-      let keys = try nextKeys(stored.tags[place.tagIndex], after: place.last)
+    while place.tagIndex < facts.tags.count {
+      let keys = try nextKeys(facts.tags[place.tagIndex], after: place.last)
       for key in keys {
         let before = session.objectCount
-        try migrate(type, key, stored, session)
+        try migrateRecord(type, key, facts, session)
         largestReach = max(largestReach, session.objectCount - before)
         place.last = key
         count += 1
@@ -100,75 +100,54 @@ struct RecordMigration {
   }
 
   /// Migrates one record. What is wrong with it goes into the report; what is wrong with the store is thrown.
-  private mutating func migrate<T: Codable>(
-    _ type: T.Type, _ key: StorageKey, _ stored: StoredType, _ session: GraphDecodingSession
+  private mutating func migrateRecord<T: Codable>(
+    _ type: T.Type, _ key: StorageKey, _ facts: RootFacts, _ session: GraphDecodingSession
   ) throws {
-    if try isShadowed(key, stored) { return }
+    if try !access.reading.isCurrent(key.bytes.span.bytes, facts.tags) { return }
     do {
       let keyBytes = key.bytes.span.bytes
-      guard let record = try access.recordThatOpens(key, stored.name) else { return }
+      guard let record = try access.recordThatOpens(key, facts.name) else { return }
       let bytes = record.span.bytes
-      let object = try objectKeys.withIdentifier(of: keyBytes, bytes, typeName: stored.name) { identifier in
-        try access.reading.decoding {
-          try session.object(
-            type, tag: KeyLayout.tag(inRecordKey: keyBytes), keyIdentifier: identifier, record: bytes)
-        }
-      }
+      let object = try access.reading.decode(type, keyBytes, bytes, typeName: facts.name, session)
       // A record of another class.
       guard let object else { return }
-      let isRewritten = try rewrite(object, record, key, stored)
+      let isRewritten = try rewrite(object, record, key, facts)
       if isRewritten { report.rewritten += 1 } else { report.unchanged += 1 }
     } catch {
       if isFailureOfStore(error) { throw error }
       let identifier = try access.withReplaceableValue(key.bytes.span.bytes) {
         objectKeys.identifierText(of: key.bytes.span.bytes, $0)
       }
-      report.fail(stored.name, identifier, translated(error))
+      report.fail(facts.name, identifier, translated(error))
     }
   }
 
   /// Writes an object's record in its present form, where that differs. False where it does not.
   private func rewrite<T: Codable>(
-    _ object: T, _ record: [UInt8], _ key: StorageKey, _ stored: StoredType
+    _ object: T, _ record: [UInt8], _ key: StorageKey, _ facts: RootFacts
   ) throws -> Bool {
-    let transaction = access.transaction
     let graph = try access.garage.encoder.encode(object, dates: access.garage.dateEncodingStrategy) {
       identity, formerTags in
       // Objects that are there are not this record's business.
-      for tag in [identity.tag] + formerTags {
-        let target = try objectKeys.record(tag: tag, identity.identifier)
-        if try transaction.contains(target) { return false }
-      }
-      return true
+      try access.reading.presentKey([identity.tag] + formerTags, identity.identifier) == nil
     }
     guard let own = graph.records.first else { return false }
     let oldKey = key.bytes.span.bytes
     let oldRecord = record.span.bytes
-    let renewed = try objectKeys.withIdentifier(of: oldKey, oldRecord, typeName: stored.name) { identifier in
+    let renewed = try objectKeys.withIdentifier(of: oldKey, oldRecord, typeName: facts.name) { identifier in
       try graph.bytes.withUnsafeBytes { bytes in
         try RecordHeader.record(
           bytes.bytes.extracting(own.value),
           underKey: bytes.bytes.extracting((own.key.lowerBound + 1)..<own.key.upperBound),
           replacing: oldRecord, tag: KeyLayout.tag(inRecordKey: oldKey), keyIdentifier: identifier,
-          under: stored.tag, typeName: stored.name)
+          under: facts.tag, typeName: facts.name)
       }
     }
-    let newKey = KeyLayout.record(tag: stored.tag, sameIdentifierAs: oldKey)
+    let newKey = KeyLayout.record(tag: facts.tag, sameIdentifierAs: oldKey)
     if newKey == key && renewed == record { return false }
     try access.put(graph, leavingOut: 0)
     try access.moveRecord(key, to: newKey, renewed)
     return true
-  }
-
-  /// Whether an earlier tag of the type has a record of the same identifier, which is the one.
-  private func isShadowed(_ key: StorageKey, _ stored: StoredType) throws -> Bool {
-    let bytes = key.bytes.span.bytes
-    let own = KeyLayout.tag(inRecordKey: bytes)
-    for tag in stored.tags.prefix(while: { $0 != own }) {
-      let earlier = KeyLayout.record(tag: tag, sameIdentifierAs: bytes)
-      if try access.transaction.contains(earlier) { return true }
-    }
-    return false
   }
 }
 

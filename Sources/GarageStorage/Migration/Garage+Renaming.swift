@@ -74,9 +74,9 @@ private struct TypeRenaming {
     try renaming.checkConflicts()
     for tag in [space, concrete] {
       let name = TextName(kind: .tag, digest: tag.digest)
-      try StoredTexts.put(
+      try StoreTexts.put(
         Array(tag.name.utf8), name, in: transaction, isSealed: objectKeys.isSealed)
-      access.pending.pointee.newTexts.insert(name)
+      access.pending.newTexts.insert(name)
     }
     try renaming.moveRecords()
     try renaming.visit(KeyLayout.allRecords) { try $0.changedRecord($1, $2) }

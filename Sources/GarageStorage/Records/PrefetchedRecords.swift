@@ -26,14 +26,11 @@ struct PrefetchedRecords {
   mutating func fetch(behind roots: [(key: StorageKey, record: [UInt8])], in transaction: any ReadTransaction)
     throws
   {
+    // One that others refer to is at hand, too.
+    for root in roots { records[root.key] = .some(root.record) }
     var wanted: Set<StorageKey> = []
-    for root in roots { note(root.key, root.record, &wanted) }
-    try fetch(wanted, in: transaction)
-  }
-
-  /// Fetches the record of a key and what can be reached from it.
-  mutating func fetch(_ key: StorageKey, in transaction: any ReadTransaction) throws {
-    try fetch([key], in: transaction)
+    for root in roots { noteTargets(of: root.key, root.record, &wanted) }
+    try fetchLevels(wanted, in: transaction)
   }
 
   mutating func removeAll() {
@@ -41,7 +38,7 @@ struct PrefetchedRecords {
     byteCount = 0
   }
 
-  private mutating func fetch(_ wanted: Set<StorageKey>, in transaction: any ReadTransaction) throws {
+  private mutating func fetchLevels(_ wanted: Set<StorageKey>, in transaction: any ReadTransaction) throws {
     var wanted = wanted
     while !wanted.isEmpty && byteCount < PrefetchedRecords.byteLimit {
       let keys = wanted.sorted()
@@ -55,13 +52,13 @@ struct PrefetchedRecords {
         byteCount += record?.count ?? 0
       }
       for (key, record) in zip(keys, level) {
-        if let record { note(key, record, &wanted) }
+        if let record { noteTargets(of: key, record, &wanted) }
       }
     }
   }
 
   /// Notes the keys of what a record refers to, except what is loaded only when it is asked for.
-  private func note(_ key: StorageKey, _ record: [UInt8], _ wanted: inout Set<StorageKey>) {
+  private func noteTargets(of key: StorageKey, _ record: [UInt8], _ wanted: inout Set<StorageKey>) {
     let keyBytes = key.bytes.span.bytes
     // A record that cannot be read is the decoder's to report.
     try? objectKeys.withIdentifier(of: keyBytes, record.span.bytes, typeName: "") { identifier in

@@ -1,13 +1,12 @@
 internal import GarageCoding
 internal import GarageDriver
-internal import Synchronization
 
 /// Hands a decoder the records that one transaction sees.
 final class TransactionSource: RecordSource {
   /// Nil while the source waits to be used again, and nobody has it.
   @exclusivity(unchecked) private var current: (any ReadTransaction)?
   private var transaction: any ReadTransaction { current.unsafelyUnwrapped }
-  private let texts: StoredTexts
+  private let texts: StoreTexts
   private let keys: ObjectKeys
   /// The bytes of all records handed out, as a measure of what decoding them may hold.
   @exclusivity(unchecked) var recordByteCount = 0
@@ -17,14 +16,14 @@ final class TransactionSource: RecordSource {
   /// Records that need no round trip any more.
   private var prefetched: PrefetchedRecords
 
-  init(_ transaction: any ReadTransaction, texts: StoredTexts, keys: ObjectKeys) {
+  init(_ transaction: (any ReadTransaction)? = nil, of garage: Garage) {
     current = transaction
-    self.texts = texts
-    self.keys = keys
+    texts = garage.texts
+    keys = garage.objectKeys
     prefetched = PrefetchedRecords(keys)
   }
 
-  /// Makes a source that is used again one for another transaction.
+  /// Makes a source that nobody uses one for a transaction.
   func begin(_ transaction: any ReadTransaction) {
     current = transaction
     recordByteCount = 0
@@ -34,8 +33,8 @@ final class TransactionSource: RecordSource {
   /// Lets the transaction go.
   func end() { current = nil }
 
-  /// Whether nothing was fetched ahead.
-  var isPlain: Bool { prefetched.isEmpty }
+  /// Whether it holds records that were fetched ahead.
+  var hasPrefetched: Bool { !prefetched.isEmpty }
 
   func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
     try keys.withRecordKey(tag: tag, keyIdentifier) { key in
@@ -59,9 +58,6 @@ final class TransactionSource: RecordSource {
     }
   }
 
-  /// Fetches a record and all that can be reached from it, in few round trips.
-  func prefetch(_ key: StorageKey) throws { try prefetched.fetch(key, in: transaction) }
-
   /// Fetches all that can be reached from records at hand, in few round trips, in place of what was fetched before.
   func prefetch(behind records: [(key: StorageKey, record: [UInt8])]) throws {
     prefetched.removeAll()
@@ -79,37 +75,4 @@ final class TransactionSource: RecordSource {
 
   /// Counts a record that a scan, and not this source, handed out.
   func countRecord(_ byteCount: Int) { recordByteCount &+= byteCount }
-}
-
-/// A source that waits to be used again, for one object after another: most are made for one record.
-struct IdleSource: ~Copyable {
-  /// The address of a source that is owned here; 0 where there is none.
-  private let address = Atomic<UInt>(0)
-
-  deinit { take()?.release() }
-
-  /// A source that is the caller's until ``giveBack(_:)``, which has to follow.
-  func take() -> Unmanaged<TransactionSource>? {
-    if address.load(ordering: .relaxed) == 0 { return nil }
-    return UnsafeRawPointer(bitPattern: address.exchange(0, ordering: .acquiring)).map { .fromOpaque($0) }
-  }
-
-  /// Keeps a source that nobody else holds, and lets others go.
-  func giveBack(_ source: Unmanaged<TransactionSource>) {
-    var bits = UInt(bitPattern: source.toOpaque())
-    // Looked at where it stands: a variable of its own would count as another reference.
-    let isFree = withUnsafeMutableBytes(of: &bits) { bytes in
-      bytes.withMemoryRebound(to: TransactionSource.self) { isKnownUniquelyReferenced(&$0[0]) }
-    }
-    let isReusable =
-      isFree
-      && source._withUnsafeGuaranteedRef { source in
-        source.end()
-        return source.isPlain
-      }
-    if isReusable, address.compareExchange(expected: 0, desired: bits, ordering: .releasing).exchanged {
-      return
-    }
-    source.release()
-  }
 }

@@ -91,7 +91,7 @@ final class SavingStore: Sendable {
   /// - Returns: whether the changes are in the storage. Where it throws, they are nowhere, and what was unsaved before
   ///   still is.
   func write(
-    autosaves: Bool, _ pending: UnsafeMutablePointer<WriteAccess.Pending>,
+    autosaves: Bool, _ pending: LentPendingCommit,
     _ body: (any WriteTransaction) throws -> Void
   ) throws -> Bool {
     if autosaves {
@@ -103,7 +103,7 @@ final class SavingStore: Sendable {
   }
 
   private func writeThrough(
-    _ pending: UnsafeMutablePointer<WriteAccess.Pending>, _ body: (any WriteTransaction) throws -> Void
+    _ pending: LentPendingCommit, _ body: (any WriteTransaction) throws -> Void
   ) throws {
     var saving: Saving?
     defer { saving?.end(in: self) }
@@ -112,7 +112,7 @@ final class SavingStore: Sendable {
         saving = try save(pending, before: body, in: transaction)
       } else {
         try body(transaction)
-        try pending.pointee.hooks.runBeforeCommit()
+        try pending.value.hooks.runBeforeCommit()
       }
       return .commit(true)
     }
@@ -120,7 +120,7 @@ final class SavingStore: Sendable {
   }
 
   private func writeUnsaved(
-    _ pending: UnsafeMutablePointer<WriteAccess.Pending>, _ body: (any WriteTransaction) throws -> Void
+    _ pending: LentPendingCommit, _ body: (any WriteTransaction) throws -> Void
   ) throws {
     _ = try driver.write { base in
       _ = try settledUnsavedChanges()
@@ -132,7 +132,7 @@ final class SavingStore: Sendable {
       try unsaved.withLock { unsaved in
         if unsaved.generation != before.generation { throw GarageError.unsavedChangesDiscarded }
         unsaved.changes = changes
-        if !changes.isEmpty { unsaved.hooks.append(pending.pointee.hooks) }
+        if !changes.isEmpty { unsaved.hooks.append(pending.value.hooks) }
         isUnsaved.store(!changes.isEmpty, ordering: .releasing)
       }
       return .rollBack(false)
@@ -153,23 +153,23 @@ final class SavingStore: Sendable {
   /// as they are where that fails.
   func save() throws {
     if !hasUnsavedChanges { return }
-    var pending = WriteAccess.Pending()
-    try withUnsafeMutablePointer(to: &pending) { try writeThrough($0) { _ in } }
+    var pending = PendingCommit()
+    try LentPendingCommit.with(&pending) { try writeThrough($0) { _ in } }
     pending.hooks.runAfterCommit()
   }
 
   /// Makes the unsaved changes in a transaction, and then those of `body`.
   private func save(
-    _ pending: UnsafeMutablePointer<WriteAccess.Pending>, before body: (any WriteTransaction) throws -> Void,
+    _ pending: LentPendingCommit, before body: (any WriteTransaction) throws -> Void,
     in transaction: any WriteTransaction
   ) throws -> Saving {
     let saved = unsaved.withLock { $0 }
     try saved.changes.apply(to: transaction)
     try body(transaction)
     var hooks = saved.hooks
-    hooks.append(pending.pointee.hooks)
+    hooks.append(pending.value.hooks)
     try hooks.runBeforeCommit()
-    pending.pointee.hooks = hooks
+    pending.value.hooks = hooks
     try commitGate.begin(driver: driverName)
     do {
       try unsaved.withLock { unsaved in

@@ -1,4 +1,4 @@
-internal import GarageCoding
+package import GarageCoding
 internal import GarageDriver
 
 // Typed keys: values under names, in the same store and the same transactions as the objects.
@@ -12,21 +12,20 @@ extension GarageReading {
   ///   ``retrieve(_:identifier:)-(T.Type,T.ID)``. ``GarageError/storage(_:)``.
   @inlinable
   public func get<K: KeyType>(_ key: K) throws -> K.ValueType where K.ValueType: Codable {
-    let kind = PlainType(K.ValueType.self)
+    let kind = PlainValue.Kind(K.ValueType.self)
     if kind != .other {
-      return try withUnsafeTemporaryAllocation(of: K.ValueType.self, capacity: 1) { room in
-        var found = ReadAccess.PlainOutcome.coded
-        let place = UnsafeMutableRawPointer(room.baseAddress.unsafelyUnwrapped)
+      return try PlainRoom.with { room in
+        var found = PlainValue.Found.coded
         _ = try KeyName.withShort(key) { name in
-          if Self.self == Garage.self {
-            found = try unsafeDowncast(self, to: Garage.self).readPlain(name, kind, to: place)
+          if let garage = Garage.itself(self) {
+            found = try garage.readPlainOnce(name, kind, to: room.place)
           } else {
-            try withReadAccess { found = try $0.readPlain(name, kind, to: place) }
+            try withReadAccess { found = try $0.readPlain(name, kind, to: room.place) }
           }
         }
         switch found {
-        case .value: return room.baseAddress.unsafelyUnwrapped.move()
-        case .absent: return key.defaultValue
+        case .value: return room.take(as: K.ValueType.self)
+        case .nothing: return key.defaultValue
         case .coded: return try codedValue(of: key)
         }
       }
@@ -84,21 +83,11 @@ extension GarageWriting {
   @inlinable
   public func set<K: KeyType>(_ key: K, value: K.ValueType) throws where K.ValueType: Codable {
     if key.observesChanges { return try setObserved(key, value) }
-    let kind = PlainType(K.ValueType.self)
-    if kind != .other {
-      var isSet = false
-      _ = try KeyName.withShort(key) { name in
-        try withUnsafePointer(to: value) { value in
-          try PlainType.withRecord(kind, UnsafeRawPointer(value), name) { record in
-            isSet = true
-            let (space, isOutermost) = (K.NamespaceType.self, K.NamespaceType.isOutermost)
-            try withWriteAccess { try $0.putPlain(record, name, space, isOutermost: isOutermost) }
-          }
-        }
-      }
-      if isSet { return }
+    let isSet = try KeyName.withPlainRecord(of: value, key) { record, name in
+      let (space, isOutermost) = (K.NamespaceType.self, K.NamespaceType.isOutermost)
+      try withWriteAccess { try $0.putPlain(record, name, space, isOutermost: isOutermost) }
     }
-    try setCoded(key, value)
+    if !isSet { try setCoded(key, value) }
   }
 
   @usableFromInline
@@ -110,8 +99,8 @@ extension GarageWriting {
   func setCoded<K: KeyType>(_ key: K, _ value: K.ValueType) throws where K.ValueType: Codable {
     if isNil(value) { return try withWriteAccess { try $0.removeValue(of: key) } }
     // Encoding runs users' code: outside the transaction.
-    let encoded = try translatingErrors { try garage.encode(value, of: key) }
-    try withWriteAccess { try $0.put(encoded, of: key) }
+    let encoded = try garage.encoding { try $0.encode(value, of: key) }
+    try withWriteAccess { try $0.putValue(encoded, of: key) }
   }
 
   /// Reads the value of a key, or its default, lets `body` change it, and sets it: in one transaction.
@@ -155,7 +144,7 @@ extension GarageWriting {
       let new = key.defaultValue
       key.willChange(old, newValue: new)
       try access.removeValue(of: key)
-      access.pending.pointee.hooks.afterCommit { key.didChange(old, newValue: new) }
+      access.pending.hooks.afterCommit { key.didChange(old, newValue: new) }
     }
   }
 
@@ -176,7 +165,7 @@ extension GarageWriting {
         try access.reading.visitKeys(prefix: prefix) { key, _ in keys.append(key) }
         for key in keys { try access.transaction.remove(key) }
       }
-      access.pending.pointee.hooks.note(namespace)
+      access.pending.hooks.note(namespace)
     }
   }
 

@@ -93,7 +93,7 @@ extension GarageWriting {
       for migration in migrations {
         guard let entry = try migration.move(access) else { continue }
         let defaults = migration.defaults
-        access.pending.pointee.hooks.afterCommit { defaults.removeObject(forKey: entry) }
+        access.pending.hooks.afterCommit { defaults.removeObject(forKey: entry) }
       }
     }
   }

@@ -1,4 +1,3 @@
-internal import CGarage
 internal import GarageCoding
 internal import GarageDriver
 
@@ -13,9 +12,9 @@ internal import GarageDriver
 /// A key of up to ``maximumByteCount`` - 1 bytes stands as it is. A longer one stands as its first bytes and a digest
 /// of the whole, ``maximumByteCount`` bytes exactly, which tells it apart; its value then holds the whole.
 public struct KeyName: ~Copyable {
-  private let buffer: UnsafeMutableRawBufferPointer
+  let buffer: UnsafeMutableRawBufferPointer
   /// How many bytes there are; more than the buffer has room for where it was too small.
-  @usableFromInline private(set) var count = 0
+  @usableFromInline var count = 0
   private var hasParts = false
 
   /// How long a key is at most, within what every driver takes.
@@ -24,7 +23,7 @@ public struct KeyName: ~Copyable {
   /// How much of a longer key stands before its digest.
   static let cutByteCount = maximumByteCount - digestByteCount
 
-  private enum Mark {
+  enum Mark {
     static let name: UInt8 = 0x01
     static let namespace: UInt8 = 0x02
   }
@@ -38,27 +37,6 @@ public struct KeyName: ~Copyable {
   /// Adds text.
   public mutating func append(_ text: String) {
     _ = appendASCII(text) ?? appendComposed(text)
-  }
-
-  /// Adds text and returns whether it holds a zero; nil, having added nothing, where it is not ASCII or too long.
-  @inline(__always)
-  private mutating func appendASCII(_ text: String) -> Bool? {
-    let (base, start, room) = (buffer.baseAddress.unsafelyUnwrapped, count, buffer.count &- count)
-    let found = KeyName.withUTF8(text) { source, byteCount -> UInt32 in
-      if byteCount > room { return UInt32(GARAGE_NOT_ASCII) }
-      count = start &+ byteCount
-      return garage_copy_text((base + start).assumingMemoryBound(to: UInt8.self), nil, source, byteCount)
-    }
-    if found & UInt32(GARAGE_NOT_ASCII) == 0 { return found != 0 }
-    count = start
-    return nil
-  }
-
-  /// The text's bytes, where they are at hand; else `GARAGE_NOT_ASCII`.
-  @inline(__always)
-  private static func withUTF8(_ text: String, _ body: (UnsafePointer<UInt8>, Int) -> UInt32) -> UInt32 {
-    text.utf8.withContiguousStorageIfAvailable { body($0.baseAddress.unsafelyUnwrapped, $0.count) }
-      ?? UInt32(GARAGE_NOT_ASCII)
   }
 
   /// Adds text of whatever kind; returns nothing of interest.
@@ -127,35 +105,6 @@ public struct KeyName: ~Copyable {
     }
   }
 
-  /// Adds all of a ``Key`` in a namespace with no other around it, as most are, at once; false, and nothing is added,
-  /// where that takes the long way.
-  @usableFromInline
-  mutating func appendPlain(namespace: String, id: String) -> Bool {
-    if namespace.isEmpty || id.isEmpty { return false }
-    let (start, room) = (count, buffer.count &- count)
-    let base = (buffer.baseAddress.unsafelyUnwrapped + start).assumingMemoryBound(to: UInt8.self)
-    let found = KeyName.withUTF8(namespace) { space, spaceCount in
-      KeyName.withUTF8(id) { name, nameCount in
-        // | 02, namespace, 00 | 01, namespace, colon, id |
-        let second = spaceCount &+ 2
-        let byteCount = second &+ spaceCount &+ 2 &+ nameCount
-        if byteCount > room { return UInt32(GARAGE_NOT_ASCII) }
-        base[0] = Mark.namespace
-        base[second &- 1] = 0
-        base[second] = Mark.name
-        base[second &+ 1 &+ spaceCount] = UInt8(ascii: ":")
-        count = start &+ byteCount
-        let found = garage_copy_text(base + 1, base + (second &+ 1), space, spaceCount)
-        // A zero in the id is none of a namespace, where it would be escaped.
-        let isASCII = garage_copy_text(base + (second &+ 2 &+ spaceCount), nil, name, nameCount)
-        return found | isASCII & UInt32(GARAGE_NOT_ASCII)
-      }
-    }
-    if found == 0 { return true }
-    count = start
-    return false
-  }
-
   @inlinable
   mutating func appendName<K: KeyType>(of key: K) {
     appendNameMark()
@@ -178,9 +127,8 @@ extension KeyName {
     try withUnsafeTemporaryAllocation(byteCount: maximumByteCount, alignment: 8) { buffer in
       var name = KeyName(buffer)
       var isComplete = false
-      if K.self == Key<K.NamespaceType, K.ValueType>.self, K.NamespaceType.isOutermost {
-        let id = unsafeBitCast(key, to: Key<K.NamespaceType, K.ValueType>.self).id
-        isComplete = name.appendPlain(namespace: K.NamespaceType.id, id: id)
+      if K.NamespaceType.isOutermost, let id = KeyName.id(ofKey: key) {
+        isComplete = name.appendWhole(namespace: K.NamespaceType.id, id: id)
       }
       if !isComplete {
         name.appendNamespaces(K.NamespaceType.self)

@@ -35,14 +35,8 @@ extension GarageWriting {
   ///
   /// - Throws: ``GarageError/missingConformance(_:)``; else as ``delete(_:)-(T)``.
   public func delete(any object: Any) throws {
-    let object = try codable(object)
-    let (identity, stored) = try translatingErrors {
-      try (garage.encoder.identity(of: object), StoredType.of(type(of: object)))
-    }
-    try withWriteAccess { access in
-      let isDeleted = try access.removeRecords(stored.tags, identity.identifier)
-      if !isDeleted { throw access.nothing(stored.name, identity.identifier) }
-    }
+    let parked = try garage.encoding { try ParkedObject(object, $0) }
+    try withWriteAccess { try $0.delete(parked) }
   }
 
   /// Deletes the record of the object of this type with this identifier. What it refers to stays.
@@ -80,29 +74,31 @@ extension GarageWriting {
 }
 
 extension WriteAccess {
-  /// The same transaction, for reading.
-  var reading: ReadAccess { ReadAccess(garage: garage, transaction: transaction, pending: pending) }
+  fileprivate func delete(_ object: ParkedObject) throws {
+    let isDeleted = try removeRecords(object.facts.tags, object.identifier)
+    if !isDeleted { throw nothing(object.facts.name, object.identifier) }
+  }
 
   func delete<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws {
-    let stored = try StoredType.of(type)
+    let facts = try RootFacts.of(type)
     // A record of a type that shares its identity space may be of another class.
-    let isThere = try !stored.sharesSpaceWithSuperclass || reading.recordKey(type, identifier) != nil
-    guard try isThere && removeRecords(stored.tags, identifier) else {
-      throw nothing(stored.name, identifier)
+    let isThere = try !facts.sharesSpaceWithSuperclass || reading.recordKey(type, identifier) != nil
+    guard try isThere && removeRecords(facts.tags, identifier) else {
+      throw nothing(facts.name, identifier)
     }
   }
 
   func deleteAll<T: Codable>(_ type: T.Type) throws {
-    let stored = try StoredType.of(type)
-    guard stored.sharesSpaceWithSuperclass else {
-      for tag in stored.tags { try removeRecords(tag: tag) }
+    let facts = try RootFacts.of(type)
+    guard facts.sharesSpaceWithSuperclass else {
+      for tag in facts.tags { try removeAllRecords(tag: tag) }
       return
     }
     // All are found before the first is removed, so that a record that cannot be told leaves them all.
     var keys: [StorageKey] = []
     try reading.visitRecordKeys(type) { keys.append($0) }
     for key in keys {
-      for tag in stored.tags {
+      for tag in facts.tags {
         _ = try removeRecord(KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes))
       }
     }

@@ -96,10 +96,10 @@ extension GarageWriting {
 extension ReadAccess {
   /// The identifier of an `id` of the type's own kind.
   func identifier<T: Codable & Identifiable>(of type: T.Type, _ id: T.ID) throws -> Identifier {
-    let stored = try StoredType.of(type)
-    if stored.isIdentifiedByID { return try stored.identifier(of: type, id) }
+    let facts = try RootFacts.of(type)
+    if facts.isIdentifiedByID { return try facts.identifier(of: type, id) }
     // An object that is its own `id` is identified by its content.
-    guard let object = id as? T else { throw GraphCodingError.unsupportedIdentifier(type: stored.name) }
+    guard let object = id as? T else { throw GraphCodingError.unsupportedIdentifier(type: facts.name) }
     return try garage.encoder.identity(of: object).identifier
   }
 

@@ -45,21 +45,21 @@ extension GarageWriting {
   ///
   /// - Throws: as ``park(_:)-(T)``.
   public func parkAll<S: Sequence>(_ objects: S) throws where S.Element: Codable & Identifiable {
-    try parkGraph(objects)
+    try parkGraph(ofAll: objects)
   }
 
   /// Parks values that are identified by their content, all in one write.
   ///
   /// - Throws: as ``park(_:)-(T)``.
   public func parkAll<S: Sequence>(_ values: S) throws where S.Element: Codable & Hashable {
-    try parkGraph(values)
+    try parkGraph(ofAll: values)
   }
 
   /// Parks objects and everything they refer to, all in one write.
   ///
   /// - Throws: as ``park(_:)-(T)``.
   public func parkAll<S: Sequence>(_ objects: S) throws where S.Element: Codable & Hashable & Identifiable {
-    try parkGraph(objects)
+    try parkGraph(ofAll: objects)
   }
 
   /// Parks an object whose type is only known at run time.
@@ -67,34 +67,35 @@ extension GarageWriting {
   /// - Throws: ``GarageError/missingConformance(_:)`` where the type is not `Codable`, or neither
   ///   `Identifiable` nor `Hashable`; else as ``park(_:)-(T)``.
   public func park(any object: Any) throws {
-    try parkRoots([codable(object)])
+    try parkGraph(ofAny: [codable(object)])
   }
 
   /// Parks objects whose types are only known at run time, all in one write.
   ///
   /// - Throws: as ``park(any:)``.
   public func parkAll<S: Sequence>(any objects: S) throws {
-    try parkRoots(objects.map { try codable($0) })
+    try parkGraph(ofAny: objects.map { try codable($0) })
   }
 
   private func parkGraph<T: Codable>(of object: T) throws {
-    if T.self is any OptionalObject.Type { return try parkRoots([codable(object)]) }
-    try park { try $0.encode(root: object, dates: $1) }
+    if T.self is any OptionalObject.Type { return try parkGraph(ofAny: [codable(object)]) }
+    try parkGraph { try $0.encode(root: object, dates: $1) }
   }
 
-  private func parkGraph<S: Sequence>(_ objects: S) throws where S.Element: Codable {
-    if S.Element.self is any OptionalObject.Type { return try parkRoots(objects.map { try codable($0) }) }
-    try park { try $0.encode(Array(objects), dates: $1) }
+  private func parkGraph<S: Sequence>(ofAll objects: S) throws where S.Element: Codable {
+    if S.Element.self is any OptionalObject.Type {
+      return try parkGraph(ofAny: objects.map { try codable($0) })
+    }
+    try parkGraph { try $0.encode(Array(objects), dates: $1) }
   }
 
-  private func parkRoots(_ roots: [any Encodable]) throws { try park { try $0.encode(roots, dates: $1) } }
+  private func parkGraph(ofAny roots: [any Encodable]) throws {
+    try parkGraph { try $0.encode(roots, dates: $1) }
+  }
 
   /// Encodes first, which runs the users' code, and writes then.
-  private func park(_ encode: (GraphEncoder, DateEncodingStrategy) throws -> EncodedGraph) throws {
-    let graph = try translatingErrors {
-      try garage.checkOpen()
-      return try encode(garage.encoder, garage.dateEncodingStrategy)
-    }
+  private func parkGraph(_ encode: (GraphEncoder, DateEncodingStrategy) throws -> EncodedGraph) throws {
+    let graph = try garage.encoding { try encode($0, garage.dateEncodingStrategy) }
     if graph.records.isEmpty { return }
     try withWriteAccess { try $0.put(graph) }
   }
@@ -139,14 +140,14 @@ extension WriteAccess {
     } else {
       try putRecords(of: graph, leavingOut: leavingOut)
     }
-    if !graph.standing.isEmpty { try put(standing: graph.standing) }
+    if !graph.standing.isEmpty { try parkInlineObjects(graph.standing) }
   }
 
   /// Writes the texts that a graph's records count on.
   func putTexts(of graph: EncodedGraph) throws {
-    for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.pointee.newTexts.contains(name) {
-      try StoredTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
-      pending.pointee.newTexts.insert(name)
+    for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.newTexts.contains(name) {
+      try StoreTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
+      pending.newTexts.insert(name)
     }
   }
 

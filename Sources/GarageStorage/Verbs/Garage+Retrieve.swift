@@ -16,7 +16,7 @@ extension GarageReading {
   public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws -> T? {
     // Inlined, so that what follows the decoding is done by code that knows the type. Out through a variable: each generic layer below that returns a `T?` looks its metadata up.
     var object: T?
-    try withReadAccess { try $0.find(type, id: identifier) { object = $0 } }
+    try withReadAccess { try $0.visitObject(type, id: identifier) { object = $0 } }
     return object
   }
 
@@ -36,8 +36,8 @@ extension GarageReading {
   public func retrieve<T: Codable & Identifiable>(_ reference: Reference<T>) throws -> T? {
     try withReadAccess { access in
       let identity = try reference.identity
-      if let object = try access.object(T.self, identity.identifier, identity.tag) { return object }
-      return try reference.standing.flatMap { try access.object(T.self, standing: $0) }
+      if let object = try access.object(T.self, identity.identifier, tag: identity.tag) { return object }
+      return try reference.standing.flatMap { try access.inlineObject(T.self, $0) }
     }
   }
 
@@ -109,73 +109,83 @@ extension GarageReading {
   /// - Throws: ``GarageError/closed``, ``GarageError/missingConformance(_:)``,
   ///   ``GarageError/unsupportedIDConformance(_:)``, and what `encode(to:)` throws.
   public func identifier<T: Codable>(for object: T) throws -> Identifier {
-    try garage.checkOpen()
-    return try translatingErrors { try garage.encoder.identity(of: codable(object)).identifier }
+    try garage.encoding { try $0.identity(of: codable(object)).identifier }
   }
 }
 
-// MARK: - Decoding
+// MARK: - Decoding one object
 
 extension ReadAccess {
   /// Decodes the object with that `id` and hands it to `found`, where there is one.
   @usableFromInline
-  func find<T: Codable & Identifiable>(
+  func visitObject<T: Codable & Identifiable>(
     _ type: T.Type, id: T.ID, _ found: (consuming T) throws -> Void
   ) throws {
-    let stored = try StoredType.of(type)
-    var isDone = false
-    if stored.tags.count == 1 && !fetchesAhead {
-      isDone = try stored.withShortIdentifier(of: id) { try find(type, stored.tag, $0, found) }
+    let facts = try RootFacts.of(type)
+    let isShort = try facts.withShortIdentifier(of: id) {
+      try visitRecord(type, facts, facts.tags, $0, found)
     }
-    if isDone { return }
+    if isShort { return }
     if let object = try object(type, identifier(of: type, id)) { try found(object) }
   }
 
-  /// The same where its record can be under one key only, whose identifier is given as keys hold it, uncut.
+  /// Decodes the object with that identifier; nil where there is none.
   ///
-  /// Most objects refer to nothing. Decoded from the bytes at hand, they need no place in a graph.
-  private func find<T: Codable>(
-    _ type: T.Type, _ tag: UInt64, _ identifier: RawSpan, _ found: (consuming T) throws -> Void
-  ) throws {
-    let source = takeSource()
-    defer { garage.idleSource.giveBack(source) }
-    try find(type, tag, identifier, source, found)
+  /// - Parameter tag: that of the identity, where it may be another one than the type's.
+  func object<T: Codable>(_ type: T.Type, _ identifier: Identifier, tag: UInt64? = nil) throws -> T? {
+    let facts = try RootFacts.of(type)
+    var tags = facts.tags
+    if let tag, !tags.contains(tag) { tags.append(tag) }
+    let keyForm = identifier.keyBytes
+    let whole = identifier.isCut ? identifier : nil
+    var object: T?
+    try visitRecord(type, facts, tags, keyForm.span.bytes, whole: whole) { object = $0 }
+    return object
   }
 
-  @inline(never)
-  private func find<T: Codable>(
-    _ type: T.Type, _ tag: UInt64, _ identifier: RawSpan, _ source: Unmanaged<TransactionSource>,
+  /// Decodes the first record that there is under one of these tags. Hands its object to `found`, unless that is of
+  /// another class.
+  ///
+  /// - Parameters:
+  ///   - identifier: in the form that it has in keys.
+  ///   - whole: the identifier, where that form is cut; the record holds it then.
+  private func visitRecord<T: Codable>(
+    _ type: T.Type, _ facts: RootFacts, _ tags: [UInt64], _ identifier: RawSpan, whole: Identifier? = nil,
     _ found: (consuming T) throws -> Void
   ) throws {
-    // It gives its reference to the source back when this call returns.
-    let session = makeSession(source.takeUnretainedValue())
-    try garage.objectKeys.withRecordKey(tag: tag, identifier) { key in
-      try transaction.withValue(for: key) { record in
-        guard let record else { return }
-        beginDecoding()
-        defer { endDecoding() }
-        try session.visit(type, tag: tag, keyIdentifier: identifier, record: record, found)
+    for tag in tags {
+      var isThere = false
+      try garage.objectKeys.withRecordKey(tag: tag, identifier) { key in
+        try transaction.withValue(for: key) { record in
+          guard let record else { return }
+          isThere = true
+          if let whole { try garage.objectKeys.check(whole, key, record, typeName: facts.name) }
+          try garage.idleSource.withSource(on: transaction, of: garage) { source in
+            if fetchesAhead { try source.prefetch(behind: [(StorageKey(key), [UInt8](copying: record))]) }
+            try decodeRoot(type, facts, tag, identifier, record, source, found)
+          }
+        }
       }
+      if isThere { return }
     }
   }
 
-  /// Decodes one object. `tag` is the identity tag where it is not the type's present one.
-  func object<T: Codable>(_ type: T.Type, _ identifier: Identifier, _ tag: UInt64? = nil) throws -> T? {
-    let stored = try StoredType.of(type)
-    let (session, source) = makeSession()
-    func object(_ tag: UInt64) throws -> T? {
-      if fetchesAhead { try source.prefetch(garage.objectKeys.record(tag: tag, identifier)) }
-      return try decoding { try session.object(type, RecordIdentity(tag: tag, identifier: identifier)) }
-    }
-    if stored.tags.count == 1 && (tag == nil || tag == stored.tag) { return try object(stored.tag) }
-    for tag in stored.tags + (tag.map { [$0] } ?? []) {
-      let key = try garage.objectKeys.record(tag: tag, identifier)
-      let isThere = try transaction.contains(key)
-      if isThere { return try object(tag) }
-    }
-    return nil
+  /// Not inlined: when this call returns the session has given its reference to the source back.
+  @inline(never)
+  private func decodeRoot<T: Codable>(
+    _ type: T.Type, _ facts: RootFacts, _ tag: UInt64, _ identifier: RawSpan, _ record: RawSpan,
+    _ source: TransactionSource, _ found: (consuming T) throws -> Void
+  ) throws {
+    let session = makeSession(source)
+    beginDecoding()
+    defer { endDecoding() }
+    try session.visit(type, facts.ofCoder, tag: tag, keyIdentifier: identifier, record: record, found)
   }
+}
 
+// MARK: - Decoding all objects
+
+extension ReadAccess {
   /// Decodes all objects of a type, in the order of their identifiers.
   ///
   /// - Parameter inOneSession: whether all are held, and shared, to the end. Else `visit` may be users' code,
@@ -184,11 +194,11 @@ extension ReadAccess {
   func visitObjects<T: Codable>(
     _ type: T.Type, inOneSession: Bool, _ visit: (consuming T) throws -> Void
   ) throws {
-    let (session, source) = makeSession()
+    let (session, source) = makeSessionAndSource()
     var limit = SessionLimit()
     let mayChange = isWriting && !inOneSession
-    let stored = try StoredType.of(type)
-    let tags = try presentTags(of: stored)
+    let facts = try RootFacts.of(type)
+    let tags = try presentTags(of: facts)
     if tags.count == 1 && !mayChange && !fetchesAhead {
       // The usual case. Objects are handed on where they are decoded: each generic layer costs. `visit` changes nothing.
       beginDecoding()
@@ -196,32 +206,40 @@ extension ReadAccess {
       return try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
         if !inOneSession { limit.resetIfReached(session, source) }
         source.countRecord(record.byteCount)
-        try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) { identifier in
-          try session.visit(type, tag: tags[0], keyIdentifier: identifier, record: record, visit)
+        try garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+          try session.visit(
+            type, facts.ofCoder, tag: tags[0], keyIdentifier: identifier, record: record, visit)
         }
         return .continue
       }
     }
-    try visitRecords(tags, source, mayChange: mayChange) { key, record in
+    try visitRecords(under: tags, source, mayChange: mayChange) { key, record in
       if !inOneSession {
         // A writer's objects may have changed since they were decoded behind another one.
         if mayChange { session.reset() } else { limit.resetIfReached(session, source) }
       }
       source.countRecord(record.byteCount)
-      return try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) { identifier in
-        try decoding {
-          try session.object(
-            type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
-        }
-      }
+      return try decode(type, key, record, typeName: facts.name, session)
     } visit: {
       try visit($0)
     }
   }
 
-  /// Lends the records of a type to `decode`, one after another, and what that returned to `visit`.
+  /// Decodes the record with this key, which a scan lends; nil where it is of another class.
+  func decode<T: Codable>(
+    _ type: T.Type, _ key: RawSpan, _ record: RawSpan, typeName: String, _ session: GraphDecodingSession
+  ) throws -> T? {
+    try garage.objectKeys.withIdentifier(of: key, record, typeName: typeName) { identifier in
+      beginDecoding()
+      defer { endDecoding() }
+      return try session.object(
+        type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+    }
+  }
+
+  /// Lends the records under these tags to `decode`, one after another, and what that returned to `visit`.
   func visitRecords<T>(
-    _ tags: [UInt64], _ source: TransactionSource, mayChange: Bool,
+    under tags: [UInt64], _ source: TransactionSource, mayChange: Bool,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
     var keys = RecordKeys(tags, in: transaction)
@@ -230,16 +248,17 @@ extension ReadAccess {
     if mayChange { while let key = try keys.next() { all.append(key) } }
     var rest = all[...]
     func nextKey() throws -> StorageKey? { mayChange ? rest.popFirst() : try keys.next() }
-    try visitRecords(nextKey, source, fetchingAhead: fetchesAhead && !mayChange, decode: decode, visit: visit)
+    try visitRecords(
+      withKeys: nextKey, source, isPrefetching: fetchesAhead && !mayChange, decode: decode, visit: visit)
   }
 
   /// The same for the records with these keys.
   func visitRecords<T>(
-    _ nextKey: () throws -> StorageKey?, _ source: TransactionSource, fetchingAhead: Bool,
+    withKeys nextKey: () throws -> StorageKey?, _ source: TransactionSource, isPrefetching: Bool,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (T) throws -> Void
   ) throws {
-    if fetchingAhead {
-      try visitBlocks(nextKey, source, decode: decode, visit: visit)
+    if isPrefetching {
+      try visitPrefetchedRecords(withKeys: nextKey, source, decode: decode, visit: visit)
     } else {
       while let key = try nextKey() {
         let keyBytes = key.bytes.span.bytes
@@ -254,8 +273,8 @@ extension ReadAccess {
   }
 
   /// The same in few round trips: a block of records at a time, and then all that these refer to.
-  private func visitBlocks<T>(
-    _ nextKey: () throws -> StorageKey?, _ source: TransactionSource,
+  private func visitPrefetchedRecords<T>(
+    withKeys nextKey: () throws -> StorageKey?, _ source: TransactionSource,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
     while true {
@@ -277,24 +296,16 @@ extension ReadAccess {
   /// Whether records are fetched before the decoder asks for them.
   var fetchesAhead: Bool { garage.store.roundTripsAreExpensive }
 
-  func makeSession() -> (GraphDecodingSession, TransactionSource) {
-    let source = TransactionSource(transaction, texts: garage.texts, keys: garage.objectKeys)
+  /// A session on this state of the store, and where it finds records.
+  func makeSessionAndSource() -> (GraphDecodingSession, TransactionSource) {
+    let source = TransactionSource(transaction, of: garage)
     return (makeSession(source), source)
   }
 
   private func makeSession(_ source: TransactionSource) -> GraphDecodingSession {
     let session = GraphDecodingSession(
-      source: source, types: garage.types.registered, userInfo: garage.userInfo,
-      dates: garage.dateDecodingStrategy)
+      source: source, types: garage.types, userInfo: garage.userInfo, dates: garage.dateDecodingStrategy)
     session.nameHolders()
     return session
-  }
-
-  private func takeSource() -> Unmanaged<TransactionSource> {
-    guard let source = garage.idleSource.take() else {
-      return .passRetained(TransactionSource(transaction, texts: garage.texts, keys: garage.objectKeys))
-    }
-    source._withUnsafeGuaranteedRef { $0.begin(transaction) }
-    return source
   }
 }

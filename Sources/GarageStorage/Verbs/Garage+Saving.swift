@@ -45,7 +45,13 @@ extension Garage {
   ///   ``GarageError/storage(_:)``. The changes stay then, unsaved, and can be saved again.
   public func save() throws {
     try translatingErrors {
-      try retrying { try whileOpen { try store.save() } }
+      // There may be nothing to save, and so nobody else to ask.
+      try checkOpen()
+      try retrying {
+        try beginCall()
+        defer { endCall() }
+        try store.save()
+      }
     }
   }
 

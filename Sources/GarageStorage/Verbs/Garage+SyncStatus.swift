@@ -70,7 +70,7 @@ extension GarageReading {
   }
 
   private func syncStatus(ofAny object: Any) throws -> SyncStatus {
-    let parked = try translatingErrors { try ParkedObject(object, garage) }
+    let parked = try garage.encoding { try ParkedObject(object, $0) }
     return try withReadAccess { try $0.header(of: parked).syncStatus ?? .undetermined }
   }
 }
@@ -129,10 +129,7 @@ extension GarageWriting {
   }
 
   private func setSyncStatus(_ status: SyncStatus, forAny objects: [any Syncable]) throws {
-    let parked = try translatingErrors {
-      try garage.checkOpen()
-      return try objects.map { try ParkedObject($0, garage) }
-    }
+    let parked = try garage.encoding { encoder in try objects.map { try ParkedObject($0, encoder) } }
     if parked.isEmpty { return }
     try withWriteAccess { try $0.setSyncStatus(status, of: parked) }
     for var object in objects where type(of: object) is AnyClass { object.syncStatus = status }
@@ -145,17 +142,4 @@ private func syncable(_ object: any MappableObject) throws -> any Syncable {
     throw GarageError.notSyncable("\(type(of: object))")
   }
   return object
-}
-
-/// Where an object's record is.
-struct ParkedObject {
-  let stored: StoredType
-  let identifier: Identifier
-
-  /// - Throws: ``GarageError/missingConformance(_:)``, ``GraphCodingError``, and what `encode(to:)` throws.
-  init(_ object: Any, _ garage: Garage) throws {
-    let object = try codable(object)
-    stored = try StoredType.of(type(of: object))
-    identifier = try garage.encoder.identity(of: object).identifier
-  }
 }

@@ -1,6 +1,3 @@
-internal import GarageCoding
-internal import GarageDriver
-
 extension Garage {
   /// Runs `body` on one consistent snapshot: whatever is written meanwhile, all its reads see one state.
   ///
@@ -45,56 +42,5 @@ extension Garage {
         }
       }
     }
-  }
-}
-
-/// Reads one consistent snapshot, inside a closure of ``Garage/read(_:)``. It has the verbs of ``Garage`` that read.
-///
-/// It lives on one thread. After its closure it throws ``GarageError/transactionEnded``.
-public final class GarageReader: GarageReading {
-  /// The garage that the transaction is of.
-  public let garage: Garage
-  private var access: ReadAccess?
-
-  fileprivate init(_ access: ReadAccess) {
-    garage = access.garage
-    self.access = access
-  }
-
-  fileprivate func end() { access = nil }
-
-  /// For the verbs.
-  public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
-    guard let access else { throw GarageError.transactionEnded }
-    return try translatingErrors { try body(access) }
-  }
-}
-
-/// Reads and changes the store, inside a closure of ``Garage/write(retrying:_:)``. It has all verbs of ``Garage``.
-///
-/// It lives on one thread. After its closure it throws ``GarageError/transactionEnded``.
-public final class GarageWriter: GarageWriting {
-  /// The garage that the transaction is of.
-  public let garage: Garage
-  private var access: WriteAccess?
-
-  fileprivate init(_ access: WriteAccess) {
-    garage = access.garage
-    self.access = access
-  }
-
-  fileprivate func end() { access = nil }
-
-  /// For the verbs.
-  public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
-    guard let access else { throw GarageError.transactionEnded }
-    return try translatingErrors { try body(access.reading) }
-  }
-
-  /// For the verbs.
-  public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {
-    guard let access else { throw GarageError.transactionEnded }
-    if access.pending.pointee.decodingDepth > 0 { throw GarageError.changeWhileDecoding }
-    return try translatingErrors { try body(access) }
   }
 }

@@ -75,18 +75,18 @@ extension ReadAccess {
     _ type: T.Type, inOneSession: Bool, _ visit: (T) throws -> Void,
     onError: (UnreadableObject) throws -> Void
   ) throws {
-    let (session, source) = makeSession()
+    let (session, source) = makeSessionAndSource()
     var limit = SessionLimit()
     let mayChange = isWriting && !inOneSession
-    let stored = try StoredType.of(type)
-    let tags = try presentTags(of: stored)
+    let facts = try RootFacts.of(type)
+    let tags = try presentTags(of: facts)
     func read(_ key: RawSpan, _ record: RawSpan) throws -> Outcome<T>? {
       if !inOneSession {
         if mayChange { session.reset() } else { limit.resetIfReached(session, source) }
       }
       source.countRecord(record.byteCount)
       session.keepWhatIsComplete()
-      return try outcome(type, key, record, stored, session)
+      return try outcome(type, key, record, facts, session)
     }
     func hand(_ outcome: Outcome<T>) throws {
       switch outcome {
@@ -97,7 +97,7 @@ extension ReadAccess {
     if garage.objectKeys.isSealed {
       // Neither a scan nor a multi-get goes on behind a value that does not open.
       source.toleratesSeals = true
-      return try visitSealedRecords(tags, stored.name, read: read, hand)
+      return try visitSealedRecords(tags, facts.name, read: read, hand)
     }
     if tags.count == 1 && !mayChange && !fetchesAhead {
       return try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
@@ -105,7 +105,7 @@ extension ReadAccess {
         return .continue
       }
     }
-    try visitRecords(tags, source, mayChange: mayChange, decode: read, visit: hand)
+    try visitRecords(under: tags, source, mayChange: mayChange, decode: read, visit: hand)
   }
 
   /// Lends the records of a type to `read`, one after another, and what that returned, or that a record does not
@@ -137,22 +137,16 @@ extension ReadAccess {
   ///
   /// - Throws: where the store fails.
   private func outcome<T: Codable>(
-    _ type: T.Type, _ key: RawSpan, _ record: RawSpan, _ stored: StoredType, _ session: GraphDecodingSession
+    _ type: T.Type, _ key: RawSpan, _ record: RawSpan, _ facts: RootFacts, _ session: GraphDecodingSession
   ) throws -> Outcome<T>? {
     do {
-      let object = try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) {
-        identifier in
-        try decoding {
-          try session.object(
-            type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
-        }
-      }
+      let object = try decode(type, key, record, typeName: facts.name, session)
       return object.map { .object($0) }
     } catch {
       if isFailureOfStore(error) { throw error }
       return .unreadable(
         UnreadableObject(
-          type: stored.name, identifier: garage.objectKeys.identifierText(of: key, record),
+          type: facts.name, identifier: garage.objectKeys.identifierText(of: key, record),
           error: translated(error)))
     }
   }

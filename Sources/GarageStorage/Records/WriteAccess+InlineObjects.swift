@@ -6,9 +6,9 @@ internal import GarageDriver
 extension ReadAccess {
   /// Decodes an object that stood inline where its owner has a reference, and has no record; nil where it had one in
   /// this garage, which is gone.
-  func object<T: Codable>(_ type: T.Type, standing target: StandingTarget) throws -> T? {
+  func inlineObject<T: Codable>(_ type: T.Type, _ target: StandingTarget) throws -> T? {
     if target.isParked(in: garage.number) { return nil }
-    let session = makeSession().0
+    let session = makeSessionAndSource().0
     try session.lend(target)
     return try session.object(type, target.identity)
   }
@@ -17,22 +17,22 @@ extension ReadAccess {
 extension WriteAccess {
   /// Parks the targets of references that stood inline, where the store has no record of their identity.
   @inline(never)
-  func put(standing targets: [StandingTarget]) throws {
+  func parkInlineObjects(_ targets: [StandingTarget]) throws {
     let garage = garage
     for target in targets where !target.isParked(in: garage.number) {
       guard let graph = try target.records() else { continue }
       let records = graph.records
       if let own = records.first, try !hasRecord(graph.identity(of: own), own.formerTags) {
         try putTexts(of: graph)
-        for record in records { try put(record, of: graph) }
-        try put(standing: graph.standing)
+        for record in records { try putMissing(record, of: graph) }
+        try parkInlineObjects(graph.standing)
       }
       let number = garage.number
-      pending.pointee.hooks.afterCommit { target.noteParked(in: number) }
+      pending.hooks.afterCommit { target.noteParked(in: number) }
     }
   }
 
-  private func put(_ record: EncodedGraph.Record, of graph: EncodedGraph) throws {
+  private func putMissing(_ record: EncodedGraph.Record, of graph: EncodedGraph) throws {
     let identity = graph.identity(of: record)
     if try hasRecord(identity, record.formerTags) { return }
     let key = try garage.objectKeys.record(tag: identity.tag, identity.identifier)
@@ -51,10 +51,6 @@ extension WriteAccess {
   }
 
   private func hasRecord(_ identity: RecordIdentity, _ formerTags: [UInt64]) throws -> Bool {
-    for tag in [identity.tag] + formerTags {
-      let key = try garage.objectKeys.record(tag: tag, identity.identifier)
-      if try transaction.contains(key) { return true }
-    }
-    return false
+    try reading.presentKey([identity.tag] + formerTags, identity.identifier) != nil
   }
 }

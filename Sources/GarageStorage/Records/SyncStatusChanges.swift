@@ -65,7 +65,7 @@ extension WriteAccess {
   }
 
   /// Removes all records of an identity space and their entries in the index.
-  func removeRecords(tag: UInt64) throws {
+  func removeAllRecords(tag: UInt64) throws {
     try transaction.removeAll(in: KeyLayout.records(tag: tag))
     for status in SyncStatus.allCases {
       try transaction.removeAll(in: KeyLayout.syncStatuses(status, tag: tag))
@@ -81,13 +81,13 @@ extension WriteAccess {
       let keyBytes = key.bytes.span.bytes
       let record = try transaction.withValue(for: key) { record in
         guard let record else { return nil as [UInt8]? }
-        return try garage.objectKeys.withIdentifier(of: keyBytes, record, typeName: object.stored.name) {
+        return try garage.objectKeys.withIdentifier(of: keyBytes, record, typeName: object.facts.name) {
           try RecordHeader.record(
             record, settingSyncStatus: status, tag: KeyLayout.tag(inRecordKey: keyBytes), keyIdentifier: $0,
-            typeName: object.stored.name)
+            typeName: object.facts.name)
         }
       }
-      guard let record else { throw nothing(object.stored.name, object.identifier) }
+      guard let record else { throw nothing(object.facts.name, object.identifier) }
       changes.note(keyBytes, from: try indexedStatuses(keyBytes), to: status)
       records.append((key, record))
     }
@@ -101,20 +101,17 @@ extension ReadAccess {
   ///
   /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none.
   func key(of object: ParkedObject) throws -> StorageKey {
-    for tag in object.stored.tags {
-      let key = try garage.objectKeys.record(tag: tag, object.identifier)
-      if try transaction.contains(key) { return key }
-    }
-    throw GarageError.failedToRetrieveObject(object.stored.name, object.identifier.description)
+    if let key = try presentKey(object.facts.tags, object.identifier) { return key }
+    throw GarageError.failedToRetrieveObject(object.facts.name, object.identifier.description)
   }
 
   func header(of object: ParkedObject) throws -> RecordHeader {
     let key = try key(of: object)
     return try transaction.withValue(for: key) { record in
       guard let record else {
-        throw GarageError.failedToRetrieveObject(object.stored.name, "\(object.identifier)")
+        throw GarageError.failedToRetrieveObject(object.facts.name, "\(object.identifier)")
       }
-      return try garage.objectKeys.header(of: key.bytes.span.bytes, record, typeName: object.stored.name)
+      return try garage.objectKeys.header(of: key.bytes.span.bytes, record, typeName: object.facts.name)
     }
   }
 
@@ -122,17 +119,12 @@ extension ReadAccess {
   func visitObjects<T: Codable>(_ type: T.Type, withStatus status: SyncStatus, _ visit: (T) throws -> Void)
     throws
   {
-    let stored = try StoredType.of(type)
-    let (session, source) = makeSession()
-    var keys = RecordKeys(stored.tags, status, in: transaction)
-    try visitRecords({ try keys.next() }, source, fetchingAhead: fetchesAhead) { key, record in
-      guard try has(status, key, record, stored.name), try isCurrent(key, stored.tags) else { return nil }
-      return try garage.objectKeys.withIdentifier(of: key, record, typeName: stored.name) { identifier in
-        try decoding {
-          try session.object(
-            type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
-        }
-      }
+    let facts = try RootFacts.of(type)
+    let (session, source) = makeSessionAndSource()
+    var keys = RecordKeys(facts.tags, status, in: transaction)
+    try visitRecords(withKeys: { try keys.next() }, source, isPrefetching: fetchesAhead) { key, record in
+      guard try has(status, key, record, facts.name), try isCurrent(key, facts.tags) else { return nil }
+      return try decode(type, key, record, typeName: facts.name, session)
     } visit: {
       try visit($0)
     }
@@ -140,19 +132,14 @@ extension ReadAccess {
 
   /// Decodes all objects that have a status, whatever their type.
   func visitAllObjects(withStatus status: SyncStatus, _ visit: (any Syncable) throws -> Void) throws {
-    let (session, source) = makeSession()
+    let (session, source) = makeSessionAndSource()
     var keys = RecordKeys(status, in: transaction)
-    try visitRecords({ try keys.next() }, source, fetchingAhead: fetchesAhead) { key, record in
+    try visitRecords(withKeys: { try keys.next() }, source, isPrefetching: fetchesAhead) { key, record in
       guard try has(status, key, record, "Syncable") else { return nil as (any Syncable)? }
       let type = try registeredType(of: key, record)
-      guard try isCurrent(key, StoredType.of(type).tags) else { return nil }
+      guard try isCurrent(key, RootFacts.of(type).tags) else { return nil }
       func object<T: Codable>(_ type: T.Type) throws -> T? {
-        try garage.objectKeys.withIdentifier(of: key, record, typeName: "Syncable") { identifier in
-          try decoding {
-            try session.object(
-              type, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
-          }
-        }
+        try decode(type, key, record, typeName: "Syncable", session)
       }
       return try object(type) as? any Syncable
     } visit: {
@@ -168,24 +155,11 @@ extension ReadAccess {
     return try garage.objectKeys.header(of: key, record, typeName: typeName).syncStatus == status
   }
 
-  /// Whether no earlier tag of the type has a record of that identifier, which would be the one.
-  private func isCurrent(_ key: RawSpan, _ tags: [UInt64]) throws -> Bool {
-    let own = KeyLayout.tag(inRecordKey: key)
-    for tag in tags.prefix(while: { $0 != own }) {
-      let earlier = KeyLayout.record(tag: tag, sameIdentifierAs: key)
-      if try transaction.contains(earlier) { return false }
-    }
-    return true
-  }
-
   /// The type of a record's object, from those that the garage was opened with.
   private func registeredType(of key: RawSpan, _ record: RawSpan) throws -> any Codable.Type {
     let header = try garage.objectKeys.header(of: key, record, typeName: "Syncable")
     let tag = header.concreteTag ?? KeyLayout.tag(inRecordKey: key)
     if let type = garage.types.type(tag: tag) { return type }
-    let name = try garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
-    throw GarageError.unregisteredClass(
-      tag: name.map { String(decoding: $0, as: UTF8.self) } ?? hexadecimal(tag), type: "Syncable",
-      identifier: garage.objectKeys.identifierText(of: key, record))
+    throw try unregisteredClass(tag, key: key, record, typeName: "Syncable")
   }
 }

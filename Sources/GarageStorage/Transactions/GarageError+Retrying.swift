@@ -18,7 +18,7 @@ func retrying<R>(_ attempts: Int = 10, isClocked: Bool = true, _ body: () throws
   var pause: UInt32 = 500
   for _ in 0..<max(0, attempts) {
     do { return try body() } catch {
-      guard isRetryable(error) else { throw error }
+      guard GarageError.isRetryable(error) else { throw error }
       let now = ContinuousClock.now
       guard now - (start ?? now) < .seconds(2) else { throw error }
       if start == nil { start = now }
@@ -29,12 +29,14 @@ func retrying<R>(_ attempts: Int = 10, isClocked: Bool = true, _ body: () throws
   return try body()
 }
 
-/// Whether the driver says so, directly or through a verb in a closure of the user's.
-private func isRetryable(_ error: any Error) -> Bool {
-  switch error {
-  case let error as StorageError: error.isRetryable
-  case let error as GarageError: error.isRetryable
-  case let error as UsersError: isRetryable(error.error)
-  default: false
+extension GarageError {
+  /// Whether the driver says so, directly or through a verb in a closure of the user's.
+  fileprivate static func isRetryable(_ error: any Error) -> Bool {
+    switch error {
+    case let error as StorageError: error.isRetryable
+    case let error as GarageError: error.isRetryable
+    case let error as UsersError: isRetryable(error.error)
+    default: false
+    }
   }
 }

@@ -13,7 +13,7 @@ struct TextName: Hashable, Sendable {
 ///
 /// Texts are named by their content, so one that was read once is right for good, in every snapshot. That it
 /// is *in the store* is only known once the transaction that found or put it there has committed.
-final class StoredTexts: Sendable {
+final class StoreTexts: Sendable {
   private struct Known: Sendable {
     var inStore: Set<TextName> = []
     var texts: [TextName: [UInt8]] = [:]
@@ -68,7 +68,7 @@ final class StoredTexts: Sendable {
   func remember(_ names: Set<TextName>) {
     if names.isEmpty { return }
     known.withLock { known in
-      if known.inStore.count > StoredTexts.limit { known.inStore = [] }
+      if known.inStore.count > StoreTexts.limit { known.inStore = [] }
       known.inStore.formUnion(names)
     }
   }
@@ -83,7 +83,7 @@ final class StoredTexts: Sendable {
     guard let text = try transaction.value(for: KeyLayout.text(name)) else { return nil }
     guard name.isDigest(of: text) else { throw GarageError.damagedText(digest: hexadecimal(name.digest)) }
     known.withLock { known in
-      if known.texts.count > StoredTexts.limit { known.texts = [:] }
+      if known.texts.count > StoreTexts.limit { known.texts = [:] }
       known.texts[name] = text
     }
     return text

@@ -1,59 +1,67 @@
 internal import GarageCoding
 internal import Synchronization
 
-/// What the verbs have to know of a type: found out once in a process, since asking the runtime costs more than
-/// a read.
+/// What the verbs have to know of a type whose objects have records of their own: found out once in a process, since
+/// asking the runtime costs more than a read.
 ///
 /// Unchecked: nothing changes after `init`.
-final class StoredType: @unchecked Sendable {
+final class RootFacts: @unchecked Sendable {
+  let type: ObjectIdentifier
   /// The unqualified name, for error messages.
   let name: String
   /// The digest of the tag that names the identity space.
   let tag: UInt64
   /// The digests of all tags under which there may be records, the present one first.
   let tags: [UInt64]
+  /// The digests of the type's own tags, the present one first. Those of a subclass name no identity space.
+  let ownTags: [UInt64]
   /// Whether objects are identified by their `id`, and not by their content.
   let isIdentifiedByID: Bool
   /// Whether the identity space holds objects of other classes than this one and its subclasses.
   let sharesSpaceWithSuperclass: Bool
+  /// What the coder knows of the type, so that it need not look for it again.
+  let ofCoder: TypeFacts
   /// How an `id` becomes an identifier, where that takes no encoder.
   private let identifierPlan: IdentifierPlan?
 
-  private static let known = Mutex<[ObjectIdentifier: StoredType]>([:])
-  /// Most calls are about the types of the calls before: these are found here without lock and dictionary.
-  private static let recent = RecentTypes()
+  private static let known = Mutex<[ObjectIdentifier: RootFacts]>([:])
+  private static let recent = RecentFacts()
 
+  /// The facts of a type.
+  ///
   /// - Throws: ``GraphCodingError/missingConformance(type:)`` for a type whose objects have no records, and
   ///   ``GraphCodingError`` where tags are in conflict.
-  static func of(_ type: any Codable.Type) throws -> StoredType {
-    let key = ObjectIdentifier(type)
-    if let stored = recent.find(key) { return stored }
-    var stored = known.withLock { $0[key] }
-    if stored == nil {
-      // Tags are users' code: they are asked for outside the lock.
-      let new = StoredType(type, try TypeDescription.of(type))
-      stored = known.withLock { known in
-        if known[key] == nil { known[key] = new }
-        return known[key] ?? new
-      }
-    }
-    let found = stored.unsafelyUnwrapped
-    recent.note(found)
-    return found
+  static func of(_ type: any Codable.Type) throws -> RootFacts {
+    if let facts = recent.facts(of: ObjectIdentifier(type)) { return facts }
+    let facts = try lookUp(type)
+    recent.note(facts)
+    return facts
   }
 
-  fileprivate let key: ObjectIdentifier
+  private static func lookUp(_ type: any Codable.Type) throws -> RootFacts {
+    let key = ObjectIdentifier(type)
+    if let facts = known.withLock({ $0[key] }) { return facts }
+    // Tags are users' code: they are asked for outside the lock.
+    let new = RootFacts(type, try TypeDescription.of(type))
+    return known.withLock { known in
+      let facts = known[key] ?? new
+      known[key] = facts
+      return facts
+    }
+  }
 
   private init(_ type: any Codable.Type, _ description: TypeDescription) {
-    key = ObjectIdentifier(type)
+    self.type = ObjectIdentifier(type)
     name = description.name
     tag = description.identityTag.digest
     tags = [tag] + description.formerTags.map(\.digest)
+    ownTags = [description.tag.digest] + TypeTag.former(of: type).map(\.digest)
     isIdentifiedByID = description.identification == .identifier
     sharesSpaceWithSuperclass = description.isClass && description.tag != description.identityTag
+    ofCoder = description.facts
     let identifiable =
       isIdentifiedByID && !(type is any MappableObject.Type) ? type as? any Identifiable.Type : nil
-    identifierPlan = identifiable.flatMap { StoredType.plan(of: $0) }
+    identifierPlan = identifiable.flatMap { RootFacts.plan(of: $0) }
   }
 
   private static func plan<T: Identifiable>(of _: T.Type) -> IdentifierPlan? {
@@ -79,39 +87,5 @@ final class StoredType: @unchecked Sendable {
     if Identifier.isCut(byteCount: writer.count) { return false }
     try body(writer.bytes.bytes)
     return true
-  }
-}
-
-/// The types asked for last, each at the place that its address gives it: a later one takes an earlier one's.
-///
-/// Unchecked: the memory is never given back, and holds atomics.
-private struct RecentTypes: @unchecked Sendable {
-  /// Addresses of types that `StoredType.known` keeps for good; 0 where there is none.
-  private let places: UnsafeMutablePointer<Atomic<UInt>>
-  private static let count = 64
-
-  init() {
-    places = .allocate(capacity: RecentTypes.count)
-    for place in 0..<RecentTypes.count { (places + place).initialize(to: Atomic(0)) }
-  }
-
-  @inline(__always)
-  private func place(_ key: ObjectIdentifier) -> UnsafeMutablePointer<Atomic<UInt>> {
-    // Metadata is aligned to 16 bytes or more.
-    let address = UInt(bitPattern: key)
-    return places + Int((address >> 4 ^ address >> 10) % UInt(RecentTypes.count))
-  }
-
-  @inline(__always)
-  func find(_ key: ObjectIdentifier) -> StoredType? {
-    let address = place(key).pointee.load(ordering: .acquiring)
-    guard let address = UnsafeRawPointer(bitPattern: address) else { return nil }
-    let stored = Unmanaged<StoredType>.fromOpaque(address).takeUnretainedValue()
-    return stored.key == key ? stored : nil
-  }
-
-  func note(_ stored: StoredType) {
-    let address = UInt(bitPattern: Unmanaged.passUnretained(stored).toOpaque())
-    place(stored.key).pointee.store(address, ordering: .releasing)
   }
 }

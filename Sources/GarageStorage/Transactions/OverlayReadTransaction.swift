@@ -5,10 +5,10 @@ internal import GarageDriver
 /// It keeps the rules of ``GarageDriver/ReadTransaction`` by itself where the changes have the answer, and
 /// leaves them to the storage's transaction where that has it.
 class OverlayReadTransaction: SealedValues {
-  fileprivate final var changes: UnsavedChanges
-  fileprivate final let base: any ReadTransaction
-  fileprivate final let info: StorageInfo
-  fileprivate final var state: TransactionState
+  final var changes: UnsavedChanges
+  final let base: any ReadTransaction
+  final let info: StorageInfo
+  final var state: TransactionState
 
   init(_ changes: UnsavedChanges, over base: any ReadTransaction, _ info: StorageInfo) {
     self.changes = changes
@@ -148,45 +148,12 @@ class OverlayReadTransaction: SealedValues {
   /// Reads from the storage, and notes where that fails: it forbids the commit.
   ///
   /// An error that comes from the caller's closure does not; `read` says by its argument when that runs.
-  fileprivate final func readBase<R>(_ read: (_ isVisiting: inout Bool) throws -> R) throws -> R {
+  final func readBase<R>(_ read: (_ isVisiting: inout Bool) throws -> R) throws -> R {
     var isVisiting = false
     do {
       return try read(&isVisiting)
     } catch let error as StorageError where !isVisiting {
       throw state.failed(error)
-    }
-  }
-}
-
-/// Adds to the changes that are not saved yet, and reads through them.
-final class OverlayWriteTransaction: OverlayReadTransaction, WriteTransaction {
-  /// The changes, with this transaction's own. Throws the first failure of an operation, which forbids them.
-  func commit() throws -> UnsavedChanges {
-    if let error = state.firstError { throw error }
-    return changes
-  }
-
-  func put(_ value: RawSpan, for key: RawSpan) throws {
-    try state.beginChange(.put)
-    try state.checkKey(key, .put, limit: info.maximumKeyByteCount)
-    try state.checkValue(value, limit: info.maximumValueByteCount)
-    changes.put(value, for: key)
-  }
-
-  func remove(_ key: RawSpan) throws {
-    try state.beginChange(.remove)
-    try state.checkKey(key, .remove, limit: info.maximumKeyByteCount)
-    changes.remove(key)
-  }
-
-  func removeAll(in range: StorageKeyRange) throws {
-    try state.beginChange(.remove)
-    changes.forget(range)
-    try readBase { _ in
-      try base.scanKeys(range, .forward) { key in
-        changes.remove(key)
-        return .continue
-      }
     }
   }
 }

@@ -6,12 +6,12 @@ internal import GarageDriver
 /// lent stays as it is, whatever is read inside it.
 class SealedReadTransaction: SealedValues {
   private let base: any ReadTransaction
-  fileprivate let keys: KeyRing
-  fileprivate let info: StorageInfo
-  fileprivate final var state: TransactionState
+  let keys: KeyRing
+  let info: StorageInfo
+  final var state: TransactionState
   /// Memory that no closure holds at present.
   private final var spare: [SealerOutput] = []
-  fileprivate final let context = SealerOutput()
+  final let context = SealerOutput()
 
   init(_ base: any ReadTransaction, _ keys: KeyRing, _ info: StorageInfo) {
     self.base = base
@@ -154,49 +154,13 @@ class SealedReadTransaction: SealedValues {
   /// Larger memory is not kept for the next value.
   private static let keptByteCount = 1 << 20
 
-  fileprivate final func takeMemory() -> SealerOutput {
+  final func takeMemory() -> SealerOutput {
     guard let output = spare.popLast() else { return SealerOutput() }
     output.removeAll()
     return output
   }
 
-  fileprivate final func giveBack(_ output: SealerOutput) {
+  final func giveBack(_ output: SealerOutput) {
     if output.capacity <= SealedReadTransaction.keptByteCount { spare.append(output) }
-  }
-}
-
-/// Seals what is put.
-final class SealedWriteTransaction: SealedReadTransaction, WriteTransaction {
-  private let base: any WriteTransaction
-
-  init(_ base: any WriteTransaction, _ keys: KeyRing, _ info: StorageInfo) {
-    self.base = base
-    super.init(base, keys, info)
-  }
-
-  func put(_ value: RawSpan, for key: RawSpan) throws {
-    try state.beginChange(.put)
-    try state.checkKey(key, .put, limit: info.maximumKeyByteCount)
-    try state.checkValue(value, limit: info.maximumValueByteCount)
-    let sealed = takeMemory()
-    defer { giveBack(sealed) }
-    try noting {
-      try keys.seal(value, for: key, into: sealed, context: context)
-      try sealed.withUnsafeBytes { try base.put($0.bytes, for: key) }
-    }
-  }
-
-  func remove(_ key: RawSpan) throws {
-    try state.beginChange(.remove)
-    try noting { try base.remove(key) }
-  }
-
-  func removeAll(in range: StorageKeyRange) throws {
-    try state.beginChange(.remove)
-    try noting { try base.removeAll(in: range) }
-  }
-
-  private func noting(_ change: () throws -> Void) throws {
-    do { try change() } catch let error as StorageError { throw state.failed(error) }
   }
 }

@@ -1,3 +1,11 @@
+/// How a write body wants its transaction to end, and what the call returns.
+public enum TransactionOutcome<R> {
+  case commit(R)
+  case rollBack(R)
+}
+
+extension TransactionOutcome: Sendable where R: Sendable {}
+
 /// Runs the body of a `write` in a transaction that has begun, and ends it as the body says: what every driver does in
 /// the same way.
 ///

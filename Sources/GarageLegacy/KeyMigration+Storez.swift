@@ -65,23 +65,22 @@ where K.ValueType: Codable {
     let object: NSObject
     do { object = try archive.rootObject() } catch { throw unreadable(entry, key, "\(error)") }
     if let value = object as? K.ValueType { return value }
-    do { return try KeyMigration.value(ofPropertyList: plain(object)) } catch {
+    do { return try KeyMigration.value(ofPropertyList: propertyList(of: object)) } catch {
       throw unreadable(entry, key, "it is an archived \(type(of: object)) and no \(K.ValueType.self)")
     }
   }
 }
 
 /// As a property list has it that a `Codable` type is decoded from.
-private func plain(_ object: Any) -> Any {
+private func propertyList(of object: Any) -> Any {
   switch object {
   case let uuid as NSUUID: uuid.uuidString
-  // Optional on Apple systems alone.
-  case let url as NSURL: ["relative": (url.absoluteString as String?) ?? ""]
-  case let set as NSSet: set.allObjects.map(plain)
-  case let set as NSOrderedSet: set.array.map(plain)
-  case let array as NSArray: array.map { plain($0) }
+  case let url as NSURL: ["relative": (url as URL).absoluteString]
+  case let set as NSSet: set.allObjects.map { propertyList(of: $0) }
+  case let set as NSOrderedSet: set.array.map { propertyList(of: $0) }
+  case let array as NSArray: array.map { propertyList(of: $0) }
   case let dictionary as NSDictionary:
-    Dictionary(uniqueKeysWithValues: dictionary.map { ("\($0.key)", plain($0.value)) })
+    Dictionary(uniqueKeysWithValues: dictionary.map { ("\($0.key)", propertyList(of: $0.value)) })
   default: object
   }
 }

@@ -8,11 +8,11 @@ internal import GarageDriver
 
 /// Gets and scans on one connection.
 class SQLiteReadTransaction: ReadTransaction {
-  fileprivate final let connection: SQLiteConnection
+  final let connection: SQLiteConnection
   /// Behind an address for the sake of speed: see ``SQLiteConnection``.
-  fileprivate final let state: UnsafeMutablePointer<TransactionState>
+  final let state: UnsafeMutablePointer<TransactionState>
   /// Whether SQLite ended the transaction by itself, after a failure: what runs on would be on its own.
-  @exclusivity(unchecked) fileprivate final var isAborted = false
+  @exclusivity(unchecked) final var isAborted = false
 
   init(_ connection: SQLiteConnection) {
     self.connection = connection
@@ -155,7 +155,7 @@ class SQLiteReadTransaction: ReadTransaction {
   }
 
   /// Binds the bounds of a range for as long as `body` runs.
-  fileprivate final func withBounds(
+  final func withBounds(
     of range: StorageKeyRange, on statement: OpaquePointer, _ operation: StorageError.Operation,
     _ body: () throws -> Void
   ) throws {
@@ -177,7 +177,7 @@ class SQLiteReadTransaction: ReadTransaction {
     if isAborted { throw aborted }
   }
 
-  fileprivate final func take(
+  final func take(
     _ query: SQLiteQuery, _ operation: StorageError.Operation
   ) throws -> OpaquePointer {
     do {
@@ -188,94 +188,17 @@ class SQLiteReadTransaction: ReadTransaction {
   }
 
   /// Notes that a call of SQLite failed, and returns the error to throw.
-  fileprivate final func failed(_ code: Int32, _ operation: StorageError.Operation) -> StorageError {
+  final func failed(_ code: Int32, _ operation: StorageError.Operation) -> StorageError {
     failed(connection.failure(code, operation))
   }
 
-  fileprivate func failed(_ error: StorageError) -> StorageError { state.pointee.failed(error) }
+  func failed(_ error: StorageError) -> StorageError { state.pointee.failed(error) }
 
   /// The error that made SQLite end the transaction.
-  fileprivate final var aborted: StorageError {
+  final var aborted: StorageError {
     state.pointee.firstError
       ?? StorageError(
         .engine, during: .write, driver: driverName,
         message: "SQLite ended the transaction after a failure. Make it again from its beginning.")
-  }
-}
-
-/// Gets, scans and changes on the connection that writes.
-final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
-  private let maximumValueByteCount: Int
-  /// Keeps the transaction for the next one, and is there as long as one is open.
-  private unowned(unsafe) let writer: SQLiteWriter
-
-  init(_ connection: SQLiteConnection, of writer: SQLiteWriter, maximumValueByteCount: Int) {
-    self.writer = writer
-    self.maximumValueByteCount = maximumValueByteCount
-    super.init(connection)
-  }
-
-  func put(_ value: RawSpan, for key: RawSpan) throws {
-    try beginChange(.put)
-    try state.pointee.checkKey(key, .put, limit: StorageInfo.guaranteedKeyByteCount)
-    try state.pointee.checkValue(value, limit: maximumValueByteCount)
-    let statement = try take(.put, .put)
-    defer { connection.giveBack(.put, statement) }
-    try key.withUnsafeBytes { key in
-      try value.withUnsafeBytes { value in
-        var code = bind(key, at: 1, of: statement)
-        if code == SQLITE_OK { code = bind(value, at: 2, of: statement) }
-        if code == SQLITE_OK { code = sqlite3_step(statement) }
-        if code != SQLITE_DONE { throw failed(code, .put) }
-      }
-    }
-  }
-
-  func remove(_ key: RawSpan) throws {
-    try beginChange(.remove)
-    try state.pointee.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)
-    let statement = try take(.remove, .remove)
-    defer { connection.giveBack(.remove, statement) }
-    try key.withUnsafeBytes { key in
-      var code = bind(key, at: 1, of: statement)
-      if code == SQLITE_OK { code = sqlite3_step(statement) }
-      if code != SQLITE_DONE { throw failed(code, .remove) }
-    }
-  }
-
-  func removeAll(in range: StorageKeyRange) throws {
-    try beginChange(.remove)
-    if range.isEmpty { return }
-    if range == .all {
-      // Without a condition SQLite drops whole pages instead of row after row.
-      let statement = try take(.removeEverything, .remove)
-      defer { connection.giveBack(.removeEverything, statement) }
-      let code = sqlite3_step(statement)
-      if code != SQLITE_DONE { throw failed(code, .remove) }
-      return
-    }
-    let query: SQLiteQuery = range.upperBound == nil ? .removeFrom : .removeBetween
-    let statement = try take(query, .remove)
-    defer { connection.giveBack(query, statement) }
-    try withBounds(of: range, on: statement, .remove) {
-      let code = sqlite3_step(statement)
-      if code != SQLITE_DONE { throw failed(code, .remove) }
-    }
-  }
-
-  @inline(__always)
-  private func beginChange(_ operation: StorageError.Operation) throws {
-    try state.pointee.beginChange(operation)
-    if isAborted { throw aborted }
-  }
-
-  fileprivate override func failed(_ error: StorageError) -> StorageError {
-    var error = error
-    // The first failure is what the call throws in the end: it has to tell now whether another try is of use.
-    if error.kind == .storageFull && !isAborted { error = writer.relieve(connection, after: error) }
-    // After some failures (a full disk is one) SQLite has rolled back by itself, and a later change would
-    // commit on its own.
-    if !connection.isInTransaction { isAborted = true }
-    return state.pointee.failed(error)
   }
 }

@@ -1,0 +1,151 @@
+internal import CLMDB
+internal import GarageDriver
+
+/// A read transaction, and what a write transaction has in common with one.
+///
+/// The bytes it lends are LMDB's own pages, mapped from the file: nothing is copied. The connection reuses
+/// read transactions, object and all, as long as nobody kept a reference.
+class LMDBReadTransaction: ReadTransaction {
+  // Unchecked exclusivity: used by one thread, and never across a call of a closure. A checked access costs
+  // more than the work.
+  @exclusivity(unchecked) final var state = TransactionState(driver: driverName)
+  /// `MDB_txn *`. Nothing touches it once `state` has ended.
+  @exclusivity(unchecked) final var txn: OpaquePointer
+  /// `MDB_cursor *` of a read transaction, when none of its scans and multi-gets uses it.
+  @exclusivity(unchecked) final var idleCursor: OpaquePointer?
+  /// The storage whose reads this one serves, and has entered for, until it rests in the pool.
+  @exclusivity(unchecked) final var entered: StorageLifetime?
+  /// Outlives every transaction that is open, and no other looks at it.
+  final unowned(unsafe) let connection: LMDBConnection
+  final let dbi: MDB_dbi
+  final let maximumKeyByteCount: Int
+  private final let isWrite: Bool
+
+  init(txn: OpaquePointer, connection: LMDBConnection, isWrite: Bool = false) {
+    self.txn = txn
+    self.connection = connection
+    self.isWrite = isWrite
+    dbi = connection.dbi
+    maximumKeyByteCount = connection.maximumKeyByteCount
+  }
+
+  @_specialize(where R == Void)
+  final func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: maximumKeyByteCount)
+    let (code, value) = key.withUnsafeBytes { bytes in
+      var key = MDB_val(bytes)
+      var value = MDB_val()
+      let code = mdb_get(txn, dbi, &key, &value)
+      return (code, value)
+    }
+    if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .get) }
+    state.lend()
+    defer { state.takeBack() }
+    return try code == MDB_SUCCESS ? body(value.bytes.bytes) : body(nil)
+  }
+
+  final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
+    try state.beginRead(.get)
+    // One cursor for all: where the next key is on the same page, it is found without a descent.
+    let cursor = try takeCursor(.get)
+    state.lend()
+    defer {
+      state.takeBack()
+      giveBack(cursor)
+    }
+    let keys = keys.span
+    for index in keys.indices {
+      let key = keys[index].bytes.span.bytes
+      try state.checkKey(key, .get, limit: maximumKeyByteCount)
+      let (code, value) = key.withUnsafeBytes { bytes in
+        var key = MDB_val(bytes)
+        var value = MDB_val()
+        let code = mdb_cursor_get(cursor, &key, &value, MDB_SET)
+        return (code, value)
+      }
+      switch code {
+      case MDB_SUCCESS: try visit(index, value.bytes.bytes)
+      case MDB_NOTFOUND: try visit(index, nil)
+      default: throw failure(code, .get)
+      }
+    }
+  }
+
+  final func contains(_ key: RawSpan) throws -> Bool {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: maximumKeyByteCount)
+    let code = key.withUnsafeBytes { bytes in
+      var key = MDB_val(bytes)
+      var value = MDB_val()
+      return mdb_get(txn, dbi, &key, &value)
+    }
+    if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .get) }
+    return code == MDB_SUCCESS
+  }
+
+  final func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection,
+    _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
+  ) throws {
+    try walk(range, direction, visit)
+  }
+
+  /// A value that LMDB finds is not touched: all there is to it is its address.
+  final func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
+  ) throws {
+    try walk(range, direction) { key, _ in try visit(key) }
+  }
+
+  @inline(__always)
+  private final func walk(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws {
+    try state.beginRead(.scan)
+    if range.isEmpty { return }
+    let cursor = try takeCursor(.scan)
+    state.lend()
+    defer {
+      state.takeBack()
+      giveBack(cursor)
+    }
+    try GarageDriver.scan(
+      cursor: LMDBCursor(cursor, of: self, .scan), range, direction, maximumKeyByteCount: maximumKeyByteCount,
+      visit)
+  }
+
+  // MARK: - Cursors
+
+  /// A cursor that is set nowhere yet.
+  final func takeCursor(_ operation: StorageError.Operation) throws -> OpaquePointer {
+    var code: Int32
+    if let cursor = idleCursor {
+      idleCursor = nil
+      // Also needed within one transaction: it lets the cursor forget where it stood.
+      code = mdb_cursor_renew(txn, cursor)
+      if code == MDB_SUCCESS { return cursor }
+      mdb_cursor_close(cursor)
+    } else {
+      var cursor: OpaquePointer?
+      code = mdb_cursor_open(txn, dbi, &cursor)
+      if code == MDB_SUCCESS, let cursor { return cursor }
+    }
+    throw failure(code, operation)
+  }
+
+  final func giveBack(_ cursor: OpaquePointer) {
+    // LMDB renews the cursors of read transactions only, and each that a write transaction has open makes
+    // its puts slower.
+    if isWrite || idleCursor != nil {
+      mdb_cursor_close(cursor)
+    } else {
+      idleCursor = cursor
+    }
+  }
+
+  /// Notes the failure of an operation and returns the error to throw.
+  final func failure(_ code: Int32, _ operation: StorageError.Operation) -> StorageError {
+    state.failed(connection.error(code, during: operation))
+  }
+}

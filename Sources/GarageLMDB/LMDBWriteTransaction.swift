@@ -1,0 +1,96 @@
+internal import CLMDB
+internal import GarageDriver
+
+/// The write transaction. It stays on the thread that began it, because LMDB's lock belongs to that thread.
+final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
+  /// The cursor that puts, between changes of other kinds. A put near the last one finds its page without a
+  /// descent. LMDB frees it with the transaction.
+  private var putCursor: OpaquePointer?
+  /// How many puts to make before appending is tried again, and how many that will be after the next miss.
+  private var putsUntilAppend = 0
+  private var appendPause = 0
+
+  init(txn: OpaquePointer, connection: LMDBConnection) {
+    super.init(txn: txn, connection: connection, isWrite: true)
+  }
+
+  func put(_ value: RawSpan, for key: RawSpan) throws {
+    try state.beginChange(.put)
+    try state.checkKey(key, .put, limit: maximumKeyByteCount)
+    try state.checkValue(value, limit: LMDBStorage.maximumValueByteCount)
+    let cursor = try putCursor ?? openPutCursor()
+    let code = key.withUnsafeBytes { key in
+      value.withUnsafeBytes { value in putOrAppend(cursor, MDB_val(key), MDB_val(value)) }
+    }
+    if code != MDB_SUCCESS { throw failure(code, .put) }
+  }
+
+  private func openPutCursor() throws -> OpaquePointer {
+    let cursor = try takeCursor(.put)
+    putCursor = cursor
+    return cursor
+  }
+
+  /// Appends where the key is the largest so far, which fills pages to the brim and spares the search, and
+  /// puts elsewhere. LMDB itself says where that is; after a miss it is asked less and less often.
+  @inline(__always)
+  private func putOrAppend(_ cursor: OpaquePointer, _ key: MDB_val, _ value: MDB_val) -> Int32 {
+    var key = key
+    var value = value
+    if putsUntilAppend == 0 {
+      let code = mdb_cursor_put(cursor, &key, &value, UInt32(MDB_APPEND))
+      if code != MDB_KEYEXIST {
+        appendPause = 0
+        return code
+      }
+      appendPause = min(appendPause * 2 + 1, 63)
+      putsUntilAppend = appendPause
+    } else {
+      putsUntilAppend -= 1
+    }
+    return mdb_cursor_put(cursor, &key, &value, 0)
+  }
+
+  func remove(_ key: RawSpan) throws {
+    try state.beginChange(.remove)
+    try state.checkKey(key, .remove, limit: maximumKeyByteCount)
+    closePutCursor()
+    let code = key.withUnsafeBytes { bytes in
+      var key = MDB_val(bytes)
+      return mdb_del(txn, dbi, &key, nil)
+    }
+    if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .remove) }
+  }
+
+  /// Before pages are merged, so that LMDB has one cursor at a time to keep up to date.
+  private func closePutCursor() {
+    guard let cursor = putCursor else { return }
+    putCursor = nil
+    mdb_cursor_close(cursor)
+  }
+
+  func removeAll(in range: StorageKeyRange) throws {
+    try state.beginChange(.remove)
+    if range.isEmpty { return }
+    closePutCursor()
+    var code: Int32
+    if range == .all {
+      code = mdb_drop(txn, dbi, 0)
+    } else {
+      let cursor = try takeCursor(.remove)
+      defer { giveBack(cursor) }
+      var place = LMDBCursor(cursor, of: self, .remove)
+      var isThere = try range.lowerBound.withUnsafeBytes {
+        try place.move(toBound: $0, maximumKeyByteCount: maximumKeyByteCount)
+      }
+      code = MDB_SUCCESS
+      while isThere && code == MDB_SUCCESS {
+        if let end = range.upperBound, end.withUnsafeBytes({ place.order(against: $0) }) >= 0 { break }
+        code = mdb_cursor_del(cursor, 0)
+        // The cursor now stands before the key that followed.
+        if code == MDB_SUCCESS { isThere = try place.moveToNext() }
+      }
+    }
+    if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .remove) }
+  }
+}

@@ -1,0 +1,70 @@
+internal import GarageDriver
+
+/// Gets and scans on a tree that nobody changes meanwhile.
+class MemoryReadTransaction: ReadTransaction {
+  // Unchecked: one thread uses a transaction, and no access calls out.
+  @exclusivity(unchecked) final var tree = PersistentTree()
+  @exclusivity(unchecked) final var state = TransactionState(driver: driverName)
+  /// Whether the store uses it again.
+  final let isPooled: Bool
+
+  init(isPooled: Bool = true) { self.isPooled = isPooled }
+
+  /// Makes a transaction that has ended, or was just made, one on `tree`.
+  final func begin(on tree: PersistentTree) {
+    self.tree = tree
+    state.beginAnew()
+  }
+
+  /// Makes every later operation throw, and lets the tree go: somebody may still hold the transaction.
+  final func end() {
+    state.end()
+    tree = PersistentTree()
+  }
+
+  /// What gets and scans look into.
+  func visibleTree() -> PersistentTree { tree }
+
+  @_specialize(where R == Void)
+  final func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
+    // The tree does not change meanwhile: nothing can be changed while bytes are lent.
+    let tree = visibleTree()
+    state.lend()
+    defer { state.takeBack() }
+    return try withExtendedLifetime(tree) {
+      guard let value = tree.bytes(for: key) else { return try body(nil) }
+      return try body(value.bytes)
+    }
+  }
+
+  final func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection,
+    _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
+  ) throws {
+    try state.beginRead(.scan)
+    // The scan goes on on this copy when the transaction ends in the middle of it.
+    let tree = visibleTree()
+    state.lend()
+    defer { state.takeBack() }
+    try tree.scan(range, direction, visit)
+  }
+
+  final func contains(_ key: RawSpan) throws -> Bool {
+    try state.beginRead(.get)
+    try state.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
+    let tree = visibleTree()
+    return withExtendedLifetime(tree) { tree.bytes(for: key) != nil }
+  }
+
+  final func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
+  ) throws {
+    try state.beginRead(.scan)
+    let tree = visibleTree()
+    state.lend()
+    defer { state.takeBack() }
+    try tree.scanKeys(range, direction, visit)
+  }
+}

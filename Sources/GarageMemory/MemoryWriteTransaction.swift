@@ -1,0 +1,70 @@
+internal import GarageDriver
+
+/// Gets, scans and changes.
+///
+/// A transaction that puts one small value, as most do, only notes it: the store itself then puts it into the committed
+/// tree, which copies nothing as long as no reader looks on. For everything else there is a tree of its own.
+final class MemoryWriteTransaction: MemoryReadTransaction, WriteTransaction {
+  /// Outlives every transaction that is open, and no other looks at it.
+  @exclusivity(unchecked) private unowned(unsafe) var store: MemoryStore?
+  /// Whether `tree` is the committed one with the changes of this transaction. Else `note` holds them all.
+  @exclusivity(unchecked) private var hasTree = false
+  private let note = ChangeNote()
+
+  deinit { note.deallocate() }
+
+  /// Begins, on the thread that writes: nobody else changes the committed tree before the end.
+  func begin(on store: MemoryStore) {
+    self.store = store
+    hasTree = false
+    note.clear()
+    state.beginAnew()
+  }
+
+  /// Makes every later operation throw, and returns the first failure, which forbids the commit.
+  func finish() -> StorageError? { state.finish() }
+
+  /// Makes the changes those of the store.
+  func commit() {
+    if hasTree {
+      store.unsafelyUnwrapped.commit(tree)
+    } else if !note.isEmpty {
+      store.unsafelyUnwrapped.commit(note)
+    }
+  }
+
+  private func takeTree() {
+    if hasTree { return }
+    hasTree = true
+    tree = store.unsafelyUnwrapped.committed
+    if !note.isEmpty { note.put(into: &tree) }
+  }
+
+  override func visibleTree() -> PersistentTree {
+    if !hasTree && note.isEmpty { return store.unsafelyUnwrapped.committed }
+    takeTree()
+    return tree
+  }
+
+  func put(_ value: RawSpan, for key: RawSpan) throws {
+    try state.beginChange(.put)
+    try state.checkKey(key, .put, limit: StorageInfo.guaranteedKeyByteCount)
+    try state.checkValue(value, limit: MemoryStorage.maximumValueByteCount)
+    if !hasTree && note.isEmpty && note.set(value, for: key) { return }
+    takeTree()
+    tree.put(value, for: key)
+  }
+
+  func remove(_ key: RawSpan) throws {
+    try state.beginChange(.remove)
+    try state.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)
+    takeTree()
+    tree.remove(key)
+  }
+
+  func removeAll(in range: StorageKeyRange) throws {
+    try state.beginChange(.remove)
+    takeTree()
+    tree.removeAll(in: range)
+  }
+}

@@ -1,0 +1,84 @@
+internal import GarageDriver
+
+#if canImport(SQLite3)
+  internal import SQLite3
+#else
+  internal import CSQLite
+#endif
+
+/// Gets, scans and changes on the connection that writes.
+final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
+  private let maximumValueByteCount: Int
+  /// Keeps the transaction for the next one, and is there as long as one is open.
+  private unowned(unsafe) let writer: SQLiteWriter
+
+  init(_ connection: SQLiteConnection, of writer: SQLiteWriter, maximumValueByteCount: Int) {
+    self.writer = writer
+    self.maximumValueByteCount = maximumValueByteCount
+    super.init(connection)
+  }
+
+  func put(_ value: RawSpan, for key: RawSpan) throws {
+    try beginChange(.put)
+    try state.pointee.checkKey(key, .put, limit: StorageInfo.guaranteedKeyByteCount)
+    try state.pointee.checkValue(value, limit: maximumValueByteCount)
+    let statement = try take(.put, .put)
+    defer { connection.giveBack(.put, statement) }
+    try key.withUnsafeBytes { key in
+      try value.withUnsafeBytes { value in
+        var code = bind(key, at: 1, of: statement)
+        if code == SQLITE_OK { code = bind(value, at: 2, of: statement) }
+        if code == SQLITE_OK { code = sqlite3_step(statement) }
+        if code != SQLITE_DONE { throw failed(code, .put) }
+      }
+    }
+  }
+
+  func remove(_ key: RawSpan) throws {
+    try beginChange(.remove)
+    try state.pointee.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)
+    let statement = try take(.remove, .remove)
+    defer { connection.giveBack(.remove, statement) }
+    try key.withUnsafeBytes { key in
+      var code = bind(key, at: 1, of: statement)
+      if code == SQLITE_OK { code = sqlite3_step(statement) }
+      if code != SQLITE_DONE { throw failed(code, .remove) }
+    }
+  }
+
+  func removeAll(in range: StorageKeyRange) throws {
+    try beginChange(.remove)
+    if range.isEmpty { return }
+    if range == .all {
+      // Without a condition SQLite drops whole pages instead of row after row.
+      let statement = try take(.removeEverything, .remove)
+      defer { connection.giveBack(.removeEverything, statement) }
+      let code = sqlite3_step(statement)
+      if code != SQLITE_DONE { throw failed(code, .remove) }
+      return
+    }
+    let query: SQLiteQuery = range.upperBound == nil ? .removeFrom : .removeBetween
+    let statement = try take(query, .remove)
+    defer { connection.giveBack(query, statement) }
+    try withBounds(of: range, on: statement, .remove) {
+      let code = sqlite3_step(statement)
+      if code != SQLITE_DONE { throw failed(code, .remove) }
+    }
+  }
+
+  @inline(__always)
+  private func beginChange(_ operation: StorageError.Operation) throws {
+    try state.pointee.beginChange(operation)
+    if isAborted { throw aborted }
+  }
+
+  override func failed(_ error: StorageError) -> StorageError {
+    var error = error
+    // The first failure is what the call throws in the end: it has to tell now whether another try is of use.
+    if error.kind == .storageFull && !isAborted { error = writer.relieve(connection, after: error) }
+    // After some failures (a full disk is one) SQLite has rolled back by itself, and a later change would
+    // commit on its own.
+    if !connection.isInTransaction { isAborted = true }
+    return state.pointee.failed(error)
+  }
+}

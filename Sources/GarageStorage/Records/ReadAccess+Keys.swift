@@ -1,0 +1,104 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// Finding records without decoding them.
+
+extension ReadAccess {
+  // MARK: One record
+
+  /// The key of the record of that type and identifier; nil where there is none, or one of another class.
+  func recordKey<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws -> StorageKey? {
+    let facts = try RootFacts.of(type)
+    guard let key = try presentKey(facts.tags, identifier) else { return nil }
+    return try isRecord(key, of: type, facts) ? key : nil
+  }
+
+  /// The key of the record of that identifier, under the first of these tags that has one; nil where there is none.
+  func presentKey(_ tags: [UInt64], _ identifier: Identifier) throws -> StorageKey? {
+    for tag in tags {
+      let key = try garage.objectKeys.record(tag: tag, identifier)
+      if try transaction.contains(key) { return key }
+    }
+    return nil
+  }
+
+  /// Whether the record with this key is the one of its identifier: no earlier one of the type's tags has another.
+  func isCurrent(_ key: RawSpan, _ tags: [UInt64]) throws -> Bool {
+    let own = KeyLayout.tag(inRecordKey: key)
+    for tag in tags.prefix(while: { $0 != own }) {
+      let earlier = KeyLayout.record(tag: tag, sameIdentifierAs: key)
+      if try transaction.contains(earlier) { return false }
+    }
+    return true
+  }
+
+  /// Whether a record in the type's identity space is of the type: of that class or a subclass.
+  private func isRecord<T: Codable>(
+    _ key: StorageKey, of type: T.Type, _ facts: RootFacts
+  ) throws -> Bool {
+    if !facts.sharesSpaceWithSuperclass { return true }
+    let bytes = key.bytes.span.bytes
+    let concreteTag = try transaction.withValue(for: bytes) { record -> UInt64? in
+      guard let record else { return nil }
+      return try garage.objectKeys.header(of: bytes, record, typeName: facts.name).concreteTag
+    }
+    // Without one the record is of the topmost class.
+    guard let concreteTag else { return false }
+    if let registered = garage.types.type(tag: concreteTag) { return registered is T.Type }
+    if facts.ownTags.contains(concreteTag) { return true }
+    throw try transaction.withValue(for: bytes) {
+      try unregisteredClass(concreteTag, key: bytes, $0, typeName: facts.name)
+    }
+  }
+
+  /// The error for a record of a class that the garage was not told about.
+  func unregisteredClass(
+    _ tag: UInt64, key: RawSpan, _ record: RawSpan?, typeName: String
+  ) throws -> GarageError {
+    let name = try garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
+    return .unregisteredClass(
+      tag: name.map { String(decoding: $0, as: UTF8.self) } ?? hexadecimal(tag), type: typeName,
+      identifier: garage.objectKeys.identifierText(of: key, record))
+  }
+
+  // MARK: All records of a type
+
+  /// Counts the records of a type.
+  func count<T: Codable>(_ type: T.Type) throws -> Int {
+    let facts = try RootFacts.of(type)
+    let tags = try presentTags(of: facts)
+    var count = 0
+    if tags.count == 1 && !facts.sharesSpaceWithSuperclass {
+      try transaction.scanKeys(KeyLayout.records(tag: tags[0]), .forward) { _ in
+        count += 1
+        return .continue
+      }
+    } else {
+      try visitRecordKeys(type) { _ in count += 1 }
+    }
+    return count
+  }
+
+  /// Visits the keys of all records of a type, in the order of their identifiers.
+  func visitRecordKeys<T: Codable>(_ type: T.Type, _ visit: (StorageKey) throws -> Void) throws {
+    let facts = try RootFacts.of(type)
+    var keys = RecordKeys(try presentTags(of: facts), in: transaction)
+    while let key = try keys.next() {
+      if try isRecord(key, of: type, facts) { try visit(key) }
+    }
+  }
+
+  /// The digests of the tags under which there are records: the type's own, and former ones where they are used.
+  func presentTags(of facts: RootFacts) throws -> [UInt64] {
+    if facts.tags.count == 1 { return facts.tags }
+    return try facts.tags.filter { tag in
+      if tag == facts.tag { return true }
+      var isUsed = false
+      try transaction.scanKeys(KeyLayout.records(tag: tag), .forward) { _ in
+        isUsed = true
+        return .stop
+      }
+      return isUsed
+    }
+  }
+}

@@ -1,0 +1,81 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// How a verb of a garage gets what it works on: the encoder, one state of the store, or a transaction that changes it.
+// It goes through one of these, or first through the encoder and then through one of the others; each translates the
+// errors of the layers below.
+
+extension Garage {
+  /// Runs `body` before any transaction begins: encoding runs users' code, and holds up no other writer.
+  ///
+  /// - Throws: ``GarageError/closed``, before any of that code has run.
+  @inline(__always)
+  func encoding<R>(_ body: (GraphEncoder) throws -> R) throws -> R {
+    try translatingErrors {
+      try checkOpen()
+      return try body(encoder)
+    }
+  }
+}
+
+extension Garage: GarageWriting {
+  /// Itself.
+  public var garage: Garage { self }
+
+  /// Runs `body` on one state of the store. For the verbs.
+  @_specialize(where R == Void)
+  public func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
+    try translatingErrors {
+      try beginCall()
+      defer { endCall() }
+      return try store.read { try body(ReadAccess(garage: self, transaction: $0)) }
+    }
+  }
+
+  /// Runs `body` in a transaction that changes the store, again where the engine asks for another try. For the verbs.
+  @_specialize(where R == Void)
+  public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {
+    try translatingErrors {
+      try retrying(isClocked: store.isSharedAcrossProcesses) { try change(body) }
+    }
+  }
+
+  /// Runs `body` once, in a transaction of its own.
+  func change<R>(_ body: (WriteAccess) throws -> R) throws -> R {
+    var result: R?
+    try changeOnce { result = try body($0) }
+    return result.unsafelyUnwrapped
+  }
+
+  /// Not generic: the runtime looks generic types up each time.
+  private func changeOnce(_ body: (WriteAccess) throws -> Void) throws {
+    var pending = PendingCommit()
+    let isSaved = try LentPendingCommit.with(&pending) { pending in
+      try beginCall()
+      defer { endCall() }
+      return try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
+        try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
+      }
+    }
+    if isSaved {
+      if !pending.newTexts.isEmpty { texts.remember(pending.newTexts) }
+      pending.hooks.runAfterCommit()
+    }
+  }
+}
+
+// MARK: - Calls that closing waits for
+
+extension Garage {
+  /// Begins a call that ``close()`` waits for; ``endCall()`` follows. Whether the garage is closed is told here or, where
+  /// the driver is closed with it, by the driver.
+  @inline(__always)
+  func beginCall() throws {
+    if let calls { try calls.beginCall() }
+  }
+
+  @inline(__always)
+  func endCall() {
+    if let calls { calls.endCall() }
+  }
+}

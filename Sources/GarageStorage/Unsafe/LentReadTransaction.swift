@@ -1,0 +1,44 @@
+internal import GarageDriver
+
+// What a verb works on, without counting references: a get of a small value takes about as long as counting three.
+//
+// Invariant: the garage, the transaction and the note of what is pending are there until the closure returns that
+// the access was handed to. It holds because accesses are made in three places alone, each inside the call that has all
+// three: `Garage.withReadAccess`, `Garage.changeOnce` (`Garage+Access.swift`), and `WriteAccess.reading`. Verbs pass
+// their access on as an argument and keep it nowhere. `GarageReader` and `GarageWriter` do keep it, and `end()`
+// takes it from them before that closure returns: what is asked of them later throws
+// ``GarageError/transactionEnded`` (`TransactionTests`).
+
+/// The garage and the transaction of a verb that reads.
+struct LentReadTransaction {
+  unowned(unsafe) let garage: Garage
+  unowned(unsafe) let transaction: any ReadTransaction
+  /// That of the writer whose transaction it is; nil where nothing can be changed.
+  let pending: LentPendingCommit?
+}
+
+/// The garage and the transaction of a verb that changes.
+struct LentWriteTransaction {
+  unowned(unsafe) let garage: Garage
+  unowned(unsafe) let transaction: any WriteTransaction
+  let pending: LentPendingCommit
+}
+
+/// What is to be known or done when the transaction has committed. It stands in the frame of the call that made the
+/// transaction.
+struct LentPendingCommit {
+  private let address: UnsafeMutablePointer<PendingCommit>
+
+  /// Lends `pending` to `body`.
+  @inline(__always)
+  static func with<R>(
+    _ pending: inout PendingCommit, _ body: (LentPendingCommit) throws -> R
+  ) rethrows -> R {
+    try withUnsafeMutablePointer(to: &pending) { try body(LentPendingCommit(address: $0)) }
+  }
+
+  var value: PendingCommit {
+    @inline(__always) unsafeAddress { UnsafePointer(address) }
+    @inline(__always) nonmutating unsafeMutableAddress { address }
+  }
+}
