@@ -104,7 +104,7 @@ public final class Garage: Sendable {
     self.types = try translatingErrors { try KnownTypes(types) }
     objectKeys = try translatingErrors { try ObjectKeys(opening: ownDriver ?? driver, hiding, fixedTime: fixedTime) }
     encoder = GraphEncoder(
-      keyPrefix: KeyLayout.Space.record.rawValue, userInfo: userInfo, fixedTime: fixedTime,
+      keyPrefix: KeyLayout.recordPrefix, userInfo: userInfo, fixedTime: fixedTime,
       writesWholeIdentifiers: objectKeys.hidesIdentifiers)
   }
 

@@ -17,7 +17,7 @@ extension ReadAccess {
       if full != nil { return .coded }
       return try transaction.withValue(for: bytes) { record in
         guard let record else { return .absent }
-        return PlainValue(key: bytes.extracting(1...), record: record, kind).map { .value($0) } ?? .coded
+        return PlainValue(key: KeyLayout.checked(bytes), record: record, kind).map { .value($0) } ?? .coded
       }
     }
   }
@@ -35,14 +35,14 @@ extension ReadAccess {
     return try KeyName.with(key) { bytes, full in
       try transaction.withValue(for: bytes) { record in
         guard let record else { return nil }
-        return try decode(K.ValueType.self, key, bytes.extracting(1...), full, record)
+        return try decode(K.ValueType.self, key, KeyLayout.checked(bytes), full, record)
       }
     }
   }
 
   @inline(never)
   private func decode<K: KeyType, V: Decodable>(
-    _ type: V.Type, _ key: K, _ storedKey: RawSpan, _ full: [UInt8]?, _ record: RawSpan
+    _ type: V.Type, _ key: K, _ storedKey: CheckedKey, _ full: [UInt8]?, _ record: RawSpan
   ) throws -> V {
     do {
       return try decoding { try makeSession().0.value(type, key: storedKey, fullKey: full, record: record) }
@@ -65,7 +65,7 @@ extension ReadAccess {
       let storedKey = StorageKey(key)
       var full = storedKey.bytes
       if key.byteCount >= KeyName.maximumByteCount {
-        do { full = try RecordHeader.fullKey(key: key.extracting(1...), record: record) } catch let damage
+        do { full = try RecordHeader.fullKey(key: KeyLayout.checked(key), record: record) } catch let damage
           as ValueDamage
         {
           throw GarageError(damage, key: "\(storedKey)")
@@ -118,7 +118,7 @@ extension WriteAccess {
       if full != nil { return false }
       return try withUnsafeTemporaryAllocation(byteCount: PlainValue.maximumByteCount, alignment: 8) {
         buffer in
-        let count = value.write(key: bytes.extracting(1...), to: buffer)
+        let count = value.write(key: KeyLayout.checked(bytes), to: buffer)
         if count == 0 { return false }
         try transaction.put(UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes, for: bytes)
         return true
@@ -160,8 +160,7 @@ extension WriteAccess {
 extension Garage {
   func encode<K: KeyType>(_ value: K.ValueType, of key: K) throws -> EncodedValue where K.ValueType: Codable {
     try KeyName.with(key) { bytes, full in
-      // The encoder appends its own first byte; the checksum leaves it out.
-      try encoder.encode(value: value, key: bytes.extracting(1...), fullKey: full)
+      try encoder.encode(value: value, key: KeyLayout.checked(bytes), fullKey: full)
     }
   }
 }

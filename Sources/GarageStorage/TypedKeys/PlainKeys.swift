@@ -58,16 +58,10 @@ enum PlainType: UInt8 {
     guard let plain = PlainValue(at: value, type.kind) else { return }
     if case .null = plain { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
     try withUnsafeTemporaryAllocation(byteCount: PlainValue.maximumByteCount, alignment: 8) { buffer in
-      let count = plain.write(key: withoutSpace(name).bytes, to: buffer)
+      let count = plain.write(key: KeyLayout.checked(name), to: buffer)
       if count > 0 { try body(UnsafeRawBufferPointer(start: buffer.baseAddress, count: count)) }
     }
   }
-}
-
-/// A key without its first byte, as records know it.
-@inline(__always)
-private func withoutSpace(_ name: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-  UnsafeRawBufferPointer(rebasing: name[1...])
 }
 
 extension Garage {
@@ -113,12 +107,12 @@ extension ReadAccess {
       guard let record else { return }
       if type == .int {
         let isRead = record.withUnsafeBytes {
-          PlainValue.readInteger(key: withoutSpace(name), record: $0, to: place)
+          PlainValue.readInteger(key: KeyLayout.checked(name), record: $0, to: place)
         }
         outcome = isRead ? .value : .coded
         return
       }
-      guard let value = PlainValue(key: withoutSpace(name).bytes, record: record, type.kind) else {
+      guard let value = PlainValue(key: KeyLayout.checked(name), record: record, type.kind) else {
         outcome = .coded
         return
       }
