@@ -102,7 +102,9 @@ public final class Garage: Sendable {
     self.userInfo = userInfo
     self.dates = dates
     self.types = try translatingErrors { try KnownTypes(types) }
-    objectKeys = try translatingErrors { try ObjectKeys(opening: ownDriver ?? driver, hiding, fixedTime: fixedTime) }
+    objectKeys = try translatingErrors {
+      try ObjectKeys(opening: ownDriver ?? driver, hiding, fixedTime: fixedTime)
+    }
     encoder = GraphEncoder(
       keyPrefix: KeyLayout.recordPrefix, userInfo: userInfo, fixedTime: fixedTime,
       writesWholeIdentifiers: objectKeys.hidesIdentifiers)

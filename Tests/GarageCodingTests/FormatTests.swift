@@ -38,7 +38,11 @@ import Testing
         }
       }
       if number < Varint.singleByteEnd {
-        #expect(bytes == written(atMost: 1) { Varint.writeSingleByte(number, to: $0); return 1 })
+        #expect(
+          bytes
+            == written(atMost: 1) {
+              Varint.writeSingleByte(number, to: $0); return 1
+            })
       }
     }
   }
@@ -180,14 +184,18 @@ import Testing
             at = read.content
           }
           #expect(InlinePrefix.skipSyncStatus(base, 0, end: value.count) == at)
-          if version > 0 { #expect(try InlinePrefix.readVersion(base, at, end: value.count).version == version) }
+          if version > 0 {
+            #expect(try InlinePrefix.readVersion(base, at, end: value.count).version == version)
+          }
         }
       }
     }
   }
 
   @Test func decimals() {
-    for number in [Decimal.nan, 0, -1, Decimal(string: "1.5")!, .greatestFiniteMagnitude, .leastNonzeroMagnitude] {
+    for number in [
+      Decimal.nan, 0, -1, Decimal(string: "1.5")!, .greatestFiniteMagnitude, .leastNonzeroMagnitude,
+    ] {
       let text = DecimalText.text(of: number)
       #expect(text.utf8.count < 256 && DecimalText.number(text).map { "\($0)" } == "\(number)")
     }
@@ -199,7 +207,8 @@ import Testing
   @Test(arguments: 0..<8 as Range<UInt64>) func plainValuesAreAsTheCoderWritesThem(_ seed: UInt64) throws {
     var random = SeededGenerator(seed)
     for bits in 0..<64 {
-      for number in [Int.max >> bits, Int.min >> bits, Int.random(in: .min ... .max, using: &random) >> bits] {
+      for number in [Int.max >> bits, Int.min >> bits, Int.random(in: .min ... .max, using: &random) >> bits]
+      {
         try check(number, .int(number), .int)
       }
     }
@@ -228,7 +237,8 @@ import Testing
     }
   }
 
-  private func check<T: Codable & Equatable>(_ value: T, _ plain: PlainValue, _ kind: PlainValue.Kind) throws {
+  private func check<T: Codable & Equatable>(_ value: T, _ plain: PlainValue, _ kind: PlainValue.Kind) throws
+  {
     let quick = written(atMost: PlainValue.maximumByteCount) { write(plain, to: $0) }
     try FormatTests.key.withUnsafeBytes { key in
       let key = CheckedKey(key)

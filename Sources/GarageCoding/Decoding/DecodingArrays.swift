@@ -297,11 +297,13 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       pointee.cursor += 1
     case BodyTag.reference8:
       index = Int(
-        try BodyScanner.loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.pointee.end))
+        try BodyScanner.loadNumber(
+          pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.pointee.end))
       pointee.cursor += 2
     case BodyTag.reference32:
       index = Int(
-        try BodyScanner.loadNumber(pointee.base, pointee.cursor + 1, width: 4, end: pointee.input.frame.pointee.end))
+        try BodyScanner.loadNumber(
+          pointee.base, pointee.cursor + 1, width: 4, end: pointee.input.frame.pointee.end))
       pointee.cursor += 5
     default: throw DamagedBody.unknownTag(tag, pointee.cursor)
     }

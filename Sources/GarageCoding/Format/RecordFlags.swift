@@ -1,13 +1,13 @@
 /// What a record has before its body: its second byte.
-struct RecordFlags: OptionSet {
-  var rawValue: UInt8
+package struct RecordFlags: OptionSet {
+  package var rawValue: UInt8
 
-  static let fullIdentifier = RecordFlags(rawValue: 0x08)
-  static let concreteTag = RecordFlags(rawValue: 0x10)
-  static let references = RecordFlags(rawValue: 0x20)
-  static let shapes = RecordFlags(rawValue: 0x40)
+  package static let fullIdentifier = RecordFlags(rawValue: 0x08)
+  package static let concreteTag = RecordFlags(rawValue: 0x10)
+  package static let references = RecordFlags(rawValue: 0x20)
+  package static let shapes = RecordFlags(rawValue: 0x40)
   /// The object's type had a version other than 0 (`Evolving`).
-  static let typeVersion = RecordFlags(rawValue: 0x80)
+  package static let typeVersion = RecordFlags(rawValue: 0x80)
 
   /// Bits 0 and 1 are the sync status, where this one is set.
   private static let hasSyncStatus: UInt8 = 0x04
@@ -20,7 +20,7 @@ struct RecordFlags: OptionSet {
   }
 
   @inline(__always)
-  init(rawValue: UInt8) { self.rawValue = rawValue }
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   var syncStatus: SyncStatus? {
     if rawValue & RecordFlags.hasSyncStatus == 0 { return nil }

@@ -6,9 +6,10 @@
 /// 2   | checksum | 4   see RecordChecksum
 /// 6   | time     | 6   milliseconds since 1970-01-01 UTC
 /// ```
-struct RecordHead {
-  /// How many bytes they are in a record, and in a value.
-  static let byteCount = 12
+package struct RecordHead {
+  /// How many bytes they are in a record.
+  package static let byteCount = 12
+  /// How many they are in a value.
   static let valueByteCount = 6
 
   var flags: RecordFlags
@@ -70,7 +71,7 @@ struct RecordHead {
 
   /// The flags of bytes that nobody has checked yet; nil where there are too few.
   @inline(__always)
-  static func uncheckedFlags(_ record: UnsafeRawBufferPointer) -> RecordFlags? {
+  package static func uncheckedFlags(_ record: UnsafeRawBufferPointer) -> RecordFlags? {
     record.count > 1 ? RecordFlags(rawValue: record[1]) : nil
   }
 

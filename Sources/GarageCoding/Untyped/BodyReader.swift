@@ -58,7 +58,9 @@ struct BodyReader {
   // MARK: - Containers
 
   private func map(_ start: Int, _ end: Int, _ depth: Int) throws -> RecordValue {
-    guard let header = try ContainerHeader.read(base, start, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
+    guard
+      let header = try ContainerHeader.read(
+        base, start, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
     else {
       throw DamagedBody.unknownTag(0, start)
     }
@@ -84,7 +86,8 @@ struct BodyReader {
 
   private func array(_ start: Int, _ end: Int, _ depth: Int) throws -> RecordValue {
     guard
-      let header = try ContainerHeader.read(base, start, end: end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
+      let header = try ContainerHeader.read(
+        base, start, end: end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
     else { throw DamagedBody.unknownTag(0, start) }
     guard header.second <= header.end - header.content else {
       throw DamagedBody(reason: "an array counts more elements than it has bytes", offset: start)
@@ -120,7 +123,8 @@ struct BodyReader {
   /// Whether the map that begins at `offset` has one of these keys, or one in its `super` has.
   func hasField(_ keys: [String], at offset: Int, end: Int) throws -> Bool {
     guard
-      let header = try ContainerHeader.read(base, offset, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
+      let header = try ContainerHeader.read(
+        base, offset, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
     else { return false }
     var at = header.content
     func isWanted(_ key: String) throws -> Bool {
