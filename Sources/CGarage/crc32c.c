@@ -39,10 +39,11 @@ uint32_t garage_crc32c_portable(uint32_t seed, const void *bytes, size_t count) 
 }
 
 // The checksum of a record: what is before the checksum's own four bytes, and what is behind them.
+#define CHECKSUM_END (GARAGE_CHECKSUM_OFFSET + GARAGE_CHECKSUM_SIZE)
 #define RECORD_CHECKSUM(continued)                                          \
   uint32_t crc = continued(~seed, key, key_count);                          \
-  crc = continued(crc, record, 2);                                          \
-  return ~continued(crc, (const uint8_t *)record + 6, count - 6)
+  crc = continued(crc, record, GARAGE_CHECKSUM_OFFSET);                     \
+  return ~continued(crc, (const uint8_t *)record + CHECKSUM_END, count - CHECKSUM_END)
 
 uint32_t garage_record_crc32c_portable(uint32_t seed, const void *key, size_t key_count, const void *record,
                                        size_t count) {

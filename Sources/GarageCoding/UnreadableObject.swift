@@ -115,7 +115,7 @@ extension GraphWalk {
   func naming(_ error: any Error, inRecordOf type: String, _ key: RecordKey) -> any Error {
     func named(_ error: any Error) -> any Error {
       let record = RecordInHand(type: type, identifier: key.text, namesHolders: namesHolders)
-      return record.naming(GarageCoding.naming(error, type, key))
+      return record.naming(key.naming(error, type))
     }
     if let failure = state.pointee.failure { state.pointee.failure = named(failure) }
     return named(error)

@@ -91,7 +91,7 @@ public struct GarageStorageImporter {
         return failures.append(row.failure("it has no identifier"))
       }
       let object = LegacyObject(row: row, type: type, identity: identity)
-      let key = LegacySource.key(identity)
+      let key = RecordKey.bytes(of: identity)
       guard let place = places[key] else {
         places[key] = objects.count
         return objects.append(object)

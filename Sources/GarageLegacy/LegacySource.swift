@@ -31,22 +31,18 @@ final class LegacySource: RecordSource {
     self.file = file
     self.payload = payload
     for (place, object) in objects.enumerated() {
-      places[LegacySource.key(object.identity)] = place
+      places[RecordKey.bytes(of: object.identity)] = place
       if object.type.isIdentified, let text = object.row.identifier {
         placesByText[text, default: []].append(place)
       }
     }
   }
 
-  static func key(_ identity: RecordIdentity) -> [UInt8] {
-    withUnsafeBytes(of: identity.tag.bigEndian) { Array($0) } + identity.identifier.keyBytes
-  }
-
   /// Whether the store has an object of that identity.
-  func has(_ identity: RecordIdentity) -> Bool { places[LegacySource.key(identity)] != nil }
+  func has(_ identity: RecordIdentity) -> Bool { places[RecordKey.bytes(of: identity)] != nil }
 
   func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
-    let key = withUnsafeBytes(of: tag.bigEndian) { Array($0) } + keyIdentifier.withUnsafeBytes { Array($0) }
+    let key = keyIdentifier.withUnsafeBytes { RecordKey(tag: tag, identifier: $0).bytes }
     guard let place = places[key] ?? LegacySource.place(of: keyIdentifier, in: objects.indices) else {
       return try body(nil)
     }

@@ -107,7 +107,7 @@ public final class Garage: Sendable {
       try ObjectKeys(opening: ownDriver ?? driver, hiding, fixedTime: fixedTime)
     }
     encoder = GraphEncoder(
-      keyPrefix: KeyLayout.Space.record.rawValue, userInfo: userInfo, fixedTime: fixedTime,
+      keyPrefix: KeyLayout.recordPrefix, userInfo: userInfo, fixedTime: fixedTime,
       writesWholeIdentifiers: objectKeys.hidesIdentifiers)
   }
 

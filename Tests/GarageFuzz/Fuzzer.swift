@@ -1,8 +1,6 @@
 import Foundation
 import GarageCoding
 
-internal import CGarage
-
 /// Something that takes any bytes. What it must never do: crash, hang, take memory without bound, or give back
 /// another value than was stored.
 protocol Fuzzer: AnyObject {
@@ -22,11 +20,10 @@ func fail(_ message: String) -> Never {
 
 /// Puts the checksum right, so that what is behind it is reached.
 func seal(_ record: inout [UInt8], key: [UInt8]) {
-  guard record.count >= 12 else { return }
-  var crc = key.withUnsafeBytes { garage_crc32c(0, $0.baseAddress, $0.count) }
-  crc = record.withUnsafeBytes { garage_crc32c(crc, $0.baseAddress, 2) }
-  crc = record.withUnsafeBytes { garage_crc32c(crc, $0.baseAddress.map { $0 + 6 }, $0.count - 6) }
-  for byte in 0..<4 { record[2 + byte] = UInt8(truncatingIfNeeded: crc >> UInt32(8 * byte)) }
+  guard record.count >= RecordChecksum.end else { return }
+  key.withUnsafeBytes { key in
+    record.withUnsafeMutableBytes { RecordChecksum.write(into: $0, under: CheckedKey(key)) }
+  }
 }
 
 func keyBytes(tag: UInt64, _ identifier: some Sequence<UInt8>) -> [UInt8] {
@@ -44,9 +41,7 @@ final class FuzzSource: RecordSource {
   var unknownShape: [UInt8]?
 
   func add(_ graph: EncodedGraph) {
-    for record in graph.records {
-      records[Array(graph.keys[record.key].dropFirst())] = Array(graph.bytes[record.value])
-    }
+    for (key, record) in graph.recordsByKey { records[key] = record }
     for shape in graph.shapes { shapes[shape.digest] = shape.text }
     for tag in graph.tags { tags[tag.digest] = tag.name }
   }

@@ -1,3 +1,5 @@
+import GarageCoding
+
 /// Where the values of a body are, and the lengths around each: what a mutation needs in order to change a
 /// record and leave it whole.
 struct BodyMap {
@@ -16,14 +18,15 @@ struct BodyMap {
 
   /// What can be found; a damaged record has fewer values.
   init(_ record: [UInt8]) {
-    guard record.count > 12 else { return }
-    var at = 12
-    let flags = record[1]
-    if flags & 0x08 != 0 { skipCounted(record, &at) }
-    if flags & 0x10 != 0 { at += 8 }
-    if flags & 0x20 != 0 { skipReferences(record, &at) }
-    if flags & 0x40 != 0 { at += 8 * number(record, &at) }
-    if flags & 0x80 != 0 { _ = number(record, &at) }
+    guard record.count > RecordHead.byteCount,
+      let flags = record.withUnsafeBytes({ RecordHead.uncheckedFlags($0) })
+    else { return }
+    var at = RecordHead.byteCount
+    if flags.contains(.fullIdentifier) { skipCounted(record, &at) }
+    if flags.contains(.concreteTag) { at += 8 }
+    if flags.contains(.references) { skipReferences(record, &at) }
+    if flags.contains(.shapes) { at += 8 * number(record, &at) }
+    if flags.contains(.typeVersion) { _ = number(record, &at) }
     guard at < record.count else { return }
     bodyStart = at
     _ = addValue(record, at, record.count, nil)

@@ -79,7 +79,7 @@ final class RecordFuzzer: Fuzzer {
       mode & 2 == 0
       ? [0x20, 0x81, 1] : Identifier.fuzzKey(of: [0x50] + [UInt8](repeating: 0x78, count: 999))
     if mode & 1 == 0 {
-      if record[0] > 1 { record[0] = 1 }
+      if record[0] > RecordFormat.version { record[0] = UInt8(RecordFormat.version) }
       seal(&record, key: keyBytes(tag: target.tag, key))
     }
     let source = FuzzSource()

@@ -1,4 +1,5 @@
 import Foundation
+import GarageCoding
 import GarageDriver
 import GarageMemory
 import GarageStorage
@@ -69,8 +70,8 @@ final class StoreFuzzer: Fuzzer {
       var mutator = Mutator(random: InputRandom(seed: random.next()))
       entry.value = mutator.mutate(entry.value, from: entries.map(\.value))
     }
-    if entry.key.first == 0x10, entry.value.count > 12, !random.once(in: 8) {
-      entry.value[0] = 1
+    if entry.key.first == 0x10, entry.value.count > RecordHead.byteCount, !random.once(in: 8) {
+      entry.value[0] = UInt8(RecordFormat.version)
       seal(&entry.value, key: Array(entry.key.dropFirst()))
     }
   }

@@ -42,13 +42,14 @@ final class TypeFuzzer: Fuzzer {
   }
 
   private func damage<T: Randomized>(_ graph: EncodedGraph, _ type: T.Type, _ random: inout InputRandom) {
-    let records = graph.records.map { Array(graph.bytes[$0.value]) }
+    let byKey = graph.recordsByKey
+    let records = byKey.map(\.record)
     var mutator = Mutator(random: InputRandom(seed: random.next()))
     for _ in 0..<4 {
       let source = FuzzSource()
       source.add(graph)
       let index = mutator.random.below(records.count)
-      let key = Array(graph.keys[graph.records[index].key].dropFirst())
+      let key = byKey[index].key
       var record = mutator.mutate(records[index], from: records)
       seal(&record, key: key)
       source.records[key] = record

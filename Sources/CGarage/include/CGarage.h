@@ -47,8 +47,11 @@ static inline void garage_pop_transaction(void) {
 // Uses the processor's instruction where there is one, else a table.
 uint32_t garage_crc32c(uint32_t seed, const void *_Nullable bytes, size_t count);
 
-// The checksum of a record under its key, in one call: of the key, of the record's first two bytes, and of all from
-// the sixth byte on, between which the checksum stands. A record has six bytes at least.
+// Where the checksum stands in a record, and how many bytes it has. RecordChecksum.swift writes and reads it there.
+enum { GARAGE_CHECKSUM_OFFSET = 2, GARAGE_CHECKSUM_SIZE = 4 };
+
+// The checksum of a record under its key, in one call: of the key, and of all of the record but the checksum's own
+// bytes, up to which a record goes at least.
 uint32_t garage_record_crc32c(uint32_t seed, const void *_Nullable key, size_t key_count, const void *_Nonnull record,
                               size_t count);
 

@@ -147,7 +147,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
     }
     let start = pointee.cursor
-    let end = try skipValue(pointee.base, start, end: pointee.input.frame.pointee.end)
+    let end = try BodyScanner.skipValue(pointee.base, start, end: pointee.input.frame.pointee.end)
     pointee.depth &+= 1
     let serial = nextSerial()
     pushFrame(
@@ -232,11 +232,10 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
         text = shape.keys[frame.current]
       } else {
         var at = frame.currentKey
-        guard let length = try? readVarint(pointee.base, &at, end: frame.end), length <= frame.end - at else {
-          return nil
-        }
+        guard let key = try? BodyScanner.readKey(pointee.base, &at, end: frame.end) else { return nil }
         text = String(
-          decoding: UnsafeRawBufferPointer(start: pointee.base + at, count: length), as: UTF8.self)
+          decoding: UnsafeRawBufferPointer(start: pointee.base + key.lowerBound, count: key.count),
+          as: UTF8.self)
       }
       let known = frame.keys?.pointee.table.takeUnretainedValue().keys ?? []
       return known.first { $0?.stringValue == text } ?? PlainKey(stringValue: text)

@@ -4,7 +4,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let frame = pointee.input.frame.pointee
     guard frame.kind != .map else { throw mismatch([Any].self, at: frame.start, codingPath) }
     if frame.kind == .array { return }
-    if let header = try readHeader(
+    if let header = try ContainerHeader.read(
       pointee.base, frame.start, end: frame.end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
       ?? headerBehindSyncStatus(small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
     {
@@ -23,7 +23,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func packedArray() throws -> PackedArray? {
     let frame = pointee.input.frame.pointee
     return try PackedArray(
-      pointee.base, skipSyncStatus(pointee.base, frame.start, end: frame.end), end: frame.end)
+      pointee.base, InlinePrefix.skipSyncStatus(pointee.base, frame.start, end: frame.end), end: frame.end)
   }
 
   private func openArray(content: Int, end: Int, count: Int) {
@@ -143,12 +143,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func readWithSyncStatus<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>) throws -> T {
     let known = facts.takeUnretainedValue()
     guard known.isSyncable else { return try readStanding(type, facts) }
-    let stored = Int(
-      try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.pointee.end))
-    guard let status = SyncStatus(rawValue: stored) else {
-      throw DamagedBody(reason: "there is no sync status \(stored)", offset: pointee.cursor)
-    }
-    pointee.cursor += 2
+    let end = pointee.input.frame.pointee.end
+    let (status, content) = try InlinePrefix.readSyncStatus(pointee.base, pointee.cursor, end: end)
+    pointee.cursor = content
     var value = try readStanding(type, facts)
     known.setSyncStatus(status, of: &value)
     return value
@@ -300,13 +297,15 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       pointee.cursor += 1
     case BodyTag.reference8:
       index = Int(
-        try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.pointee.end))
+        try BodyScanner.loadNumber(
+          pointee.base, pointee.cursor + 1, width: 1, end: pointee.input.frame.pointee.end))
       pointee.cursor += 2
     case BodyTag.reference32:
       index = Int(
-        try loadNumber(pointee.base, pointee.cursor + 1, width: 4, end: pointee.input.frame.pointee.end))
+        try BodyScanner.loadNumber(
+          pointee.base, pointee.cursor + 1, width: 4, end: pointee.input.frame.pointee.end))
       pointee.cursor += 5
-    default: throw unknownTag(tag, pointee.cursor)
+    default: throw DamagedBody.unknownTag(tag, pointee.cursor)
     }
     guard index < pointee.record.referenceCount else {
       throw DamagedBody(reason: "reference \(index) is not in the record's table", offset: pointee.cursor)

@@ -29,9 +29,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// The name of a class in the map at the cursor, which stays there; nil where it has none.
   private func className() throws -> String? {
     let end = pointee.input.frame.pointee.end
-    let start = try skipPrefixes(pointee.base, pointee.cursor, end)
+    let start = try InlinePrefix.skip(pointee.base, pointee.cursor, end: end)
     guard
-      let header = try readHeader(
+      let header = try ContainerHeader.read(
         pointee.base, start, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
     else { return nil }
     guard let offset = try offsetOfClass(header) else { return nil }
@@ -54,14 +54,10 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     // Without a shape it was written out of a tree, as after an upgrade: the class is one of the entries.
     var at = header.content
     while at < header.end {
-      let length = try readVarint(pointee.base, &at, end: header.end)
-      guard length <= header.end - at else {
-        throw DamagedBody(reason: "a key goes beyond the end", offset: at)
-      }
-      let key = UnsafeRawBufferPointer(start: pointee.base + at, count: length)
-      at += length
+      let range = try BodyScanner.readKey(pointee.base, &at, end: header.end)
+      let key = UnsafeRawBufferPointer(start: pointee.base + range.lowerBound, count: range.count)
       if key.elementsEqual(MappingPlan.classKey.utf8) { return at }
-      at = try skipValue(pointee.base, at, end: header.end)
+      at = try BodyScanner.skipValue(pointee.base, at, end: header.end)
     }
     return nil
   }

@@ -7,7 +7,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let frame = pointee.input.frame.pointee
     if frame.kind == .map { return }
     guard
-      let header = try readHeader(
+      let header = try ContainerHeader.read(
         pointee.base, frame.start, end: frame.end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
         ?? headerBehindSyncStatus(small: BodyTag.mapSmall, large: BodyTag.mapLarge)
     else { throw mismatch([String: Any].self, at: frame.start, codingPath) }
@@ -31,9 +31,9 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(never)
   func headerBehindSyncStatus(small: UInt8, large: UInt8) throws -> ContainerHeader? {
     let frame = pointee.input.frame.pointee
-    let start = skipSyncStatus(pointee.base, frame.start, end: frame.end)
+    let start = InlinePrefix.skipSyncStatus(pointee.base, frame.start, end: frame.end)
     if start == frame.start { return nil }
-    return try readHeader(pointee.base, start, end: frame.end, small: small, large: large)
+    return try ContainerHeader.read(pointee.base, start, end: frame.end, small: small, large: large)
   }
 
   /// Moves the cursor to the value of `key`. False where the map has none.
@@ -191,7 +191,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let end = pointee.input.frame.pointee.end
     var value = offset
     if field >= pointee.input.frame.pointee.shapedCount { value = try keyRange(at: offset).upperBound }
-    return try skipValue(pointee.base, value, end: end)
+    return try BodyScanner.skipValue(pointee.base, value, end: end)
   }
 
   private func indexAll() throws { while try indexNext() {} }
@@ -209,11 +209,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
 
   private func keyRange(at offset: Int) throws -> Range<Int> {
     var at = offset
-    let length = try readVarint(pointee.base, &at, end: pointee.input.frame.pointee.end)
-    guard length <= pointee.input.frame.pointee.end - at else {
-      throw DamagedBody(reason: "a key goes beyond its map", offset: offset)
-    }
-    return at..<(at + length)
+    return try BodyScanner.readKey(pointee.base, &at, end: pointee.input.frame.pointee.end)
   }
 
   private func keyBytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {

@@ -67,7 +67,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       DecodingFrame(
         start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound,
         indexBase: outer.offsetCount))
-    let end = try skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
+    let end = try BodyScanner.skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
     guard end == record.body.upperBound else {
       throw DamagedBody(reason: "bytes are left over behind the value", offset: end)
     }
@@ -83,7 +83,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     pointee.record = RecordContext(serial: nextSerial(), shapeCount: pointee.shapes.count, isDigest: isDigest)
     pointee.input.frame.pointee = DecodingFrame(
       start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound)
-    let end = try skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
+    let end = try BodyScanner.skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
     guard end == record.body.upperBound else {
       throw DamagedBody(reason: "bytes are left over behind the value", offset: end)
     }

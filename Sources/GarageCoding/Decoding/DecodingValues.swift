@@ -155,9 +155,15 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func longString(_ tag: UInt8) throws -> (Int, Int) {
     switch tag {
     case BodyTag.string8:
-      (pointee.cursor + 2, Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: end)))
+      (
+        pointee.cursor + 2,
+        Int(try BodyScanner.loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: end))
+      )
     case BodyTag.string32:
-      (pointee.cursor + 5, Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 4, end: end)))
+      (
+        pointee.cursor + 5,
+        Int(try BodyScanner.loadNumber(pointee.base, pointee.cursor + 1, width: 4, end: end))
+      )
     default: throw mismatch(String.self)
     }
   }
@@ -217,9 +223,15 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     let (start, count): (Int, Int) =
       switch tag {
       case BodyTag.data8:
-        (pointee.cursor + 2, Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: end)))
+        (
+          pointee.cursor + 2,
+          Int(try BodyScanner.loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: end))
+        )
       case BodyTag.data32:
-        (pointee.cursor + 5, Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 4, end: end)))
+        (
+          pointee.cursor + 5,
+          Int(try BodyScanner.loadNumber(pointee.base, pointee.cursor + 1, width: 4, end: end))
+        )
       default: throw mismatch(Data.self)
       }
     guard count <= end - start else { throw DamagedBody(reason: "data goes beyond the end", offset: start) }
@@ -244,14 +256,13 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
       }
     }
     let start = pointee.cursor + 2
-    let count = Int(try loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: end))
+    let count = Int(try BodyScanner.loadNumber(pointee.base, pointee.cursor + 1, width: 1, end: end))
     guard count <= end - start else {
       throw DamagedBody(reason: "a number goes beyond the end", offset: start)
     }
     let text = try string(start..<(start + count))
     pointee.cursor = start + count
-    if text == "NaN" { return .nan }
-    guard let number = Decimal(string: text) else { throw malformed("Decimal") }
+    guard let number = DecimalText.number(text) else { throw malformed("Decimal") }
     return number
   }
 

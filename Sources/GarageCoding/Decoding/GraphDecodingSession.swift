@@ -154,7 +154,7 @@ public final class GraphDecodingSession {
   }
 
   /// The value of a typed key, complete with everything it refers to.
-  func value<T: Decodable>(_ type: T.Type, _ parsed: ParsedRecord, key: UnsafeRawBufferPointer) throws -> T {
+  func value<T: Decodable>(_ type: T.Type, _ parsed: ParsedRecord, key: CheckedKey) throws -> T {
     do {
       let value = try walk.value(type, parsed, key: key)
       try walk.complete()

@@ -160,8 +160,8 @@ final class GraphWalk {
   func root<T: Decodable>(
     _ type: T.Type, _ facts: Unmanaged<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer
   ) throws -> T {
-    if identities.count == 0, record.count > 1,
-      record[1] & (RecordFormat.Flag.hasReferences | RecordFormat.Flag.hasVersion) == 0,
+    if identities.count == 0, let flags = RecordHead.uncheckedFlags(record),
+      flags.isDisjoint(with: [.references, .typeVersion]),
       facts._withUnsafeGuaranteedRef({ $0.isUniform })
     {
       return try decodeAlone(type, facts, key, record)
@@ -212,8 +212,8 @@ final class GraphWalk {
   ) throws -> T {
     let known = facts.takeUnretainedValue()
     var concrete = facts
-    if identities.count == 0, !known.isClass, record.count > 1,
-      record[1] & RecordFormat.Flag.hasReferences == 0
+    if identities.count == 0, !known.isClass, let flags = RecordHead.uncheckedFlags(record),
+      !flags.contains(.references)
     {
       return try decode(type, known, number: -1, key, record, &concrete)
     }
@@ -299,9 +299,9 @@ final class GraphWalk {
   }
 
   /// Decodes the value of a typed key, whose bytes are at hand: a root that nothing can refer to.
-  func value<T: Decodable>(_ type: T.Type, _ parsed: ParsedRecord, key: UnsafeRawBufferPointer) throws -> T {
+  func value<T: Decodable>(_ type: T.Type, _ parsed: ParsedRecord, key: CheckedKey) throws -> T {
     // No type has the tag 0; the number is there for what waits to be filled in.
-    let number = self.number(tag: 0, key)
+    let number = self.number(tag: 0, key.bytes)
     recordDepth += 1
     defer { recordDepth -= 1 }
     let outer = state.outerRecord
@@ -441,8 +441,7 @@ final class GraphWalk {
   private func lend(_ key: RecordKey, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void) throws
     -> Bool
   {
-    let bytes = withUnsafeBytes(of: key.tag.bigEndian) { Array($0) } + key.identifier
-    guard let record = lentRecords[bytes] else { return false }
+    guard let record = lentRecords[key.bytes] else { return false }
     try record.withUnsafeBytes { try body(key, $0) }
     return true
   }

@@ -60,14 +60,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     var strings: [String] = []
     strings.reserveCapacity(count)
     for _ in 0..<count {
-      guard at < end else { throw DamagedBody(reason: "an element goes beyond its array", offset: at) }
-      var length = Int(base.load(fromByteOffset: at, as: UInt8.self))
-      if length < 0x80 { at &+= 1 } else { length = try readVarint(base, &at, end: end) }
-      guard length <= end &- at else {
-        throw DamagedBody(reason: "an element goes beyond its array", offset: at)
-      }
-      strings.append(try string(at..<(at &+ length)))
-      at &+= length
+      let range = try Varint.readCounted(base, &at, end: end, reason: "an element goes beyond its array")
+      strings.append(try string(range))
     }
     guard at == end else { throw DamagedBody(reason: "a packed array has bytes left over", offset: at) }
     return strings
@@ -123,15 +117,6 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     case .data: scratch.initializeMemory(as: Data.self, to: try readData())
     case .url: scratch.initializeMemory(as: URL.self, to: try readURL())
     default: scratch.initializeMemory(as: Decimal.self, to: try readDecimal())
-    }
-  }
-}
-
-extension PackedKind {
-  var isInteger: Bool {
-    switch self {
-    case .int8, .int16, .int32, .int64, .uint64, .uint8: true
-    case .string, .date, .float, .double, .bool: false
     }
   }
 }

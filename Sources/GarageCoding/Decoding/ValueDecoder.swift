@@ -116,7 +116,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     guard pointee.depth < RecordFormat.maximumDepth else {
       throw fail(GraphCodingError.nestingTooDeep(depth: pointee.depth))
     }
-    let end = try skipValue(pointee.base, pointee.cursor, end: pointee.input.frame.pointee.end)
+    let end = try BodyScanner.skipValue(pointee.base, pointee.cursor, end: pointee.input.frame.pointee.end)
     let node = core.takeNode()
     node.takeUnretainedValue().open(self, pointee.cursor..<end, childPath)
     pointee.cursor = end

@@ -61,14 +61,26 @@ public struct EncodedGraph: @unchecked Sendable {
   /// The identity of one of the records.
   package func identity(of record: Record) -> RecordIdentity {
     bytes.withUnsafeBytes { bytes in
-      // Behind the prefix byte.
-      let start = record.key.lowerBound + 1
-      let key = RecordKey(
-        tag: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)),
-        identifier: UnsafeRawBufferPointer(rebasing: bytes[(start + 8)..<record.key.upperBound]))
+      let key = EncodedGraph.key(of: record, in: bytes)
       let value = UnsafeRawBufferPointer(rebasing: bytes[record.value])
       let whole = (try? ParsedRecord(key, value))?.fullIdentifier.map { value[$0] } ?? key.identifier[...]
       return RecordIdentity(tag: key.tag, identifier: Identifier(unchecked: Array(whole)))
+    }
+  }
+
+  /// How many bytes stand before what coders know of a key.
+  static var keyPrefixByteCount: Int { 1 }
+
+  /// The key of one of the records, among the graph's bytes.
+  package static func key(of record: Record, in bytes: UnsafeRawBufferPointer) -> RecordKey {
+    let start = record.key.lowerBound + keyPrefixByteCount
+    return RecordKey(UnsafeRawBufferPointer(rebasing: bytes[start..<record.key.upperBound]))
+  }
+
+  /// Copies of the records, and of the bytes of their keys, to find them by.
+  package var recordsByKey: [(key: [UInt8], record: [UInt8])] {
+    bytes.withUnsafeBytes { bytes in
+      records.map { (EncodedGraph.key(of: $0, in: bytes).bytes, Array(bytes[$0.value])) }
     }
   }
 }
@@ -312,13 +324,15 @@ struct ByteArena {
   @inline(__always)
   mutating func append(digest: UInt64) { append(number: digest.bigEndian) }
 
+  /// Appends what `write` writes to where there is room for so many bytes; it returns how many they are.
+  @inline(__always)
+  mutating func append(atMost byteCount: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
+    reserve(byteCount)
+    count &+= write(UnsafeMutableRawPointer(base + count))
+  }
+
   @inline(__always)
   mutating func append(varint number: Int) {
-    var rest = UInt64(number)
-    while rest >= 0x80 {
-      append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    append(UInt8(rest))
+    append(atMost: Varint.maximumByteCount) { Varint.write(number, to: $0) }
   }
 }

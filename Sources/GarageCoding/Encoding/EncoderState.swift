@@ -161,14 +161,16 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     pointee.output.count &+= bytes.count
   }
 
+  /// Appends what `write` writes to where there is room for so many bytes; it returns how many they are.
+  @inline(__always)
+  func append(atMost byteCount: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
+    reserve(byteCount)
+    pointee.output.count &+= write(UnsafeMutableRawPointer(pointee.output.base + pointee.output.count))
+  }
+
   @inline(__always)
   func appendVarint(_ number: Int) {
-    var rest = UInt64(number)
-    while rest >= 0x80 {
-      append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
-    }
-    append(UInt8(rest))
+    append(atMost: Varint.maximumByteCount) { Varint.write(number, to: $0) }
   }
 }
 

@@ -41,16 +41,10 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   private func keyBytes(at offset: Int) -> UnsafeRawBufferPointer {
     var at = offset
-    var length = 0
-    var shift = 0
-    while true {
-      let byte = pointee.output.base[at]
-      at += 1
-      length |= Int(byte & 0x7F) << shift
-      if byte < 0x80 { break }
-      shift += 7
-    }
-    return UnsafeRawBufferPointer(start: pointee.output.base + at, count: length)
+    let base = UnsafeRawPointer(pointee.output.base)
+    // It was written here, and so is there.
+    let range = (try? BodyScanner.readKey(base, &at, end: pointee.output.count)) ?? at..<at
+    return UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
   }
 
   /// Whether the keys ascend by bytes, without repetition.
@@ -90,7 +84,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     let start = at
     var position = 0
     while at < end {
-      let next = try skipValue(UnsafeRawPointer(pointee.output.base), at, end: end)
+      let next = try BodyScanner.skipValue(UnsafeRawPointer(pointee.output.base), at, end: end)
       if positions.contains(position) {
         kept.append(BodyTag.absent)
       } else {

@@ -127,7 +127,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .uuid: append(BodyTag.uuid, value.load(as: UUID.self).uuid)
     case .data: try value.assumingMemoryBound(to: Data.self).pointee.withUnsafeBytes { try write(data: $0) }
     case .url: return try write(url: value.assumingMemoryBound(to: URL.self).pointee)
-    case .decimal: try write(decimal: value.load(as: Decimal.self))
+    case .decimal: write(decimal: value.load(as: Decimal.self))
     case .dates where pointee.hasDateStrategy: return false
     case .plain, .prefixed, .unordered, .own, .reference, .interned, .elements: return false
     default: try writePacked(at: value, kind)
@@ -142,8 +142,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     return true
   }
 
-  private func write(decimal: Decimal) throws {
-    let text = decimal.isNaN ? "NaN" : "\(decimal)"
+  func write(decimal: Decimal) {
+    let text = DecimalText.text(of: decimal)
     append(BodyTag.decimal, UInt8(truncatingIfNeeded: text.utf8.count))
     for byte in text.utf8 { append(byte) }
   }
@@ -206,10 +206,8 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     defer { pointee.namesClass = false }
     let start = pointee.output.count
     let status = facts.isSyncable ? facts.syncStatus(of: value) : nil
-    if let status { append(BodyTag.syncStatus, UInt8(truncatingIfNeeded: status.rawValue)) }
-    if facts.version > 0 {
-      append(BodyTag.versioned)
-      appendVarint(facts.version)
+    append(atMost: InlinePrefix.maximumByteCount) {
+      InlinePrefix.write(status, version: facts.version, to: $0)
     }
     let content = pointee.output.count
     try writeInline(value)

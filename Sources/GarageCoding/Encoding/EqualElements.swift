@@ -65,15 +65,20 @@ func readBack<T: Codable>(_ value: T) throws -> T { try readBack(value, as: T.se
 private func readBack<T: Decodable>(
   _ value: some Encodable, as type: T.Type, userInfo: [CodingUserInfoKey: any Sendable]
 ) throws -> T {
-  let key: [UInt8] = [0]
+  // Any key will do for a value that nobody stores.
+  let anyKey: [UInt8] = [0]
   let encoded = try EncodingCore.withCore(userInfo: userInfo) { core in
     // Where the value refers to what holds it, the same question comes up again and is not asked any more.
     core.isTrial = true
-    return try key.withUnsafeBytes { try GraphEncoder().value(value, key: $0, fullKey: nil, core) }
+    return try anyKey.withUnsafeBytes {
+      try GraphEncoder().value(value, key: CheckedKey($0), fullKey: nil, core)
+    }
   }
   let source = GraphSource(encoded.graph)
   let session = GraphDecodingSession(source: source, types: .none, userInfo: userInfo)
-  return try session.value(type, key: key.span.bytes, fullKey: nil, record: encoded.bytes.span.bytes)
+  return try anyKey.withUnsafeBytes {
+    try session.value(type, key: CheckedKey($0), fullKey: nil, record: encoded.bytes.span.bytes)
+  }
 }
 
 /// The records of one graph.
@@ -83,14 +88,11 @@ private final class GraphSource: RecordSource {
 
   init(_ graph: EncodedGraph) {
     self.graph = graph
-    for record in graph.records {
-      records[Array(graph.bytes[record.key].dropFirst())] = Array(graph.bytes[record.value])
-    }
+    for (key, record) in graph.recordsByKey { records[key] = record }
   }
 
   func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
-    var key = withUnsafeBytes(of: tag.bigEndian) { Array($0) }
-    keyIdentifier.withUnsafeBytes { key.append(contentsOf: $0) }
+    let key = keyIdentifier.withUnsafeBytes { RecordKey(tag: tag, identifier: $0).bytes }
     guard let record = records[key] else { return try body(nil) }
     return try body(record.span.bytes)
   }

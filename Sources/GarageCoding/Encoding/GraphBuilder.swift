@@ -1,5 +1,3 @@
-internal import CGarage
-
 /// Puts the records of a graph together, one behind the other: key, header, tables, body, checksum.
 ///
 /// Belongs to an ``EncodingCore`` and keeps its memory from graph to graph.
@@ -9,8 +7,6 @@ struct GraphBuilder: ~Copyable {
   private var writesWholeIdentifiers = false
   private var bytes = ByteArena()
   private var records = PlainStack<RecordPlace>()
-  /// The tags of the record under construction's reference table.
-  private var tagTable = PlainStack<UInt64>()
   // What the graph needs beside its records.
   private var tags = Texts<TagPlace>()
   private var shapes = Texts<Unmanaged<Shape>>()
@@ -87,118 +83,47 @@ struct GraphBuilder: ~Copyable {
     let tags = try tags(of: facts)
     tags._withUnsafeGuaranteedRef { tags in
       let isWritten = writesWholeIdentifiers || Identifier.isCut(byteCount: identifier.count)
-      let keyStart = bytes.count
+      let parts = RecordParts(
+        syncStatus: status, time: time, fullIdentifier: isWritten ? identifier : nil,
+        concreteTag: tags.isSubclass ? tags.concrete.digest : nil,
+        typeVersion: facts._withUnsafeGuaranteedRef { $0.version })
+      noteTables(of: graph)
+      let key = bytes.count
       bytes.reserve(10 &+ identifier.count &+ body.count &+ 64)
       bytes.append(keyPrefix)
-      bytes.append(digest: tags.identity.digest)
-      Identifier.withKeyForm(of: identifier) { bytes.append($0) }
+      bytes.append(keyOfRecord: tags.identity.digest, identifier)
       let start = bytes.count
-      writeHeader(
-        isWritten ? identifier : nil, tags, status, version: facts._withUnsafeGuaranteedRef { $0.version },
-        graph)
+      bytes.append(parts, GraphTables(graph: graph))
       bytes.append(body)
-      seal(keyStart: keyStart, start: start)
+      let prefixed = EncodedGraph.keyPrefixByteCount
+      bytes.seal(
+        recordAt: start,
+        under: CheckedKey(UnsafeRawBufferPointer(rebasing: bytes.all[(key &+ prefixed)..<start])))
       records.append(
         RecordPlace(
-          key: keyStart, value: start, end: bytes.count, formerTags: lastFormerTags,
+          key: key, value: start, end: bytes.count, formerTags: lastFormerTags,
           status: status.map { Int32($0.rawValue) } ?? -1))
     }
   }
 
   /// The record of a typed key's value, which was encoded and has neither identity nor time.
   ///
-  /// - Parameters:
-  ///   - key: the key without its space byte.
-  ///   - fullKey: the whole key, where it is kept cut.
+  /// - Parameter fullKey: the whole key, where it is kept cut.
   mutating func valueRecord(
-    _ body: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, fullKey: [UInt8]?,
+    _ body: UnsafeRawBufferPointer, key: CheckedKey, fullKey: [UInt8]?,
     _ graph: UnsafeMutablePointer<GraphUnderConstruction>
   ) -> [UInt8] {
+    noteTables(of: graph)
     let start = bytes.count
     defer { bytes.truncate(to: start) }
-    var flags: UInt8 = 0
-    if fullKey != nil { flags |= RecordFormat.Flag.hasFullIdentifier }
-    if !graph.pointee.references.isEmpty { flags |= RecordFormat.Flag.hasReferences }
-    if !graph.pointee.shapes.isEmpty { flags |= RecordFormat.Flag.hasShapes }
-    bytes.append(UInt8(RecordFormat.version))
-    bytes.append(flags)
-    bytes.append(number: UInt32(0))
     if let fullKey {
-      bytes.append(varint: fullKey.count)
-      fullKey.withUnsafeBytes { bytes.append($0) }
+      fullKey.withUnsafeBytes { bytes.append(RecordParts(fullIdentifier: $0), GraphTables(graph: graph)) }
+    } else {
+      bytes.append(RecordParts(), GraphTables(graph: graph))
     }
-    if !graph.pointee.references.isEmpty { writeReferences(graph) }
-    if !graph.pointee.shapes.isEmpty { writeShapes(graph) }
     bytes.append(body)
-    let record = UnsafeMutableRawBufferPointer(start: bytes.base + start, count: bytes.count - start)
-    let checksum = RecordFormat.checksum(key: key, record: UnsafeRawBufferPointer(record))
-    record.storeBytes(of: checksum.littleEndian, toByteOffset: RecordFormat.checksumOffset, as: UInt32.self)
-    return Array(record)
-  }
-
-  private mutating func writeHeader(
-    _ fullIdentifier: UnsafeRawBufferPointer?, _ tags: TypeFacts.Tags, _ status: SyncStatus?, version: Int,
-    _ graph: UnsafeMutablePointer<GraphUnderConstruction>
-  ) {
-    let hasReferences = !graph.pointee.references.isEmpty
-    let hasShapes = !graph.pointee.shapes.isEmpty
-    var flags = status?.recordFlags ?? 0
-    if fullIdentifier != nil { flags |= RecordFormat.Flag.hasFullIdentifier }
-    if tags.isSubclass { flags |= RecordFormat.Flag.hasConcreteTag }
-    if hasReferences { flags |= RecordFormat.Flag.hasReferences }
-    if hasShapes { flags |= RecordFormat.Flag.hasShapes }
-    if version > 0 { flags |= RecordFormat.Flag.hasVersion }
-    // Version, flags, four bytes for the checksum, which comes last, and six of time: in few stores, because the
-    // checksum is slow to load what several have just written.
-    let first = UInt64(RecordFormat.version) | UInt64(flags) << 8 | time << 48
-    bytes.append(number: first.littleEndian)
-    bytes.append(number: UInt32(truncatingIfNeeded: time >> 16).littleEndian)
-    if let fullIdentifier {
-      bytes.append(varint: fullIdentifier.count)
-      bytes.append(fullIdentifier)
-    }
-    if tags.isSubclass { bytes.append(digest: tags.concrete.digest) }
-    if hasReferences { writeReferences(graph) }
-    if hasShapes { writeShapes(graph) }
-    if version > 0 { bytes.append(varint: version) }
-  }
-
-  /// The checksum covers the key without its prefix, and the record but for the checksum.
-  private mutating func seal(keyStart: Int, start: Int) {
-    let base = bytes.base
-    let key = keyStart + 1
-    let crc = garage_record_crc32c(0, base + key, start - key, base + start, bytes.count - start)
-    UnsafeMutableRawPointer(base + start + RecordFormat.checksumOffset)
-      .storeBytes(of: crc.littleEndian, as: UInt32.self)
-  }
-
-  private mutating func writeReferences(_ graph: UnsafeMutablePointer<GraphUnderConstruction>) {
-    tagTable.truncate(to: 0)
-    // Few records refer to many types; beyond that a dictionary finds the place.
-    var places: [UInt64: Int] = [:]
-    for reference in graph.pointee.references.all {
-      let tag = graph.pointee.identities.tag(of: reference.entry)
-      if place(of: tag, places) != nil { continue }
-      tagTable.append(tag)
-      if tagTable.count == 9 { for (index, tag) in tagTable.all.enumerated() { places[tag] = index } }
-      if tagTable.count > 9 { places[tag] = tagTable.count - 1 }
-      note(tag, of: graph.pointee.entries[reference.entry].facts)
-    }
-    bytes.append(varint: tagTable.count)
-    for tag in tagTable.all { bytes.append(digest: tag) }
-    bytes.append(varint: graph.pointee.references.count)
-    for reference in graph.pointee.references.all {
-      let tag = place(of: graph.pointee.identities.tag(of: reference.entry), places) ?? 0
-      bytes.append(reference.kind.rawValue << 6 | UInt8(min(tag, 63)))
-      if tag >= 63 { bytes.append(varint: tag) }
-      let identifier = graph.pointee.identities.identifier(of: reference.entry)
-      bytes.append(varint: identifier.count)
-      bytes.append(identifier)
-    }
-  }
-
-  private func place(of tag: UInt64, _ places: [UInt64: Int]) -> Int? {
-    tagTable.count <= 8 ? tagTable.all.lastIndex(of: tag) : places[tag]
+    bytes.seal(recordAt: start, under: key)
+    return Array(bytes.all[start...])
   }
 
   /// A body behind its record's shapes, until the next change.
@@ -206,17 +131,23 @@ struct GraphBuilder: ~Copyable {
     _ body: UnsafeRawBufferPointer, _ graph: UnsafeMutablePointer<GraphUnderConstruction>
   ) -> UnsafeRawBufferPointer {
     bytes.truncate(to: 0)
-    writeShapes(graph)
+    GraphTables(graph: graph).appendShapes(to: &bytes)
     bytes.append(body)
     return UnsafeRawBufferPointer(bytes.all)
   }
 
-  private mutating func writeShapes(_ graph: UnsafeMutablePointer<GraphUnderConstruction>) {
-    bytes.append(varint: graph.pointee.shapes.count)
-    for shape in graph.pointee.shapes.all {
-      let digest = shape._withUnsafeGuaranteedRef { $0.digest }
-      bytes.append(digest: digest)
-      shapes.note(shape, digest)
+  /// Notes the texts of what the tables of the record under construction name by digest.
+  @inline(__always)
+  private mutating func noteTables(of graph: UnsafeMutablePointer<GraphUnderConstruction>) {
+    if !graph.pointee.references.isEmpty { noteReferences(of: graph) }
+    for shape in graph.pointee.shapes.all { shapes.note(shape, shape._withUnsafeGuaranteedRef { $0.digest }) }
+  }
+
+  private mutating func noteReferences(of graph: UnsafeMutablePointer<GraphUnderConstruction>) {
+    graph.pointee.collectReferenceTags()
+    for tag in graph.pointee.referenceTags.all {
+      let number = graph.pointee.references[tag.first].number
+      note(tag.digest, of: graph.pointee.entries[number].facts)
     }
   }
 
@@ -260,6 +191,24 @@ struct GraphBuilder: ~Copyable {
     }
     if let place { tags.note(TagPlace(tags: known, place: place), digest) }
   }
+}
+
+/// The tables of the record under construction, whose tags were collected.
+private struct GraphTables: RecordTables {
+  let graph: UnsafeMutablePointer<GraphUnderConstruction>
+
+  @inline(__always)
+  var hasReferences: Bool { !graph.pointee.references.isEmpty }
+
+  @inline(__always)
+  var hasShapes: Bool { !graph.pointee.shapes.isEmpty }
+
+  func appendReferences(to bytes: inout ByteArena) {
+    ReferenceTable.write(
+      graph.pointee.references.all, graph.pointee.identities, graph.pointee.referenceTags, to: &bytes)
+  }
+
+  func appendShapes(to bytes: inout ByteArena) { ShapeTable.write(graph.pointee.shapes.all, to: &bytes) }
 }
 
 /// One of the tags of a type, which live as long as the process.

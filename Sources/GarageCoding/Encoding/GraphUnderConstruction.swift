@@ -2,7 +2,9 @@
 struct GraphUnderConstruction: ~Copyable {
   // The record under construction.
   private(set) var shapes = PlainStack<Unmanaged<Shape>>()
-  private(set) var references = PlainStack<TableEntry>()
+  private(set) var references = PlainStack<ReferenceTable.Entry>()
+  /// The tags of these, once they were collected.
+  private(set) var referenceTags = ReferenceTags()
   /// Keys of key types that are no enums, on the path to the value being encoded.
   var pathKeys: [any CodingKey] = []
   /// Uses of nested containers from inside a value that was begun after them: what a value wrote outside itself
@@ -25,12 +27,6 @@ struct GraphUnderConstruction: ~Copyable {
   private var loneIdentifier = PlainStack<UInt8>()
   /// One, once such a root has entered the tables.
   private var loneRootCount = 0
-
-  /// One entry of the record's reference table.
-  struct TableEntry {
-    var entry: Int
-    var kind: ReferenceKind
-  }
 
   private struct Replacement {
     var number: Int
@@ -64,8 +60,8 @@ struct GraphUnderConstruction: ~Copyable {
   }
 
   private mutating func forgetReferences() {
-    for reference in references.all where reference.entry < entries.count {
-      entries[reference.entry].clear(reference.kind)
+    for reference in references.all where reference.number < entries.count {
+      entries[reference.number].clear(reference.kind)
     }
     references.truncate(to: 0)
   }
@@ -97,7 +93,7 @@ struct GraphUnderConstruction: ~Copyable {
     }
     while references.count > mark.referenceCount {
       let reference = references.removeLast()
-      entries[reference.entry].clear(reference.kind)
+      entries[reference.number].clear(reference.kind)
     }
     // A root that was alone when the mark was set stays.
     queue.truncate(to: max(mark.queueCount, loneRootCount))
@@ -189,10 +185,13 @@ struct GraphUnderConstruction: ~Copyable {
   /// The place in the record's reference table of an entry of the graph.
   mutating func referenceIndex(of entry: Int, _ kind: ReferenceKind) -> Int {
     if let index = entries[entry].index(kind) { return index }
-    references.append(TableEntry(entry: entry, kind: kind))
+    references.append(ReferenceTable.Entry(number: entry, kind: kind))
     entries[entry].setIndex(kind, references.count - 1)
     return references.count - 1
   }
+
+  /// Collects the tags of the record's references, of which there will be no more.
+  mutating func collectReferenceTags() { referenceTags.collect(references.all, identities) }
 
   // MARK: - Objects
 

@@ -57,10 +57,10 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 
   private func writePacked(ready strings: [String]) throws {
-    var byteCount = varintByteCount(strings.count)
+    var byteCount = Varint.byteCount(of: strings.count)
     for string in strings {
       let count = string.utf8.count
-      byteCount += count + varintByteCount(count)
+      byteCount += count + Varint.byteCount(of: count)
     }
     try writePackedHeader(.string, byteCount: byteCount)
     // One short string's worth more than there are bytes: see below.
@@ -71,7 +71,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
       let (bytes, count) = shortStrings.bytes(of: string)
       if count >= 0 {
         let at = UnsafeMutableRawPointer(pointee.output.base + pointee.output.count)
-        at.storeBytes(of: UInt8(truncatingIfNeeded: count), as: UInt8.self)
+        Varint.writeSingleByte(count, to: at)
         // What is behind the text is written over by what comes next.
         (at + 1).storeBytes(of: bytes, as: ShortStrings.Halves.self)
         pointee.output.count &+= 1 &+ count
@@ -85,10 +85,6 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
         pointee.output.count &+= utf8.count
       }
     }
-  }
-
-  private func varintByteCount(_ number: Int) -> Int {
-    number < 0x80 ? 1 : (Int.bitWidth - number.leadingZeroBitCount + 6) / 7
   }
 
   private func writePacked<Element, Stored: BitwiseCopyable>(
@@ -158,7 +154,7 @@ struct PackedArray {
   /// Reads the array that begins at `offset`; nil where another value does.
   init?(_ base: UnsafeRawPointer, _ offset: Int, end: Int) throws {
     guard
-      let header = try readHeader(
+      let header = try ContainerHeader.read(
         base, offset, end: end, small: BodyTag.packedSmall, large: BodyTag.packedLarge)
     else { return nil }
     guard let kind = PackedKind(rawValue: UInt8(truncatingIfNeeded: header.second)), header.second < 256
@@ -170,7 +166,7 @@ struct PackedArray {
     self.end = header.end
     self.offset = header.content
     if kind == .string {
-      count = try readVarint(base, &self.offset, end: header.end)
+      count = try Varint.read(base, &self.offset, end: header.end)
       // Each string takes a byte at least.
       guard count <= header.end - self.offset else {
         throw DamagedBody(reason: "an array counts more strings than it has bytes", offset: offset)
@@ -189,7 +185,7 @@ struct PackedArray {
     let stop: Int
     if kind == .string {
       var at = offset
-      let length = try readVarint(base, &at, end: end)
+      let length = try Varint.read(base, &at, end: end)
       start = at
       stop = at + length
     } else {

@@ -7,11 +7,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func readEvolving<T: Decodable>(_ type: T.Type, _ facts: TypeFacts) throws -> T {
     var version = 0
     let start = pointee.cursor
-    let end = try skipValue(pointee.base, start, end: pointee.input.frame.pointee.end)
+    let end = try BodyScanner.skipValue(pointee.base, start, end: pointee.input.frame.pointee.end)
     // Its sync status, where the type has none any more.
-    pointee.cursor = skipSyncStatus(pointee.base, start, end: end)
+    pointee.cursor = InlinePrefix.skipSyncStatus(pointee.base, start, end: end)
     if try tag() == BodyTag.versioned {
-      (version, pointee.cursor) = try readVersion(pointee.base, pointee.cursor, end: end)
+      (version, pointee.cursor) = try InlinePrefix.readVersion(pointee.base, pointee.cursor, end: end)
     }
     guard let evolution = facts.evolution else { return try readInline(type) }
     let value = try evolving(evolution, facts, version, pathCount: childPathCount) { try readInline(type) }
@@ -86,11 +86,11 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
     // With the key before it, so that errors inside name it.
     let map = try keep(.map([key.stringValue: value]))
     guard
-      let header = try readHeader(
+      let header = try ContainerHeader.read(
         pointee.base, map.lowerBound, end: map.upperBound, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
     else { return nil }
     var content = header.content
-    let length = try readVarint(pointee.base, &content, end: header.end)
+    _ = try BodyScanner.readKey(pointee.base, &content, end: header.end)
     let current = pointee.input.frame.pointee.current
     pointee.input.frame.pointee.current = -1
     pushFrame(
@@ -99,7 +99,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
         content: header.content, current: 0, currentKey: header.content,
         indexBase: pointee.input.offsets.count,
         outer: pointee.input.frame))
-    pointee.cursor = content + length
+    pointee.cursor = content
     defer {
       popFrame()
       pointee.input.frame.pointee.current = current

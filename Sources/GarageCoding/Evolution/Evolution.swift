@@ -69,13 +69,11 @@ struct Prototype: Sendable {
         base: base, shape: { graph.pointee.shapes[$0] },
         reference: { index in
           let reference = graph.pointee.references[index]
-          return (graph.pointee.identities.identity(of: reference.entry), reference.kind)
+          return (graph.pointee.identities.identity(of: reference.number), reference.kind)
         })
       value = try reader.value(at: 0, end: body.count)
       let behind = try encoder.encodeRecords(core, rootCount: 0) { _ in body }
-      records = behind.records.map { record in
-        (Array(behind.bytes[record.key].dropFirst()), Array(behind.bytes[record.value]))
-      }
+      records = behind.recordsByKey
     }
   }
 

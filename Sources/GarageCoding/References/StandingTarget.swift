@@ -108,9 +108,7 @@ extension GraphDecodingSession {
   /// - Throws: what made it impossible to encode it.
   package func lend(_ target: StandingTarget) throws {
     guard let graph = try target.records() else { return }
-    graph.bytes.withUnsafeBytes { bytes in
-      walk.lend(graph.records.map { (Array(bytes[$0.key].dropFirst()), Array(bytes[$0.value])) })
-    }
+    walk.lend(graph.recordsByKey)
     for inner in graph.standing { walk.standing.lend(inner) }
   }
 }
@@ -119,35 +117,5 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   /// Notes that a reference was written whose target may have no record yet.
   func note(_ target: StandingTarget) {
     if !pointee.isCanonical { pointee.graph.pointee.note(target) }
-  }
-}
-
-extension RecordHeader {
-  /// A record as another garage keeps it: with its identifier or without, and with another time.
-  ///
-  /// - Parameters:
-  ///   - tag: the digest of the identity tag in its key.
-  ///   - identifier: the whole identifier.
-  ///   - holdsIdentifier: whether it has to hold the identifier although no key cuts it.
-  ///   - time: milliseconds since 1970-01-01 UTC.
-  /// - Throws: ``GraphCodingError`` where it is damaged.
-  package static func record(
-    _ record: RawSpan, tag: UInt64, identifier: Identifier, holdsIdentifier: Bool, time: UInt64
-  ) throws -> [UInt8] {
-    let keyIdentifier = identifier.keyBytes
-    return try withParsedRecord(tag: tag, keyIdentifier.span.bytes, record, "object") { parsed, bytes in
-      let content = parsed.fullIdentifier?.upperBound ?? RecordFormat.fixedByteCount
-      var copy = Array(bytes[..<RecordFormat.timeOffset])
-      for byte in 0..<6 { copy.append(UInt8(truncatingIfNeeded: time >> UInt64(byte * 8))) }
-      copy[1] &= ~RecordFormat.Flag.hasFullIdentifier
-      if holdsIdentifier || identifier.isCut {
-        copy[1] |= RecordFormat.Flag.hasFullIdentifier
-        appendVarint(UInt64(identifier.bytes.count), to: &copy)
-        copy += identifier.bytes
-      }
-      copy += bytes[content...]
-      RecordParts.seal(&copy, tag: tag, keyIdentifier: keyIdentifier)
-      return copy
-    }
   }
 }

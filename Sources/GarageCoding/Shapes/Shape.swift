@@ -40,26 +40,13 @@ enum ShapeRegistry {
 
   /// The shape with these keys.
   static func shape(keys: [String]) throws -> Unmanaged<Shape> {
-    var text: [UInt8] = []
-    for key in keys {
-      appendVarint(UInt64(key.utf8.count), to: &text)
-      text.append(contentsOf: key.utf8)
-    }
-    return try shape(keys: keys, text: text)
+    try shape(keys: keys, text: ShapeText.write(keys))
   }
 
   /// The shape that a store keeps under `digest`; nil where the text is damaged.
   static func shape(text: [UInt8], digest: UInt64) throws -> Unmanaged<Shape>? {
     guard text.withUnsafeBytes({ ContentDigest.digest8(of: $0) }) == digest else { return nil }
-    var keys: [String] = []
-    var offset = 0
-    while offset < text.count {
-      guard let length = readVarint(text, &offset), length <= UInt64(text.count - offset) else { return nil }
-      let end = offset + Int(length)
-      guard let key = String(validating: text[offset..<end], as: UTF8.self) else { return nil }
-      keys.append(key)
-      offset = end
-    }
+    guard let keys = ShapeText.read(text) else { return nil }
     return try shape(keys: keys, text: text)
   }
 
@@ -82,29 +69,4 @@ enum ShapeRegistry {
       return shape
     }
   }
-}
-
-/// Appends a number in groups of seven bits, lowest first, the top bit set on all but the last (LEB128).
-func appendVarint(_ number: UInt64, to bytes: inout [UInt8]) {
-  var rest = number
-  while rest >= 0x80 {
-    bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-    rest >>= 7
-  }
-  bytes.append(UInt8(rest))
-}
-
-/// Reads what ``appendVarint(_:to:)`` wrote; nil where it is cut or longer than 64 bits.
-func readVarint(_ bytes: [UInt8], _ offset: inout Int) -> UInt64? {
-  var result: UInt64 = 0
-  var shift: UInt64 = 0
-  while offset < bytes.count, shift < 64 {
-    let byte = bytes[offset]
-    offset += 1
-    if shift == 63 && byte > 1 { return nil }
-    result |= UInt64(byte & 0x7F) << shift
-    if byte < 0x80 { return result }
-    shift += 7
-  }
-  return nil
 }

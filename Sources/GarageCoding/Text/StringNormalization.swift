@@ -166,3 +166,24 @@ enum Normalization {
     return tables.composites[UInt64(first) << 32 | UInt64(second)]
   }
 }
+
+// MARK: - Text in keys
+
+/// Copies the UTF-8 of a string in normalization form C, which is how keys hold text, to the beginning of `room`
+/// as far as it fits; returns how much there is.
+package func copyComposedUTF8(_ string: String, to room: UnsafeMutableRawBufferPointer) -> Int {
+  let count = string.utf8.withContiguousStorageIfAvailable { utf8 in
+    let utf8 = UnsafeRawBufferPointer(utf8)
+    return isBelowCombiningMarks(utf8) ? copy(utf8, to: room) : -1
+  }
+  if let count, count >= 0 { return count }
+  var string = composed(string)
+  return string.withUTF8 { copy(UnsafeRawBufferPointer($0), to: room) }
+}
+
+private func copy(_ utf8: UnsafeRawBufferPointer, to room: UnsafeMutableRawBufferPointer) -> Int {
+  if let source = utf8.baseAddress, let target = room.baseAddress {
+    target.copyMemory(from: source, byteCount: min(utf8.count, room.count))
+  }
+  return utf8.count
+}

@@ -22,7 +22,7 @@ struct BodyReader {
       throw GraphCodingError.nestingTooDeep(depth: depth)
     }
     let start = at
-    at = try skipValue(base, start, end: end)
+    at = try BodyScanner.skipValue(base, start, end: end)
     let tag = base.load(fromByteOffset: start, as: UInt8.self)
     switch tag {
     case BodyTag.smallInteger..<BodyTag.shortString: return .integer(Int64(tag & 0x3F))
@@ -44,26 +44,25 @@ struct BodyReader {
     case BodyTag.arraySmall, BodyTag.arrayLarge: return try array(start, at, depth)
     case BodyTag.packedSmall, BodyTag.packedLarge: return try packed(start, at)
     case BodyTag.versioned:
-      var (version, content) = try readVersion(base, start, end: at)
+      var (version, content) = try InlinePrefix.readVersion(base, start, end: at)
       return .versioned(version, try read(&content, at, depth: depth + 1))
     case BodyTag.syncStatus:
-      guard let status = SyncStatus(rawValue: Int(load(start + 1) as UInt8)) else {
-        throw DamagedBody(reason: "there is no such sync status", offset: start)
-      }
-      var content = start + 2
+      var (status, content) = try InlinePrefix.readSyncStatus(base, start, end: at)
       return .withSyncStatus(status, try read(&content, at, depth: depth + 1))
     case BodyTag.canonicalReference: return try canonicalReference(start, at)
     case BodyTag.reference8, BodyTag.reference32, BodyTag.smallReference...: return try referenced(tag, start)
-    default: throw unknownTag(tag, start)
+    default: throw DamagedBody.unknownTag(tag, start)
     }
   }
 
   // MARK: - Containers
 
   private func map(_ start: Int, _ end: Int, _ depth: Int) throws -> RecordValue {
-    guard let header = try readHeader(base, start, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
+    guard
+      let header = try ContainerHeader.read(
+        base, start, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
     else {
-      throw unknownTag(0, start)
+      throw DamagedBody.unknownTag(0, start)
     }
     var fields = RecordFields()
     var at = header.content
@@ -79,23 +78,17 @@ struct BodyReader {
       }
     }
     while at < header.end {
-      let key = try keyRange(&at, header.end)
+      let key = try BodyScanner.readKey(base, &at, end: header.end)
       fields[String(decoding: bytes(key), as: UTF8.self)] = try read(&at, header.end, depth: depth + 1)
     }
     return .map(fields)
   }
 
-  private func keyRange(_ at: inout Int, _ end: Int) throws -> Range<Int> {
-    let length = try readVarint(base, &at, end: end)
-    guard length <= end - at else { throw DamagedBody(reason: "a key goes beyond its map", offset: at) }
-    defer { at += length }
-    return at..<(at + length)
-  }
-
   private func array(_ start: Int, _ end: Int, _ depth: Int) throws -> RecordValue {
     guard
-      let header = try readHeader(base, start, end: end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
-    else { throw unknownTag(0, start) }
+      let header = try ContainerHeader.read(
+        base, start, end: end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
+    else { throw DamagedBody.unknownTag(0, start) }
     guard header.second <= header.end - header.content else {
       throw DamagedBody(reason: "an array counts more elements than it has bytes", offset: start)
     }
@@ -107,7 +100,7 @@ struct BodyReader {
   }
 
   private func packed(_ start: Int, _ end: Int) throws -> RecordValue {
-    guard var array = try PackedArray(base, start, end: end) else { throw unknownTag(0, start) }
+    guard var array = try PackedArray(base, start, end: end) else { throw DamagedBody.unknownTag(0, start) }
     var elements: [RecordValue] = []
     elements.reserveCapacity(array.count)
     for _ in 0..<array.count {
@@ -130,12 +123,13 @@ struct BodyReader {
   /// Whether the map that begins at `offset` has one of these keys, or one in its `super` has.
   func hasField(_ keys: [String], at offset: Int, end: Int) throws -> Bool {
     guard
-      let header = try readHeader(base, offset, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
+      let header = try ContainerHeader.read(
+        base, offset, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
     else { return false }
     var at = header.content
     func isWanted(_ key: String) throws -> Bool {
       let isAbsent =
-        try skipValue(base, at, end: header.end) == at + 1
+        try BodyScanner.skipValue(base, at, end: header.end) == at + 1
         && base.load(fromByteOffset: at, as: UInt8.self) == BodyTag.absent
       if isAbsent { return false }
       if keys.contains(key) { return true }
@@ -144,13 +138,13 @@ struct BodyReader {
     if header.second > 0 {
       for key in try shape(header.second - 1).takeUnretainedValue().keys {
         if try isWanted(key) { return true }
-        at = try skipValue(base, at, end: header.end)
+        at = try BodyScanner.skipValue(base, at, end: header.end)
       }
     }
     while at < header.end {
-      let key = try keyRange(&at, header.end)
+      let key = try BodyScanner.readKey(base, &at, end: header.end)
       if try isWanted(String(decoding: bytes(key), as: UTF8.self)) { return true }
-      at = try skipValue(base, at, end: header.end)
+      at = try BodyScanner.skipValue(base, at, end: header.end)
     }
     return false
   }
@@ -170,8 +164,7 @@ struct BodyReader {
 
   private func canonicalReference(_ start: Int, _ end: Int) throws -> RecordValue {
     var at = start + 9
-    let count = try readVarint(base, &at, end: end)
-    let identifier = Identifier(unchecked: Array(bytes(at..<(at + count))))
+    let identifier = Identifier(unchecked: Array(bytes(try ParsedRecord.readIdentifier(base, &at, end: end))))
     let tag = UInt64(bigEndian: load(start + 1))
     return .reference(RecordIdentity(tag: tag, identifier: identifier), .eager)
   }
@@ -194,9 +187,7 @@ struct BodyReader {
   }
 
   private func decimal(_ range: Range<Int>) throws -> Decimal {
-    let text = try text(range)
-    if text == "NaN" { return .nan }
-    guard let number = Decimal(string: text) else {
+    guard let number = DecimalText.number(try text(range)) else {
       throw DamagedBody(reason: "a decimal is no number", offset: range.lowerBound)
     }
     return number

@@ -43,7 +43,7 @@ struct BodyWriter {
     case .double(let value): state.write(value)
     case .date(let value): state.write(date: value.timeIntervalSinceReferenceDate)
     case .uuid(let value): state.append(BodyTag.uuid, value.uuid)
-    case .decimal(let value): write(value)
+    case .decimal(let value): state.write(decimal: value)
     case .data(let value): try value.withUnsafeBytes { try state.write(data: $0) }
     case .string(let value): try state.write(value)
     case .array(let elements): try write(elements)
@@ -52,25 +52,22 @@ struct BodyWriter {
     case .versioned(let version, let value): try write(value, version)
     case .withSyncStatus(let status, let value):
       // A null has none.
-      if value != .null { state.append(BodyTag.syncStatus, UInt8(truncatingIfNeeded: status.rawValue)) }
+      if value != .null { writePrefix(status, version: 0) }
       try write(value)
     }
-  }
-
-  private func write(_ decimal: Decimal) {
-    let text = decimal.isNaN ? "NaN" : "\(decimal)"
-    state.append(BodyTag.decimal, UInt8(truncatingIfNeeded: text.utf8.count))
-    for byte in text.utf8 { state.append(byte) }
   }
 
   /// Of a version in a version the inner one is the value's.
   private mutating func write(_ value: RecordValue, _ version: Int) throws {
     if case .versioned = value { return try write(value) }
-    if version > 0 {
-      state.append(BodyTag.versioned)
-      state.appendVarint(version)
-    }
+    writePrefix(nil, version: version)
     try write(value)
+  }
+
+  private func writePrefix(_ status: SyncStatus?, version: Int) {
+    state.append(atMost: InlinePrefix.maximumByteCount) {
+      InlinePrefix.write(status, version: version, to: $0)
+    }
   }
 
   private mutating func write(_ fields: RecordFields) throws {

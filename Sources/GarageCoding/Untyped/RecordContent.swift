@@ -20,7 +20,7 @@ public struct RecordContent: Sendable {
     shapeText: (UInt64) throws -> [UInt8]?
   ) throws {
     header = try RecordHeader(tag: tag, keyIdentifier: keyIdentifier, record: record, typeName: typeName)
-    value = try withParsedRecord(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
+    value = try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
       var shapes: [Unmanaged<Shape>] = []
       try parsed.forEachShape { digest in
         var shape = ShapeRegistry.shape(digest: digest)
@@ -58,90 +58,43 @@ public struct RecordContent: Sendable {
   /// - Throws: ``GraphCodingError/nestingTooDeep(depth:)``, and `EncodingError` for what is too large.
   public func record(tag: UInt64, identifier: Identifier) throws -> [UInt8] {
     let (body, references) = try BodyWriter.body(of: value)
-    var parts = RecordParts()
-    parts.syncStatusFlags = header.syncStatus?.recordFlags ?? 0
-    parts.time = header.modificationTime
-    parts.fullIdentifier = identifier.isCut || header.fullIdentifier != nil ? identifier.bytes : nil
-    parts.concreteTag = header.concreteTag
-    parts.references = references
-    parts.typeVersion = header.typeVersion
-    return parts.record(tag: tag, keyIdentifier: identifier.keyBytes, body: body)
+    let tables = ListedReferences(references)
+    return identifier.bytes.withUnsafeBytes { whole in
+      let parts = RecordParts(
+        syncStatus: header.syncStatus, time: UInt64(max(0, header.modificationTime)),
+        fullIdentifier: identifier.isCut || header.fullIdentifier != nil ? whole : nil,
+        concreteTag: header.concreteTag, typeVersion: header.typeVersion)
+      return body.withUnsafeBytes { body in
+        Identifier.withKeyForm(of: whole) {
+          parts.record(tables, body: body, under: CheckedKey(tag: tag, identifier: $0))
+        }
+      }
+    }
   }
 }
 
-/// The parts of a record that is put together without an encoder.
-struct RecordParts {
-  /// The bits of the flags that hold the sync status.
-  var syncStatusFlags: UInt8 = 0
-  var time: Int64 = 0
-  var fullIdentifier: [UInt8]?
-  var concreteTag: UInt64?
-  var references: [(RecordIdentity, ReferenceKind)] = []
-  var typeVersion = 0
+/// The tables of a record that is made without an encoder: its references, and no shapes.
+private final class ListedReferences: RecordTables {
+  private var identities = IdentityTable()
+  private var entries = PlainStack<ReferenceTable.Entry>()
+  private var tags = ReferenceTags()
 
-  func record(tag: UInt64, keyIdentifier: [UInt8], body: [UInt8]) -> [UInt8] {
-    var flags = syncStatusFlags
-    var tables: [UInt8] = []
-    if let fullIdentifier {
-      flags |= RecordFormat.Flag.hasFullIdentifier
-      appendVarint(UInt64(fullIdentifier.count), to: &tables)
-      tables += fullIdentifier
-    }
-    if let concreteTag {
-      flags |= RecordFormat.Flag.hasConcreteTag
-      append(concreteTag, to: &tables)
-    }
-    if !references.isEmpty {
-      flags |= RecordFormat.Flag.hasReferences
-      appendReferences(to: &tables)
-    }
-    if typeVersion > 0 {
-      flags |= RecordFormat.Flag.hasVersion
-      appendVarint(UInt64(typeVersion), to: &tables)
-    }
-    var record: [UInt8] = [UInt8(RecordFormat.version), flags, 0, 0, 0, 0]
-    for byte in 0..<6 { record.append(UInt8(truncatingIfNeeded: UInt64(max(0, time)) >> UInt64(byte * 8))) }
-    record += tables
-    record += body
-    RecordParts.seal(&record, tag: tag, keyIdentifier: keyIdentifier)
-    return record
-  }
-
-  private func append(_ digest: UInt64, to bytes: inout [UInt8]) {
-    withUnsafeBytes(of: digest.bigEndian) { bytes.append(contentsOf: $0) }
-  }
-
-  private func appendReferences(to bytes: inout [UInt8]) {
-    var tags: [UInt64] = []
-    var places: [UInt64: Int] = [:]
-    for (identity, _) in references where places[identity.tag] == nil {
-      places[identity.tag] = tags.count
-      tags.append(identity.tag)
-    }
-    appendVarint(UInt64(tags.count), to: &bytes)
-    for tag in tags { append(tag, to: &bytes) }
-    appendVarint(UInt64(references.count), to: &bytes)
+  init(_ references: [(RecordIdentity, ReferenceKind)]) {
     for (identity, kind) in references {
-      let place = places[identity.tag] ?? 0
-      bytes.append(kind.rawValue << 6 | UInt8(min(place, 63)))
-      if place >= 63 { appendVarint(UInt64(place), to: &bytes) }
-      appendVarint(UInt64(identity.identifier.bytes.count), to: &bytes)
-      bytes += identity.identifier.bytes
+      let number = identity.identifier.bytes.withUnsafeBytes {
+        identities.insert(tag: identity.tag, $0).number
+      }
+      entries.append(ReferenceTable.Entry(number: number, kind: kind))
     }
+    tags.collect(entries.all, identities)
   }
 
-  /// Sets the checksum of a record that is to be put under a key.
-  static func seal(_ record: inout [UInt8], tag: UInt64, keyIdentifier: [UInt8]) {
-    seal(&record, key: withUnsafeBytes(of: tag.bigEndian) { Array($0) } + keyIdentifier)
-  }
+  deinit { entries.deallocate() }
 
-  /// - Parameter key: the key without its first byte.
-  static func seal(_ record: inout [UInt8], key: [UInt8]) {
-    let checksum = key.withUnsafeBytes { key in
-      record.withUnsafeBytes { RecordFormat.checksum(key: key, record: $0) }
-    }
-    withUnsafeBytes(of: checksum.littleEndian) {
-      record.replaceSubrange(RecordFormat.checksumOffset..<RecordFormat.timeOffset, with: $0)
-    }
+  var hasReferences: Bool { !entries.isEmpty }
+  var hasShapes: Bool { false }
+  func appendReferences(to bytes: inout ByteArena) {
+    ReferenceTable.write(entries.all, identities, tags, to: &bytes)
   }
+  func appendShapes(to bytes: inout ByteArena) {}
 }

@@ -1,8 +1,12 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// Which bytes form which key. Nothing else in the library knows, but for the identifiers of objects: what stands
-/// for them is ``ObjectKeys``' to say.
+/// Which bytes form which key. Nothing else in the library knows, but for two parts: what stands for the identifiers of
+/// objects is ``ObjectKeys``' to say, and the names of typed keys are ``KeyName``'s.
+///
+/// A key is one byte, which names its space, and then what checksums cover (`CheckedKey`): of a record's key that is
+/// what the coder knows (`RecordKey`). The coder is told the byte (``recordPrefix``) and writes it before each key, so
+/// that the keys of a graph are there in whole and are not copied once more.
 ///
 /// The first byte of a key names its space. Numbers are big-endian, so that keys sort as what they hold.
 /// ```
@@ -32,6 +36,18 @@ enum KeyLayout {
     case value = 0x30
   }
 
+  /// What stands before the part of a key that checksums cover: the space.
+  private static let spaceByteCount = 1
+
+  /// What checksums cover of a key. Valid as long as the key is.
+  @inline(__always)
+  static func checked(_ key: UnsafeRawBufferPointer) -> CheckedKey {
+    CheckedKey(UnsafeRawBufferPointer(rebasing: key[spaceByteCount...]))
+  }
+
+  @inline(__always)
+  static func checked(_ key: RawSpan) -> CheckedKey { key.withUnsafeBytes { checked($0) } }
+
   /// The metadata entry of this name.
   static func metadata(_ name: StaticString) -> StorageKey {
     StorageKey([Space.metadata.rawValue] + Array(name.description.utf8))
@@ -45,8 +61,11 @@ enum KeyLayout {
 
   // MARK: - Records
 
+  /// What an encoder puts before each key that it writes.
+  static let recordPrefix = Space.record.rawValue
+
   /// Where in a record's key the identifier begins; it goes to the end.
-  static let identifierOffset = 9
+  static let identifierOffset = spaceByteCount + RecordKey.tagByteCount
 
   /// Lends the key of one object's record, made on the stack. `identifier` is as it stands there.
   @inline(__always)
@@ -56,7 +75,7 @@ enum KeyLayout {
     let byteCount = identifierOffset + identifier.byteCount
     return try withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 8) { buffer in
       buffer[0] = Space.record.rawValue
-      buffer.storeBytes(of: tag.bigEndian, toByteOffset: 1, as: UInt64.self)
+      buffer.storeBytes(of: tag.bigEndian, toByteOffset: spaceByteCount, as: UInt64.self)
       identifier.withUnsafeBytes { buffer[identifierOffset...].copyBytes(from: $0) }
       return try body(UnsafeRawBufferPointer(buffer).bytes)
     }
@@ -78,17 +97,20 @@ enum KeyLayout {
 
   /// The tag in a record's key.
   static func tag(inRecordKey key: RawSpan) -> UInt64 {
-    UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: 1, as: UInt64.self))
+    UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: spaceByteCount, as: UInt64.self))
   }
 
   // MARK: - Sync statuses
 
   /// Where in an entry's key the identifier begins; it goes to the end.
-  static let syncStatusIdentifierOffset = 10
+  static let syncStatusIdentifierOffset = syncStatusPrefixByteCount + RecordKey.tagByteCount
+
+  /// The space and the status.
+  private static let syncStatusPrefixByteCount = spaceByteCount + 1
 
   /// The entry of the index for the record with that key.
   static func syncStatus(_ status: SyncStatus, ofRecord key: RawSpan) -> StorageKey {
-    StorageKey(prefix(status) + [UInt8](copying: key.extracting(1..<key.byteCount)))
+    StorageKey(prefix(status) + [UInt8](copying: key.extracting(spaceByteCount..<key.byteCount)))
   }
 
   /// Every entry with that status, or of one identity space.
@@ -101,7 +123,7 @@ enum KeyLayout {
 
   /// The key of the record that an entry is for.
   static func record(ofSyncStatus key: StorageKey) -> StorageKey {
-    StorageKey([Space.record.rawValue] + key.bytes[2...])
+    StorageKey([Space.record.rawValue] + key.bytes[syncStatusPrefixByteCount...])
   }
 
   private static func prefix(_ status: SyncStatus) -> [UInt8] {

@@ -138,7 +138,7 @@ struct RecordMigration {
       try graph.bytes.withUnsafeBytes { bytes in
         try RecordHeader.record(
           bytes.bytes.extracting(own.value),
-          underKey: bytes.bytes.extracting((own.key.lowerBound + 1)..<own.key.upperBound),
+          underKey: EncodedGraph.key(of: own, in: bytes),
           replacing: oldRecord, tag: KeyLayout.tag(inRecordKey: oldKey), keyIdentifier: identifier,
           under: facts.tag, typeName: facts.name)
       }

@@ -157,7 +157,7 @@ private struct TypeRenaming {
   private func changedValue(_ key: RawSpan, _ value: RawSpan) throws -> (record: [UInt8], isOfType: Bool)? {
     do {
       let tags = [old.digest: space.digest]
-      let changed = try RecordHeader.value(value, key: key.extracting(1..<key.byteCount), renaming: tags)
+      let changed = try RecordHeader.value(value, key: KeyLayout.checked(key), renaming: tags)
       return changed.map { ($0, false) }
     } catch is ValueDamage {
       return nil

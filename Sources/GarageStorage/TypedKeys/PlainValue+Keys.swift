@@ -47,7 +47,7 @@ extension PlainValue {
     guard let plain = PlainValue(at: value, kind) else { return }
     if case .null = plain { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
     try withUnsafeTemporaryAllocation(byteCount: PlainValue.maximumByteCount, alignment: 8) { buffer in
-      let count = plain.write(key: withoutSpace(name).bytes, to: buffer)
+      let count = plain.write(key: KeyLayout.checked(name), to: buffer)
       if count > 0 { try body(UnsafeRawBufferPointer(start: buffer.baseAddress, count: count)) }
     }
   }
@@ -62,12 +62,12 @@ extension PlainValue {
       guard let record else { return }
       if kind == .int {
         let isRead = record.withUnsafeBytes {
-          PlainValue.readInteger(key: withoutSpace(name), record: $0, to: place)
+          PlainValue.readInteger(key: KeyLayout.checked(name), record: $0, to: place)
         }
         found = isRead ? .value : .coded
         return
       }
-      guard let value = PlainValue(key: withoutSpace(name).bytes, record: record, kind) else {
+      guard let value = PlainValue(key: KeyLayout.checked(name), record: record, kind) else {
         found = .coded
         return
       }
@@ -76,12 +76,6 @@ extension PlainValue {
     }
     return found
   }
-}
-
-/// A key without its first byte, as records know it.
-@inline(__always)
-private func withoutSpace(_ name: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-  UnsafeRawBufferPointer(rebasing: name[1...])
 }
 
 extension Garage {

@@ -23,7 +23,7 @@ extension ReadAccess {
     try KeyName.with(key) { bytes, full in
       try transaction.withValue(for: bytes) { record in
         guard let record else { return nil }
-        return try decodeValue(K.ValueType.self, key, bytes.extracting(1...), full, record)
+        return try decodeValue(K.ValueType.self, key, KeyLayout.checked(bytes), full, record)
       }
     }
   }
@@ -55,7 +55,7 @@ extension ReadAccess {
       let storedKey = StorageKey(key)
       var full = storedKey.bytes
       if key.byteCount >= KeyName.maximumByteCount {
-        do { full = try RecordHeader.fullKey(key: key.extracting(1...), record: record) } catch let damage
+        do { full = try RecordHeader.fullKey(key: KeyLayout.checked(key), record: record) } catch let damage
           as ValueDamage
         {
           throw GarageError(damage, key: "\(storedKey)")

@@ -67,7 +67,7 @@ extension GraphEncoder {
   func encode<K: KeyType>(_ value: K.ValueType, of key: K) throws -> EncodedValue where K.ValueType: Codable {
     try KeyName.with(key) { bytes, full in
       // The encoder appends its own first byte; the checksum leaves it out.
-      try encode(value: value, key: bytes.extracting(1...), fullKey: full)
+      try encode(value: value, key: KeyLayout.checked(bytes), fullKey: full)
     }
   }
 }

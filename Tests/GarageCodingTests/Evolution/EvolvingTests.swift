@@ -134,8 +134,7 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
     let rewritten = try GraphEncoder().encode([now])
     #expect(try reread(rewritten, as: Now.self).friends.count == 2)
     #expect(try reread(rewritten, as: Newest.self).total == 205)
-    let key = Array(rewritten.keys[rewritten.records[0].key].dropFirst())
-    let identifier = Array(key[8...]), record = Array(rewritten.bytes[rewritten.records[0].value])
+    let (key, record) = rewritten.recordsByKey[0], identifier = Array(key[8...])
     let header = try RecordHeader(
       tag: rewritten.roots[0].tag, keyIdentifier: identifier.span.bytes, record: record.span.bytes,
       typeName: "Now")

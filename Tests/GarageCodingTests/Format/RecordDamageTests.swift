@@ -52,8 +52,7 @@ private final class Richer: Rich {
       let graph = try GraphEncoder().encode([Richer()])
       source.add(graph)
       root = graph.roots[0]
-      key = Array(graph.keys[graph.records[0].key].dropFirst())
-      record = Array(graph.bytes[graph.records[0].value])
+      (key, record) = graph.recordsByKey[0]
     }
     func read() throws -> Rich? { try decode(Rich.self, root, from: source, types: [Richer.self]) }
   }
@@ -154,13 +153,13 @@ private final class Richer: Rich {
 
   @Test func newerFormats() throws {
     let store = try Store()
-    for version in [0, 2, 100, 255] as [UInt8] {
+    for version in [0, UInt8(RecordFormat.version) + 1, 100, 255] {
       var record = store.record
       record[0] = version
       store.source.records[store.key] = record
       do { _ = try store.read(); Issue.record("nothing was thrown") } catch let error as GraphCodingError {
         if case .newerFormat(_, _, let found) = error {
-          #expect(found == Int(version) && version > 1)
+          #expect(found == Int(version) && found > RecordFormat.version)
         } else {
           #expect(version == 0)
         }
@@ -172,17 +171,14 @@ private final class Richer: Rich {
   /// process keeps the shapes it has met.
   @Test func damagedShapes() throws {
     let good = DictionarySource(), identifier = try Identifier("shape test", canonical: canonicalBytes)
-    var shape: [UInt8] = []
-    for key in ["id", "never met before \(UInt64.random(in: 0 ... .max))"] {
-      appendVarint(UInt64(key.utf8.count), to: &shape); shape += Array(key.utf8)
-    }
+    let shape = ShapeText.write(["id", "never met before \(UInt64.random(in: 0 ... .max))"])
     let digest = shape.withUnsafeBytes { ContentDigest.digest8(of: $0) }
     let tag = try TypeTag.of(Node.self).digest
-    let key = withUnsafeBytes(of: tag.bigEndian) { Array($0) } + identifier.bytes
-    var record: [UInt8] = [1, RecordFormat.Flag.hasShapes] + Array(repeating: 0, count: 10) + [1]
-    withUnsafeBytes(of: digest.bigEndian) { record.append(contentsOf: $0) }
-    record += [BodyTag.mapSmall, 12, 1, 0x8A] + Array("shape test".utf8) + [BodyTag.null]
-    good.records[key] = sealed(record, key: key)
+    let key = RecordKey.bytes(of: RecordIdentity(tag: tag, identifier: identifier))
+    var content: [UInt8] = [1]
+    withUnsafeBytes(of: digest.bigEndian) { content.append(contentsOf: $0) }
+    content += [BodyTag.mapSmall, 12, 1, 0x8A] + Array("shape test".utf8) + [BodyTag.null]
+    good.records[key] = record(.shapes, content, key: key)
     func error() -> String {
       do { _ = try decode(Node.self, RecordIdentity(tag: tag, identifier: identifier), from: good) } catch {
         return "\(error)"

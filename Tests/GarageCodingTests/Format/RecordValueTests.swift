@@ -22,9 +22,8 @@ import Testing
     func keep<T: Codable>(_ holder: Holder<T>) throws {
       let graph = try GraphEncoder().encode([holder])
       source.add(graph)
-      for record in graph.records {
-        let key = Array(graph.keys[record.key].dropFirst())
-        let content = try self.content(key, Array(graph.bytes[record.value]))
+      for (key, record) in graph.recordsByKey {
+        let content = try self.content(key, record)
         let identifier = try found(content.header.fullIdentifier ?? Identifier(bytes: Array(key[8...])))
         let written = try content.record(tag: tag(key), identifier: identifier)
         // By bytes, because NaN is not equal to itself.

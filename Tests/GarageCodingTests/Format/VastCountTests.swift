@@ -40,7 +40,7 @@ import Testing
         for name in Lists.keys {
           let entry = [UInt8(name.utf8.count)] + Array(name.utf8) + value
           let body = [BodyTag.mapSmall, UInt8(entry.count + 4), 0, 2, 0x69, 0x64, 0x41] + entry
-          source.records[key] = sealed([1, 0] + Array(repeating: 0, count: 10) + body, key: key)
+          source.records[key] = record([], body, key: key)
           #expect(throws: (any Error).self, "\(name) \(value)") {
             try decode(Lists.self, graph.roots[0], from: source)
           }
@@ -55,20 +55,18 @@ import Testing
       let (source, graph, key) = try VastCountTests.store()
       let eight = [UInt8](repeating: 7, count: 8)
       for count in [[0x7F], VastCountTests.vast, VastCountTests.vastVarint, VastCountTests.overlongVarint] {
-        let tables: [(flags: UInt8, bytes: [UInt8])] = [
-          (RecordFormat.Flag.hasShapes, count), (RecordFormat.Flag.hasShapes, count + eight),
-          (RecordFormat.Flag.hasReferences, count), (RecordFormat.Flag.hasReferences, count + eight),
-          (RecordFormat.Flag.hasReferences, [1] + eight + count),
-          (RecordFormat.Flag.hasReferences, [1] + eight + count + [0, 1, 1]),
-          (RecordFormat.Flag.hasReferences, [1] + eight + [1, 0] + count + [0x20]),
-          (RecordFormat.Flag.hasReferences, [1] + eight + [1, 63] + count + [1, 0x20]),
-          (RecordFormat.Flag.hasFullIdentifier, count),
-          (RecordFormat.Flag.hasFullIdentifier, count + eight),
+        let tables: [(flags: RecordFlags, bytes: [UInt8])] = [
+          (.shapes, count), (.shapes, count + eight),
+          (.references, count), (.references, count + eight),
+          (.references, [1] + eight + count),
+          (.references, [1] + eight + count + [0, 1, 1]),
+          (.references, [1] + eight + [1, 0] + count + [0x20]),
+          (.references, [1] + eight + [1, 63] + count + [1, 0x20]),
+          (.fullIdentifier, count),
+          (.fullIdentifier, count + eight),
         ]
         for table in tables {
-          let record =
-            [1, table.flags] + Array(repeating: 0, count: 10) + table.bytes + [BodyTag.mapSmall, 0, 0]
-          source.records[key] = sealed(record, key: key)
+          source.records[key] = record(table.flags, table.bytes + [BodyTag.mapSmall, 0, 0], key: key)
           #expect(throws: GraphCodingError.self, "\(table)") {
             try decode(Lists.self, graph.roots[0], from: source)
           }
@@ -82,6 +80,6 @@ import Testing
     let graph = try GraphEncoder().encode([Lists()])
     let source = DictionarySource()
     source.add(graph)
-    return (source, graph, Array(graph.keys[graph.records[0].key].dropFirst()))
+    return (source, graph, graph.recordsByKey[0].key)
   }
 }

@@ -154,7 +154,7 @@ private func nestedArrays(_ depth: Int) -> [UInt8] {
     source.add(graph)
     let key = source.records.keys.first!
     source.records[key] = sealed(
-      Array(source.records[key]!.prefix(RecordFormat.fixedByteCount)) + nestedArrays(depth), key: key)
+      Array(source.records[key]!.prefix(RecordHead.byteCount)) + nestedArrays(depth), key: key)
     for way in [Way.array, .nestedUnkeyed, .superEncoder] {
       try Deep.$way.withValue(way) { () throws -> Void in
         let read = {

@@ -75,12 +75,10 @@ struct New<Value: Codable>: Codable, Identifiable, TypeTagged {
 func body(_ value: any Encodable) throws -> [UInt8] {
   let graph = try GraphEncoder().encode([value])
   let record = graph.records[0]
-  let key = Array(graph.keys[record.key].dropFirst()), bytes = Array(graph.bytes[record.value])
-  return try key.withUnsafeBytes { key in
-    try bytes.withUnsafeBytes { bytes in
-      let parsed = try ParsedRecord(RecordKey(key), bytes)
-      return Array(bytes[parsed.body])
-    }
+  return try graph.bytes.withUnsafeBytes { bytes in
+    let parsed = try ParsedRecord(
+      EncodedGraph.key(of: record, in: bytes), UnsafeRawBufferPointer(rebasing: bytes[record.value]))
+    return Array(parsed.bytes(parsed.body))
   }
 }
 
@@ -88,16 +86,7 @@ func body(_ value: any Encodable) throws -> [UInt8] {
 func content(_ graph: EncodedGraph) -> [[UInt8]] {
   graph.records.map { record in
     var bytes = Array(graph.bytes[record.value])
-    for index in RecordFormat.checksumOffset..<RecordFormat.fixedByteCount { bytes[index] = 0 }
+    for index in RecordChecksum.offset..<RecordHead.byteCount { bytes[index] = 0 }
     return Array(graph.keys[record.key]) + bytes
-  }
-}
-
-extension RecordKey {
-  /// The key of these bytes: a tag and an identifier, one behind the other.
-  init(_ bytes: UnsafeRawBufferPointer) {
-    self.init(
-      tag: UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-      identifier: UnsafeRawBufferPointer(rebasing: bytes.dropFirst(8)))
   }
 }

@@ -5,14 +5,18 @@ import Testing
 /// The record with a checksum that fits it, under `key` (tag and identifier).
 func sealed(_ record: [UInt8], key: [UInt8]) -> [UInt8] {
   var record = record
-  guard record.count > RecordFormat.fixedByteCount else { return record }
-  let checksum = key.withUnsafeBytes { key in
-    record.withUnsafeBytes { RecordFormat.checksum(RecordKey(key), record: $0) }
-  }
-  for byte in 0..<4 {
-    record[RecordFormat.checksumOffset + byte] = UInt8(truncatingIfNeeded: checksum >> UInt32(byte * 8))
+  guard record.count > RecordHead.byteCount else { return record }
+  key.withUnsafeBytes { key in
+    record.withUnsafeMutableBytes { RecordChecksum.write(into: $0, under: CheckedKey(key)) }
   }
   return record
+}
+
+/// A record that has this behind its head, under `key`.
+func record(_ flags: RecordFlags, _ content: [UInt8], key: [UInt8]) -> [UInt8] {
+  var head = [UInt8](repeating: 0, count: RecordHead.byteCount)
+  head.withUnsafeMutableBytes { RecordHead.write(flags, time: 0, to: $0.baseAddress!) }
+  return sealed(head + content, key: key)
 }
 
 /// Bytes that mean something in a record or in a body.
@@ -60,8 +64,7 @@ final class DamagingStore: HolderStore {
     let graph = try GraphEncoder().encode([holder])
     source.add(graph)
     let root = graph.roots[0]
-    let key = Array(graph.keys[graph.records[0].key].dropFirst())
-    let whole = Array(graph.bytes[graph.records[0].value])
+    let (key, whole) = graph.recordsByKey[0]
     if whole.count > 20_000 { return }
     count += 1
     for step in 0..<60 {

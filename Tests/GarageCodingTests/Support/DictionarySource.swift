@@ -10,16 +10,13 @@ final class DictionarySource: RecordSource {
 
   /// - Parameter count: how many of its records, at most.
   func add(_ graph: EncodedGraph, count: Int = .max) {
-    for record in graph.records.prefix(count) {
-      records[Array(graph.keys[record.key].dropFirst())] = Array(graph.bytes[record.value])
-    }
+    for (key, record) in graph.recordsByKey.prefix(count) { records[key] = record }
     for shape in graph.shapes { shapes[shape.digest] = shape.text }
     for tag in graph.tags { tags[tag.digest] = tag.name }
   }
 
   func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
-    var key = withUnsafeBytes(of: tag.bigEndian) { Array($0) }
-    keyIdentifier.withUnsafeBytes { key.append(contentsOf: $0) }
+    let key = keyIdentifier.withUnsafeBytes { RecordKey(tag: tag, identifier: $0).bytes }
     guard let record = records[key] else { return try body(nil) }
     return try body(record.span.bytes)
   }

@@ -73,10 +73,10 @@ import Testing
         case 0x00: metadata.insert(Array(key.dropFirst()))
         case 0x10:
           if value.hidingKey == nil { kinds.insert(key[9]) }
-          flags |= record[1]
-          firstBytes.formUnion(record[12...])
+          flags |= GoldenTests.flags(of: record)
+          firstBytes.formUnion(record[RecordHead.byteCount...])
         case 0x21: statuses.insert(key[1])
-        case 0x30: valueFlags |= record[1]
+        case 0x30: valueFlags |= GoldenTests.flags(of: record)
         default: break
         }
       }
@@ -91,6 +91,10 @@ import Testing
     #expect(try marks(in: "sync statuses of inline values") == [0x1D])
     #expect(try marks(in: "versions of inline values") == [0x1E])
     #expect(try marks(in: "version and sync status of an inline value") == [0x1D, 0x1E])
+  }
+
+  private static func flags(of record: [UInt8]) -> UInt8 {
+    record.withUnsafeBytes { RecordHead.uncheckedFlags($0)?.rawValue ?? 0 }
   }
 
   /// The tags before the elements of the array that a row's value is.

@@ -1,4 +1,5 @@
 import Foundation
+import GarageCoding
 import GarageDriver
 import GarageStorage
 import Testing
@@ -12,8 +13,9 @@ import Testing
     _ driver: any StorageDriver, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     var records: Set<[UInt8]> = []
-    for (key, record) in try Driver.contents(driver, .prefix([0x10])) where record[1] & 4 != 0 {
-      records.insert([0x21, record[1] & 3] + key.bytes.dropFirst())
+    for (key, record) in try Driver.contents(driver, .prefix([0x10])) {
+      guard let status = RecordHeader.uncheckedSyncStatus(of: record.span.bytes) else { continue }
+      records.insert([0x21, UInt8(status.rawValue)] + key.bytes.dropFirst())
     }
     let entries = try Driver.contents(driver, .prefix([0x21]))
     #expect(Set(entries.keys.map(\.bytes)) == records, sourceLocation: sourceLocation)

@@ -61,37 +61,3 @@ enum BodyTag {
   static let smallHeaderByteCount = 3
   static let largeHeaderByteCount = 9
 }
-
-/// What the elements of a packed array are: its second header field. Fixed-width ones are little-endian.
-enum PackedKind: UInt8 {
-  case string = 1
-  case date = 2
-  case int8 = 3
-  case int16 = 4
-  case int32 = 5
-  case int64 = 6
-  case uint64 = 7
-  case float = 8
-  case double = 9
-  case bool = 10
-  case uint8 = 11
-
-  /// Bytes per element; 0 for strings, which stand behind a length of their own.
-  var width: Int {
-    switch self {
-    case .string: 0
-    case .int8, .bool, .uint8: 1
-    case .int16: 2
-    case .int32, .float: 4
-    case .date, .int64, .uint64, .double: 8
-    }
-  }
-}
-
-/// Limits of the format.
-public enum RecordFormat {
-  /// The version that this library writes, and the newest that it reads.
-  public static let version = 1
-  /// How deep values may nest inside one record.
-  public static let maximumDepth = 512
-}

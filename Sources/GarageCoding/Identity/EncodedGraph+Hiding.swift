@@ -34,30 +34,3 @@ extension EncodedGraph {
     self.standing = standing
   }
 }
-
-extension RecordHeader {
-  /// Lends the whole identifier that a record holds. Nothing else is checked, the checksum neither: that takes the
-  /// identifier.
-  ///
-  /// - Parameters:
-  ///   - typeName: names the type in errors.
-  ///   - name: names the object in errors.
-  /// - Throws: ``GraphCodingError/corrupt(type:identifier:reason:)`` where it holds none,
-  ///   ``GraphCodingError/newerFormat(type:identifier:version:)``, and what `body` throws.
-  package static func withUncheckedIdentifier<R>(
-    of record: RawSpan, typeName: String, name: @autoclosure () -> String,
-    _ body: (UnsafeRawBufferPointer) throws -> R
-  ) throws -> R {
-    try record.withUnsafeBytes { record in
-      let version = record.isEmpty ? 0 : Int(record[0])
-      if version > RecordFormat.version {
-        throw GraphCodingError.newerFormat(type: typeName, identifier: name(), version: version)
-      }
-      guard let range = ParsedRecord.wholeIdentifier(in: record) else {
-        throw GraphCodingError.corrupt(
-          type: typeName, identifier: name(), reason: "it does not hold its identifier")
-      }
-      return try body(UnsafeRawBufferPointer(rebasing: record[range]))
-    }
-  }
-}

@@ -34,7 +34,9 @@ extension ForeignValue: Encodable {
       try (encoder as? ValueEncoder)?.writeOwn { $0.writeReference(to: identity, of: type, .eager) }
     case .inline(let value, let status):
       try (encoder as? ValueEncoder)?.writeOwn { state in
-        state.append(BodyTag.syncStatus, UInt8(truncatingIfNeeded: status.rawValue))
+        state.append(atMost: InlinePrefix.maximumByteCount) {
+          InlinePrefix.write(status, version: 0, to: $0)
+        }
         try state.writeInline(value)
       }
     default:

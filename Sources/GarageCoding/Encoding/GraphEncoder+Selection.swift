@@ -1,0 +1,37 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+// Graphs of which only a part is encoded: what a store has already is left out.
+
+extension GraphEncoder {
+  /// Encodes one object's record, and of the objects that can be reached from it those for which `isWanted` says
+  /// so, with what these refer to in turn. The object's own record is the first.
+  ///
+  /// - Parameters:
+  ///   - dates: how dates are encoded; by default exactly.
+  ///   - isWanted: asked for an object's identity, and for digests of the tags it may have had before.
+  /// - Throws: as ``encode(_:)``, and what `isWanted` throws.
+  package func encode(
+    _ root: any Encodable, dates: DateEncodingStrategy = .deferredToDate,
+    andThose isWanted: (RecordIdentity, [UInt64]) throws -> Bool
+  ) throws -> EncodedGraph {
+    func status(of root: some Encodable, _ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: root) }
+    return try EncodingCore.withCore(userInfo: userInfo) { core in
+      core.setDateStrategy(dates)
+      try core.enqueueRoot(root, .root(0))
+      let graph = core.graph
+      return try encodeRecords(
+        core, rootCount: 1,
+        including: { number in
+          if number == 0 { return true }
+          let formerTags = try graph.pointee.entries[number].facts.takeUnretainedValue().tags().formerDigests
+          return try isWanted(graph.pointee.identities.identity(of: number), formerTags)
+        },
+        status: { status(of: root, $1) }
+      ) { _ in try core.body(of: root) }
+    }
+  }
+}

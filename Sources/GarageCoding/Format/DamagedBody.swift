@@ -1,0 +1,48 @@
+/// Why bytes are no record, or no body. Becomes ``GraphCodingError/corrupt(type:identifier:reason:)`` where the record is
+/// known.
+struct DamagedBody: Error {
+  var reason: String
+  var offset: Int
+}
+
+extension DamagedBody {
+  /// There is no value that begins with this byte.
+  static func unknownTag(_ tag: UInt8, _ offset: Int) -> DamagedBody {
+    DamagedBody(reason: "there is no value with the first byte \(tag)", offset: offset)
+  }
+}
+
+extension RecordKey {
+  /// What was thrown about damaged bytes, with the name of the object; any other error as it is.
+  func naming(_ error: any Error, _ type: String) -> any Error {
+    switch error {
+    case let damage as DamagedBody:
+      GraphCodingError.corrupt(
+        type: type, identifier: text, reason: "\(damage.reason) (byte \(damage.offset))")
+    case let unknown as UnknownVersion where unknown.version == 0:
+      GraphCodingError.corrupt(type: type, identifier: text, reason: "it has no format version")
+    case let unknown as UnknownVersion:
+      GraphCodingError.newerFormat(type: type, identifier: text, version: unknown.version)
+    default: error
+    }
+  }
+}
+
+extension ParsedRecord {
+  /// Reads a record, whose errors name the object.
+  static func with<R>(
+    tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan, _ typeName: String,
+    _ body: (ParsedRecord, UnsafeRawBufferPointer) throws -> R
+  ) throws -> R {
+    try keyIdentifier.withUnsafeBytes { identifier in
+      try record.withUnsafeBytes { record in
+        let key = RecordKey(tag: tag, identifier: identifier)
+        do {
+          return try body(ParsedRecord(key, record), record)
+        } catch {
+          throw key.naming(error, typeName)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,57 @@
+internal import CGarage
+
+/// What a checksum covers beside the record itself: the key that the record stands under, without the byte that names
+/// the key's space. So a record that stands under another's key counts as damaged.
+///
+/// Nobody but `KeyLayout`, which makes whole keys, and `RecordKey`, which is one of these for a record, knows how to
+/// come by one. It is valid as long as the bytes that it was made of.
+package struct CheckedKey {
+  /// The checksum of what stands before `bytes`.
+  fileprivate let seed: UInt32
+  /// All of it, but for a tag that stands elsewhere.
+  let bytes: UnsafeRawBufferPointer
+
+  /// A key whose bytes stand one behind the other.
+  ///
+  /// - Parameter bytes: all but the space's.
+  @inline(__always)
+  package init(_ bytes: UnsafeRawBufferPointer) { (seed, self.bytes) = (0, bytes) }
+
+  /// The key of a record, of which tag and identifier stand in two places.
+  @inline(__always)
+  init(tag: UInt64, identifier: UnsafeRawBufferPointer) {
+    seed = withUnsafeBytes(of: tag.bigEndian) { garage_crc32c(0, $0.baseAddress, $0.count) }
+    bytes = identifier
+  }
+}
+
+/// The checksum of a record: the CRC-32C (RFC 3720, appendix B.4) of its key and of all its bytes but the checksum's own.
+///
+/// ```
+/// | checked key | record, up to the checksum | record, behind it |
+/// ```
+package enum RecordChecksum {
+  /// Where it stands, little-endian. The function in C that computes it leaves these bytes out.
+  static let offset = Int(GARAGE_CHECKSUM_OFFSET)
+  package static let end = Int(GARAGE_CHECKSUM_OFFSET + GARAGE_CHECKSUM_SIZE)
+
+  /// Writes the checksum into a record that is complete but for it.
+  @inline(__always)
+  package static func write(into record: UnsafeMutableRawBufferPointer, under key: CheckedKey) {
+    let checksum = compute(UnsafeRawBufferPointer(record), under: key)
+    record.storeBytes(of: checksum.littleEndian, toByteOffset: offset, as: UInt32.self)
+  }
+
+  /// Whether a record, which has a head, is as it was written under this key.
+  @inline(__always)
+  static func isRight(_ record: UnsafeRawBufferPointer, under key: CheckedKey) -> Bool {
+    let stored = record.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    return compute(record, under: key) == UInt32(littleEndian: stored)
+  }
+
+  @inline(__always)
+  private static func compute(_ record: UnsafeRawBufferPointer, under key: CheckedKey) -> UInt32 {
+    garage_record_crc32c(
+      key.seed, key.bytes.baseAddress, key.bytes.count, record.baseAddress.unsafelyUnwrapped, record.count)
+  }
+}

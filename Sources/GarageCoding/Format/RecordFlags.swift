@@ -1,0 +1,29 @@
+/// What a record has before its body: its second byte.
+package struct RecordFlags: OptionSet {
+  package var rawValue: UInt8
+
+  package static let fullIdentifier = RecordFlags(rawValue: 0x08)
+  package static let concreteTag = RecordFlags(rawValue: 0x10)
+  package static let references = RecordFlags(rawValue: 0x20)
+  package static let shapes = RecordFlags(rawValue: 0x40)
+  /// The object's type had a version other than 0 (`Evolving`).
+  package static let typeVersion = RecordFlags(rawValue: 0x80)
+
+  /// Bits 0 and 1 are the sync status, where this one is set.
+  private static let hasSyncStatus: UInt8 = 0x04
+  private static let syncStatusMask: UInt8 = 0x03
+
+  /// The flags of a record that has a sync status, or none, and nothing else.
+  @inline(__always)
+  init(_ status: SyncStatus?) {
+    rawValue = status.map { RecordFlags.hasSyncStatus | UInt8(truncatingIfNeeded: $0.rawValue) } ?? 0
+  }
+
+  @inline(__always)
+  package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  var syncStatus: SyncStatus? {
+    if rawValue & RecordFlags.hasSyncStatus == 0 { return nil }
+    return SyncStatus(rawValue: Int(rawValue & RecordFlags.syncStatusMask))
+  }
+}

@@ -1,0 +1,135 @@
+// Records that are changed without being encoded anew: with another status, under another tag, or in the form that
+// their type writes today. Each is taken apart (ParsedRecord) and written again (RecordParts).
+
+extension RecordHeader {
+  /// The record with another sync status, and a checksum that fits. Nothing is decoded.
+  ///
+  /// - Throws: as ``init(tag:keyIdentifier:record:typeName:)``.
+  public static func record(
+    _ record: RawSpan, settingSyncStatus status: SyncStatus, tag: UInt64, keyIdentifier: RawSpan,
+    typeName: String
+  ) throws -> [UInt8] {
+    try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
+      var parts = parsed.parts
+      parts.syncStatus = status
+      return keyIdentifier.withUnsafeBytes {
+        parsed.copy(parts, under: CheckedKey(tag: tag, identifier: $0))
+      }
+    }
+  }
+
+  /// The newly encoded record of an object, with the modification time, the sync status and the whole identifier
+  /// of the one that it replaces.
+  ///
+  /// - Parameters:
+  ///   - new: the new record, under the key that it was encoded for.
+  ///   - old: the record to be replaced.
+  ///   - oldTag: the digest of the identity tag in the old record's key.
+  ///   - keyIdentifier: the identifier in the old record's key, and in the one where the new one is to be put.
+  ///   - tag: the digest of the identity tag in that key.
+  /// - Throws: ``GraphCodingError`` where one of them is damaged.
+  package static func record(
+    _ new: RawSpan, underKey newKey: RecordKey, replacing old: RawSpan, tag oldTag: UInt64,
+    keyIdentifier: RawSpan, under tag: UInt64, typeName: String
+  ) throws -> [UInt8] {
+    try ParsedRecord.with(tag: oldTag, keyIdentifier, old, typeName) { oldRecord, _ in
+      try ParsedRecord.with(tag: newKey.tag, newKey.identifier.bytes, new, typeName) { newRecord, _ in
+        var parts = newRecord.parts
+        parts.syncStatus = oldRecord.syncStatus
+        parts.time = oldRecord.head.time
+        parts.fullIdentifier = oldRecord.parts.fullIdentifier
+        return keyIdentifier.withUnsafeBytes {
+          newRecord.copy(parts, under: CheckedKey(tag: tag, identifier: $0))
+        }
+      }
+    }
+  }
+
+  /// A record under another tag, and with other tags in what it refers to; nil where nothing changes.
+  ///
+  /// - Parameters:
+  ///   - newTag: the digest of the identity tag in the record's new key.
+  ///   - concreteTag: maps the digest of the object's own tag, nil where it is that of the identity space.
+  ///   - tags: the tags in references that change, and what they become.
+  /// - Throws: ``GraphCodingError`` where the record is damaged.
+  package static func record(
+    _ record: RawSpan, tag: UInt64, keyIdentifier: RawSpan, movedTo newTag: UInt64,
+    concreteTag: (UInt64?) -> UInt64?, renaming tags: [UInt64: UInt64], typeName: String
+  ) throws -> [UInt8]? {
+    try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ -> [UInt8]? in
+      var parts = parsed.parts
+      parts.concreteTag = concreteTag(parts.concreteTag)
+      return try keyIdentifier.withUnsafeBytes { identifier in
+        let key = CheckedKey(tag: newTag, identifier: identifier)
+        if let renamed = try parsed.copy(parts, renaming: tags, under: key) { return renamed }
+        if newTag == tag, parts.concreteTag == parsed.concreteTag { return nil }
+        return parsed.copy(parts, under: key)
+      }
+    }
+  }
+
+  /// A record as another garage keeps it: with its identifier or without, and with another time.
+  ///
+  /// - Parameters:
+  ///   - tag: the digest of the identity tag in its key.
+  ///   - identifier: the whole identifier.
+  ///   - holdsIdentifier: whether it has to hold the identifier although no key cuts it.
+  ///   - time: milliseconds since 1970-01-01 UTC.
+  /// - Throws: ``GraphCodingError`` where it is damaged.
+  package static func record(
+    _ record: RawSpan, tag: UInt64, identifier: Identifier, holdsIdentifier: Bool, time: UInt64
+  ) throws -> [UInt8] {
+    let keyIdentifier = identifier.keyBytes
+    return try ParsedRecord.with(tag: tag, keyIdentifier.span.bytes, record, "object") { parsed, _ in
+      identifier.bytes.withUnsafeBytes { whole in
+        var parts = parsed.parts
+        parts.time = time
+        parts.fullIdentifier = holdsIdentifier || identifier.isCut ? whole : nil
+        return keyIdentifier.withUnsafeBytes {
+          parsed.copy(parts, under: CheckedKey(tag: tag, identifier: $0))
+        }
+      }
+    }
+  }
+
+  /// The value of a typed key with other tags in what it refers to; nil where nothing changes.
+  ///
+  /// - Throws: ``ValueDamage``.
+  package static func value(_ value: RawSpan, key: CheckedKey, renaming tags: [UInt64: UInt64]) throws
+    -> [UInt8]?
+  {
+    try value.withUnsafeBytes { bytes in
+      try ValueDamage.naming {
+        let parsed = try ParsedRecord(valueUnder: key, bytes)
+        return try parsed.copy(parsed.parts, renaming: tags, under: key)
+      }
+    }
+  }
+}
+
+extension RecordHeader {
+  /// Lends the whole identifier that a record holds. Nothing else is checked, the checksum neither: that takes the
+  /// identifier.
+  ///
+  /// - Parameters:
+  ///   - typeName: names the type in errors.
+  ///   - name: names the object in errors.
+  /// - Throws: ``GraphCodingError/corrupt(type:identifier:reason:)`` where it holds none,
+  ///   ``GraphCodingError/newerFormat(type:identifier:version:)``, and what `body` throws.
+  package static func withUncheckedIdentifier<R>(
+    of record: RawSpan, typeName: String, name: @autoclosure () -> String,
+    _ body: (UnsafeRawBufferPointer) throws -> R
+  ) throws -> R {
+    try record.withUnsafeBytes { record in
+      let version = RecordHead.uncheckedVersion(record)
+      if version > RecordFormat.version {
+        throw GraphCodingError.newerFormat(type: typeName, identifier: name(), version: version)
+      }
+      guard let range = ParsedRecord.wholeIdentifier(in: record) else {
+        throw GraphCodingError.corrupt(
+          type: typeName, identifier: name(), reason: "it does not hold its identifier")
+      }
+      return try body(UnsafeRawBufferPointer(rebasing: record[range]))
+    }
+  }
+}
