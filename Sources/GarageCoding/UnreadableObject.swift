@@ -117,7 +117,7 @@ extension GraphWalk {
       let record = RecordInHand(type: type, identifier: key.text, namesHolders: namesHolders)
       return record.naming(key.naming(error, type))
     }
-    if let failure = state.pointee.failure { state.pointee.failure = named(failure) }
+    if let failure = state.failure { state.failure = named(failure) }
     return named(error)
   }
 
@@ -126,7 +126,7 @@ extension GraphWalk {
     // A typed key's value has no tag: whoever knows the key names it.
     guard number >= 0, identities.tag(of: number) != 0 else { return error }
     let tag = identities.tag(of: number)
-    let type = nodes[number].typeName ?? plan.typeName(tag: tag) ?? "object"
+    let type = records[number].typeName ?? plan.typeName(tag: tag) ?? "object"
     let identifier = identities.identity(of: number).identifier
     return RecordInHand(type: type, identifier: identifier.description).naming(error)
   }
@@ -136,10 +136,10 @@ extension GraphWalk {
   func forget(behind count: Int) {
     if !builds.isEmpty { builds = [] }
     standing.forget()
-    fills.removeAll(behind: count) { nodes[$0].release() }
-    for number in plan.order { nodes[number].planPosition = -1 }
+    fills.removeAll(behind: count) { records[$0].release() }
+    for number in plan.order { records[number].planPosition = -1 }
     plan.forgetObjects()
-    for number in failedNumbers { nodes[number].forgetFailures() }
+    for number in failedNumbers { records[number].forgetFailures() }
     failedNumbers = []
   }
 }

@@ -32,7 +32,7 @@ final class LMDBConnection: @unchecked Sendable {
   private let dataFile: Int32
   /// The read transaction that was given back last: the address of an ``LMDBReadTransaction`` that is owned
   /// here, or one of the two below. Most reads get by with two exchanges of this word and take no lock: it rests
-  /// without leaving the lifetime that it entered.
+  /// without leaving the lifetime that it entered. That, and that the slot can be blocked, is why it is no ``Reusable``.
   private let hotSlot = Atomic<UInt>(emptySlot)
   private static let emptySlot: UInt = 0
   /// No transaction is taken from the slot or left there: all shall come together in the pool.
@@ -124,11 +124,7 @@ final class LMDBConnection: @unchecked Sendable {
     }
     lifetime.pauseRead()
     var address = UInt(bitPattern: ended.toOpaque())
-    // Looked at where it stands: a variable of its own would count as another reference.
-    let isKept = withUnsafeMutableBytes(of: &address) { bytes in
-      bytes.withMemoryRebound(to: LMDBReadTransaction.self) { !isKnownUniquelyReferenced(&$0[0]) }
-    }
-    if isKept { address = Self.address(owning: ended.takeRetainedValue().successor()) }
+    if !ended.isOnlyReference { address = Self.address(owning: ended.takeRetainedValue().successor()) }
     let slot = hotSlot.compareExchange(
       expected: Self.emptySlot, desired: address, ordering: .releasing)
     if !slot.exchanged { putBack(Self.transaction(at: address)) }

@@ -5,11 +5,6 @@ class MemoryReadTransaction: ReadTransaction {
   // Unchecked: one thread uses a transaction, and no access calls out.
   @exclusivity(unchecked) final var tree = PersistentTree()
   @exclusivity(unchecked) final var state = TransactionState(driver: driverName)
-  /// Whether the store uses it again.
-  final let isPooled: Bool
-
-  init(isPooled: Bool = true) { self.isPooled = isPooled }
-
   /// Makes a transaction that has ended, or was just made, one on `tree`.
   final func begin(on tree: PersistentTree) {
     self.tree = tree

@@ -110,28 +110,12 @@ let driverName = "Memory"
 
 /// What the values on one store share: the committed tree, and the gate that lets one thread write.
 final class MemoryStore: @unchecked Sendable {
-  // @unchecked: the transactions in `reader` and `writer` are used by one thread at a time.
+  // @unchecked: the transactions in `readers` and `writer` are used by one thread at a time.
   let gate = WriterGate()
   private let tree = Mutex(PersistentTree())
-  /// A read transaction that is used again and again, by whoever makes `isReaderTaken` true.
-  private let reader: UnsafeMutablePointer<MemoryReadTransaction>
-  private let isReaderTaken = Atomic<Bool>(false)
+  private let readers = Reusable<MemoryReadTransaction>()
   /// The write transaction, for the thread that is inside the gate.
-  private let writer: UnsafeMutablePointer<MemoryWriteTransaction>
-
-  init() {
-    reader = .allocate(capacity: 1)
-    reader.initialize(to: MemoryReadTransaction())
-    writer = .allocate(capacity: 1)
-    writer.initialize(to: MemoryWriteTransaction())
-  }
-
-  deinit {
-    reader.deinitialize(count: 1)
-    reader.deallocate()
-    writer.deinitialize(count: 1)
-    writer.deallocate()
-  }
+  @exclusivity(unchecked) private var writer = MemoryWriteTransaction()
 
   var committed: PersistentTree { tree.withLock { $0 } }
 
@@ -152,35 +136,26 @@ final class MemoryStore: @unchecked Sendable {
 
   /// A transaction that is the caller's until ``endRead(_:)``, which has to follow.
   func beginRead() -> Unmanaged<MemoryReadTransaction> {
-    let isTaken = isReaderTaken.compareExchange(expected: false, desired: true, ordering: .acquiring)
-      .exchanged
-    let transaction =
-      isTaken
-      ? Unmanaged.passUnretained(reader.pointee)
-      : Unmanaged.passRetained(MemoryReadTransaction(isPooled: false))
+    let transaction = readers.take { MemoryReadTransaction() }
     transaction._withUnsafeGuaranteedRef { $0.begin(on: committed) }
     return transaction
   }
 
   func endRead(_ transaction: Unmanaged<MemoryReadTransaction>) {
-    let isPooled = transaction._withUnsafeGuaranteedRef { transaction in
-      transaction.end()
-      return transaction.isPooled
-    }
-    if !isPooled { return transaction.release() }
+    transaction._withUnsafeGuaranteedRef { $0.end() }
     // Whoever kept it must not see it come alive again.
-    if !isKnownUniquelyReferenced(&reader.pointee) { reader.pointee = MemoryReadTransaction() }
-    isReaderTaken.store(false, ordering: .releasing)
+    if !readers.giveBack(transaction, keeping: transaction.isOnlyReference) { transaction.release() }
   }
 
   /// On the thread that is inside the gate, until ``endWrite()``, which has to follow.
   func beginWrite() -> Unmanaged<MemoryWriteTransaction> {
-    writer.pointee.begin(on: self)
-    return Unmanaged.passUnretained(writer.pointee)
+    writer.begin(on: self)
+    return Unmanaged.passUnretained(writer)
   }
 
   func endWrite() {
-    writer.pointee.end()
-    if !isKnownUniquelyReferenced(&writer.pointee) { writer.pointee = MemoryWriteTransaction() }
+    writer.end()
+    // The same for the writer, which needs no room of its own: the gate lets one thread in at a time.
+    if !isKnownUniquelyReferenced(&writer) { writer = MemoryWriteTransaction() }
   }
 }

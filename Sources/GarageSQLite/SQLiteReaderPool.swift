@@ -11,8 +11,8 @@ internal import Synchronization
 final class SQLiteReaderPool: Sendable {
   private let file: SQLiteFile
   private let identity: FileIdentity
-  /// One reader at rest, which is had without the lock; retained by hand.
-  private let hot = Atomic<Unmanaged<SQLiteReader>?>(nil)
+  /// One reader that is had without the lock.
+  private let hot = Reusable<SQLiteReader>()
   private let atRest = Mutex<[SQLiteReader]>([])
 
   init(file: SQLiteFile, identity: FileIdentity) {
@@ -23,19 +23,14 @@ final class SQLiteReaderPool: Sendable {
   /// A reader for one transaction, which the caller owns until ``giveBack(_:)``. Never waits for another one to end.
   @inline(__always)
   func take() throws -> Unmanaged<SQLiteReader> {
-    if let reader = hot.exchange(nil, ordering: .acquiring) { return reader }
-    return Unmanaged.passRetained(try takeAnother())
+    try hot.take { try takeAnother() }
   }
 
   /// Takes a reader back, which has ended.
   @inline(__always)
   func giveBack(_ reader: Unmanaged<SQLiteReader>) {
-    if !reader._withUnsafeGuaranteedRef({ $0.isSuspect }),
-      hot.compareExchange(expected: nil, desired: reader, ordering: .releasing).exchanged
-    {
-      return
-    }
-    keepOrClose(reader.takeRetainedValue())
+    let isSound = reader._withUnsafeGuaranteedRef { !$0.isSuspect }
+    if !hot.giveBack(reader, keeping: isSound) { keepOrClose(reader.takeRetainedValue()) }
   }
 
   private func keepOrClose(_ reader: SQLiteReader) {
@@ -50,7 +45,7 @@ final class SQLiteReaderPool: Sendable {
 
   /// Closes the readers at rest; none is in use any more.
   func close() {
-    if let reader = hot.exchange(nil, ordering: .acquiring) { reader.takeRetainedValue().close() }
+    if let reader = hot.remove() { reader.takeRetainedValue().close() }
     let readers = atRest.withLock { atRest in
       defer { atRest = [] }
       return atRest
@@ -60,7 +55,7 @@ final class SQLiteReaderPool: Sendable {
 
   /// Gives up the readers without closing them.
   func leak() {
-    // The hot one is retained by hand anyway.
+    _ = hot.remove()
     for reader in atRest.withLock({ $0 }) { _ = Unmanaged.passRetained(reader) }
   }
 

@@ -41,7 +41,7 @@ public final class Garage: Sendable {
   /// The texts of type tags and shapes in the store.
   let texts = StoreTexts()
   /// What hands records to the decoder, between two calls.
-  let idleSource = IdleSource()
+  let idleSource = Reusable<TransactionSource>()
   /// What coders find in `userInfo`.
   let userInfo: [CodingUserInfoKey: any Sendable]
   /// How dates are coded where no closure says otherwise.

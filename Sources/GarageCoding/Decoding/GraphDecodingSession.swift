@@ -38,7 +38,7 @@ public struct RegisteredTypes: @unchecked Sendable {
     var currentTags: [UInt64: UInt64] = [:]
     var formerTags: [UInt64: [UInt64]] = [:]
     for type in types {
-      let tags = try TypeFacts.of(type).takeUnretainedValue().tags()
+      let tags = try TypeFacts.of(type).object.tags()
       byTag[tags.concrete.digest] = type
       for former in TypeTag.former(of: type) { byTag[former.digest] = type }
       if tags.former.isEmpty { continue }
@@ -59,7 +59,7 @@ public struct RegisteredTypes: @unchecked Sendable {
 ///
 /// Not `Sendable`: it belongs to one thread, and to one snapshot of the store.
 public final class GraphDecodingSession {
-  private let core: Unmanaged<DecodingCore>
+  private let core: Permanent<DecodingCore>
   let walk: GraphWalk
 
   /// - Parameters:
@@ -72,15 +72,15 @@ public final class GraphDecodingSession {
     dates: DateDecodingStrategy = .deferredToDate
   ) {
     core = DecodingCore.take()
-    let core = core.takeUnretainedValue()
+    let core = core.object
     if !userInfo.isEmpty { core.userInfo = userInfo }
     core.dateStrategy = dates
-    walk = core.graph
+    walk = core.walk
     walk.begin(source, types)
   }
 
   /// Reads records that were made of another library's JSON.
-  func read(_ foreign: any ForeignReading) { walk.state.pointee.foreign = foreign }
+  func read(_ foreign: any ForeignReading) { walk.state.foreign = foreign }
 
   deinit { DecodingCore.giveBack(core) }
 
@@ -91,7 +91,7 @@ public final class GraphDecodingSession {
   ///   objects throws. The session then forgets what it decoded.
   public func object<T: Decodable>(_ type: T.Type, _ identity: RecordIdentity) throws -> T? {
     do {
-      let facts = walk.state.pointee.types.facts(of: type).0
+      let facts = walk.state.types.facts(of: type).0
       walk.learn(tag: identity.tag, facts)
       let named = identity.identifier.bytes.withUnsafeBytes { walk.number(tag: identity.tag, $0) }
       let number = try walk.load(type, facts, named)
@@ -106,7 +106,7 @@ public final class GraphDecodingSession {
   public func object<T: Decodable>(
     _ type: T.Type, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
   ) throws -> T? {
-    let facts = walk.state.pointee.types.facts(of: type).0
+    let facts = walk.state.types.facts(of: type).0
     do {
       return try root(type, facts, tag: tag, keyIdentifier: keyIdentifier, record: record)
     } catch is GraphWalk.OtherClass {
@@ -125,7 +125,7 @@ public final class GraphDecodingSession {
     let object: T
     do {
       object = try root(
-        type, .passUnretained(facts), tag: tag, keyIdentifier: keyIdentifier, record: record)
+        type, Permanent(facts), tag: tag, keyIdentifier: keyIdentifier, record: record)
     } catch is GraphWalk.OtherClass {
       return
     }
@@ -135,7 +135,7 @@ public final class GraphDecodingSession {
   /// - Throws: also ``GraphWalk/OtherClass``.
   @inline(__always)
   private func root<T: Decodable>(
-    _ type: T.Type, _ facts: Unmanaged<TypeFacts>, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+    _ type: T.Type, _ facts: Permanent<TypeFacts>, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
   ) throws -> T {
     // Lent to the end of this call. Not in closures: in generic code each asks for the metadata of its result.
     let identifier = keyIdentifier.withUnsafeBytes { $0 }
@@ -149,7 +149,7 @@ public final class GraphDecodingSession {
     } catch {
       throw walk.failed(
         walk.naming(
-          error, inRecordOf: facts.takeUnretainedValue().name, RecordKey(tag: tag, identifier: identifier)))
+          error, inRecordOf: facts.object.name, RecordKey(tag: tag, identifier: identifier)))
     }
   }
 

@@ -15,9 +15,9 @@ final class EncodingCore {
   let graph: UnsafeMutablePointer<GraphUnderConstruction>
   let builder: UnsafeMutablePointer<GraphBuilder>
   let identifierWriter: UnsafeMutablePointer<IdentifierWriter>
-  private var waitingNodes: [Unmanaged<EncodingNode>] = []
+  private var waitingNested: [Permanent<NestedEncoding>] = []
   /// The nested containers of the open maps that were asked for by key.
-  var fields: [EncodingNode.Field: Unmanaged<EncodingNode>] = [:]
+  var fields: [NestedEncoding.Field: Permanent<NestedEncoding>] = [:]
   private(set) var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// Whether the digest of a `Syncable` value is wanted, of which its status is no part.
   var leavesOutSyncStatus = false
@@ -29,16 +29,12 @@ final class EncodingCore {
   var currentEntry: Int?
 
   private init() {
-    state = .allocate(capacity: 1)
-    graph = .allocate(capacity: 1)
-    graph.initialize(to: GraphUnderConstruction())
-    builder = .allocate(capacity: 1)
-    builder.initialize(to: GraphBuilder())
-    identifierWriter = .allocate(capacity: 1)
-    identifierWriter.initialize(to: IdentifierWriter())
-    // Last, because the state points back here.
-    state.initialize(
-      to: EncoderState(output: EncodingOutput(), graph: graph, core: Unmanaged.passUnretained(self)))
+    graph = .keeping(GraphUnderConstruction())
+    builder = .keeping(GraphBuilder())
+    identifierWriter = .keeping(IdentifierWriter())
+    // The state points back here, so that it comes last.
+    state = EncoderPointer()
+    state.keep(EncoderState(output: EncodingOutput(), graph: graph, core: Permanent(self)))
   }
 
   // MARK: - The pool
@@ -54,37 +50,37 @@ final class EncodingCore {
   ) throws -> R {
     let pooled = take(userInfo, isCanonical, inlinesEverything)
     defer { giveBack(pooled) }
-    return try body(pooled.takeUnretainedValue())
+    return try body(pooled.object)
   }
 
   private static func take(
     _ userInfo: [CodingUserInfoKey: any Sendable], _ isCanonical: Bool, _ inlinesEverything: Bool
-  ) -> Unmanaged<EncodingCore> {
-    let pooled = pool.take() ?? Unmanaged.passRetained(EncodingCore())
-    pooled._withUnsafeGuaranteedRef { core in
+  ) -> Permanent<EncodingCore> {
+    let pooled = pool.take() ?? Permanent(keeping: EncodingCore())
+    pooled.with { core in
       if !userInfo.isEmpty { core.userInfo = userInfo }
-      core.state.pointee.isCanonical = isCanonical
-      core.state.pointee.inlinesEverything = inlinesEverything
-      core.state.pointee.serialBefore = core.state.pointee.lastSerial
+      core.state.isCanonical = isCanonical
+      core.state.inlinesEverything = inlinesEverything
+      core.state.serialBefore = core.state.lastSerial
     }
     return pooled
   }
 
-  private static func giveBack(_ pooled: Unmanaged<EncodingCore>) {
-    pooled._withUnsafeGuaranteedRef { $0.reset() }
+  private static func giveBack(_ pooled: Permanent<EncodingCore>) {
+    pooled.with { $0.reset() }
     pool.giveBack(pooled)
   }
 
   private func reset() {
-    state.pointee.serialBefore = .max
+    state.serialBefore = .max
     state.beginRecord()
     graph.pointee.forget()
     builder.pointee.forget()
-    if state.pointee.failure != nil { state.pointee.failure = nil }
+    if state.failure != nil { state.failure = nil }
     if leavesOutSyncStatus { leavesOutSyncStatus = false }
     if isTrial { isTrial = false }
-    if state.pointee.hasDateStrategy {
-      state.pointee.hasDateStrategy = false
+    if state.hasDateStrategy {
+      state.hasDateStrategy = false
       dateStrategy = .deferredToDate
       currentEntry = nil
     }
@@ -111,39 +107,38 @@ final class EncodingCore {
     } catch {
       // The nested containers that were asked for would otherwise wait for the end of a value that has none.
       state.resetFrames()
-      throw state.pointee.failure ?? error
+      throw state.failure ?? error
     }
-    if let failure = state.pointee.failure { throw failure }
-    return UnsafeRawBufferPointer(start: state.pointee.output.base, count: state.pointee.output.count)
+    if let failure = state.failure { throw failure }
+    return UnsafeRawBufferPointer(start: state.output.base, count: state.output.count)
   }
 
   /// A nested container that is not in use.
-  func takeNode() -> Unmanaged<EncodingNode> {
-    waitingNodes.popLast() ?? Unmanaged.passRetained(EncodingNode())
+  func takeNested() -> Permanent<NestedEncoding> {
+    waitingNested.popLast() ?? Permanent(keeping: NestedEncoding())
   }
-  func giveBack(_ node: Unmanaged<EncodingNode>) { waitingNodes.append(node) }
+  func giveBack(_ nested: Permanent<NestedEncoding>) { waitingNested.append(nested) }
 }
 
-extension UnsafeMutablePointer where Pointee == EncoderState {
+extension EncoderPointer {
   /// Forgets the record that was under construction.
   func beginRecord() {
-    pointee.output.count = 0
+    output.count = 0
     // Where every value was left as it was entered there is nothing to clean up.
-    if pointee.depth != 0 || pointee.frames.count != 0 || pointee.output.frame.pointee.serial != 0 {
+    if depth != 0 || openFrameCount != 0 || frame.serial != 0 {
       resetFrames()
     }
-    pointee.graph.pointee.beginRecord()
+    graph.beginRecord()
   }
 
   /// Forgets the values that were under construction, and gives their nested containers back.
   @inline(never)
   func resetFrames() {
-    while let outer = pointee.output.frame.pointee.outer { pointee.output.frame = outer }
-    pointee.output.frame.pointee = EncodingFrame()
-    pointee.output.entries.truncate(to: 0)
-    if pointee.output.holes.count > 0 { dropHoles(to: 0) }
-    pointee.frames.truncate(to: 0)
-    pointee.depth = 0
+    output.restart()
+    output.entries.truncate(to: 0)
+    if output.holes.count > 0 { dropHoles(to: 0) }
+    forgetFrames()
+    depth = 0
   }
 }
 

@@ -6,13 +6,13 @@ struct GraphBuilder: ~Copyable {
   private var time: UInt64 = 0
   private var writesWholeIdentifiers = false
   private var bytes = ByteArena()
-  private var records = PlainStack<RecordPlace>()
+  private var records = RawStack<RecordPlace>()
   // What the graph needs beside its records.
   private var tags = Texts<TagPlace>()
-  private var shapes = Texts<Unmanaged<Shape>>()
+  private var shapes = Texts<Permanent<Shape>>()
   /// The tags of the type met last, perhaps in a graph before, and whether this graph notes them.
   private var lastFacts: UnsafeMutableRawPointer?
-  private var lastTags: Unmanaged<TypeFacts.Tags>?
+  private var lastTags: Permanent<TypeFacts.Tags>?
   private var hasLastTags = false
   private var lastFormerTags: Int32 = -1
   /// The lists of former tags that the records have.
@@ -59,7 +59,7 @@ struct GraphBuilder: ~Copyable {
   @inline(never)
   private mutating func noteTexts() {
     lastDigests = (tags.digestList, shapes.digestList)
-    let shapes = shapes.all.map { shape in shape._withUnsafeGuaranteedRef { ($0.digest, $0.text) } }
+    let shapes = shapes.all.map { shape in shape.with { ($0.digest, $0.text) } }
     last = GraphTexts(tags: tags.all.map(\.tag), shapes: shapes, formerTags: formerTags)
   }
 
@@ -77,16 +77,16 @@ struct GraphBuilder: ~Copyable {
 
   /// Appends the record of an object with that identifier, whose body was encoded.
   mutating func addRecord(
-    of identifier: UnsafeRawBufferPointer, _ facts: Unmanaged<TypeFacts>, _ body: UnsafeRawBufferPointer,
+    of identifier: UnsafeRawBufferPointer, _ facts: Permanent<TypeFacts>, _ body: UnsafeRawBufferPointer,
     _ status: SyncStatus?, _ graph: UnsafeMutablePointer<GraphUnderConstruction>
   ) throws {
     let tags = try tags(of: facts)
-    tags._withUnsafeGuaranteedRef { tags in
+    tags.with { tags in
       let isWritten = writesWholeIdentifiers || Identifier.isCut(byteCount: identifier.count)
       let parts = RecordParts(
         syncStatus: status, time: time, fullIdentifier: isWritten ? identifier : nil,
         concreteTag: tags.isSubclass ? tags.concrete.digest : nil,
-        typeVersion: facts._withUnsafeGuaranteedRef { $0.version })
+        typeVersion: facts.with { $0.version })
       noteTables(of: graph)
       let key = bytes.count
       bytes.reserve(10 &+ identifier.count &+ body.count &+ 64)
@@ -140,7 +140,7 @@ struct GraphBuilder: ~Copyable {
   @inline(__always)
   private mutating func noteTables(of graph: UnsafeMutablePointer<GraphUnderConstruction>) {
     if !graph.pointee.references.isEmpty { noteReferences(of: graph) }
-    for shape in graph.pointee.shapes.all { shapes.note(shape, shape._withUnsafeGuaranteedRef { $0.digest }) }
+    for shape in graph.pointee.shapes.all { shapes.note(shape, shape.with { $0.digest }) }
   }
 
   private mutating func noteReferences(of graph: UnsafeMutablePointer<GraphUnderConstruction>) {
@@ -154,20 +154,20 @@ struct GraphBuilder: ~Copyable {
   // MARK: - Tags
 
   @inline(__always)
-  private mutating func tags(of facts: Unmanaged<TypeFacts>) throws -> Unmanaged<TypeFacts.Tags> {
-    if hasLastTags, facts.toOpaque() == lastFacts, let lastTags { return lastTags }
+  private mutating func tags(of facts: Permanent<TypeFacts>) throws -> Permanent<TypeFacts.Tags> {
+    if hasLastTags, facts.address == lastFacts, let lastTags { return lastTags }
     return try noteTags(of: facts)
   }
 
-  private mutating func noteTags(of facts: Unmanaged<TypeFacts>) throws -> Unmanaged<TypeFacts.Tags> {
-    let known: Unmanaged<TypeFacts.Tags>
-    if facts.toOpaque() == lastFacts, let lastTags {
+  private mutating func noteTags(of facts: Permanent<TypeFacts>) throws -> Permanent<TypeFacts.Tags> {
+    let known: Permanent<TypeFacts.Tags>
+    if facts.address == lastFacts, let lastTags {
       known = lastTags
     } else {
-      known = try facts._withUnsafeGuaranteedRef { try $0.lastingTags ?? .passUnretained($0.tags()) }
+      known = try facts.with { try $0.lastingTags ?? Permanent($0.tags()) }
     }
-    (lastFacts, lastTags, hasLastTags, lastFormerTags) = (facts.toOpaque(), known, true, -1)
-    known._withUnsafeGuaranteedRef { tags in
+    (lastFacts, lastTags, hasLastTags, lastFormerTags) = (facts.address, known, true, -1)
+    known.with { tags in
       self.tags.note(TagPlace(tags: known, place: -1), tags.identity.digest)
       if tags.isSubclass { self.tags.note(TagPlace(tags: known, place: -2), tags.concrete.digest) }
       if !tags.formerDigests.isEmpty { noteFormerTags(tags.formerDigests) }
@@ -182,11 +182,11 @@ struct GraphBuilder: ~Copyable {
   }
 
   /// Notes the text of a tag that a record refers to by digest: that of the target's type, present or former.
-  private mutating func note(_ digest: UInt64, of facts: Unmanaged<TypeFacts>) {
+  private mutating func note(_ digest: UInt64, of facts: Permanent<TypeFacts>) {
     if tags.contains(digest) { return }
-    let known = try? facts._withUnsafeGuaranteedRef { try $0.lastingTags ?? .passUnretained($0.tags()) }
+    let known = try? facts.with { try $0.lastingTags ?? Permanent($0.tags()) }
     guard let known else { return }
-    let place = known._withUnsafeGuaranteedRef { tags in
+    let place = known.with { tags in
       tags.identity.digest == digest ? -1 : tags.former.firstIndex { $0.digest == digest }
     }
     if let place { tags.note(TagPlace(tags: known, place: place), digest) }
@@ -213,20 +213,20 @@ private struct GraphTables: RecordTables {
 
 /// One of the tags of a type, which live as long as the process.
 private struct TagPlace {
-  var tags: Unmanaged<TypeFacts.Tags>
+  var tags: Permanent<TypeFacts.Tags>
   /// Among the former tags; -1 for the identity space's, -2 for the type's own.
   var place: Int
 
   var tag: TypeTag {
-    let tags = tags.takeUnretainedValue()
+    let tags = tags.object
     return place == -1 ? tags.identity : place == -2 ? tags.concrete : tags.former[place]
   }
 }
 
 /// What a graph names by digest, each once: mostly a handful.
 private struct Texts<Text> {
-  private var texts = PlainStack<Text>()
-  private var digests = PlainStack<UInt64>()
+  private var texts = RawStack<Text>()
+  private var digests = RawStack<UInt64>()
   /// Beyond a few, what a look at each would take too long to find.
   private var many: Set<UInt64> = []
   private static var fewCount: Int { 16 }

@@ -27,7 +27,7 @@ extension GraphEncoder {
         core, rootCount: 1,
         including: { number in
           if number == 0 { return true }
-          let formerTags = try graph.pointee.entries[number].facts.takeUnretainedValue().tags().formerDigests
+          let formerTags = try graph.pointee.entries[number].facts.object.tags().formerDigests
           return try isWanted(graph.pointee.identities.identity(of: number), formerTags)
         },
         status: { status(of: root, $1) }

@@ -69,7 +69,7 @@ public final class GraphEncoder: Sendable {
   {
     try EncodingCore.withCore(userInfo: userInfo) { core in
       core.setDateStrategy(dates)
-      if !core.state.pointee.hasDateStrategy { return try encode(alone: root, core) }
+      if !core.state.hasDateStrategy { return try encode(alone: root, core) }
       try core.enqueueRoot(root, .root(0))
       return try encodeRecords(
         core, rootCount: 1, status: { $1.syncStatus(of: root) },
@@ -85,10 +85,10 @@ public final class GraphEncoder: Sendable {
     let (graph, builder) = (core.graph, core.builder)
     graph.pointee.beginLoneRoot(tag: tag, core.identifierWriter.pointee.bytes, facts)
     let body = try core.body(of: root)
-    if facts._withUnsafeGuaranteedRef({ $0.identifierStability != .constant }) {
-      try core.checkIdentifier(of: root, facts.takeUnretainedValue(), graph.pointee.identifierOfRoot)
+    if facts.with({ $0.identifierStability != .constant }) {
+      try core.checkIdentifier(of: root, facts.object, graph.pointee.identifierOfRoot)
     }
-    let status = facts._withUnsafeGuaranteedRef { $0.isSyncable ? $0.syncStatus(of: root) : nil }
+    let status = facts.with { $0.isSyncable ? $0.syncStatus(of: root) : nil }
     builder.pointee.begin(
       keyPrefix: keyPrefix, time: timeNow(), writesWholeIdentifiers: writesWholeIdentifiers)
     if let identifier = graph.pointee.endLoneRoot() {
@@ -152,25 +152,25 @@ public final class GraphEncoder: Sendable {
     let (graph, builder) = (core.graph, core.builder)
     while let number = graph.pointee.beginNext() {
       guard try isIncluded(number) else { continue }
-      if core.state.pointee.hasDateStrategy { core.currentEntry = number }
+      if core.state.hasDateStrategy { core.currentEntry = number }
       let facts = graph.pointee.entries[number].facts
-      let (isSyncable, mayChange) = facts._withUnsafeGuaranteedRef {
+      let (isSyncable, mayChange) = facts.with {
         ($0.isSyncable, $0.identifierStability != .constant)
       }
       var status: SyncStatus?
       let body: UnsafeRawBufferPointer
       switch graph.pointee.entries[number].value {
       case .root(let index):
-        if isSyncable { status = rootStatus(index, facts.takeUnretainedValue()) }
+        if isSyncable { status = rootStatus(index, facts.object) }
         body = try rootBody(index)
         if mayChange {
-          try checkRoot(index, facts.takeUnretainedValue(), graph.pointee.identities.identifier(of: number))
+          try checkRoot(index, facts.object, graph.pointee.identities.identifier(of: number))
         }
       case .object(let object):
         (body, status) = try encode(object, as: object.type, isSyncable ? facts : nil, core)
         if mayChange {
           try check(
-            object, as: object.type, facts.takeUnretainedValue(),
+            object, as: object.type, facts.object,
             graph.pointee.identities.identifier(of: number), core)
         }
       case .none: continue
@@ -184,11 +184,11 @@ public final class GraphEncoder: Sendable {
 
   /// - Parameter syncable: what is known of its type, where that has a sync status.
   private func encode<T: Encodable>(
-    _ object: KeptObject, as type: T.Type, _ syncable: Unmanaged<TypeFacts>?, _ core: EncodingCore
+    _ object: KeptObject, as type: T.Type, _ syncable: Permanent<TypeFacts>?, _ core: EncodingCore
   ) throws -> (UnsafeRawBufferPointer, SyncStatus?) {
     let object = object.address.lent(type)
     var status: SyncStatus?
-    if let syncable { status = object.pointee.syncStatus(syncable.takeUnretainedValue()) }
+    if let syncable { status = object.pointee.syncStatus(syncable.object) }
     return (try object.pointee.body(core), status)
   }
 
@@ -218,9 +218,9 @@ extension EncodingCore {
   }
 
   /// Writes the identifier of a root into ``identifierWriter``; returns the digest of its identity space's tag.
-  func writeIdentity<T: Encodable>(ofRoot root: T) throws -> (UInt64, Unmanaged<TypeFacts>) {
-    let facts = state.pointee.types.facts(ofObject: root)
-    return try facts._withUnsafeGuaranteedRef { known in
+  func writeIdentity<T: Encodable>(ofRoot root: T) throws -> (UInt64, Permanent<TypeFacts>) {
+    let facts = state.types.facts(ofObject: root)
+    return try facts.with { known in
       let tag = try known.identityDigest()
       switch known.rootIdentification {
       case .identifier:

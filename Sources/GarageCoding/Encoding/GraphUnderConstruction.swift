@@ -1,30 +1,30 @@
 /// The parts of a graph that is being encoded: its objects, and the tables of the record under construction.
 struct GraphUnderConstruction: ~Copyable {
   // The record under construction.
-  private(set) var shapes = PlainStack<Unmanaged<Shape>>()
-  private(set) var references = PlainStack<ReferenceTable.Entry>()
+  private(set) var shapes = RawStack<Permanent<Shape>>()
+  private(set) var references = RawStack<ReferenceTable.Entry>()
   /// The tags of these, once they were collected.
   private(set) var referenceTags = ReferenceTags()
   /// Keys of key types that are no enums, on the path to the value being encoded.
   var pathKeys: [any CodingKey] = []
   /// Uses of nested containers from inside a value that was begun after them: what a value wrote outside itself
   /// cannot be taken back with it.
-  private var crossings = PlainStack<UInt64>()
+  private var crossings = RawStack<UInt64>()
 
   /// What the graph holds. The identity with number n is that of entry n.
-  private(set) var entries = PlainStack<GraphEntry>()
+  private(set) var entries = RawStack<GraphEntry>()
   private(set) var identities = IdentityTable()
   private var objects = ObjectArena()
   /// The entries that have a value to encode, in the order of their distance from the roots.
-  private var queue = PlainStack<Int>()
+  private var queue = RawStack<Int>()
   private var nextInQueue = 0
   /// The entries whose value another one took the place of, while this record was encoded.
-  private var replaced = PlainStack<Replacement>()
+  private var replaced = RawStack<Replacement>()
   /// The distance of this record's object from the roots.
   private var currentLevel = 0
   /// A root that is being encoded, as long as the graph has no other identity.
-  private var loneRoot: (tag: UInt64, facts: Unmanaged<TypeFacts>)?
-  private var loneIdentifier = PlainStack<UInt8>()
+  private var loneRoot: (tag: UInt64, facts: Permanent<TypeFacts>)?
+  private var loneIdentifier = RawStack<UInt8>()
   /// One, once such a root has entered the tables.
   private var loneRootCount = 0
 
@@ -113,7 +113,7 @@ struct GraphUnderConstruction: ~Copyable {
     queue.reserve(count)
   }
 
-  mutating func noteCrossing(into node: UInt64) { crossings.append(node) }
+  mutating func noteCrossing(into nested: UInt64) { crossings.append(nested) }
 
   /// Whether since `mark` somebody wrote into a nested container that is as old as the serial or older.
   func hasCrossed(since mark: Mark, _ serial: UInt64) -> Bool {
@@ -126,7 +126,7 @@ struct GraphUnderConstruction: ~Copyable {
   /// identifier is kept by its writer until then.
   @inline(__always)
   mutating func beginLoneRoot(
-    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ facts: Unmanaged<TypeFacts>
+    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ facts: Permanent<TypeFacts>
   ) {
     loneIdentifier.truncate(to: 0)
     loneIdentifier.append(identifier)
@@ -147,7 +147,7 @@ struct GraphUnderConstruction: ~Copyable {
   var identifierOfRoot: UnsafeRawBufferPointer { UnsafeRawBufferPointer(loneIdentifier.all) }
 
   @inline(never)
-  private mutating func enterLoneRoot(_ root: (tag: UInt64, facts: Unmanaged<TypeFacts>)) {
+  private mutating func enterLoneRoot(_ root: (tag: UInt64, facts: Permanent<TypeFacts>)) {
     loneRoot = nil
     loneRootCount = 1
     _ = enqueue(tag: root.tag, UnsafeRawBufferPointer(loneIdentifier.all), .root(0), root.facts)
@@ -170,12 +170,12 @@ struct GraphUnderConstruction: ~Copyable {
 
   /// The place of a shape in the record's table.
   @inline(__always)
-  mutating func index(of shape: Unmanaged<Shape>) -> Int {
+  mutating func index(of shape: Permanent<Shape>) -> Int {
     // Backwards: what stands in an array mostly has the shape of its neighbour. Records have few shapes.
-    let address = shape.toOpaque()
+    let address = shape.address
     var index = shapes.count &- 1
     while index >= 0 {
-      if shapes[index].toOpaque() == address { return index }
+      if shapes[index].address == address { return index }
       index &-= 1
     }
     shapes.append(shape)
@@ -199,7 +199,7 @@ struct GraphUnderConstruction: ~Copyable {
   @inline(__always)
   mutating func enqueue(
     tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: GraphEntry.Value,
-    _ facts: Unmanaged<TypeFacts>
+    _ facts: Permanent<TypeFacts>
   ) -> Int {
     let (number, isNew) = identities.insert(tag: tag, identifier)
     if isNew {
@@ -213,7 +213,7 @@ struct GraphUnderConstruction: ~Copyable {
   /// Queues a child of the record under construction in the same way.
   @inline(__always)
   mutating func enqueueChild<T: Encodable>(
-    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: T, _ facts: Unmanaged<TypeFacts>
+    tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ value: T, _ facts: Permanent<TypeFacts>
   ) -> Int {
     if let loneRoot { enterLoneRoot(loneRoot) }
     let level = currentLevel + 1
@@ -229,7 +229,7 @@ struct GraphUnderConstruction: ~Copyable {
 
   @inline(__always)
   private mutating func append(
-    _ number: Int, _ value: GraphEntry.Value, _ facts: Unmanaged<TypeFacts>, level: Int
+    _ number: Int, _ value: GraphEntry.Value, _ facts: Permanent<TypeFacts>, level: Int
   ) {
     entries.append(GraphEntry(value: value, facts: facts, level: level))
     queue.append(number)
@@ -244,7 +244,7 @@ struct GraphUnderConstruction: ~Copyable {
 
   @inline(never)
   private mutating func replace(
-    _ number: Int, _ value: GraphEntry.Value, _ facts: Unmanaged<TypeFacts>, level: Int
+    _ number: Int, _ value: GraphEntry.Value, _ facts: Permanent<TypeFacts>, level: Int
   ) {
     replaced.append(Replacement(number: number, before: entries[number]))
     if entries[number].level > level { queue.append(number) }
@@ -254,7 +254,7 @@ struct GraphUnderConstruction: ~Copyable {
   }
 
   /// Notes an identity that this record names without an object to encode: that of a `Reference`.
-  mutating func noteIdentity(_ identity: RecordIdentity, _ facts: Unmanaged<TypeFacts>) -> Int {
+  mutating func noteIdentity(_ identity: RecordIdentity, _ facts: Permanent<TypeFacts>) -> Int {
     if let loneRoot { enterLoneRoot(loneRoot) }
     let (number, isNew) = identity.identifier.bytes.withUnsafeBytes {
       identities.insert(tag: identity.tag, $0)
@@ -289,7 +289,7 @@ struct GraphEntry {
   }
 
   var value: Value
-  var facts: Unmanaged<TypeFacts>
+  var facts: Permanent<TypeFacts>
   /// The distance from the nearest root.
   var level: Int
   var isEncoded = false
@@ -298,7 +298,7 @@ struct GraphEntry {
   private var linked: Int32 = -1
   private var lazy: Int32 = -1
 
-  init(value: Value, facts: Unmanaged<TypeFacts>, level: Int) {
+  init(value: Value, facts: Permanent<TypeFacts>, level: Int) {
     self.value = value
     self.facts = facts
     self.level = level

@@ -38,7 +38,7 @@ struct DictionaryKey: CodingKey {
 
 // MARK: - Sets
 
-extension UnsafeMutablePointer where Pointee == EncoderState {
+extension EncoderPointer {
   /// Writes the elements of a set in the order of their canonical bytes.
   ///
   /// - Parameters:
@@ -59,15 +59,15 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     let places = Array(set.indices)
     try order.sort { positions in
       let elements = positions.map { set[places[$0]] }
-      if !pointee.isCanonical { try refuseMerging(elements, "set") }
+      if !isCanonical { try refuseMerging(elements, "set") }
       return try elements.map { try tieBytes($0) }
     }
     for position in order.positions {
       try beginElement(serial: serial)
       let element = set[places[position]]
       if let write {
-        try withChild(.index(pointee.output.frame.pointee.count - 1)) { try write(element) }
-      } else if pointee.isCanonical {
+        try withChild(.index(frame.count - 1)) { try write(element) }
+      } else if isCanonical {
         order.withBytes(at: position) { append($0) }
       } else {
         try writeElement(element)
@@ -78,7 +78,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
 // MARK: - Dictionaries
 
-extension UnsafeMutablePointer where Pointee == EncoderState {
+extension EncoderPointer {
   /// Writes a dictionary as Foundation's coders see it: keyed by text where the keys are text or numbers, otherwise an
   /// array of keys and values in turn.
   ///
@@ -104,12 +104,12 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     var isExact: Set<Int> = []
     try order.sort { positions in
       // Composed alike, and yet different. Where composed text is wanted they keep their own, so that none is lost.
-      if pointee.isCanonical { isExact.formUnion(positions) }
+      if isCanonical { isExact.formUnion(positions) }
       let texts = positions.map { Array(keys.texts[$0].utf8) }
       if Set(texts).count < texts.count { throw sameText(positions.map { dictionary.keys[keys.places[$0]] }) }
       return texts
     }
-    let (facts, kind) = pointee.types.facts(of: Value.self)
+    let (facts, kind) = types.facts(of: Value.self)
     for position in order.positions {
       beginEntry(keys.texts[position], isExact: !isExact.isEmpty && isExact.contains(position))
       let value = dictionary.values[keys.places[position]]
@@ -128,12 +128,12 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     try appendCanonicalBytes(of: keys, to: &order)
     let places = Array(dictionary.indices)
     try order.sort { positions in
-      if !pointee.isCanonical { try refuseMerging(positions.map { keys[places[$0]] }, "dictionary") }
+      if !isCanonical { try refuseMerging(positions.map { keys[places[$0]] }, "dictionary") }
       return try positions.map { try tieBytes(keys[places[$0]], values[places[$0]]) }
     }
     for position in order.positions {
       try beginElement(serial: serial)
-      if pointee.isCanonical {
+      if isCanonical {
         order.withBytes(at: position) { append($0) }
       } else {
         try withExactDates { try writeElement(keys[places[position]]) }
@@ -141,7 +141,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
       try beginElement(serial: serial)
       let value = values[places[position]]
       if let write {
-        try withChild(.index(pointee.output.frame.pointee.count - 1)) { try write(value) }
+        try withChild(.index(frame.count - 1)) { try write(value) }
       } else {
         try writeElement(value)
       }
@@ -173,13 +173,13 @@ private struct TextKeys<Key: Hashable, Value> {
     places = Array(dictionary.indices)
     texts.reserveCapacity(places.count)
     if Key.self == String.self {
-      for key in dictionary.keys { texts.append(unsafeBitCast(key, to: String.self)) }
+      for key in dictionary.keys { texts.append(Reinterpretation.same(key, as: String.self)) }
     } else if Key.self == Int.self {
-      for key in dictionary.keys { texts.append(String(unsafeBitCast(key, to: Int.self))) }
+      for key in dictionary.keys { texts.append(String(Reinterpretation.same(key, as: Int.self))) }
     } else {
       codingKeys.reserveCapacity(places.count)
       for key in dictionary.keys {
-        let codingKey = (key as? any CodingKeyRepresentable)?.codingKey ?? PlainKey(stringValue: "")
+        let codingKey = (key as? any CodingKeyRepresentable)?.codingKey ?? PathKey(stringValue: "")
         codingKeys.append(codingKey)
         texts.append(codingKey.stringValue)
       }
@@ -189,18 +189,18 @@ private struct TextKeys<Key: Hashable, Value> {
   func codingKey(at position: Int) -> any CodingKey {
     if !codingKeys.isEmpty { return codingKeys[position] }
     if Key.self == Int.self { return DictionaryKey(stringValue: texts[position]) }
-    return PlainKey(stringValue: texts[position])
+    return PathKey(stringValue: texts[position])
   }
 }
 
 // MARK: - Bytes to sort by
 
-extension UnsafeMutablePointer where Pointee == EncoderState {
+extension EncoderPointer {
   fileprivate func appendCanonicalBytes(of elements: some Sequence<some Encodable>, to order: inout ByteOrder)
     throws
   {
     try EncodingCore.withCore(
-      userInfo: core.userInfo, isCanonical: true, inlinesEverything: pointee.inlinesEverything
+      userInfo: core.userInfo, isCanonical: true, inlinesEverything: self.inlinesEverything
     ) { core in
       for element in elements { order.append(try core.heldBody(of: element)) }
     }
@@ -212,9 +212,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     -> [UInt8]
   {
     var bytes: [UInt8] = []
-    for isCanonical in pointee.isCanonical ? [true] : [true, false] {
+    for isCanonical in self.isCanonical ? [true] : [true, false] {
       try EncodingCore.withCore(
-        userInfo: core.userInfo, isCanonical: isCanonical, inlinesEverything: pointee.inlinesEverything
+        userInfo: core.userInfo, isCanonical: isCanonical, inlinesEverything: self.inlinesEverything
       ) { core in
         bytes += try core.heldBody(of: key)
         if let value { bytes += try core.heldBody(of: value) }

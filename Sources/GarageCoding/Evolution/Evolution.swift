@@ -31,9 +31,9 @@ final class Evolution: @unchecked Sendable {
       if let old = older.first(where: { value[$0] != nil }) { value.rename(old, to: key) }
     }
     // What a superclass wrote into a container of its own.
-    if value[PlainKey.super.stringValue]?.fields != nil, var ancestor = value[PlainKey.super.stringValue] {
+    if value[PathKey.super.stringValue]?.fields != nil, var ancestor = value[PathKey.super.stringValue] {
       rename(&ancestor)
-      value[PlainKey.super.stringValue] = ancestor
+      value[PathKey.super.stringValue] = ancestor
     }
   }
 

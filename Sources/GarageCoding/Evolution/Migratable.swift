@@ -81,8 +81,8 @@ private enum AnonymousObject {
 
   /// The object's JSON text; nil where a decoder reads something else.
   static func text(_ decoder: any Decoder) -> String? {
-    guard let container = try? decoder.container(keyedBy: PlainKey.self) else { return nil }
-    return try? container.decodeIfPresent(String.self, forKey: PlainKey(stringValue: dataKey))
+    guard let container = try? decoder.container(keyedBy: PathKey.self) else { return nil }
+    return try? container.decodeIfPresent(String.self, forKey: PathKey(stringValue: dataKey))
   }
 
   /// What a JSON text holds.
@@ -104,7 +104,7 @@ private enum AnonymousObject {
     var value: RecordValue
 
     init(from decoder: any Decoder) throws {
-      if let container = try? decoder.container(keyedBy: PlainKey.self) {
+      if let container = try? decoder.container(keyedBy: PathKey.self) {
         var fields = RecordFields()
         for key in container.allKeys where try !container.decodeNil(forKey: key) {
           fields[key.stringValue] = try container.decode(JSONTree.self, forKey: key).value

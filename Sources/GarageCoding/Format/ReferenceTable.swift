@@ -118,7 +118,7 @@ struct ReferenceTags: ~Copyable {
     var first: Int
   }
 
-  private var tags = PlainStack<Tag>()
+  private var tags = RawStack<Tag>()
   /// Few records refer to many types; beyond a few a dictionary finds the place.
   private var places: [UInt64: Int] = [:]
   private static var fewCount: Int { 8 }

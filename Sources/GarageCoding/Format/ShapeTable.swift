@@ -4,9 +4,9 @@
 /// | varint s | s digests of 8 bytes |
 /// ```
 enum ShapeTable {
-  static func write(_ shapes: UnsafeMutableBufferPointer<Unmanaged<Shape>>, to bytes: inout ByteArena) {
+  static func write(_ shapes: UnsafeMutableBufferPointer<Permanent<Shape>>, to bytes: inout ByteArena) {
     bytes.append(varint: shapes.count)
-    for shape in shapes { bytes.append(digest: shape._withUnsafeGuaranteedRef { $0.digest }) }
+    for shape in shapes { bytes.append(digest: shape.with { $0.digest }) }
   }
 
   /// Finds the bounds of the table at `at`, which stands behind it afterwards.

@@ -10,7 +10,7 @@ extension EncodedGraph {
     var other: [UInt8] = []
     var arena = ByteArena()
     arena.reserve(memory.content.byteCount)
-    var places = PlainStack<RecordPlace>()
+    var places = RawStack<RecordPlace>()
     defer { places.deallocate() }
     try bytes.withUnsafeBytes { bytes in
       for index in records.indices {

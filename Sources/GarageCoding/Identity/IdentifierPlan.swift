@@ -53,7 +53,7 @@ package struct IdentifierPlan: @unchecked Sendable {
     at value: UnsafeRawPointer, to writer: inout IdentifierWriter, canonical: CanonicalEncoding
   ) throws {
     switch step {
-    case .string: writer.write(string: value.assumingMemoryBound(to: String.self).pointee)
+    case .string: writer.write(string: value[as: String.self])
     case .int: writer.write(integer: Int64(value.load(as: Int.self)))
     case .uint: writer.write(integer: UInt64(value.load(as: UInt.self)))
     case .int64: writer.write(integer: value.load(as: Int64.self))
@@ -91,7 +91,7 @@ package struct IdentifierPlan: @unchecked Sendable {
     switch step {
     case .string:
       guard identifier.first == IdentifierKind.string.rawValue else { return false }
-      let same = value.assumingMemoryBound(to: String.self).pointee.utf8.withContiguousStorageIfAvailable {
+      let same = value[as: String.self].utf8.withContiguousStorageIfAvailable {
         utf8 in
         // In a record's key the text is composed already.
         compareBytes(UnsafeRawBufferPointer(utf8), UnsafeRawBufferPointer(rebasing: identifier[1...])) == 0
@@ -197,7 +197,7 @@ extension IdentifierPlan {
     var plan = IdentifierPlan(
       .integer,
       .other { value, writer, _ in
-        try writer.write(anyInteger: value.assumingMemoryBound(to: T.self).pointee)
+        try writer.write(anyInteger: value[as: T.self])
       })
     plan.readOther = { initialize($1, $0.integer(T.self)) }
     return plan
@@ -208,7 +208,7 @@ extension IdentifierPlan {
     var plan = IdentifierPlan(
       raw.kind,
       .other { value, writer, canonical in
-        let rawValue = value.assumingMemoryBound(to: T.self).pointee.rawValue
+        let rawValue = value[as: T.self].rawValue
         try withUnsafePointer(to: rawValue) { try raw.write(at: $0, to: &writer, canonical: canonical) }
       })
     plan.fault = { value, _ in rawValueFault(T.self, value, raw) }
@@ -220,7 +220,7 @@ extension IdentifierPlan {
     var plan = IdentifierPlan(
       .string,
       .other { value, writer, _ in
-        writer.write(string: value.assumingMemoryBound(to: T.self).pointee.description)
+        writer.write(string: value[as: T.self].description)
       }, isSimple: false)
     plan.writeLossless = { text, writer in
       guard let value = T(text) else { return false }
@@ -239,7 +239,7 @@ extension IdentifierPlan {
     var plan = IdentifierPlan(
       .string,
       .other { value, writer, _ in
-        writer.write(string: text(value.assumingMemoryBound(to: T.self).pointee))
+        writer.write(string: text(value[as: T.self]))
       }, isSimple: false)
     plan.writeLossless = { given, writer in
       guard let number = T(given) else { return false }
@@ -254,7 +254,7 @@ extension IdentifierPlan {
     var plan = IdentifierPlan(
       .canonical,
       .other { value, writer, canonical in
-        let bytes = try canonical(value.assumingMemoryBound(to: T.self).pointee)
+        let bytes = try canonical(value[as: T.self])
         bytes.withUnsafeBytes { writer.write(canonical: $0) }
       }, isSimple: false)
     plan.fault = { canonicalFault(T.self, $0, $1) }
@@ -270,7 +270,7 @@ extension IdentifierPlan {
     var plan = IdentifierPlan(
       wrapped.kind,
       .other { value, writer, canonical in
-        if let value = value.assumingMemoryBound(to: Wrapped?.self).pointee {
+        if let value = value[as: Wrapped?.self] {
           try withUnsafePointer(to: value) { try wrapped.write(at: $0, to: &writer, canonical: canonical) }
         } else {
           writer.writeNil(depth: nilDepth)
@@ -279,7 +279,7 @@ extension IdentifierPlan {
     plan.writeLossless = wrapped.writeLossless
     if depth > 0 || wrapped.fault != nil {
       plan.fault = { value, identifier in
-        guard let value = value.assumingMemoryBound(to: Wrapped?.self).pointee else {
+        guard let value = value[as: Wrapped?.self] else {
           return depth == 0 ? nil : nestedNilFault
         }
         return withUnsafePointer(to: value) { wrapped.fault?($0, identifier) }

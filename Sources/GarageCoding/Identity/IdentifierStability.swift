@@ -101,7 +101,7 @@ extension IdentifierPlan {
   static func rawValueFault<T: RawRepresentable>(
     _ type: T.Type, _ address: UnsafeRawPointer, _ raw: IdentifierPlan
   ) -> String? {
-    let value = address.assumingMemoryBound(to: T.self).pointee
+    let value = address[as: T.self]
     let rawValue = value.rawValue
     if let again = T(rawValue: rawValue), isSame(again.rawValue, rawValue, raw) { return nil }
     if isReadBack(value) { return nil }
@@ -119,9 +119,11 @@ extension IdentifierPlan {
     }
     // The usual ones, without an allocation.
     if Raw.self == String.self {
-      return unsafeBitCast(a, to: String.self) == unsafeBitCast(b, to: String.self)
+      return Reinterpretation.same(a, as: String.self) == Reinterpretation.same(b, as: String.self)
     }
-    if Raw.self == Int.self { return unsafeBitCast(a, to: Int.self) == unsafeBitCast(b, to: Int.self) }
+    if Raw.self == Int.self {
+      return Reinterpretation.same(a, as: Int.self) == Reinterpretation.same(b, as: Int.self)
+    }
     return bytes(a) == bytes(b)
   }
 
@@ -131,7 +133,7 @@ extension IdentifierPlan {
     _ type: T.Type, _ address: UnsafeRawPointer, _ identifier: UnsafeRawBufferPointer
   ) -> String? {
     guard identifier.contains(BodyTag.null) else { return nil }
-    if isReadBack(address.assumingMemoryBound(to: T.self).pointee) { return nil }
+    if isReadBack(address[as: T.self]) { return nil }
     return """
       its id, of type \(T.self), is not the same any more when it was encoded and decoded. Encode all that tells it from \
       others; of an optional in an optional the inner nil is lost

@@ -10,8 +10,8 @@ struct IdentityTable: ~Copyable {
     var end: Int
   }
 
-  private var entries = PlainStack<Entry>()
-  private var bytes = PlainStack<UInt8>()
+  private var entries = RawStack<Entry>()
+  private var bytes = RawStack<UInt8>()
   /// Numbers plus one; 0 is free. The count is a power of two.
   private var slots: UnsafeMutableBufferPointer<UInt32>
 

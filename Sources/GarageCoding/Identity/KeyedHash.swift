@@ -54,7 +54,7 @@ package final class KeyedHash: Sendable {
 
   /// H(outer | H(inner | message))
   private func write(_ message: UnsafeRawBufferPointer, to digest: UnsafeMutableRawBufferPointer) {
-    guard let target = digest.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+    guard let target = digest.baseAddress?.typedBytes else { return }
     garage_sha256_end(inner, message.baseAddress, message.count, target)
     // The bytes are read before the digest takes their place.
     garage_sha256_end(outer, target, KeyedHash.digestByteCount, target)

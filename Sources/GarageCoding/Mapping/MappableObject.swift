@@ -130,25 +130,25 @@ extension MappableObject {
       return
     }
     try decoder.request { state in
-      let facts = state.pointee.types.facts(of: Swift.type(of: object)).0
+      let facts = state.types.facts(of: Swift.type(of: object)).0
       try state.registerEmpty(object)
-      try facts.takeUnretainedValue().mappingPlan(object).read(object, from: state)
+      try facts.object.mappingPlan(object).read(object, from: state)
     }
   }
 
   /// Writes the mapped properties. For coders.
   public func encode(to encoder: any Encoder) throws {
     let object: any MappableObject = self
-    guard let encoder = encoder as? ValueEncoder, !encoder.state.pointee.isCanonical else {
+    guard let encoder = encoder as? ValueEncoder, !encoder.state.isCanonical else {
       return try MappingPlan.of(Swift.type(of: object)).write(object, to: encoder)
     }
     let state = encoder.state
-    try state.enter(encoder.node, encoder.serial)
-    defer { state.leave(encoder.node) }
-    guard state.pointee.output.frame.pointee.serial == encoder.serial else {
+    try state.enter(encoder.nested, encoder.serial)
+    defer { state.leave(encoder.nested) }
+    guard state.frame.serial == encoder.serial else {
       throw state.staleContainer([], encoder.serial)
     }
-    let facts = state.pointee.types.facts(of: Swift.type(of: object)).0
-    try facts.takeUnretainedValue().mappingPlan(object).write(object, to: state)
+    let facts = state.types.facts(of: Swift.type(of: object)).0
+    try facts.object.mappingPlan(object).write(object, to: state)
   }
 }

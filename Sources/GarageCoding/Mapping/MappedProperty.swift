@@ -62,7 +62,7 @@ final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
     let object = root(object)
     if try state.tag() == BodyTag.null {
       // The property was an optional once: it keeps the value that `init()` gave it.
-      state.pointee.cursor += 1
+      state.cursor += 1
       return
     }
     guard hasReferences else {
@@ -89,7 +89,7 @@ final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
   }
 
   /// The plan has checked that the object is one.
-  private func root(_ object: AnyObject) -> Root { unsafeDowncast(object, to: Root.self) }
+  private func root(_ object: AnyObject) -> Root { Reinterpretation.downcast(object, to: Root.self) }
 }
 
 /// A property that may be nil, and is left out then.
@@ -116,7 +116,7 @@ final class MappedOptional<Root: MappableObject, Wrapped: Codable>: MappedProper
   override func read(_ object: AnyObject, from state: DecoderPointer) throws {
     let (object, path) = (root(object), path)
     if try state.tag() == BodyTag.null {
-      state.pointee.cursor += 1
+      state.cursor += 1
       object[keyPath: path] = nil
     } else if hasReferences {
       try state.readMapped(Wrapped?.self) { object[keyPath: path] = $0 }
@@ -146,16 +146,16 @@ final class MappedOptional<Root: MappableObject, Wrapped: Codable>: MappedProper
   }
 
   /// The plan has checked that the object is one.
-  private func root(_ object: AnyObject) -> Root { unsafeDowncast(object, to: Root.self) }
+  private func root(_ object: AnyObject) -> Root { Reinterpretation.downcast(object, to: Root.self) }
 }
 
-extension UnsafeMutablePointer where Pointee == EncoderState {
+extension EncoderPointer {
   /// Writes the value of a property. References to objects are linked ones: they may close a cycle.
   fileprivate func writeMapped<Value: Encodable>(_ value: Value, _ property: MappedProperty) throws {
-    let (facts, kind) = pointee.types.facts(of: Value.self)
+    let (facts, kind) = types.facts(of: Value.self)
     if try writeScalar(value, kind) { return }
     try withKey(property.codingKey) {
-      if property.hasReferences && !pointee.inlinesEverything {
+      if property.hasReferences && !inlinesEverything {
         try writeLinked(value)
       } else {
         try writeComposite(value, facts, kind)
@@ -164,15 +164,15 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
   }
 }
 
-extension UnsafeMutablePointer where Pointee == DecoderState {
+extension DecoderPointer {
   /// Reads a value that holds objects, and sets it at once or when they are there.
   fileprivate func readMapped<Value: Decodable>(
     _ type: Value.Type, set: @escaping (Value) -> Void
   ) throws {
     let later = try readLater(type)
     if case .value(let value) = later { return set(value) }
-    let owner = pointee.record.number
-    graph.whenComplete { walk in
+    let owner = record.number
+    self.walk.whenComplete { walk in
       let build = try later.make(walk)
       guard later.isHashed else { return set(build()) }
       walk.buildLater(owner) {
@@ -186,8 +186,8 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   ///
   /// Only where it is the record's own object, not one inside it, nor part of a wrapper that has the record.
   func registerEmpty(_ object: any MappableObject) throws {
-    let number = pointee.record.number
-    guard number >= 0, pointee.depth == 1, pointee.input.node == nil else { return }
-    graph.register(object, number)
+    let number = record.number
+    guard number >= 0, depth == 1, input.nested == nil else { return }
+    walk.register(object, number)
   }
 }

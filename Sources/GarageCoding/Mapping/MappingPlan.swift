@@ -6,9 +6,9 @@ internal import Synchronization
 final class MappingPlan: @unchecked Sendable {
   private let properties: [MappedProperty]
   /// The keys in the order of the properties; nil where there are none.
-  private let shape: Result<Unmanaged<Shape>, any Error>?
+  private let shape: Result<Permanent<Shape>, any Error>?
   /// The same behind the key of the class's name, for objects that stand where one of a superclass is expected.
-  private let namedShape: Result<Unmanaged<Shape>, any Error>?
+  private let namedShape: Result<Permanent<Shape>, any Error>?
   /// The property that identifies objects.
   let identifying: MappedProperty?
   /// What is wrong in the mapping.
@@ -87,15 +87,15 @@ final class MappingPlan: @unchecked Sendable {
   func write(_ object: AnyObject, to state: EncoderPointer) throws {
     if let fault { throw fault }
     try state.requestMap()
-    if state.pointee.namesClass, let namedShape {
-      state.pointee.namesClass = false
-      state.pointee.output.frame.pointee.shape = try namedShape.get()
+    if state.namesClass, let namedShape {
+      state.namesClass = false
+      state.frame.shape = try namedShape.get()
       try state.write(TypeTag.of(Swift.type(of: object)).name)
       for property in properties { try property.write(object, to: state) }
       return
     }
     guard let shape else { return }
-    state.pointee.output.frame.pointee.shape = try shape.get()
+    state.frame.shape = try shape.get()
     for property in properties { try property.write(object, to: state) }
   }
 
@@ -104,8 +104,8 @@ final class MappingPlan: @unchecked Sendable {
     if let fault { throw fault }
     try state.requestMap()
     guard let shape else { return }
-    let known = try shape.get().toOpaque()
-    if state.pointee.input.frame.pointee.shape?.toOpaque() == known {
+    let known = try shape.get().address
+    if state.frame.shape?.address == known {
       // As it was parked: the fields stand in the mapping's order.
       for (index, property) in properties.enumerated() {
         if try state.findField(index) {
@@ -121,8 +121,7 @@ final class MappingPlan: @unchecked Sendable {
       if try state.findText(property.key) {
         try property.read(object, from: state)
         state.advance()
-      } else if state.pointee.input.frame.pointee.shape?.takeUnretainedValue().positions[property.key] != nil
-      {
+      } else if state.frame.shape?.object.positions[property.key] != nil {
         // It was nil. One that the record does not know keeps the value that `init()` gave it.
         property.clear(object)
       }
@@ -182,7 +181,7 @@ final class MappedAccess: TypeFacts.IdentifierAccess, @unchecked Sendable {
     _ writer: inout IdentifierWriter
   ) throws -> String? {
     var reason: String?
-    try property.withAddress(address.assumingMemoryBound(to: AnyObject.self).pointee) {
+    try property.withAddress(address[as: AnyObject.self]) {
       reason = try fault(ofIdentifierAt: $0, wanted, mayChange: mayChange, &writer)
     }
     return reason
@@ -190,7 +189,7 @@ final class MappedAccess: TypeFacts.IdentifierAccess, @unchecked Sendable {
 
   override func write(_ address: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
     let start = writer.count
-    let object = address.assumingMemoryBound(to: AnyObject.self).pointee
+    let object = address[as: AnyObject.self]
     try property.withAddress(object) { try plan.write(at: $0, to: &writer, canonical: canonicalBytes) }
     let isEmpty =
       writer.bytes[start] == IdentifierKind.none.rawValue

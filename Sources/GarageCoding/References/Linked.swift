@@ -123,7 +123,7 @@ extension Linked: GraphCodable, GraphDecodable, EmptyDecodable where Value: Link
 
   init(fromGraph state: DecoderPointer) throws {
     let storage = Storage(Value.emptyLink)
-    storage.progress = state.graph.linkProgress
+    storage.progress = state.walk.linkProgress
     try Value._decodeLink(LinkDecoder(state: state)) { value in
       storage.value = value
       storage.progress = nil
@@ -164,8 +164,8 @@ extension KeyedDecodingContainer {
 
 extension LinkEncoder {
   fileprivate func write<T: Encodable>(_ value: T) throws {
-    let kind = state.pointee.types.facts(of: T.self).1
-    if kind == .reference && !state.pointee.inlinesEverything {
+    let kind = state.types.facts(of: T.self).1
+    if kind == .reference && !state.inlinesEverything {
       try state.writeReference(to: value, .linked)
     } else {
       try state.writeAny(value)
@@ -191,7 +191,7 @@ private enum LinkTarget<T> {
   func object(_ walk: GraphWalk) throws -> T? where T: Decodable {
     switch self {
     case .object(let object): object
-    case .number(let number, _): try walk.object(T.self, walk.state.pointee.types.facts(of: T.self).0, number)
+    case .number(let number, _): try walk.object(T.self, walk.state.types.facts(of: T.self).0, number)
     }
   }
 
@@ -216,8 +216,8 @@ extension LinkDecoder {
     try state.withFrame { serial in
       try state.requestArray()
       var targets: [LinkTarget<T>] = []
-      targets.reserveCapacity(state.pointee.input.frame.pointee.count)
-      while state.pointee.input.frame.pointee.next < state.pointee.input.frame.pointee.count {
+      targets.reserveCapacity(state.frame.count)
+      while state.frame.next < state.frame.count {
         try state.beginElement(type, serial: serial)
         targets.append(try target(type))
         state.advance()
@@ -226,7 +226,7 @@ extension LinkDecoder {
     }
   }
 
-  fileprivate var walk: GraphWalk { state.graph }
+  fileprivate var walk: GraphWalk { state.walk }
 }
 
 extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
@@ -243,7 +243,7 @@ extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
   /// Reads a reference, to be filled in.
   public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Wrapped?) -> Void) throws {
     if try coder.state.tag() == BodyTag.null {
-      coder.state.pointee.cursor += 1
+      coder.state.cursor += 1
       return fill(nil)
     }
     switch try coder.target(Wrapped.self) {
@@ -291,7 +291,7 @@ extension Set: LinkedValue where Element: Codable & Identifiable {
   public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Set) -> Void) throws {
     let targets = try coder.targets(Element.self)
     if targets.isEmpty { return fill([]) }
-    let owner = coder.state.pointee.record.number
+    let owner = coder.state.record.number
     coder.walk.whenComplete { walk in
       let members = try targets.map { try $0.requiredObject(walk) }
       walk.buildLater(owner) {
@@ -353,7 +353,7 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
     let state = coder.state
     try state.requestArray()
     var pairs: [(Key, LinkTarget<Value>)] = []
-    while state.pointee.input.frame.pointee.next < state.pointee.input.frame.pointee.count {
+    while state.frame.next < state.frame.count {
       try state.beginElement(Key.self, serial: serial)
       let key = try state.readAny(Key.self)
       state.advance()

@@ -108,7 +108,7 @@ extension Reference: GraphCodable, GraphDecodable {
     } else {
       // The usual case, with nothing in its way.
       let identity = state.identity(ofReference: try state.readReferenceIndex())
-      if !state.graph.standing.lendsNone, let target = state.graph.standing.lent(identity) {
+      if !state.walk.standing.lendsNone, let target = state.walk.standing.lent(identity) {
         name = .standing(target)
       } else {
         name = .identity(identity)
@@ -135,7 +135,7 @@ extension Reference: GraphCodable, GraphDecodable {
     let target = try state.readStandingTarget(type)
     let reference = Reference { try GraphEncoder().identity(of: target) }
     guard case .identity(let identity) = reference.name else { return reference }
-    return Reference(standing: state.graph.stand(target, identity))
+    return Reference(standing: state.walk.stand(target, identity))
   }
 }
 
@@ -174,8 +174,8 @@ extension Reference: Codable {
 extension ValueEncoder {
   /// Lets one of this module's types write itself as the single value of this encoder.
   func writeOwn(_ body: (EncoderPointer) throws -> Void) throws {
-    try state.enter(node, serial)
-    defer { state.leave(node) }
+    try state.enter(nested, serial)
+    defer { state.leave(nested) }
     try state.attempt {
       try state.beginSingle(serial: serial)
       try body(state)
@@ -187,7 +187,7 @@ extension ValueDecoder {
   /// Lets one of this module's types read itself from this decoder's value.
   func readOwn<R>(_ body: (DecoderPointer) throws -> R) throws -> R {
     try request { state in
-      state.pointee.cursor = state.pointee.input.frame.pointee.start
+      state.cursor = state.frame.start
       return try body(state)
     }
   }

@@ -77,7 +77,7 @@ extension GraphWalk {
   func stand<T: Codable>(_ object: T, _ identity: RecordIdentity) -> StandingTarget {
     let target = StandingTarget(identity)
     let encoder = GraphEncoder(userInfo: state.core.userInfo)
-    standing.append(owner: state.pointee.record.number) { walk in
+    standing.append(owner: state.record.number) { walk in
       var failure: (any Error)?
       let content = Result {
         // Of what it holds only what has no record yet: what stands inline, too.
@@ -113,9 +113,9 @@ extension GraphDecodingSession {
   }
 }
 
-extension UnsafeMutablePointer where Pointee == EncoderState {
+extension EncoderPointer {
   /// Notes that a reference was written whose target may have no record yet.
   func note(_ target: StandingTarget) {
-    if !pointee.isCanonical { pointee.graph.pointee.note(target) }
+    if !isCanonical { graph.note(target) }
   }
 }

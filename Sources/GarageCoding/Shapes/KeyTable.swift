@@ -1,26 +1,3 @@
-/// The part of a ``KeyTable`` that coders touch for every field: plain data at a fixed address.
-struct KeyTableHead {
-  /// Whether the type is an enum of at most 256 cases without payload: then a key's one byte (none for a
-  /// single case) is its discriminator, cases being numbered from 0 in the order of their declaration.
-  /// A struct of one byte looks the same in memory, but its values have no order: it does not count.
-  let isByte: Bool
-  /// For each discriminator, 1 once its key was noted.
-  let noted: UnsafeMutablePointer<UInt8>
-  let table: Unmanaged<KeyTable>
-  /// For encoding: the shapes of the first n cases, in order, by n.
-  let prefixShapes: UnsafeMutablePointer<Unmanaged<Shape>?>
-  /// For decoding: the shape met last and where its fields are.
-  var lastShape: UnsafeMutableRawPointer?
-  var lastFields: FieldMap?
-}
-
-/// For each discriminator of a key type the position of its field in one shape, or one of the two below.
-typealias FieldMap = UnsafeMutablePointer<Int32>
-let fieldUnknown: Int32 = -1
-let fieldMissing: Int32 = -2
-
-typealias KeyTablePointer = UnsafeMutablePointer<KeyTableHead>
-
 /// What a coder knows of one `CodingKey` type: whether a key is told by one byte, and its texts.
 ///
 /// Belongs to one coder, which one thread uses at a time, and lives as long as the process.
@@ -35,46 +12,34 @@ final class KeyTable {
   /// Makes the table of a key type. It is never freed: containers that user code keeps may still name it.
   static func make<Key: CodingKey>(_: Key.Type) -> KeyTablePointer {
     let isByte = MemoryLayout<Key>.size <= 1 && isEnum(Key.self)
-    let noted = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
-    noted.initialize(repeating: 0, count: 256)
-    let prefixShapes = UnsafeMutablePointer<Unmanaged<Shape>?>.allocate(capacity: 257)
-    prefixShapes.initialize(repeating: nil, count: 257)
-    let head = KeyTablePointer.allocate(capacity: 1)
-    head.initialize(
-      to: KeyTableHead(
-        isByte: isByte, noted: noted, table: .passRetained(KeyTable(isByte: isByte)),
-        prefixShapes: prefixShapes))
-    return head
+    return KeyTablePointer(
+      keeping: KeyTableHead(isByte: isByte, table: Permanent(keeping: KeyTable(isByte: isByte))))
   }
 
-  /// The kind is the first word of a type's metadata (Swift ABI, `MetadataKind`: 0x201 is an enum).
-  private static func isEnum(_ type: Any.Type) -> Bool {
-    unsafeBitCast(type, to: UnsafePointer<UInt>.self).pointee == 0x201
-  }
+  private static func isEnum(_ type: Any.Type) -> Bool { TypeAddress(type).kindWord == 0x201 }
 
   func note(_ key: any CodingKey, _ discriminator: UInt8) { keys[Int(discriminator)] = key }
 
   /// The shape of the first `count` cases. All of them were noted.
-  func prefixShape(_ count: Int) throws -> Unmanaged<Shape> {
+  func prefixShape(_ count: Int) throws -> Permanent<Shape> {
     try ShapeRegistry.shape(keys: keys[..<count].map { $0?.stringValue ?? "" })
   }
 
   /// The shape `base` followed by the first `count` cases: a subclass's keys behind its superclass's.
-  func shape(after base: Unmanaged<Shape>, _ count: Int) throws -> Unmanaged<Shape> {
-    let key = Combination(base: base.toOpaque(), count: count)
+  func shape(after base: Permanent<Shape>, _ count: Int) throws -> Permanent<Shape> {
+    let key = Combination(base: base.address, count: count)
     if let shape = combinations[key] { return shape }
-    let all = base.takeUnretainedValue().keys + keys[..<count].map { $0?.stringValue ?? "" }
+    let all = base.object.keys + keys[..<count].map { $0?.stringValue ?? "" }
     let shape = try ShapeRegistry.shape(keys: all)
     combinations[key] = shape
     return shape
   }
 
   /// Where the fields of `shape` are, by discriminator; filled in as keys are asked for.
-  func fields(of shape: Unmanaged<Shape>?) -> FieldMap {
-    let address = shape?.toOpaque()
+  func fields(of shape: Permanent<Shape>?) -> FieldMap {
+    let address = shape?.address
     if let known = fieldMaps[address] { return known }
-    let map = FieldMap.allocate(capacity: 256)
-    map.initialize(repeating: shape == nil ? fieldMissing : fieldUnknown, count: 256)
+    let map = FieldMap(repeating: shape == nil ? FieldMap.missing : FieldMap.unknown)
     fieldMaps[address] = map
     return map
   }
@@ -84,11 +49,5 @@ final class KeyTable {
     var base: UnsafeMutableRawPointer
     var count: Int
   }
-  private var combinations: [Combination: Unmanaged<Shape>] = [:]
-}
-
-/// The discriminator of a key whose type's table says `isByte`.
-@inline(__always)
-func discriminator<Key: CodingKey>(of key: Key) -> UInt8 {
-  MemoryLayout<Key>.size == 0 ? 0 : unsafeBitCast(key, to: UInt8.self)
+  private var combinations: [Combination: Permanent<Shape>] = [:]
 }

@@ -34,37 +34,37 @@ final class Shape: @unchecked Sendable {
 /// Every shape this process has met.
 enum ShapeRegistry {
   private struct Contents {
-    var byDigest: [UInt64: Unmanaged<Shape>] = [:]
+    var byDigest: [UInt64: Permanent<Shape>] = [:]
   }
   private static let contents = Mutex<Contents>(Contents())
 
   /// The shape with these keys.
-  static func shape(keys: [String]) throws -> Unmanaged<Shape> {
+  static func shape(keys: [String]) throws -> Permanent<Shape> {
     try shape(keys: keys, text: ShapeText.write(keys))
   }
 
   /// The shape that a store keeps under `digest`; nil where the text is damaged.
-  static func shape(text: [UInt8], digest: UInt64) throws -> Unmanaged<Shape>? {
+  static func shape(text: [UInt8], digest: UInt64) throws -> Permanent<Shape>? {
     guard text.withUnsafeBytes({ ContentDigest.digest8(of: $0) }) == digest else { return nil }
     guard let keys = ShapeText.read(text) else { return nil }
     return try shape(keys: keys, text: text)
   }
 
   /// The shape with that digest, where this process has met it.
-  static func shape(digest: UInt64) -> Unmanaged<Shape>? {
+  static func shape(digest: UInt64) -> Permanent<Shape>? {
     contents.withLock { $0.byDigest[digest] }
   }
 
-  private static func shape(keys: [String], text: [UInt8]) throws -> Unmanaged<Shape> {
+  private static func shape(keys: [String], text: [UInt8]) throws -> Permanent<Shape> {
     let digest = text.withUnsafeBytes { ContentDigest.digest8(of: $0) }
     return try contents.withLock { contents in
       if let known = contents.byDigest[digest] {
-        guard known.takeUnretainedValue().text == text else {
+        guard known.object.text == text else {
           throw GraphCodingError.digestCollision(what: "the coding keys \(keys)")
         }
         return known
       }
-      let shape = Unmanaged.passRetained(Shape(keys: keys, text: text, digest: digest))
+      let shape = Permanent(keeping: Shape(keys: keys, text: text, digest: digest))
       contents.byDigest[digest] = shape
       return shape
     }

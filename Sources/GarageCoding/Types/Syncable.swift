@@ -45,8 +45,8 @@ struct SyncStatusAccess {
   }
 
   private init<T: Syncable>(of _: T.Type) {
-    get = { $0.assumingMemoryBound(to: T.self).pointee.syncStatus }
-    set = { $0.assumingMemoryBound(to: T.self).pointee.syncStatus = $1 }
+    get = { $0[as: T.self].syncStatus }
+    set = { $0[as: T.self].syncStatus = $1 }
   }
 }
 

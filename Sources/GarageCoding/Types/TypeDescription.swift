@@ -44,7 +44,7 @@ public struct TypeDescription: Sendable {
   /// - Throws: ``GraphCodingError/missingConformance(type:)`` for a type without identity, ``GraphCodingError`` for
   ///   tags in conflict.
   public static func of(_ type: Any.Type) throws -> TypeDescription {
-    let facts = TypeFacts.of(type).takeUnretainedValue()
+    let facts = TypeFacts.of(type).object
     let tags = try facts.tags()
     return TypeDescription(
       identityTag: tags.identity, tag: tags.concrete, formerTags: tags.former,
@@ -55,7 +55,7 @@ public struct TypeDescription: Sendable {
   ///
   /// - Throws: ``GraphCodingError`` for an `id` that can name no record.
   public static func identity(of type: Any.Type, id: any Hashable) throws -> RecordIdentity {
-    let facts = TypeFacts.of(type).takeUnretainedValue()
+    let facts = TypeFacts.of(type).object
     let tag = try facts.tags().identity.digest
     if let known = id as? Identifier { return RecordIdentity(tag: tag, identifier: known) }
     guard let idType = try facts.identifierType() else {
@@ -69,7 +69,7 @@ public struct TypeDescription: Sendable {
   /// - Throws: ``GraphCodingError/unsuitableIdentifier(type:identifier:idType:)`` where it stands for none.
   package static func identity(of type: Any.Type, converting id: any Hashable) throws -> RecordIdentity {
     let identity = try identity(of: type, id: id)
-    let facts = TypeFacts.of(type).takeUnretainedValue()
+    let facts = TypeFacts.of(type).object
     guard let idType = try facts.identifierType(), !(id is Identifier) else { return identity }
     let given = Swift.type(of: (id as? AnyHashable)?.base ?? id)
     guard try IdentifierPlan.of(idType).suits(identity.identifier, of: given, idType) else {

@@ -10,7 +10,7 @@ internal import Synchronization
 /// `value as? any Identifiable` for each value would cost more than encoding it.
 enum ValueKind: UInt8 {
   /// By its own `encode(to:)`.
-  case plain
+  case codable
   /// The same, behind its sync status or the version of its type, or with the name of its class.
   case prefixed
   case bool, string, double, float
@@ -28,7 +28,7 @@ enum ValueKind: UInt8 {
   case reference
   /// A value that is stored once by digest.
   case interned
-  /// For an encoder alone, which writes its elements: an array that is `plain` to a decoder.
+  /// For an encoder alone, which writes its elements: an array that is `codable` to a decoder.
   case elements
 
   /// Whether values of the kind have neither parts with a tag nor an identity.
@@ -53,11 +53,11 @@ package final class TypeFacts: @unchecked Sendable {
   private let referenceTags: Result<Tags, any Error>?
   private let referenceDigest: UInt64?
   /// The same without a reference count, where there was no error: facts stay for good.
-  let lastingTags: Unmanaged<Tags>?
+  let lastingTags: Permanent<Tags>?
   /// The tags of a type that has some only as a root, once they were asked for. Kept, like the facts, for good.
   private let rootTags = Mutex<Tags?>(nil)
   /// Where `kind` is `.reference`, or a root is identified by `id`: how its identifier is written.
-  private let identifier: Unmanaged<IdentifierAccess>?
+  private let identifier: Permanent<IdentifierAccess>?
   /// Whether the `id` may be another one after a value was encoded.
   private let stability: Atomic<IdentifierStability>
   /// Whether there are values of the `id`'s type that are not read back as they are.
@@ -178,17 +178,17 @@ package final class TypeFacts: @unchecked Sendable {
     } else if type is any UnorderedCollection.Type {
       kind = .unordered
     } else {
-      kind = evolution == nil && !isSyncable && mapping == nil ? .plain : .prefixed
+      kind = evolution == nil && !isSyncable && mapping == nil ? .codable : .prefixed
     }
-    encodableElements = kind == .plain ? type as? any EncodableElements.Type : nil
+    encodableElements = kind == .codable ? type as? any EncodableElements.Type : nil
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil
     let tags = try? referenceTags?.get()
     referenceDigest = tags?.identity.digest
-    lastingTags = tags.map { .passUnretained($0) }
+    lastingTags = tags.map { Permanent($0) }
     let (access, error) = hasIdentity ? TypeFacts.access(identifiable, mapping, type) : (nil, nil)
     // Kept, like the facts, for good.
-    identifier = access.map { .passRetained($0) }
+    identifier = access.map { Permanent(keeping: $0) }
     identifierError = error
     stability = Atomic(access == nil ? .constant : .unknown)
     hasIdentifierFaults = access?.plan.fault != nil
@@ -256,13 +256,13 @@ package final class TypeFacts: @unchecked Sendable {
   func writeIdentifier(of address: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
     writer.removeAll()
     guard let identifier else { throw identifierError ?? GraphCodingError.missingConformance(type: name) }
-    try identifier._withUnsafeGuaranteedRef { try $0.write(address, &writer) }
+    try identifier.with { try $0.write(address, &writer) }
   }
 
   /// Whether the identifier of the value at `address` is sure to be this one.
   @inline(__always)
   func isSurely(_ wanted: UnsafeRawBufferPointer, at address: UnsafeRawPointer) -> Bool {
-    identifier?._withUnsafeGuaranteedRef { $0.isSurely(wanted, address) } ?? false
+    identifier?.with { $0.isSurely(wanted, address) } ?? false
   }
 
   var identifierStability: IdentifierStability {
@@ -276,7 +276,7 @@ package final class TypeFacts: @unchecked Sendable {
     of address: UnsafeRawPointer, _ wanted: UnsafeRawBufferPointer, mayChange: Bool,
     _ writer: inout IdentifierWriter
   ) throws -> String? {
-    try identifier?._withUnsafeGuaranteedRef { try $0.fault(address, wanted, mayChange: mayChange, &writer) }
+    try identifier?.with { try $0.fault(address, wanted, mayChange: mayChange, &writer) }
   }
 
   /// The type of the `id`; nil where there is none.
@@ -284,7 +284,7 @@ package final class TypeFacts: @unchecked Sendable {
   /// - Throws: ``GraphCodingError`` where it is of no use.
   func identifierType() throws -> Any.Type? {
     if let identifierError { throw identifierError }
-    return identifier?._withUnsafeGuaranteedRef { $0.idType }
+    return identifier?.with { $0.idType }
   }
 
   private static func scalarKind(_ type: Any.Type) -> ValueKind? {
@@ -319,21 +319,19 @@ package final class TypeFacts: @unchecked Sendable {
 
   // MARK: - All types of the process
 
-  private static let known = Mutex<[ObjectIdentifier: Unmanaged<TypeFacts>]>([:])
+  private static let known = Mutex<[ObjectIdentifier: Permanent<TypeFacts>]>([:])
 
   /// The facts of a type; made once and kept for the life of the process.
-  static func of(_ type: Any.Type) -> Unmanaged<TypeFacts> {
+  static func of(_ type: Any.Type) -> Permanent<TypeFacts> {
     let key = ObjectIdentifier(type)
     if let facts = known.withLock({ $0[key] }) { return facts }
     // Made outside the lock: conformances of the type may run user code (`typeTag`) that comes back here.
-    let facts = Unmanaged.passRetained(TypeFacts(type))
+    let facts = TypeFacts(type)
     return known.withLock { known in
-      if let first = known[key] {
-        facts.release()
-        return first
-      }
-      known[key] = facts
-      return facts
+      if let first = known[key] { return first }
+      let kept = Permanent(keeping: facts)
+      known[key] = kept
+      return kept
     }
   }
 }
@@ -341,9 +339,9 @@ package final class TypeFacts: @unchecked Sendable {
 /// A small direct-mapped cache before ``TypeFacts/of(_:)``, which takes a lock. One for each coder.
 struct TypeFactsCache {
   private struct Slot {
-    var type: UnsafeRawPointer?
-    var facts: Unmanaged<TypeFacts>?
-    var kind = ValueKind.plain
+    var type: TypeAddress?
+    var facts: Permanent<TypeFacts>?
+    var kind = ValueKind.codable
   }
   private static let slotCount = 256
   private let slots: UnsafeMutablePointer<Slot>
@@ -356,27 +354,26 @@ struct TypeFactsCache {
   }
 
   @inline(__always)
-  func facts(of type: Any.Type) -> (Unmanaged<TypeFacts>, ValueKind) {
-    let address = unsafeBitCast(type, to: UnsafeRawPointer.self)
-    let bits = UInt(bitPattern: address)
-    let slot = slots + Int(bitPattern: (bits >> 4 ^ bits >> 12) & UInt(TypeFactsCache.slotCount - 1))
+  func facts(of type: Any.Type) -> (Permanent<TypeFacts>, ValueKind) {
+    let address = TypeAddress(type)
+    let slot = slots + address.line(of: TypeFactsCache.slotCount)
     if slot.pointee.type == address, let facts = slot.pointee.facts { return (facts, slot.pointee.kind) }
     return fill(slot, address, type)
   }
 
   /// The facts of an object's own type: of a class the one it is, not the one it is declared as.
   @inline(__always)
-  func facts<T>(ofObject object: T) -> Unmanaged<TypeFacts> {
+  func facts<T>(ofObject object: T) -> Permanent<TypeFacts> {
     let facts = facts(of: T.self).0
-    return facts._withUnsafeGuaranteedRef({ $0.isClass }) ? self.facts(of: type(of: object as Any)).0 : facts
+    return facts.with({ $0.isClass }) ? self.facts(of: type(of: object as Any)).0 : facts
   }
 
   @inline(never)
   private func fill(
-    _ slot: UnsafeMutablePointer<Slot>, _ address: UnsafeRawPointer, _ type: Any.Type
-  ) -> (Unmanaged<TypeFacts>, ValueKind) {
+    _ slot: UnsafeMutablePointer<Slot>, _ address: TypeAddress, _ type: Any.Type
+  ) -> (Permanent<TypeFacts>, ValueKind) {
     let facts = TypeFacts.of(type)
-    let kind = facts._withUnsafeGuaranteedRef { known in
+    let kind = facts.with { known in
       isOfEncoder && known.encodableElements != nil ? .elements : known.kind
     }
     slot.pointee = Slot(type: address, facts: facts, kind: kind)

@@ -56,7 +56,7 @@ public struct TypeTag: Hashable, Sendable {
     // Declared tags are users' code: read them outside the lock.
     let declared = (type as? any TypeTagged.Type)?.typeTag
     if let declared { try validate(declared, of: type) }
-    let tag = TypeTag(name: declared ?? stableName(of: type))
+    let tag = TypeTag(name: declared ?? TypeName.stable(of: type))
     try registry.withLock { registry in
       if declared == nil {
         if let other = registry.derived[tag.name], other != type {

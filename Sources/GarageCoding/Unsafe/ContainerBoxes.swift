@@ -21,18 +21,18 @@ struct ContainerBoxes {
   private struct Box {
     /// The instance inside a `KeyedEncodingContainer<Key>` or `KeyedDecodingContainer<Key>`.
     var instance: AnyContainer
-    var binding: UnsafeMutablePointer<UInt64>
+    var binding: SerialBinding
   }
 
   private struct CacheLine {
-    var type: UnsafeRawPointer?
+    var type: TypeAddress?
     var slot: UnsafeMutablePointer<Slot>?
   }
 
   private static let boxLimit = 4
   private static let lineCount = 128
   private let lines: UnsafeMutablePointer<CacheLine>
-  private let slots: UnsafeMutablePointer<[UnsafeRawPointer: UnsafeMutablePointer<Slot>]>
+  private let slots: UnsafeMutablePointer<[TypeAddress: UnsafeMutablePointer<Slot>]>
 
   /// Each a ``Handing`` of a keyed container; see there.
   private let encoding: UnsafeMutableRawPointer
@@ -59,10 +59,10 @@ struct ContainerBoxes {
 
   init() {
     encoding = Handing.allocate {
-      unsafeBitCast($0.pointee.instance, to: KeyedEncodingContainer<PlainKey>.self)
+      Reinterpretation.bits(of: $0.pointee.instance, as: KeyedEncodingContainer<PathKey>.self)
     }
     decoding = Handing.allocate {
-      unsafeBitCast($0.pointee.instance, to: KeyedDecodingContainer<PlainKey>.self)
+      Reinterpretation.bits(of: $0.pointee.instance, as: KeyedDecodingContainer<PathKey>.self)
     }
     lines = .allocate(capacity: ContainerBoxes.lineCount)
     lines.initialize(repeating: CacheLine(), count: ContainerBoxes.lineCount)
@@ -81,15 +81,15 @@ struct ContainerBoxes {
   ) -> KeyedEncodingContainer<Key> {
     let slot = slot(type)
     if let box = unusedBox(slot) {
-      box.pointee.binding.pointee = serial
+      box.pointee.binding.bind(to: serial)
       return encoding.assumingMemoryBound(to: Handing<KeyedEncodingContainer<Key>>.self).pointee.container(
         box)
     }
     guard let binding = newBinding(slot, serial, size: MemoryLayout<KeyedEncodingContainer<Key>>.size) else {
-      return KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, serial: serial, node: nil))
+      return KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, serial: serial, nested: nil))
     }
     let container = KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, binding: binding))
-    keep(unsafeBitCast(container, to: AnyContainer.self), binding, in: slot)
+    keep(Reinterpretation.bits(of: container, as: AnyContainer.self), binding, in: slot)
     return container
   }
 
@@ -100,15 +100,15 @@ struct ContainerBoxes {
   ) -> KeyedDecodingContainer<Key> {
     let slot = slot(type)
     if let box = unusedBox(slot) {
-      box.pointee.binding.pointee = serial
+      box.pointee.binding.bind(to: serial)
       return decoding.assumingMemoryBound(to: Handing<KeyedDecodingContainer<Key>>.self).pointee.container(
         box)
     }
     guard let binding = newBinding(slot, serial, size: MemoryLayout<KeyedDecodingContainer<Key>>.size) else {
-      return KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, serial: serial, node: nil))
+      return KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, serial: serial, nested: nil))
     }
     let container = KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, binding: binding))
-    keep(unsafeBitCast(container, to: AnyContainer.self), binding, in: slot)
+    keep(Reinterpretation.bits(of: container, as: AnyContainer.self), binding, in: slot)
     return container
   }
 
@@ -130,18 +130,16 @@ struct ContainerBoxes {
   @inline(never)
   private func newBinding(
     _ slot: UnsafeMutablePointer<Slot>, _ serial: UInt64, size: Int
-  ) -> UnsafeMutablePointer<UInt64>? {
+  ) -> SerialBinding? {
     guard slot.pointee.count < ContainerBoxes.boxLimit, size == MemoryLayout<AnyContainer>.size else {
       return nil
     }
-    let binding = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
-    binding.initialize(to: serial)
-    return binding
+    return SerialBinding(serial)
   }
 
   @inline(never)
   private func keep(
-    _ instance: AnyContainer, _ binding: UnsafeMutablePointer<UInt64>, in slot: UnsafeMutablePointer<Slot>
+    _ instance: AnyContainer, _ binding: SerialBinding, in slot: UnsafeMutablePointer<Slot>
   ) {
     (slot.pointee.boxes + slot.pointee.count).initialize(to: Box(instance: instance, binding: binding))
     slot.pointee.count += 1
@@ -149,16 +147,15 @@ struct ContainerBoxes {
 
   @inline(__always)
   private func slot<Key: CodingKey>(_ type: Key.Type) -> UnsafeMutablePointer<Slot> {
-    let address = unsafeBitCast(type as Any.Type, to: UnsafeRawPointer.self)
-    let bits = UInt(bitPattern: address)
-    let line = lines + Int(bitPattern: (bits >> 4 ^ bits >> 11) & UInt(ContainerBoxes.lineCount - 1))
+    let address = TypeAddress(type)
+    let line = lines + address.line(of: ContainerBoxes.lineCount)
     if line.pointee.type == address, let slot = line.pointee.slot { return slot }
     return fill(line, address, type)
   }
 
   @inline(never)
   private func fill<Key: CodingKey>(
-    _ line: UnsafeMutablePointer<CacheLine>, _ address: UnsafeRawPointer, _ type: Key.Type
+    _ line: UnsafeMutablePointer<CacheLine>, _ address: TypeAddress, _ type: Key.Type
   ) -> UnsafeMutablePointer<Slot> {
     let slot: UnsafeMutablePointer<Slot>
     if let known = slots.pointee[address] {

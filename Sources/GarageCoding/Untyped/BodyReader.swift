@@ -8,7 +8,7 @@
 struct BodyReader {
   let base: UnsafeRawPointer
   /// The shape, and the reference, at a place in the record's tables.
-  let shape: (Int) throws -> Unmanaged<Shape>
+  let shape: (Int) throws -> Permanent<Shape>
   let reference: (Int) throws -> (RecordIdentity, ReferenceKind)
 
   /// The value that begins at `offset`.
@@ -18,7 +18,7 @@ struct BodyReader {
   }
 
   private func read(_ at: inout Int, _ end: Int, depth: Int) throws -> RecordValue {
-    guard depth <= RecordFormat.maximumDepth, hasStack() else {
+    guard depth <= RecordFormat.maximumDepth, StackLimit.hasRoom else {
       throw GraphCodingError.nestingTooDeep(depth: depth)
     }
     let start = at
@@ -67,7 +67,7 @@ struct BodyReader {
     var fields = RecordFields()
     var at = header.content
     if header.second > 0 {
-      let shape = try shape(header.second - 1).takeUnretainedValue()
+      let shape = try shape(header.second - 1).object
       for key in shape.keys {
         guard at < header.end else { throw DamagedBody(reason: "a map ends before its fields", offset: at) }
         if base.load(fromByteOffset: at, as: UInt8.self) == BodyTag.absent {
@@ -133,10 +133,11 @@ struct BodyReader {
         && base.load(fromByteOffset: at, as: UInt8.self) == BodyTag.absent
       if isAbsent { return false }
       if keys.contains(key) { return true }
-      return try key == PlainKey.super.stringValue && hasStack() && hasField(keys, at: at, end: header.end)
+      return try key == PathKey.super.stringValue && StackLimit.hasRoom
+        && hasField(keys, at: at, end: header.end)
     }
     if header.second > 0 {
-      for key in try shape(header.second - 1).takeUnretainedValue().keys {
+      for key in try shape(header.second - 1).object.keys {
         if try isWanted(key) { return true }
         at = try BodyScanner.skipValue(base, at, end: header.end)
       }

@@ -27,7 +27,7 @@ struct BodyWriter {
       core.state.beginRecord()
       var writer = BodyWriter(core.state, firstReference: firstReference)
       try writer.write(value)
-      let output = core.state.pointee.output
+      let output = core.state.output
       return (Array(UnsafeBufferPointer(start: output.base, count: output.count)), writer.references)
     }
   }
@@ -103,7 +103,7 @@ struct BodyWriter {
         packed.append(value)
       }
       try withUnsafePointer(to: packed) {
-        try state.writePacked(at: UnsafeRawPointer($0), state.pointee.types.facts(of: [T].self).1)
+        try state.writePacked(at: UnsafeRawPointer($0), state.types.facts(of: [T].self).1)
       }
       return true
     }

@@ -25,11 +25,11 @@ extension GraphDecodingSession {
   }
 }
 
-extension UnsafeMutablePointer where Pointee == DecoderState {
+extension DecoderPointer {
   /// The identifier that the value at the cursor is the text of; nil where it is none, or the record none of
   /// another library's. Where there is one, the cursor stands behind it.
   func foreignIdentifier() throws -> String? {
-    guard pointee.foreign != nil else { return nil }
+    guard foreign != nil else { return nil }
     let tag = try tag()
     switch tag {
     case BodyTag.shortString..<BodyTag.smallReference, BodyTag.string8, BodyTag.string32:
@@ -45,30 +45,30 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   func foreignReference(_ type: Any.Type) throws -> Int? {
     guard let id = try foreignIdentifier() else { return nil }
     let identity = try TypeDescription.identity(of: type, id: id)
-    return identity.identifier.bytes.withUnsafeBytes { graph.number(tag: identity.tag, $0) }
+    return identity.identifier.bytes.withUnsafeBytes { walk.number(tag: identity.tag, $0) }
   }
 
   /// The object that the text or number at the cursor identifies; nil where it identifies none.
   @inline(never)
-  func readForeign<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>) throws -> T? {
-    guard pointee.foreign != nil else { return nil }
+  func readForeign<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T? {
+    guard foreign != nil else { return nil }
     let path = childPath
     guard let number = try foreignReference(type) else { return nil }
-    if let object = try graph.object(type, facts, number) { return object }
-    throw missing(type, graph.identities.identity(of: number), path)
+    if let object = try walk.object(type, facts, number) { return object }
+    throw missing(type, walk.identities.identity(of: number), path)
   }
 
   /// The same for a property that may be nil: the inner nil is a missing record.
   @inline(never)
-  func findForeign<T: Decodable>(_ type: T.Type, _ facts: Unmanaged<TypeFacts>) throws -> T?? {
+  func findForeign<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T?? {
     guard let number = try foreignReference(type) else { return nil }
-    return .some(try graph.object(type, facts, number))
+    return .some(try walk.object(type, facts, number))
   }
 
   /// The date at the cursor, which is none of this library's.
   @inline(never)
   func readForeignDate() throws -> Date {
-    guard let foreign = pointee.foreign else { throw noDate() }
+    guard let foreign = self.foreign else { throw noDate() }
     if let text = try foreignText() { return try foreign.date(text: text) }
     switch try tag() {
     case BodyTag.smallInteger..<BodyTag.shortString, BodyTag.int8...BodyTag.double, BodyTag.decimal:
@@ -87,7 +87,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   /// The data at the cursor, where they stand as text.
   @inline(never)
   func foreignData() throws -> Data? {
-    guard pointee.foreign != nil, let text = try foreignText() else { return nil }
+    guard foreign != nil, let text = try foreignText() else { return nil }
     return Data(base64Encoded: text)
   }
 
@@ -95,10 +95,10 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   @inline(never)
   func readForeignBool() throws -> Bool {
     let tag = try tag()
-    guard pointee.foreign != nil, tag == BodyTag.smallInteger || tag == BodyTag.smallInteger + 1 else {
+    guard foreign != nil, tag == BodyTag.smallInteger || tag == BodyTag.smallInteger + 1 else {
       throw mismatch(Bool.self)
     }
-    pointee.cursor += 1
+    cursor += 1
     return tag == BodyTag.smallInteger + 1
   }
 

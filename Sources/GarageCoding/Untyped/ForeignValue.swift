@@ -67,8 +67,8 @@ private struct ForeignRoot: Encodable {
     try value.encode(to: encoder)
     guard let state = (encoder as? ValueEncoder)?.state else { return }
     for (identity, type) in hints {
-      let entry = state.pointee.graph.pointee.noteIdentity(identity, state.pointee.types.facts(of: type).0)
-      _ = state.pointee.graph.pointee.referenceIndex(of: entry, .eager)
+      let entry = state.graph.noteIdentity(identity, state.types.facts(of: type).0)
+      _ = state.graph.referenceIndex(of: entry, .eager)
     }
   }
 }
@@ -88,7 +88,7 @@ extension GraphEncoder {
     as type: Any.Type, _ identity: RecordIdentity
   ) throws -> [UInt8] {
     let graph = try EncodingCore.withCore(userInfo: userInfo) { core in
-      let facts = core.state.pointee.types.facts(of: type).0
+      let facts = core.state.types.facts(of: type).0
       let root = ForeignRoot(value: value, hints: hints)
       identity.identifier.bytes.withUnsafeBytes {
         _ = core.graph.pointee.enqueue(tag: identity.tag, $0, .root(0), facts)

@@ -21,7 +21,7 @@ public struct RecordContent: Sendable {
   ) throws {
     header = try RecordHeader(tag: tag, keyIdentifier: keyIdentifier, record: record, typeName: typeName)
     value = try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
-      var shapes: [Unmanaged<Shape>] = []
+      var shapes: [Permanent<Shape>] = []
       try parsed.forEachShape { digest in
         var shape = ShapeRegistry.shape(digest: digest)
         if shape == nil, let text = try shapeText(digest) {
@@ -76,7 +76,7 @@ public struct RecordContent: Sendable {
 /// The tables of a record that is made without an encoder: its references, and no shapes.
 private final class ListedReferences: RecordTables {
   private var identities = IdentityTable()
-  private var entries = PlainStack<ReferenceTable.Entry>()
+  private var entries = RawStack<ReferenceTable.Entry>()
   private var tags = ReferenceTags()
 
   init(_ references: [(RecordIdentity, ReferenceKind)]) {

@@ -25,15 +25,15 @@ extension EncodingCore {
   func setDateStrategy(_ strategy: DateEncodingStrategy) {
     if case .deferredToDate = strategy { return }
     dateStrategy = strategy
-    state.pointee.hasDateStrategy = true
+    state.hasDateStrategy = true
   }
 }
 
-extension UnsafeMutablePointer where Pointee == EncoderState {
+extension EncoderPointer {
   /// Writes a date where there is a strategy for it.
   func write(byStrategy date: Date) throws {
     let core = core
-    guard pointee.hasDateStrategy, !core.isInIdentifier(date) else {
+    guard hasDateStrategy, !core.isInIdentifier(date) else {
       return write(date: date.timeIntervalSinceReferenceDate)
     }
     switch core.dateStrategy {
@@ -43,7 +43,7 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
     case .custom(let encode):
       // What the closure encodes as a date is one: nothing comes back here without an end.
       try withExactDates {
-        try withFrame { serial in try encode(date, ValueEncoder(state: self, serial: serial, node: nil)) }
+        try withFrame { serial in try encode(date, ValueEncoder(state: self, serial: serial, nested: nil)) }
       }
     #if canImport(Darwin)
       case .formatted(let formatter): try write(formatter.string(from: date))
@@ -54,9 +54,9 @@ extension UnsafeMutablePointer where Pointee == EncoderState {
 
   /// Runs `body`, which writes dates in their own form.
   func withExactDates<R>(_ body: () throws -> R) rethrows -> R {
-    let before = pointee.hasDateStrategy
-    pointee.hasDateStrategy = false
-    defer { pointee.hasDateStrategy = before }
+    let before = hasDateStrategy
+    hasDateStrategy = false
+    defer { hasDateStrategy = before }
     return try body()
   }
 }
@@ -81,11 +81,11 @@ extension EncodingCore {
 
 // MARK: - Reading
 
-extension UnsafeMutablePointer where Pointee == DecoderState {
+extension DecoderPointer {
   /// Reads a date that is not in its own form.
   @inline(never)
   func readDateByStrategy() throws -> Date {
-    if pointee.foreign != nil { return try readForeignDate() }
+    if foreign != nil { return try readForeignDate() }
     switch core.dateStrategy {
     case .secondsSince1970: return Date(timeIntervalSince1970: try readNumber())
     case .millisecondsSince1970: return Date(timeIntervalSince1970: try readNumber() / 1000)
@@ -127,7 +127,7 @@ extension UnsafeMutablePointer where Pointee == DecoderState {
   private func readDate(_ decode: (any Decoder) throws -> Date) throws -> Date {
     let path = childPath
     do {
-      return try withFrame { serial in try decode(ValueDecoder(state: self, serial: serial, node: nil)) }
+      return try withFrame { serial in try decode(ValueDecoder(state: self, serial: serial, nested: nil)) }
     } catch DecodingError.typeMismatch(let type, let context) {
       // `formatted` is such a closure in Foundation for Linux.
       throw DecodingError.dataCorrupted(

@@ -26,7 +26,7 @@ extension GraphDecodingSession {
     // Lent to the end of this call, as in `object(_:tag:keyIdentifier:record:)`.
     let bytes = bytes.withUnsafeBytes { $0 }
     do {
-      return try walk.value(type, walk.state.pointee.types.facts(of: type).1, ofBody: bytes)
+      return try walk.value(type, walk.state.types.facts(of: type).1, ofBody: bytes)
     } catch {
       throw walk.failed(error)
     }
@@ -42,7 +42,7 @@ extension GraphWalk {
     defer { state.leaveRoot() }
     try state.enterRoot(record, isDigest: false)
     let value = try state.readRoot(type, kind)
-    if let failure = state.pointee.failure { throw failure }
+    if let failure = state.failure { throw failure }
     return value
   }
 }

@@ -207,7 +207,7 @@ private final class Late: Codable, Identifiable, Link {
 
   private struct Refusal: Error, Equatable {}
 
-  @Test func theStackIsSmall() throws { #expect(try onSmallStack { remainingStack() } <= 512 << 10) }
+  @Test func theStackIsSmall() throws { #expect(try onSmallStack { StackLimit.remaining } <= 512 << 10) }
   private final class Failing: Codable, Identifiable, Link {
     var id: Int, next: Failing?, other: Failing?
     init(_ id: Int, _ next: Failing?) { (self.id, self.next) = (id, next) }

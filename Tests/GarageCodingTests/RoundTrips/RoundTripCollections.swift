@@ -13,7 +13,7 @@ struct Point: Codable, Hashable { var x: Int, y: Int }
 struct WordKey: Codable, Hashable, CodingKeyRepresentable {
   var word: String
   init(_ word: String) { self.word = word }
-  var codingKey: any CodingKey { PlainKey(stringValue: word) }
+  var codingKey: any CodingKey { PathKey(stringValue: word) }
   init?<T: CodingKey>(codingKey: T) { word = codingKey.stringValue }
 }
 

@@ -94,7 +94,9 @@ private func name(_ type: Any.Type) throws -> String { try TypeTag.of(type).name
       ("MyFoundationEssentials.Date", "MyFoundationEssentials.Date"),
       ("", ""),
     ])
-  func strips(_ reflected: String, _ stable: String) { #expect(stableName(reflected: reflected) == stable) }
+  func strips(_ reflected: String, _ stable: String) {
+    #expect(TypeName.stable(reflected: reflected) == stable)
+  }
 
   @Test(
     "golden: digests are stored",

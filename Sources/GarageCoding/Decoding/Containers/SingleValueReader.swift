@@ -1,0 +1,44 @@
+/// Reads one value without a container around it.
+struct SingleValueReader: SingleValueDecodingContainer {
+  let state: DecoderPointer
+  let serial: UInt64
+  let nested: Permanent<NestedDecoding>?
+
+  var codingPath: [any CodingKey] { state.codingPath(nested, serial) }
+
+  @inline(__always)
+  private func read<R>(_ body: () throws -> R) throws -> R {
+    try state.enter(nested, serial)
+    defer { state.leave(nested) }
+    guard state.frame.serial == serial else { throw state.staleContainer([], serial) }
+    state.cursor = state.frame.start
+    return try body()
+  }
+
+  /// Also true of a reference whose target is gone: that is how an optional becomes nil.
+  func decodeNil() -> Bool { (try? read { try state.isNull() }) ?? false }
+
+  func decode(_ type: Bool.Type) throws -> Bool { try read { try state.readBool() } }
+  func decode(_ type: String.Type) throws -> String { try read { try state.readString() } }
+  func decode(_ type: Double.Type) throws -> Double { try read { try state.readDouble() } }
+  func decode(_ type: Float.Type) throws -> Float { try read { try state.readFloat() } }
+  func decode(_ type: Int.Type) throws -> Int { try read { try state.readInteger(type) } }
+  func decode(_ type: Int8.Type) throws -> Int8 { try read { try state.readInteger(type) } }
+  func decode(_ type: Int16.Type) throws -> Int16 { try read { try state.readInteger(type) } }
+  func decode(_ type: Int32.Type) throws -> Int32 { try read { try state.readInteger(type) } }
+  func decode(_ type: Int64.Type) throws -> Int64 { try read { try state.readInteger(type) } }
+  func decode(_ type: Int128.Type) throws -> Int128 { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt.Type) throws -> UInt { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt8.Type) throws -> UInt8 { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt16.Type) throws -> UInt16 { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt32.Type) throws -> UInt32 { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt64.Type) throws -> UInt64 { try read { try state.readInteger(type) } }
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try read { try state.readInteger(type) } }
+  func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    try state.enter(nested, serial)
+    defer { state.leave(nested) }
+    guard state.frame.serial == serial else { throw state.staleContainer([], serial) }
+    state.cursor = state.frame.start
+    return try state.readAny(type)
+  }
+}

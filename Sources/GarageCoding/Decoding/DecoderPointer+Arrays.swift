@@ -1,0 +1,60 @@
+extension DecoderPointer {
+  /// Begins reading the current frame's value as an array, from its first element.
+  func requestArray() throws {
+    guard frame.kind != .map else { throw mismatch([Any].self, at: frame.start, codingPath) }
+    if frame.kind == .array { return }
+    if let header = try ContainerHeader.read(
+      base, frame.start, end: frame.end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
+      ?? headerBehindSyncStatus(small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
+    {
+      // Each element takes a byte at least.
+      guard header.second <= header.end - header.content else {
+        throw DamagedBody(reason: "an array counts more elements than it has bytes", offset: frame.start)
+      }
+      openArray(content: header.content, end: header.end, count: header.second)
+    } else if let packed = try packedArray() {
+      try openPacked(packed)
+    } else {
+      throw mismatch([Any].self, at: frame.start, codingPath)
+    }
+  }
+
+  private func packedArray() throws -> PackedArray? {
+    return try PackedArray(
+      base, InlinePrefix.skipSyncStatus(base, frame.start, end: frame.end), end: frame.end)
+  }
+
+  private func openArray(content: Int, end: Int, count: Int) {
+    frame.kind = .array
+    frame.content = content
+    frame.end = end
+    frame.count = count
+    frame.next = 0
+    frame.nextOffset = content
+  }
+
+  /// A packed array that is read element by element: its elements are written out with their tags, into memory
+  /// that the core keeps as long as the record. Offsets count from the record's first byte all the same.
+  private func openPacked(_ packed: PackedArray) throws {
+    let (bytes, count) = try unpack(packed)
+    let content = bytes.baseAddress.unsafelyUnwrapped - base
+    openArray(content: content, end: content + bytes.count, count: count)
+  }
+
+  /// Moves the cursor to the next element.
+  @inline(__always)
+  func beginElement(_ type: Any.Type, serial: UInt64) throws {
+    guard frame.serial == serial else { throw staleContainer([], serial) }
+    let index = frame.next
+    guard index < frame.count else {
+      throw DecodingError.valueNotFound(
+        type,
+        DecodingError.Context(
+          codingPath: codingPath + [PathKey(intValue: index)],
+          debugDescription:
+            "The array has \(frame.count) elements; another was asked for."))
+    }
+    frame.current = index
+    cursor = frame.nextOffset
+  }
+}

@@ -1,0 +1,267 @@
+// Finding a map's fields. They mostly are asked for in the order in which they stand, so the next one is
+// known; otherwise the offsets of the fields up to the one wanted are noted once for each map.
+
+extension DecoderPointer {
+  /// Begins reading the current frame's value as a map, or goes on with it from the start.
+  func requestMap() throws {
+    let before = frame
+    if before.kind == .map { return }
+    guard
+      let header = try ContainerHeader.read(
+        base, before.start, end: before.end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
+        ?? headerBehindSyncStatus(small: BodyTag.mapSmall, large: BodyTag.mapLarge)
+    else { throw mismatch([String: Any].self, at: before.start, codingPath) }
+    frame.kind = .map
+    frame.end = header.end
+    frame.content = header.content
+    frame.next = 0
+    frame.nextOffset = header.content
+    frame.indexCount = 0
+    if header.second > 0 {
+      let shape = try shape(at: header.second - 1)
+      frame.shape = shape
+      frame.shapedCount = shape.with { $0.keys.count }
+    } else {
+      frame.shape = nil
+      frame.shapedCount = 0
+    }
+  }
+
+  /// The header of a container that has a sync status before it, although its type has none (any more).
+  @inline(never)
+  func headerBehindSyncStatus(small: UInt8, large: UInt8) throws -> ContainerHeader? {
+    let start = InlinePrefix.skipSyncStatus(base, frame.start, end: frame.end)
+    if start == frame.start { return nil }
+    return try ContainerHeader.read(base, start, end: frame.end, small: small, large: large)
+  }
+
+  /// Moves the cursor to the value of `key`. False where the map has none.
+  @inline(__always)
+  func find<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws -> Bool {
+    guard frame.serial == serial else { throw staleContainer([key], serial) }
+    if keys.isByte {
+      let discriminator = discriminator(of: key)
+      if frame.keys != keys { bind(keys) }
+      let field = frame.fields.unsafelyUnwrapped[discriminator]
+      if field >= 0 {
+        if !keys.hasNoted(discriminator) { note(key, discriminator, keys) }
+        return try findShaped(Int(field), key)
+      }
+      return try findNew(key, discriminator, keys)
+    }
+    return try findText(key.stringValue)
+  }
+
+  @inline(never)
+  private func bind(_ keys: KeyTablePointer) {
+    frame.keys = keys
+    frame.fields = keys.fields(of: frame.shape)
+  }
+
+  @inline(never)
+  private func note<Key: CodingKey>(_ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer) {
+    keys.note(key, discriminator)
+  }
+
+  /// Finds a key that was not asked for in this shape before, or that the shape does not have.
+  @inline(never)
+  private func findNew<Key: CodingKey>(_ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer) throws
+    -> Bool
+  {
+    note(key, discriminator, keys)
+    let text = key.stringValue
+    if frame.fields.unsafelyUnwrapped[discriminator] == FieldMap.unknown,
+      let shape = frame.shape
+    {
+      let field = shape.object.positions[text].map { Int32($0) } ?? FieldMap.missing
+      frame.fields.unsafelyUnwrapped[discriminator] = field
+      if field >= 0 { return try findShaped(Int(field), key) }
+    }
+    return try findEntry(text)
+  }
+
+  /// Finds the shape's field at a position; an absent one may stand among the entries.
+  @inline(__always)
+  private func findShaped<Key: CodingKey>(_ field: Int, _ key: Key) throws -> Bool {
+    let offset =
+      frame.next == field
+      ? frame.nextOffset : try offset(ofField: field)
+    cursor = offset
+    frame.current = field
+    guard offset < frame.end else {
+      throw DamagedBody(reason: "a map ends before its fields", offset: offset)
+    }
+    if base.byte(at: offset) != BodyTag.absent { return true }
+    // Reading on behind it is what the next look-up will want.
+    frame.next = field &+ 1
+    frame.nextOffset = offset &+ 1
+    return try hasEntries() && findEntry(key.stringValue) || findEarlier(key.stringValue)
+  }
+
+  /// Finds a field that a superclass wrote under a key for which its subclass has no value.
+  private func findEarlier(_ key: String) throws -> Bool {
+    guard let shape = frame.shape?.object,
+      !shape.earlierPositions.isEmpty
+    else { return false }
+    for field in shape.earlierPositions[key] ?? [] where try hasValue(field) {
+      cursor = try offset(ofField: field)
+      frame.current = field
+      return true
+    }
+    return false
+  }
+
+  private func hasValue(_ field: Int) throws -> Bool {
+    let offset = try offset(ofField: field)
+    return offset < frame.end
+      && base.byte(at: offset) != BodyTag.absent
+  }
+
+  /// Finds the shape's field at a position, for who knows the shape. False where it is absent.
+  func findField(_ field: Int) throws -> Bool {
+    let offset =
+      frame.next == field
+      ? frame.nextOffset : try offset(ofField: field)
+    guard offset < frame.end else {
+      throw DamagedBody(reason: "a map ends before its fields", offset: offset)
+    }
+    cursor = offset
+    frame.current = field
+    if base.byte(at: offset) != BodyTag.absent { return true }
+    frame.next = field &+ 1
+    frame.nextOffset = offset &+ 1
+    return false
+  }
+
+  func findText(_ text: String) throws -> Bool {
+    if let shape = frame.shape, let field = shape.object.positions[text],
+      try hasValue(field)
+    {
+      cursor = try offset(ofField: field)
+      frame.current = field
+      return true
+    }
+    return try findEntry(text) || findEarlier(text)
+  }
+
+  /// Called when the field at the cursor was read: the next one begins here.
+  @inline(__always)
+  func advance() {
+    frame.next = frame.current &+ 1
+    frame.nextOffset = cursor
+  }
+
+  // MARK: - Offsets
+
+  /// The offset of a field of the shape, or, from `shapedCount` on, of an entry.
+  private func offset(ofField field: Int) throws -> Int {
+    while frame.indexCount <= field {
+      guard try indexNext() else {
+        throw DamagedBody(reason: "a map ends before its fields", offset: frame.end)
+      }
+    }
+    return input.offsets.base[frame.indexBase + field]
+  }
+
+  /// Notes the offset of one more field or entry. False at the end of the map.
+  private func indexNext() throws -> Bool {
+    let before = frame
+    var offset = before.content
+    if before.indexCount > 0 {
+      let last = before.indexCount - 1
+      offset = input.offsets.base[before.indexBase + last]
+      offset = try end(ofField: last, at: offset)
+    }
+    guard offset < before.end else { return false }
+    input.offsets.truncate(to: before.indexBase + before.indexCount)
+    input.offsets.append(offset)
+    frame.indexCount += 1
+    return true
+  }
+
+  private func end(ofField field: Int, at offset: Int) throws -> Int {
+    let end = frame.end
+    var value = offset
+    if field >= frame.shapedCount { value = try keyRange(at: offset).upperBound }
+    return try BodyScanner.skipValue(base, value, end: end)
+  }
+
+  private func indexAll() throws { while try indexNext() {} }
+
+  // MARK: - Entries
+
+  private func hasEntries() throws -> Bool {
+    if frame.shapedCount == 0 { return frame.content < frame.end }
+    // Cheap where the fields were read in order up to the last.
+    if frame.next == frame.shapedCount { return frame.nextOffset < frame.end }
+    return try self.end(ofField: frame.shapedCount - 1, at: offset(ofField: frame.shapedCount - 1))
+      < frame.end
+  }
+
+  private func keyRange(at offset: Int) throws -> Range<Int> {
+    var at = offset
+    return try BodyScanner.readKey(base, &at, end: frame.end)
+  }
+
+  private func keyBytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
+  }
+
+  /// Moves the cursor to the value of the entry with this key.
+  @inline(never)
+  func findEntry(_ text: String) throws -> Bool {
+    var text = text
+    return try text.withUTF8 { try findEntry(keyed: UnsafeRawBufferPointer($0)) }
+  }
+
+  private func findEntry(keyed wanted: UnsafeRawBufferPointer) throws -> Bool {
+    let before = frame
+    if before.next >= before.shapedCount, before.nextOffset < before.end {
+      let key = try keyRange(at: before.nextOffset)
+      if compareBytes(keyBytes(key), wanted) == 0 {
+        frame.currentKey = before.nextOffset
+        cursor = key.upperBound
+        frame.current = before.next
+        return true
+      }
+    }
+    try indexAll()
+    var low = before.shapedCount
+    var high = frame.indexCount
+    while low < high {
+      let middle = (low + high) / 2
+      let entry = input.offsets.base[before.indexBase + middle]
+      let key = try keyRange(at: entry)
+      let order = compareBytes(keyBytes(key), wanted)
+      if order == 0 {
+        frame.currentKey = entry
+        cursor = key.upperBound
+        frame.current = middle
+        return true
+      }
+      if order < 0 { low = middle + 1 } else { high = middle }
+    }
+    return false
+  }
+
+  /// The texts of all keys that the map has a value for.
+  func allKeys(serial: UInt64) throws -> [String] {
+    guard frame.serial == serial else { throw staleContainer([], serial) }
+    try indexAll()
+    var keys: [String] = []
+    let shape = frame.shape?.object
+    for field in 0..<frame.indexCount {
+      let offset = input.offsets.base[frame.indexBase + field]
+      if field >= frame.shapedCount {
+        keys.append(String(decoding: keyBytes(try keyRange(at: offset)), as: UTF8.self))
+      } else if let shape, base.byte(at: offset) != BodyTag.absent {
+        keys.append(shape.keys[field])
+      }
+    }
+    if let shape, !shape.earlierPositions.isEmpty {
+      var seen: Set<String> = []
+      keys.removeAll { !seen.insert($0).inserted }
+    }
+    return keys
+  }
+}

@@ -1,0 +1,158 @@
+// Records inside records: a reference that is followed while its owner is being decoded.
+
+/// Where the decoder stood when a record was begun, to go back to.
+struct OuterRecord {
+  fileprivate var base: UnsafeRawPointer
+  fileprivate var cursor: Int
+  fileprivate var record: RecordContext
+  fileprivate var depth: Int
+  fileprivate var frame: UnsafeMutablePointer<DecodingFrame>
+  fileprivate var frameCount: Int
+  fileprivate var nested: Permanent<NestedDecoding>?
+  fileprivate var offsetCount: Int
+  fileprivate var referenceCount: Int
+  fileprivate var shapeCount: Int
+  fileprivate var unpackedCount: Int
+  fileprivate var nestedCount: Int
+}
+
+extension DecoderPointer {
+  /// To be kept before ``enterRecord(_:number:isWrapped:isDigest:_:)``, and left with ``leaveRecord(_:)``.
+  @inline(__always)
+  var outerRecord: OuterRecord {
+    OuterRecord(
+      base: self.base, cursor: self.cursor, record: self.record, depth: self.depth,
+      frame: input.framePlace, frameCount: openFrameCount, nested: input.nested,
+      offsetCount: input.offsets.count, referenceCount: references.count,
+      shapeCount: shapes.count, unpackedCount: unpacked.count, nestedCount: nestedContainers.count)
+  }
+
+  func leaveRecord(_ outer: OuterRecord) {
+    base = outer.base
+    cursor = outer.cursor
+    record = outer.record
+    depth = outer.depth
+    input.framePlace = outer.frame
+    forgetFrames(from: outer.frameCount)
+    input.nested = outer.nested
+    input.offsets.truncate(to: outer.offsetCount)
+    references.truncate(to: outer.referenceCount)
+    shapes.truncate(to: outer.shapeCount)
+    if nestedContainers.count > outer.nestedCount { core.closeNested(from: outer.nestedCount) }
+    while unpacked.count > outer.unpackedCount { unpacked.removeLast().deallocate() }
+  }
+
+  /// Makes `record` the one being decoded.
+  ///
+  /// - Parameters:
+  ///   - number: its number in the graph, -1 without one.
+  ///   - isWrapped: whether what is asked for can only be something around the object.
+  func enterRecord(
+    _ record: ParsedRecord, number: Int, isWrapped: Bool, isDigest: Bool, _ outer: OuterRecord
+  ) throws {
+    try record.forEachReference { kind, tag, identifier in
+      references.append(ReferenceEntry(kind: kind, tag: tag, identifier: identifier, number: -1))
+    }
+    try record.forEachShape { digest in shapes.append(try shape(digest)) }
+    base = record.base
+    cursor = record.body.lowerBound
+    depth = 0
+    input.nested = nil
+    self.record = RecordContext(
+      serial: nextSerial(), number: number, referenceBase: outer.referenceCount,
+      referenceCount: references.count - outer.referenceCount, shapeBase: outer.shapeCount,
+      shapeCount: shapes.count - outer.shapeCount,
+      wrappedOffset: isWrapped ? record.body.lowerBound : -1, isDigest: isDigest)
+    push(
+      DecodingFrame(
+        start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound,
+        indexBase: outer.offsetCount))
+    let end = try BodyScanner.skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
+    guard end == record.body.upperBound else {
+      throw DamagedBody(reason: "bytes are left over behind the value", offset: end)
+    }
+  }
+
+  /// Makes a record that refers to nothing the one being decoded, where no other one is. ``leaveRoot()`` follows.
+  @inline(__always)
+  func enterRoot(_ record: ParsedRecord, isDigest: Bool) throws {
+    try record.forEachShape { digest in shapes.append(try shape(digest)) }
+    base = record.base
+    cursor = record.body.lowerBound
+    depth = 0
+    self.record = RecordContext(serial: nextSerial(), shapeCount: shapes.count, isDigest: isDigest)
+    frame = DecodingFrame(
+      start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound)
+    let end = try BodyScanner.skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
+    guard end == record.body.upperBound else {
+      throw DamagedBody(reason: "bytes are left over behind the value", offset: end)
+    }
+  }
+
+  /// Nothing is being decoded any more: a container that user code kept finds no frame of its own.
+  @inline(__always)
+  func leaveRoot() {
+    base = scratch.address
+    record = RecordContext()
+    frame = DecodingFrame()
+    input.offsets.truncate(to: 0)
+    references.truncate(to: 0)
+    shapes.truncate(to: 0)
+    if nestedContainers.count > 0 { core.closeNested(from: 0) }
+    while unpacked.count > 0 { unpacked.removeLast().deallocate() }
+  }
+
+  /// Copies bytes to where they stay as long as the record that is being decoded. Before them there is the room that
+  /// short strings are read with.
+  func keepBytes(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: ShortStrings.room + bytes.count)
+    memory.initialize(repeating: 0)
+    unpacked.append(memory)
+    let kept = UnsafeMutableBufferPointer(rebasing: memory[ShortStrings.room...])
+    _ = kept.update(fromContentsOf: bytes)
+    return UnsafeRawBufferPointer(kept)
+  }
+
+  // MARK: - The record's tables
+
+  @inline(__always)
+  private func shape(_ digest: UInt64) throws -> Permanent<Shape> {
+    if let shape = shapeCache[digest] { return shape }
+    let shape = try walk.shape(digest)
+    shapeCache[digest] = shape
+    return shape
+  }
+
+  /// The shape at a place of the current record's table.
+  @inline(__always)
+  func shape(at index: Int) throws -> Permanent<Shape> {
+    guard index < record.shapeCount else {
+      throw DamagedBody(reason: "shape \(index) is not in the record's table", offset: 0)
+    }
+    return shapes[record.shapeBase &+ index]
+  }
+
+  /// The number in the graph of what an entry of the current record's table names.
+  func number(ofReference index: Int) -> Int {
+    let at = record.referenceBase + index
+    let entry = references[at]
+    if entry.number >= 0 { return entry.number }
+    let number = walk.number(tag: entry.tag, entry.identifier)
+    references[at].number = number
+    return number
+  }
+
+  func identity(ofReference index: Int) -> RecordIdentity {
+    let entry = references[record.referenceBase + index]
+    return RecordIdentity(tag: entry.tag, identifier: Identifier(unchecked: Array(entry.identifier)))
+  }
+  func entry(ofReference index: Int) -> (RecordIdentity, ReferenceKind) {
+    (identity(ofReference: index), references[record.referenceBase + index].kind)
+  }
+
+  /// Adds to the current record's table; its entries are the last there are.
+  func appendReference(_ kind: ReferenceKind, _ tag: UInt64, _ identifier: UnsafeRawBufferPointer) {
+    references.append(ReferenceEntry(kind: kind, tag: tag, identifier: identifier, number: -1))
+    record.referenceCount += 1
+  }
+}

@@ -1,0 +1,289 @@
+// Values of any type, read by the kind of their type.
+
+extension DecoderPointer {
+  /// Reads a value of any type. A reference stands for the object it names, whatever the type has become.
+  @inline(__always)
+  func readAny<T: Decodable>(_ type: T.Type) throws -> T {
+    let (facts, kind) = types.facts(of: T.self)
+    if kind.isScalar || kind == .own { return try readSpecial(type, kind) }
+    if kind == .codable, cursor != record.wrappedOffset, try !isMarked() {
+      return try readInline(type)
+    }
+    if kind == .reference, try isReference() { return try readObject(type, facts) }
+    return try readRare(type, facts, kind)
+  }
+
+  /// The same for what is not read by its own `init(from:)` alone. Apart, because a generic function that has an optional of its type
+  /// asks for the optional's metadata each time, whatever happens then.
+  @inline(never)
+  private func readRare<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind) throws
+    -> T
+  {
+    if kind == .prefixed { return try readSpecial(type, kind) }
+    if try isMarked() { return try readMarked(type, facts, kind) }
+    if cursor == record.wrappedOffset, let object = try readWrapped(type, facts, kind) {
+      return object
+    }
+    if kind == .reference, let object = try readForeign(type, facts) { return object }
+    return try kind == .codable ? readInline(type) : readStanding(type, facts)
+  }
+
+  /// Reads a value whose property may be without: nil where it is a reference whose record is gone.
+  @inline(__always)
+  func readTarget<T: Decodable>(_ type: T.Type) throws -> T? {
+    let (facts, kind) = types.facts(of: T.self)
+    switch kind {
+    case .codable, .unordered, .reference, .interned:
+      if try isMarked() { return try findMarked(type, facts, kind) }
+      if cursor == record.wrappedOffset, let object = try readWrapped(type, facts, kind) {
+        return object
+      }
+      if kind == .reference, let object = try findForeign(type, facts) { return object }
+      return try kind == .codable ? readInline(type) : readStanding(type, facts)
+    case .prefixed where try isMarked(): return try findMarked(type, facts, kind)
+    default: return try readSpecial(type, kind)
+    }
+  }
+
+  /// Reads an object that stands inline, although its type has an identity (by now).
+  @inline(never)
+  func readStanding<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T {
+    let facts = facts.object
+    if facts.mapping != nil, let own = try namedClass(facts), let object = try readNamed(own, type) {
+      return object
+    }
+    return try facts.evolution == nil ? readInline(type) : readEvolving(type, facts)
+  }
+
+  /// Reads an object that stands inline where a reference to it is expected.
+  func readStandingTarget<T: Decodable>(_ type: T.Type) throws -> T {
+    let facts = types.facts(of: T.self).0
+    return try tag() == BodyTag.syncStatus ? readWithSyncStatus(type, facts) : readStanding(type, facts)
+  }
+
+  /// Reads a value that begins with a reference, or with a sync status.
+  private func readMarked<T: Decodable>(
+    _ type: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind
+  ) throws -> T {
+    if try tag() == BodyTag.syncStatus { return try readWithSyncStatus(type, facts) }
+    return try readReferenced(type, facts, kind)
+  }
+
+  private func findMarked<T: Decodable>(
+    _ type: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind
+  ) throws -> T? {
+    if try tag() == BodyTag.syncStatus { return try readWithSyncStatus(type, facts) }
+    return try findReferenced(type, facts, kind)
+  }
+
+  /// A type without a status has lost it, or is something around the object that has it.
+  private func readWithSyncStatus<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T {
+    let known = facts.object
+    guard known.isSyncable else { return try readStanding(type, facts) }
+    let (status, content) = try InlinePrefix.readSyncStatus(base, cursor, end: frame.end)
+    cursor = content
+    var value = try readStanding(type, facts)
+    known.setSyncStatus(status, of: &value)
+    return value
+  }
+
+  private func readReferenced<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind)
+    throws -> T
+  {
+    // An optional element is nil where the record is gone. T is that optional: the cast changes nothing.
+    if kind == .codable || kind == .prefixed, let optional = type as? any OptionalDecodable.Type {
+      func read<O: OptionalDecodable>(_: O.Type) throws -> T {
+        Reinterpretation.same(try O.readTarget(self), as: T.self)
+      }
+      return try read(optional)
+    }
+    return try readObject(type, facts)
+  }
+
+  /// Reads the object that the reference at the cursor names. No optional of T: in generic code that asks for its
+  /// metadata each time.
+  @inline(__always)
+  private func readObject<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T {
+    let index = try readReferenceIndex()
+    let walk = self.walk
+    let number = try walk.load(type, facts, number(ofReference: index))
+    if number < 0 { throw missing(type, index) }
+    return walk.loaded(type, number)
+  }
+
+  /// The object that the reference at the cursor names; nil where its record is gone.
+  private func findReferenced<T: Decodable>(
+    _ type: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind
+  ) throws -> T? {
+    if kind == .codable || kind == .prefixed, let optional = type as? any OptionalDecodable.Type {
+      // An optional element is nil where the record is gone. T is that optional: the cast changes nothing.
+      func read<O: OptionalDecodable>(_: O.Type) throws -> T {
+        Reinterpretation.same(try O.readTarget(self), as: T.self)
+      }
+      return try read(optional)
+    }
+    return try walk.object(type, facts, number(ofReference: try readReferenceIndex()))
+  }
+
+  /// The value at the cursor is a whole record that a reference named, and what was asked for first was no object
+  /// but something around one: what a single value container holds is the object itself, shared as any other.
+  @inline(never)
+  private func readWrapped<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind)
+    throws -> T?
+  {
+    let wanted: ValueKind = record.isDigest ? .interned : .reference
+    return kind == wanted ? try walk.object(type, facts, record.number) : nil
+  }
+
+  @inline(__always)
+  func readInline<T: Decodable>(_ type: T.Type) throws -> T {
+    let serial = try openFrame()
+    // Where the result is wanted: to move what was just written is slow.
+    defer { leaveFrame() }
+    return try T(from: ValueDecoder(state: self, serial: serial, nested: nil))
+  }
+
+  /// Reads the value of a record: never a reference to itself.
+  @inline(__always)
+  func readRoot<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
+    switch kind {
+    case .codable, .prefixed, .unordered, .reference, .interned, .own: try readInline(type)
+    default: try readSpecial(type, kind)
+    }
+  }
+
+  @inline(__always)
+  private func readSpecial<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
+    if kind.isPacked {
+      // One that was written by its own `encode(to:)` all the same is read by its own `init(from:)`.
+      if try !readPacked(kind) { return try readInline(type) }
+      return scratch.take(as: T.self)
+    }
+    if kind == .own { return try readOwn(type) }
+    if kind == .prefixed { return try readPrefixed(type) }
+    if kind == .url, try isMap() { return try readInline(type) }
+    try readScalar(kind, type)
+    return scratch.take(as: T.self)
+  }
+
+  @inline(never)
+  private func readPrefixed<T: Decodable>(_ type: T.Type) throws -> T {
+    let facts = types.facts(of: T.self).0
+    return try isMarked() ? readMarked(type, facts, .prefixed) : readStanding(type, facts)
+  }
+
+  @inline(never)
+  private func readOwn<T: Decodable>(_ type: T.Type) throws -> T {
+    guard let own = type as? any GraphDecodable.Type, let value = try own.init(fromGraph: self) as? T else {
+      throw mismatch(type)
+    }
+    return value
+  }
+
+  /// Reads a value of a type that the format knows into the scratch memory.
+  private func readScalar(_ kind: ValueKind, _ type: Any.Type) throws {
+    let scratch = self.scratch
+    switch kind {
+    case .bool: scratch.put(as: Bool.self, try readBool())
+    case .string: scratch.put(as: String.self, try readString())
+    case .double: scratch.put(as: Double.self, try readDouble())
+    case .float: scratch.put(as: Float.self, try readFloat())
+    case .int: scratch.put(as: Int.self, try readInteger(Int.self))
+    case .int8: scratch.put(as: Int8.self, try readInteger(Int8.self))
+    case .int16: scratch.put(as: Int16.self, try readInteger(Int16.self))
+    case .int32: scratch.put(as: Int32.self, try readInteger(Int32.self))
+    case .int64: scratch.put(as: Int64.self, try readInteger(Int64.self))
+    case .int128: scratch.put(as: Int128.self, try readInteger(Int128.self))
+    case .uint: scratch.put(as: UInt.self, try readInteger(UInt.self))
+    case .uint8: scratch.put(as: UInt8.self, try readInteger(UInt8.self))
+    case .uint16: scratch.put(as: UInt16.self, try readInteger(UInt16.self))
+    case .uint32: scratch.put(as: UInt32.self, try readInteger(UInt32.self))
+    case .uint64: scratch.put(as: UInt64.self, try readInteger(UInt64.self))
+    case .uint128: scratch.put(as: UInt128.self, try readInteger(UInt128.self))
+    case .date, .data, .uuid, .url, .decimal: try readFoundation(kind)
+    default: throw mismatch(type)
+    }
+  }
+
+  @inline(__always)
+  func isReference() throws -> Bool {
+    let tag = try tag()
+    return tag >= BodyTag.smallReference || tag == BodyTag.reference8 || tag == BodyTag.reference32
+  }
+
+  /// Whether the value begins with a reference or a sync status: all first bytes from 1A to 1D, and C0 on.
+  @inline(__always)
+  private func isMarked() throws -> Bool {
+    let tag = try tag()
+    return tag >= BodyTag.smallReference
+      || tag &- BodyTag.reference8 <= BodyTag.syncStatus - BodyTag.reference8
+  }
+
+  private func isMap() throws -> Bool {
+    let tag = try tag()
+    return tag == BodyTag.mapSmall || tag == BodyTag.mapLarge
+  }
+
+  func readReferenceIndex() throws -> Int {
+    let tag = try tag()
+    let index: Int
+    switch tag {
+    case BodyTag.smallReference..<0xE0:
+      index = Int(tag & 0x1F)
+      cursor += 1
+    case BodyTag.reference8:
+      index = Int(
+        try BodyScanner.loadNumber(base, cursor + 1, width: 1, end: frame.end))
+      cursor += 2
+    case BodyTag.reference32:
+      index = Int(
+        try BodyScanner.loadNumber(base, cursor + 1, width: 4, end: frame.end))
+      cursor += 5
+    default: throw DamagedBody.unknownTag(tag, cursor)
+    }
+    guard index < record.referenceCount else {
+      throw DamagedBody(reason: "reference \(index) is not in the record's table", offset: cursor)
+    }
+    return index
+  }
+
+  func isNull() throws -> Bool {
+    if try tag() == BodyTag.null { return true }
+    guard try isReference() else { return false }
+    let cursor = self.cursor
+    defer { self.cursor = cursor }
+    return try !walk.hasRecord(number(ofReference: try readReferenceIndex()))
+  }
+
+  func missing(_ type: Any.Type, _ reference: Int) -> any Error {
+    missing(type, identity(ofReference: reference), childPath)
+  }
+
+  func missing(_ type: Any.Type, _ identity: RecordIdentity, _ path: [any CodingKey]) -> any Error {
+    DecodingError.dataCorrupted(
+      DecodingError.Context(
+        codingPath: path,
+        debugDescription: "Missing Identifiable reference of type: \(type) with id: \(identity.identifier)"))
+  }
+}
+
+/// Optionals, for a cast at run time.
+private protocol OptionalDecodable {
+  static func readTarget(_ state: DecoderPointer) throws -> Self
+}
+
+extension Optional: OptionalDecodable where Wrapped: Decodable {
+  fileprivate static func readTarget(_ state: DecoderPointer) throws -> Wrapped? {
+    try state.readTarget(Wrapped.self)
+  }
+}
+
+/// A type of this module whose property may be missing from a record.
+protocol EmptyDecodable {
+  static var empty: Self { get }
+}
+
+/// A type of this module that reads itself through the coder's own functions.
+protocol GraphDecodable {
+  init(fromGraph state: DecoderPointer) throws
+}

@@ -1,0 +1,103 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+// The fields of a map that stand with the text of their keys: sorted by it, each key once.
+
+extension EncoderPointer {
+  /// Puts the open map's entries in order. Of entries with one key the last stays; a field of the shape that
+  /// an entry repeats becomes absent.
+  @inline(never)
+  func closeEntries(_ shape: Permanent<Shape>?) throws {
+    var entries = takeEntries()
+    if core.leavesOutSyncStatus && openFrameCount == 1 && output.nested == nil {
+      return rewrite(entries.filter { key(at: $0.lowerBound) != "syncStatus" }, from: entries[0].lowerBound)
+    }
+    if let positions = shape?.object.positions {
+      let repeated = Set(entries.compactMap { positions[key(at: $0.lowerBound)] })
+      if !repeated.isEmpty {
+        let freed = try removeFields(repeated, before: entries[0].lowerBound)
+        entries = entries.map { ($0.lowerBound - freed)..<($0.upperBound - freed) }
+      }
+    }
+    if !isSorted(entries) { rewrite(entries, from: entries[0].lowerBound) }
+  }
+
+  private func takeEntries() -> [Range<Int>] {
+    let base = frame.entryBase
+    let stack = output.entries
+    let entries = (base..<stack.count).map { index in
+      stack.base[index]..<(index + 1 < stack.count ? stack.base[index + 1] : output.count)
+    }
+    output.entries.truncate(to: base)
+    return entries
+  }
+
+  private func key(at offset: Int) -> String { String(decoding: keyBytes(at: offset), as: UTF8.self) }
+
+  private func keyBytes(at offset: Int) -> UnsafeRawBufferPointer {
+    var at = offset
+    let base = UnsafeRawPointer(output.base)
+    // It was written here, and so is there.
+    let range = (try? BodyScanner.readKey(base, &at, end: output.count)) ?? at..<at
+    return UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
+  }
+
+  /// Whether the keys ascend by bytes, without repetition.
+  private func isSorted(_ entries: [Range<Int>]) -> Bool {
+    entries.indices.dropFirst().allSatisfy { compare(entries[$0 - 1], entries[$0]) < 0 }
+  }
+
+  private func compare(_ left: Range<Int>, _ right: Range<Int>) -> Int {
+    compareBytes(keyBytes(at: left.lowerBound), keyBytes(at: right.lowerBound))
+  }
+
+  private func rewrite(_ entries: [Range<Int>], from start: Int) {
+    // A stable order, so that the last of equal keys is last among them.
+    let order = entries.indices.sorted { a, b in
+      let order = compare(entries[a], entries[b])
+      return order != 0 ? order < 0 : a < b
+    }
+    var sorted: [Range<Int>] = []
+    for index in order {
+      if let last = sorted.last, compare(last, entries[index]) == 0 { sorted.removeLast() }
+      sorted.append(entries[index])
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(output.count - start)
+    for range in sorted {
+      bytes.append(
+        contentsOf: UnsafeBufferPointer(start: output.base + range.lowerBound, count: range.count))
+    }
+    output.count = start
+    bytes.withUnsafeBytes { append($0) }
+  }
+
+  /// Makes the fields at these positions of the open map's shape absent. Returns how many bytes that freed.
+  private func removeFields(_ positions: Set<Int>, before end: Int) throws -> Int {
+    var kept: [UInt8] = []
+    var at = frame.start + BodyTag.smallHeaderByteCount
+    let start = at
+    var position = 0
+    while at < end {
+      let next = try BodyScanner.skipValue(UnsafeRawPointer(output.base), at, end: end)
+      if positions.contains(position) {
+        kept.append(BodyTag.absent)
+      } else {
+        kept.append(contentsOf: UnsafeBufferPointer(start: output.base + at, count: next - at))
+      }
+      at = next
+      position += 1
+    }
+    let freed = end - start - kept.count
+    let target = output.base + start
+    kept.withUnsafeBufferPointer { target.update(from: $0.baseAddress!, count: $0.count) }
+    memmove(target + kept.count, output.base + end, output.count - end)
+    output.count -= freed
+    return freed
+  }
+}

@@ -1,0 +1,141 @@
+/// Where a decoder's state stands, and the only way to it; see ``EncoderPointer``.
+struct DecoderPointer {
+  fileprivate let address: UnsafeMutablePointer<DecoderState>
+
+  /// Makes room for a state, for the life of the process; ``keep(_:)`` has to follow.
+  init() { address = .allocate(capacity: 1) }
+
+  /// Gives the state its place.
+  func keep(_ state: DecoderState) { address.initialize(to: state) }
+}
+
+// MARK: - The value that is being read
+
+extension DecoderPointer {
+  var base: UnsafeRawPointer {
+    @inline(__always) get { address.pointee.base }
+    @inline(__always) nonmutating set { address.pointee.base = newValue }
+  }
+
+  var cursor: Int {
+    @inline(__always) get { address.pointee.cursor }
+    @inline(__always) nonmutating set { address.pointee.cursor = newValue }
+  }
+
+  /// The frame that is being read, and where the fields of the open maps are.
+  var input: DecodingInput {
+    @inline(__always) unsafeAddress { .place(of: &address.pointee.input) }
+    @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.input) }
+  }
+
+  /// The frame that is being read.
+  var frame: DecodingFrame {
+    @inline(__always) unsafeAddress { UnsafePointer(address.pointee.input.framePlace) }
+    @inline(__always) nonmutating unsafeMutableAddress { address.pointee.input.framePlace }
+  }
+
+  /// The frames that are open in this input, from the inside out.
+  var framesOutwards: some Sequence<DecodingFrame> {
+    sequence(first: address.pointee.input.framePlace) { $0.pointee.outer }.lazy.map(\.pointee)
+  }
+
+  /// Makes a frame the current one. It stays where it is until ``popFrame()``.
+  @inline(__always)
+  func push(_ frame: DecodingFrame) { address.pointee.input.framePlace = address.pointee.frames.push(frame) }
+
+  /// Makes the frame around the current one, which is there, the current one.
+  @inline(__always)
+  func popFrame() {
+    address.pointee.input.framePlace = address.pointee.input.framePlace.pointee.outer.unsafelyUnwrapped
+    address.pointee.frames.pop()
+  }
+
+  /// How many frames are open, but for those that inputs keep themselves.
+  @inline(__always)
+  var openFrameCount: Int { address.pointee.frames.count }
+
+  /// Forgets the frames that were opened since there were that many.
+  @inline(__always)
+  func forgetFrames(from count: Int) { address.pointee.frames.truncate(to: count) }
+
+  var depth: Int {
+    @inline(__always) get { address.pointee.depth }
+    @inline(__always) nonmutating set { address.pointee.depth = newValue }
+  }
+
+  var lastSerial: UInt64 {
+    @inline(__always) get { address.pointee.lastSerial }
+    @inline(__always) nonmutating set { address.pointee.lastSerial = newValue }
+  }
+
+  var serialBefore: UInt64 {
+    @inline(__always) get { address.pointee.serialBefore }
+    @inline(__always) nonmutating set { address.pointee.serialBefore = newValue }
+  }
+}
+
+// MARK: - The records that are being decoded
+
+extension DecoderPointer {
+  var record: RecordContext {
+    @inline(__always) unsafeAddress { .place(of: &address.pointee.record) }
+    @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.record) }
+  }
+
+  var references: RawStack<ReferenceEntry> {
+    @inline(__always) unsafeAddress { .place(of: &address.pointee.references) }
+    @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.references) }
+  }
+
+  var shapes: RawStack<Permanent<Shape>> {
+    @inline(__always) unsafeAddress { .place(of: &address.pointee.shapes) }
+    @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.shapes) }
+  }
+
+  var unpacked: RawStack<UnsafeMutableBufferPointer<UInt8>> {
+    @inline(__always) unsafeAddress { .place(of: &address.pointee.unpacked) }
+    @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.unpacked) }
+  }
+
+  var nestedContainers: RawStack<Permanent<NestedDecoding>> {
+    @inline(__always) unsafeAddress { .place(of: &address.pointee.nestedContainers) }
+    @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.nestedContainers) }
+  }
+
+  var failure: (any Error)? {
+    @inline(__always) unsafeAddress { .place(of: &address.pointee.failure) }
+    @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.failure) }
+  }
+
+  var foreign: (any ForeignReading)? {
+    @inline(__always) unsafeAddress { .place(of: &address.pointee.foreign) }
+    @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.foreign) }
+  }
+}
+
+// MARK: - What the decoder has beside them
+
+extension DecoderPointer {
+  @inline(__always)
+  var core: DecodingCore { address.pointee.core.object }
+
+  /// The walk through the graph that records are fetched for.
+  @inline(__always)
+  var walk: GraphWalk { address.pointee.walk.object }
+
+  @inline(__always)
+  var types: TypeFactsCache { address.pointee.types }
+
+  @inline(__always)
+  var boxes: ContainerBoxes { address.pointee.boxes }
+
+  @inline(__always)
+  var shortStrings: ShortStrings { address.pointee.shortStrings }
+
+  @inline(__always)
+  var shapeCache: ShapeCache { address.pointee.shapeCache }
+
+  /// Room for one value on its way from a function that is not generic.
+  @inline(__always)
+  var scratch: Scratch { address.pointee.scratch }
+}

@@ -1,0 +1,48 @@
+/// Bytes under construction and the frame that is being filled.
+struct EncodingOutput {
+  var base: UnsafeMutablePointer<UInt8>
+  var count = 0
+  var capacity: Int
+  /// Where the current frame is. It stays there while it is open: to copy what was just written is slow.
+  var framePlace: UnsafeMutablePointer<EncodingFrame>
+  /// Where the entries of the open maps begin, outermost map first.
+  var entries = RawStack<Int>()
+  /// The nested containers of the open frames, outermost frame first: where each is to be spliced in.
+  var holes = RawStack<Int>()
+  var holeContainers = RawStack<Permanent<NestedEncoding>>()
+  /// The nested container that these bytes belong to; nil for the record's body.
+  var nested: Permanent<NestedEncoding>?
+
+  init() {
+    capacity = 512
+    base = .allocate(capacity: capacity)
+    framePlace = .allocate(capacity: 1)
+    framePlace.initialize(to: EncodingFrame())
+  }
+
+  /// The current frame, where it is.
+  var frame: EncodingFrame {
+    @inline(__always) unsafeAddress { UnsafePointer(framePlace) }
+    @inline(__always) nonmutating unsafeMutableAddress { framePlace }
+  }
+
+  /// Where the next byte goes, for which there is room.
+  @inline(__always)
+  var end: UnsafeMutableRawPointer { UnsafeMutableRawPointer(base + count) }
+
+  /// The bytes, until the next change.
+  @inline(__always)
+  var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
+
+  /// Some of the bytes, until the next change.
+  @inline(__always)
+  func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
+  }
+
+  /// Leaves the open frames, and makes the first one, which is this output's own, that of a new value.
+  mutating func restart(serial: UInt64 = 0) {
+    while let outer = framePlace.pointee.outer { framePlace = outer }
+    framePlace.pointee = EncodingFrame(serial: serial)
+  }
+}

@@ -1,0 +1,98 @@
+/// Where the part of a ``KeyTable`` stands that coders touch for every field, and the only way to it.
+///
+/// It is never freed: containers that user code keeps may still name it. The coder that the table belongs to is used by
+/// one thread at a time, so that nobody else changes it.
+struct KeyTablePointer: Equatable {
+  private let address: UnsafeMutablePointer<KeyTableHead>
+
+  /// Gives a head its place, for the life of the process.
+  init(keeping head: KeyTableHead) {
+    address = .allocate(capacity: 1)
+    address.initialize(to: head)
+  }
+
+  /// Whether one byte tells the keys apart.
+  @inline(__always)
+  var isByte: Bool { address.pointee.isByte }
+
+  /// Whether the key with a discriminator was noted.
+  @inline(__always)
+  func hasNoted(_ discriminator: UInt8) -> Bool { address.pointee.noted[Int(discriminator)] != 0 }
+
+  /// Notes a key, so that its text is known.
+  func note(_ key: any CodingKey, _ discriminator: UInt8) {
+    table.note(key, discriminator)
+    address.pointee.noted[Int(discriminator)] = 1
+  }
+
+  var table: KeyTable { address.pointee.table.object }
+
+  /// For encoding: the shape of the first cases, in order, by how many they are; nil until it was made.
+  @inline(__always)
+  subscript(shapeOfFirst count: Int) -> Permanent<Shape>? {
+    get { address.pointee.prefixShapes[count] }
+    nonmutating set { address.pointee.prefixShapes[count] = newValue }
+  }
+
+  /// For decoding: where the fields of a shape are.
+  @inline(__always)
+  func fields(of shape: Permanent<Shape>?) -> FieldMap {
+    let shapeAddress = shape?.address
+    if let known = address.pointee.lastFields, address.pointee.lastShape == shapeAddress { return known }
+    let fields = table.fields(of: shape)
+    address.pointee.lastFields = fields
+    address.pointee.lastShape = shapeAddress
+    return fields
+  }
+}
+
+/// The part of a ``KeyTable`` that coders touch for every field: plain data at a fixed address.
+struct KeyTableHead {
+  /// Whether the type is an enum of at most 256 cases without payload: then a key's one byte (none for a
+  /// single case) is its discriminator, cases being numbered from 0 in the order of their declaration.
+  /// A struct of one byte looks the same in memory, but its values have no order: it does not count.
+  let isByte: Bool
+  /// For each discriminator, 1 once its key was noted.
+  let noted: UnsafeMutablePointer<UInt8>
+  let table: Permanent<KeyTable>
+  /// For encoding: the shapes of the first n cases, in order, by n.
+  let prefixShapes: UnsafeMutablePointer<Permanent<Shape>?>
+  /// For decoding: the shape met last and where its fields are.
+  var lastShape: UnsafeMutableRawPointer?
+  var lastFields: FieldMap?
+
+  init(isByte: Bool, table: Permanent<KeyTable>) {
+    self.isByte = isByte
+    self.table = table
+    noted = .allocate(capacity: 256)
+    noted.initialize(repeating: 0, count: 256)
+    prefixShapes = .allocate(capacity: 257)
+    prefixShapes.initialize(repeating: nil, count: 257)
+  }
+}
+
+/// For each discriminator of a key type the position of its field in one shape, or that it is not known or not there.
+struct FieldMap {
+  static let unknown: Int32 = -1
+  static let missing: Int32 = -2
+
+  private let positions: UnsafeMutablePointer<Int32>
+
+  /// A map for the life of the process, in which all fields are `position`.
+  init(repeating position: Int32) {
+    positions = .allocate(capacity: 256)
+    positions.initialize(repeating: position, count: 256)
+  }
+
+  @inline(__always)
+  subscript(discriminator: UInt8) -> Int32 {
+    get { positions[Int(discriminator)] }
+    nonmutating set { positions[Int(discriminator)] = newValue }
+  }
+}
+
+/// The discriminator of a key whose type's table says `isByte`.
+@inline(__always)
+func discriminator<Key: CodingKey>(of key: Key) -> UInt8 {
+  MemoryLayout<Key>.size == 0 ? 0 : Reinterpretation.bits(of: key, as: UInt8.self)
+}

@@ -1,0 +1,23 @@
+/// A stack whose elements stay where they are, so that who made one can keep its address.
+struct PlaceStack<Element> {
+  private static var chunkSize: Int { 32 }
+  private var chunks = RawStack<UnsafeMutablePointer<Element>>()
+  private(set) var count = 0
+
+  /// Adds an element, which holds nothing that would have to be given back.
+  @inline(__always)
+  mutating func push(_ element: Element) -> UnsafeMutablePointer<Element> {
+    let chunk = count / Self.chunkSize
+    if chunk == chunks.count { chunks.append(.allocate(capacity: Self.chunkSize)) }
+    let place = chunks[chunk] + count % Self.chunkSize
+    place.initialize(to: element)
+    count &+= 1
+    return place
+  }
+
+  @inline(__always)
+  mutating func pop() { count &-= 1 }
+
+  @inline(__always)
+  mutating func truncate(to count: Int) { self.count = Swift.min(self.count, count) }
+}

@@ -1,0 +1,20 @@
+/// Room for one value on its way from a function that is not generic to one that is.
+///
+/// The one reads a value of a kind into it, the other takes the value out as the type of that kind. Both have to speak
+/// of one type: the kind tells it (``TypeFacts``). What was put has to be taken before the next value is put.
+struct Scratch {
+  private static let byteCount = 64
+  private let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
+
+  @inline(__always)
+  func put<T>(as type: T.Type, _ value: T) {
+    assert(MemoryLayout<T>.size <= Scratch.byteCount && MemoryLayout<T>.alignment <= 16)
+    memory.initializeMemory(as: type, to: value)
+  }
+
+  @inline(__always)
+  func take<T>(as type: T.Type) -> T { memory.assumingMemoryBound(to: type).move() }
+
+  /// Where it is: an address from which nothing is to be read.
+  var address: UnsafeRawPointer { UnsafeRawPointer(memory) }
+}

@@ -1,0 +1,79 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+// Bytes that somebody lends, read and written without regard to alignment. None of these look at bounds: that is for
+// whoever knows where the bytes end.
+
+extension UnsafeRawPointer {
+  @inline(__always)
+  func byte(at offset: Int) -> UInt8 { load(fromByteOffset: offset, as: UInt8.self) }
+
+  /// The bits of a number at any address, in the order of the store's bytes.
+  @inline(__always)
+  func bits<T: BitwiseCopyable>(at offset: Int, as type: T.Type) -> T {
+    loadUnaligned(fromByteOffset: offset, as: type)
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  @inline(__always)
+  func store<T: BitwiseCopyable>(_ value: T) { storeBytes(of: value, as: T.self) }
+
+  /// Copies bytes of which there mostly are few: a word or two, which may overlap, instead of a call.
+  @inline(__always)
+  func copyShort(from source: UnsafeRawPointer, _ count: Int) {
+    if count > 16 {
+      copyMemory(from: source, byteCount: count)
+    } else if count >= 8 {
+      let last = source.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+      storeBytes(of: source.loadUnaligned(as: UInt64.self), as: UInt64.self)
+      storeBytes(of: last, toByteOffset: count &- 8, as: UInt64.self)
+    } else if count >= 4 {
+      let last = source.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+      storeBytes(of: source.loadUnaligned(as: UInt32.self), as: UInt32.self)
+      storeBytes(of: last, toByteOffset: count &- 4, as: UInt32.self)
+    } else {
+      for offset in 0..<count {
+        storeBytes(
+          of: source.load(fromByteOffset: offset, as: UInt8.self), toByteOffset: offset, as: UInt8.self)
+      }
+    }
+  }
+}
+
+/// Compares by unsigned bytes, a prefix first: negative, zero or positive.
+func compareBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+  let common = min(left.count, right.count)
+  let order = common == 0 ? 0 : Int(memcmp(left.baseAddress!, right.baseAddress!, common))
+  return order != 0 ? order : left.count - right.count
+}
+
+/// Whether no byte has its top bit set.
+@inline(__always)
+func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  guard let base = bytes.baseAddress else { return true }
+  let count = bytes.count
+  // The last word overlaps the one before it: that is quicker than a byte at a time.
+  if count >= 8 {
+    var all = base.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+    var offset = 0
+    while offset &+ 8 < count {
+      all |= base.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      offset &+= 8
+    }
+    return all & 0x8080_8080_8080_8080 == 0
+  }
+  if count >= 4 {
+    let all =
+      base.loadUnaligned(as: UInt32.self) | base.loadUnaligned(fromByteOffset: count &- 4, as: UInt32.self)
+    return all & 0x8080_8080 == 0
+  }
+  var all: UInt8 = 0
+  for offset in 0..<count { all |= base.load(fromByteOffset: offset, as: UInt8.self) }
+  return all & 0x80 == 0
+}

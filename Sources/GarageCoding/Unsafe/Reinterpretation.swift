@@ -1,0 +1,61 @@
+/// What the compiler cannot know: a value's other type. Every cast between types that it does not check is one of these.
+enum Reinterpretation {
+  /// A value of a generic type as the type that was found to be the same one.
+  @inline(__always)
+  static func same<T, Known>(_ value: T, as type: Known.Type) -> Known {
+    assert(T.self == Known.self, "\(T.self) was taken for \(Known.self)")
+    return unsafeBitCast(value, to: type)
+  }
+
+  /// Runs `body` with an array, of a generic type that was found to be this one, without counting a reference to it.
+  @inline(__always)
+  static func withArray<T, Element, R>(
+    _ value: T, of type: Element.Type, _ body: ([Element]) throws -> R
+  ) rethrows -> R {
+    assert(T.self == [Element].self, "\(T.self) was taken for an array of \(type)")
+    return try unsafeBitCast(value, to: Unmanaged<AnyObject>.self)._withUnsafeGuaranteedRef {
+      try body(unsafeBitCast($0, to: [Element].self))
+    }
+  }
+
+  /// An object as one of a class that its own was found to be, or to descend from.
+  @inline(__always)
+  static func downcast<Object: AnyObject>(_ object: AnyObject, to type: Object.Type) -> Object {
+    unsafeDowncast(object, to: type)
+  }
+
+  /// The bits of a value as another type of the same size, whose values have no other meaning than their bits, or
+  /// whose layout was looked at (``ShortStrings``, ``ContainerBoxes``).
+  @inline(__always)
+  static func bits<T, U>(of value: T, as type: U.Type) -> U {
+    assert(MemoryLayout<T>.size == MemoryLayout<U>.size)
+    return unsafeBitCast(value, to: type)
+  }
+}
+
+extension UnsafeRawPointer {
+  /// The value at this address, which is one of that type, where it stands: it is not copied.
+  subscript<Value>(as type: Value.Type) -> Value {
+    @inline(__always) unsafeAddress { assumingMemoryBound(to: type) }
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  /// The value at this address, which is one of that type, where it stands.
+  subscript<Value>(as type: Value.Type) -> Value {
+    @inline(__always) unsafeAddress { UnsafePointer(assumingMemoryBound(to: type)) }
+    @inline(__always) nonmutating unsafeMutableAddress { assumingMemoryBound(to: type) }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Runs `body` with the bytes as values of type `UInt8`, which any memory holds.
+  func withTypedBytes<R>(_ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
+    try withMemoryRebound(to: UInt8.self, body)
+  }
+}
+
+extension UnsafeMutableRawPointer {
+  /// The bytes from here on as values of type `UInt8`: of memory that was just allocated, and is bound to no type.
+  var typedBytes: UnsafeMutablePointer<UInt8> { assumingMemoryBound(to: UInt8.self) }
+}
