@@ -30,7 +30,7 @@ extension ReadAccess {
 
   @inline(never)
   private func decodeValue<K: KeyType, V: Decodable>(
-    _ type: V.Type, _ key: K, _ storedKey: RawSpan, _ full: [UInt8]?, _ record: RawSpan
+    _ type: V.Type, _ key: K, _ storedKey: CheckedKey, _ full: [UInt8]?, _ record: RawSpan
   ) throws -> V {
     do {
       return try decoding {
