@@ -37,6 +37,8 @@ test-crypto: engines
 
 lint:
 	Scripts/check-style.sh
+	python3 Scripts/check-structure.py --self-test
+	python3 Scripts/check-structure.py
 
 format:
 	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests

@@ -34,7 +34,7 @@
     public init(key: SymmetricKey, keyIdentifier: UInt32? = nil) throws {
       guard [128, 192, 256].contains(key.bitCount) else { throw CryptoKitError.incorrectKeySize }
       self.key = key
-      self.keyIdentifier = keyIdentifier ?? derivedIdentifier(of: key, for: "AES-GCM")
+      self.keyIdentifier = keyIdentifier ?? key.derivedIdentifier(for: "AES-GCM")
     }
 
     /// Seals with a fresh nonce.

@@ -30,7 +30,7 @@
     public init(key: SymmetricKey, keyIdentifier: UInt32? = nil) throws {
       guard key.bitCount == 256 else { throw CryptoKitError.incorrectKeySize }
       self.key = key
-      self.keyIdentifier = keyIdentifier ?? derivedIdentifier(of: key, for: "ChaCha20-Poly1305")
+      self.keyIdentifier = keyIdentifier ?? key.derivedIdentifier(for: "ChaCha20-Poly1305")
     }
 
     /// Seals with a fresh nonce.

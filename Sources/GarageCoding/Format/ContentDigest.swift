@@ -21,7 +21,7 @@ package enum ContentDigest {
   /// The first 16 bytes of SHA-256 as two big-endian numbers, the more significant one first.
   package static func digest16(of bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64) {
     withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { whole in
-      garage_sha256(bytes.baseAddress, bytes.count, whole.baseAddress!.assumingMemoryBound(to: UInt8.self))
+      garage_sha256(bytes.baseAddress, bytes.count, whole.baseAddress!.typedBytes)
       return (
         UInt64(bigEndian: whole.load(fromByteOffset: 0, as: UInt64.self)),
         UInt64(bigEndian: whole.load(fromByteOffset: 8, as: UInt64.self))

@@ -45,10 +45,10 @@ package enum PlainValue {
 
   /// The value of that kind at an address.
   package init?(at address: UnsafeRawPointer, _ kind: Kind) {
-    func optional<T>(_: T.Type) -> T? { address.assumingMemoryBound(to: T?.self).pointee }
+    func optional<T>(_: T.Type) -> T? { address[as: T?.self] }
     switch kind {
     case .int: self = .int(address.load(as: Int.self))
-    case .string: self = .string(address.assumingMemoryBound(to: String.self).pointee)
+    case .string: self = .string(address[as: String.self])
     case .bool: self = .bool(address.load(as: Bool.self))
     case .double: self = .double(address.load(as: Double.self))
     case .optionalInt: self = optional(Int.self).map { .int($0) } ?? .null
