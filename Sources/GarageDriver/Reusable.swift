@@ -1,4 +1,4 @@
-package import Synchronization
+public import Synchronization
 
 /// Room for one object that is used again and again, because to make one costs more than to keep it.
 ///
@@ -11,6 +11,7 @@ package import Synchronization
 /// lock, for uses at the same time (``take(or:)`` makes what the room does not have). Two places do the same in a way of
 /// their own: the coders' pool, in a module that does not see this one, and `LMDBConnection`, whose object rests inside
 /// the lifetime that it entered and can be locked out of its room.
+@usableFromInline
 package struct Reusable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   // @unchecked: see above.
   @usableFromInline
