@@ -53,8 +53,8 @@ public final class Garage: Sendable {
   let autosave = Atomic<Bool>(true)
   let propertyErrors = Mutex<(@Sendable (any Error) -> Void)?>(nil)
   private let isClosed = Atomic<Bool>(false)
-  /// What closing waits for where the storage is the user's to close; nil where it closes the driver, which then
-  /// waits itself, and itself refuses what comes later.
+  /// Counts the calls that are running, so that ``close()`` can wait for them. Nil where that closes the driver:
+  /// drivers count their own.
   let calls: StorageLifetime?
 
   /// Opens the garage in a storage; makes one where the storage is empty.

@@ -125,8 +125,9 @@ extension DecoderPointer {
     return try walk.object(type, facts, number(ofReference: try readReferenceIndex()))
   }
 
-  /// The value at the cursor is a whole record that a reference named, and what was asked for first was no object
-  /// but something around one: what a single value container holds is the object itself, shared as any other.
+  /// A type that encodes as one `Person` alone, in a single value container, was asked for where there is a reference to
+  /// a `Person`. Its `init(from:)` now asks for the `Person`: that is this record's own object, shared as any other, and
+  /// not one inside of it.
   @inline(never)
   private func readWrapped<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind)
     throws -> T?

@@ -4,56 +4,6 @@
   public import Foundation
 #endif
 
-/// Where a decoder finds records: one consistent snapshot of a store.
-public protocol RecordSource: AnyObject {
-  /// Lends a record's bytes to `body`, nil where there is none. Calls nest inside each other's closures.
-  ///
-  /// - Parameters:
-  ///   - tag: the digest of the identity tag.
-  ///   - keyIdentifier: the identifier as keys hold it.
-  func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R
-
-  /// The text of the shape with that digest; nil where the store has none.
-  func shapeText(_ digest: UInt64) throws -> [UInt8]?
-
-  /// The name of the type tag with that digest; nil where the store has none.
-  func tagName(_ digest: UInt64) throws -> String?
-}
-
-/// The types a garage was told about: the subclasses that records may name.
-public struct RegisteredTypes: @unchecked Sendable {
-  // @unchecked: metatypes, which nothing changes.
-  let byTag: [UInt64: any (Encodable & Decodable).Type]
-  /// Older tags of the types' identity spaces, and the tags that took their place.
-  let currentTags: [UInt64: UInt64]
-  let formerTags: [UInt64: [UInt64]]
-
-  static let none = RegisteredTypes(none: ())
-
-  private init(none: Void) { (byTag, currentTags, formerTags) = ([:], [:], [:]) }
-
-  /// - Throws: ``GraphCodingError`` for a type whose tag is in conflict, or that has no identity.
-  public init(_ types: [any (Encodable & Decodable).Type] = []) throws {
-    var byTag: [UInt64: any (Encodable & Decodable).Type] = [:]
-    var currentTags: [UInt64: UInt64] = [:]
-    var formerTags: [UInt64: [UInt64]] = [:]
-    for type in types {
-      let tags = try TypeFacts.of(type).object.tags()
-      byTag[tags.concrete.digest] = type
-      for former in TypeTag.former(of: type) { byTag[former.digest] = type }
-      if tags.former.isEmpty { continue }
-      formerTags[tags.identity.digest] = tags.former.map(\.digest)
-      for former in tags.former { currentTags[former.digest] = tags.identity.digest }
-    }
-    self.byTag = byTag
-    self.currentTags = currentTags
-    self.formerTags = formerTags
-  }
-
-  /// The type with this tag of its own, present or former.
-  package func type(tag: UInt64) -> (any (Encodable & Decodable).Type)? { byTag[tag] }
-}
-
 /// Turns records back into objects. Within one session every identity is decoded once, so that shared objects
 /// are shared again and cycles close.
 ///
@@ -172,13 +122,4 @@ public final class GraphDecodingSession {
 
   /// Forgets the objects decoded so far: what is decoded afterwards is not shared with them.
   public func reset() { walk.forget() }
-}
-
-/// Where there is no session.
-final class NoRecords: RecordSource {
-  func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
-    try body(nil)
-  }
-  func shapeText(_ digest: UInt64) throws -> [UInt8]? { nil }
-  func tagName(_ digest: UInt64) throws -> String? { nil }
 }

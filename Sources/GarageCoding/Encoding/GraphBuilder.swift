@@ -1,4 +1,4 @@
-/// Puts the records of a graph together, one behind the other: key, header, tables, body, checksum.
+/// Puts the records of a graph together, one behind the other: key, head, tables, body, checksum.
 ///
 /// Belongs to an ``EncodingCore`` and keeps its memory from graph to graph.
 struct GraphBuilder: ~Copyable {

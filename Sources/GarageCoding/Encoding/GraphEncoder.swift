@@ -69,7 +69,7 @@ public final class GraphEncoder: Sendable {
   {
     try EncodingCore.withCore(userInfo: userInfo) { core in
       core.setDateStrategy(dates)
-      if !core.state.hasDateStrategy { return try encode(alone: root, core) }
+      if !core.state.hasDateStrategy { return try encode(single: root, core) }
       try core.enqueueRoot(root, .root(0))
       return try encodeRecords(
         core, rootCount: 1, status: { $1.syncStatus(of: root) },
@@ -78,9 +78,10 @@ public final class GraphEncoder: Sendable {
     }
   }
 
-  /// Encodes one object that mostly refers to no other: then there is no graph to keep.
+  /// Encodes one root. It enters the tables of the graph only when its body refers to something; where it does not, which
+  /// is known when it is encoded, no table is touched. Else the rest of the graph is encoded from the queue.
   @inline(__always)
-  private func encode<T: Encodable>(alone root: T, _ core: EncodingCore) throws -> EncodedGraph {
+  private func encode<T: Encodable>(single root: T, _ core: EncodingCore) throws -> EncodedGraph {
     let (tag, facts) = try core.writeIdentity(ofRoot: root)
     let (graph, builder) = (core.graph, core.builder)
     graph.pointee.beginLoneRoot(tag: tag, core.identifierWriter.pointee.bytes, facts)

@@ -1,4 +1,4 @@
-/// The bytes that every record begins with, and the value of a typed key, which has no time.
+/// The bytes that every record begins with, and with which the value of a typed key does, there without the time.
 ///
 /// ```
 /// 0   | version  | 1

@@ -43,12 +43,13 @@ extension Garage: GarageWriting {
   /// Runs `body` once, in a transaction of its own.
   func change<R>(_ body: (WriteAccess) throws -> R) throws -> R {
     var result: R?
-    try changeOnce { result = try body($0) }
+    try commit { result = try body($0) }
     return result.unsafelyUnwrapped
   }
 
-  /// Not generic: the runtime looks generic types up each time.
-  private func changeOnce(_ body: (WriteAccess) throws -> Void) throws {
+  /// Writes, remembers which texts are in the store now, and runs the hooks of the commit. Not generic: the runtime
+  /// looks generic types up each time.
+  private func commit(_ body: (WriteAccess) throws -> Void) throws {
     var pending = PendingCommit()
     let isSaved = try LentPendingCommit.with(&pending) { pending in
       try beginCall()

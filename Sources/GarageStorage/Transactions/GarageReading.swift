@@ -9,10 +9,3 @@ public protocol GarageReading: AnyObject {
   /// Runs `body` on one state of the store. For the verbs, which are extensions of this protocol.
   func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R
 }
-
-/// The verbs that change: ``Garage`` and ``GarageWriter`` have them all, and those that read.
-public protocol GarageWriting: GarageReading {
-  /// Runs `body`, which changes the store: wholly, or not at all where it throws. For the verbs, which are
-  /// extensions of this protocol.
-  func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R
-}
