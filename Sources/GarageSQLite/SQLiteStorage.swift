@@ -72,7 +72,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
         isSharedAcrossProcesses: true, isReadOnly: options.onlyReads)
       if options.onlyReads {
         writer = nil
-        readers.giveBack(Unmanaged.passRetained(try SQLiteReader(first)))
+        readers.giveBack(Unmanaged.passRetained(try SQLiteReader(first, file: file)))
       } else {
         writer = try SQLiteWriter(
           first, file: file, identity: identity, maximumValueByteCount: maximumValueByteCount,
