@@ -24,7 +24,9 @@ extension SQLiteWriteTransaction {
       }
       // Who has a large value already keeps its number.
       let query: SQLiteQuery = changes == 1 ? .insertLarge : .updateLarge
-      guard let id = changes == 1 ? id : try largeID(of: key, .put) else { throw failed(SQLITE_CORRUPT, .put) }
+      guard let id = changes == 1 ? id : try largeID(of: key, .put) else {
+        throw failed(SQLITE_CORRUPT, .put)
+      }
       let written = try value.withUnsafeBytes { value in
         try change(query, .put) { statement in
           let code = sqlite3_bind_int64(statement, 1, id)

@@ -18,7 +18,8 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
   var nextLargeID: Int64?
 
   init(
-    _ connection: SQLiteConnection, of writer: SQLiteWriter, maximumValueByteCount: Int, largestEntryByteCount: Int
+    _ connection: SQLiteConnection, of writer: SQLiteWriter, maximumValueByteCount: Int,
+    largestEntryByteCount: Int
   ) {
     self.writer = writer
     self.maximumValueByteCount = maximumValueByteCount

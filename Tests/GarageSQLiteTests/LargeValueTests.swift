@@ -151,7 +151,8 @@ struct LargeValueTests {
   func removing() throws {
     let storage = try SQLiteStorage(at: folder.file())
     let ranges: [StorageKeyRange] = [
-      .prefix(Array("b".utf8)), StorageKeyRange(from: Array("b".utf8)), StorageKeyRange(to: Array("b".utf8)), .all,
+      .prefix(Array("b".utf8)), StorageKeyRange(from: Array("b".utf8)), StorageKeyRange(to: Array("b".utf8)),
+      .all,
       StorageKeyRange(from: [2], to: [1]),
     ]
     for range in ranges {
@@ -176,7 +177,8 @@ struct LargeValueTests {
       let storage = try SQLiteStorage(at: folder.file())
       try storage.write { transaction in
         for number in 0..<100 {
-          try transaction.put([UInt8](repeating: pattern, count: number % 2 == 0 ? 100_000 : 50), for: key(number))
+          try transaction.put(
+            [UInt8](repeating: pattern, count: number % 2 == 0 ? 100_000 : 50), for: key(number))
         }
         return .commit(())
       }
@@ -258,7 +260,8 @@ struct OldLayoutTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    old = (0..<40).map { number in (key(number), bytes(number % 4 == 0 ? 3000 * number + 1500 : 100, number)) }
+    old = (0..<40).map { number in (key(number), bytes(number % 4 == 0 ? 3000 * number + 1500 : 100, number))
+    }
     try makeOldStore(folder.file(), old)
   }
 
@@ -340,9 +343,13 @@ struct OldLayoutTests {
     try storage.put(bytes(70_000, 5), "large")
     // What a process of an older version still asks that had the store open.
     let raw = try RawDatabase(folder.file())
-    #expect(try raw.run("SELECT hex(value) FROM entries WHERE key = x'\(String(repeating: "00", count: 8))'")?.count == 3000)
+    #expect(
+      try raw.run("SELECT hex(value) FROM entries WHERE key = x'\(String(repeating: "00", count: 8))'")?.count
+        == 3000)
     #expect(try raw.run("SELECT length(value) FROM entries WHERE key = CAST('large' AS BLOB)") == "70000")
-    #expect(try raw.run("SELECT count(*) FROM (SELECT key, value FROM entries WHERE key >= x'' ORDER BY key)") == "41")
+    #expect(
+      try raw.run("SELECT count(*) FROM (SELECT key, value FROM entries WHERE key >= x'' ORDER BY key)")
+        == "41")
     for change in [
       """
       INSERT INTO entries (key, value) VALUES (x'01', x'02')

@@ -43,6 +43,9 @@ struct Must {
       limits("get a key's Int", "lmdb", KeyComparison.getName, [RawStore.who: 2]),
       limits("set a key's Int", "lmdb", KeyComparison.setName, [RawStore.who: 2]),
     ].flatMap { $0 } + ShapeComparison.Way.allCases.flatMap(shapes)
+    + LargeValueComparison.measuredNames.flatMap {
+      limits($0, "sqlite", $0, [LargeValueComparison.blobTable: 1.3])
+    }
 
   /// No ordinary type may be slow, and all of them together must be fast.
   private static func shapes(_ way: ShapeComparison.Way) -> [Must] {
