@@ -28,6 +28,9 @@ enum SQLiteLayout: Int, CaseIterable {
 
   /// Makes room for large values in a store of one table, inside a transaction. No entry is written for it.
   static let addLargeValues = [
+    // Views that somebody else added go on naming `entries`, which is a view of the same contents then; without this,
+    // SQLite gives them the new name, and fails where one of them is broken.
+    "PRAGMA legacy_alter_table = ON",
     "ALTER TABLE entries RENAME TO keys",
     "CREATE TABLE large (id INTEGER PRIMARY KEY, value BLOB NOT NULL)",
     // Who had the store open before, with a version that knows one table only, reads on through the view. His
