@@ -28,6 +28,9 @@ final class SQLiteConnection: @unchecked Sendable {
   private var isOpen = true
   /// The length of the write-ahead log after the last commit, in pages; SQLite writes it in a call-back.
   private let logPages: UnsafeMutablePointer<Int32>
+  /// What removals note that look at what they remove.
+  private let looked: UnsafeMutablePointer<SQLiteLook>
+  private var canLook = false
 
   /// Opens the file; `flags` are SQLite's for opening, `name` a path or `file:` URI.
   init(path: String, name: String, flags: Int32) throws {
@@ -45,12 +48,15 @@ final class SQLiteConnection: @unchecked Sendable {
     atRest.initialize(repeating: [], count: Self.slotCount)
     logPages = .allocate(capacity: 1)
     logPages.initialize(to: 0)
+    looked = .allocate(capacity: 1)
+    looked.initialize(to: SQLiteLook())
   }
 
   deinit {
     atRest.deinitialize(count: Self.slotCount)
     atRest.deallocate()
     logPages.deallocate()
+    looked.deallocate()
   }
 
   /// Finalizes the statements and closes the connection. All its statements must be at rest.
@@ -101,6 +107,16 @@ final class SQLiteConnection: @unchecked Sendable {
     let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
     guard code == SQLITE_OK, let statement else { throw failure(code, operation) }
     return statement
+  }
+
+  /// Where a removal that looks notes what it found.
+  func look() throws -> UnsafeMutablePointer<SQLiteLook> {
+    if !canLook {
+      let code = SQLiteLook.install(on: handle, notingAt: looked)
+      if code != SQLITE_OK { throw failure(code, .remove) }
+      canLook = true
+    }
+    return looked
   }
 
   /// Runs a query that returns no rows and has no parameters.

@@ -7,7 +7,7 @@ enum SQLiteQuery: Int, CaseIterable {
   case get, contains
   case scanForward, scanBackward, scanBackwardBelow
   case keysForward, keysBackward, keysBackwardBelow
-  case put, remove, removeFrom, removeBetween, removeEverything
+  case put, remove, removeLooking, removeFrom, removeBetween, removeEverything
   /// Those on the table of large values, and on the keys that have one.
   case getLarge, lastLarge, insertLarge, updateLarge, replaceLarge, removeLarge, removePointer
   case removeLargeFrom, removeLargeBetween, removeEveryLarge
@@ -37,6 +37,7 @@ enum SQLiteQuery: Int, CaseIterable {
       ON CONFLICT (key) DO UPDATE SET value = excluded.value \(spared.isEmpty ? "" : "WHERE \(spared)")
       """
     case .remove: "DELETE FROM \(keys) WHERE key = ?1 \(spared.isEmpty ? "" : "AND \(spared)")"
+    case .removeLooking: "DELETE FROM \(keys) WHERE key = ?1 AND \(SQLiteLook.function)(value)"
     case .removeFrom: "DELETE FROM \(keys) WHERE key >= ?1"
     case .removeBetween: "DELETE FROM \(keys) WHERE key >= ?1 AND key < ?2"
     case .removeEverything: "DELETE FROM \(keys)"

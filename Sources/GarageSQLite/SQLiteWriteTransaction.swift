@@ -84,7 +84,7 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
   }
 
   @inline(__always)
-  private func beginChange(_ operation: StorageError.Operation) throws {
+  func beginChange(_ operation: StorageError.Operation) throws {
     try state.pointee.beginChange(operation)
     if isAborted { throw aborted }
   }

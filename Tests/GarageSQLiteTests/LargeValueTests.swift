@@ -247,6 +247,15 @@ struct LargeValueTests {
     // An entry that cannot be read can be replaced by a small one, and removed.
     try storage.put([1], "a")
     #expect(try storage.value("a") == [1])
+    try storage.put(bytes(5000, 1), "c")
+    try raw().run("DELETE FROM large")
+    try storage.write { transaction in
+      let looking = try #require(transaction as? any LookingRemoval)
+      let beginning = try looking.removeLooking(key("c").bytes.span.bytes)
+      #expect(beginning?.withBytes { $0.byteCount } == 0)
+      return .commit(())
+    }
+    #expect(try storage.value("c") == nil)
     // No number is left behind the largest there can be.
     try raw().run("INSERT INTO large VALUES (9223372036854775807, x'00')")
     try expectError(.corrupt) { try storage.put(bytes(5000, 1), "b") }

@@ -109,7 +109,7 @@ struct Compare: ParsableCommand {
     if wantsAny(StoreComparison.names + StoreComparison.sizeNames) {
       let workload = try Workload(
         count: 100_000, additional: quick ? 100 : 1000, wanted: quick ? 5_000 : 20_000,
-        unwanted: quick ? 5_000 : 20_000)
+        unwanted: quick ? 5_000 : 10_000)
       let stores = StoreComparison(workload: workload, folder: folder, only: store, isWanted: isWanted)
       rows += try stores.rows(
         Rounds(count: rounds ?? (quick ? 3 : 5), deadline: quick ? start.addingTimeInterval(105) : nil))

@@ -83,6 +83,9 @@ final class RawStore: StoreUnderTest {
       retrieving,
       reading(Name.retrieveTogether, workload.wanted.count) { Self.getWanted($0, $1, together: 1) },
       reading(Name.retrieveAll, count) { engine, workload in workload.entries.withRaw(engine.scan) },
+      changing(Name.parkAgain, count) { engine, workload in
+        workload.laterEntries.withRaw { engine.putAll($0, workload.sortedOrder) }
+      },
       changing(isInMemory ? Name.parkOneInMemory : Name.parkOne, workload.additional.count) {
         engine, workload in
         workload.additionalEntries.withRaw(engine.putEach)
