@@ -523,8 +523,9 @@ class Store:
             (bytes([number]), bytes([number + 1])))
 
     def check_metadata(self):
-        for name, expected in ("application_id", APPLICATION_ID), ("user_version", 1):
-            if self.database.execute(f"PRAGMA {name}").fetchone()[0] != expected:
+        # Of both formats of the file: in the second one, entries is a view.
+        for name, expected in ("application_id", [APPLICATION_ID]), ("user_version", [1, 2]):
+            if self.database.execute(f"PRAGMA {name}").fetchone()[0] not in expected:
                 raise Damage(f"this is no garage that this reader knows: its {name} is another")
         metadata = self.get(bytes([METADATA]) + b"garage")
         if metadata is None:

@@ -6,6 +6,8 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
   /// The cursor that puts, between changes of other kinds. A put near the last one finds its page without a
   /// descent. LMDB frees it with the transaction.
   private var putCursor: OpaquePointer?
+  /// The one that looks and removes, in the same way.
+  private var removeCursor: OpaquePointer?
   /// How many puts to make before appending is tried again, and how many that will be after the next miss.
   private var putsUntilAppend = 0
   private var appendPause = 0
@@ -26,6 +28,7 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
   }
 
   private func openPutCursor() throws -> OpaquePointer {
+    closeRemoveCursor()
     let cursor = try takeCursor(.put)
     putCursor = cursor
     return cursor
@@ -55,6 +58,7 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     try state.beginChange(.remove)
     try state.checkKey(key, .remove, limit: maximumKeyByteCount)
     closePutCursor()
+    closeRemoveCursor()
     let code = key.withUnsafeBytes { bytes in
       var key = MDB_val(bytes)
       return mdb_del(txn, dbi, &key, nil)
@@ -69,10 +73,17 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     mdb_cursor_close(cursor)
   }
 
+  private func closeRemoveCursor() {
+    guard let cursor = removeCursor else { return }
+    removeCursor = nil
+    mdb_cursor_close(cursor)
+  }
+
   func removeAll(in range: StorageKeyRange) throws {
     try state.beginChange(.remove)
     if range.isEmpty { return }
     closePutCursor()
+    closeRemoveCursor()
     var code: Int32
     if range == .all {
       code = mdb_drop(txn, dbi, 0)
@@ -92,5 +103,33 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
       }
     }
     if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .remove) }
+  }
+}
+
+extension LMDBWriteTransaction: LookingRemoval {
+  func removeLooking(_ key: RawSpan) throws -> ValueBeginning? {
+    try state.beginChange(.remove)
+    try state.checkKey(key, .remove, limit: maximumKeyByteCount)
+    let cursor = try removeCursor ?? openRemoveCursor()
+    let (code, value) = key.withUnsafeBytes { bytes in
+      var key = MDB_val(bytes)
+      var value = MDB_val()
+      let code = mdb_cursor_get(cursor, &key, &value, MDB_SET)
+      return (code, value)
+    }
+    if code == MDB_NOTFOUND { return nil }
+    if code != MDB_SUCCESS { throw failure(code, .remove) }
+    // Before LMDB writes over it.
+    let beginning = ValueBeginning(value.bytes)
+    let removal = mdb_cursor_del(cursor, 0)
+    if removal != MDB_SUCCESS { throw failure(removal, .remove) }
+    return beginning
+  }
+
+  private func openRemoveCursor() throws -> OpaquePointer {
+    closePutCursor()
+    let cursor = try takeCursor(.remove)
+    removeCursor = cursor
+    return cursor
   }
 }

@@ -68,3 +68,15 @@ final class MemoryWriteTransaction: MemoryReadTransaction, WriteTransaction {
     tree.removeAll(in: range)
   }
 }
+
+extension MemoryWriteTransaction: LookingRemoval {
+  func removeLooking(_ key: RawSpan) throws -> ValueBeginning? {
+    try state.beginChange(.remove)
+    try state.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)
+    takeTree()
+    guard let value = tree.bytes(for: key) else { return nil }
+    let beginning = ValueBeginning(value)
+    tree.remove(key)
+    return beginning
+  }
+}

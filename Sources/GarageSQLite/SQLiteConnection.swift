@@ -23,9 +23,14 @@ final class SQLiteConnection: @unchecked Sendable {
   /// meanwhile uses another one: lent bytes belong to their statement. Kept behind an address, because
   /// checking access to a property for exclusivity costs as much as the rest of a get's way through Swift.
   private let atRest: UnsafeMutablePointer<[OpaquePointer]>
+  /// Which tables there are in the state that the transaction sees: it says so when it begins.
+  @exclusivity(unchecked) var layout = SQLiteLayout.oneTable
   private var isOpen = true
   /// The length of the write-ahead log after the last commit, in pages; SQLite writes it in a call-back.
   private let logPages: UnsafeMutablePointer<Int32>
+  /// What removals note that look at what they remove.
+  private let looked: UnsafeMutablePointer<SQLiteLook>
+  private var canLook = false
 
   /// Opens the file; `flags` are SQLite's for opening, `name` a path or `file:` URI.
   init(path: String, name: String, flags: Int32) throws {
@@ -39,50 +44,54 @@ final class SQLiteConnection: @unchecked Sendable {
     }
     sqlite3_extended_result_codes(opened, 1)
     handle = opened
-    atRest = .allocate(capacity: Self.queryCount)
-    atRest.initialize(repeating: [], count: Self.queryCount)
+    atRest = .allocate(capacity: Self.slotCount)
+    atRest.initialize(repeating: [], count: Self.slotCount)
     logPages = .allocate(capacity: 1)
     logPages.initialize(to: 0)
+    looked = .allocate(capacity: 1)
+    looked.initialize(to: SQLiteLook())
   }
 
   deinit {
-    atRest.deinitialize(count: Self.queryCount)
+    atRest.deinitialize(count: Self.slotCount)
     atRest.deallocate()
     logPages.deallocate()
+    looked.deallocate()
   }
 
   /// Finalizes the statements and closes the connection. All its statements must be at rest.
   func close() {
     if !isOpen { return }
     isOpen = false
-    for query in 0..<Self.queryCount {
-      for statement in atRest[query] { sqlite3_finalize(statement) }
-      atRest[query] = []
+    for slot in 0..<Self.slotCount {
+      for statement in atRest[slot] { sqlite3_finalize(statement) }
+      atRest[slot] = []
     }
     sqlite3_close_v2(handle)
   }
 
   // MARK: Statements
 
-  /// A statement for `query`, which the caller has to itself until ``giveBack(_:_:)``.
-  func take(_ query: SQLiteQuery, _ operation: StorageError.Operation) throws -> OpaquePointer {
-    if let statement = atRest[query.rawValue].popLast() { return statement }
-    return try prepare(query.sql, operation)
+  /// A statement for `query`, which the caller has to itself until ``giveBack(_:)``.
+  func take(_ query: SQLiteQuery, _ operation: StorageError.Operation) throws -> SQLiteStatement {
+    let slot = query.rawValue * SQLiteLayout.count + layout.rawValue
+    if let handle = atRest[slot].popLast() { return SQLiteStatement(handle: handle, slot: slot) }
+    return SQLiteStatement(handle: try prepare(query.sql(layout), operation), slot: slot)
   }
 
   /// Resets a statement and keeps it for the next one who needs it.
-  func giveBack(_ query: SQLiteQuery, _ statement: OpaquePointer) {
-    sqlite3_reset(statement)
-    if atRest[query.rawValue].count < Self.maximumAtRest {
-      atRest[query.rawValue].append(statement)
+  func giveBack(_ statement: SQLiteStatement) {
+    sqlite3_reset(statement.handle)
+    if atRest[statement.slot].count < Self.maximumAtRest {
+      atRest[statement.slot].append(statement.handle)
     } else {
-      sqlite3_finalize(statement)
+      sqlite3_finalize(statement.handle)
     }
   }
 
   /// Enough for gets and scans nested as deep as real code goes; deeper ones are prepared anew.
   private static let maximumAtRest = 64
-  private static let queryCount = SQLiteQuery.allCases.count
+  private static let slotCount = SQLiteQuery.allCases.count * SQLiteLayout.count
 
   /// Ends what statements are doing, after a failure: none may run while the log is emptied.
   func resetStatements() {
@@ -100,13 +109,23 @@ final class SQLiteConnection: @unchecked Sendable {
     return statement
   }
 
+  /// Where a removal that looks notes what it found.
+  func look() throws -> UnsafeMutablePointer<SQLiteLook> {
+    if !canLook {
+      let code = SQLiteLook.install(on: handle, notingAt: looked)
+      if code != SQLITE_OK { throw failure(code, .remove) }
+      canLook = true
+    }
+    return looked
+  }
+
   /// Runs a query that returns no rows and has no parameters.
   func run(_ query: SQLiteQuery, _ operation: StorageError.Operation) throws {
     let statement = try take(query, operation)
-    let code = sqlite3_step(statement)
+    let code = sqlite3_step(statement.handle)
     // The error first: resetting would leave its code, but not its system error.
     let error = code == SQLITE_DONE ? nil : failure(code, operation)
-    giveBack(query, statement)
+    giveBack(statement)
     if let error { throw error }
   }
 
@@ -163,8 +182,8 @@ final class SQLiteConnection: @unchecked Sendable {
   /// How many pages the store has, those in the log included; nil where that cannot be told.
   func pageCount() -> Int? {
     guard let statement = try? take(.pageCount, .commit) else { return nil }
-    defer { giveBack(.pageCount, statement) }
-    return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : nil
+    defer { giveBack(statement) }
+    return sqlite3_step(statement.handle) == SQLITE_ROW ? Int(sqlite3_column_int64(statement.handle, 0)) : nil
   }
 
   /// The length of the write-ahead log after the last commit, in pages; 0 where that commit changed nothing,
@@ -183,63 +202,4 @@ final class SQLiteConnection: @unchecked Sendable {
         return SQLITE_OK
       }, logPages)
   }
-}
-
-/// Everything the driver asks SQLite while it is open.
-///
-/// A scan begins at one bound, and the driver itself compares keys with the other: SQLite would read the value
-/// whole for that. A lower bound is always there: the empty one is below every key.
-enum SQLiteQuery: Int, CaseIterable {
-  case get, contains
-  case scanForward, scanBackward, scanBackwardBelow
-  case keysForward, keysBackward, keysBackwardBelow
-  case put, remove, removeFrom, removeBetween, removeEverything
-  case begin, commit, rollBack
-  case pageCount
-
-  /// Whether a scan has a bound to begin at.
-  var hasBound: Bool { self != .scanBackward && self != .keysBackward }
-
-  var sql: String {
-    switch self {
-    case .get: "SELECT value FROM entries WHERE key = ?1"
-    case .scanForward: "SELECT key, value FROM entries WHERE key >= ?1 ORDER BY key"
-    case .contains: "SELECT 1 FROM entries WHERE key = ?1"
-    case .scanBackward: "SELECT key, value FROM entries ORDER BY key DESC"
-    case .scanBackwardBelow: "SELECT key, value FROM entries WHERE key < ?1 ORDER BY key DESC"
-    case .keysForward: "SELECT key FROM entries WHERE key >= ?1 ORDER BY key"
-    case .keysBackward: "SELECT key FROM entries ORDER BY key DESC"
-    case .keysBackwardBelow: "SELECT key FROM entries WHERE key < ?1 ORDER BY key DESC"
-    case .put:
-      """
-      INSERT INTO entries (key, value) VALUES (?1, ?2)
-      ON CONFLICT (key) DO UPDATE SET value = excluded.value
-      """
-    case .remove: "DELETE FROM entries WHERE key = ?1"
-    case .removeFrom: "DELETE FROM entries WHERE key >= ?1"
-    case .removeBetween: "DELETE FROM entries WHERE key >= ?1 AND key < ?2"
-    case .removeEverything: "DELETE FROM entries"
-    case .begin: "BEGIN IMMEDIATE"
-    case .commit: "COMMIT"
-    case .rollBack: "ROLLBACK"
-    case .pageCount: "PRAGMA page_count"
-    }
-  }
-}
-
-/// Binds bytes that stay where they are until the statement is reset.
-@inline(__always)
-func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32, of statement: OpaquePointer) -> Int32 {
-  // A null address would bind NULL; no bytes are not no value.
-  guard bytes.count > 0 else { return sqlite3_bind_zeroblob(statement, index, 0) }
-  return sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), nil)
-}
-
-/// The bytes of a column, which are there until the statement is stepped or reset.
-@inline(__always)
-func column(_ index: Int32, of statement: OpaquePointer) -> UnsafeRawBufferPointer {
-  // For no bytes SQLite returns a null address; the buffer is then empty.
-  let start = sqlite3_column_blob(statement, index)
-  let count = start == nil ? 0 : Int(sqlite3_column_bytes(statement, index))
-  return UnsafeRawBufferPointer(start: start, count: count)
 }

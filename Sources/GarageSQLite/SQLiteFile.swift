@@ -21,8 +21,9 @@ internal import GarageDriver
 struct SQLiteFile: Sendable {
   /// `GARG`, at byte 68 of the file; other databases have other numbers there.
   static let applicationID = 0x4741_5247
-  /// At byte 60 of the file; a newer driver that writes what this one cannot read counts it up.
-  static let formatVersion = 1
+  /// The format of a new store, at byte 60 of the file: it goes up with the first large value, and with what a newer
+  /// driver writes that this one cannot read.
+  static let formatVersion = SQLiteLayout.oneTable.format
 
   /// Absolute and free of links.
   let path: String
@@ -217,8 +218,10 @@ struct SQLiteFile: Sendable {
     if mayMake, try connection.integer("PRAGMA page_count") == 0 { try make(connection) }
     try checkFormat(
       try connection.integer("PRAGMA application_id"), try connection.integer("PRAGMA user_version"))
+    let layout = try layout(format: try connection.integer("PRAGMA user_version"), .open)
+    let queries: [SQLiteQuery] = layout == .oneTable ? [.get] : [.get, .getLarge]
     do {
-      sqlite3_finalize(try connection.prepare(SQLiteQuery.get.sql, .open))
+      for query in queries { sqlite3_finalize(try connection.prepare(query.sql(layout), .open)) }
     } catch let error as StorageError where error.kind == .engine {
       throw Self.error(
         .corrupt, path, "The file says that it is a store, but has no table. Restore a backup.")
@@ -233,14 +236,32 @@ struct SQLiteFile: Sendable {
         This is an SQLite database, but not one that this driver made. It was left as it is; use another path.
         """)
     }
-    if version > Self.formatVersion {
-      throw Self.error(
-        .newerFormat, path,
-        """
-        The store has format \(version), and this version of the driver knows formats up to \
-        \(Self.formatVersion). It was left as it is; use a newer version.
+    _ = try layout(format: version, .open)
+  }
+
+  /// The layout of a store of format `version`; throws where that is newer than this driver.
+  @inline(__always)
+  func layout(format version: Int, _ operation: StorageError.Operation) throws -> SQLiteLayout {
+    if let layout = SQLiteLayout(format: version) { return layout }
+    throw newerFormat(version, operation)
+  }
+
+  /// The layout in a transaction that writes, which another process may have changed since the last one.
+  func layout(of connection: SQLiteConnection) throws -> SQLiteLayout {
+    let statement = try connection.take(.format, .write)
+    defer { connection.giveBack(statement) }
+    let code = sqlite3_step(statement.handle)
+    if code != SQLITE_ROW { throw connection.failure(code, .write) }
+    return try layout(format: Int(sqlite3_column_int(statement.handle, 0)), .write)
+  }
+
+  private func newerFormat(_ version: Int, _ operation: StorageError.Operation) -> StorageError {
+    StorageError(
+      .newerFormat, during: operation, driver: driverName,
+      message: """
+        \(path): The store has format \(version), and this version of the driver knows formats up to \
+        \(SQLiteLayout.count). It was left as it is; use a newer version.
         """)
-    }
   }
 
   /// Makes the table, in one transaction, unless another process was faster.
@@ -251,8 +272,7 @@ struct SQLiteFile: Sendable {
       if try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 {
         try connection.execute("PRAGMA application_id = \(Self.applicationID)")
         try connection.execute("PRAGMA user_version = \(Self.formatVersion)")
-        try connection.execute(
-          "CREATE TABLE entries (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+        try connection.execute(SQLiteLayout.make)
         connection.madeStore = true
       }
       try connection.execute("COMMIT")

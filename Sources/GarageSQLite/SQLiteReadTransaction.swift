@@ -41,19 +41,21 @@ class SQLiteReadTransaction: ReadTransaction {
     try begin(.get)
     try state.pointee.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
     let statement = try take(.get, .get)
-    defer { connection.giveBack(.get, statement) }
+    defer { connection.giveBack(statement) }
     return try key.withUnsafeBytes { key in
-      let hasValue = try find(key, statement)
+      let hasValue = try find(key, statement.handle)
       state.pointee.lend()
       defer { state.pointee.takeBack() }
-      return try hasValue ? body(column(0, of: statement).bytes) : body(nil)
+      if !hasValue { return try body(nil) }
+      if isLarge(0, of: statement.handle) { return try withLargeValue(0, of: statement.handle, .get, body) }
+      return try body(column(0, of: statement.handle).bytes)
     }
   }
 
   final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
     try begin(.get)
     let statement = try take(.get, .get)
-    defer { connection.giveBack(.get, statement) }
+    defer { connection.giveBack(statement) }
     // Between two visits nobody else's code runs, so the bytes count as lent all the time.
     state.pointee.lend()
     defer { state.pointee.takeBack() }
@@ -61,13 +63,15 @@ class SQLiteReadTransaction: ReadTransaction {
       let key = keys[index].bytes
       try state.pointee.checkKey(key.span.bytes, .get, limit: StorageInfo.guaranteedKeyByteCount)
       try key.withUnsafeBytes { key in
-        if try find(key, statement) {
-          try visit(index, column(0, of: statement).bytes)
-        } else {
+        if try !find(key, statement.handle) {
           try visit(index, nil)
+        } else if isLarge(0, of: statement.handle) {
+          try withLargeValue(0, of: statement.handle, .get) { try visit(index, $0) }
+        } else {
+          try visit(index, column(0, of: statement.handle).bytes)
         }
       }
-      sqlite3_reset(statement)
+      sqlite3_reset(statement.handle)
     }
   }
 
@@ -81,18 +85,21 @@ class SQLiteReadTransaction: ReadTransaction {
       case .backward: range.upperBound == nil ? .scanBackward : .scanBackwardBelow
       }
     try walk(range, direction, query) { key, statement in
-      try visit(key.bytes, column(1, of: statement).bytes)
+      if isLarge(1, of: statement) {
+        return try withLargeValue(1, of: statement, .scan) { try visit(key.bytes, $0.unsafelyUnwrapped) }
+      }
+      return try visit(key.bytes, column(1, of: statement).bytes)
     }
   }
 
-  /// SQLite finds the key, and leaves the value where it is, but reads values above about 1000 bytes that it
-  /// compares on the way.
+  /// SQLite finds the key, and leaves the value where it is. Only of large values that an earlier version stored
+  /// beside their keys does it read those that it compares on the way.
   final func contains(_ key: RawSpan) throws -> Bool {
     try begin(.get)
     try state.pointee.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
     let statement = try take(.contains, .get)
-    defer { connection.giveBack(.contains, statement) }
-    return try key.withUnsafeBytes { try find($0, statement) }
+    defer { connection.giveBack(statement) }
+    return try key.withUnsafeBytes { try find($0, statement.handle) }
   }
 
   final func scanKeys(
@@ -114,8 +121,9 @@ class SQLiteReadTransaction: ReadTransaction {
   ) throws {
     try begin(.scan)
     if range.isEmpty { return }
-    let statement = try take(query, .scan)
-    defer { connection.giveBack(query, statement) }
+    let taken = try take(query, .scan)
+    defer { connection.giveBack(taken) }
+    let statement = taken.handle
     state.pointee.lend()
     defer { state.pointee.takeBack() }
     let isForward = direction == .forward
@@ -146,12 +154,34 @@ class SQLiteReadTransaction: ReadTransaction {
 
   /// Steps to the row of `key`; false where there is none.
   @inline(__always)
-  private final func find(_ key: UnsafeRawBufferPointer, _ statement: OpaquePointer) throws -> Bool {
+  final func find(_ key: UnsafeRawBufferPointer, _ statement: OpaquePointer) throws -> Bool {
     var code = bind(key, at: 1, of: statement)
     if code == SQLITE_OK { code = sqlite3_step(statement) }
     if code == SQLITE_ROW { return true }
     if code == SQLITE_DONE { return false }
     throw failed(code, .get)
+  }
+
+  // MARK: Large values
+
+  /// Whether a column has the number of a large value in place of a value.
+  @inline(__always)
+  final func isLarge(_ index: Int32, of statement: OpaquePointer) -> Bool {
+    connection.layout != .oneTable && sqlite3_column_type(statement, index) == SQLITE_INTEGER
+  }
+
+  /// Lends the large value whose number is in a column. That bytes are lent is noted already.
+  final func withLargeValue<R>(
+    _ index: Int32, of row: OpaquePointer, _ operation: StorageError.Operation, _ body: (RawSpan?) throws -> R
+  ) throws -> R {
+    let statement = try take(.getLarge, operation)
+    defer { connection.giveBack(statement) }
+    var code = sqlite3_bind_int64(statement.handle, 1, sqlite3_column_int64(row, index))
+    if code == SQLITE_OK { code = sqlite3_step(statement.handle) }
+    // An entry is written with its large value and removed with it, in one transaction.
+    if code == SQLITE_DONE { code = SQLITE_CORRUPT }
+    if code != SQLITE_ROW { throw failed(code, operation) }
+    return try body(column(0, of: statement.handle).bytes)
   }
 
   /// Binds the bounds of a range for as long as `body` runs.
@@ -179,7 +209,7 @@ class SQLiteReadTransaction: ReadTransaction {
 
   final func take(
     _ query: SQLiteQuery, _ operation: StorageError.Operation
-  ) throws -> OpaquePointer {
+  ) throws -> SQLiteStatement {
     do {
       return try connection.take(query, operation)
     } catch let error as StorageError {

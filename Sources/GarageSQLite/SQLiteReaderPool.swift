@@ -67,7 +67,7 @@ final class SQLiteReaderPool: Sendable {
       connection.close()
       throw file.replaced(.read)
     }
-    return try SQLiteReader(connection)
+    return try SQLiteReader(connection, file: file)
   }
 }
 
@@ -75,13 +75,15 @@ final class SQLiteReaderPool: Sendable {
 final class SQLiteReader: @unchecked Sendable {
   // @unchecked: used by the one thread that took it from the pool.
   private let connection: SQLiteConnection
+  private let file: SQLiteFile
   /// Holds a snapshot while it stands on a row. It costs less than BEGIN and COMMIT, and a deferred BEGIN
-  /// would take the snapshot only at the first get. It reads a number of the header: no table is opened for it.
+  /// would take the snapshot only at the first get. It reads the format from the header: no table is opened for it.
   private let pin: OpaquePointer
   private var transaction: SQLiteReadTransaction
 
-  init(_ connection: SQLiteConnection) throws {
+  init(_ connection: SQLiteConnection, file: SQLiteFile) throws {
     self.connection = connection
+    self.file = file
     do {
       pin = try connection.prepare("PRAGMA user_version", .read)
     } catch {
@@ -98,6 +100,7 @@ final class SQLiteReader: @unchecked Sendable {
   func begin() throws -> SQLiteReadTransaction {
     let code = sqlite3_step(pin)
     if code != SQLITE_ROW { throw connection.failure(code, .read) }
+    connection.layout = try file.layout(format: Int(sqlite3_column_int(pin, 0)), .read)
     // Whoever kept the last transaction must not see it come alive again.
     if isKnownUniquelyReferenced(&transaction) {
       transaction.reopen()

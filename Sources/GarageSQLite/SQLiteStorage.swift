@@ -29,8 +29,9 @@ public import GarageDriver
 /// throws in the child, and the child cannot open that file as long as it lives: start it with `exec`.
 ///
 /// Values have up to 1 000 000 000 bytes, or what the library was built for, less 1024 for key and header.
-/// SQLite reads a large value whole when it looks for a key near it: many values above about 1000 bytes cost
-/// more than their share.
+/// Those above about 1000 bytes have a table of their own, `large`, which the store gets with the first of them;
+/// `entries` is a view from then on, and versions of this driver from before refuse the file with
+/// ``StorageError/Kind/newerFormat``.
 public final class SQLiteStorage: StorageDriver, Sendable {
   /// Durable, shared between processes, with readers that go on during a write.
   public let info: StorageInfo
@@ -72,7 +73,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
         isSharedAcrossProcesses: true, isReadOnly: options.onlyReads)
       if options.onlyReads {
         writer = nil
-        readers.giveBack(Unmanaged.passRetained(try SQLiteReader(first)))
+        readers.giveBack(Unmanaged.passRetained(try SQLiteReader(first, file: file)))
       } else {
         writer = try SQLiteWriter(
           first, file: file, identity: identity, maximumValueByteCount: maximumValueByteCount,

@@ -9,12 +9,21 @@ internal import GarageDriver
 /// Gets, scans and changes on the connection that writes.
 final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
   private let maximumValueByteCount: Int
+  /// What a key and a value may have together to be stored beside one another.
+  private let largestEntryByteCount: Int
   /// Keeps the transaction for the next one, and is there as long as one is open.
   private unowned(unsafe) let writer: SQLiteWriter
 
-  init(_ connection: SQLiteConnection, of writer: SQLiteWriter, maximumValueByteCount: Int) {
+  /// The number for the next large value; nil until the first one of this transaction.
+  var nextLargeID: Int64?
+
+  init(
+    _ connection: SQLiteConnection, of writer: SQLiteWriter, maximumValueByteCount: Int,
+    largestEntryByteCount: Int
+  ) {
     self.writer = writer
     self.maximumValueByteCount = maximumValueByteCount
+    self.largestEntryByteCount = largestEntryByteCount
     super.init(connection)
   }
 
@@ -22,14 +31,16 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
     try beginChange(.put)
     try state.pointee.checkKey(key, .put, limit: StorageInfo.guaranteedKeyByteCount)
     try state.pointee.checkValue(value, limit: maximumValueByteCount)
+    if key.byteCount + value.byteCount > largestEntryByteCount { return try putLarge(value, for: key) }
     let statement = try take(.put, .put)
-    defer { connection.giveBack(.put, statement) }
+    defer { connection.giveBack(statement) }
     try key.withUnsafeBytes { key in
       try value.withUnsafeBytes { value in
-        var code = bind(key, at: 1, of: statement)
-        if code == SQLITE_OK { code = bind(value, at: 2, of: statement) }
-        if code == SQLITE_OK { code = sqlite3_step(statement) }
+        var code = bind(key, at: 1, of: statement.handle)
+        if code == SQLITE_OK { code = bind(value, at: 2, of: statement.handle) }
+        if code == SQLITE_OK { code = sqlite3_step(statement.handle) }
         if code != SQLITE_DONE { throw failed(code, .put) }
+        if hasSpared { try replaceLarge(with: value, for: key) }
       }
     }
   }
@@ -38,36 +49,42 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
     try beginChange(.remove)
     try state.pointee.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)
     let statement = try take(.remove, .remove)
-    defer { connection.giveBack(.remove, statement) }
+    defer { connection.giveBack(statement) }
     try key.withUnsafeBytes { key in
-      var code = bind(key, at: 1, of: statement)
-      if code == SQLITE_OK { code = sqlite3_step(statement) }
+      var code = bind(key, at: 1, of: statement.handle)
+      if code == SQLITE_OK { code = sqlite3_step(statement.handle) }
       if code != SQLITE_DONE { throw failed(code, .remove) }
+      if hasSpared { try removeLarge(of: key) }
     }
   }
 
   func removeAll(in range: StorageKeyRange) throws {
     try beginChange(.remove)
     if range.isEmpty { return }
+    let hasLarge = connection.layout != .oneTable
     if range == .all {
       // Without a condition SQLite drops whole pages instead of row after row.
-      let statement = try take(.removeEverything, .remove)
-      defer { connection.giveBack(.removeEverything, statement) }
-      let code = sqlite3_step(statement)
-      if code != SQLITE_DONE { throw failed(code, .remove) }
+      if hasLarge { try change(.removeEveryLarge, .remove) { _ in SQLITE_OK } }
+      try change(.removeEverything, .remove) { _ in SQLITE_OK }
       return
     }
-    let query: SQLiteQuery = range.upperBound == nil ? .removeFrom : .removeBetween
+    let isOpen = range.upperBound == nil
+    // The large values first, as long as the keys tell which they are.
+    if hasLarge { try remove(isOpen ? .removeLargeFrom : .removeLargeBetween, range) }
+    try remove(isOpen ? .removeFrom : .removeBetween, range)
+  }
+
+  private func remove(_ query: SQLiteQuery, _ range: StorageKeyRange) throws {
     let statement = try take(query, .remove)
-    defer { connection.giveBack(query, statement) }
-    try withBounds(of: range, on: statement, .remove) {
-      let code = sqlite3_step(statement)
+    defer { connection.giveBack(statement) }
+    try withBounds(of: range, on: statement.handle, .remove) {
+      let code = sqlite3_step(statement.handle)
       if code != SQLITE_DONE { throw failed(code, .remove) }
     }
   }
 
   @inline(__always)
-  private func beginChange(_ operation: StorageError.Operation) throws {
+  func beginChange(_ operation: StorageError.Operation) throws {
     try state.pointee.beginChange(operation)
     if isAborted { throw aborted }
   }

@@ -12,6 +12,7 @@ final class SQLiteWriter: @unchecked Sendable {
   private let file: SQLiteFile
   private let identity: FileIdentity
   private let maximumValueByteCount: Int
+  private let largestEntryByteCount: Int
   private var connection: SQLiteConnection?
   private var transaction: SQLiteWriteTransaction?
   private let lifetime: StorageLifetime
@@ -26,8 +27,10 @@ final class SQLiteWriter: @unchecked Sendable {
     self.identity = identity
     self.maximumValueByteCount = maximumValueByteCount
     self.lifetime = lifetime
+    let pageByteCount = try connection.integer("PRAGMA page_size")
+    largestEntryByteCount = SQLiteLayout.largestEntryByteCount(pageByteCount: pageByteCount)
     log = SQLiteLog(
-      path: file.path, pageByteCount: try connection.integer("PRAGMA page_size"),
+      path: file.path, pageByteCount: pageByteCount,
       thresholdByteCount: file.options.walCheckpointByteCount,
       busyMilliseconds: file.options.busyMilliseconds,
       isNew: connection.madeStore)
@@ -64,13 +67,19 @@ final class SQLiteWriter: @unchecked Sendable {
       guard relieved.isRetryable, !connection.isSuspect else { throw relieved }
       try connection.run(.begin, .write)
     }
+    do { connection.layout = try file.layout(of: connection) } catch {
+      rollBack(connection)
+      throw error
+    }
     // Whoever kept the last transaction must not see it come alive again.
     if transaction != nil, isKnownUniquelyReferenced(&transaction), let transaction {
       transaction.reopen()
+      transaction.nextLargeID = nil
       return (connection, transaction)
     }
     let transaction = SQLiteWriteTransaction(
-      connection, of: self, maximumValueByteCount: maximumValueByteCount)
+      connection, of: self, maximumValueByteCount: maximumValueByteCount,
+      largestEntryByteCount: largestEntryByteCount)
     self.transaction = transaction
     return (connection, transaction)
   }

@@ -74,7 +74,7 @@ struct OpeningTests {
   func newer() throws {
     do { try SQLiteStorage(at: folder.file()).put([1], "a") }
     let raw = try RawDatabase(folder.file())
-    try raw.run("PRAGMA user_version = 2")
+    try raw.run("PRAGMA user_version = 3")
     try expectError(.newerFormat) { _ = try SQLiteStorage(at: folder.file()) }
     try expectError(.newerFormat) { _ = try SQLiteStorage(at: folder.file(), options: readOnly) }
     try raw.run("PRAGMA user_version = 1")

@@ -64,6 +64,14 @@ int raw_lmdb_put_all(raw_lmdb *store, raw_entries entries, const uint32_t *order
   return end(txn, code);
 }
 
+int raw_lmdb_put_some(raw_lmdb *store, raw_entries entries, size_t first, size_t count) {
+  MDB_txn *txn;
+  int code = mdb_txn_begin(store->env, NULL, 0, &txn);
+  if (code) return code;
+  for (size_t i = first; i < first + count && !code; i++) code = put(txn, store->dbi, entries, i, MDB_APPEND);
+  return end(txn, code);
+}
+
 int raw_lmdb_put_each(raw_lmdb *store, raw_entries entries) {
   for (size_t i = 0; i < entries.count; i++) {
     MDB_txn *txn;
@@ -94,6 +102,20 @@ size_t raw_lmdb_get(raw_lmdb *store, raw_entries entries, const uint32_t *order,
   }
   if (together) mdb_txn_reset(store->reader);
   return equal;
+}
+
+size_t raw_lmdb_copy(raw_lmdb *store, raw_entries entries, const uint32_t *order, size_t count) {
+  size_t good = 0;
+  for (size_t n = 0; n < count; n++) {
+    MDB_val expected = value(entries.values, entries.value_starts, order[n]);
+    if (mdb_txn_renew(store->reader)) return good;
+    MDB_val key = value(entries.keys, entries.key_starts, order[n]);
+    MDB_val found;
+    if (mdb_get(store->reader, store->dbi, &key, &found) == MDB_SUCCESS)
+      good += raw_copy_is(found.mv_data, found.mv_size, expected.mv_data, expected.mv_size);
+    mdb_txn_reset(store->reader);
+  }
+  return good;
 }
 
 size_t raw_lmdb_scan(raw_lmdb *store, raw_entries entries) {

@@ -26,7 +26,7 @@ static int pragma(sqlite3 *db, const char *name, int64_t value) {
   return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
-static sqlite3 *connect(const char *path, raw_sqlite_settings settings, int64_t cache_bytes) {
+sqlite3 *raw_sqlite_connect(const char *path, raw_sqlite_settings settings, int64_t cache_bytes) {
   sqlite3 *db = NULL;
   int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
   if (sqlite3_open_v2(path, &db, flags, NULL) != SQLITE_OK) return NULL;
@@ -52,14 +52,14 @@ raw_sqlite *raw_sqlite_open(const char *path, raw_sqlite_settings settings) {
   raw_sqlite *store = calloc(1, sizeof *store);
   if (!store) return NULL;
   int in_memory = strcmp(path, ":memory:") == 0;
-  store->writer = connect(path, settings, settings.writer_cache_bytes);
+  store->writer = raw_sqlite_connect(path, settings, settings.writer_cache_bytes);
   if (!store->writer) goto failed;
   if (sqlite3_exec(
           store->writer, "CREATE TABLE entries (key BLOB NOT NULL PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
           NULL, NULL, NULL) != SQLITE_OK)
     goto failed;
   // A database in memory belongs to its connection.
-  store->reader = in_memory ? store->writer : connect(path, settings, settings.reader_cache_bytes);
+  store->reader = in_memory ? store->writer : raw_sqlite_connect(path, settings, settings.reader_cache_bytes);
   if (!store->reader) goto failed;
   if (prepare(store->writer, writer_sql, store->writing, WRITER_STATEMENTS) != SQLITE_OK) goto failed;
   if (prepare(store->reader, reader_sql, store->reading, READER_STATEMENTS) != SQLITE_OK) goto failed;

@@ -63,7 +63,8 @@ struct Compare: ParsableCommand {
 
   static let names =
     CodecComparison.names + CodecComparison.sizeNames + StoreComparison.names + StoreComparison.sizeNames
-    + ArchiveComparison.names + KeyComparison.names + ShapeComparison.names + GrowthComparison.names
+    + ArchiveComparison.names + KeyComparison.names + ShapeComparison.names + LargeValueComparison.names
+    + GrowthComparison.names
 
   func validate() throws {
     for name in only where !Self.names.contains(name) {
@@ -108,13 +109,17 @@ struct Compare: ParsableCommand {
     if wantsAny(StoreComparison.names + StoreComparison.sizeNames) {
       let workload = try Workload(
         count: 100_000, additional: quick ? 100 : 1000, wanted: quick ? 5_000 : 20_000,
-        unwanted: quick ? 5_000 : 20_000)
+        unwanted: quick ? 5_000 : 10_000)
       let stores = StoreComparison(workload: workload, folder: folder, only: store, isWanted: isWanted)
       rows += try stores.rows(
         Rounds(count: rounds ?? (quick ? 3 : 5), deadline: quick ? start.addingTimeInterval(105) : nil))
     }
     if wantsAny(KeyComparison.names) {
       rows += try KeyComparison(folder: folder, durableSets: quick ? 100 : 500, only: store, isWanted: isWanted)
+        .rows(Rounds(count: rounds ?? 5, deadline: nil))
+    }
+    if wantsAny(LargeValueComparison.names) {
+      rows += try LargeValueComparison(folder: folder, only: store)
         .rows(Rounds(count: rounds ?? 5, deadline: nil))
     }
     rows += try GrowthComparison(largest: growth, folder: folder, rounds: rounds ?? 5, isWanted: isWanted).rows()
@@ -124,7 +129,8 @@ struct Compare: ParsableCommand {
   private func isWanted(_ name: String) -> Bool {
     if !only.isEmpty { return only.contains(name) }
     let long =
-      [Name.parkShuffled, Name.parkMemory, Name.retrieveAllMemory] + ShapeComparison.names + GrowthComparison.names
+      [Name.parkShuffled, Name.parkMemory, Name.retrieveAllMemory] + ShapeComparison.names
+      + LargeValueComparison.names + GrowthComparison.names
     return !quick || !long.contains(name)
   }
   private func wantsAny(_ names: [String]) -> Bool { names.contains(where: isWanted) }

@@ -43,7 +43,7 @@ public struct EncodedGraph: @unchecked Sendable {
   /// The records, nearest to the roots first.
   public var records: Records { Records(memory: memory, texts: texts) }
 
-  /// The records' keys and values, one behind the other.
+  /// The records' keys and values, one behind the other, with up to a kilobyte of zeros before large ones.
   public var bytes: Bytes { Bytes(memory: memory) }
 
   /// Every type tag that a key, header or reference table names by digest.
@@ -213,6 +213,32 @@ struct ByteArena {
 
   @inline(__always)
   mutating func truncate(to count: Int) { self.count = count }
+
+  /// Makes room for so many bytes from `start` on, behind all bytes, and lends it until the next change. What was
+  /// written there before stays.
+  mutating func room(from start: Int, _ byteCount: Int) -> UnsafeMutableBufferPointer<UInt8> {
+    reserve(start - count + byteCount)
+    return UnsafeMutableBufferPointer(start: base + start, count: capacity - start)
+  }
+
+  /// Appends `head` and behind it the bytes that stand from `start` on, without moving these where there is room before
+  /// them; zeros fill what is left of it. Returns where `head` begins.
+  mutating func append(_ head: UnsafeRawBufferPointer, before start: Int, _ byteCount: Int) -> Int {
+    var start = start
+    let shift = count + head.count - start
+    if shift > 0 {
+      reserve(start + shift + byteCount - count)
+      UnsafeMutableRawPointer(base + start + shift).copyMemory(from: base + start, byteCount: byteCount)
+      start += shift
+    }
+    let place = start - head.count
+    (base + count).update(repeating: 0, count: place - count)
+    if let source = head.baseAddress {
+      UnsafeMutableRawPointer(base + place).copyMemory(from: source, byteCount: head.count)
+    }
+    count = start + byteCount
+    return place
+  }
 
   /// Forgets everything, and gives memory for more than `limit` bytes back.
   @inline(__always)

@@ -124,6 +124,10 @@ extension EncoderPointer {
   /// Forgets the record that was under construction.
   func beginRecord() {
     output.count = 0
+    if output.memoryAtRest != nil {
+      output.moveBack()
+      core.builder.pointee.forgetBody()
+    }
     // Where every value was left as it was entered there is nothing to clean up.
     if depth != 0 || openFrameCount != 0 || frame.serial != 0 {
       resetFrames()

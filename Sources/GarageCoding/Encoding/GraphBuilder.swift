@@ -7,6 +7,12 @@ struct GraphBuilder: ~Copyable {
   private var writesWholeIdentifiers = false
   private var bytes = ByteArena()
   private var records = RawStack<RecordPlace>()
+  /// Whether the next bodies are those of records.
+  var expectsBodies = false
+  /// Where among the bytes a large body is being written, so that it need not be copied; nil where it is elsewhere.
+  private var bodyPlace: Int?
+  /// What goes before such a body, once that is known.
+  private var head = ByteArena()
   // What the graph needs beside its records.
   private var tags = Texts<TagPlace>()
   private var shapes = Texts<Permanent<Shape>>()
@@ -31,6 +37,8 @@ struct GraphBuilder: ~Copyable {
   }
 
   mutating func forget() {
+    expectsBodies = false
+    bodyPlace = nil
     bytes.removeAll(keeping: 1 << 18)
     records.removeAll(keeping: 4096)
     tags.forget()
@@ -88,6 +96,11 @@ struct GraphBuilder: ~Copyable {
         concreteTag: tags.isSubclass ? tags.concrete.digest : nil,
         typeVersion: facts.with { $0.version })
       noteTables(of: graph)
+      if let place = bodyPlace {
+        bodyPlace = nil
+        return addRecord(
+          aroundBodyAt: place, body.count, tags.identity.digest, identifier, parts, GraphTables(graph: graph))
+      }
       let key = bytes.count
       bytes.reserve(10 &+ identifier.count &+ body.count &+ 64)
       bytes.append(keyPrefix)
@@ -104,6 +117,47 @@ struct GraphBuilder: ~Copyable {
           key: key, value: start, end: bytes.count, formerTags: lastFormerTags,
           status: status.map { Int32($0.rawValue) } ?? -1))
     }
+  }
+
+  // MARK: - Large bodies
+
+  /// Whether a body that has grown to so many bytes is to be written where its record will stand. Then it is copied once,
+  /// from the values themselves.
+  @inline(__always)
+  func takesBody(of byteCount: Int) -> Bool { expectsBodies && byteCount > GraphBuilder.copiedByteCount }
+
+  /// Room for a body of so many bytes, behind room for what goes before it. What was written of it there stays.
+  mutating func placeForBody(of byteCount: Int) -> UnsafeMutableBufferPointer<UInt8> {
+    let place = bodyPlace ?? bytes.count + GraphBuilder.headByteCount
+    bodyPlace = place
+    return bytes.room(from: place, byteCount)
+  }
+
+  /// Mostly enough for key, header and tables. Where it is not, the body is moved.
+  private static var headByteCount: Int { 1024 }
+
+  /// Forgets a body that is no record's.
+  mutating func forgetBody() { bodyPlace = nil }
+
+  /// Puts a record around its body, which stands among the bytes.
+  @inline(never)
+  private mutating func addRecord(
+    aroundBodyAt place: Int, _ bodyByteCount: Int, _ tag: UInt64, _ identifier: UnsafeRawBufferPointer,
+    _ parts: RecordParts, _ tables: GraphTables
+  ) {
+    head.truncate(to: 0)
+    head.append(keyPrefix)
+    head.append(keyOfRecord: tag, identifier)
+    let keyByteCount = head.count
+    head.append(parts, tables)
+    let key = bytes.append(UnsafeRawBufferPointer(head.all), before: place, bodyByteCount)
+    let start = key + keyByteCount
+    let checked = bytes.all[(key + EncodedGraph.keyPrefixByteCount)..<start]
+    bytes.seal(recordAt: start, under: CheckedKey(UnsafeRawBufferPointer(rebasing: checked)))
+    records.append(
+      RecordPlace(
+        key: key, value: start, end: bytes.count, formerTags: lastFormerTags,
+        status: parts.syncStatus.map { Int32($0.rawValue) } ?? -1))
   }
 
   /// The record of a typed key's value, which was encoded and has neither identity nor time.

@@ -85,6 +85,7 @@ public final class GraphEncoder: Sendable {
     let (tag, facts) = try core.writeIdentity(ofRoot: root)
     let (graph, builder) = (core.graph, core.builder)
     graph.pointee.beginLoneRoot(tag: tag, core.identifierWriter.pointee.bytes, facts)
+    builder.pointee.expectsBodies = true
     let body = try core.body(of: root)
     if facts.with({ $0.identifierStability != .constant }) {
       try core.checkIdentifier(of: root, facts.object, graph.pointee.identifierOfRoot)
@@ -151,6 +152,7 @@ public final class GraphEncoder: Sendable {
     _ rootBody: (Int) throws -> UnsafeRawBufferPointer
   ) throws -> EncodedGraph {
     let (graph, builder) = (core.graph, core.builder)
+    builder.pointee.expectsBodies = true
     while let number = graph.pointee.beginNext() {
       guard try isIncluded(number) else { continue }
       if core.state.hasDateStrategy { core.currentEntry = number }

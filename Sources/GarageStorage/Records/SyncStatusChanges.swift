@@ -49,19 +49,31 @@ extension WriteAccess {
   }
 
   /// Removes a record and its entry in the index. False where there is none.
-  func removeRecord(_ key: StorageKey) throws -> Bool {
-    let (isThere, statuses) = try withReplaceableValue(key.bytes.span.bytes) { record in
-      guard let record else { return (false, [] as [SyncStatus]) }
-      // One that does not open may have any.
-      if record.byteCount == 0 { return (true, SyncStatus.allCases) }
-      return (true, RecordHeader.uncheckedSyncStatus(of: record).map { [$0] } ?? [])
+  func removeRecord(_ key: RawSpan) throws -> Bool {
+    if let looking = transaction as? any LookingRemoval {
+      guard let beginning = try looking.removeLooking(key) else { return false }
+      try removeSyncStatuses(beginning.withBytes(indexedStatuses(ofRecord:)), ofRecord: key)
+      return true
     }
-    if !isThere { return false }
-    for status in statuses {
-      try transaction.remove(KeyLayout.syncStatus(status, ofRecord: key.bytes.span.bytes))
+    let statuses = try withReplaceableValue(key) { record -> [SyncStatus]? in
+      guard let record else { return nil }
+      return indexedStatuses(ofRecord: record)
     }
+    guard let statuses else { return false }
+    try removeSyncStatuses(statuses, ofRecord: key)
     try transaction.remove(key)
     return true
+  }
+
+  /// The statuses under which the index may have a record that begins in this way.
+  private func indexedStatuses(ofRecord record: RawSpan) -> [SyncStatus] {
+    // One that does not open may have any.
+    if record.byteCount == 0 { return SyncStatus.allCases }
+    return RecordHeader.uncheckedSyncStatus(of: record).map { [$0] } ?? []
+  }
+
+  private func removeSyncStatuses(_ statuses: [SyncStatus], ofRecord key: RawSpan) throws {
+    for status in statuses { try transaction.remove(KeyLayout.syncStatus(status, ofRecord: key)) }
   }
 
   /// Removes all records of an identity space and their entries in the index.

@@ -36,7 +36,7 @@ extension WriteAccess {
         }
         try transaction.put(bytes.bytes.extracting(record.value), for: key)
         for tag in record.formerTags {
-          _ = try removeRecord(KeyLayout.record(tag: tag, sameIdentifierAs: key))
+          _ = try removeRecord(KeyLayout.record(tag: tag, sameIdentifierAs: key).bytes.span.bytes)
         }
       }
     }

@@ -44,7 +44,7 @@ extension GarageWriting {
   /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none, ``GarageError/nestedWrite``,
   ///   ``GarageError/storage(_:)``.
   public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws {
-    try withWriteAccess { try $0.delete(type, $0.reading.identifier(of: type, identifier)) }
+    try withWriteAccess { try $0.delete(type, id: identifier) }
   }
 
   /// Deletes the record of the object with the identifier that ``GarageReading/identifier(for:)`` gave.
@@ -79,6 +79,19 @@ extension WriteAccess {
     if !isDeleted { throw nothing(object.facts.name, object.identifier) }
   }
 
+  fileprivate func delete<T: Codable & Identifiable>(_ type: T.Type, id: T.ID) throws {
+    let facts = try RootFacts.of(type)
+    if !facts.sharesSpaceWithSuperclass {
+      var isDeleted = false
+      let isShort = try facts.withShortIdentifier(of: id) {
+        isDeleted = try removeRecords(facts.tags, $0)
+      }
+      if isDeleted { return }
+      if isShort { throw nothing(facts.name, try reading.identifier(of: type, id)) }
+    }
+    try delete(type, reading.identifier(of: type, id))
+  }
+
   func delete<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws {
     let facts = try RootFacts.of(type)
     // A record of a type that shares its identity space may be of another class.
@@ -99,16 +112,25 @@ extension WriteAccess {
     try reading.visitRecordKeys(type) { keys.append($0) }
     for key in keys {
       for tag in facts.tags {
-        _ = try removeRecord(KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes))
+        let other = KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes)
+        _ = try removeRecord(other.bytes.span.bytes)
       }
     }
   }
 
   /// Removes the records of one identifier under all these tags; tells whether there was one.
   func removeRecords(_ tags: [UInt64], _ identifier: Identifier) throws -> Bool {
+    let keyForm = identifier.keyBytes
+    return try removeRecords(tags, keyForm.span.bytes)
+  }
+
+  /// The same for an identifier in the form it has in keys.
+  private func removeRecords(_ tags: [UInt64], _ identifier: RawSpan) throws -> Bool {
     var isRemoved = false
     for tag in tags {
-      if try removeRecord(garage.objectKeys.record(tag: tag, identifier)) { isRemoved = true }
+      try garage.objectKeys.withRecordKey(tag: tag, identifier) { key in
+        if try removeRecord(key) { isRemoved = true }
+      }
     }
     return isRemoved
   }

@@ -47,6 +47,28 @@ size_t raw_sqlite_scan(raw_sqlite *_Nonnull store, raw_entries entries);
 int raw_sqlite_remove(
     raw_sqlite *_Nonnull store, raw_entries entries, const uint32_t *_Nonnull order, size_t count);
 
+// A table of blobs by number, in SQLite; each entry's number is its position plus one.
+
+typedef struct raw_blobs raw_blobs;
+
+raw_blobs *_Nullable raw_blobs_open(const char *_Nonnull path, raw_sqlite_settings settings);
+void raw_blobs_close(raw_blobs *_Nonnull store);
+/// So many from `first` on, in one transaction.
+int raw_blobs_put(raw_blobs *_Nonnull store, raw_entries entries, size_t first, size_t count);
+/// Copies each value into memory of its own, as one who keeps it has to; returns how many begin and end as expected.
+size_t raw_blobs_copy(
+    raw_blobs *_Nonnull store, raw_entries entries, const uint32_t *_Nonnull order, size_t count);
+size_t raw_blobs_contains(raw_blobs *_Nonnull store, const uint32_t *_Nonnull order, size_t count);
+/// Goes through all numbers, and counts.
+size_t raw_blobs_count(raw_blobs *_Nonnull store);
+/// Copies a value into memory of its own, lets it go, and tells whether it begins and ends as expected.
+int raw_copy_is(
+    const void *_Nullable value, size_t length, const uint8_t *_Nonnull expected, size_t expected_length);
+
+struct sqlite3;
+struct sqlite3 *_Nullable raw_sqlite_connect(
+    const char *_Nonnull path, raw_sqlite_settings settings, int64_t cache_bytes);
+
 /// How much memory the process has allocated and not freed, in bytes; 0 where it cannot be told.
 size_t raw_heap_bytes(void);
 /// Gives free memory back to the system, where that can be asked for.
@@ -59,9 +81,13 @@ const char *_Nonnull raw_lmdb_version(void);
 raw_lmdb *_Nullable raw_lmdb_open(const char *_Nonnull folder, size_t map_bytes);
 void raw_lmdb_close(raw_lmdb *_Nonnull store);
 int raw_lmdb_put_all(raw_lmdb *_Nonnull store, raw_entries entries, const uint32_t *_Nullable order);
+int raw_lmdb_put_some(raw_lmdb *_Nonnull store, raw_entries entries, size_t first, size_t count);
 int raw_lmdb_put_each(raw_lmdb *_Nonnull store, raw_entries entries);
 size_t raw_lmdb_get(
     raw_lmdb *_Nonnull store, raw_entries entries, const uint32_t *_Nonnull order, size_t count, int together);
+/// As raw_blobs_copy, each in a transaction of its own.
+size_t raw_lmdb_copy(
+    raw_lmdb *_Nonnull store, raw_entries entries, const uint32_t *_Nonnull order, size_t count);
 size_t raw_lmdb_scan(raw_lmdb *_Nonnull store, raw_entries entries);
 int raw_lmdb_remove(
     raw_lmdb *_Nonnull store, raw_entries entries, const uint32_t *_Nonnull order, size_t count);

@@ -36,6 +36,9 @@ struct Must {
       limits("park 100 k, in random order", "lmdb", Name.parkShuffled, [RawStore.who: 1.9]),
       limits("retrieve by id", "sqlite", Name.retrieve, [RawStore.who: 1.6]),
       limits("retrieve by id", "lmdb", Name.retrieve, [RawStore.who: 3.5]),
+      limits("delete 10 k of 100 k", "memory", Name.delete, [RawStore.who: 1.5]),
+      limits("delete 10 k of 100 k", "sqlite", Name.delete, [RawStore.who: 1.5]),
+      limits("delete 10 k of 100 k", "lmdb", Name.delete, [RawStore.who: 1.5]),
       limits("get a key's Int", "memory", KeyComparison.getName, [KeyComparison.dictionary: 6]),
       limits("set a key's Int", "memory", KeyComparison.setName, [KeyComparison.dictionary: 6]),
       limits("get a key's Int", "sqlite", KeyComparison.getName, [RawStore.who: 2]),
@@ -43,6 +46,9 @@ struct Must {
       limits("get a key's Int", "lmdb", KeyComparison.getName, [RawStore.who: 2]),
       limits("set a key's Int", "lmdb", KeyComparison.setName, [RawStore.who: 2]),
     ].flatMap { $0 } + ShapeComparison.Way.allCases.flatMap(shapes)
+    + LargeValueComparison.measuredNames.flatMap {
+      limits($0, "sqlite", $0, [LargeValueComparison.blobTable: 1.3])
+    }
 
   /// No ordinary type may be slow, and all of them together must be fast.
   private static func shapes(_ way: ShapeComparison.Way) -> [Must] {

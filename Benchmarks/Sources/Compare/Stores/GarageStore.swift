@@ -108,6 +108,13 @@ final class GarageStore: StoreUnderTest {
         run: { retrieved.people = try garage.retrieveAll(Person.self) },
         verify: { try retrieved.verify(workload.people) }),
       Operation(
+        name: Name.parkAgain, who: who, count: workload.people.count,
+        run: { try garage.parkAll(workload.people) },
+        verify: {
+          let count = try garage.count(Person.self)
+          try WrongResult.unless(count == workload.people.count, "\(count) are there")
+        }),
+      Operation(
         name: isDurable ? Name.parkOne : Name.parkOneInMemory, who: who, count: workload.additional.count,
         run: { for person in workload.additional { try garage.park(person) } },
         verify: {

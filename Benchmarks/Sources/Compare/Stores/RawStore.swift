@@ -17,14 +17,16 @@ struct RawEngine {
   var remove: (raw_entries, UnsafePointer<UInt32>, Int) -> Int32
   var close: () -> Void
 
+  /// What the driver is set to.
+  static let settings = raw_sqlite_settings(
+    full_synchronous: 1, writer_cache_bytes: Int64(SQLiteSettings.writerCacheByteCount),
+    reader_cache_bytes: Int64(SQLiteSettings.readerCacheByteCount),
+    mmap_bytes: Int64(SQLiteSettings.memoryMapByteCount),
+    log_limit_bytes: Int64(SQLiteSettings.checkpointByteCount),
+    checkpoint_pages: Int64(SQLiteSettings.checkpointPageCount))
+
   /// In memory where there is no folder.
   static func sqlite(at folder: URL?) throws -> RawEngine {
-    let settings = raw_sqlite_settings(
-      full_synchronous: 1, writer_cache_bytes: Int64(SQLiteSettings.writerCacheByteCount),
-      reader_cache_bytes: Int64(SQLiteSettings.readerCacheByteCount),
-      mmap_bytes: Int64(SQLiteSettings.memoryMapByteCount),
-      log_limit_bytes: Int64(SQLiteSettings.checkpointByteCount),
-      checkpoint_pages: Int64(SQLiteSettings.checkpointPageCount))
     let path = folder?.appending(path: "raw.sqlite").path ?? ":memory:"
     guard let store = raw_sqlite_open(path, settings) else { throw WrongResult("SQLite cannot open \(path)") }
     return RawEngine(
@@ -81,6 +83,9 @@ final class RawStore: StoreUnderTest {
       retrieving,
       reading(Name.retrieveTogether, workload.wanted.count) { Self.getWanted($0, $1, together: 1) },
       reading(Name.retrieveAll, count) { engine, workload in workload.entries.withRaw(engine.scan) },
+      changing(Name.parkAgain, count) { engine, workload in
+        workload.laterEntries.withRaw { engine.putAll($0, workload.sortedOrder) }
+      },
       changing(isInMemory ? Name.parkOneInMemory : Name.parkOne, workload.additional.count) {
         engine, workload in
         workload.additionalEntries.withRaw(engine.putEach)

@@ -11,8 +11,8 @@ struct StoreComparison {
   let isWanted: (String) -> Bool
 
   static let names = [
-    Name.parkAll, Name.parkShuffled, Name.retrieve, Name.retrieveTogether, Name.retrieveAll, Name.parkOne,
-    Name.parkOneInMemory, Name.delete,
+    Name.parkAll, Name.parkShuffled, Name.retrieve, Name.retrieveTogether, Name.retrieveAll, Name.parkAgain,
+    Name.parkOne, Name.parkOneInMemory, Name.delete,
   ]
   static let sizeNames = [Name.bytes, Name.parkMemory, Name.retrieveAllMemory]
 

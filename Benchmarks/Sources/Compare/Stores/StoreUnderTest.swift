@@ -14,6 +14,7 @@ protocol StoreUnderTest: AnyObject {
 enum Name {
   static let parkAll = "park 100k"
   static let parkShuffled = "park 100k shuffled"
+  static let parkAgain = "park 100k again"
   static let parkOne = "park one durable"
   static let parkOneInMemory = "park one"
   static let retrieve = "retrieve"

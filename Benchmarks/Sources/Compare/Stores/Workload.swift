@@ -13,6 +13,8 @@ final class Workload {
   /// The same, in random order.
   let shuffled: [Person]
   let shuffledOrder: [UInt32]
+  /// The order of `people`, for an engine that would append without it.
+  let sortedOrder: [UInt32]
   /// Which of `people` are retrieved, in random order.
   let wanted: [UInt32]
   /// Which of `people` are deleted, in random order.
@@ -20,6 +22,8 @@ final class Workload {
   /// The same as the garage keeps them.
   let entries: Entries
   let additionalEntries: Entries
+  /// The same people, parked at a later time: SQLite does not write what is there already.
+  let laterEntries: Entries
 
   let wantedPeople: [Person]
   let wantedIDs: [String]
@@ -31,11 +35,13 @@ final class Workload {
     var random = SplitMix(state: 3)
     let order = Array(0..<UInt32(count)).shuffled(using: &random)
     shuffledOrder = order.reversed()
+    sortedOrder = Array(0..<UInt32(count))
     shuffled = shuffledOrder.map { [people] in people[Int($0)] }
     self.wanted = Array(order.prefix(wanted))
     self.unwanted = Array(order.suffix(unwanted))
     entries = try Entries(people)
     additionalEntries = try Entries(self.additional)
+    laterEntries = try Entries(people)
     wantedPeople = self.wanted.map { [people] in people[Int($0)] }
     wantedIDs = wantedPeople.map(\.id)
     unwantedIDs = self.unwanted.map { [people] in people[Int($0)].id }

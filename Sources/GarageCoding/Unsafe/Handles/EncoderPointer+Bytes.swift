@@ -9,6 +9,10 @@ extension EncoderPointer {
 
   @inline(never)
   private func grow(_ count: Int) {
+    let builder = core.builder
+    if output.nested == nil, builder.pointee.takesBody(of: output.count + count) {
+      return output.move(to: builder.pointee.placeForBody(of: output.count + count))
+    }
     let capacity = Swift.max(output.capacity * 2, output.count + count)
     let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
     larger.update(from: output.base, count: output.count)

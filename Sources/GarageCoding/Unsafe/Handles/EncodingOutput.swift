@@ -10,6 +10,8 @@ struct EncodingOutput {
   /// The nested containers of the open frames, outermost frame first: where each is to be spliced in.
   var holes = RawStack<Int>()
   var holeContainers = RawStack<Permanent<NestedEncoding>>()
+  /// The memory that the bytes go back to, while they stand where their record is to be; nil while they stand in it.
+  private(set) var memoryAtRest: UnsafeMutableBufferPointer<UInt8>?
   /// The nested container that these bytes belong to; nil for the record's body.
   var nested: Permanent<NestedEncoding>?
 
@@ -38,6 +40,22 @@ struct EncodingOutput {
   @inline(__always)
   func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
+  }
+
+  /// Goes on in other memory, in which the bytes written so far stand already if they have moved before.
+  mutating func move(to place: UnsafeMutableBufferPointer<UInt8>) {
+    let start = place.baseAddress.unsafelyUnwrapped
+    if memoryAtRest == nil {
+      start.update(from: base, count: count)
+      memoryAtRest = UnsafeMutableBufferPointer(start: base, count: capacity)
+    }
+    (base, capacity) = (start, place.count)
+  }
+
+  /// Goes back to its own memory, without the bytes.
+  mutating func moveBack() {
+    guard let memory = memoryAtRest, let start = memory.baseAddress else { return }
+    (base, capacity, count, memoryAtRest) = (start, memory.count, 0, nil)
   }
 
   /// Leaves the open frames, and makes the first one, which is this output's own, that of a new value.

@@ -1,0 +1,65 @@
+/// Everything the driver asks SQLite while it is open.
+///
+/// A scan begins at one bound, and the driver itself compares keys with the other: SQLite would read the value
+/// whole for that, where it is large and in the same table. A lower bound is always there: the empty one is below every
+/// key.
+enum SQLiteQuery: Int, CaseIterable {
+  case get, contains
+  case scanForward, scanBackward, scanBackwardBelow
+  case keysForward, keysBackward, keysBackwardBelow
+  case put, remove, removeLooking, removeFrom, removeBetween, removeEverything
+  /// Those on the table of large values, and on the keys that have one.
+  case getLarge, lastLarge, insertLarge, updateLarge, replaceLarge, removeLarge, removePointer
+  case removeLargeFrom, removeLargeBetween, removeEveryLarge
+  case begin, commit, rollBack
+  case format, pageCount
+
+  /// Whether a scan has a bound to begin at.
+  var hasBound: Bool { self != .scanBackward && self != .keysBackward }
+
+  /// What is asked of a store of this layout. Those on large values have an answer only where there are such.
+  func sql(_ layout: SQLiteLayout) -> String {
+    let keys = layout.keys
+    // The number of a large value is not written over: its row would stay, and nobody would know it.
+    let spared = layout == .oneTable ? "" : "typeof(value) <> 'integer'"
+    return switch self {
+    case .get: "SELECT value FROM \(keys) WHERE key = ?1"
+    case .scanForward: "SELECT key, value FROM \(keys) WHERE key >= ?1 ORDER BY key"
+    case .contains: "SELECT 1 FROM \(keys) WHERE key = ?1"
+    case .scanBackward: "SELECT key, value FROM \(keys) ORDER BY key DESC"
+    case .scanBackwardBelow: "SELECT key, value FROM \(keys) WHERE key < ?1 ORDER BY key DESC"
+    case .keysForward: "SELECT key FROM \(keys) WHERE key >= ?1 ORDER BY key"
+    case .keysBackward: "SELECT key FROM \(keys) ORDER BY key DESC"
+    case .keysBackwardBelow: "SELECT key FROM \(keys) WHERE key < ?1 ORDER BY key DESC"
+    case .put:
+      """
+      INSERT INTO \(keys) (key, value) VALUES (?1, ?2)
+      ON CONFLICT (key) DO UPDATE SET value = excluded.value \(spared.isEmpty ? "" : "WHERE \(spared)")
+      """
+    case .remove: "DELETE FROM \(keys) WHERE key = ?1 \(spared.isEmpty ? "" : "AND \(spared)")"
+    case .removeLooking: "DELETE FROM \(keys) WHERE key = ?1 AND \(SQLiteLook.function)(value)"
+    case .removeFrom: "DELETE FROM \(keys) WHERE key >= ?1"
+    case .removeBetween: "DELETE FROM \(keys) WHERE key >= ?1 AND key < ?2"
+    case .removeEverything: "DELETE FROM \(keys)"
+    case .getLarge: "SELECT value FROM large WHERE id = ?1"
+    case .lastLarge: "SELECT max(id) FROM large"
+    case .insertLarge: "INSERT INTO large (id, value) VALUES (?1, ?2)"
+    case .updateLarge: "UPDATE large SET value = ?2 WHERE id = ?1"
+    case .replaceLarge: "UPDATE keys SET value = ?2 WHERE key = ?1"
+    case .removeLarge: "DELETE FROM large WHERE id = ?1"
+    case .removePointer: "DELETE FROM keys WHERE key = ?1"
+    case .removeLargeFrom: Self.removeLarge(where: "key >= ?1")
+    case .removeLargeBetween: Self.removeLarge(where: "key >= ?1 AND key < ?2")
+    case .removeEveryLarge: "DELETE FROM large"
+    case .begin: "BEGIN IMMEDIATE"
+    case .commit: "COMMIT"
+    case .rollBack: "ROLLBACK"
+    case .format: "PRAGMA user_version"
+    case .pageCount: "PRAGMA page_count"
+    }
+  }
+
+  private static func removeLarge(where condition: String) -> String {
+    "DELETE FROM large WHERE id IN (SELECT value FROM keys WHERE \(condition) AND typeof(value) = 'integer')"
+  }
+}
