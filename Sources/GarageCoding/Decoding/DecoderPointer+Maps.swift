@@ -38,7 +38,7 @@ extension DecoderPointer {
   /// Moves the cursor to the value of `key`. False where the map has none.
   @inline(__always)
   func find<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws -> Bool {
-    guard frame.serial == serial else { throw staleContainer([key], serial) }
+    try resume(serial, key)
     if keys.isByte {
       let discriminator = discriminator(of: key)
       if frame.keys != keys { bind(keys) }
@@ -166,6 +166,20 @@ extension DecoderPointer {
   /// Notes the offset of one more field or entry. False at the end of the map.
   private func indexNext() throws -> Bool {
     let before = frame
+    // Nested containers noted theirs behind these: so all of them move, once.
+    let isCovered = input.offsets.count != before.indexBase + before.indexCount
+    if isCovered {
+      let indexed = input.offsets.count
+      for index in 0..<before.indexCount { input.offsets.append(input.offsets.base[before.indexBase + index]) }
+      frame.indexBase = indexed
+    }
+    guard try indexOne() else { return false }
+    if isCovered { while try indexOne() {} }
+    return true
+  }
+
+  private func indexOne() throws -> Bool {
+    let before = frame
     var offset = before.content
     if before.indexCount > 0 {
       let last = before.indexCount - 1
@@ -173,7 +187,6 @@ extension DecoderPointer {
       offset = try end(ofField: last, at: offset)
     }
     guard offset < before.end else { return false }
-    input.offsets.truncate(to: before.indexBase + before.indexCount)
     input.offsets.append(offset)
     frame.indexCount += 1
     return true
@@ -226,11 +239,12 @@ extension DecoderPointer {
       }
     }
     try indexAll()
+    let indexBase = frame.indexBase
     var low = before.shapedCount
     var high = frame.indexCount
     while low < high {
       let middle = (low + high) / 2
-      let entry = input.offsets.base[before.indexBase + middle]
+      let entry = input.offsets.base[indexBase + middle]
       let key = try keyRange(at: entry)
       let order = compareBytes(keyBytes(key), wanted)
       if order == 0 {
@@ -246,7 +260,7 @@ extension DecoderPointer {
 
   /// The texts of all keys that the map has a value for.
   func allKeys(serial: UInt64) throws -> [String] {
-    guard frame.serial == serial else { throw staleContainer([], serial) }
+    try resume(serial)
     try indexAll()
     var keys: [String] = []
     let shape = frame.shape?.object

@@ -139,8 +139,8 @@ extension DecoderPointer {
   func readInline<T: Decodable>(_ type: T.Type) throws -> T {
     let serial = try openFrame()
     // Where the result is wanted: to move what was just written is slow.
-    defer { leaveFrame() }
-    return try T(from: ValueDecoder(state: self, serial: serial, nested: nil))
+    defer { leaveFrame(serial) }
+    return try T(from: ValueDecoder(state: self, serial: serial))
   }
 
   /// Reads the value of a record: never a reference to itself.

@@ -4,6 +4,8 @@ struct EncodingFrame {
 
   var serial: UInt64 = 0
   var kind = Kind.empty
+  /// Whether it is a nested container, which somebody asked for by itself, and not a value.
+  var isNested = false
   /// Whether a map's keys have come as its key type declares them, so that a shape tells them.
   var isOrdered = true
   var segmentCount: UInt8 = 0
@@ -44,6 +46,8 @@ struct EncodingFrame {
   }
   /// The frame around this one in its output; nil for the first, which is the output's own.
   var outer: UnsafeMutablePointer<EncodingFrame>?
+  /// Of such a first one: the nested container that the output is of.
+  var owner: Permanent<NestedEncoding>?
 }
 
 /// One step of a coding path, as plain data: made into a `CodingKey` only when somebody asks.
