@@ -170,7 +170,9 @@ extension DecoderPointer {
     let isCovered = input.offsets.count != before.indexBase + before.indexCount
     if isCovered {
       let indexed = input.offsets.count
-      for index in 0..<before.indexCount { input.offsets.append(input.offsets.base[before.indexBase + index]) }
+      for index in 0..<before.indexCount {
+        input.offsets.append(input.offsets.base[before.indexBase + index])
+      }
       frame.indexBase = indexed
     }
     guard try indexOne() else { return false }
@@ -256,6 +258,28 @@ extension DecoderPointer {
       if order < 0 { low = middle + 1 } else { high = middle }
     }
     return false
+  }
+
+  /// All keys that the map has a value for, as far as they are of a type.
+  func allKeys<Key: CodingKey>(_: Key.Type, _ keys: KeyTablePointer, serial: UInt64) throws -> [Key] {
+    try resume(serial)
+    guard keys.isByte, frame.shapedCount == 0 else {
+      return try allKeys(serial: serial).compactMap { Key(stringValue: $0) }
+    }
+    var all: [Key] = []
+    var at = frame.content
+    while at < frame.end {
+      let range = try BodyScanner.readKey(base, &at, end: frame.end)
+      at = try BodyScanner.skipValue(base, at, end: frame.end)
+      let discriminator = keys.discriminator(of: keyBytes(range))
+      if discriminator >= 0 {
+        all.append(key(UInt8(truncatingIfNeeded: discriminator), as: Key.self))
+      } else if let key = Key(stringValue: String(decoding: keyBytes(range), as: UTF8.self)) {
+        note(key, GarageCoding.discriminator(of: key), keys)
+        all.append(key)
+      }
+    }
+    return all
   }
 
   /// The texts of all keys that the map has a value for.

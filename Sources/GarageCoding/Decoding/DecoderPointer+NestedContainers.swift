@@ -35,11 +35,13 @@ extension DecoderPointer {
     let serial = nextSerial()
     depth &+= 1
     let offsetCount = input.offsets.count
+    let valuePosition = innermostValue?.pointee.position ?? 0
     push(
       DecodingFrame(
         serial: serial, isNested: true, position: Int32(truncatingIfNeeded: openFrameCount),
         depth: Int32(truncatingIfNeeded: depth), start: value.lowerBound, end: value.upperBound,
-        valueEnd: value.upperBound, indexBase: offsetCount, offsetBase: offsetCount, step: step, stepKey: stepKey,
+        valueEnd: value.upperBound, indexBase: offsetCount, offsetBase: offsetCount, step: step,
+        stepKey: stepKey, valuePosition: valuePosition,
         outer: framePlace))
     return serial
   }
@@ -96,13 +98,9 @@ extension DecoderPointer {
 
   /// The value that is being decoded: nested containers that were asked for in it are behind it.
   private var innermostValue: UnsafeMutablePointer<DecodingFrame>? {
-    var position = openFrameCount
-    while position > record.frameBase {
-      position -= 1
-      let place = openFrame(at: position)
-      if !place.pointee.isNested { return place }
-    }
-    return nil
+    if openFrameCount == record.frameBase { return nil }
+    let last = openFrame(at: openFrameCount - 1)
+    return last.pointee.isNested ? openFrame(at: Int(last.pointee.valuePosition)) : last
   }
 
   /// The open frame of the current record with that serial. They have come in the order of their serials.

@@ -39,6 +39,8 @@ struct DecodingFrame {
   /// there. That frame may have gone on since.
   var step = 0
   var stepKey = 0
+  /// Of a nested container: the position of the value that was being decoded when it was asked for.
+  var valuePosition: Int32 = 0
   /// The frame around this one in its record; nil for the first.
   var outer: UnsafeMutablePointer<DecodingFrame>?
 }

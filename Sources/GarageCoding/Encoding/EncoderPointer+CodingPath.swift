@@ -52,6 +52,8 @@ extension EncoderPointer {
     case .byte(let keys, let discriminator):
       keys.table.keys[Int(discriminator)]
     case .index(let index): PathKey(intValue: index)
+    case .text(let text): PathKey(stringValue: text[as: String.self])
+    case .number(let number): DictionaryKey(number[as: Int.self])
     case .key(let index):
       index < graph.pathKeys.count ? graph.pathKeys[index] : nil
     }

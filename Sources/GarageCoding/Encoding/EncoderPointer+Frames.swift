@@ -126,6 +126,10 @@ extension EncoderPointer {
         return
       }
       if try beginSegment(key, discriminator, keys) { return }
+      if !isCanonical {
+        if !keys.hasNoted(discriminator) { note(key, discriminator, keys) }
+        return beginEntry(utf8: keys.text(discriminator))
+      }
     }
     beginEntry(key.stringValue)
   }
@@ -209,6 +213,14 @@ extension EncoderPointer {
       appendVarint(utf8.count)
       append(UnsafeRawBufferPointer(utf8))
     }
+  }
+
+  /// The same of a text that is there as bytes.
+  private func beginEntry(utf8: UnsafeRawBufferPointer) {
+    frame.isOrdered = false
+    output.entries.append(output.count)
+    appendVarint(utf8.count)
+    append(utf8)
   }
 
   func closeMap() throws {

@@ -103,7 +103,8 @@ extension EncoderPointer {
     return try withUnsafePointer(to: value) { try writeScalar(at: UnsafeRawPointer($0), kind) }
   }
 
-  private func writeScalar(at value: UnsafeRawPointer, _ kind: ValueKind) throws -> Bool {
+  /// The same for the value at an address.
+  func writeScalar(at value: UnsafeRawPointer, _ kind: ValueKind) throws -> Bool {
     switch kind {
     case .bool: write(value[as: Bool.self])
     case .string: try write(value[as: String.self])

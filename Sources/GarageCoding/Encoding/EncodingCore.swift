@@ -18,6 +18,7 @@ final class EncodingCore {
   private var unusedNested: [Permanent<NestedEncoding>] = []
   /// The nested containers that wait, in the order of their serials.
   private var waitingNested: [Permanent<NestedEncoding>] = []
+  private var unusedOrders: [UnsafeMutablePointer<ByteOrder>] = []
   /// The nested containers that were asked for by key in maps that have many.
   private var fields: [Field: UInt64] = [:]
   private(set) var userInfo: [CodingUserInfoKey: any Sendable] = [:]
@@ -115,6 +116,15 @@ final class EncodingCore {
     return UnsafeRawBufferPointer(start: state.output.base, count: state.output.count)
   }
 
+}
+
+extension EncodingCore {
+  /// An order that is empty.
+  func takeOrder() -> UnsafeMutablePointer<ByteOrder> { unusedOrders.popLast() ?? .keeping(ByteOrder()) }
+  func giveBack(_ order: UnsafeMutablePointer<ByteOrder>) {
+    order.pointee.removeAll()
+    unusedOrders.append(order)
+  }
 }
 
 // MARK: - Nested containers

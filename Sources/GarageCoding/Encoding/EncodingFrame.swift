@@ -58,6 +58,9 @@ enum PathStep {
   case index(Int)
   /// A key of any other type: its place in the core's list of such keys.
   case key(Int)
+  /// A dictionary's key where it stands, which is a string or an integer.
+  case text(UnsafeRawPointer)
+  case number(UnsafeRawPointer)
 }
 
 /// Where things stood, to go back to when user code throws: `try?` is legal.

@@ -28,7 +28,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   var codingPath: [any CodingKey] { state.codingPath(serial) }
 
   var allKeys: [Key] {
-    noting([]) { try state.allKeys(serial: serial) }.compactMap { Key(stringValue: $0) }
+    noting([]) { try state.allKeys(Key.self, keys, serial: serial) }
   }
 
   func contains(_ key: Key) -> Bool { noting(false) { try state.find(key, keys, serial: serial) } }

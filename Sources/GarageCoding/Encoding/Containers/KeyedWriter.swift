@@ -220,7 +220,9 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   @inline(__always)
   private func openNested(_ key: Key, _ kind: EncodingFrame.Kind?) throws -> ValueEncoder {
     try state.resume(serial, key)
-    if let kind, let nested = state.nested(key, keys, kind) { return ValueEncoder(state: state, serial: nested) }
+    if let kind, let nested = state.nested(key, keys, kind) {
+      return ValueEncoder(state: state, serial: nested)
+    }
     try state.beginField(key, keys, serial: serial)
     return ValueEncoder(state: state, serial: try state.openNested(state.step(key, keys), kind))
   }

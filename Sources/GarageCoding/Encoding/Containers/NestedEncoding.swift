@@ -113,7 +113,9 @@ extension EncoderPointer {
   /// Goes back from nested containers that were waiting to what was written before, where the frame with that serial is
   /// none of theirs and no value is being written to them.
   private func leaveNested(around serial: UInt64) {
-    while let nested = output.nested?.object, !isOpen(serial), let first = innermostNested, first == nested.place {
+    while let nested = output.nested?.object, !isOpen(serial), let first = innermostNested,
+      first == nested.place
+    {
       _ = detachNested(of: nested.serial)
       leave(nested)
     }
@@ -181,7 +183,9 @@ extension EncoderPointer {
   func nested<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, _ kind: EncodingFrame.Kind) -> UInt64? {
     let base = frame.holeBase
     if output.holes.count == base { return nil }
-    if output.holes.count - base > EncodingCore.linearFieldCount { return core.field(key.stringValue, kind, self) }
+    if output.holes.count - base > EncodingCore.linearFieldCount {
+      return core.field(key.stringValue, kind, self)
+    }
     for index in base..<output.holes.count where output.holes[index].kind == kind {
       switch output.holes[index].step {
       case .byte(let others, let other) where others == keys:

@@ -20,7 +20,9 @@ struct PlaceStack<Element> {
 
   /// The place of an element.
   @inline(__always)
-  subscript(index: Int) -> UnsafeMutablePointer<Element> { chunks[index / Self.chunkSize] + index % Self.chunkSize }
+  subscript(index: Int) -> UnsafeMutablePointer<Element> {
+    chunks[index / Self.chunkSize] + index % Self.chunkSize
+  }
 
   @inline(__always)
   mutating func truncate(to count: Int) { self.count = Swift.min(self.count, count) }
