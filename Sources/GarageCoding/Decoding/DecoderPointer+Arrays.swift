@@ -41,10 +41,16 @@ extension DecoderPointer {
     openArray(content: content, end: content + bytes.count, count: count)
   }
 
-  /// Moves the cursor to the next element.
+  /// Moves the cursor to the next element of the array with that serial.
   @inline(__always)
   func beginElement(_ type: Any.Type, serial: UInt64) throws {
-    guard frame.serial == serial else { throw staleContainer([], serial) }
+    try resume(serial)
+    try beginElement(type)
+  }
+
+  /// Moves the cursor to the next element of the current frame's array.
+  @inline(__always)
+  func beginElement(_ type: Any.Type) throws {
     let index = frame.next
     guard index < frame.count else {
       throw DecodingError.valueNotFound(

@@ -1,39 +1,83 @@
 extension DecoderPointer {
-  /// The path to the value being decoded, inside its record; put together when somebody asks.
-  var codingPath: [any CodingKey] {
-    let base = input.nested.map { $0.object.codingPath } ?? []
-    return base + framesOutwards.dropFirst().reversed().compactMap { currentKey(of: $0) }
-  }
+  /// The path to the value or nested container being decoded, inside its record; put together when somebody asks.
+  var codingPath: [any CodingKey] { path(to: framePlace) }
 
-  /// The path to a nested container, or to the value being decoded. Empty for one with a serial of a session that is
-  /// done: the decoder may be another thread's by now.
-  func codingPath(_ nested: Permanent<NestedDecoding>?, _ serial: UInt64) -> [any CodingKey] {
+  /// The path to the value or nested container with that serial. Empty for a serial of a session that is done: the
+  /// decoder may be another thread's by now.
+  func codingPath(_ serial: UInt64) -> [any CodingKey] {
     if serial <= serialBefore { return [] }
-    return nested?.object.codingPath ?? codingPath
+    return path(to: frame.serial == serial ? framePlace : openFrame(serial) ?? framePlace)
   }
 
   /// The path to the field or element being read.
-  var childPath: [any CodingKey] {
-    codingPath + (currentKey(of: frame).map { [$0] } ?? [])
+  var childPath: [any CodingKey] { path(to: framePlace, Step(framePlace)) }
+
+  /// How long that is.
+  var childPathCount: Int {
+    var count = Step(framePlace).isKey ? 1 : 0
+    forEachStep(to: framePlace) { if $0.isKey { count += 1 } }
+    return count
   }
 
-  private func currentKey(of frame: DecodingFrame) -> (any CodingKey)? {
-    guard frame.current >= 0 else { return nil }
-    switch frame.kind {
+  /// - Parameter last: a step behind those to the frame.
+  private func path(to place: UnsafeMutablePointer<DecodingFrame>, _ last: Step? = nil) -> [any CodingKey] {
+    var path: [any CodingKey] = []
+    if let last, let key = key(of: last) { path.append(key) }
+    forEachStep(to: place) { if let key = key(of: $0) { path.append(key) } }
+    path.reverse()
+    return path
+  }
+
+  /// What is read of a frame: a field or an element.
+  private struct Step {
+    var frame: UnsafeMutablePointer<DecodingFrame>
+    var current: Int
+    var currentKey: Int
+
+    init(_ frame: UnsafeMutablePointer<DecodingFrame>) {
+      self.init(frame, frame.pointee.current, frame.pointee.currentKey)
+    }
+
+    init(_ frame: UnsafeMutablePointer<DecodingFrame>, _ current: Int, _ currentKey: Int) {
+      self.frame = frame
+      self.current = current
+      self.currentKey = currentKey
+    }
+
+    var isKey: Bool { current < -1 || current >= 0 && frame.pointee.kind != .value }
+  }
+
+  /// Visits the steps from a frame outwards.
+  @inline(__always)
+  private func forEachStep(to place: UnsafeMutablePointer<DecodingFrame>, _ visit: (Step) -> Void) {
+    var inner = place
+    while let outer = inner.pointee.outer {
+      visit(inner.pointee.isNested ? Step(outer, inner.pointee.step, inner.pointee.stepKey) : Step(outer))
+      inner = outer
+    }
+  }
+
+  private func key(of step: Step) -> (any CodingKey)? {
+    let (frame, current) = (step.frame, step.current)
+    if current < -1 {
+      let index = -2 - current
+      return index < core.nestedKeys.count ? core.nestedKeys[index] : nil
+    }
+    guard current >= 0 else { return nil }
+    switch frame.pointee.kind {
     case .value: return nil
-    case .array: return PathKey(intValue: frame.current)
+    case .array: return PathKey(intValue: current)
     case .map:
-      let text: String
-      if frame.current < frame.shapedCount, let shape = frame.shape?.object {
-        text = shape.keys[frame.current]
-      } else {
-        var at = frame.currentKey
-        guard let key = try? BodyScanner.readKey(base, &at, end: frame.end) else { return nil }
-        text = String(
-          decoding: UnsafeRawBufferPointer(start: base + key.lowerBound, count: key.count), as: UTF8.self)
+      let keys = frame.pointee.keys
+      if current < frame.pointee.shapedCount, let shape = frame.pointee.shape?.object {
+        let text = shape.keys[current]
+        return keys?.notedKey(text) ?? PathKey(stringValue: text)
       }
-      let known = frame.keys?.table.keys ?? []
-      return known.first { $0?.stringValue == text } ?? PathKey(stringValue: text)
+      var at = step.currentKey
+      guard let key = try? BodyScanner.readKey(base, &at, end: frame.pointee.end) else { return nil }
+      let text = String(
+        decoding: UnsafeRawBufferPointer(start: base + key.lowerBound, count: key.count), as: UTF8.self)
+      return keys?.notedKey(text) ?? PathKey(stringValue: text)
     }
   }
 }

@@ -19,16 +19,18 @@ extension DecoderPointer {
     let serial = nextSerial()
     push(
       DecodingFrame(
-        serial: serial, start: start, end: end, valueEnd: end, indexBase: input.offsets.count,
-        outer: input.framePlace))
+        serial: serial, position: Int32(truncatingIfNeeded: openFrameCount),
+        depth: Int32(truncatingIfNeeded: depth), start: start, end: end, valueEnd: end,
+        indexBase: input.offsets.count, offsetBase: input.offsets.count, outer: framePlace))
     return serial
   }
 
   /// Leaves the frame of a value with the cursor behind it, however much of it was read.
   @inline(__always)
-  func leaveFrame() {
+  func leaveFrame(_ serial: UInt64) {
+    if frame.serial != serial { returnToValue(serial) }
     cursor = frame.valueEnd
-    input.offsets.truncate(to: frame.indexBase)
+    input.offsets.truncate(to: frame.offsetBase)
     popFrame()
     depth &-= 1
   }
@@ -37,7 +39,7 @@ extension DecoderPointer {
   @inline(__always)
   func withFrame<R>(_ body: (UInt64) throws -> R) throws -> R {
     let serial = try openFrame()
-    defer { leaveFrame() }
+    defer { leaveFrame(serial) }
     return try body(serial)
   }
 

@@ -38,7 +38,7 @@ extension DecoderPointer {
   /// Moves the cursor to the value of `key`. False where the map has none.
   @inline(__always)
   func find<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws -> Bool {
-    guard frame.serial == serial else { throw staleContainer([key], serial) }
+    try resume(serial, key)
     if keys.isByte {
       let discriminator = discriminator(of: key)
       if frame.keys != keys { bind(keys) }
@@ -166,6 +166,22 @@ extension DecoderPointer {
   /// Notes the offset of one more field or entry. False at the end of the map.
   private func indexNext() throws -> Bool {
     let before = frame
+    // Nested containers noted theirs behind these: so all of them move, once.
+    let isCovered = input.offsets.count != before.indexBase + before.indexCount
+    if isCovered {
+      let indexed = input.offsets.count
+      for index in 0..<before.indexCount {
+        input.offsets.append(input.offsets.base[before.indexBase + index])
+      }
+      frame.indexBase = indexed
+    }
+    guard try indexOne() else { return false }
+    if isCovered { while try indexOne() {} }
+    return true
+  }
+
+  private func indexOne() throws -> Bool {
+    let before = frame
     var offset = before.content
     if before.indexCount > 0 {
       let last = before.indexCount - 1
@@ -173,7 +189,6 @@ extension DecoderPointer {
       offset = try end(ofField: last, at: offset)
     }
     guard offset < before.end else { return false }
-    input.offsets.truncate(to: before.indexBase + before.indexCount)
     input.offsets.append(offset)
     frame.indexCount += 1
     return true
@@ -226,11 +241,12 @@ extension DecoderPointer {
       }
     }
     try indexAll()
+    let indexBase = frame.indexBase
     var low = before.shapedCount
     var high = frame.indexCount
     while low < high {
       let middle = (low + high) / 2
-      let entry = input.offsets.base[before.indexBase + middle]
+      let entry = input.offsets.base[indexBase + middle]
       let key = try keyRange(at: entry)
       let order = compareBytes(keyBytes(key), wanted)
       if order == 0 {
@@ -244,9 +260,31 @@ extension DecoderPointer {
     return false
   }
 
+  /// All keys that the map has a value for, as far as they are of a type.
+  func allKeys<Key: CodingKey>(_: Key.Type, _ keys: KeyTablePointer, serial: UInt64) throws -> [Key] {
+    try resume(serial)
+    guard keys.isByte, frame.shapedCount == 0 else {
+      return try allKeys(serial: serial).compactMap { Key(stringValue: $0) }
+    }
+    var all: [Key] = []
+    var at = frame.content
+    while at < frame.end {
+      let range = try BodyScanner.readKey(base, &at, end: frame.end)
+      at = try BodyScanner.skipValue(base, at, end: frame.end)
+      let discriminator = keys.discriminator(of: keyBytes(range))
+      if discriminator >= 0 {
+        all.append(key(UInt8(truncatingIfNeeded: discriminator), as: Key.self))
+      } else if let key = Key(stringValue: String(decoding: keyBytes(range), as: UTF8.self)) {
+        note(key, GarageCoding.discriminator(of: key), keys)
+        all.append(key)
+      }
+    }
+    return all
+  }
+
   /// The texts of all keys that the map has a value for.
   func allKeys(serial: UInt64) throws -> [String] {
-    guard frame.serial == serial else { throw staleContainer([], serial) }
+    try resume(serial)
     try indexAll()
     var keys: [String] = []
     let shape = frame.shape?.object

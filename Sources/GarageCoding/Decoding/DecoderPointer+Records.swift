@@ -8,12 +8,10 @@ struct OuterRecord {
   fileprivate var depth: Int
   fileprivate var frame: UnsafeMutablePointer<DecodingFrame>
   fileprivate var frameCount: Int
-  fileprivate var nested: Permanent<NestedDecoding>?
   fileprivate var offsetCount: Int
   fileprivate var referenceCount: Int
   fileprivate var shapeCount: Int
   fileprivate var unpackedCount: Int
-  fileprivate var nestedCount: Int
 }
 
 extension DecoderPointer {
@@ -22,9 +20,9 @@ extension DecoderPointer {
   var outerRecord: OuterRecord {
     OuterRecord(
       base: self.base, cursor: self.cursor, record: self.record, depth: self.depth,
-      frame: input.framePlace, frameCount: openFrameCount, nested: input.nested,
+      frame: input.framePlace, frameCount: openFrameCount,
       offsetCount: input.offsets.count, referenceCount: references.count,
-      shapeCount: shapes.count, unpackedCount: unpacked.count, nestedCount: nestedContainers.count)
+      shapeCount: shapes.count, unpackedCount: unpacked.count)
   }
 
   func leaveRecord(_ outer: OuterRecord) {
@@ -34,11 +32,9 @@ extension DecoderPointer {
     depth = outer.depth
     input.framePlace = outer.frame
     forgetFrames(from: outer.frameCount)
-    input.nested = outer.nested
     input.offsets.truncate(to: outer.offsetCount)
     references.truncate(to: outer.referenceCount)
     shapes.truncate(to: outer.shapeCount)
-    if nestedContainers.count > outer.nestedCount { core.closeNested(from: outer.nestedCount) }
     while unpacked.count > outer.unpackedCount { unpacked.removeLast().deallocate() }
   }
 
@@ -57,16 +53,17 @@ extension DecoderPointer {
     base = record.base
     cursor = record.body.lowerBound
     depth = 0
-    input.nested = nil
     self.record = RecordContext(
       serial: nextSerial(), number: number, referenceBase: outer.referenceCount,
       referenceCount: references.count - outer.referenceCount, shapeBase: outer.shapeCount,
       shapeCount: shapes.count - outer.shapeCount,
-      wrappedOffset: isWrapped ? record.body.lowerBound : -1, isDigest: isDigest)
+      wrappedOffset: isWrapped ? record.body.lowerBound : -1, isDigest: isDigest,
+      frameBase: outer.frameCount + 1)
     push(
       DecodingFrame(
-        start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound,
-        indexBase: outer.offsetCount))
+        position: Int32(truncatingIfNeeded: outer.frameCount), start: record.body.lowerBound,
+        end: record.body.upperBound, valueEnd: record.body.upperBound, indexBase: outer.offsetCount,
+        offsetBase: outer.offsetCount))
     let end = try BodyScanner.skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
     guard end == record.body.upperBound else {
       throw DamagedBody(reason: "bytes are left over behind the value", offset: end)
@@ -98,7 +95,6 @@ extension DecoderPointer {
     input.offsets.truncate(to: 0)
     references.truncate(to: 0)
     shapes.truncate(to: 0)
-    if nestedContainers.count > 0 { core.closeNested(from: 0) }
     while unpacked.count > 0 { unpacked.removeLast().deallocate() }
   }
 

@@ -6,8 +6,8 @@ extension DecoderPointer {
   func readAny<T: Decodable>(_ type: T.Type) throws -> T {
     let (facts, kind) = types.facts(of: T.self)
     if kind.isScalar || kind == .own { return try readSpecial(type, kind) }
-    if kind == .codable, cursor != record.wrappedOffset, try !isMarked() {
-      return try readInline(type)
+    if kind.isStanding, cursor != record.wrappedOffset, try !isMarked() {
+      return try kind == .codable ? readInline(type) : readCollection(type, facts)
     }
     if kind == .reference, try isReference() { return try readObject(type, facts) }
     return try readRare(type, facts, kind)
@@ -33,7 +33,7 @@ extension DecoderPointer {
   func readTarget<T: Decodable>(_ type: T.Type) throws -> T? {
     let (facts, kind) = types.facts(of: T.self)
     switch kind {
-    case .codable, .unordered, .reference, .interned:
+    case .codable, .elements, .unordered, .reference, .interned:
       if try isMarked() { return try findMarked(type, facts, kind) }
       if cursor == record.wrappedOffset, let object = try readWrapped(type, facts, kind) {
         return object
@@ -48,6 +48,7 @@ extension DecoderPointer {
   /// Reads an object that stands inline, although its type has an identity (by now).
   @inline(never)
   func readStanding<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T {
+    if facts.with({ $0.decodableCollection != nil }) { return try readCollection(type, facts) }
     let facts = facts.object
     if facts.mapping != nil, let own = try namedClass(facts), let object = try readNamed(own, type) {
       return object
@@ -140,15 +141,16 @@ extension DecoderPointer {
   func readInline<T: Decodable>(_ type: T.Type) throws -> T {
     let serial = try openFrame()
     // Where the result is wanted: to move what was just written is slow.
-    defer { leaveFrame() }
-    return try T(from: ValueDecoder(state: self, serial: serial, nested: nil))
+    defer { leaveFrame(serial) }
+    return try T(from: ValueDecoder(state: self, serial: serial))
   }
 
   /// Reads the value of a record: never a reference to itself.
   @inline(__always)
   func readRoot<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
     switch kind {
-    case .codable, .prefixed, .unordered, .reference, .interned, .own: try readInline(type)
+    case .elements, .unordered: try readCollection(type, types.facts(of: T.self).0)
+    case .codable, .prefixed, .reference, .interned, .own: try readInline(type)
     default: try readSpecial(type, kind)
     }
   }
@@ -214,7 +216,7 @@ extension DecoderPointer {
 
   /// Whether the value begins with a reference or a sync status: all first bytes from 1A to 1D, and C0 on.
   @inline(__always)
-  private func isMarked() throws -> Bool {
+  func isMarked() throws -> Bool {
     let tag = try tag()
     return tag >= BodyTag.smallReference
       || tag &- BodyTag.reference8 <= BodyTag.syncStatus - BodyTag.reference8

@@ -21,7 +21,6 @@ struct DecoderState {
   var references = RawStack<ReferenceEntry>()
   var shapes = RawStack<Permanent<Shape>>()
   var unpacked = RawStack<UnsafeMutableBufferPointer<UInt8>>()
-  var nestedContainers = RawStack<Permanent<NestedDecoding>>()
   let shapeCache = ShapeCache()
   /// The first error that must not be lost, even where user code says `try?`.
   var failure: (any Error)?
@@ -59,4 +58,6 @@ struct RecordContext {
   var wrappedOffset = -1
   /// Whether its identifier is the digest of its content.
   var isDigest = false
+  /// How many frames were open before those of the record's values.
+  var frameBase = 0
 }

@@ -14,7 +14,8 @@ final class DecodingCore {
   var dateStrategy = DateDecodingStrategy.deferredToDate
   /// The values of evolving types that are being decoded.
   var scopes: [EvolvingScope] = []
-  private var waitingNested: [Permanent<NestedDecoding>] = []
+  /// The keys of nested containers whose values are not in the map that was asked.
+  var nestedKeys: [any CodingKey] = []
 
   private init() {
     state = DecoderPointer()
@@ -45,23 +46,7 @@ final class DecodingCore {
     if state.foreign != nil { state.foreign = nil }
     if !userInfo.isEmpty { userInfo = [:] }
     dateStrategy = .deferredToDate
-  }
-
-  // MARK: - Nested containers
-
-  /// A nested container that is not in use. It belongs to the current record until that is done.
-  func takeNested() -> Permanent<NestedDecoding> {
-    let nested = waitingNested.popLast() ?? Permanent(keeping: NestedDecoding())
-    state.nestedContainers.append(nested)
-    return nested
-  }
-
-  func closeNested(from count: Int) {
-    while state.nestedContainers.count > count {
-      let nested = state.nestedContainers.removeLast()
-      nested.object.close()
-      waitingNested.append(nested)
-    }
+    if !nestedKeys.isEmpty { nestedKeys = [] }
   }
 }
 

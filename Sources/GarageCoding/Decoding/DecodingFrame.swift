@@ -4,6 +4,11 @@ struct DecodingFrame {
 
   var serial: UInt64 = 0
   var kind = Kind.value
+  /// Whether it is a nested container, which somebody asked for by itself, and not a value.
+  var isNested = false
+  /// Its place among the open frames, and how deep its value stands.
+  var position: Int32 = 0
+  var depth: Int32 = 0
   /// The value's bounds.
   var start = 0
   var end = 0
@@ -28,6 +33,14 @@ struct DecodingFrame {
   /// Where this map's offsets are in `DecodingInput.offsets`, and how many are known.
   var indexBase = 0
   var indexCount = 0
-  /// The frame around this one in its record or nested container; nil for the first.
+  /// How many offsets of others there were when it was opened.
+  var offsetBase = 0
+  /// Of a nested container: which field or element of the frame around it it is, as `current` and `currentKey` say it
+  /// there. That frame may have gone on since.
+  var step = 0
+  var stepKey = 0
+  /// Of a nested container: the position of the value that was being decoded when it was asked for.
+  var valuePosition: Int32 = 0
+  /// The frame around this one in its record; nil for the first.
   var outer: UnsafeMutablePointer<DecodingFrame>?
 }

@@ -1,15 +1,12 @@
 extension EncoderPointer {
-  /// The path to the value being encoded, put together when somebody asks.
-  var codingPath: [any CodingKey] {
-    let base = output.nested.map { $0.object.codingPath } ?? []
-    return base + framesOutwards.dropFirst().reversed().compactMap { key(of: $0.child) }
-  }
+  /// The path to the value or nested container being encoded, put together when somebody asks.
+  var codingPath: [any CodingKey] { path(to: output.framePlace) }
 
-  /// The path to a nested container, or to the value being encoded. Empty for one with a serial of a graph that is
-  /// done: the coder may be another thread's by now.
-  func codingPath(_ nested: Permanent<NestedEncoding>?, _ serial: UInt64) -> [any CodingKey] {
+  /// The path to the value or nested container with that serial. Empty for a serial of a graph that is done: the coder
+  /// may be another thread's by now.
+  func codingPath(_ serial: UInt64) -> [any CodingKey] {
     if serial <= serialBefore { return [] }
-    return nested?.object.codingPath ?? codingPath
+    return path(to: openFrame(serial) ?? output.framePlace)
   }
 
   /// The path to the field or element being written.
@@ -17,12 +14,46 @@ extension EncoderPointer {
     codingPath + (key(of: frame.child).map { [$0] } ?? [])
   }
 
-  private func key(of step: PathStep) -> (any CodingKey)? {
+  private func path(to place: UnsafeMutablePointer<EncodingFrame>) -> [any CodingKey] {
+    var steps: [PathStep] = []
+    var place = place
+    while true {
+      if let outer = place.pointee.outer {
+        steps.append(outer.pointee.child)
+        place = outer
+      } else if let owner = place.pointee.owner?.object {
+        steps.append(owner.step)
+        place = owner.around
+      } else {
+        return steps.reversed().compactMap { key(of: $0) }
+      }
+    }
+  }
+
+  /// The open frame with that serial: of a value, or of a nested container, also of one that waits.
+  func openFrame(_ serial: UInt64) -> UnsafeMutablePointer<EncodingFrame>? {
+    if frame.serial == serial { return output.framePlace }
+    if serial <= serialBefore { return nil }
+    // They have come in the order of their serials.
+    var low = 0
+    var high = openFrameCount
+    while low < high {
+      let middle = (low + high) / 2
+      let place = openFrame(at: middle)
+      if place.pointee.serial == serial { return place }
+      if place.pointee.serial < serial { low = middle + 1 } else { high = middle }
+    }
+    return core.waiting(serial)?.object.place
+  }
+
+  func key(of step: PathStep) -> (any CodingKey)? {
     switch step {
     case .none: nil
     case .byte(let keys, let discriminator):
       keys.table.keys[Int(discriminator)]
     case .index(let index): PathKey(intValue: index)
+    case .text(let text): PathKey(stringValue: text[as: String.self])
+    case .number(let number): DictionaryKey(number[as: Int.self])
     case .key(let index):
       index < graph.pathKeys.count ? graph.pathKeys[index] : nil
     }

@@ -13,6 +13,10 @@ extension EncoderPointer {
   /// an entry repeats becomes absent.
   @inline(never)
   func closeEntries(_ shape: Permanent<Shape>?) throws {
+    // Mostly they came in order, and nothing is left to do.
+    if shape == nil, !core.leavesOutSyncStatus, areInOrder() {
+      return output.entries.truncate(to: frame.entryBase)
+    }
     var entries = takeEntries()
     if core.leavesOutSyncStatus && openFrameCount == 1 && output.nested == nil {
       return rewrite(entries.filter { key(at: $0.lowerBound) != "syncStatus" }, from: entries[0].lowerBound)
@@ -25,6 +29,17 @@ extension EncoderPointer {
       }
     }
     if !isSorted(entries) { rewrite(entries, from: entries[0].lowerBound) }
+  }
+
+  /// Whether the keys of the open map's entries ascend by bytes, without repetition.
+  private func areInOrder() -> Bool {
+    let entries = output.entries
+    var index = frame.entryBase + 1
+    while index < entries.count {
+      if compareBytes(keyBytes(at: entries[index - 1]), keyBytes(at: entries[index])) >= 0 { return false }
+      index += 1
+    }
+    return true
   }
 
   private func takeEntries() -> [Range<Int>] {

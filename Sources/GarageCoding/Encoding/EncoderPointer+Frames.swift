@@ -54,9 +54,10 @@ extension EncoderPointer {
     return serial
   }
 
-  /// Leaves the frame of a value, complete or failed.
+  /// Leaves the frame of the value with that serial, complete or failed.
   @inline(__always)
-  func leaveFrame() {
+  func leaveFrame(_ serial: UInt64) {
+    if frame.serial != serial { abandonNested(serial) }
     popFrame()
     depth &-= 1
   }
@@ -65,8 +66,15 @@ extension EncoderPointer {
   @inline(__always)
   func withFrame(_ body: (UInt64) throws -> Void) throws {
     let serial = try openFrame()
-    defer { leaveFrame() }
+    defer { leaveFrame(serial) }
     try body(serial)
+    try closeFrame(serial)
+  }
+
+  /// Completes the value with that serial, and with it its nested containers.
+  @inline(__always)
+  func closeFrame(_ serial: UInt64) throws {
+    if frame.serial != serial { try closeNested(serial) }
     try closeFrame()
   }
 
@@ -107,7 +115,7 @@ extension EncoderPointer {
   /// Begins the field `key`: after it, its value is written.
   @inline(__always)
   func beginField<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws {
-    guard frame.serial == serial else { throw staleContainer([key], serial) }
+    try resume(serial, key)
     if keys.isByte {
       let discriminator = discriminator(of: key)
       if frame.keys == keys && frame.isOrdered
@@ -118,6 +126,10 @@ extension EncoderPointer {
         return
       }
       if try beginSegment(key, discriminator, keys) { return }
+      if !isCanonical {
+        if !keys.hasNoted(discriminator) { note(key, discriminator, keys) }
+        return beginEntry(utf8: keys.text(discriminator))
+      }
     }
     beginEntry(key.stringValue)
   }
@@ -126,7 +138,7 @@ extension EncoderPointer {
   /// order; elsewhere it takes none.
   @inline(__always)
   func writeAbsent<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer, serial: UInt64) throws {
-    guard frame.serial == serial else { throw staleContainer([key], serial) }
+    try resume(serial, key)
     guard keys.isByte else { return }
     let discriminator = discriminator(of: key)
     if frame.keys == keys && frame.isOrdered
@@ -203,6 +215,14 @@ extension EncoderPointer {
     }
   }
 
+  /// The same of a text that is there as bytes.
+  private func beginEntry(utf8: UnsafeRawBufferPointer) {
+    frame.isOrdered = false
+    output.entries.append(output.count)
+    appendVarint(utf8.count)
+    append(utf8)
+  }
+
   func closeMap() throws {
     if hasHoles { try fillHoles() }
     let shape = try frameShape()
@@ -260,7 +280,7 @@ extension EncoderPointer {
 
   @inline(__always)
   func beginElement(serial: UInt64) throws {
-    guard frame.serial == serial else { throw staleContainer([], serial) }
+    try resume(serial)
     frame.count &+= 1
   }
 
@@ -275,7 +295,7 @@ extension EncoderPointer {
 extension EncoderPointer {
   @inline(__always)
   func beginSingle(serial: UInt64) throws {
-    guard frame.serial == serial else { throw staleContainer([], serial) }
+    try resume(serial)
     guard frame.kind == .empty else { throw secondContainer("single value") }
     frame.kind = .single
   }

@@ -21,17 +21,21 @@ extension EncoderPointer {
 
   /// Makes `key` the current frame's step of the coding path.
   @inline(__always)
-  func setChild<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer) throws {
-    guard keys.isByte else { return setChild(text: key) }
+  func setChild<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer) { frame.child = step(key, keys) }
+
+  /// The step of the coding path that `key` is, kept as long as the value of the current frame.
+  @inline(__always)
+  func step<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer) -> PathStep {
+    guard keys.isByte else { return step(text: key) }
     let discriminator = discriminator(of: key)
     if !keys.hasNoted(discriminator) { note(key, discriminator, keys) }
-    frame.child = .byte(keys, discriminator)
+    return .byte(keys, discriminator)
   }
 
   @inline(never)
-  private func setChild(text key: any CodingKey) {
+  func step(text key: any CodingKey) -> PathStep {
     graph.pathKeys.append(key)
-    frame.child = .key(graph.pathKeys.count - 1)
+    return .key(graph.pathKeys.count - 1)
   }
 
   /// Runs `body` with `key` as the current frame's step of the coding path.
@@ -99,7 +103,8 @@ extension EncoderPointer {
     return try withUnsafePointer(to: value) { try writeScalar(at: UnsafeRawPointer($0), kind) }
   }
 
-  private func writeScalar(at value: UnsafeRawPointer, _ kind: ValueKind) throws -> Bool {
+  /// The same for the value at an address.
+  func writeScalar(at value: UnsafeRawPointer, _ kind: ValueKind) throws -> Bool {
     switch kind {
     case .bool: write(value[as: Bool.self])
     case .string: try write(value[as: String.self])
@@ -175,13 +180,13 @@ extension EncoderPointer {
   func writeInline<T: Encodable>(_ value: T) throws {
     let serial = try openFrame()
     do {
-      try value.encode(to: ValueEncoder(state: self, serial: serial, nested: nil))
-      try closeFrame()
+      try value.encode(to: ValueEncoder(state: self, serial: serial))
+      try closeFrame(serial)
     } catch {
-      leaveFrame()
+      leaveFrame(serial)
       throw error
     }
-    leaveFrame()
+    leaveFrame(serial)
   }
 
   /// Writes a value whose type is `Date`, where there is a strategy.

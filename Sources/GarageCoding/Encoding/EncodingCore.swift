@@ -15,9 +15,12 @@ final class EncodingCore {
   let graph: UnsafeMutablePointer<GraphUnderConstruction>
   let builder: UnsafeMutablePointer<GraphBuilder>
   let identifierWriter: UnsafeMutablePointer<IdentifierWriter>
+  private var unusedNested: [Permanent<NestedEncoding>] = []
+  /// The nested containers that wait, in the order of their serials.
   private var waitingNested: [Permanent<NestedEncoding>] = []
-  /// The nested containers of the open maps that were asked for by key.
-  var fields: [NestedEncoding.Field: Permanent<NestedEncoding>] = [:]
+  private var unusedOrders: [UnsafeMutablePointer<ByteOrder>] = []
+  /// The nested containers that were asked for by key in maps that have many.
+  private var fields: [Field: UInt64] = [:]
   private(set) var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// Whether the digest of a `Syncable` value is wanted, of which its status is no part.
   var leavesOutSyncStatus = false
@@ -113,11 +116,86 @@ final class EncodingCore {
     return UnsafeRawBufferPointer(start: state.output.base, count: state.output.count)
   }
 
+}
+
+extension EncodingCore {
+  /// An order that is empty.
+  func takeOrder() -> UnsafeMutablePointer<ByteOrder> { unusedOrders.popLast() ?? .keeping(ByteOrder()) }
+  func giveBack(_ order: UnsafeMutablePointer<ByteOrder>) {
+    order.pointee.removeAll()
+    unusedOrders.append(order)
+  }
+}
+
+// MARK: - Nested containers
+
+extension EncodingCore {
   /// A nested container that is not in use.
   func takeNested() -> Permanent<NestedEncoding> {
-    waitingNested.popLast() ?? Permanent(keeping: NestedEncoding())
+    unusedNested.popLast() ?? Permanent(keeping: NestedEncoding())
   }
-  func giveBack(_ nested: Permanent<NestedEncoding>) { waitingNested.append(nested) }
+  func giveBack(_ nested: Permanent<NestedEncoding>) { unusedNested.append(nested) }
+
+  /// Notes that a nested container waits.
+  func wait(_ nested: Permanent<NestedEncoding>) {
+    let serial = nested.object.serial
+    // Mostly it is the last one.
+    var index = waitingNested.count
+    while index > 0, waitingNested[index - 1].object.serial > serial { index -= 1 }
+    waitingNested.insert(nested, at: index)
+  }
+
+  /// The nested container with that serial, where it waits.
+  func waiting(_ serial: UInt64) -> Permanent<NestedEncoding>? {
+    let index = waitingIndex(serial)
+    guard index < waitingNested.count, waitingNested[index].object.serial == serial else { return nil }
+    return waitingNested[index]
+  }
+
+  func endWaiting(_ serial: UInt64) {
+    let index = waitingIndex(serial)
+    if index < waitingNested.count, waitingNested[index].object.serial == serial {
+      waitingNested.remove(at: index)
+    }
+  }
+
+  /// The place of the first one with that serial or a later one.
+  private func waitingIndex(_ serial: UInt64) -> Int {
+    var low = 0
+    var high = waitingNested.count
+    while low < high {
+      let middle = (low + high) / 2
+      if waitingNested[middle].object.serial < serial { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// In how many nested containers of a map one is looked for that was asked for before.
+  static let linearFieldCount = 64
+
+  private struct Field: Hashable {
+    /// The frame that has the key.
+    var frame: UInt64
+    var key: String
+    var kind: EncodingFrame.Kind
+  }
+
+  /// The nested container that was asked for by `key` in the current frame, which has many, as one of that kind.
+  func field(_ key: String, _ kind: EncodingFrame.Kind, _ state: EncoderPointer) -> UInt64? {
+    let frame = state.frame.serial
+    // All that came since the last time.
+    for hole in state.output.holes.all[state.frame.holeBase...].reversed() {
+      guard let kind = hole.kind, let key = state.key(of: hole.step)?.stringValue else { continue }
+      let field = Field(frame: frame, key: key, kind: kind)
+      if fields[field] != nil { break }
+      fields[field] = hole.serial
+    }
+    return fields[Field(frame: frame, key: key, kind: kind)]
+  }
+
+  func forgetFields() {
+    if !fields.isEmpty { fields = [:] }
+  }
 }
 
 extension EncoderPointer {
@@ -129,15 +207,17 @@ extension EncoderPointer {
       core.builder.pointee.forgetBody()
     }
     // Where every value was left as it was entered there is nothing to clean up.
-    if depth != 0 || openFrameCount != 0 || frame.serial != 0 {
+    if depth != 0 || openFrameCount != 0 || frame.serial != 0 || output.nested != nil {
       resetFrames()
     }
+    core.forgetFields()
     graph.beginRecord()
   }
 
   /// Forgets the values that were under construction, and gives their nested containers back.
   @inline(never)
   func resetFrames() {
+    leaveAllNested()
     output.restart()
     output.entries.truncate(to: 0)
     if output.holes.count > 0 { dropHoles(to: 0) }

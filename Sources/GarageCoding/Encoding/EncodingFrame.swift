@@ -4,6 +4,8 @@ struct EncodingFrame {
 
   var serial: UInt64 = 0
   var kind = Kind.empty
+  /// Whether it is a nested container, which somebody asked for by itself, and not a value.
+  var isNested = false
   /// Whether a map's keys have come as its key type declares them, so that a shape tells them.
   var isOrdered = true
   var segmentCount: UInt8 = 0
@@ -44,6 +46,8 @@ struct EncodingFrame {
   }
   /// The frame around this one in its output; nil for the first, which is the output's own.
   var outer: UnsafeMutablePointer<EncodingFrame>?
+  /// Of such a first one: the nested container that the output is of.
+  var owner: Permanent<NestedEncoding>?
 }
 
 /// One step of a coding path, as plain data: made into a `CodingKey` only when somebody asks.
@@ -54,6 +58,9 @@ enum PathStep {
   case index(Int)
   /// A key of any other type: its place in the core's list of such keys.
   case key(Int)
+  /// A dictionary's key where it stands, which is a string or an integer.
+  case text(UnsafeRawPointer)
+  case number(UnsafeRawPointer)
 }
 
 /// Where things stood, to go back to when user code throws: `try?` is legal.

@@ -17,7 +17,9 @@ extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable
   }
 
   /// Whether the keys are text or numbers, and stand as text: as Foundation's coders see a dictionary.
-  static var hasTextKeys: Bool { Key.self is any CodingKeyRepresentable.Type }
+  static var hasTextKeys: Bool {
+    Key.self == String.self || Key.self == Int.self || Key.self is any CodingKeyRepresentable.Type
+  }
 }
 
 /// A dictionary's key: text, and the number that it says.
@@ -36,6 +38,19 @@ struct DictionaryKey: CodingKey {
   }
 }
 
+extension HashStorage {
+  /// The key, or the element of a set, at a place.
+  @inline(__always)
+  func key<Key>(_ place: Int, as type: Key.Type) -> UnsafeRawPointer {
+    keys + place &* MemoryLayout<Key>.stride
+  }
+
+  @inline(__always)
+  func value<Value>(_ place: Int, as type: Value.Type) -> UnsafeRawPointer {
+    values + place &* MemoryLayout<Value>.stride
+  }
+}
+
 // MARK: - Sets
 
 extension EncoderPointer {
@@ -50,29 +65,47 @@ extension EncoderPointer {
   ) throws {
     try requestArray()
     if set.isEmpty { return }
-    var order = ByteOrder(minimumCapacity: set.count)
-    if let identifier {
-      for element in set { try order.append(identifier(element).bytes) }
-    } else {
-      try appendCanonicalBytes(of: set, to: &order)
-    }
-    let places = Array(set.indices)
-    try order.sort { positions in
-      let elements = positions.map { set[places[$0]] }
-      if !isCanonical { try refuseMerging(elements, "set") }
-      return try elements.map { try tieBytes($0) }
-    }
-    for position in order.positions {
-      try beginElement(serial: serial)
-      let element = set[places[position]]
-      if let write {
-        try withChild(.index(frame.count - 1)) { try write(element) }
-      } else if isCanonical {
-        order.withBytes(at: position) { append($0) }
-      } else {
-        try writeElement(element)
+    try HashStorage.with(set) { storage in
+      try withOrder { order in
+        if let identifier {
+          try storage.forEachPlace { place in
+            try identifier(storage.key(place, as: Element.self)[as: Element.self]).bytes.withUnsafeBytes {
+              order.pointee.append($0, at: place)
+            }
+          }
+        } else {
+          try appendCanonicalBytes(of: storage, Element.self, to: order)
+        }
+        _ = try order.pointee.sort { places in
+          let elements = places.map { storage.key($0, as: Element.self)[as: Element.self] }
+          if !isCanonical { try refuseMerging(elements, "set") }
+          return try elements.map { try tieBytes($0) }
+        }
+        let (facts, kind) = types.facts(of: Element.self)
+        for index in 0..<order.pointee.count {
+          let element = order.pointee.elements[index]
+          try beginElement(serial: serial)
+          if let write {
+            let element = storage.key(element.place, as: Element.self)[as: Element.self]
+            try withChild(.index(frame.count - 1)) { try write(element) }
+          } else if isCanonical {
+            append(order.pointee.bytes(of: element))
+          } else {
+            try writeElement(at: storage.key(element.place, as: Element.self), Element.self, facts, kind)
+          }
+        }
       }
     }
+  }
+
+  /// Writes an element of the current frame's array from where it stands.
+  @inline(__always)
+  private func writeElement<T: Encodable>(
+    at address: UnsafeRawPointer, _: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind
+  ) throws {
+    if kind.isScalar, try writeScalar(at: address, kind) { return }
+    frame.child = .index(frame.count - 1)
+    try address.lent(T.self).pointee.writeComposite(to: self, facts, kind)
   }
 }
 
@@ -86,64 +119,83 @@ extension EncoderPointer {
   func writeDictionary<Key: Encodable, Value: Encodable>(
     _ dictionary: [Key: Value], serial: UInt64, _ write: ((Value) throws -> Void)? = nil
   ) throws {
-    if [Key: Value].hasTextKeys {
-      try requestMap()
-      if !dictionary.isEmpty { try writeEntries(of: dictionary, write) }
-    } else {
-      try requestArray()
-      if !dictionary.isEmpty { try writePairs(of: dictionary, serial: serial, write) }
+    let hasTextKeys = [Key: Value].hasTextKeys
+    if hasTextKeys { try requestMap() } else { try requestArray() }
+    if dictionary.isEmpty { return }
+    try HashStorage.with(dictionary) { storage in
+      try withOrder { order in
+        if hasTextKeys {
+          let keys = TextKeys<Key>(storage, order)
+          try writeEntries(storage, keys, order, Value.self, write)
+        } else {
+          try writePairs(storage, Key.self, Value.self, serial: serial, order, write)
+        }
+      }
     }
   }
 
-  private func writeEntries<Key: Encodable, Value: Encodable>(
-    of dictionary: [Key: Value], _ write: ((Value) throws -> Void)?
+  private func writeEntries<Key, Value: Encodable>(
+    _ storage: HashStorage, _ keys: TextKeys<Key>, _ order: UnsafeMutablePointer<ByteOrder>, _: Value.Type,
+    _ write: ((Value) throws -> Void)?
   ) throws {
-    let keys = TextKeys(dictionary)
-    var order = ByteOrder(minimumCapacity: keys.texts.count)
-    for text in keys.texts { order.append(composed: text) }
     var isExact: Set<Int> = []
-    try order.sort { positions in
+    let hasTies = try order.pointee.sort { places in
       // Composed alike, and yet different. Where composed text is wanted they keep their own, so that none is lost.
-      if isCanonical { isExact.formUnion(positions) }
-      let texts = positions.map { Array(keys.texts[$0].utf8) }
-      if Set(texts).count < texts.count { throw sameText(positions.map { dictionary.keys[keys.places[$0]] }) }
+      if isCanonical { isExact.formUnion(places) }
+      let texts = places.map { Array(keys.text(at: $0).utf8) }
+      if Set(texts).count < texts.count { throw sameText(places.map { keys.key(at: $0) }) }
       return texts
     }
+    // Then they stand in the order of their bytes, each once, and nothing is left to do in the end.
+    let isInOrder = keys.areComposed && !hasTies && !core.leavesOutSyncStatus
+    if isInOrder { frame.isOrdered = false }
     let (facts, kind) = types.facts(of: Value.self)
-    for position in order.positions {
-      beginEntry(keys.texts[position], isExact: !isExact.isEmpty && isExact.contains(position))
-      let value = dictionary.values[keys.places[position]]
-      if try writeScalar(value, kind) { continue }
-      try withKey(keys.codingKey(at: position)) {
-        if let write { try write(value) } else { try writeComposite(value, facts, kind) }
+    for index in 0..<order.pointee.count {
+      let element = order.pointee.elements[index]
+      if isInOrder {
+        let key = order.pointee.bytes(of: element)
+        appendVarint(key.count)
+        append(key)
+      } else {
+        beginEntry(keys.text(at: element.place), isExact: !isExact.isEmpty && isExact.contains(element.place))
+      }
+      let value = storage.value(keys.place(of: element.place), as: Value.self)
+      if let write {
+        try withKey(keys.codingKey(at: element.place)) { try write(value[as: Value.self]) }
+      } else if try !kind.isScalar || !writeScalar(at: value, kind) {
+        try withChild(keys.step(at: element.place, self)) {
+          try value.lent(Value.self).pointee.writeComposite(to: self, facts, kind)
+        }
       }
     }
   }
 
-  private func writePairs<Key: Encodable, Value: Encodable>(
-    of dictionary: [Key: Value], serial: UInt64, _ write: ((Value) throws -> Void)?
+  private func writePairs<Key: Encodable & Hashable, Value: Encodable>(
+    _ storage: HashStorage, _: Key.Type, _: Value.Type, serial: UInt64,
+    _ order: UnsafeMutablePointer<ByteOrder>, _ write: ((Value) throws -> Void)?
   ) throws {
-    let (keys, values) = (dictionary.keys, dictionary.values)
-    var order = ByteOrder(minimumCapacity: keys.count)
-    try appendCanonicalBytes(of: keys, to: &order)
-    let places = Array(dictionary.indices)
-    try order.sort { positions in
-      if !isCanonical { try refuseMerging(positions.map { keys[places[$0]] }, "dictionary") }
-      return try positions.map { try tieBytes(keys[places[$0]], values[places[$0]]) }
+    func key(_ place: Int) -> UnsafeRawPointer { storage.key(place, as: Key.self) }
+    func value(_ place: Int) -> UnsafeRawPointer { storage.value(place, as: Value.self) }
+    try appendCanonicalBytes(of: storage, Key.self, to: order)
+    _ = try order.pointee.sort { places in
+      if !isCanonical { try refuseMerging(places.map { key($0)[as: Key.self] }, "dictionary") }
+      return try places.map { try tieBytes(key($0)[as: Key.self], value($0)[as: Value.self]) }
     }
-    for position in order.positions {
+    let (keyFacts, keyKind) = types.facts(of: Key.self)
+    let (facts, kind) = types.facts(of: Value.self)
+    for index in 0..<order.pointee.count {
+      let element = order.pointee.elements[index]
       try beginElement(serial: serial)
       if isCanonical {
-        order.withBytes(at: position) { append($0) }
+        append(order.pointee.bytes(of: element))
       } else {
-        try withExactDates { try writeElement(keys[places[position]]) }
+        try withExactDates { try writeElement(at: key(element.place), Key.self, keyFacts, keyKind) }
       }
       try beginElement(serial: serial)
-      let value = values[places[position]]
       if let write {
-        try withChild(.index(frame.count - 1)) { try write(value) }
+        try withChild(.index(frame.count - 1)) { try write(value(element.place)[as: Value.self]) }
       } else {
-        try writeElement(value)
+        try writeElement(at: value(element.place), Value.self, facts, kind)
       }
     }
   }
@@ -162,47 +214,110 @@ extension EncoderPointer {
   }
 }
 
-/// The keys of a dictionary whose keys stand as text, and where they stand in it.
-private struct TextKeys<Key: Hashable, Value> {
-  var places: [Dictionary<Key, Value>.Index]
-  private(set) var texts: [String] = []
-  /// What keys that are neither strings nor integers say that they are.
+/// The keys of a dictionary whose keys stand as text.
+private struct TextKeys<Key: Hashable> {
+  private let storage: HashStorage
+  /// What keys that are neither strings nor integers say that they are, and where each of these stands. Then a place in
+  /// the order is one here.
   private var codingKeys: [any CodingKey] = []
+  private var places: [Int] = []
+  /// Whether all texts are in composed form.
+  private(set) var areComposed = true
 
-  init(_ dictionary: [Key: Value]) {
-    places = Array(dictionary.indices)
-    texts.reserveCapacity(places.count)
+  /// Adds the texts to an order.
+  init(_ storage: HashStorage, _ order: UnsafeMutablePointer<ByteOrder>) {
+    self.storage = storage
     if Key.self == String.self {
-      for key in dictionary.keys { texts.append(Reinterpretation.same(key, as: String.self)) }
-    } else if Key.self == Int.self {
-      for key in dictionary.keys { texts.append(String(Reinterpretation.same(key, as: Int.self))) }
-    } else {
-      codingKeys.reserveCapacity(places.count)
-      for key in dictionary.keys {
-        let codingKey = (key as? any CodingKeyRepresentable)?.codingKey ?? PathKey(stringValue: "")
-        codingKeys.append(codingKey)
-        texts.append(codingKey.stringValue)
+      var areComposed = true
+      storage.forEachPlace { place in
+        if !order.pointee.append(storage.key(place, as: String.self)[as: String.self], at: place) {
+          areComposed = false
+        }
       }
+      self.areComposed = areComposed
+    } else if Key.self == Int.self {
+      storage.forEachPlace { place in
+        _ = order.pointee.append(String(storage.key(place, as: Int.self)[as: Int.self]), at: place)
+      }
+    } else if let type = Key.self as? any CodingKeyRepresentable.Type {
+      appendRepresented(type, order)
     }
   }
 
-  func codingKey(at position: Int) -> any CodingKey {
-    if !codingKeys.isEmpty { return codingKeys[position] }
-    if Key.self == Int.self { return DictionaryKey(stringValue: texts[position]) }
-    return PathKey(stringValue: texts[position])
+  private mutating func appendRepresented<R: CodingKeyRepresentable>(
+    _: R.Type, _ order: UnsafeMutablePointer<ByteOrder>
+  ) {
+    codingKeys.reserveCapacity(storage.count)
+    places.reserveCapacity(storage.count)
+    storage.forEachPlace { place in
+      let codingKey = storage.key(place, as: R.self).assumingMemoryBound(to: R.self).pointee.codingKey
+      if !order.pointee.append(codingKey.stringValue, at: places.count) { areComposed = false }
+      codingKeys.append(codingKey)
+      places.append(place)
+    }
+  }
+
+  /// Where the storage has what has that place in the order.
+  @inline(__always)
+  func place(of place: Int) -> Int { places.isEmpty ? place : places[place] }
+
+  func key(at place: Int) -> Key { storage.key(self.place(of: place), as: Key.self)[as: Key.self] }
+
+  func text(at place: Int) -> String {
+    if !codingKeys.isEmpty { return codingKeys[place].stringValue }
+    let key = storage.key(place, as: Key.self)
+    return Key.self == String.self ? key[as: String.self] : String(key[as: Int.self])
+  }
+
+  func codingKey(at place: Int) -> any CodingKey {
+    if !codingKeys.isEmpty { return codingKeys[place] }
+    return Key.self == Int.self
+      ? DictionaryKey(stringValue: text(at: place)) : PathKey(stringValue: text(at: place))
+  }
+
+  /// The step of a coding path to the value of a key: the key where it stands, which stays there meanwhile.
+  @inline(__always)
+  func step(at place: Int, _ state: EncoderPointer) -> PathStep {
+    if !codingKeys.isEmpty { return state.step(text: codingKeys[place]) }
+    let key = storage.key(place, as: Key.self)
+    return Key.self == String.self ? .text(key) : .number(key)
   }
 }
 
 // MARK: - Bytes to sort by
 
 extension EncoderPointer {
-  fileprivate func appendCanonicalBytes(of elements: some Sequence<some Encodable>, to order: inout ByteOrder)
-    throws
-  {
+  fileprivate func appendCanonicalBytes<Element: Encodable>(
+    of storage: HashStorage, _: Element.Type, to order: UnsafeMutablePointer<ByteOrder>
+  ) throws {
+    let kind = types.facts(of: Element.self).1
+    if kind.isAlwaysScalar, !hasDateStrategy || kind != .date && kind != .dates {
+      return try appendScalarBytes(of: storage, Element.self, kind, to: order)
+    }
     try EncodingCore.withCore(
       userInfo: core.userInfo, isCanonical: true, inlinesEverything: self.inlinesEverything
     ) { core in
-      for element in elements { order.append(try core.heldBody(of: element)) }
+      try storage.forEachPlace { place in
+        let element = storage.key(place, as: Element.self).lent(Element.self)
+        order.pointee.append(try element.pointee.heldBody(core), at: place)
+      }
+    }
+  }
+
+  /// The same of what a few bytes tell: they are written here, and taken back.
+  private func appendScalarBytes<Element>(
+    of storage: HashStorage, _: Element.Type, _ kind: ValueKind, to order: UnsafeMutablePointer<ByteOrder>
+  ) throws {
+    let (start, before) = (output.count, isCanonical)
+    isCanonical = true
+    defer {
+      isCanonical = before
+      output.count = start
+    }
+    try storage.forEachPlace { place in
+      output.count = start
+      _ = try writeScalar(at: storage.key(place, as: Element.self), kind)
+      order.pointee.append(output.bytes(start..<output.count), at: place)
     }
   }
 
@@ -221,72 +336,5 @@ extension EncoderPointer {
       }
     }
     return bytes
-  }
-}
-
-/// Puts elements in the order of bytes: those of all stand one behind the other, and positions are sorted.
-private struct ByteOrder {
-  private var bytes: [UInt8] = []
-  private var ends: [Int] = []
-  /// The elements' positions, in order once they are sorted.
-  private(set) var positions: [Int] = []
-
-  init(minimumCapacity count: Int) {
-    bytes.reserveCapacity(16 * count)
-    ends.reserveCapacity(count)
-  }
-
-  mutating func append(_ element: some Collection<UInt8>) {
-    bytes.append(contentsOf: element)
-    ends.append(bytes.count)
-  }
-
-  mutating func append(composed text: String) {
-    var text = composed(text)
-    text.withUTF8 { append($0) }
-  }
-
-  private func range(_ position: Int) -> Range<Int> {
-    (position == 0 ? 0 : ends[position - 1])..<ends[position]
-  }
-
-  func withBytes(at position: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
-    bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range(position)])) }
-  }
-
-  /// - Parameter tieBytes: gives, for the positions of elements whose bytes are the same, what orders these.
-  mutating func sort(_ tieBytes: ([Int]) throws -> [[UInt8]]) rethrows {
-    var positions = Array(ends.indices)
-    var hasTies = false
-    bytes.withUnsafeBytes { bytes in
-      ends.withUnsafeBufferPointer { ends in
-        func element(_ position: Int) -> UnsafeRawBufferPointer {
-          UnsafeRawBufferPointer(rebasing: bytes[(position == 0 ? 0 : ends[position - 1])..<ends[position]])
-        }
-        positions.sort { a, b in
-          let order = compareBytes(element(a), element(b))
-          // Those that end up side by side were compared on the way: nothing else tells their order.
-          if order == 0 && a != b { hasTies = true }
-          return order < 0
-        }
-      }
-    }
-    self.positions = positions
-    if hasTies { try settleTies(tieBytes) }
-  }
-
-  private mutating func settleTies(_ tieBytes: ([Int]) throws -> [[UInt8]]) rethrows {
-    var start = 0
-    while start < positions.count {
-      var end = start + 1
-      while end < positions.count, bytes[range(positions[end])] == bytes[range(positions[start])] { end += 1 }
-      if end - start > 1 {
-        let run = Array(positions[start..<end])
-        let keys = try tieBytes(run)
-        let sorted = run.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }
-        positions.replaceSubrange(start..<end, with: sorted.map { run[$0] })
-      }
-      start = end
-    }
   }
 }

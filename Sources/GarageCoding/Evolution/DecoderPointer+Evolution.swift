@@ -50,8 +50,10 @@ extension DecoderPointer {
   private func inside<R>(_ value: Range<Int>, _ body: () throws -> R) throws -> R {
     push(
       DecodingFrame(
-        serial: nextSerial(), start: value.lowerBound, end: value.upperBound, valueEnd: value.upperBound,
-        indexBase: input.offsets.count, outer: input.framePlace))
+        serial: nextSerial(), position: Int32(truncatingIfNeeded: openFrameCount),
+        depth: Int32(truncatingIfNeeded: depth), start: value.lowerBound, end: value.upperBound,
+        valueEnd: value.upperBound, indexBase: input.offsets.count, offsetBase: input.offsets.count,
+        outer: input.framePlace))
     cursor = value.lowerBound
     defer { popFrame() }
     return try body()
@@ -67,14 +69,6 @@ extension DecoderPointer {
         }
         return state.entry(ofReference: index)
       })
-  }
-
-  /// How long the coding path to the value at the cursor is.
-  private var childPathCount: Int {
-    let base = input.nested.map { $0.object.codingPath.count } ?? 0
-    return framesOutwards.reduce(base) { count, frame in
-      frame.current >= 0 && frame.kind != .value ? count + 1 : count
-    }
   }
 
   // MARK: - Keys without a value
@@ -95,9 +89,10 @@ extension DecoderPointer {
     frame.current = -1
     push(
       DecodingFrame(
-        serial: nextSerial(), kind: .map, start: map.lowerBound, end: header.end, valueEnd: header.end,
+        serial: nextSerial(), kind: .map, position: Int32(truncatingIfNeeded: openFrameCount),
+        depth: Int32(truncatingIfNeeded: depth), start: map.lowerBound, end: header.end, valueEnd: header.end,
         content: header.content, current: 0, currentKey: header.content,
-        indexBase: input.offsets.count,
+        indexBase: input.offsets.count, offsetBase: input.offsets.count,
         outer: input.framePlace))
     cursor = content
     defer {

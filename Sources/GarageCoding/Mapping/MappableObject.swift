@@ -143,11 +143,7 @@ extension MappableObject {
       return try MappingPlan.of(Swift.type(of: object)).write(object, to: encoder)
     }
     let state = encoder.state
-    try state.enter(encoder.nested, encoder.serial)
-    defer { state.leave(encoder.nested) }
-    guard state.frame.serial == encoder.serial else {
-      throw state.staleContainer([], encoder.serial)
-    }
+    try state.resume(encoder.serial)
     let facts = state.types.facts(of: Swift.type(of: object)).0
     try facts.object.mappingPlan(object).write(object, to: state)
   }

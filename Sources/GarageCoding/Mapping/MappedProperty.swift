@@ -187,7 +187,7 @@ extension DecoderPointer {
   /// Only where it is the record's own object, not one inside it, nor part of a wrapper that has the record.
   func registerEmpty(_ object: any MappableObject) throws {
     let number = record.number
-    guard number >= 0, depth == 1, input.nested == nil else { return }
+    guard number >= 0, depth == 1 else { return }
     walk.register(object, number)
   }
 }

@@ -174,8 +174,7 @@ extension Reference: Codable {
 extension ValueEncoder {
   /// Lets one of this module's types write itself as the single value of this encoder.
   func writeOwn(_ body: (EncoderPointer) throws -> Void) throws {
-    try state.enter(nested, serial)
-    defer { state.leave(nested) }
+    try state.resume(serial)
     try state.attempt {
       try state.beginSingle(serial: serial)
       try body(state)

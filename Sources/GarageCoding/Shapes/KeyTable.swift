@@ -7,6 +7,7 @@ final class KeyTable {
 
   private init(isByte: Bool) {
     keys = isByte ? Array(repeating: nil, count: 256) : []
+    texts = isByte ? Array(repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: 256) : []
   }
 
   /// Makes the table of a key type. It is never freed: containers that user code keeps may still name it.
@@ -18,7 +19,25 @@ final class KeyTable {
 
   private static func isEnum(_ type: Any.Type) -> Bool { TypeAddress(type).kindWord == 0x201 }
 
-  func note(_ key: any CodingKey, _ discriminator: UInt8) { keys[Int(discriminator)] = key }
+  /// The texts of these, which stay for good, and their discriminators in the order in which they were met.
+  private(set) var texts: [UnsafeRawBufferPointer]
+  private(set) var noted: [UInt8] = []
+
+  func note(_ key: any CodingKey, _ discriminator: UInt8) {
+    if keys[Int(discriminator)] != nil { return }
+    keys[Int(discriminator)] = key
+    texts[Int(discriminator)] = .keeping(Array(key.stringValue.utf8))
+    noted.append(discriminator)
+  }
+
+  /// The discriminator of the key with that text, where it was met; otherwise -1.
+  func discriminator(of text: UnsafeRawBufferPointer) -> Int {
+    for discriminator in noted {
+      let known = texts[Int(discriminator)]
+      if known.count == text.count, compareBytes(known, text) == 0 { return Int(discriminator) }
+    }
+    return -1
+  }
 
   /// The shape of the first `count` cases. All of them were noted.
   func prefixShape(_ count: Int) throws -> Permanent<Shape> {

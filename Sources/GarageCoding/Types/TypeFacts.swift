@@ -28,7 +28,7 @@ enum ValueKind: UInt8 {
   case reference
   /// A value that is stored once by digest.
   case interned
-  /// For an encoder alone, which writes its elements: an array that is `codable` to a decoder.
+  /// An array that stands in records as it does anywhere, and whose elements are written and read by the coders.
   case elements
 
   /// Whether values of the kind have neither parts with a tag nor an identity.
@@ -38,6 +38,10 @@ enum ValueKind: UInt8 {
   /// Whether all of them are so, where dates have no strategy: a URL relative to another one has parts.
   @inline(__always)
   var isAlwaysScalar: Bool { isScalar && self != .url }
+
+  /// Whether values stand where they are, and are neither scalars nor anything but their content.
+  @inline(__always)
+  var isStanding: Bool { self == .codable || self == .unordered || self == .elements }
 
   var isPacked: Bool { rawValue >= ValueKind.strings.rawValue && rawValue <= ValueKind.uint64s.rawValue }
 }
@@ -78,6 +82,10 @@ package final class TypeFacts: @unchecked Sendable {
   let syncStatusAccess: SyncStatusAccess?
   /// Where it is an array that stands in records as it does anywhere.
   let encodableElements: (any EncodableElements.Type)?
+  /// Where it is a collection that decoders read themselves.
+  let decodableCollection: (any DecodableCollection.Type)?
+  /// Where it is an optional.
+  let decodableInPlace: (any DecodableInPlace.Type)?
   /// The type as a metatype to decode by, where it is `Decodable`.
   let decodable: (any Decodable.Type)?
 
@@ -148,10 +156,11 @@ package final class TypeFacts: @unchecked Sendable {
   }
 
   /// The unqualified name, for error messages.
-  var name: String { String(describing: type) }
+  let name: String
 
   fileprivate init(_ type: Any.Type) {
     self.type = type
+    name = String(describing: type)
     let identifiable = type as? any Identifiable.Type
     let isEmbedded = type is any Inlined.Type
     let mapped = type as? any MappableObject.Type
@@ -181,6 +190,9 @@ package final class TypeFacts: @unchecked Sendable {
       kind = evolution == nil && !isSyncable && mapping == nil ? .codable : .prefixed
     }
     encodableElements = kind == .codable ? type as? any EncodableElements.Type : nil
+    decodableCollection =
+      kind == .codable || kind == .unordered ? type as? any DecodableCollection.Type : nil
+    decodableInPlace = kind == .codable ? type as? any DecodableInPlace.Type : nil
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil
     let tags = try? referenceTags?.get()
@@ -374,7 +386,8 @@ struct TypeFactsCache {
   ) -> (Permanent<TypeFacts>, ValueKind) {
     let facts = TypeFacts.of(type)
     let kind = facts.with { known in
-      isOfEncoder && known.encodableElements != nil ? .elements : known.kind
+      let isArray = isOfEncoder ? known.encodableElements != nil : known.decodableCollection != nil
+      return known.kind == .codable && isArray ? .elements : known.kind
     }
     slot.pointee = Slot(type: address, facts: facts, kind: kind)
     return (facts, kind)

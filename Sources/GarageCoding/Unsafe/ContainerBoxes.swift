@@ -86,7 +86,7 @@ struct ContainerBoxes {
         box)
     }
     guard let binding = newBinding(slot, serial, size: MemoryLayout<KeyedEncodingContainer<Key>>.size) else {
-      return KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, serial: serial, nested: nil))
+      return KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, serial: serial))
     }
     let container = KeyedEncodingContainer(KeyedWriter<Key>(state, slot.pointee.keys, binding: binding))
     keep(Reinterpretation.bits(of: container, as: AnyContainer.self), binding, in: slot)
@@ -105,7 +105,7 @@ struct ContainerBoxes {
         box)
     }
     guard let binding = newBinding(slot, serial, size: MemoryLayout<KeyedDecodingContainer<Key>>.size) else {
-      return KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, serial: serial, nested: nil))
+      return KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, serial: serial))
     }
     let container = KeyedDecodingContainer(KeyedReader<Key>(state, slot.pointee.keys, binding: binding))
     keep(Reinterpretation.bits(of: container, as: AnyContainer.self), binding, in: slot)

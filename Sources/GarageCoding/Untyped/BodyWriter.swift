@@ -71,8 +71,8 @@ struct BodyWriter {
   }
 
   private mutating func write(_ fields: RecordFields) throws {
-    _ = try state.openFrame()
-    defer { state.leaveFrame() }
+    let serial = try state.openFrame()
+    defer { state.leaveFrame(serial) }
     try state.requestMap()
     for (key, value) in fields {
       state.beginEntry(key)
@@ -84,7 +84,7 @@ struct BodyWriter {
   private mutating func write(_ elements: [RecordValue]) throws {
     if try writePacked(elements) { return }
     let serial = try state.openFrame()
-    defer { state.leaveFrame() }
+    defer { state.leaveFrame(serial) }
     try state.requestArray()
     for element in elements {
       try state.beginElement(serial: serial)

@@ -43,7 +43,7 @@ extension EncoderPointer {
     case .custom(let encode):
       // What the closure encodes as a date is one: nothing comes back here without an end.
       try withExactDates {
-        try withFrame { serial in try encode(date, ValueEncoder(state: self, serial: serial, nested: nil)) }
+        try withFrame { serial in try encode(date, ValueEncoder(state: self, serial: serial)) }
       }
     #if canImport(Darwin)
       case .formatted(let formatter): try write(formatter.string(from: date))
@@ -127,7 +127,7 @@ extension DecoderPointer {
   private func readDate(_ decode: (any Decoder) throws -> Date) throws -> Date {
     let path = childPath
     do {
-      return try withFrame { serial in try decode(ValueDecoder(state: self, serial: serial, nested: nil)) }
+      return try withFrame { serial in try decode(ValueDecoder(state: self, serial: serial)) }
     } catch DecodingError.typeMismatch(let type, let context) {
       // `formatted` is such a closure in Foundation for Linux.
       throw DecodingError.dataCorrupted(

@@ -5,7 +5,6 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   /// Where the serial of this container's frame stands, if it is bound to one frame after another.
   private let binding: SerialBinding?
   private let ownSerial: UInt64
-  private let nested: Permanent<NestedDecoding>?
 
   /// A container whose binding somebody else keeps, to bind it again.
   init(_ state: DecoderPointer, _ keys: KeyTablePointer, binding: SerialBinding) {
@@ -13,104 +12,62 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     self.keys = keys
     self.binding = binding
     ownSerial = 0
-    nested = nil
   }
 
   /// A container for one frame.
-  init(_ state: DecoderPointer, _ keys: KeyTablePointer, serial: UInt64, nested: Permanent<NestedDecoding>?) {
+  init(_ state: DecoderPointer, _ keys: KeyTablePointer, serial: UInt64) {
     self.state = state
     self.keys = keys
     binding = nil
     ownSerial = serial
-    self.nested = nested
   }
 
   @inline(__always)
   private var serial: UInt64 { binding?.serial ?? ownSerial }
 
-  var codingPath: [any CodingKey] { state.codingPath(nested, serial) }
+  var codingPath: [any CodingKey] { state.codingPath(serial) }
 
   var allKeys: [Key] {
-    noting([]) { try state.allKeys(serial: serial) }.compactMap { Key(stringValue: $0) }
+    noting([]) { try state.allKeys(Key.self, keys, serial: serial) }
   }
 
   func contains(_ key: Key) -> Bool { noting(false) { try state.find(key, keys, serial: serial) } }
 
   /// For what cannot throw: damage is not absence, so the error is thrown later.
   private func noting<R>(_ otherwise: R, _ body: () throws -> R) -> R {
-    do { return try inside(body) } catch {
+    do { return try body() } catch {
       if error is DamagedBody { _ = state.fail(error) }
       return otherwise
     }
   }
 
   func decodeNil(forKey key: Key) throws -> Bool {
-    try inside {
-      guard try state.find(key, keys, serial: serial) else {
-        guard let value = try state.prototypeValue(key) else { throw notFound(key) }
-        return value.isNull
-      }
-      return try state.tag() == BodyTag.null
+    guard try state.find(key, keys, serial: serial) else {
+      guard let value = try state.prototypeValue(key) else { throw notFound(key) }
+      return value.isNull
     }
-  }
-
-  @inline(__always)
-  private func inside<R>(_ body: () throws -> R) throws -> R {
-    if nested == nil { return try body() }
-    try state.enter(nested, serial)
-    defer { state.leave(nested) }
-    return try body()
-  }
-
-  /// Moves to the value of a key; false where there is none. After true ``end()`` follows, also after an error. (No
-  /// closures here: in generic code each would look up the metadata of its result.)
-  @inline(__always)
-  private func begin(_ key: Key) throws -> Bool {
-    if nested != nil { return try beginNested(key) }
-    return try state.find(key, keys, serial: serial)
-  }
-
-  @inline(never)
-  private func beginNested(_ key: Key) throws -> Bool {
-    try state.enter(nested, serial)
-    do {
-      if try state.find(key, keys, serial: serial) { return true }
-    } catch {
-      state.leave(nested)
-      throw error
-    }
-    state.leave(nested)
-    return false
+    return try state.tag() == BodyTag.null
   }
 
   /// The value of a key that the map does not have: a prototype's, or an error.
   @inline(never)
   private func missing<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T {
-    try inside {
-      if let value = try state.readMissing(type, key) { return value }
-      throw notFound(key)
-    }
-  }
-
-  @inline(__always)
-  private func end() {
-    if nested != nil { state.leave(nested) }
+    if let value = try state.readMissing(type, key) { return value }
+    throw notFound(key)
   }
 
   /// Reads the value of a key; nil where it is absent or null.
   @inline(__always)
   private func readIfPresent<R>(_ key: Key, _ body: () throws -> R?) throws -> R? {
-    try inside {
-      guard try state.find(key, keys, serial: serial) else { return nil }
-      if try state.tag() == BodyTag.null {
-        state.cursor += 1
-        state.advance()
-        return nil
-      }
-      let value = try body()
+    guard try state.find(key, keys, serial: serial) else { return nil }
+    if try state.tag() == BodyTag.null {
+      state.cursor += 1
       state.advance()
-      return value
+      return nil
     }
+    let value = try body()
+    state.advance()
+    return value
   }
 
   /// What a key without a value decodes to, for the types that say so.
@@ -136,121 +93,103 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readBool()
     state.advance()
     return value
   }
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readString()
     state.advance()
     return value
   }
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readDouble()
     state.advance()
     return value
   }
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readFloat()
     state.advance()
     return value
   }
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    guard try begin(key) else { return try missing(type, key) }
-    defer { end() }
+    guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }
     let value = try state.readInteger(type)
     state.advance()
     return value
   }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    if nested != nil { try state.enter(nested, serial) }
-    defer { end() }
     guard try state.find(key, keys, serial: serial) else { return try absentValue(type, key) }
     let value = try state.readAny(type)
     state.advance()
@@ -306,8 +245,6 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try readIfPresent(key) { try state.readInteger(type) }
   }
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    if nested != nil { try state.enter(nested, serial) }
-    defer { end() }
     guard try state.find(key, keys, serial: serial) else { return nil }
     if try state.tag() == BodyTag.null {
       state.cursor += 1
@@ -324,46 +261,45 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
   ) throws -> KeyedDecodingContainer<Nested> {
-    try state.decoder(nestedValue(of: key)).container(keyedBy: type)
+    let nested = try openNested(key)
+    try state.requestMap()
+    return state.boxes.container(type, nested, state)
   }
 
   func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    try state.decoder(nestedValue(of: key)).unkeyedContainer()
+    let nested = try openNested(key)
+    try state.requestArray()
+    return UnkeyedReader(state: state, serial: nested)
   }
 
   /// As with JSON, of a key that is not there a decoder of null.
   func superDecoder(forKey key: Key) throws -> any Decoder {
-    try inside {
-      guard try state.find(key, keys, serial: serial) else {
-        if let value = try state.missingValue(key) { return state.decoder(state.makeNested(value, key)) }
-        return state.decoder(state.makeNestedNull(key))
-      }
-      return try state.decoder(state.makeNested())
-    }
+    if try state.find(key, keys, serial: serial) { return decoder(try state.openNested()) }
+    return try missingSuperDecoder(key)
   }
 
   func superDecoder() throws -> any Decoder {
-    try inside {
-      guard state.frame.serial == serial else {
-        throw state.staleContainer([PathKey.super], serial)
-      }
-      guard try state.findText(PathKey.super.stringValue) else {
-        if let value = try state.missingValue(PathKey.super) {
-          return state.decoder(state.makeNested(value, PathKey.super))
-        }
-        return state.decoder(state.makeNestedNull(PathKey.super))
-      }
-      return try state.decoder(state.makeNested())
-    }
+    try state.resume(serial, PathKey.super)
+    if try state.findText(PathKey.super.stringValue) { return decoder(try state.openNested()) }
+    return try missingSuperDecoder(PathKey.super)
   }
 
-  private func nestedValue(of key: Key) throws -> Permanent<NestedDecoding> {
-    try inside {
-      guard try state.find(key, keys, serial: serial) else {
-        guard let value = try state.missingValue(key) else { throw notFound(key) }
-        return state.makeNested(value, key)
-      }
-      return try state.makeNested()
-    }
+  private func missingSuperDecoder(_ key: any CodingKey) throws -> any Decoder {
+    if let value = try state.missingValue(key) { return decoder(state.openNested(value, key)) }
+    return decoder(state.openNestedNull(key))
+  }
+
+  private func decoder(_ nested: UInt64) -> ValueDecoder { ValueDecoder(state: state, serial: nested) }
+
+  @inline(__always)
+  private func openNested(_ key: Key) throws -> UInt64 {
+    if try state.find(key, keys, serial: serial) { return try state.openNested() }
+    return try openMissing(key)
+  }
+
+  @inline(never)
+  private func openMissing(_ key: Key) throws -> UInt64 {
+    guard let value = try state.missingValue(key) else { throw notFound(key) }
+    return state.openNested(value, key)
   }
 }

@@ -2,15 +2,12 @@
 struct SingleValueReader: SingleValueDecodingContainer {
   let state: DecoderPointer
   let serial: UInt64
-  let nested: Permanent<NestedDecoding>?
 
-  var codingPath: [any CodingKey] { state.codingPath(nested, serial) }
+  var codingPath: [any CodingKey] { state.codingPath(serial) }
 
   @inline(__always)
   private func read<R>(_ body: () throws -> R) throws -> R {
-    try state.enter(nested, serial)
-    defer { state.leave(nested) }
-    guard state.frame.serial == serial else { throw state.staleContainer([], serial) }
+    try state.resume(serial)
     state.cursor = state.frame.start
     return try body()
   }
@@ -35,9 +32,7 @@ struct SingleValueReader: SingleValueDecodingContainer {
   func decode(_ type: UInt64.Type) throws -> UInt64 { try read { try state.readInteger(type) } }
   func decode(_ type: UInt128.Type) throws -> UInt128 { try read { try state.readInteger(type) } }
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    try state.enter(nested, serial)
-    defer { state.leave(nested) }
-    guard state.frame.serial == serial else { throw state.staleContainer([], serial) }
+    try state.resume(serial)
     state.cursor = state.frame.start
     return try state.readAny(type)
   }

@@ -2,32 +2,25 @@
 struct UnkeyedReader: UnkeyedDecodingContainer {
   let state: DecoderPointer
   let serial: UInt64
-  let nested: Permanent<NestedDecoding>?
 
-  var codingPath: [any CodingKey] { state.codingPath(nested, serial) }
+  var codingPath: [any CodingKey] { state.codingPath(serial) }
 
-  private var frame: DecodingFrame { state.frame(of: nested) }
-  var count: Int? { frame.serial == serial ? frame.count : nil }
-  var currentIndex: Int { frame.serial == serial ? frame.next : 0 }
-  var isAtEnd: Bool { frame.serial == serial ? frame.next >= frame.count : true }
-
-  @inline(__always)
-  private func inside<R>(_ body: () throws -> R) throws -> R {
-    if nested == nil { return try body() }
-    try state.enter(nested, serial)
-    defer { state.leave(nested) }
-    return try body()
+  /// The frame of this container, which need not be the current one; nil once its value is left.
+  private var place: UnsafeMutablePointer<DecodingFrame>? {
+    @inline(__always) get { state.frame.serial == serial ? state.framePlace : state.openFrame(serial) }
   }
+  var count: Int? { place?.pointee.count }
+  var currentIndex: Int { place?.pointee.next ?? 0 }
+  var isAtEnd: Bool { place.map { $0.pointee.next >= $0.pointee.count } ?? true }
 
   /// Reads the next element, which must be there. One that fails stays the next.
   @inline(__always)
   private func read<R>(_ type: Any.Type, _ body: () throws -> R) throws -> R {
-    try inside {
-      try state.beginElement(type, serial: serial)
-      let value = try body()
-      state.advance()
-      return value
-    }
+    try state.resume(serial)
+    try state.beginElement(type)
+    let value = try body()
+    state.advance()
+    return value
   }
 
   @inline(__always)
@@ -43,13 +36,12 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   }
 
   mutating func decodeNil() throws -> Bool {
-    try inside {
-      try state.beginElement(Any?.self, serial: serial)
-      guard try state.tag() == BodyTag.null else { return false }
-      state.cursor += 1
-      state.advance()
-      return true
-    }
+    try state.resume(serial)
+    try state.beginElement(Any?.self)
+    guard try state.tag() == BodyTag.null else { return false }
+    state.cursor += 1
+    state.advance()
+    return true
   }
 
   mutating func decode(_ type: Bool.Type) throws -> Bool { try read(type) { try state.readBool() } }
@@ -79,9 +71,8 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
     try read(type) { try state.readInteger(type) }
   }
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    if nested != nil { try state.enter(nested, serial) }
-    defer { if nested != nil { state.leave(nested) } }
-    try state.beginElement(type, serial: serial)
+    try state.resume(serial)
+    try state.beginElement(type)
     let value = try state.readAny(type)
     state.advance()
     return value
@@ -93,26 +84,32 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
   mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws
     -> KeyedDecodingContainer<Nested>
   {
-    try next([String: Any].self) { try $0.container(keyedBy: type) }
+    let serial = try openNested([String: Any].self) { try $0.requestMap() }
+    return state.boxes.container(type, serial, state)
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    try next([Any].self) { try $0.unkeyedContainer() }
+    UnkeyedReader(state: state, serial: try openNested([Any].self) { try $0.requestArray() })
   }
 
-  mutating func superDecoder() throws -> any Decoder { try next((any Decoder).self) { $0 } }
+  mutating func superDecoder() throws -> any Decoder {
+    ValueDecoder(state: state, serial: try openNested((any Decoder).self) { _ in })
+  }
 
-  /// Reads the next element as a container. One that is none stays the next.
-  private func next<R>(_ type: Any.Type, _ body: (ValueDecoder) throws -> R) throws -> R {
-    let (nested, end) = try inside {
-      try state.beginElement(type, serial: serial)
-      return (try state.makeNested(), state.cursor)
+  /// Opens the next element as a container. One that is none stays the next.
+  @inline(__always)
+  private func openNested(_ type: Any.Type, _ request: (DecoderPointer) throws -> Void) throws -> UInt64 {
+    try state.resume(serial)
+    try state.beginElement(type)
+    let (next, offset) = (state.frame.next, state.frame.nextOffset)
+    let nested = try state.openNested()
+    do {
+      try request(state)
+    } catch {
+      state.closeNested()
+      (state.frame.next, state.frame.nextOffset) = (next, offset)
+      throw error
     }
-    let result = try body(state.decoder(nested))
-    try inside {
-      state.cursor = end
-      state.advance()
-    }
-    return result
+    return nested
   }
 }

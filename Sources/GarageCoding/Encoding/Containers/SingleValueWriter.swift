@@ -2,14 +2,11 @@
 struct SingleValueWriter: SingleValueEncodingContainer {
   let state: EncoderPointer
   let serial: UInt64
-  let nested: Permanent<NestedEncoding>?
 
-  var codingPath: [any CodingKey] { state.codingPath(nested, serial) }
+  var codingPath: [any CodingKey] { state.codingPath(serial) }
 
   private func single(_ body: () throws -> Void) throws {
-    try state.enter(nested, serial)
-    defer { state.leave(nested) }
-    guard state.frame.serial == serial else { throw state.staleContainer([], serial) }
+    try state.resume(serial)
     try state.attempt {
       try state.beginSingle(serial: serial)
       try body()

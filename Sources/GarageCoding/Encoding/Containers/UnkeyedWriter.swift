@@ -2,20 +2,14 @@
 struct UnkeyedWriter: UnkeyedEncodingContainer {
   let state: EncoderPointer
   let serial: UInt64
-  let nested: Permanent<NestedEncoding>?
 
-  var codingPath: [any CodingKey] { state.codingPath(nested, serial) }
+  var codingPath: [any CodingKey] { state.codingPath(serial) }
 
-  var count: Int {
-    if let nested = nested?.object, !nested.isActive {
-      return nested.serial == serial ? nested.output.frame.count : 0
-    }
-    return state.frame.serial == serial ? state.frame.count : 0
-  }
+  /// Of a container that need not be the current one.
+  var count: Int { state.openFrame(serial)?.pointee.count ?? 0 }
 
+  @inline(__always)
   private func element(_ body: () throws -> Void) throws {
-    try state.enter(nested, serial)
-    defer { state.leave(nested) }
     try state.beginElement(serial: serial)
     try body()
   }
@@ -39,10 +33,8 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
   func encode(_ value: UInt128) throws { try element { state.write(integer: value) } }
 
   func encode<T: Encodable>(_ value: T) throws {
-    try state.enter(nested, serial)
-    defer { state.leave(nested) }
     // Not inside: who goes back to a mark in a coder that is another thread's by now takes back what that one wrote.
-    guard state.frame.serial == serial else { throw state.staleContainer([], serial) }
+    try state.resume(serial)
     try state.attempt {
       try state.beginElement(serial: serial)
       try state.writeElement(value)
@@ -50,34 +42,31 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
   }
 
   func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
-    switch makeNested() {
-    case .success(let nested): state.encoder(nested).container(keyedBy: type)
-    case .failure(let error):
-      KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
+    do {
+      return try openNested().container(keyedBy: type)
+    } catch {
+      return KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
     }
   }
 
   func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-    switch makeNested() {
-    case .success(let nested): state.encoder(nested).unkeyedContainer()
-    case .failure(let error): FailedEncoding(error: error, codingPath: codingPath)
+    do {
+      return try openNested().unkeyedContainer()
+    } catch {
+      return FailedEncoding(error: error, codingPath: codingPath)
     }
   }
 
   func superEncoder() -> any Encoder {
-    switch makeNested() {
-    case .success(let nested): state.encoder(nested)
-    case .failure(let error): FailedEncoder(error: error, codingPath: codingPath)
+    do {
+      return try openNested()
+    } catch {
+      return FailedEncoder(error: error, codingPath: codingPath)
     }
   }
 
-  private func makeNested() -> Result<Permanent<NestedEncoding>, any Error> {
-    Result {
-      try state.enter(nested, serial)
-      defer { state.leave(nested) }
-      try state.beginElement(serial: serial)
-      let index = state.frame.count - 1
-      return try state.withChild(.index(index)) { try state.makeNested() }
-    }
+  private func openNested() throws -> ValueEncoder {
+    try state.beginElement(serial: serial)
+    return ValueEncoder(state: state, serial: try state.openNested(.index(state.frame.count - 1)))
   }
 }

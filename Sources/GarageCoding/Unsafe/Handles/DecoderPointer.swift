@@ -43,11 +43,23 @@ extension DecoderPointer {
   @inline(__always)
   func push(_ frame: DecodingFrame) { address.pointee.input.framePlace = address.pointee.frames.push(frame) }
 
-  /// Makes the frame around the current one, which is there, the current one.
+  /// Makes the frame around the current one, which is there, the current one. The nested containers that were asked for
+  /// in it go with it.
   @inline(__always)
   func popFrame() {
-    address.pointee.input.framePlace = address.pointee.input.framePlace.pointee.outer.unsafelyUnwrapped
-    address.pointee.frames.pop()
+    let place = address.pointee.input.framePlace
+    address.pointee.frames.truncate(to: Int(place.pointee.position))
+    address.pointee.input.framePlace = place.pointee.outer.unsafelyUnwrapped
+  }
+
+  /// Where one of the open frames is, by its position.
+  @inline(__always)
+  func openFrame(at position: Int) -> UnsafeMutablePointer<DecodingFrame> { address.pointee.frames[position] }
+
+  /// Where the current frame is.
+  var framePlace: UnsafeMutablePointer<DecodingFrame> {
+    @inline(__always) get { address.pointee.input.framePlace }
+    @inline(__always) nonmutating set { address.pointee.input.framePlace = newValue }
   }
 
   /// How many frames are open, but for those that inputs keep themselves.
@@ -95,11 +107,6 @@ extension DecoderPointer {
   var unpacked: RawStack<UnsafeMutableBufferPointer<UInt8>> {
     @inline(__always) unsafeAddress { .place(of: &address.pointee.unpacked) }
     @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.unpacked) }
-  }
-
-  var nestedContainers: RawStack<Permanent<NestedDecoding>> {
-    @inline(__always) unsafeAddress { .place(of: &address.pointee.nestedContainers) }
-    @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.nestedContainers) }
   }
 
   var failure: (any Error)? {

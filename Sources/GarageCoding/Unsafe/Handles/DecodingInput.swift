@@ -4,8 +4,6 @@ struct DecodingInput {
   var framePlace: UnsafeMutablePointer<DecodingFrame>
   /// The offsets of the fields found so far, outermost map first.
   var offsets = RawStack<Int>()
-  /// The nested container that this is; nil for the record's value.
-  var nested: Permanent<NestedDecoding>?
 
   init() {
     framePlace = .allocate(capacity: 1)
@@ -16,11 +14,5 @@ struct DecodingInput {
   var frame: DecodingFrame {
     @inline(__always) unsafeAddress { UnsafePointer(framePlace) }
     @inline(__always) nonmutating unsafeMutableAddress { framePlace }
-  }
-
-  /// Leaves the open frames, and makes the first one, which is this input's own, that of a new value.
-  mutating func restart(_ frame: DecodingFrame) {
-    while let outer = framePlace.pointee.outer { framePlace = outer }
-    framePlace.pointee = frame
   }
 }

@@ -51,6 +51,10 @@ extension EncoderPointer {
   @inline(__always)
   var openFrameCount: Int { address.pointee.frames.count }
 
+  /// Where one of them is, by its position.
+  @inline(__always)
+  func openFrame(at position: Int) -> UnsafeMutablePointer<EncodingFrame> { address.pointee.frames[position] }
+
   /// Forgets the open frames of all outputs.
   func forgetFrames() { address.pointee.frames.truncate(to: 0) }
 

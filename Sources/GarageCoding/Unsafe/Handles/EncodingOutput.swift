@@ -7,9 +7,8 @@ struct EncodingOutput {
   var framePlace: UnsafeMutablePointer<EncodingFrame>
   /// Where the entries of the open maps begin, outermost map first.
   var entries = RawStack<Int>()
-  /// The nested containers of the open frames, outermost frame first: where each is to be spliced in.
-  var holes = RawStack<Int>()
-  var holeContainers = RawStack<Permanent<NestedEncoding>>()
+  /// The nested containers of the open frames, outermost frame first.
+  var holes = RawStack<EncodingHole>()
   /// The memory that the bytes go back to, while they stand where their record is to be; nil while they stand in it.
   private(set) var memoryAtRest: UnsafeMutableBufferPointer<UInt8>?
   /// The nested container that these bytes belong to; nil for the record's body.

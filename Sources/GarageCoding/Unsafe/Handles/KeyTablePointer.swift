@@ -27,6 +27,27 @@ struct KeyTablePointer: Equatable {
 
   var table: KeyTable { address.pointee.table.object }
 
+  /// The key with that text, where it was noted.
+  func notedKey(_ text: String) -> (any CodingKey)? {
+    var text = text
+    return text.withUTF8 { text in
+      address.pointee.table.with { table in
+        let discriminator = table.discriminator(of: UnsafeRawBufferPointer(text))
+        return discriminator < 0 ? nil : table.keys[discriminator]
+      }
+    }
+  }
+
+  /// The discriminator of the key with that text, where it was noted; otherwise -1.
+  func discriminator(of text: UnsafeRawBufferPointer) -> Int {
+    address.pointee.table.with { $0.discriminator(of: text) }
+  }
+
+  /// The text of a key that was noted.
+  func text(_ discriminator: UInt8) -> UnsafeRawBufferPointer {
+    address.pointee.table.with { $0.texts[Int(discriminator)] }
+  }
+
   /// For encoding: the shape of the first cases, in order, by how many they are; nil until it was made.
   @inline(__always)
   subscript(shapeOfFirst count: Int) -> Permanent<Shape>? {
@@ -89,6 +110,13 @@ struct FieldMap {
     get { positions[Int(discriminator)] }
     nonmutating set { positions[Int(discriminator)] = newValue }
   }
+}
+
+/// The key with a discriminator of a type whose table says `isByte`.
+@inline(__always)
+func key<Key: CodingKey>(_ discriminator: UInt8, as type: Key.Type) -> Key {
+  MemoryLayout<Key>.size == 0
+    ? Reinterpretation.bits(of: (), as: Key.self) : Reinterpretation.bits(of: discriminator, as: Key.self)
 }
 
 /// The discriminator of a key whose type's table says `isByte`.

@@ -44,6 +44,18 @@ extension Lent where Value: Encodable {
   }
 
   @inline(__always)
+  borrowing func heldBody(_ core: EncodingCore) throws -> UnsafeRawBufferPointer {
+    try core.heldBody(of: value)
+  }
+
+  @inline(__always)
+  borrowing func writeComposite(
+    to state: EncoderPointer, _ facts: Permanent<TypeFacts>, _ kind: ValueKind
+  ) throws {
+    try state.writeComposite(value, facts, kind)
+  }
+
+  @inline(__always)
   borrowing func writeElement(to state: EncoderPointer) throws { try state.writeElement(value) }
 
   @inline(__always)

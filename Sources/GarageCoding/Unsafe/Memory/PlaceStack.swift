@@ -18,6 +18,12 @@ struct PlaceStack<Element> {
   @inline(__always)
   mutating func pop() { count &-= 1 }
 
+  /// The place of an element.
+  @inline(__always)
+  subscript(index: Int) -> UnsafeMutablePointer<Element> {
+    chunks[index / Self.chunkSize] + index % Self.chunkSize
+  }
+
   @inline(__always)
   mutating func truncate(to count: Int) { self.count = Swift.min(self.count, count) }
 }

@@ -15,6 +15,15 @@ extension UnsafeMutablePointer where Pointee: ~Copyable {
   }
 }
 
+extension UnsafeRawBufferPointer {
+  /// Gives bytes their place, for the life of the process.
+  static func keeping(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+    let place = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    place.copyBytes(from: bytes)
+    return UnsafeRawBufferPointer(place)
+  }
+}
+
 extension UnsafePointer {
   /// The same, for reading.
   @inline(__always)

@@ -1,0 +1,223 @@
+// Arrays, sets, dictionaries and optionals, read by the coder itself: element by element as they stand. Their own
+// `init(from:)` do the same through containers, which cost a box, a key or a look-up for each element.
+
+/// A collection that a decoder reads, for a type that is only known at run time.
+protocol DecodableCollection {
+  /// Reads the value of the current frame as the collection's `init(from:)` would, into the scratch memory.
+  ///
+  /// False where that has to be asked: what stands there has another form, or an error to be named.
+  static func read(from state: DecoderPointer) throws -> Bool
+}
+
+/// A value that a decoder reads to where it stays, for a type that is only known at run time.
+protocol DecodableInPlace {
+  /// Reads the value at the cursor, which is no reference.
+  static func read(from state: DecoderPointer, to place: UnsafeMutableRawPointer) throws
+}
+
+extension DecoderPointer {
+  @inline(never)
+  func readCollection<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T {
+    let serial = try openFrame()
+    defer { leaveFrame(serial) }
+    if let collection = facts.with({ $0.decodableCollection }), foreign == nil,
+      try collection.read(from: self)
+    {
+      return scratch.take(as: T.self)
+    }
+    return try T(from: ValueDecoder(state: self, serial: serial))
+  }
+
+  /// Makes sure that so many elements are there before there is room for all of them at once.
+  fileprivate func checkElements(_ count: Int) throws {
+    if count <= 1 << 12 { return }
+    var at = frame.nextOffset
+    for _ in 0..<count { at = try BodyScanner.skipValue(base, at, end: frame.end) }
+  }
+
+  /// How many elements to make room for at once: of damaged bytes not too many.
+  fileprivate func roomFor(_ count: Int) -> Int { Swift.min(count, 1 << 12) }
+}
+
+// MARK: - Arrays and optionals
+
+extension Array: DecodableCollection where Element: Decodable {
+  static func read(from state: DecoderPointer) throws -> Bool {
+    try state.requestArray()
+    let count = state.frame.count
+    if count == 0 {
+      state.scratch.put(as: [Element].self, [])
+      return true
+    }
+    try state.checkElements(count)
+    let inPlace = state.types.facts(of: Element.self).0.with { $0.decodableInPlace }
+    let elements = try [Element](unsafeUninitializedCapacity: count) { elements, initialized in
+      while initialized < count {
+        try state.beginElement(Element.self)
+        let place = elements.baseAddress.unsafelyUnwrapped + initialized
+        if let inPlace, try !state.isMarked() {
+          try inPlace.read(from: state, to: UnsafeMutableRawPointer(place))
+        } else {
+          place.initialize(to: try state.readAny(Element.self))
+        }
+        state.advance()
+        initialized &+= 1
+      }
+    }
+    state.scratch.put(as: [Element].self, elements)
+    return true
+  }
+}
+
+extension Optional: DecodableInPlace where Wrapped: Decodable {
+  static func read(from state: DecoderPointer, to place: UnsafeMutableRawPointer) throws {
+    if try state.tag() == BodyTag.null {
+      state.cursor &+= 1
+      place.initializeMemory(as: Wrapped?.self, to: nil)
+    } else {
+      place.initializeMemory(as: Wrapped?.self, to: try state.readAny(Wrapped.self))
+    }
+  }
+}
+
+// MARK: - Sets
+
+extension Set: DecodableCollection where Element: Decodable {
+  static func read(from state: DecoderPointer) throws -> Bool {
+    try state.requestArray()
+    let count = state.frame.count
+    var elements = Set(minimumCapacity: state.roomFor(count))
+    while state.frame.next < count {
+      try state.beginElement(Element.self)
+      let element = try state.readAny(Element.self)
+      state.advance()
+      elements.insert(element)
+    }
+    state.scratch.put(as: Set.self, elements)
+    return true
+  }
+}
+
+// MARK: - Dictionaries
+
+extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable {
+  static func read(from state: DecoderPointer) throws -> Bool {
+    if Key.self == String.self { return try readTexts(from: state) }
+    if Key.self == Int.self { return try readNumbers(from: state) }
+    if let type = Key.self as? any CodingKeyRepresentable.Type {
+      return try readRepresented(from: state, type)
+    }
+    return try readPairs(from: state)
+  }
+
+  private static func readTexts(from state: DecoderPointer) throws -> Bool {
+    guard let count = try state.requestEntries() else { return false }
+    var entries = Dictionary(minimumCapacity: state.roomFor(count))
+    while let text = try state.beginNextEntry() {
+      let key = Reinterpretation.same(try state.string(text), as: Key.self)
+      let value = try state.readAny(Value.self)
+      state.advance()
+      entries[key] = value
+    }
+    state.scratch.put(as: Dictionary.self, entries)
+    return true
+  }
+
+  private static func readNumbers(from state: DecoderPointer) throws -> Bool {
+    guard let count = try state.requestEntries() else { return false }
+    var entries = Dictionary(minimumCapacity: state.roomFor(count))
+    while let text = try state.beginNextEntry() {
+      // What is no number is an error, which the dictionary itself throws.
+      guard let number = try state.number(text) else { return false }
+      let value = try state.readAny(Value.self)
+      state.advance()
+      entries[Reinterpretation.same(number, as: Key.self)] = value
+    }
+    state.scratch.put(as: Dictionary.self, entries)
+    return true
+  }
+
+  private static func readRepresented<R: CodingKeyRepresentable>(
+    from state: DecoderPointer, _: R.Type
+  ) throws -> Bool {
+    guard let count = try state.requestEntries() else { return false }
+    var entries = Dictionary(minimumCapacity: state.roomFor(count))
+    while let text = try state.beginNextEntry() {
+      guard let key = R(codingKey: DictionaryKey(stringValue: try state.string(text))) else { return false }
+      let value = try state.readAny(Value.self)
+      state.advance()
+      entries[Reinterpretation.same(key, as: Key.self)] = value
+    }
+    state.scratch.put(as: Dictionary.self, entries)
+    return true
+  }
+
+  /// Keys and values in turn.
+  private static func readPairs(from state: DecoderPointer) throws -> Bool {
+    try state.requestArray()
+    let count = state.frame.count
+    // A key without a value is an error, which the dictionary itself throws.
+    guard count % 2 == 0 else { return false }
+    var entries = Dictionary(minimumCapacity: state.roomFor(count / 2))
+    while state.frame.next < count {
+      try state.beginElement(Key.self)
+      let key = try state.readAny(Key.self)
+      state.advance()
+      try state.beginElement(Value.self)
+      let value = try state.readAny(Value.self)
+      state.advance()
+      entries[key] = value
+    }
+    state.scratch.put(as: Dictionary.self, entries)
+    return true
+  }
+}
+
+extension DecoderPointer {
+  /// Begins reading the current frame's value as a map that has entries only, and counts them; nil where it has a shape.
+  fileprivate func requestEntries() throws -> Int? {
+    try requestMap()
+    guard frame.shapedCount == 0 else { return nil }
+    frame.next = 0
+    frame.nextOffset = frame.content
+    var count = 0
+    var at = frame.content
+    let end = frame.end
+    while at < end {
+      _ = try BodyScanner.readKey(base, &at, end: end)
+      at = try BodyScanner.skipValue(base, at, end: end)
+      count &+= 1
+    }
+    return count
+  }
+
+  /// Moves the cursor to the value of the next entry, and returns where its key is; nil at the end.
+  @inline(__always)
+  fileprivate func beginNextEntry() throws -> Range<Int>? {
+    let start = frame.nextOffset
+    guard start < frame.end else { return nil }
+    var at = start
+    let key = try BodyScanner.readKey(base, &at, end: frame.end)
+    frame.current = frame.next
+    frame.currentKey = start
+    cursor = at
+    return key
+  }
+
+  /// The number that a key says, as `Int(_:)` reads it.
+  fileprivate func number(_ text: Range<Int>) throws -> Int? {
+    var at = text.lowerBound
+    let isNegative = at < text.upperBound && base.byte(at: at) == UInt8(ascii: "-")
+    if isNegative { at += 1 }
+    let digitCount = text.upperBound - at
+    guard digitCount > 0 && digitCount < 19 else { return Int(try string(text)) }
+    var number = 0
+    while at < text.upperBound {
+      let digit = base.byte(at: at) &- UInt8(ascii: "0")
+      guard digit < 10 else { return Int(try string(text)) }
+      number = number &* 10 &+ Int(digit)
+      at += 1
+    }
+    return isNegative ? -number : number
+  }
+}
