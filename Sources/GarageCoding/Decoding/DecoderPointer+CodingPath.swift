@@ -17,7 +17,7 @@ extension DecoderPointer {
     codingPath + (currentKey(of: frame).map { [$0] } ?? [])
   }
 
-  private func currentKey(of frame: DecodingFrame) -> (any CodingKey)? {
+  func currentKey(of frame: DecodingFrame) -> (any CodingKey)? {
     guard frame.current >= 0 else { return nil }
     switch frame.kind {
     case .value: return nil
@@ -32,8 +32,7 @@ extension DecoderPointer {
         text = String(
           decoding: UnsafeRawBufferPointer(start: base + key.lowerBound, count: key.count), as: UTF8.self)
       }
-      let known = frame.keys?.table.keys ?? []
-      return known.first { $0?.stringValue == text } ?? PathKey(stringValue: text)
+      return GarageCoding.codingKey(text, of: frame.keys)
     }
   }
 }
