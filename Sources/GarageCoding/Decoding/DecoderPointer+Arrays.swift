@@ -19,6 +19,13 @@ extension DecoderPointer {
     }
   }
 
+  /// The header of the array at the cursor; nil for other values, packed arrays among them.
+  @inline(__always)
+  func arrayHeader() throws -> ContainerHeader? {
+    try ContainerHeader.read(
+      base, cursor, end: frame.end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
+  }
+
   private func packedArray() throws -> PackedArray? {
     return try PackedArray(
       base, InlinePrefix.skipSyncStatus(base, frame.start, end: frame.end), end: frame.end)

@@ -12,6 +12,14 @@ extension DecoderPointer {
   /// The path to the field or element being read.
   var childPath: [any CodingKey] { path(to: framePlace, Step(framePlace)) }
 
+  /// The steps of that path, from the record inwards.
+  var childSteps: [Step] {
+    var steps = [Step(framePlace)]
+    forEachStep(to: framePlace) { steps.append($0) }
+    steps.reverse()
+    return steps
+  }
+
   /// How long that is.
   var childPathCount: Int {
     var count = Step(framePlace).isKey ? 1 : 0
@@ -29,7 +37,7 @@ extension DecoderPointer {
   }
 
   /// What is read of a frame: a field or an element.
-  private struct Step {
+  struct Step {
     var frame: UnsafeMutablePointer<DecodingFrame>
     var current: Int
     var currentKey: Int
@@ -57,7 +65,7 @@ extension DecoderPointer {
     }
   }
 
-  private func key(of step: Step) -> (any CodingKey)? {
+  func key(of step: Step) -> (any CodingKey)? {
     let (frame, current) = (step.frame, step.current)
     if current < -1 {
       let index = -2 - current

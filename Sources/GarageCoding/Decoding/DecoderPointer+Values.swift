@@ -177,10 +177,12 @@ extension DecoderPointer {
 
   @inline(never)
   private func readOwn<T: Decodable>(_ type: T.Type) throws -> T {
-    guard let own = type as? any GraphDecodable.Type, let value = try own.init(fromGraph: self) as? T else {
-      throw mismatch(type)
+    guard let own = types.facts(of: T.self).0.with({ $0.ownDecodable }) else { throw mismatch(type) }
+    // T is that type: nothing is converted.
+    func read<O: GraphDecodable>(_: O.Type) throws -> T {
+      Reinterpretation.same(try O(fromGraph: self), as: T.self)
     }
-    return value
+    return try read(own)
   }
 
   /// Reads a value of a type that the format knows into the scratch memory.

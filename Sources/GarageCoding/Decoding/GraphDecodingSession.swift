@@ -82,6 +82,18 @@ public final class GraphDecodingSession {
     try found(consume object)
   }
 
+  /// Lets the roots that follow wait for ``completeTogether()``. For a scan of objects that link to one another: most
+  /// are decoded in the order of their records then, and need not be looked up.
+  package func completeLater() { walk.completesLater = true }
+
+  /// Fetches what the roots decoded since ``completeLater()`` link to, and fills their links in.
+  ///
+  /// - Throws: as ``object(_:_:)``.
+  package func completeTogether() throws {
+    walk.completesLater = false
+    do { try walk.completeTogether() } catch { throw walk.failed(error) }
+  }
+
   /// - Throws: also ``GraphWalk/OtherClass``.
   @inline(__always)
   private func root<T: Decodable>(
@@ -92,7 +104,11 @@ public final class GraphDecodingSession {
     let record = record.withUnsafeBytes { $0 }
     do {
       let object = try walk.root(type, facts, RecordKey(tag: tag, identifier: identifier), record)
-      try walk.complete()
+      if !walk.completesLater {
+        try walk.complete()
+      } else if walk.fills.isUrgent {
+        try walk.completeTogether()
+      }
       return object
     } catch let other as GraphWalk.OtherClass {
       throw other

@@ -219,13 +219,22 @@ extension EncoderPointer {
   }
 
   private func writeOwn<T: Encodable>(_ value: T) throws {
-    guard let value = value as? any GraphCodable else { return }
-    try value.encode(toGraph: self)
+    // T is that type: nothing is converted.
+    func write<O: GraphCodable>(_: O.Type) throws {
+      try withUnsafePointer(to: value) { try UnsafeRawPointer($0)[as: O.self].encode(toGraph: self) }
+    }
+    if let own = types.facts(of: T.self).0.with({ $0.ownEncodable }) { try write(own) }
   }
 
   private func writeUnordered<T: Encodable>(_ value: T) throws {
-    guard let value = value as? any UnorderedCollection else { return }
-    try withFrame { serial in try value.encodeOrdered(to: self, serial: serial) }
+    func write<C: UnorderedCollection>(_: C.Type) throws {
+      try withUnsafePointer(to: value) { value in
+        try withFrame { serial in
+          try UnsafeRawPointer(value)[as: C.self].encodeOrdered(to: self, serial: serial)
+        }
+      }
+    }
+    if let unordered = types.facts(of: T.self).0.with({ $0.unordered }) { try write(unordered) }
   }
 }
 

@@ -2,7 +2,7 @@
 enum Later<Value: Decodable> {
   case value(Value)
   /// An object that is to be fetched, and the path of the property that names it.
-  case object(Int, path: [any CodingKey])
+  case object(Int, path: NotedPath)
   /// The first function fetches, the second one builds. Sets are built when all else is complete.
   case later((GraphWalk) throws -> () -> Value, isHashed: Bool)
 
@@ -14,7 +14,7 @@ enum Later<Value: Decodable> {
     case .value(let value): return { value }
     case .object(let number, let path):
       guard let object = try find(number, walk) else {
-        throw walk.state.missing(Value.self, walk.identities.identity(of: number), path)
+        throw walk.state.missing(Value.self, walk.identities.identity(of: number), walk.keys(of: path))
       }
       return { object }
     case .later(let make, _): return try make(walk)

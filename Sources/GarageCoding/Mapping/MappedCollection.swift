@@ -46,7 +46,7 @@ extension DecoderPointer {
   /// Reads a value whose objects may not be there yet.
   func readLater<T: Decodable>(_ type: T.Type) throws -> Later<T> {
     if types.facts(of: T.self).1 == .reference {
-      let path = childPath
+      let path = notedPath()
       guard try isReference() else {
         if let number = try foreignReference(type) { return .object(number, path: path) }
         return .value(try readAny(type))

@@ -21,10 +21,10 @@ public struct Linked<Value> {
   /// Shared between copies until one of them is changed, so that all are filled in.
   private var storage: Storage
 
-  private final class Storage {
-    var value: Value
+  fileprivate class Storage: UnfilledLink {
+    final var value: Value
     /// There until the value is filled in: who reads it before then reads it too early.
-    var progress: LinkProgress?
+    final var progress: Permanent<LinkProgress>?
     init(_ value: Value) { self.value = value }
   }
 
@@ -60,7 +60,7 @@ public struct Linked<Value> {
   /// The objects; nil or empty until they are filled in.
   public var wrappedValue: Value {
     get {
-      if let progress = storage.progress { progress.wasReadEarly = true }
+      if let progress = storage.progress { progress.object.wasReadEarly = true }
       return storage.value
     }
     set {
@@ -98,8 +98,15 @@ public protocol LinkedValue: Codable {
   var linkIdentity: LinkIdentity { get }
   /// Writes the objects as linked references.
   func _encodeLink(_ coder: LinkEncoder) throws
-  /// Reads what is there, and calls `fill` at once or when the objects are there.
-  static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Self) -> Void) throws
+  /// Reads what is there into `place`, at once or when the objects are there.
+  static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Self>) throws
+  /// The value that consists of these objects, for those that let `place` wait for references.
+  static func _linked(_ objects: LinkedObjects) throws -> Self
+}
+
+extension LinkedValue {
+  /// None: the value is made in another way.
+  public static func _linked(_ objects: LinkedObjects) throws -> Self { emptyLink }
 }
 
 /// Lets the types that conform to ``LinkedValue`` reach the encoder.
@@ -112,6 +119,42 @@ public struct LinkDecoder {
   let state: DecoderPointer
 }
 
+/// Where a value is put when its objects are there.
+public struct LinkPlace<Value: LinkedValue> {
+  fileprivate let storage: LinkedStorage<Value>
+
+  fileprivate func fill(_ value: Value) {
+    storage.value = value
+    storage.progress = nil
+  }
+
+  /// Waits for objects whose numbers were noted.
+  fileprivate func wait(for targets: LinkTargets, _ coder: LinkDecoder) {
+    coder.walk.whenComplete(fill: storage, targets)
+  }
+
+  /// Waits for what a function makes.
+  fileprivate func wait(_ coder: LinkDecoder, _ make: @escaping (GraphWalk) throws -> Value) {
+    coder.walk.whenComplete(fill: storage) { walk in fill(try make(walk)) }
+  }
+}
+
+/// The objects of a linked property, all references.
+public struct LinkedObjects {
+  fileprivate let targets: LinkTargets
+  fileprivate let walk: GraphWalk
+}
+
+/// What a decoded property holds on to until its objects are there.
+private final class LinkedStorage<Value: LinkedValue>: Linked<Value>.Storage {
+  override func fill(_ targets: LinkTargets, _ walk: GraphWalk) throws {
+    value = try Value._linked(LinkedObjects(targets: targets, walk: walk))
+    progress = nil
+  }
+
+  override func takeBack() { value = Value.emptyLink }
+}
+
 // MARK: - Coding
 
 extension Linked: GraphCodable, GraphDecodable, EmptyDecodable where Value: LinkedValue {
@@ -122,12 +165,9 @@ extension Linked: GraphCodable, GraphDecodable, EmptyDecodable where Value: Link
   }
 
   init(fromGraph state: DecoderPointer) throws {
-    let storage = Storage(Value.emptyLink)
-    storage.progress = state.walk.linkProgress
-    try Value._decodeLink(LinkDecoder(state: state)) { value in
-      storage.value = value
-      storage.progress = nil
-    }
+    let storage = LinkedStorage(Value.emptyLink)
+    storage.progress = Permanent(state.walk.linkProgress)
+    try Value._decodeLink(LinkDecoder(state: state), LinkPlace(storage: storage))
     self.storage = storage
   }
 }
@@ -186,30 +226,29 @@ extension LinkEncoder {
 /// An object that stands here, or the number of one that is to be fetched.
 private enum LinkTarget<T> {
   case object(T)
-  case number(Int, path: [any CodingKey])
+  case number(Int)
 
   func object(_ walk: GraphWalk) throws -> T? where T: Decodable {
     switch self {
     case .object(let object): object
-    case .number(let number, _): try walk.object(T.self, walk.state.types.facts(of: T.self).0, number)
+    case .number(let number): try walk.object(T.self, walk.state.types.facts(of: T.self).0, number)
     }
   }
 
-  func requiredObject(_ walk: GraphWalk) throws -> T where T: Decodable {
+  func requiredObject(_ walk: GraphWalk, _ path: NotedPath, _ key: PathKey) throws -> T where T: Decodable {
     if let object = try object(walk) { return object }
-    guard case .number(let number, let path) = self else { throw walk.state.mismatch(T.self) }
-    throw walk.state.missing(T.self, walk.identities.identity(of: number), path)
+    guard case .number(let number) = self else { throw walk.state.mismatch(T.self) }
+    throw walk.state.missing(T.self, walk.identities.identity(of: number), walk.keys(of: path, key))
   }
 }
 
 extension LinkDecoder {
   fileprivate func target<T: Decodable>(_ type: T.Type) throws -> LinkTarget<T> {
-    let path = state.childPath
     guard try state.isReference() else {
-      if let number = try state.foreignReference(type) { return .number(number, path: path) }
+      if let number = try state.foreignReference(type) { return .number(number) }
       return .object(try state.readAny(type))
     }
-    return .number(state.number(ofReference: try state.readReferenceIndex()), path: path)
+    return .number(state.number(ofReference: try state.readReferenceIndex()))
   }
 
   fileprivate func targets<T: Decodable>(_ type: T.Type) throws -> [LinkTarget<T>] {
@@ -226,7 +265,54 @@ extension LinkDecoder {
     }
   }
 
+  /// The targets of an array of references alone, the usual case; nil, and nothing was read, for any other value.
+  fileprivate func referenceTargets() throws -> LinkTargets? {
+    guard let array = try state.arrayHeader(), state.depth < RecordFormat.maximumDepth else { return nil }
+    let walk = walk
+    let first = walk.fills.targets.count
+    let start = state.cursor
+    state.cursor = array.content
+    for _ in 0..<array.second {
+      guard state.cursor < array.end, try state.isReference() else { break }
+      walk.fills.appendTarget(state.number(ofReference: try state.readReferenceIndex()))
+    }
+    let count = walk.fills.targets.count - first
+    guard count == array.second, state.cursor == array.end else {
+      walk.fills.dropTargets(from: first)
+      state.cursor = start
+      return nil
+    }
+    return LinkTargets(first: first, count: UInt32(truncatingIfNeeded: count), path: state.notedPath())
+  }
+
   fileprivate var walk: GraphWalk { state.walk }
+}
+
+extension LinkedObjects {
+  /// Calls `body` with the position and the number of each object, all of which are there then.
+  ///
+  /// The objects themselves are taken by number: they may be moved while others are fetched.
+  fileprivate func forEach<T: Decodable>(_ type: T.Type, _ body: (Int, Int) -> Void) throws {
+    let facts = walk.state.types.facts(of: type).0
+    for (position, place) in targets.range.enumerated() {
+      let named = Int(walk.fills.targets[place])
+      let number = try walk.load(type, facts, named)
+      guard number >= 0 else {
+        let path = walk.keys(of: targets.path, PathKey(intValue: position))
+        throw walk.state.missing(type, walk.identities.identity(of: named), path)
+      }
+      body(position, number)
+    }
+  }
+
+  fileprivate func array<T: Decodable>(of type: T.Type) throws -> [T] {
+    try [T](unsafeUninitializedCapacity: targets.range.count) { elements, count in
+      try forEach(type) { position, number in
+        elements.initializeElement(at: position, to: walk.loaded(type, number))
+        count = position + 1
+      }
+    }
+  }
 }
 
 extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
@@ -241,15 +327,26 @@ extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
   }
 
   /// Reads a reference, to be filled in.
-  public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Wrapped?) -> Void) throws {
+  public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Wrapped?>) throws {
     if try coder.state.tag() == BodyTag.null {
       coder.state.cursor += 1
-      return fill(nil)
+      return place.fill(nil)
     }
+    let path = coder.state.notedPath()
     switch try coder.target(Wrapped.self) {
-    case .object(let object): fill(object)
-    case let target: coder.walk.whenComplete { fill(try target.object($0)) }
+    case .object(let object): place.fill(object)
+    case .number(let number):
+      let walk = coder.walk
+      walk.fills.appendTarget(number)
+      place.wait(for: LinkTargets(first: walk.fills.targets.count - 1, count: 1, path: path), coder)
     }
+  }
+
+  /// The object, or nil where there is none any more.
+  public static func _linked(_ objects: LinkedObjects) throws -> Wrapped? {
+    let walk = objects.walk
+    let facts = walk.state.types.facts(of: Wrapped.self).0
+    return try walk.object(Wrapped.self, facts, Int(walk.fills.targets[objects.targets.first]))
   }
 }
 
@@ -263,10 +360,21 @@ extension Array: LinkedValue where Element: Codable & Identifiable {
   public func _encodeLink(_ coder: LinkEncoder) throws { try coder.writeArray(self) }
 
   /// Reads references, to be filled in together.
-  public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping ([Element]) -> Void) throws {
+  public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<[Element]>) throws {
+    if let targets = try coder.referenceTargets() {
+      return targets.count == 0 ? place.fill([]) : place.wait(for: targets, coder)
+    }
+    let path = coder.state.notedPath()
     let targets = try coder.targets(Element.self)
-    if targets.isEmpty { return fill([]) }
-    coder.walk.whenComplete { walk in fill(try targets.map { try $0.requiredObject(walk) }) }
+    if targets.isEmpty { return place.fill([]) }
+    place.wait(coder) { walk in
+      try targets.enumerated().map { try $1.requiredObject(walk, path, PathKey(intValue: $0)) }
+    }
+  }
+
+  /// The objects in their order.
+  public static func _linked(_ objects: LinkedObjects) throws -> [Element] {
+    try objects.array(of: Element.self)
   }
 }
 
@@ -288,15 +396,18 @@ extension Set: LinkedValue where Element: Codable & Identifiable {
   }
 
   /// Built when its members are complete, because their hash may depend on what they hold.
-  public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Set) -> Void) throws {
+  public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Set>) throws {
+    let path = coder.state.notedPath()
     let targets = try coder.targets(Element.self)
-    if targets.isEmpty { return fill([]) }
+    if targets.isEmpty { return place.fill([]) }
     let owner = coder.state.record.number
     coder.walk.whenComplete { walk in
-      let members = try targets.map { try $0.requiredObject(walk) }
+      let members = try targets.enumerated().map {
+        try $1.requiredObject(walk, path, PathKey(intValue: $0))
+      }
       walk.buildLater(owner) {
         let set = Set(members)
-        return { fill(set) }
+        return { place.fill(set) }
       }
     }
   }
@@ -318,20 +429,23 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
   }
 
   /// Reads references, to be filled in together.
-  public static func _decodeLink(_ coder: LinkDecoder, fill: @escaping (Dictionary) -> Void) throws {
-    let pairs = try coder.state.withFrame { serial in
+  public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Dictionary>) throws {
+    let path = coder.state.notedPath()
+    let entries = try coder.state.withFrame { serial in
       keyOfText == nil ? try elementPairs(coder, serial) : try entryPairs(coder, serial)
     }
-    if pairs.isEmpty { return fill([:]) }
-    coder.walk.whenComplete { walk in
-      fill(
-        Dictionary(
-          try pairs.map { ($0.0, try $0.1.requiredObject(walk)) }, uniquingKeysWith: { _, last in last }))
+    if entries.isEmpty { return place.fill([:]) }
+    place.wait(coder) { walk in
+      Dictionary(
+        try entries.map { ($0.key, try $0.target.requiredObject(walk, path, $0.codingKey)) },
+        uniquingKeysWith: { _, last in last })
     }
   }
 
-  private static func entryPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [(Key, LinkTarget<Value>)]
-  {
+  /// An entry whose object may be missing, and what paths call it.
+  private typealias LinkEntry = (key: Key, target: LinkTarget<Value>, codingKey: PathKey)
+
+  private static func entryPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [LinkEntry] {
     let state = coder.state
     try state.requestMap()
     return try state.allKeys(serial: serial).compactMap { text in
@@ -343,25 +457,23 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
       }
       let target = try coder.target(Value.self)
       state.advance()
-      return (key, target)
+      return (key, target, PathKey(stringValue: text))
     }
   }
 
-  private static func elementPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [(
-    Key, LinkTarget<Value>
-  )] {
+  private static func elementPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [LinkEntry] {
     let state = coder.state
     try state.requestArray()
-    var pairs: [(Key, LinkTarget<Value>)] = []
+    var entries: [LinkEntry] = []
     while state.frame.next < state.frame.count {
       try state.beginElement(Key.self, serial: serial)
       let key = try state.readAny(Key.self)
       state.advance()
       try state.beginElement(Value.self, serial: serial)
-      pairs.append((key, try coder.target(Value.self)))
+      entries.append((key, try coder.target(Value.self), PathKey(intValue: entries.count * 2 + 1)))
       state.advance()
     }
-    return pairs
+    return entries
   }
 
   /// The key that a text stands for; nil where keys of this type do not stand as text.

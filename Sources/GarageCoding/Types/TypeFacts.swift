@@ -86,6 +86,11 @@ package final class TypeFacts: @unchecked Sendable {
   let decodableCollection: (any DecodableCollection.Type)?
   /// Where it is an optional.
   let decodableInPlace: (any DecodableInPlace.Type)?
+  /// The type, where it codes itself through the coder's own functions, or is a set or dictionary: found once, because
+  /// to ask a value of a generic type for such a conformance takes longer than to code it.
+  let ownEncodable: (any GraphCodable.Type)?
+  let ownDecodable: (any GraphDecodable.Type)?
+  let unordered: (any UnorderedCollection.Type)?
   /// The type as a metatype to decode by, where it is `Decodable`.
   let decodable: (any Decodable.Type)?
 
@@ -189,6 +194,9 @@ package final class TypeFacts: @unchecked Sendable {
     } else {
       kind = evolution == nil && !isSyncable && mapping == nil ? .codable : .prefixed
     }
+    ownEncodable = kind == .own ? type as? any GraphCodable.Type : nil
+    ownDecodable = kind == .own ? type as? any GraphDecodable.Type : nil
+    unordered = kind == .unordered ? type as? any UnorderedCollection.Type : nil
     encodableElements = kind == .codable ? type as? any EncodableElements.Type : nil
     decodableCollection =
       kind == .codable || kind == .unordered ? type as? any DecodableCollection.Type : nil

@@ -195,6 +195,9 @@ extension ReadAccess {
     _ type: T.Type, inOneSession: Bool, _ visit: (consuming T) throws -> Void
   ) throws {
     let (session, source) = makeSessionAndSource()
+    // What was fetched ahead of a block of records serves its links: there each block is completed.
+    let isCompletedTogether = inOneSession && !fetchesAhead
+    if isCompletedTogether { session.completeLater() }
     var limit = SessionLimit()
     let mayChange = isWriting && !inOneSession
     let facts = try RootFacts.of(type)
@@ -203,7 +206,7 @@ extension ReadAccess {
       // The usual case. Objects are handed on where they are decoded: each generic layer costs. `visit` changes nothing.
       beginDecoding()
       defer { endDecoding() }
-      return try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
+      try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
         if !inOneSession { limit.resetIfReached(session, source) }
         source.countRecord(record.byteCount)
         try garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
@@ -212,6 +215,7 @@ extension ReadAccess {
         }
         return .continue
       }
+      return isCompletedTogether ? try session.completeTogether() : ()
     }
     try visitRecords(under: tags, source, mayChange: mayChange) { key, record in
       if !inOneSession {
@@ -223,6 +227,7 @@ extension ReadAccess {
     } visit: {
       try visit($0)
     }
+    if isCompletedTogether { try decoding { try session.completeTogether() } }
   }
 
   /// Decodes the record with this key, which a scan lends; nil where it is of another class.

@@ -8,36 +8,68 @@
 struct FillQueue {
   typealias Fill = (GraphWalk) throws -> Void
 
+  /// What completes an object.
+  enum Work {
+    /// A linked property, and what it waits for.
+    case link(UnfilledLink, LinkTargets)
+    /// A linked property that is filled in by a function.
+    case linked(UnfilledLink, Fill)
+    case run(Fill)
+  }
+
   private enum Step {
-    case fill(owner: Int, Fill)
+    case work(owner: Int, Work)
     /// The objects from this place in `completed` on, and all that they hold, are complete.
     case finish(from: Int)
   }
 
   /// What is to be done, the next one last.
   private var steps = RawStack<Step>()
-  /// The fills of the records decoded last, in their order, with the number of the record that waits.
-  private var new = RawStack<(owner: Int, fill: Fill)>()
+  /// The work for the records decoded last, in their order, with the number of the record that waits.
+  private var new = RawStack<(owner: Int, work: Work)>()
+  /// The work for roots that are completed together, and how much of it was begun.
+  private var together = RawStack<(owner: Int, work: Work)>()
+  private var begunTogether = 0
+  private var isTogether = false
+  /// The numbers that links wait for, those of one property one behind the other.
+  private(set) var targets = RawStack<UInt32>()
+  /// Where what waits stands.
+  var paths = NotedPaths()
   /// The numbers of the objects that were decoded and may wait for links, what they hold first.
   private var completed = RawStack<Int>()
   /// How many of those a step knows.
   private var noted = 0
   private var finished = RawStack<Int>()
 
-  mutating func append(owner: Int, _ fill: @escaping Fill) { new.append((owner, fill)) }
+  /// Whether there is work that must not wait for other roots: sets depend on the order in which they are built, and what
+  /// else a function did cannot be taken back.
+  private(set) var isUrgent = false
+
+  mutating func append(owner: Int, _ work: Work) {
+    if case .run = work { isUrgent = true }
+    new.append((owner, work))
+  }
+
+  /// Notes the number of an object that a link is about to wait for.
+  @inline(__always)
+  mutating func appendTarget(_ number: Int) { targets.append(UInt32(truncatingIfNeeded: number)) }
+
+  /// Forgets the targets noted last.
+  mutating func dropTargets(from count: Int) { targets.truncate(to: count) }
 
   /// Whether nothing is to be filled in.
-  var isEmpty: Bool { steps.isEmpty && new.isEmpty }
+  var isEmpty: Bool { steps.isEmpty && new.isEmpty && !isTogether }
 
-  /// How many fills the records decoded last have.
+  /// How much work the records decoded last have.
   var newCount: Int { new.count }
 
-  /// Drops the fills of a record that failed, from `count` on.
+  /// Drops the work of a record that failed, from `count` on.
   mutating func drop(owner: Int, from count: Int) {
     guard new.count > count else { return }
     let kept = new.all[count...].filter { $0.owner != owner }
     new.truncate(to: count)
-    for fill in kept { new.append(fill) }
+    for work in kept { new.append(work) }
+    if new.isEmpty { isUrgent = false }
   }
 
   /// How many objects are complete.
@@ -59,21 +91,52 @@ struct FillQueue {
     noted = start
   }
 
-  /// The next fill, and the number of the record that waits for it; nil when all is done.
-  mutating func next() -> (owner: Int, fill: Fill)? {
+  /// Makes the work that there is that of roots which are completed together: in their order, each with all that it
+  /// brings along. Their objects are complete behind all that.
+  mutating func beginTogether() {
+    isUrgent = false
+    swap(&new, &together)
+    begunTogether = 0
+    isTogether = true
+    noted = completed.count
+  }
+
+  /// What is to be done next, and the number of the record that waits for it; nil when all is done.
+  mutating func next() -> (owner: Int, work: Work)? {
     if completed.count > noted {
       steps.append(.finish(from: noted))
       noted = completed.count
     }
-    for (owner, fill) in new.all.reversed() { steps.append(.fill(owner: owner, fill)) }
-    new.truncate(to: 0)
+    while !new.isEmpty {
+      let (owner, work) = new.removeLast()
+      steps.append(.work(owner: owner, work))
+    }
     while !steps.isEmpty {
       switch steps.removeLast() {
-      case .fill(let owner, let fill): return (owner, fill)
+      case .work(let owner, let work): return (owner, work)
       case .finish(let start): finish(from: start)
       }
     }
+    if begunTogether < together.count {
+      begunTogether += 1
+      return together[begunTogether - 1]
+    }
     return nil
+  }
+
+  /// Forgets what nobody waits for any more: all was done.
+  mutating func end() {
+    if isTogether { finish(from: 0) }
+    forgetWork()
+  }
+
+  private mutating func forgetWork() {
+    isUrgent = false
+    targets.removeAll(keeping: 4096)
+    paths.removeAll()
+    together.removeAll(keeping: 1024)
+    begunTogether = 0
+    isTogether = false
   }
 
   /// Forgets everything. Visits the objects' numbers in an order in which they can be let go.
@@ -85,16 +148,31 @@ struct FillQueue {
 
   /// The same for everything but the first `count` objects that are complete.
   mutating func removeAll(behind count: Int, _ visit: (Int) -> Void) {
+    if isTogether { takeBackTogether() }
     if !isEmpty || completed.count > noted { removeUnfinished(visit) }
     for number in finished.all[count...].reversed() { visit(number) }
     completed.truncate(to: 0)
     finished.truncate(to: count)
     noted = 0
+    forgetWork()
+  }
+
+  /// Empties the links of roots that somebody may have already, while all that they hold is still held here: else who
+  /// lets such a root go could release a long chain by recursion.
+  @inline(never)
+  private func takeBackTogether() {
+    for index in 0..<begunTogether {
+      switch together[index].work {
+      case .link(let link, _), .linked(let link, _): link.takeBack()
+      case .run: break
+      }
+    }
   }
 
   @inline(never)
   private mutating func removeUnfinished(_ visit: (Int) -> Void) {
     var starts = steps.all.compactMap { if case .finish(let start) = $0 { start } else { nil } }
+    if isTogether { starts.insert(0, at: 0) }
     if completed.count > noted { starts.append(noted) }
     steps.removeAll(keeping: 4096)
     new.removeAll(keeping: 4096)
@@ -105,6 +183,24 @@ struct FillQueue {
   }
 }
 
+/// What a linked property waits for: a part of ``FillQueue/targets``, and where in its record it stands.
+struct LinkTargets {
+  var first: Int
+  var count: UInt32
+  var path: NotedPath
+
+  var range: Range<Int> { first..<first + Int(count) }
+}
+
+/// A linked property that is filled in when its objects are there.
+class UnfilledLink {
+  /// Takes its objects from the walk, which fetches those that are not there yet.
+  func fill(_ targets: LinkTargets, _ walk: GraphWalk) throws {}
+
+  /// Makes it empty again.
+  func takeBack() {}
+}
+
 /// Whether a linked property was read before it was filled in: by a hash that must not change any more.
 final class LinkProgress {
   var wasReadEarly = false
@@ -113,7 +209,17 @@ final class LinkProgress {
 extension GraphWalk {
   /// Queues what completes an object once those that it is decoded with are there.
   func whenComplete(_ fill: @escaping FillQueue.Fill) {
-    fills.append(owner: state.record.number, fill)
+    fills.append(owner: state.record.number, .run(fill))
+  }
+
+  /// Queues a linked property, to be filled in once its owner and those that it is decoded with are there.
+  func whenComplete(fill link: UnfilledLink, _ targets: LinkTargets) {
+    fills.append(owner: state.record.number, .link(link, targets))
+  }
+
+  /// The same for one that takes more than to fetch objects.
+  func whenComplete(fill link: UnfilledLink, _ fill: @escaping FillQueue.Fill) {
+    fills.append(owner: state.record.number, .linked(link, fill))
   }
 
   /// Runs what was queued, and what that queues in turn. Nothing recurses: a linked chain is one fill after another.
@@ -123,12 +229,25 @@ extension GraphWalk {
     try fillAll()
   }
 
+  /// The same for roots whose completion was put off.
+  func completeTogether() throws {
+    if fills.isEmpty && builds.isEmpty { return fills.finish() }
+    fills.beginTogether()
+    try fillAll()
+  }
+
   private func fillAll() throws {
-    while let (owner, fill) = fills.next() {
-      do { try fill(self) } catch { throw naming(error, inRecordOf: owner) }
+    while let (owner, work) = fills.next() {
+      do {
+        switch work {
+        case .link(let link, let targets): try link.fill(targets, self)
+        case .linked(_, let fill), .run(let fill): try fill(self)
+        }
+      } catch { throw naming(error, inRecordOf: owner) }
     }
     try buildSets()
     if !standing.isEmpty { try settleStandingTargets() }
+    fills.end()
   }
 
   /// The error that ends a session's call: what was decoded is forgotten, all of it or what that call decoded.

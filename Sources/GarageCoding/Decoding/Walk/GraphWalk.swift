@@ -29,6 +29,8 @@ final class GraphWalk {
   let linkProgress = LinkProgress()
   /// Whether errors about values that stand inline name the object that holds them.
   @exclusivity(unchecked) var namesHolders = false
+  /// Whether a root is done before its links are filled in.
+  @exclusivity(unchecked) var completesLater = false
   /// The numbers of those that could not be decoded ahead.
   @exclusivity(unchecked) var failedNumbers: [Int] = []
   /// How many complete objects a call that fails leaves: all that were there before it, or none.
@@ -68,6 +70,7 @@ final class GraphWalk {
     if !lentRecords.isEmpty { lentRecords = [:] }
     standing.end()
     namesHolders = false
+    completesLater = false
     source = NoRecords()
     types = .none
     if !currentTags.isEmpty { (currentTags, formerTags) = ([:], [:]) }
