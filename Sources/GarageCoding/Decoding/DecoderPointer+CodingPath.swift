@@ -30,8 +30,8 @@ extension DecoderPointer {
   /// - Parameter last: a step behind those to the frame.
   private func path(to place: UnsafeMutablePointer<DecodingFrame>, _ last: Step? = nil) -> [any CodingKey] {
     var path: [any CodingKey] = []
-    if let last, let key = key(of: last) { path.append(key) }
-    forEachStep(to: place) { if let key = key(of: $0) { path.append(key) } }
+    if let last, let key = codingKey(of: last) { path.append(key) }
+    forEachStep(to: place) { if let key = codingKey(of: $0) { path.append(key) } }
     path.reverse()
     return path
   }
@@ -65,7 +65,7 @@ extension DecoderPointer {
     }
   }
 
-  func key(of step: Step) -> (any CodingKey)? {
+  func codingKey(of step: Step) -> (any CodingKey)? {
     let (frame, current) = (step.frame, step.current)
     if current < -1 {
       let index = -2 - current

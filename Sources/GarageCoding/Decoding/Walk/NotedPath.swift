@@ -60,7 +60,7 @@ struct NotedPaths {
         number = note(Place(outer: number, step: .element(step.current)))
       } else if step.current >= 0, step.current < frame.shapedCount, let shape = frame.shape {
         number = note(Place(outer: number, step: .field(shape, frame.keys, step.current)))
-      } else if let key = state.key(of: step) {
+      } else if let key = state.codingKey(of: step) {
         number = note(Place(outer: number, step: .key(key)))
       }
     }
