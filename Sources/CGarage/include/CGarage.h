@@ -65,6 +65,11 @@ enum { GARAGE_NOT_ASCII = 1, GARAGE_HAS_ZERO = 2 };
 uint32_t garage_copy_text(uint8_t *_Nonnull target, uint8_t *_Nullable second, const uint8_t *_Nonnull source,
                           size_t count);
 
+// Whether bytes are UTF-8, as the Unicode Standard has it: no surrogates, nothing longer than it has to be. The second
+// without the processor's instructions for many bytes at once, so that tests can compare them.
+bool garage_is_utf8(const void *_Nullable bytes, size_t count);
+bool garage_is_utf8_portable(const void *_Nullable bytes, size_t count);
+
 // SHA-256 (FIPS 180-4) of `count` bytes. Portable C: the library only digests names, long identifiers and
 // the canonical form of values.
 void garage_sha256(const void *_Nullable bytes, size_t count, uint8_t out[_Nonnull 32]);

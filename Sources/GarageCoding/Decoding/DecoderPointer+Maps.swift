@@ -266,6 +266,7 @@ extension DecoderPointer {
     guard keys.isByte, frame.shapedCount == 0 else {
       return try allKeys(serial: serial).compactMap { Key(stringValue: $0) }
     }
+    if let only = try onlyKey(keys) { return keys.array(ofOnly: only, Key.self) }
     var all: [Key] = []
     var at = frame.content
     while at < frame.end {
@@ -280,6 +281,16 @@ extension DecoderPointer {
       }
     }
     return all
+  }
+
+  /// The discriminator of the only key that the map of entries has, where it was met: that of an enum with a payload.
+  private func onlyKey(_ keys: KeyTablePointer) throws -> UInt8? {
+    var at = frame.content
+    guard at < frame.end else { return nil }
+    let range = try BodyScanner.readKey(base, &at, end: frame.end)
+    guard try BodyScanner.skipValue(base, at, end: frame.end) == frame.end else { return nil }
+    let discriminator = keys.discriminator(of: keyBytes(range))
+    return discriminator < 0 ? nil : UInt8(truncatingIfNeeded: discriminator)
   }
 
   /// The texts of all keys that the map has a value for.

@@ -182,7 +182,7 @@ extension DecoderPointer {
 
   @inline(never)
   private func validString(_ utf8: UnsafeRawBufferPointer, _ range: Range<Int>) throws -> String {
-    guard let string = String(validating: utf8, as: UTF8.self) else {
+    guard let string = utf8.validText() else {
       throw DamagedBody(reason: "a string is not UTF-8", offset: range.lowerBound)
     }
     return string

@@ -63,9 +63,21 @@ struct ByteOrder {
     a.prefix == b.prefix && compareBytes(bytes(of: a), bytes(of: b)) == 0
   }
 
+  /// Returns whether there are elements whose bytes are the same; they stand in the order of nothing.
+  mutating func sortWithoutTies() -> Bool {
+    putInOrder()
+    return elements.all.indices.dropFirst().contains { areEqual(elements[$0 - 1], elements[$0]) }
+  }
+
   /// - Parameter tieBytes: gives, for the places of elements whose bytes are the same, what orders these.
   /// - Returns: whether there were any.
   mutating func sort(_ tieBytes: ([Int]) throws -> [[UInt8]]) rethrows -> Bool {
+    let hasTies = sortWithoutTies()
+    if hasTies { try settleTies(tieBytes) }
+    return hasTies
+  }
+
+  private func putInOrder() {
     let elements = elements.all
     if elements.count < 12 {
       for index in elements.indices.dropFirst() {
@@ -81,9 +93,6 @@ struct ByteOrder {
       var sorted = elements
       sorted.sort { precedes($0, $1) }
     }
-    let hasTies = elements.indices.dropFirst().contains { areEqual(elements[$0 - 1], elements[$0]) }
-    if hasTies { try settleTies(tieBytes) }
-    return hasTies
   }
 
   private func settleTies(_ tieBytes: ([Int]) throws -> [[UInt8]]) rethrows {

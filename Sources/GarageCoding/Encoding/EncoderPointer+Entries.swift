@@ -14,7 +14,7 @@ extension EncoderPointer {
   @inline(never)
   func closeEntries(_ shape: Permanent<Shape>?) throws {
     // Mostly they came in order, and nothing is left to do.
-    if shape == nil, !core.leavesOutSyncStatus, areInOrder() {
+    if shape == nil, !core.leavesOutSyncStatus, areInOrder() || putInOrder() {
       return output.entries.truncate(to: frame.entryBase)
     }
     var entries = takeEntries()
@@ -40,6 +40,26 @@ extension EncoderPointer {
       index += 1
     }
     return true
+  }
+
+  /// Puts the open map's entries in order, where no key repeats another. False where one does.
+  private func putInOrder() -> Bool {
+    withOrder { order in
+      let entries = output.entries
+      let (base, start, end) = (frame.entryBase, entries[frame.entryBase], output.count)
+      for index in base..<entries.count { order.pointee.append(keyBytes(at: entries[index]), at: index) }
+      guard !order.pointee.sortWithoutTies() else { return false }
+      // A copy of all behind them, which then moves to where they were.
+      reserve(end - start)
+      for index in 0..<order.pointee.count {
+        let entry = order.pointee.elements[index].place
+        append(output.bytes(entries[entry]..<(entry + 1 < entries.count ? entries[entry + 1] : end)))
+      }
+      UnsafeMutableRawPointer(output.base + start).copyMemory(
+        from: output.base + end, byteCount: end - start)
+      output.count = end
+      return true
+    }
   }
 
   private func takeEntries() -> [Range<Int>] {

@@ -250,7 +250,7 @@ private struct TextKeys<Key: Hashable> {
     codingKeys.reserveCapacity(storage.count)
     places.reserveCapacity(storage.count)
     storage.forEachPlace { place in
-      let codingKey = storage.key(place, as: R.self).assumingMemoryBound(to: R.self).pointee.codingKey
+      let codingKey = storage.key(place, as: R.self)[as: R.self].codingKey
       if !order.pointee.append(codingKey.stringValue, at: places.count) { areComposed = false }
       codingKeys.append(codingKey)
       places.append(place)

@@ -30,6 +30,9 @@ final class KeyTable {
     noted.append(discriminator)
   }
 
+  /// The arrays of one key each that were asked for, by discriminator. Kept for good.
+  var arrays: [KeptArray?] = []
+
   /// The discriminator of the key with that text, where it was met; otherwise -1.
   func discriminator(of text: UnsafeRawBufferPointer) -> Int {
     for discriminator in noted {

@@ -33,6 +33,20 @@ enum Reinterpretation {
   }
 }
 
+/// An array whose type its user knows.
+struct KeptArray {
+  private let array: AnyObject
+
+  init<Element>(_ array: [Element]) {
+    self.array = Reinterpretation.bits(of: array, as: AnyObject.self)
+  }
+
+  @inline(__always)
+  func array<Element>(of type: Element.Type) -> [Element] {
+    Reinterpretation.bits(of: array, as: [Element].self)
+  }
+}
+
 extension UnsafeRawPointer {
   /// The value at this address, which is one of that type, where it stands: it is not copied.
   subscript<Value>(as type: Value.Type) -> Value {

@@ -72,11 +72,32 @@ struct ByteList {
     return true
   }
 
+  /// The same for a string that mostly is greater than all of them.
+  func positionFromEnd(of string: RawSpan) -> (index: Int, isThere: Bool) {
+    if count == 0 { return (0, false) }
+    let isLast = string.withUnsafeBytes { string in
+      let last = bytes(at: count - 1)
+      guard let wanted = string.baseAddress, let last = last.baseAddress else { return false }
+      return ByteList.compare(last, range(at: count - 1).count, wanted, string.count) < 0
+    }
+    return isLast ? (count, false) : position(of: string)
+  }
+
   mutating func insert(_ string: RawSpan, prefix: UInt8? = nil, at index: Int) {
+    if index == ends.count { return append(string, prefix: prefix) }
     let start = start(of: index)
     let length = bytes.replace(start..<start, with: string, prefix: prefix)
     ends.insert(UInt32(start), at: index)
     moveEnds(from: index, by: length)
+  }
+
+  private mutating func append(_ string: RawSpan, prefix: UInt8?) {
+    let newCount = bytes.count + string.byteCount + (prefix == nil ? 0 : 1)
+    // As below.
+    if newCount > bytes.capacity { bytes.reserveCapacity(newCount + newCount / 4) }
+    if let prefix { bytes.append(prefix) }
+    string.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    ends.append(UInt32(newCount))
   }
 
   mutating func replace(at index: Int, with string: RawSpan, prefix: UInt8? = nil) {

@@ -138,7 +138,7 @@ extension TreeNode {
     let changed: Int
     var isNew: Bool
     if isLeaf {
-      let (index, isThere) = keys.position(of: key)
+      let (index, isThere) = keys.positionFromEnd(of: key)
       if isThere, values.overwrite(value, prefix: prefix, at: index) {
         return PutOutcome(isNew: false, isUnderfull: false, split: nil)
       }

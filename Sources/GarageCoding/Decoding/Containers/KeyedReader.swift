@@ -28,16 +28,21 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   var codingPath: [any CodingKey] { state.codingPath(serial) }
 
   var allKeys: [Key] {
-    noting([]) { try state.allKeys(Key.self, keys, serial: serial) }
+    do {
+      return try state.allKeys(Key.self, keys, serial: serial)
+    } catch {
+      if error is DamagedBody { _ = state.fail(error) }
+      return []
+    }
   }
 
-  func contains(_ key: Key) -> Bool { noting(false) { try state.find(key, keys, serial: serial) } }
-
-  /// For what cannot throw: damage is not absence, so the error is thrown later.
-  private func noting<R>(_ otherwise: R, _ body: () throws -> R) -> R {
-    do { return try body() } catch {
+  func contains(_ key: Key) -> Bool {
+    do {
+      return try state.find(key, keys, serial: serial)
+    } catch {
+      // Damage is not absence: this cannot throw, so the error is thrown later.
       if error is DamagedBody { _ = state.fail(error) }
-      return otherwise
+      return false
     }
   }
 

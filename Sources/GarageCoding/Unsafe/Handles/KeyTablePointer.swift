@@ -43,6 +43,17 @@ struct KeyTablePointer: Equatable {
     address.pointee.table.with { $0.discriminator(of: text) }
   }
 
+  /// An array of one key, always the same: to make one anew costs an allocation and look-ups of metadata.
+  func array<Key: CodingKey>(ofOnly discriminator: UInt8, _: Key.Type) -> [Key] {
+    address.pointee.table.with { table in
+      if table.arrays.isEmpty { table.arrays = Array(repeating: nil, count: 256) }
+      if let kept = table.arrays[Int(discriminator)] { return kept.array(of: Key.self) }
+      let array = [key(discriminator, as: Key.self)]
+      table.arrays[Int(discriminator)] = KeptArray(array)
+      return array
+    }
+  }
+
   /// The text of a key that was noted.
   func text(_ discriminator: UInt8) -> UnsafeRawBufferPointer {
     address.pointee.table.with { $0.texts[Int(discriminator)] }

@@ -1,0 +1,14 @@
+internal import CGarage
+
+extension UnsafeRawBufferPointer {
+  /// The text that these bytes are; nil where they are no UTF-8. Nothing is repaired.
+  ///
+  /// The standard library validates scalar by scalar, at a nanosecond a byte.
+  func validText() -> String? {
+    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+      guard garage_is_utf8(baseAddress, count) else { return nil }
+      return withTypedBytes { String(copying: UTF8Span(unchecked: $0.span, isKnownASCII: false)) }
+    }
+    return String(validating: self, as: UTF8.self)
+  }
+}
