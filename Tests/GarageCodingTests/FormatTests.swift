@@ -140,9 +140,9 @@ import Testing
       }
       entries.append(ReferenceTable.Entry(number: number, kind: kind))
     }
-    tags.collect(entries.all, identities)
+    tags.collect(entries.all, identities, lazy: identities)
     #expect(tags.all.count == tagCount)
-    ReferenceTable.write(entries.all, identities, tags, to: &arena)
+    ReferenceTable.write(entries.all, identities, lazy: identities, tags, to: &arena)
     let base = UnsafeRawPointer(arena.base)
     var end = 0
     let range = try ReferenceTable.skip(base, &end, end: arena.count)

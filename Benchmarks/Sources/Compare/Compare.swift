@@ -63,7 +63,8 @@ struct Compare: ParsableCommand {
 
   static let names =
     CodecComparison.names + CodecComparison.sizeNames + StoreComparison.names + StoreComparison.sizeNames
-    + ArchiveComparison.names + KeyComparison.names + ShapeComparison.names + LargeValueComparison.names
+    + ArchiveComparison.names + LinkComparison.names + KeyComparison.names + ShapeComparison.names
+    + LargeValueComparison.names
     + GrowthComparison.names
 
   func validate() throws {
@@ -103,8 +104,12 @@ struct Compare: ParsableCommand {
         .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
     }
     if wantsAny(ArchiveComparison.names) {
-      rows += try ArchiveComparison(file: archive, folder: folder, isWanted: isWanted)
+      rows += try ArchiveComparison(file: archive, folder: folder, only: store, isWanted: isWanted)
         .rows(Rounds(count: rounds ?? 5, deadline: quick ? start.addingTimeInterval(20) : nil))
+    }
+    if wantsAny(LinkComparison.names) {
+      rows += try LinkComparison(isWanted: isWanted, count: 10_000, chainCount: quick ? 100_000 : 1_000_000)
+        .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
     }
     if wantsAny(StoreComparison.names + StoreComparison.sizeNames) {
       let workload = try Workload(
@@ -115,14 +120,17 @@ struct Compare: ParsableCommand {
         Rounds(count: rounds ?? (quick ? 3 : 5), deadline: quick ? start.addingTimeInterval(105) : nil))
     }
     if wantsAny(KeyComparison.names) {
-      rows += try KeyComparison(folder: folder, durableSets: quick ? 100 : 500, only: store, isWanted: isWanted)
-        .rows(Rounds(count: rounds ?? 5, deadline: nil))
+      rows += try KeyComparison(
+        folder: folder, durableSets: quick ? 100 : 500, only: store, isWanted: isWanted
+      )
+      .rows(Rounds(count: rounds ?? 5, deadline: nil))
     }
     if wantsAny(LargeValueComparison.names) {
       rows += try LargeValueComparison(folder: folder, only: store)
         .rows(Rounds(count: rounds ?? 5, deadline: nil))
     }
-    rows += try GrowthComparison(largest: growth, folder: folder, rounds: rounds ?? 5, isWanted: isWanted).rows()
+    rows += try GrowthComparison(largest: growth, folder: folder, rounds: rounds ?? 5, isWanted: isWanted)
+      .rows()
     return rows
   }
 

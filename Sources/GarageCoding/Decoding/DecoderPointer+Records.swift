@@ -46,9 +46,7 @@ extension DecoderPointer {
   func enterRecord(
     _ record: ParsedRecord, number: Int, isWrapped: Bool, isDigest: Bool, _ outer: OuterRecord
   ) throws {
-    try record.forEachReference { kind, tag, identifier in
-      references.append(ReferenceEntry(kind: kind, tag: tag, identifier: identifier, number: -1))
-    }
+    try appendReferences(of: record)
     try record.forEachShape { digest in shapes.append(try shape(digest)) }
     base = record.base
     cursor = record.body.lowerBound
@@ -70,14 +68,23 @@ extension DecoderPointer {
     }
   }
 
-  /// Makes a record that refers to nothing the one being decoded, where no other one is. ``leaveRoot()`` follows.
+  @inline(__always)
+  private func appendReferences(of record: ParsedRecord) throws {
+    try record.forEachReference { kind, tag, identifier in
+      references.append(ReferenceEntry(kind: kind, tag: tag, identifier: identifier, number: -1))
+    }
+  }
+
+  /// Makes a record the one being decoded, where no other one is. ``leaveRoot()`` follows.
   @inline(__always)
   func enterRoot(_ record: ParsedRecord, isDigest: Bool) throws {
+    if record.references != nil { try appendReferences(of: record) }
     try record.forEachShape { digest in shapes.append(try shape(digest)) }
     base = record.base
     cursor = record.body.lowerBound
     depth = 0
-    self.record = RecordContext(serial: nextSerial(), shapeCount: shapes.count, isDigest: isDigest)
+    self.record = RecordContext(
+      serial: nextSerial(), referenceCount: references.count, shapeCount: shapes.count, isDigest: isDigest)
     frame = DecodingFrame(
       start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound)
     let end = try BodyScanner.skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)

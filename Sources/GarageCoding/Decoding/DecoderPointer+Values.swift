@@ -176,7 +176,7 @@ extension DecoderPointer {
   }
 
   @inline(never)
-  private func readOwn<T: Decodable>(_ type: T.Type) throws -> T {
+  func readOwn<T: Decodable>(_ type: T.Type) throws -> T {
     guard let own = types.facts(of: T.self).0.with({ $0.ownDecodable }) else { throw mismatch(type) }
     // T is that type: nothing is converted.
     func read<O: GraphDecodable>(_: O.Type) throws -> T {

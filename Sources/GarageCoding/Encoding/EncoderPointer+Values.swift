@@ -219,11 +219,8 @@ extension EncoderPointer {
   }
 
   private func writeOwn<T: Encodable>(_ value: T) throws {
-    // T is that type: nothing is converted.
-    func write<O: GraphCodable>(_: O.Type) throws {
-      try withUnsafePointer(to: value) { try UnsafeRawPointer($0)[as: O.self].encode(toGraph: self) }
-    }
-    if let own = types.facts(of: T.self).0.with({ $0.ownEncodable }) { try write(own) }
+    guard let own = types.facts(of: T.self).0.with({ $0.ownEncodable }) else { return }
+    try withUnsafePointer(to: value) { try own.encode(at: UnsafeRawPointer($0), toGraph: self) }
   }
 
   private func writeUnordered<T: Encodable>(_ value: T) throws {
@@ -243,8 +240,16 @@ extension EncoderPointer {
 extension EncoderPointer {
   /// Writes a reference to an object and queues the object.
   func writeReference<T: Encodable>(to value: T, _ kind: ReferenceKind) throws {
+    try writeReference(to: value, types.facts(of: T.self).0, kind)
+  }
+
+  /// - Parameter declared: what is known of `T`.
+  @inline(__always)
+  func writeReference<T: Encodable>(to value: T, _ declared: Permanent<TypeFacts>, _ kind: ReferenceKind)
+    throws
+  {
     // A class's tags come from the object, not from the property that holds it.
-    let facts = types.facts(ofObject: value)
+    let facts = types.facts(ofObject: value, declared)
     let writer = core.identifierWriter
     let tag = try facts.with { facts in
       try withUnsafePointer(to: value) {
@@ -260,7 +265,9 @@ extension EncoderPointer {
     if isCanonical {
       return identity.identifier.bytes.withUnsafeBytes { writeCanonicalReference(identity.tag, $0) }
     }
-    let entry = graph.noteIdentity(identity, types.facts(of: type).0)
+    let facts = types.facts(of: type).0
+    if kind == .lazy { return writeReference(index: graph.lazyReferenceIndex(of: identity, facts)) }
+    let entry = graph.noteIdentity(identity, facts)
     writeReference(index: graph.referenceIndex(of: entry, kind))
   }
 
@@ -322,5 +329,6 @@ func canonicalBytes<T: Encodable>(of value: T, userInfo: [CodingUserInfoKey: any
 
 /// A type of this module that writes and reads itself through the coder's own functions.
 protocol GraphCodable {
-  func encode(toGraph state: EncoderPointer) throws
+  /// Writes the value at an address, where it stands: to copy it would take longer.
+  static func encode(at address: UnsafeRawPointer, toGraph state: EncoderPointer) throws
 }

@@ -200,8 +200,7 @@ struct GraphBuilder: ~Copyable {
   private mutating func noteReferences(of graph: UnsafeMutablePointer<GraphUnderConstruction>) {
     graph.pointee.collectReferenceTags()
     for tag in graph.pointee.referenceTags.all {
-      let number = graph.pointee.references[tag.first].number
-      note(tag.digest, of: graph.pointee.entries[number].facts)
+      note(tag.digest, of: graph.pointee.facts(ofReference: tag.first))
     }
   }
 
@@ -259,7 +258,8 @@ private struct GraphTables: RecordTables {
 
   func appendReferences(to bytes: inout ByteArena) {
     ReferenceTable.write(
-      graph.pointee.references.all, graph.pointee.identities, graph.pointee.referenceTags, to: &bytes)
+      graph.pointee.references.all, graph.pointee.identities, lazy: graph.pointee.lazyIdentities,
+      graph.pointee.referenceTags, to: &bytes)
   }
 
   func appendShapes(to bytes: inout ByteArena) { ShapeTable.write(graph.pointee.shapes.all, to: &bytes) }

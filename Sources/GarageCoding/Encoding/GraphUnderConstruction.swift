@@ -3,6 +3,9 @@ struct GraphUnderConstruction: ~Copyable {
   // The record under construction.
   private(set) var shapes = RawStack<Permanent<Shape>>()
   private(set) var references = RawStack<ReferenceTable.Entry>()
+  /// What lazy references of this record name: identities without an object, which the graph need not know.
+  private(set) var lazyIdentities = IdentityTable()
+  private var lazyTargets = RawStack<LazyTarget>()
   /// The tags of these, once they were collected.
   private(set) var referenceTags = ReferenceTags()
   /// Keys of key types that are no enums, on the path to the value being encoded.
@@ -27,6 +30,11 @@ struct GraphUnderConstruction: ~Copyable {
   private var loneIdentifier = RawStack<UInt8>()
   /// One, once such a root has entered the tables.
   private var loneRootCount = 0
+
+  private struct LazyTarget {
+    var facts: Permanent<TypeFacts>
+    var referenceIndex: Int
+  }
 
   private struct Replacement {
     var number: Int
@@ -60,10 +68,12 @@ struct GraphUnderConstruction: ~Copyable {
   }
 
   private mutating func forgetReferences() {
-    for reference in references.all where reference.number < entries.count {
+    for reference in references.all where reference.kind != .lazy && reference.number < entries.count {
       entries[reference.number].clear(reference.kind)
     }
     references.truncate(to: 0)
+    lazyIdentities.removeAll()
+    lazyTargets.removeAll(keeping: 1024)
   }
 
   mutating func forget() {
@@ -93,7 +103,12 @@ struct GraphUnderConstruction: ~Copyable {
     }
     while references.count > mark.referenceCount {
       let reference = references.removeLast()
-      entries[reference.number].clear(reference.kind)
+      if reference.kind == .lazy {
+        lazyIdentities.truncate(to: reference.number)
+        lazyTargets.truncate(to: reference.number)
+      } else {
+        entries[reference.number].clear(reference.kind)
+      }
     }
     // A root that was alone when the mark was set stays.
     queue.truncate(to: max(mark.queueCount, loneRootCount))
@@ -190,8 +205,34 @@ struct GraphUnderConstruction: ~Copyable {
     return references.count - 1
   }
 
+  /// The place in the record's reference table of a lazy reference to an identity.
+  mutating func lazyReferenceIndex(of identity: RecordIdentity, _ facts: Permanent<TypeFacts>) -> Int {
+    if let loneRoot { enterLoneRoot(loneRoot) }
+    let (number, isNew) = identity.identifier.bytes.withUnsafeBytes {
+      lazyIdentities.insert(tag: identity.tag, $0)
+    }
+    if isNew {
+      lazyTargets.append(LazyTarget(facts: facts, referenceIndex: references.count))
+      references.append(ReferenceTable.Entry(number: number, kind: .lazy))
+    }
+    return lazyTargets[number].referenceIndex
+  }
+
+  /// What is known of the type of the object that a reference of the record names.
+  func facts(ofReference index: Int) -> Permanent<TypeFacts> {
+    let reference = references[index]
+    return reference.kind == .lazy ? lazyTargets[reference.number].facts : entries[reference.number].facts
+  }
+
+  func identity(of reference: ReferenceTable.Entry) -> RecordIdentity {
+    reference.kind == .lazy
+      ? lazyIdentities.identity(of: reference.number) : identities.identity(of: reference.number)
+  }
+
   /// Collects the tags of the record's references, of which there will be no more.
-  mutating func collectReferenceTags() { referenceTags.collect(references.all, identities) }
+  mutating func collectReferenceTags() {
+    referenceTags.collect(references.all, identities, lazy: lazyIdentities)
+  }
 
   // MARK: - Objects
 
@@ -253,7 +294,7 @@ struct GraphUnderConstruction: ~Copyable {
     entries[number].facts = facts
   }
 
-  /// Notes an identity that this record names without an object to encode: that of a `Reference`.
+  /// Notes an identity that this record names without an object to encode.
   mutating func noteIdentity(_ identity: RecordIdentity, _ facts: Permanent<TypeFacts>) -> Int {
     if let loneRoot { enterLoneRoot(loneRoot) }
     let (number, isNew) = identity.identifier.bytes.withUnsafeBytes {

@@ -69,7 +69,7 @@ struct Prototype: Sendable {
         base: base, shape: { graph.pointee.shapes[$0] },
         reference: { index in
           let reference = graph.pointee.references[index]
-          return (graph.pointee.identities.identity(of: reference.number), reference.kind)
+          return (graph.pointee.identity(of: reference), reference.kind)
         })
       value = try reader.value(at: 0, end: body.count)
       let behind = try encoder.encodeRecords(core, rootCount: 0) { _ in body }

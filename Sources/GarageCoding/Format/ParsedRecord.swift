@@ -72,6 +72,20 @@ struct ParsedRecord {
     if let shapes { try ShapeTable.forEach(base, shapes, visit) }
   }
 
+  /// Whether a record that nobody has checked yet refers to others by lazy references alone, if at all. False where
+  /// that takes more than a glance.
+  @inline(__always)
+  static func isLazy(_ flags: RecordFlags, _ record: UnsafeRawBufferPointer) -> Bool {
+    if !flags.contains(.references) { return true }
+    return flags.isDisjoint(with: [.fullIdentifier, .concreteTag]) && hasLazyTable(record)
+  }
+
+  @inline(never)
+  private static func hasLazyTable(_ record: UnsafeRawBufferPointer) -> Bool {
+    guard record.count > RecordHead.byteCount, let base = record.baseAddress else { return false }
+    return (try? ReferenceTable.isLazy(base, RecordHead.byteCount, end: record.count)) ?? false
+  }
+
   // MARK: - Parts
 
   /// Reads an identifier behind its length.

@@ -18,18 +18,23 @@ enum ReferenceTable {
   // MARK: - Writing
 
   /// Writes a table, of which `tags` has collected the tags.
+  ///
+  /// - Parameter lazyIdentities: what the numbers of lazy references are of; the others are of `identities`.
   static func write(
     _ entries: UnsafeMutableBufferPointer<Entry>, _ identities: borrowing IdentityTable,
-    _ tags: borrowing ReferenceTags, to bytes: inout ByteArena
+    lazy lazyIdentities: borrowing IdentityTable, _ tags: borrowing ReferenceTags, to bytes: inout ByteArena
   ) {
     bytes.append(varint: tags.all.count)
     for tag in tags.all { bytes.append(digest: tag.digest) }
     bytes.append(varint: entries.count)
     for entry in entries {
-      let place = tags.place(of: identities.tag(of: entry.number)) ?? 0
+      let isLazy = entry.kind == .lazy
+      let tag = isLazy ? lazyIdentities.tag(of: entry.number) : identities.tag(of: entry.number)
+      let place = tags.place(of: tag) ?? 0
       bytes.append(entry.kind.rawValue << 6 | UInt8(min(place, longPlace)))
       if place >= longPlace { bytes.append(varint: place) }
-      let identifier = identities.identifier(of: entry.number)
+      let identifier =
+        isLazy ? lazyIdentities.identifier(of: entry.number) : identities.identifier(of: entry.number)
       bytes.append(varint: identifier.count)
       bytes.append(identifier)
     }
@@ -49,6 +54,20 @@ enum ReferenceTable {
     guard count <= (end - at) / 2 else { throw cut(at) }
     for _ in 0..<count { _ = try readEntry(base, &at, end) }
     return start..<at
+  }
+
+  /// Whether a table that nobody has checked yet has lazy references alone.
+  static func isLazy(_ base: UnsafeRawPointer, _ start: Int, end: Int) throws -> Bool {
+    var at = start
+    let tagCount = try Varint.read(base, &at, end: end)
+    guard tagCount <= (end - at) / 8 else { return false }
+    at += tagCount * 8
+    let count = try Varint.read(base, &at, end: end)
+    guard count <= (end - at) / 2 else { return false }
+    for _ in 0..<count where try readEntry(base, &at, end).kind != ReferenceKind.lazy.rawValue {
+      return false
+    }
+    return true
   }
 
   /// Visits the entries of a table, whose bounds were found, in their order.
@@ -131,12 +150,14 @@ struct ReferenceTags: ~Copyable {
 
   /// Collects the tags of references, in place of those before.
   mutating func collect(
-    _ entries: UnsafeMutableBufferPointer<ReferenceTable.Entry>, _ identities: borrowing IdentityTable
+    _ entries: UnsafeMutableBufferPointer<ReferenceTable.Entry>, _ identities: borrowing IdentityTable,
+    lazy lazyIdentities: borrowing IdentityTable
   ) {
     tags.truncate(to: 0)
     if !places.isEmpty { places = [:] }
     for (index, entry) in entries.enumerated() {
-      let digest = identities.tag(of: entry.number)
+      let digest =
+        entry.kind == .lazy ? lazyIdentities.tag(of: entry.number) : identities.tag(of: entry.number)
       if place(of: digest) != nil { continue }
       tags.append(Tag(digest: digest, first: index))
       if tags.count == ReferenceTags.fewCount + 1 {

@@ -1,19 +1,25 @@
 /// Numbers identities — identity-space tag and identifier bytes — from 0 in the order in which they are met.
 ///
-/// Open addressing with linear probing over one array of numbers; the bytes stand one behind the other in an
-/// arena. Only the identity noted last may be forgotten, which keeps every probe sequence whole.
+/// Open addressing with linear probing over one array of numbers and hash values, so that what is compared is mostly
+/// what is looked for; the bytes stand one behind the other in an arena. Only the identity noted last may be
+/// forgotten, which keeps every probe sequence whole.
 struct IdentityTable: ~Copyable {
   private struct Entry {
     var tag: UInt64
-    var hash: UInt64
+    /// Where its bytes begin; they end where the next one's begin.
     var start: Int
-    var end: Int
+  }
+
+  private struct Slot {
+    /// The number plus one; 0 is free.
+    var number: UInt32
+    var hash: UInt32
   }
 
   private var entries = RawStack<Entry>()
   private var bytes = RawStack<UInt8>()
-  /// Numbers plus one; 0 is free. The count is a power of two.
-  private var slots: UnsafeMutableBufferPointer<UInt32>
+  /// Their count is a power of two.
+  private var slots: UnsafeMutableBufferPointer<Slot>
 
   init() { slots = IdentityTable.makeSlots(64) }
 
@@ -23,9 +29,9 @@ struct IdentityTable: ~Copyable {
     slots.deallocate()
   }
 
-  private static func makeSlots(_ count: Int) -> UnsafeMutableBufferPointer<UInt32> {
-    let slots = UnsafeMutableBufferPointer<UInt32>.allocate(capacity: count)
-    slots.initialize(repeating: 0)
+  private static func makeSlots(_ count: Int) -> UnsafeMutableBufferPointer<Slot> {
+    let slots = UnsafeMutableBufferPointer<Slot>.allocate(capacity: count)
+    slots.initialize(repeating: Slot(number: 0, hash: 0))
     return slots
   }
 
@@ -43,8 +49,9 @@ struct IdentityTable: ~Copyable {
   /// The identifier of that number; valid until the next change.
   @inline(__always)
   func identifier(of number: Int) -> UnsafeRawBufferPointer {
-    let entry = entries[number]
-    return UnsafeRawBufferPointer(start: bytes.base + entry.start, count: entry.end &- entry.start)
+    let start = entries[number].start
+    let end = number &+ 1 < entries.count ? entries[number &+ 1].start : bytes.count
+    return UnsafeRawBufferPointer(start: bytes.base + start, count: end &- start)
   }
 
   func identity(of number: Int) -> RecordIdentity {
@@ -55,12 +62,11 @@ struct IdentityTable: ~Copyable {
   mutating func insert(tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> (number: Int, isNew: Bool) {
     let hash = IdentityTable.hash(tag, identifier)
     let slot = slot(of: hash, tag, identifier)
-    if slots[slot] != 0 { return (Int(slots[slot]) - 1, false) }
+    if slots[slot].number != 0 { return (Int(slots[slot].number) - 1, false) }
     let number = entries.count
-    let start = bytes.count
+    entries.append(Entry(tag: tag, start: bytes.count))
     bytes.append(identifier)
-    entries.append(Entry(tag: tag, hash: hash, start: start, end: bytes.count))
-    slots[slot] = UInt32(number + 1)
+    slots[slot] = Slot(number: UInt32(number + 1), hash: hash)
     if entries.count * 2 > slots.count { grow() }
     return (number, true)
   }
@@ -68,11 +74,12 @@ struct IdentityTable: ~Copyable {
   /// Forgets the identities from `count` on.
   mutating func truncate(to count: Int) {
     while entries.count > count {
-      let entry = entries.removeLast()
-      var slot = Int(truncatingIfNeeded: entry.hash) & (slots.count - 1)
-      while slots[slot] != UInt32(entries.count + 1) { slot = (slot + 1) & (slots.count - 1) }
-      slots[slot] = 0
-      bytes.truncate(to: entry.start)
+      let last = entries.count - 1
+      let hash = IdentityTable.hash(entries[last].tag, identifier(of: last))
+      var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+      while slots[slot].number != UInt32(entries.count) { slot = (slot + 1) & (slots.count - 1) }
+      slots[slot] = Slot(number: 0, hash: 0)
+      bytes.truncate(to: entries.removeLast().start)
     }
   }
 
@@ -80,20 +87,25 @@ struct IdentityTable: ~Copyable {
   mutating func removeAll() {
     if slots.count > 1 << 16 {
       self = IdentityTable()
-    } else if !entries.isEmpty {
+    } else if entries.count * 16 < slots.count {
       truncate(to: 0)
+    } else {
+      slots.update(repeating: Slot(number: 0, hash: 0))
+      entries.truncate(to: 0)
+      bytes.truncate(to: 0)
     }
   }
 
   /// The slot where an identity is, or would be put.
   @inline(__always)
-  private func slot(of hash: UInt64, _ tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> Int {
+  private func slot(of hash: UInt32, _ tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> Int {
     var slot = Int(truncatingIfNeeded: hash) & (slots.count &- 1)
-    while slots[slot] != 0 {
-      let number = Int(slots[slot]) - 1
-      let entry = entries[number]
-      if entry.hash == hash, entry.tag == tag, compareBytes(self.identifier(of: number), identifier) == 0 {
-        return slot
+    while slots[slot].number != 0 {
+      if slots[slot].hash == hash {
+        let number = Int(slots[slot].number) &- 1
+        if entries[number].tag == tag, compareBytes(self.identifier(of: number), identifier) == 0 {
+          return slot
+        }
       }
       slot = (slot &+ 1) & (slots.count &- 1)
     }
@@ -101,20 +113,21 @@ struct IdentityTable: ~Copyable {
   }
 
   private mutating func grow() {
-    slots.deallocate()
-    slots = IdentityTable.makeSlots(slots.count * 2)
-    for number in 0..<entries.count {
-      var slot = Int(truncatingIfNeeded: entries[number].hash) & (slots.count - 1)
-      while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
-      slots[slot] = UInt32(number + 1)
+    let larger = IdentityTable.makeSlots(slots.count * 2)
+    for old in slots where old.number != 0 {
+      var slot = Int(truncatingIfNeeded: old.hash) & (larger.count - 1)
+      while larger[slot].number != 0 { slot = (slot + 1) & (larger.count - 1) }
+      larger[slot] = old
     }
+    slots.deallocate()
+    slots = larger
   }
 
   /// Different in each process, so that nobody can prepare identifiers that collide.
   private static let seed = UInt64.random(in: .min ... .max)
 
   /// Folds eight bytes at a time by a wide multiplication.
-  private static func hash(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> UInt64 {
+  private static func hash(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> UInt32 {
     var hash = mix(tag ^ seed, 0x9E37_79B9_7F4A_7C15 ^ UInt64(identifier.count))
     var offset = 0
     while offset + 8 <= identifier.count {
@@ -127,7 +140,7 @@ struct IdentityTable: ~Copyable {
       rest = rest << 8 | UInt64(identifier[offset])
       offset += 1
     }
-    return mix(hash ^ rest, 0xA076_1D64_78BD_642F)
+    return UInt32(truncatingIfNeeded: mix(hash ^ rest, 0xA076_1D64_78BD_642F))
   }
 
   @inline(__always)

@@ -160,7 +160,12 @@ private final class LinkedStorage<Value: LinkedValue>: Linked<Value>.Storage {
 extension Linked: GraphCodable, GraphDecodable, EmptyDecodable where Value: LinkedValue {
   static var empty: Linked { Linked() }
 
-  func encode(toGraph state: EncoderPointer) throws {
+  static func encode(at address: UnsafeRawPointer, toGraph state: EncoderPointer) throws {
+    try address[as: Linked.self].encode(toGraph: state)
+  }
+
+  @inline(__always)
+  private func encode(toGraph state: EncoderPointer) throws {
     try wrappedValue._encodeLink(LinkEncoder(state: state))
   }
 
@@ -212,13 +217,27 @@ extension LinkEncoder {
     }
   }
 
-  fileprivate func writeArray<T: Encodable>(_ values: some Sequence<T>) throws {
-    try state.withFrame { serial in
+  /// Each element where it stands: to copy one costs more than to write a reference to it.
+  fileprivate func writeArray<T: Encodable>(_ values: [T]) throws {
+    let (facts, kind) = state.types.facts(of: T.self)
+    let areReferences = kind == .reference && !state.inlinesEverything
+    try values.withUnsafeBufferPointer { values in
+      let serial = try state.openFrame()
+      defer { state.leaveFrame() }
       try state.requestArray()
-      for (index, value) in values.enumerated() {
+      let before = state.frame.child
+      for index in values.indices {
         try state.beginElement(serial: serial)
-        try state.withChild(.index(index)) { try write(value) }
+        state.frame.child = .index(index)
+        let value = values.lent(index)
+        if areReferences {
+          try value.pointee.writeReference(to: state, facts, .linked)
+        } else {
+          try value.pointee.writeAny(to: state)
+        }
       }
+      state.frame.child = before
+      try state.closeFrame()
     }
   }
 }
@@ -289,29 +308,43 @@ extension LinkDecoder {
 }
 
 extension LinkedObjects {
-  /// Calls `body` with the position and the number of each object, all of which are there then.
-  ///
-  /// The objects themselves are taken by number: they may be moved while others are fetched.
-  fileprivate func forEach<T: Decodable>(_ type: T.Type, _ body: (Int, Int) -> Void) throws {
-    let facts = walk.state.types.facts(of: type).0
-    for (position, place) in targets.range.enumerated() {
-      let named = Int(walk.fills.targets[place])
-      let number = try walk.load(type, facts, named)
-      guard number >= 0 else {
-        let path = walk.keys(of: targets.path, PathKey(intValue: position))
-        throw walk.state.missing(type, walk.identities.identity(of: named), path)
-      }
-      body(position, number)
-    }
-  }
-
   fileprivate func array<T: Decodable>(of type: T.Type) throws -> [T] {
-    try [T](unsafeUninitializedCapacity: targets.range.count) { elements, count in
-      try forEach(type) { position, number in
-        elements.initializeElement(at: position, to: walk.loaded(type, number))
+    let facts = walk.state.types.facts(of: type).0
+    if facts.with({ $0.isClass }) {
+      let objects = try instances(of: type) {
+        Reinterpretation.object(walk.loaded(type, try load(type, facts, $0)))
+      }
+      return Reinterpretation.array(objects, of: type)
+    }
+    return try [T](unsafeUninitializedCapacity: targets.range.count) { elements, count in
+      for position in 0..<elements.count {
+        elements.initializeElement(at: position, to: walk.loaded(type, try load(type, facts, position)))
         count = position + 1
       }
     }
+  }
+
+  /// Objects of a class. Not generic: most are there, and nothing is asked of their class but which one it is.
+  private func instances(of type: Any.Type, _ fetch: (Int) throws -> AnyObject) throws -> [AnyObject] {
+    try [AnyObject](unsafeUninitializedCapacity: targets.range.count) { elements, count in
+      for position in 0..<elements.count {
+        let named = Int(walk.fills.targets[targets.first &+ position])
+        let object = try walk.records[named].finished(as: type) ?? fetch(position)
+        elements.initializeElement(at: position, to: object)
+        count = position + 1
+      }
+    }
+  }
+
+  /// Fetches the object at a position, where that was not done, and returns the number under which the walk has it.
+  private func load<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>, _ position: Int) throws
+    -> Int
+  {
+    let named = Int(walk.fills.targets[targets.first + position])
+    let number = try walk.load(type, facts, named)
+    if number >= 0 { return number }
+    throw walk.state.missing(
+      type, walk.identities.identity(of: named), walk.keys(of: targets.path, PathKey(intValue: position)))
   }
 }
 
@@ -346,7 +379,8 @@ extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
   public static func _linked(_ objects: LinkedObjects) throws -> Wrapped? {
     let walk = objects.walk
     let facts = walk.state.types.facts(of: Wrapped.self).0
-    return try walk.object(Wrapped.self, facts, Int(walk.fills.targets[objects.targets.first]))
+    let number = try walk.load(Wrapped.self, facts, Int(walk.fills.targets[objects.targets.first]))
+    return number < 0 ? nil : walk.loaded(Wrapped.self, number)
   }
 }
 

@@ -7,10 +7,10 @@
 /// `Target` is `Codable & Identifiable`, which the initializers ask for and the type itself does not: so a class whose
 /// conformances belong to the main actor can hold references to its own type.
 public struct Reference<Target>: Hashable, Sendable {
-  /// In one enum, so that a target that stands inline costs the others nothing.
+  /// In one enum, so that a target that stands inline costs the others nothing; and errors apart, which are large.
   private enum Name: Sendable {
     case identity(RecordIdentity)
-    case failure(GraphCodingError)
+    indirect case failure(GraphCodingError)
     /// The target itself stood inline when this was read; it has the identity.
     case standing(StandingTarget)
   }
@@ -96,7 +96,12 @@ extension Reference: CustomStringConvertible {
 // MARK: - Coding
 
 extension Reference: GraphCodable, GraphDecodable {
-  func encode(toGraph state: EncoderPointer) throws {
+  static func encode(at address: UnsafeRawPointer, toGraph state: EncoderPointer) throws {
+    try address[as: Reference.self].encode(toGraph: state)
+  }
+
+  @inline(__always)
+  private func encode(toGraph state: EncoderPointer) throws {
     state.writeReference(to: try identity, of: Target.self, .lazy)
     if case .standing(let target) = name { state.note(target) }
   }

@@ -384,8 +384,13 @@ struct TypeFactsCache {
   /// The facts of an object's own type: of a class the one it is, not the one it is declared as.
   @inline(__always)
   func facts<T>(ofObject object: T) -> Permanent<TypeFacts> {
-    let facts = facts(of: T.self).0
-    return facts.with({ $0.isClass }) ? self.facts(of: type(of: object as Any)).0 : facts
+    facts(ofObject: object, facts(of: T.self).0)
+  }
+
+  /// - Parameter declared: what is known of `T`.
+  @inline(__always)
+  func facts<T>(ofObject object: T, _ declared: Permanent<TypeFacts>) -> Permanent<TypeFacts> {
+    declared.with({ $0.isClass }) ? facts(of: type(of: Reinterpretation.object(object))).0 : declared
   }
 
   @inline(never)

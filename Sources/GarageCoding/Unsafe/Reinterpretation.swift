@@ -24,6 +24,21 @@ enum Reinterpretation {
     unsafeDowncast(object, to: type)
   }
 
+  /// An object, of a generic type that was found to be a class. In generic code a cast takes longer than what follows.
+  @inline(__always)
+  static func object<T>(_ value: T) -> AnyObject {
+    assert(T.self is AnyClass)
+    return unsafeBitCast(value, to: AnyObject.self)
+  }
+
+  /// An array of objects as one of the class that all of them were found to be of, or to descend from. In memory
+  /// an array of objects is the same, whatever their class.
+  @inline(__always)
+  static func array<Object>(_ objects: [AnyObject], of type: Object.Type) -> [Object] {
+    assert(type is AnyClass)
+    return unsafeBitCast(objects, to: [Object].self)
+  }
+
   /// The bits of a value as another type of the same size, whose values have no other meaning than their bits, or
   /// whose layout was looked at (``ShortStrings``, ``ContainerBoxes``).
   @inline(__always)

@@ -86,7 +86,7 @@ private final class ListedReferences: RecordTables {
       }
       entries.append(ReferenceTable.Entry(number: number, kind: kind))
     }
-    tags.collect(entries.all, identities)
+    tags.collect(entries.all, identities, lazy: identities)
   }
 
   deinit { entries.deallocate() }
@@ -94,7 +94,7 @@ private final class ListedReferences: RecordTables {
   var hasReferences: Bool { !entries.isEmpty }
   var hasShapes: Bool { false }
   func appendReferences(to bytes: inout ByteArena) {
-    ReferenceTable.write(entries.all, identities, tags, to: &bytes)
+    ReferenceTable.write(entries.all, identities, lazy: identities, tags, to: &bytes)
   }
   func appendShapes(to bytes: inout ByteArena) {}
 }

@@ -9,11 +9,16 @@ struct ArchiveComparison {
   /// The package database to read; nil: this machine's own.
   let file: String?
   let folder: URL
+  /// The stores to open; all where it is empty.
+  let only: [String]
   let isWanted: (String) -> Bool
 
   static let parkName = "park archive"
   static let retrieveName = "retrieve archive"
-  static let names = [parkName, retrieveName]
+  static let oneName = "retrieve archive package"
+  static let names = [parkName, retrieveName, oneName]
+  /// How often the one package is retrieved in a round.
+  private static let passes = 9
   private static let systemFile = "/var/lib/dpkg/status"
 
   func rows(_ rounds: Rounds) throws -> [ResultRow] {
@@ -28,18 +33,57 @@ struct ArchiveComparison {
     defer { Package.takeApart(packages) }
     say("archive: \(packages.count) packages and \(Expected(packages).linkCount) dependencies from \(path)")
     var samples = Samples()
+    let one = try Self.richest(packages)
+    say("archive: \(one.name) reaches \(one.reached.count) packages")
     try rounds.run("archive") { round in
       samples.beginRound()
-      try runRound(round, packages, &samples)
+      try runRound(round, packages, one, &samples)
     }
     return Self.names.filter(isWanted).flatMap { name in
       ["memory", "sqlite", "lmdb"].compactMap { subject in
-        ResultRow(name, subject, "GRDB columns", who: "GRDB" + (subject == "memory" ? ", in memory" : ""), samples)
+        ResultRow(
+          name, subject, "GRDB columns", who: "GRDB" + (subject == "memory" ? ", in memory" : ""), samples)
       }
     }
   }
 
-  private func runRound(_ round: Int, _ packages: [Package], _ samples: inout Samples) throws {
+  /// The package that reaches the most others, among every hundredth.
+  private static func richest(_ packages: [Package]) throws -> (name: String, reached: [Package]) {
+    let all = stride(from: 0, to: packages.count, by: 100).map {
+      (packages[$0].name, Package.reached(from: [packages[$0]]))
+    }
+    guard let richest = all.max(by: { $0.1.count < $1.1.count }) else {
+      throw WrongResult("there are no packages")
+    }
+    return richest
+  }
+
+  /// Retrieves one package with all that it reaches, by all in turn.
+  private func measureOne(
+    _ round: Int, _ stores: [any ArchiveStore], _ one: (name: String, reached: [Package]),
+    _ samples: inout Samples
+  ) throws {
+    let expected = Expected(one.reached)
+    for pass in 0..<Self.passes {
+      for store in stores.rotated(by: round + pass) {
+        var found: [Package] = []
+        try samples.measure(
+          Operation(
+            name: Self.oneName, who: store.who, count: one.reached.count,
+            run: { found = try store.retrieve(one.name) },
+            verify: {
+              let all = found.count > 1 ? found : Package.reached(from: found)
+              try WrongResult.unless(Expected(all) == expected, "the graph is another")
+              found = all
+            }))
+        Package.takeApart(found)
+      }
+    }
+  }
+
+  private func runRound(
+    _ round: Int, _ packages: [Package], _ one: (name: String, reached: [Package]), _ samples: inout Samples
+  ) throws {
     let root = folder.appending(path: "garage-compare-archive-\(getpid())")
     defer { try? FileManager.default.removeItem(at: root) }
     func place(_ name: String) throws -> URL {
@@ -47,13 +91,15 @@ struct ArchiveComparison {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       return folder
     }
-    let stores: [any ArchiveStore] = [
-      try GarageArchive("memory", GarageStore.memoryDriver()),
-      try GarageArchive("sqlite", GarageStore.sqliteDriver(at: place("sqlite"))),
-      try GarageArchive("lmdb", GarageStore.lmdbDriver(at: place("lmdb"))),
-      try GRDBArchive("GRDB", at: place("grdb")),
-      try GRDBArchive("GRDB, in memory", at: nil),
-    ]
+    var stores: [any ArchiveStore] = []
+    func add(_ name: String, _ make: () throws -> any ArchiveStore) throws {
+      if only.isEmpty || only.contains(name) { stores.append(try make()) }
+    }
+    try add("memory") { try GarageArchive("memory", GarageStore.memoryDriver()) }
+    try add("sqlite") { try GarageArchive("sqlite", GarageStore.sqliteDriver(at: place("sqlite"))) }
+    try add("lmdb") { try GarageArchive("lmdb", GarageStore.lmdbDriver(at: place("lmdb"))) }
+    try add("GRDB columns") { try GRDBArchive("GRDB", at: place("grdb")) }
+    try add("GRDB columns") { try GRDBArchive("GRDB, in memory", at: nil) }
     let expected = Expected(packages)
     for store in stores.rotated(by: round) {
       try samples.measure(
@@ -70,6 +116,7 @@ struct ArchiveComparison {
           verify: { try WrongResult.unless(Expected(retrieved) == expected, "the graph is another") }))
       Package.takeApart(retrieved)
     }
+    if isWanted(Self.oneName) { try measureOne(round, stores, one, &samples) }
     for store in stores { try store.close() }
   }
 
@@ -99,6 +146,8 @@ private protocol ArchiveStore {
   var who: String { get }
   func park(_ packages: [Package]) throws
   func retrieve() throws -> [Package]
+  /// The package with that name and all that it reaches; or it alone, linked to them.
+  func retrieve(_ name: String) throws -> [Package]
   func close() throws
 }
 
@@ -113,6 +162,9 @@ private struct GarageArchive: ArchiveStore {
 
   func park(_ packages: [Package]) throws { try garage.parkAll(packages) }
   func retrieve() throws -> [Package] { try garage.retrieveAll(Package.self) }
+  func retrieve(_ name: String) throws -> [Package] {
+    try garage.retrieve(Package.self, identifier: name).map { [$0] } ?? []
+  }
   func close() throws { try garage.close() }
 }
 
@@ -189,6 +241,33 @@ private struct GRDBArchive: ArchiveStore {
         try DependencyRow.order(Column("package"), Column("position")).fetchAll(db)
       )
     }
+    return link(rows, links)
+  }
+
+  /// A recursive query finds the names.
+  func retrieve(_ name: String) throws -> [Package] {
+    let (rows, links) = try database.read { db in
+      let reached: SQL = """
+        WITH RECURSIVE reached(name) AS (
+          SELECT \(name) UNION SELECT target FROM dependency JOIN reached ON dependency.package = reached.name
+        )
+        """
+      return (
+        try SQLRequest<PackageRow>(
+          literal: "\(reached) SELECT package.* FROM reached JOIN package ON package.name = reached.name"
+        ).fetchAll(db),
+        try SQLRequest<DependencyRow>(
+          literal: """
+            \(reached) SELECT dependency.* FROM reached JOIN dependency ON dependency.package = reached.name \
+            ORDER BY dependency.package, dependency.position
+            """
+        ).fetchAll(db)
+      )
+    }
+    return link(rows, links)
+  }
+
+  private func link(_ rows: [PackageRow], _ links: [DependencyRow]) -> [Package] {
     let packages = rows.map { row in
       Package(
         Stanza(
@@ -198,10 +277,28 @@ private struct GRDBArchive: ArchiveStore {
     }
     let byName = Dictionary(uniqueKeysWithValues: packages.map { ($0.name, $0) })
     for link in links {
-      if let package = byName[link.package], let target = byName[link.target] { package.depends.append(target) }
+      if let package = byName[link.package], let target = byName[link.target] {
+        package.depends.append(target)
+      }
     }
     return packages
   }
 
   func close() throws { try database.close() }
+}
+
+extension Package {
+  /// These packages and all that they depend on.
+  fileprivate static func reached(from packages: [Package]) -> [Package] {
+    var seen = Set(packages.map(ObjectIdentifier.init))
+    var reached = packages
+    var next = 0
+    while next < reached.count {
+      for target in reached[next].depends where seen.insert(ObjectIdentifier(target)).inserted {
+        reached.append(target)
+      }
+      next += 1
+    }
+    return reached
+  }
 }

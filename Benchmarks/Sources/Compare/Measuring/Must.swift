@@ -28,6 +28,19 @@ struct Must {
       times("park 100 k", "lmdb", Name.parkAll, ["GRDB columns": 12]),
       times("retrieve by id", "sqlite", Name.retrieve, ["GRDB fetchOne": 12, "GRDB cached statement": 4]),
       times("retrieve by id", "lmdb", Name.retrieve, ["GRDB fetchOne": 25, "GRDB cached statement": 8]),
+      times("park the archive graph", "memory", ArchiveComparison.parkName, ["GRDB columns": 9]),
+      times("park the archive graph", "lmdb", ArchiveComparison.parkName, ["GRDB columns": 6]),
+      times("park the archive graph", "sqlite", ArchiveComparison.parkName, ["GRDB columns": 5]),
+      times(
+        "retrieveAll of the archive graph", "memory", ArchiveComparison.retrieveName, ["GRDB columns": 3]),
+      times("retrieveAll of the archive graph", "lmdb", ArchiveComparison.retrieveName, ["GRDB columns": 3]),
+      times(
+        "retrieveAll of the archive graph", "sqlite", ArchiveComparison.retrieveName, ["GRDB columns": 2.5]),
+      times(
+        "retrieve a package with all it reaches", "memory", ArchiveComparison.oneName, ["GRDB columns": 4]),
+      times("retrieve a package with all it reaches", "lmdb", ArchiveComparison.oneName, ["GRDB columns": 4]),
+      times(
+        "retrieve a package with all it reaches", "sqlite", ArchiveComparison.oneName, ["GRDB columns": 3]),
       times("retrieveAll", "sqlite", Name.retrieveAll, ["GRDB fetchAll": 8]),
       times("retrieveAll", "lmdb", Name.retrieveAll, ["GRDB fetchAll": 10]),
       limits("park 100 k, in key order", "sqlite", Name.parkAll, [RawStore.who: 1.3]),
@@ -45,10 +58,17 @@ struct Must {
       limits("set a key's Int", "sqlite", KeyComparison.setName, [RawStore.who: 2]),
       limits("get a key's Int", "lmdb", KeyComparison.getName, [RawStore.who: 2]),
       limits("set a key's Int", "lmdb", KeyComparison.setName, [RawStore.who: 2]),
-    ].flatMap { $0 } + ShapeComparison.Way.allCases.flatMap(shapes)
+    ].flatMap { $0 } + links + ShapeComparison.Way.allCases.flatMap(shapes)
     + LargeValueComparison.measuredNames.flatMap {
       limits($0, "sqlite", $0, [LargeValueComparison.blobTable: 1.3])
     }
+
+  /// What links and references may cost.
+  private static let links = LinkComparison.goals.flatMap { kind, peer, most in
+    [LinkComparison.inName(kind), LinkComparison.outName(kind)].flatMap {
+      limits($0, "memory", $0, [peer: most])
+    }
+  }
 
   /// No ordinary type may be slow, and all of them together must be fast.
   private static func shapes(_ way: ShapeComparison.Way) -> [Must] {
@@ -60,13 +80,17 @@ struct Must {
       }
   }
 
-  private static func times(_ title: String, _ subject: String, _ name: String, _ peers: [String: Double]) -> [Must] {
+  private static func times(_ title: String, _ subject: String, _ name: String, _ peers: [String: Double])
+    -> [Must]
+  {
     peers.sorted { $0.value > $1.value }.map {
       Must(title: title, subject: subject, name: name, peer: $0.key, least: $0.value)
     }
   }
 
-  private static func limits(_ title: String, _ subject: String, _ name: String, _ peers: [String: Double]) -> [Must] {
+  private static func limits(_ title: String, _ subject: String, _ name: String, _ peers: [String: Double])
+    -> [Must]
+  {
     peers.map {
       Must(title: title, subject: subject, name: name, peer: $0.key, least: 1 / $0.value, isLimit: true)
     }
@@ -75,12 +99,13 @@ struct Must {
   /// A table of those that were measured: by the clock, and by processor time, which other programs disturb less.
   static func text(_ rows: [ResultRow], markdown: Bool) -> String {
     let head = ["must", "subject", "peer", "goal", "measured", "", "by CPU time", ""]
-    let cells = all.compactMap { must -> [String]? in
-      let row = rows.first { $0.name == must.name && $0.subject == must.subject && $0.peer == must.peer }
-      guard let row else { return nil }
-      return [must.title, must.subject, must.peer, must.goal] + must.verdict(row.ratio)
-        + (row.processorRatio.map(must.verdict) ?? ["", ""])
-    } + growth(rows)
+    let cells =
+      all.compactMap { must -> [String]? in
+        let row = rows.first { $0.name == must.name && $0.subject == must.subject && $0.peer == must.peer }
+        guard let row else { return nil }
+        return [must.title, must.subject, must.peer, must.goal] + must.verdict(row.ratio)
+          + (row.processorRatio.map(must.verdict) ?? ["", ""])
+      } + growth(rows)
     if cells.isEmpty { return "" }
     if markdown {
       let rule = ["---", "---", "---", "---:", "---:", "---", "---:", "---"]
@@ -96,7 +121,9 @@ struct Must {
       guard let first = rows.first, let last = rows.last, rows.count > 1 else { return nil }
       func cells(_ growth: Double) -> [String] { [number(growth), growth <= 1.1 ? "pass" : "MISS"] }
       let added = { (row: ResultRow) in row.subjectValue / row.peerValue }
-      return ["from \(first.name) to \(last.name): ours ÷ raw, later ÷ earlier", subject, RawStore.who, "≤ 1.10"]
+      return [
+        "from \(first.name) to \(last.name): ours ÷ raw, later ÷ earlier", subject, RawStore.who, "≤ 1.10",
+      ]
         + cells(added(last) / added(first))
         + cells((first.processorRatio ?? 1) / (last.processorRatio ?? 1))
     }
@@ -106,5 +133,7 @@ struct Must {
     [Self.number(isLimit ? 1 / ratio : ratio), ratio >= least ? "pass" : "MISS"]
   }
 
-  private static func number(_ value: Double) -> String { String(format: value < 10 ? "%.2f" : "%.1f", value) }
+  private static func number(_ value: Double) -> String {
+    String(format: value < 10 ? "%.2f" : "%.1f", value)
+  }
 }

@@ -256,6 +256,11 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
       state.advance()
       return nil
     }
+    if state.types.facts(of: type).1 == .own {
+      let value = try state.readOwn(type)
+      state.advance()
+      return value
+    }
     let value = try state.readTarget(type)
     state.advance()
     return value

@@ -51,6 +51,13 @@ struct DecodedRecord {
     return rare?.others.contains { $0.type == wanted } ?? false
   }
 
+  /// The object, where it is an instance of just this class and wholly read.
+  @inline(__always)
+  func finished(as wanted: Any.Type) -> AnyObject? {
+    guard isClass, !isUnfinished, let object, object.type == wanted else { return nil }
+    return object.place[as: AnyObject.self]
+  }
+
   /// The object, where it is an instance of a class.
   private var instance: AnyObject? {
     guard isClass, let object else { return nil }

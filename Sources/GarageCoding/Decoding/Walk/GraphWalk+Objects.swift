@@ -52,22 +52,21 @@ extension GraphWalk {
 
   /// Decodes a root whose bytes are at hand.
   ///
-  /// An object that refers to nothing, and that nothing can refer to by identity, needs no number.
+  /// An object that refers to nothing but lazily, and that nothing can refer to by identity, needs no number.
   ///
   /// - Throws: also ``OtherClass``.
   func root<T: Decodable>(
     _ type: T.Type, _ facts: Permanent<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer
   ) throws -> T {
     if identities.count == 0, let flags = RecordHead.uncheckedFlags(record),
-      flags.isDisjoint(with: [.references, .typeVersion]),
-      facts.with({ $0.isUniform })
+      !flags.contains(.typeVersion), facts.with({ $0.isUniform }), ParsedRecord.isLazy(flags, record)
     {
       return try decodeAlone(type, facts, key, record)
     }
     return try numberedRoot(type, facts, key, record)
   }
 
-  /// Decodes a root that refers to nothing, and that nothing can refer to by identity.
+  /// Decodes a root that nothing is fetched for, and that nothing can refer to by identity.
   @inline(__always)
   private func decodeAlone<T: Decodable>(
     _ type: T.Type, _ facts: Permanent<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer

@@ -59,5 +59,15 @@ extension Lent where Value: Encodable {
   borrowing func writeElement(to state: EncoderPointer) throws { try state.writeElement(value) }
 
   @inline(__always)
+  borrowing func writeAny(to state: EncoderPointer) throws { try state.writeAny(value) }
+
+  @inline(__always)
+  borrowing func writeReference(
+    to state: EncoderPointer, _ facts: Permanent<TypeFacts>, _ kind: ReferenceKind
+  ) throws {
+    try state.writeReference(to: value, facts, kind)
+  }
+
+  @inline(__always)
   borrowing func syncStatus(_ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: value) }
 }

@@ -1,0 +1,245 @@
+import Foundation
+import GarageStorage
+
+/// What links and references cost beside the same objects without them, in memory.
+///
+/// Here a ratio is, as everywhere, the peer's figure over ours: the goals speak of it the other way round.
+struct LinkComparison {
+  let isWanted: (String) -> Bool
+  /// How many objects refer to others, and how many form a chain.
+  let count: Int
+  let chainCount: Int
+
+  static let string = "a String in its place"
+  static let unlinked = "the same without links"
+  private static let single = "reference"
+  private static let several = "five references"
+  private static let chain = "chain"
+  private static let kinds = [single, several, chain]
+  static func inName(_ kind: String) -> String { "in: \(kind)" }
+  static func outName(_ kind: String) -> String { "out: \(kind)" }
+  static let names = kinds.flatMap { [inName($0), outName($0)] }
+  /// Whose figures the goals are about, each with its peer.
+  static let goals = [(single, string, 1.5), (several, string, 1.5), (chain, unlinked, 3.0)]
+
+  func rows(_ rounds: Rounds) throws -> [ResultRow] {
+    var samples = Samples()
+    try rounds.run("links") { round in
+      samples.beginRound()
+      var pairs = [
+        (Self.single, Pair(Naming.make(count), Texting.make(count))),
+        (Self.several, Pair(FiveNaming.make(count), FiveTexting.make(count))),
+      ].filter { isWanted(Self.inName($0.0)) || isWanted(Self.outName($0.0)) }
+      if round % 2 == 1 { pairs.reverse() }
+      for (kind, pair) in pairs { try pair.measure(kind, Self.string, round, &samples) }
+      if isWanted(Self.inName(Self.chain)) || isWanted(Self.outName(Self.chain)) {
+        try measureChain(round, &samples)
+      }
+    }
+    return Self.goals.flatMap { kind, peer, _ in
+      [Self.inName(kind), Self.outName(kind)].filter(isWanted).compactMap {
+        ResultRow($0, "memory", peer, samples)
+      }
+    }
+  }
+
+  /// The chain is parked and retrieved by its first link; the others by `parkAll` and `retrieveAll`.
+  private func measureChain(_ round: Int, _ samples: inout Samples) throws {
+    func measureLinked() throws {
+      let garage = try Garage(GarageStore.memoryDriver())
+      let links = ChainLink.make(chainCount)
+      try samples.measure(
+        Operation(
+          name: Self.inName(Self.chain), who: "memory", count: chainCount,
+          run: { try garage.park(links[0]) }, verify: {}))
+      ChainLink.takeApart(links)
+      var first: ChainLink?
+      try samples.measure(
+        Operation(
+          name: Self.outName(Self.chain), who: "memory", count: chainCount,
+          run: { first = try garage.retrieve(ChainLink.self, identifier: 0) },
+          verify: {
+            var link = first
+            (first, link) = (nil, first)
+            var number = 0
+            while let current = link {
+              try WrongResult.unless(current.isAsMade(number), "link \(number) is another one")
+              (link, number) = (current.next, number + 1)
+              current.next = nil
+            }
+            try WrongResult.unless(number == chainCount, "the chain has \(number) links")
+          }))
+      try garage.close()
+    }
+    func measureUnlinked() throws {
+      let garage = try Garage(GarageStore.memoryDriver())
+      let objects = LooseLink.make(chainCount)
+      try samples.measure(
+        Operation(
+          name: Self.inName(Self.chain), who: Self.unlinked, count: chainCount,
+          run: { try garage.parkAll(objects) }, verify: {}))
+      var found: [LooseLink] = []
+      try samples.measure(
+        Operation(
+          name: Self.outName(Self.chain), who: Self.unlinked, count: chainCount,
+          run: { found = try garage.retrieveAll(LooseLink.self) },
+          verify: {
+            try WrongResult.unless(found.count == chainCount, "there are \(found.count) objects")
+            for (number, object) in found.enumerated() {
+              try WrongResult.unless(object.isAsMade(number), "object \(number) is another one")
+            }
+          }))
+      try garage.close()
+    }
+    if round % 2 == 0 {
+      try measureLinked()
+      try measureUnlinked()
+    } else {
+      try measureUnlinked()
+      try measureLinked()
+    }
+  }
+
+  /// Objects with references, and their peers with texts.
+  private struct Pair {
+    let measure: (String, String, Int, inout Samples) throws -> Void
+
+    init<Ours: Codable & Identifiable & Equatable, Peer: Codable & Identifiable & Equatable>(_ ours: [Ours], _ peers: [Peer]) {
+      measure = { kind, peer, round, samples in
+        // In turn, and often: each run is short.
+        for pass in 0..<9 {
+          if (round + pass) % 2 == 0 {
+            try Self.measure(ours, kind, "memory", pass, &samples)
+            try Self.measure(peers, kind, peer, pass, &samples)
+          } else {
+            try Self.measure(peers, kind, peer, pass, &samples)
+            try Self.measure(ours, kind, "memory", pass, &samples)
+          }
+        }
+      }
+    }
+
+    private static func measure<T: Codable & Identifiable & Equatable>(
+      _ objects: [T], _ kind: String, _ who: String, _ pass: Int, _ samples: inout Samples
+    ) throws {
+      let garage = try Garage(GarageStore.memoryDriver())
+      try samples.measure(
+        Operation(
+          name: LinkComparison.inName(kind), who: who, count: objects.count,
+          run: { try garage.parkAll(objects) }, verify: {}))
+      var found: [T] = []
+      try samples.measure(
+        Operation(
+          name: LinkComparison.outName(kind), who: who, count: objects.count,
+          run: { found = try garage.retrieveAll(T.self) },
+          verify: { try WrongResult.unless(found == objects, "other objects came back") }), verifies: pass == 0)
+      try garage.close()
+    }
+  }
+}
+
+// MARK: - The objects
+
+/// Nobody parks one: references name them.
+private struct Passenger: Codable, Identifiable { var id: String }
+
+private func passengerID(_ number: Int) -> String { String(format: "passenger-%06d", number * 7919 % 1_000_003) }
+
+/// With one reference.
+private struct Naming: Codable, Equatable, Identifiable {
+  var id: Int
+  var seat: String
+  var price: Double
+  var owner: Reference<Passenger>
+
+  static func make(_ count: Int) -> [Naming] {
+    (0..<count).map {
+      Naming(
+        id: $0, seat: "seat \($0 % 100)", price: Double($0),
+        owner: Reference(Passenger.self, identifier: passengerID($0)))
+    }
+  }
+}
+
+private struct Texting: Codable, Equatable, Identifiable {
+  var id: Int
+  var seat: String
+  var price: Double
+  var owner: String
+
+  static func make(_ count: Int) -> [Texting] {
+    (0..<count).map { Texting(id: $0, seat: "seat \($0 % 100)", price: Double($0), owner: passengerID($0)) }
+  }
+}
+
+/// With five, each a property.
+private struct FiveNaming: Codable, Equatable, Identifiable {
+  var id: Int
+  var seat: String
+  var a: Reference<Passenger>
+  var b: Reference<Passenger>
+  var c: Reference<Passenger>
+  var d: Reference<Passenger>
+  var e: Reference<Passenger>
+
+  static func make(_ count: Int) -> [FiveNaming] {
+    (0..<count).map { number in
+      func reference(_ offset: Int) -> Reference<Passenger> {
+        Reference(Passenger.self, identifier: passengerID(number * 5 + offset))
+      }
+      return FiveNaming(
+        id: number, seat: "seat \(number % 100)", a: reference(0), b: reference(1), c: reference(2), d: reference(3),
+        e: reference(4))
+    }
+  }
+}
+
+private struct FiveTexting: Codable, Equatable, Identifiable {
+  var id: Int
+  var seat: String
+  var a: String
+  var b: String
+  var c: String
+  var d: String
+  var e: String
+
+  static func make(_ count: Int) -> [FiveTexting] {
+    (0..<count).map { number in
+      func text(_ offset: Int) -> String { passengerID(number * 5 + offset) }
+      return FiveTexting(
+        id: number, seat: "seat \(number % 100)", a: text(0), b: text(1), c: text(2), d: text(3), e: text(4))
+    }
+  }
+}
+
+/// A link of a chain.
+private final class ChainLink: Codable, Identifiable {
+  let id: Int
+  let name: String
+  let weight: Double
+  @Linked var next: ChainLink?
+
+  init(_ id: Int) { (self.id, name, weight) = (id, "link \(id)", Double(id)) }
+
+  static func make(_ count: Int) -> [ChainLink] {
+    let links = (0..<count).map(ChainLink.init)
+    for index in 1..<count { links[index - 1].next = links[index] }
+    return links
+  }
+
+  static func takeApart(_ links: [ChainLink]) { for link in links { link.next = nil } }
+
+  func isAsMade(_ number: Int) -> Bool { id == number && name == "link \(number)" && weight == Double(number) }
+}
+
+private final class LooseLink: Codable, Identifiable {
+  let id: Int
+  let name: String
+  let weight: Double
+
+  init(_ id: Int) { (self.id, name, weight) = (id, "link \(id)", Double(id)) }
+
+  static func make(_ count: Int) -> [LooseLink] { (0..<count).map(LooseLink.init) }
+
+  func isAsMade(_ number: Int) -> Bool { id == number && name == "link \(number)" && weight == Double(number) }
+}
