@@ -69,7 +69,7 @@ final class FieldProbe {
     case is Bool.Type: return pick(false, true)
     // As a name might be written, so that who changes case, trims or composes gives himself away.
     case is String.Type: return pick("Probe A", " probe\u{65}\u{301} B ")
-    case is Double.Type: return pick(1, 2.5)
+    case is Double.Type: return pick(1 as Double, 2.5)
     case is Float.Type: return pick(Float(1), Float(2.5))
     case let type as any FixedWidthInteger.Type: return integer(type, isSecond: isSecond)
     case is Date.Type:
@@ -83,7 +83,9 @@ final class FieldProbe {
     }
   }
 
-  private static func integer<N: FixedWidthInteger>(_ type: N.Type, isSecond: Bool) -> Any { isSecond ? 2 as N : 1 as N }
+  private static func integer<N: FixedWidthInteger>(_ type: N.Type, isSecond: Bool) -> Any {
+    isSecond ? 2 as N : 1 as N
+  }
 }
 
 /// A type of this module of which the probe makes values.
@@ -96,6 +98,8 @@ protocol ProbeValue {
 private struct ProbeDecoder: Decoder {
   let probe: FieldProbe
   let path: [String]
+  /// How many values this one is in, which may be one after the other without a key.
+  var depth = 0
   var codingPath: [any CodingKey] { path.map { PathKey(stringValue: $0) } }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -109,14 +113,14 @@ private struct ProbeDecoder: Decoder {
     ProbeSingleValueContainer(decoder: self)
   }
 
-  func inner(_ key: String) throws -> ProbeDecoder {
-    guard path.count < 64 else { throw mismatch("values nest too deep") }
-    return ProbeDecoder(probe: probe, path: path + [key])
+  func inner(_ key: String) -> ProbeDecoder {
+    ProbeDecoder(probe: probe, path: path + [key], depth: depth)
   }
 
   func read<T: Decodable>(_ type: T.Type) throws -> T {
     if let scalar = try probe.scalar(type, path) { return scalar }
-    return try T(from: self)
+    guard depth < FieldProbe.maximumDepth * 4 else { throw mismatch("values nest too deep") }
+    return try T(from: ProbeDecoder(probe: probe, path: path, depth: depth + 1))
   }
 
   func mismatch(_ reason: String) -> any Error {
@@ -130,7 +134,7 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
   // Of a dictionary, and of an enum that looks which case it is: nothing is known of those.
   var allKeys: [Key] { [] }
 
-  private func inner(_ key: Key) throws -> ProbeDecoder { try decoder.inner(key.stringValue) }
+  private func inner(_ key: Key) -> ProbeDecoder { decoder.inner(key.stringValue) }
 
   private func isAbsent(_ key: Key) -> Bool {
     decoder.path.count >= FieldProbe.maximumDepth || decoder.probe.isAbsent(decoder.path + [key.stringValue])
@@ -161,8 +165,8 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     try inner(key).unkeyedContainer()
   }
 
-  func superDecoder() throws -> any Decoder { try decoder.inner(PathKey.super.stringValue) }
-  func superDecoder(forKey key: Key) throws -> any Decoder { try inner(key) }
+  func superDecoder() throws -> any Decoder { decoder.inner(PathKey.super.stringValue) }
+  func superDecoder(forKey key: Key) throws -> any Decoder { inner(key) }
 }
 
 /// An array of one element, so that it can be seen which one it is.
@@ -177,7 +181,7 @@ private struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
   private mutating func element() throws -> ProbeDecoder {
     if isAtEnd { throw decoder.mismatch("there is one element") }
     currentIndex += 1
-    return try decoder.inner(FieldPath.element)
+    return decoder.inner(FieldPath.element)
   }
 
   mutating func decodeNil() throws -> Bool { false }

@@ -54,3 +54,16 @@ package struct FieldRecord {
     return found
   }
 }
+
+extension FieldRecord {
+  /// The identifier of the record's object, whose key form is given.
+  package func identifier(keyForm: RawSpan) -> Identifier {
+    if let whole = parsed.fullIdentifier { return Identifier(unchecked: Array(parsed.bytes(whole))) }
+    return keyForm.withUnsafeBytes { Identifier(unchecked: Array($0)) }
+  }
+}
+
+extension TypeFacts {
+  /// Whether a record was written in the version that the type has now.
+  package func isCurrent(_ record: FieldRecord) -> Bool { record.typeVersion == version }
+}

@@ -5,10 +5,8 @@ package enum FieldTest: Sendable {
   case isGreater(FieldConstant, orEqual: Bool)
   case isOneOf([FieldConstant])
   case hasPrefix(String)
-  case hasSuffix(String)
-  case containsText(String)
-  /// Equal when both are in lower case; the constant is.
-  case equalsIgnoringCase(String)
+  /// Any other question to text.
+  case text(@Sendable (String) -> Bool)
   /// A collection has this element.
   case containsElement(FieldConstant)
 
@@ -42,9 +40,7 @@ package enum FieldTest: Sendable {
       try FieldTest.order(place, constant) { orEqual ? $0 >= 0 : $0 > 0 }
     case .isOneOf(let constants): try FieldTest.isOneOf(place, constants)
     case .hasPrefix(let text): try FieldTest.text(place) { $0.hasPrefix(text) }
-    case .hasSuffix(let text): try FieldTest.text(place) { $0.hasSuffix(text) }
-    case .containsText(let text): try FieldTest.text(place) { $0.contains(text) }
-    case .equalsIgnoringCase(let text): try FieldTest.text(place) { $0.lowercased() == text }
+    case .text(let isWanted): try FieldTest.text(place, isWanted)
     case .containsElement(let constant): try FieldTest.contains(place, constant)
     }
   }

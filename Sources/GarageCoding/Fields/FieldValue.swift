@@ -87,10 +87,11 @@ extension FieldValue: Hashable {
 }
 
 extension FieldValue {
-  /// Whether it is a number or date that is none: NaN, which compares with nothing.
+  /// Whether it is NaN, which compares with nothing. A decimal is not: `Decimal.nan` is equal to itself, and less than
+  /// all others.
   package var isNaN: Bool {
     switch self {
-    case .number(let number): number.isNaN
+    case .number(.double(let number)): number.isNaN
     case .date(let seconds): seconds.isNaN
     default: false
     }

@@ -25,7 +25,8 @@ package enum FieldComparability: Sendable {
   package init(_ type: Any.Type) {
     let type = unwrapped(type)
     switch TypeFacts.of(type).object.kind {
-    case .bool, .string, .double, .float, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8, .uint16,
+    case .bool, .string, .double, .float, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8,
+      .uint16,
       .uint32, .uint64, .uint128, .date, .decimal:
       self = .ordered
     case .data, .uuid, .url: self = .equatable

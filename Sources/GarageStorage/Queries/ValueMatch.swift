@@ -1,3 +1,4 @@
+internal import Foundation
 internal import GarageCoding
 
 /// What a property may match beside being equal to a value: `\.name == .hasPrefix("S")`, `\.state == .oneOf([.new, .open])`.
@@ -12,7 +13,7 @@ extension ValueMatch where Value: Equatable {
   public static func oneOf(_ values: some Sequence<Value>) -> ValueMatch {
     let values = Array(values)
     return ValueMatch(
-      text: ".oneOf(\(values.map { constantText($0) }))".replacing("\\\"", with: "\""),
+      text: ".oneOf([\(values.map { constantText($0) }.joined(separator: ", "))])",
       test: {
         if case .none = FieldComparability(Value.self) { return nil }
         var constants: [FieldConstant] = []
@@ -45,30 +46,32 @@ extension Optional: TextValue where Wrapped == String {
 extension ValueMatch where Value: TextValue {
   /// Begins with this text, as `String.hasPrefix` has it. Nil does not.
   public static func hasPrefix(_ prefix: String) -> ValueMatch {
-    text("hasPrefix", prefix, .hasPrefix(prefix)) { $0.hasPrefix(prefix) }
+    ValueMatch(
+      text: ".hasPrefix(\(constantText(prefix)))", test: { .hasPrefix(prefix) },
+      holds: { $0.text?.hasPrefix(prefix) ?? false })
   }
 
   /// Ends with this text. Nil does not.
   public static func hasSuffix(_ suffix: String) -> ValueMatch {
-    text("hasSuffix", suffix, .hasSuffix(suffix)) { $0.hasSuffix(suffix) }
+    text("hasSuffix", suffix) { $0.hasSuffix(suffix) }
   }
 
-  /// Has this text in it. Nil does not.
+  /// Has this text in it, as Foundation's `contains` has it: no text has the empty one. Nil does not.
   public static func contains(_ part: String) -> ValueMatch {
-    text("contains", part, .containsText(part)) { $0.contains(part) }
+    text("contains", part) { $0.contains(part) }
   }
 
   /// Is this text, where no difference is made between upper and lower case (`lowercased()`). Nil is not.
   public static func caseInsensitive(_ other: String) -> ValueMatch {
     let lower = other.lowercased()
-    return text("caseInsensitive", other, .equalsIgnoringCase(lower)) { $0.lowercased() == lower }
+    return text("caseInsensitive", other) { $0.lowercased() == lower }
   }
 
   private static func text(
-    _ name: String, _ constant: String, _ test: FieldTest, _ holds: @escaping (String) -> Bool
+    _ name: String, _ constant: String, _ holds: @escaping @Sendable (String) -> Bool
   ) -> ValueMatch {
     ValueMatch(
-      text: ".\(name)(\(constantText(constant)))", test: { test },
+      text: ".\(name)(\(constantText(constant)))", test: { .text(holds) },
       holds: { $0.text.map(holds) ?? false })
   }
 }
