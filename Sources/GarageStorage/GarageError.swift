@@ -39,8 +39,8 @@ public enum GarageError: Error, Hashable, Sendable {
   /// The type has a type tag that it cannot have.
   case invalidTypeTag(type: String, reason: String)
 
-  /// A query for objects of this type was to change them, and was made by a reader.
-  case queryCannotChange(String)
+  /// A query for objects of this type cannot do what it was asked for.
+  case invalidQuery(type: String, reason: String)
   /// The sum of a property of objects of this type is more than the property's type holds.
   case sumOutOfRange(type: String, property: String)
 
@@ -150,11 +150,8 @@ extension GarageError: CustomStringConvertible {
       "\(type) \"\(identifier)\" was not parked, because it could never be retrieved: \(reason)."
     case .invalidTypeTag(_, let reason):
       reason
-    case .queryCannotChange(let type):
-      """
-      The query for objects of type \(type) cannot change them, because a GarageReader made it. Nothing was changed. \
-      Make it by the garage, or by the writer inside of write { }.
-      """
+    case .invalidQuery(let type, let reason):
+      "The query for objects of type \(type) \(reason)"
     case .sumOutOfRange(let type, let property):
       """
       The sum of \(property) of objects of type \(type) is more than the property's type holds. Add the values up in a \
@@ -303,7 +300,7 @@ extension GarageError: CustomNSError {
     case .unsuitableIdentifier: 14
     case .nestingTooDeep: 13
     case .notSyncable: 15
-    case .queryCannotChange: 16
+    case .invalidQuery: 16
     case .sumOutOfRange: 17
     case .corruptRecord: 20
     case .newerRecordFormat: 21

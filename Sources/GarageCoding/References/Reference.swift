@@ -197,7 +197,8 @@ extension Reference: ProbeValue {
   /// A reference to an object that there need not be.
   static func probe(isSecond: Bool) -> Reference {
     Reference {
-      RecordIdentity(tag: isSecond ? 2 : 1, identifier: try Identifier(isSecond ? 2 : 1, canonical: canonicalBytes))
+      RecordIdentity(
+        tag: isSecond ? 2 : 1, identifier: try Identifier(isSecond ? 2 : 1, canonical: canonicalBytes))
     }
   }
 }

@@ -6,7 +6,7 @@ internal import GarageDriver
 extension Query {
   /// Deletes the objects found, all in one write; tells how many. What they refer to stays.
   ///
-  /// - Throws: ``GarageError/queryCannotChange(_:)`` where the query was made by a ``GarageReader``, and as
+  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where the query was made by a ``GarageReader``, and as
   ///   ``retrieveAll()``.
   @discardableResult
   public func deleteAll() throws -> Int {
@@ -29,7 +29,7 @@ extension Query {
   ///
   /// - Throws: what `change` throws, which leaves the store as it was;
   ///   ``GarageError/unretrievableObject(type:identifier:reason:)`` where the identifier changed;
-  ///   ``GarageError/queryCannotChange(_:)`` where the query was made by a ``GarageReader``; and as ``retrieveAll()`` and
+  ///   ``GarageError/invalidQuery(type:reason:)`` where the query was made by a ``GarageReader``; and as ``retrieveAll()`` and
   ///   ``GarageWriting/park(_:)-(T)``.
   @discardableResult
   public func updateAll(_ change: (inout Root) throws -> Void) throws -> Int {
@@ -47,7 +47,12 @@ extension Query {
   private var writer: any GarageWriting {
     get throws {
       guard let writer = reader as? any GarageWriting else {
-        throw GarageError.queryCannotChange("\(Root.self)")
+        throw GarageError.invalidQuery(
+          type: "\(Root.self)",
+          reason: """
+            cannot change them, because a GarageReader made it. Nothing was changed. Make it by the garage, or by the \
+            writer inside of write { }.
+            """)
       }
       return writer
     }

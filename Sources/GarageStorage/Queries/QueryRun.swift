@@ -12,6 +12,8 @@ final class QueryRun<Root: Codable> {
   private let source: TransactionSource
   private let session: GraphDecodingSession
   private var limit = SessionLimit()
+  /// Where the first match is to stand behind; nil where it is the first of all.
+  var start: QueryCursor?
   private let sortLookups: [FieldLookup?]
   private let sortFields: [StoredField?]
 
@@ -67,6 +69,12 @@ final class QueryRun<Root: Codable> {
     return query.sortKeys.allSatisfy(\.isOrderOfFields) ? try keysByFields() : try keysByObjects()
   }
 
+  /// Whether a match stands behind ``start``.
+  private func isBehindStart(_ values: [FieldValue], _ key: StorageKey) -> Bool {
+    guard let start else { return true }
+    return isBefore(start.values, start.identifier[...], values, key.bytes[KeyLayout.identifierOffset...])
+  }
+
   /// Visits what matches in the order of identifiers.
   private func forEachUnsorted(keepsObjects: Bool, _ visit: Visit) throws {
     try forEachRecord { key, record in
@@ -93,12 +101,16 @@ final class QueryRun<Root: Codable> {
   /// Lends every record of the type, in the order of identifiers.
   private func forEachRecord(_ visit: (RawSpan, RawSpan) throws -> ScanStep) throws {
     let tags = try access.presentTags(of: facts)
+    let first = query.sortKeys.isEmpty ? start?.identifier : nil
     if tags.count == 1 {
-      return try access.transaction.scan(KeyLayout.records(tag: tags[0]), .forward, visit)
+      var range = KeyLayout.records(tag: tags[0])
+      if let first { range.lowerBound += first + [0] }
+      return try access.transaction.scan(range, .forward, visit)
     }
     var keys = RecordKeys(tags, in: access.transaction)
     while let key = try keys.next() {
       let bytes = key.bytes
+      if let first, !first.lexicographicallyPrecedes(bytes[KeyLayout.identifierOffset...]) { continue }
       let step = try access.transaction.withValue(for: bytes.span.bytes) { record in
         guard let record else { return ScanStep.continue }
         return try visit(bytes.span.bytes, record)
@@ -154,10 +166,14 @@ extension QueryRun {
     let kept = query.maximumCount ?? .max
     let most = kept > Int.max / 2 - 1024 ? Int.max : 2 * kept + 1024
     func isOrdered(_ left: Ranked, _ right: Ranked) -> Bool {
-      isBefore(left.values, left.key, right.values, right.key)
+      isBefore(
+        left.values, left.key.bytes[KeyLayout.identifierOffset...], right.values,
+        right.key.bytes[KeyLayout.identifierOffset...])
     }
     try forEachUnsorted(keepsObjects: false) { key, record, known in
-      ranked.append(Ranked(values: try sortValues(key, record, known), key: StorageKey(key)))
+      let match = Ranked(values: try sortValues(key, record, known), key: StorageKey(key))
+      guard isBehindStart(match.values, match.key) else { return .continue }
+      ranked.append(match)
       if ranked.count >= most {
         ranked.sort(by: isOrdered)
         ranked.removeLast(ranked.count - kept)
@@ -169,15 +185,14 @@ extension QueryRun {
   }
 
   /// Whether one comes before another: by the values, and then by identifier.
-  func isBefore(
-    _ left: [FieldValue], _ leftKey: StorageKey, _ right: [FieldValue], _ rightKey: StorageKey
+  private func isBefore(
+    _ left: [FieldValue], _ leftIdentifier: ArraySlice<UInt8>, _ right: [FieldValue],
+    _ rightIdentifier: ArraySlice<UInt8>
   ) -> Bool {
     for (index, key) in query.sortKeys.enumerated() where left[index] != right[index] {
       return (left[index] < right[index]) == key.isAscending
     }
-    // Records under former tags stand among the others.
-    return leftKey.bytes[KeyLayout.identifierOffset...].lexicographicallyPrecedes(
-      rightKey.bytes[KeyLayout.identifierOffset...])
+    return leftIdentifier.lexicographicallyPrecedes(rightIdentifier)
   }
 
   /// What a match is sorted by: from its bytes where they tell, else of the object.
