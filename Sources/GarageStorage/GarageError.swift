@@ -39,6 +39,11 @@ public enum GarageError: Error, Hashable, Sendable {
   /// The type has a type tag that it cannot have.
   case invalidTypeTag(type: String, reason: String)
 
+  /// A query for objects of this type cannot do what it was asked for.
+  case invalidQuery(type: String, reason: String)
+  /// The sum of a property of objects of this type is more than the property's type holds.
+  case sumOutOfRange(type: String, property: String)
+
   // MARK: Objects that cannot be built
 
   /// Plain properties refer to each other in a circle; the path names every object on it.
@@ -145,6 +150,13 @@ extension GarageError: CustomStringConvertible {
       "\(type) \"\(identifier)\" was not parked, because it could never be retrieved: \(reason)."
     case .invalidTypeTag(_, let reason):
       reason
+    case .invalidQuery(let type, let reason):
+      "The query for objects of type \(type) \(reason)"
+    case .sumOutOfRange(let type, let property):
+      """
+      The sum of \(property) of objects of type \(type) is more than the property's type holds. Add the values up in a \
+      larger type: values(\(property)) gives them.
+      """
     case .cycle(let path):
       """
       Plain properties refer to each other in a circle: \(path). Declare the property that closes the circle \
@@ -288,6 +300,8 @@ extension GarageError: CustomNSError {
     case .unsuitableIdentifier: 14
     case .nestingTooDeep: 13
     case .notSyncable: 15
+    case .invalidQuery: 16
+    case .sumOutOfRange: 17
     case .corruptRecord: 20
     case .newerRecordFormat: 21
     case .damagedText: 22

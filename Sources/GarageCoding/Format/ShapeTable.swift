@@ -18,6 +18,16 @@ enum ShapeTable {
     return start..<at
   }
 
+  /// The digest at a place in a table, whose bounds were found.
+  @inline(__always)
+  static func digest(_ base: UnsafeRawPointer, _ range: Range<Int>, at place: Int) throws -> UInt64 {
+    var at = range.lowerBound
+    guard try place < Varint.read(base, &at, end: range.upperBound) else {
+      throw DamagedBody(reason: "shape \(place) is not in the record's table", offset: at)
+    }
+    return UInt64(bigEndian: base.loadUnaligned(fromByteOffset: at + place * 8, as: UInt64.self))
+  }
+
   /// Visits the digests in a table, whose bounds were found, in their order.
   @inline(__always)
   static func forEach(

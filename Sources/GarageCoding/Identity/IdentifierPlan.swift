@@ -313,7 +313,7 @@ private func value<T>(of plan: IdentifierPlan, _ identifier: Identifier) -> T? {
 }
 
 /// Optionals, for a cast at run time.
-private protocol OptionalIdentifier {
+protocol OptionalIdentifier {
   static var wrapped: Any.Type { get }
   static func plan(depth: Int) -> IdentifierPlan?
 }

@@ -196,3 +196,13 @@ extension ValueDecoder {
     }
   }
 }
+
+extension Reference: ProbeValue {
+  /// A reference to an object that there need not be.
+  static func probe(isSecond: Bool) -> Reference {
+    Reference {
+      RecordIdentity(
+        tag: isSecond ? 2 : 1, identifier: try Identifier(isSecond ? 2 : 1, canonical: canonicalBytes))
+    }
+  }
+}

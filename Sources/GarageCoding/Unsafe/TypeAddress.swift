@@ -17,4 +17,25 @@ struct TypeAddress: Hashable {
 
   /// The first word of the metadata, which says of what kind the type is (Swift ABI, `MetadataKind`).
   var kindWord: UInt { pointer.load(as: UInt.self) }
+
+  /// How many cases an enum without payload has; nil for any other type (Swift ABI, `TargetEnumDescriptor`).
+  var plainCaseCount: Int? {
+    guard kindWord == 0x201 else { return nil }
+    let descriptor = pointer.load(fromByteOffset: MemoryLayout<UInt>.size, as: UnsafeRawPointer.self)
+    let payloadCaseCount = descriptor.load(fromByteOffset: 20, as: UInt32.self) & 0xFF_FFFF
+    return payloadCaseCount == 0 ? Int(descriptor.load(fromByteOffset: 24, as: UInt32.self)) : nil
+  }
+
+  /// The case with that number of an enum without payload, of at most 256; nil where there is none.
+  func plainCase(_ number: Int, of type: Any.Type) -> Any? {
+    func make<E>(_: E.Type) -> Any? {
+      guard let count = plainCaseCount, MemoryLayout<E>.size <= 1, count > 0 else { return nil }
+      return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { place in
+        // One that is alone has no byte.
+        place.storeBytes(of: UInt8(truncatingIfNeeded: min(number, count - 1)), as: UInt8.self)
+        return place.baseAddress.unsafelyUnwrapped[as: E.self]
+      }
+    }
+    return _openExistential(type, do: make)
+  }
 }

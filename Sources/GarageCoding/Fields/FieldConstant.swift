@@ -1,0 +1,72 @@
+/// What fields are compared with: a scalar, in the forms in which most fields are compared at once.
+package struct FieldConstant: Sendable {
+  package let value: FieldValue
+  /// The value, where it is an integer of 64 bits.
+  let integer: Int64?
+  /// The UTF-8 of text whose scalars all come before the combining marks: it is equal to what has the same bytes.
+  let plainText: [UInt8]?
+
+  package init(_ value: FieldValue) {
+    self.value = value
+    if case .number(.integer(let integer)) = value { self.integer = integer } else { integer = nil }
+    if case .text(var text) = value {
+      plainText = text.withUTF8 { utf8 in
+        let utf8 = UnsafeRawBufferPointer(utf8)
+        return isBelowCombiningMarks(utf8) ? Array(utf8) : nil
+      }
+    } else {
+      plainText = nil
+    }
+  }
+
+  /// How the value that stands at a place compares with this one: negative where it is less, positive where it is more.
+  ///
+  /// - Returns: nil where they are of different kinds, or either is NaN.
+  @inline(__always)
+  func order(of place: FieldPlace) throws -> Int? {
+    if let integer, let narrow = place.narrowInteger {
+      return narrow < integer ? -1 : narrow > integer ? 1 : 0
+    }
+    if let plainText, let utf8 = place.utf8, isBelowCombiningMarks(utf8) {
+      return plainText.withUnsafeBytes { compareBytes(utf8, $0) }
+    }
+    return try slowOrder(of: place)
+  }
+
+  @inline(never)
+  private func slowOrder(of place: FieldPlace) throws -> Int? {
+    guard let other = try place.value() else { return nil }
+    return order(of: other)
+  }
+
+  /// The same of a value at hand.
+  func order(of other: FieldValue) -> Int? {
+    guard other.isComparable(to: value), !other.isNaN, !value.isNaN else { return nil }
+    return other < value ? -1 : other == value ? 0 : 1
+  }
+}
+
+extension GraphEncoder {
+  /// What a record holds where a field has this value; nil where that is no scalar.
+  ///
+  /// - Throws: what encoding the value throws.
+  package func fieldValue<T: Encodable>(of value: T) throws -> FieldValue? {
+    try withField(of: value) { try $0.value() }
+  }
+
+  /// Lends the value as a record would hold it.
+  func withField<T: Encodable, R>(of value: T, _ body: (FieldPlace) throws -> R) throws -> R {
+    try [UInt8]().withUnsafeBytes { nothing in
+      let key = CheckedKey(nothing)
+      let encoded = try encode(value: value, key: key, fullKey: nil).bytes
+      return try encoded.withUnsafeBytes { bytes in
+        let parsed = try ParsedRecord(valueUnder: key, bytes)
+        let (start, end) = (parsed.body.lowerBound, parsed.body.upperBound)
+        return try body(
+          FieldPlace(
+            record: FieldRecord(parsed: parsed, shapeText: { _ in nil }),
+            start: InlinePrefix.skipSyncStatus(parsed.base, start, end: end), end: end))
+      }
+    }
+  }
+}

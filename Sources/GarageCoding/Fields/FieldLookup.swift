@@ -1,0 +1,122 @@
+/// Finds one field in record after record: it remembers where the shapes that it met have their keys.
+///
+/// Belongs to one thread.
+package final class FieldLookup {
+  package let path: FieldPath
+  private var steps: [Step]
+
+  /// Where a field stands.
+  package enum Place {
+    /// There is no value under its key, or a nil on the way to it.
+    case absent
+    /// Its value begins here.
+    case value(FieldPlace)
+    /// It cannot be told without decoding the object: the way leads through another record, or through a value that is
+    /// no map or was written in another version of its type.
+    case undecided
+  }
+
+  private struct Step {
+    let key: String
+    let utf8: [UInt8]
+    /// The shape met last, and the places of the key in it, the one that counts first.
+    var digest: UInt64 = 0
+    var places: [Int]?
+    var keyCount = 0
+
+    init(_ key: String) {
+      self.key = key
+      utf8 = Array(key.utf8)
+    }
+  }
+
+  package init(_ path: FieldPath) {
+    self.path = path
+    steps = path.keys.map { Step($0) }
+  }
+
+  /// Where the field stands in a record.
+  ///
+  /// - Throws: `DamagedBody`, which whoever knows the record names.
+  package func place(in record: FieldRecord) throws -> Place {
+    let base = record.parsed.base
+    var at = record.parsed.body.lowerBound
+    var end = record.parsed.body.upperBound
+    for index in steps.indices {
+      at = InlinePrefix.skipSyncStatus(base, at, end: end)
+      guard at < end else { throw DamagedBody(reason: "a value begins behind the end", offset: at) }
+      switch base.byte(at: at) {
+      case BodyTag.null, BodyTag.absent: return .absent
+      case BodyTag.mapSmall, BodyTag.mapLarge: break
+      default: return .undecided
+      }
+      guard
+        let header = try ContainerHeader.read(
+          base, at, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge),
+        let found = try value(of: index, base, header, record)
+      else { return .absent }
+      (at, end) = (found, header.end)
+    }
+    at = InlinePrefix.skipSyncStatus(base, at, end: end)
+    let next = try BodyScanner.skipValue(base, at, end: end)
+    return .value(FieldPlace(record: record, start: at, end: next))
+  }
+
+  /// Where a map has the value of a step's key.
+  @inline(__always)
+  private func value(
+    of step: Int, _ base: UnsafeRawPointer, _ header: ContainerHeader, _ record: FieldRecord
+  ) throws -> Int? {
+    var at = header.content
+    if header.second > 0 {
+      guard let shapes = record.parsed.shapes else {
+        throw DamagedBody(reason: "shape \(header.second - 1) is not in the record's table", offset: at)
+      }
+      let digest = try ShapeTable.digest(base, shapes, at: header.second - 1)
+      if steps[step].places == nil || steps[step].digest != digest { try learn(digest, step, record) }
+      let places = steps[step].places.unsafelyUnwrapped
+      // Most keys stand once, and have a value.
+      if let place = places.first {
+        if let found = try field(place, base, header) { return found }
+        for place in places.dropFirst() {
+          if let found = try field(place, base, header) { return found }
+        }
+      }
+      for _ in 0..<steps[step].keyCount { at = try BodyScanner.skipValue(base, at, end: header.end) }
+    }
+    return try entry(steps[step].utf8, base, at, header.end)
+  }
+
+  /// Where the value of the shape's key with that place is; nil where it is absent.
+  @inline(__always)
+  private func field(_ place: Int, _ base: UnsafeRawPointer, _ header: ContainerHeader) throws -> Int? {
+    var at = header.content
+    for _ in 0..<place { at = try BodyScanner.skipValue(base, at, end: header.end) }
+    guard at < header.end else { throw DamagedBody(reason: "a map ends before its fields", offset: at) }
+    return base.byte(at: at) == BodyTag.absent ? nil : at
+  }
+
+  private func learn(_ digest: UInt64, _ step: Int, _ record: FieldRecord) throws {
+    let shape = try record.shape(digest).object
+    let key = steps[step].key
+    steps[step].places =
+      (shape.positions[key].map { [$0] } ?? []) + (shape.earlierPositions[key] ?? [])
+    steps[step].keyCount = shape.keys.count
+    steps[step].digest = digest
+  }
+
+  /// Where the entry with that key has its value: entries are sorted by their keys.
+  private func entry(_ key: [UInt8], _ base: UnsafeRawPointer, _ start: Int, _ end: Int) throws -> Int? {
+    var at = start
+    while at < end {
+      let found = try BodyScanner.readKey(base, &at, end: end)
+      let order = key.withUnsafeBytes {
+        compareBytes(UnsafeRawBufferPointer(start: base + found.lowerBound, count: found.count), $0)
+      }
+      if order == 0 { return at }
+      if order > 0 { return nil }
+      at = try BodyScanner.skipValue(base, at, end: end)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,9 @@
+/// Where a field stands in records: the coding keys that lead to it, from the outermost map inwards.
+package struct FieldPath: Hashable, Sendable, CustomStringConvertible {
+  package var keys: [String]
+
+  package init(_ keys: [String]) { self.keys = keys }
+
+  /// The keys with points between them.
+  package var description: String { keys.joined(separator: ".") }
+}

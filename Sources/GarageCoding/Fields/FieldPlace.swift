@@ -1,0 +1,170 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A value in a record, where it stands.
+package struct FieldPlace {
+  let record: FieldRecord
+  let start: Int
+  let end: Int
+
+  private var base: UnsafeRawPointer { record.parsed.base }
+
+  /// What kind of value begins here.
+  @inline(__always)
+  var tag: UInt8 { base.byte(at: start) }
+
+  /// Whether it is a nil.
+  package var isNull: Bool { tag == BodyTag.null || tag == BodyTag.absent }
+
+  /// The scalar that stands here; nil for a map, an array, or a value that was written in an older version.
+  package func value() throws -> FieldValue? {
+    let tag = tag
+    if tag >= BodyTag.smallInteger {
+      if tag < BodyTag.shortString { return .number(.integer(Int64(tag - BodyTag.smallInteger))) }
+      if tag < BodyTag.smallReference { return .text(try text()) }
+      return .reference(try record.reference(Int(tag - BodyTag.smallReference)))
+    }
+    switch tag {
+    case BodyTag.null, BodyTag.absent: return .null
+    case BodyTag.false: return .bool(false)
+    case BodyTag.true: return .bool(true)
+    case BodyTag.float:
+      return .number(.double(Double(Float(bitPattern: UInt32(littleEndian: payload(UInt32.self))))))
+    case BodyTag.double: return .number(.double(double))
+    case BodyTag.date: return .date(double)
+    case BodyTag.string8, BodyTag.string32: return .text(try text())
+    case BodyTag.uuid: return .uuid(Array(bytes(from: start + 1)))
+    case BodyTag.data8: return .data(Array(bytes(from: start + 2)))
+    case BodyTag.data32: return .data(Array(bytes(from: start + 5)))
+    case BodyTag.decimal:
+      guard let number = DecimalText.number(String(decoding: bytes(from: start + 2), as: UTF8.self)) else {
+        throw DamagedBody(reason: "a decimal is no number", offset: start)
+      }
+      return .number(.decimal(number))
+    case BodyTag.reference8: return .reference(try record.reference(Int(payload(UInt8.self))))
+    case BodyTag.reference32:
+      return .reference(try record.reference(Int(UInt32(littleEndian: payload(UInt32.self)))))
+    default: return integer.map { .number($0) }
+    }
+  }
+
+  /// The integer that stands here; nil for any other value.
+  @inline(__always)
+  var narrowInteger: Int64? {
+    switch tag {
+    case BodyTag.smallInteger..<BodyTag.shortString: Int64(tag - BodyTag.smallInteger)
+    case BodyTag.int8: Int64(Int8(truncatingIfNeeded: payload(UInt8.self)))
+    case BodyTag.int16: Int64(Int16(truncatingIfNeeded: UInt16(littleEndian: payload(UInt16.self))))
+    case BodyTag.int32: Int64(Int32(truncatingIfNeeded: UInt32(littleEndian: payload(UInt32.self))))
+    case BodyTag.int64: Int64(truncatingIfNeeded: UInt64(littleEndian: payload(UInt64.self)))
+    default: nil
+    }
+  }
+
+  private var integer: FieldNumber? {
+    if let narrow = narrowInteger { return .integer(narrow) }
+    switch tag {
+    case BodyTag.uint64: return FieldNumber(UInt128(UInt64(littleEndian: payload(UInt64.self))))
+    case BodyTag.int128: return FieldNumber(Int128(truncatingIfNeeded: wide))
+    case BodyTag.uint128: return FieldNumber(wide)
+    default: return nil
+    }
+  }
+
+  /// The double behind the tag.
+  @inline(__always)
+  var double: Double { Double(bitPattern: UInt64(littleEndian: payload(UInt64.self))) }
+
+  private var wide: UInt128 {
+    let low = UInt64(littleEndian: base.bits(at: start + 1, as: UInt64.self))
+    return UInt128(UInt64(littleEndian: base.bits(at: start + 9, as: UInt64.self))) << 64 | UInt128(low)
+  }
+
+  // The scanner has found all of the value.
+  @inline(__always)
+  private func payload<T: BitwiseCopyable>(_ type: T.Type) -> T { base.bits(at: start + 1, as: type) }
+
+  /// The bytes of the value.
+  var copy: [UInt8] { Array(bytes(from: start)) }
+
+  @inline(__always)
+  private func bytes(from start: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: base + start, count: end - start)
+  }
+
+  /// The UTF-8 of the text that stands here; nil for any other value.
+  @inline(__always)
+  var utf8: UnsafeRawBufferPointer? {
+    switch tag {
+    case BodyTag.shortString..<BodyTag.smallReference: bytes(from: start + 1)
+    case BodyTag.string8: bytes(from: start + 2)
+    case BodyTag.string32: bytes(from: start + 5)
+    default: nil
+    }
+  }
+
+  private func text() throws -> String {
+    guard let utf8, let text = String(validating: utf8, as: UTF8.self) else {
+      throw DamagedBody(reason: "a string is not UTF-8", offset: start)
+    }
+    return text
+  }
+}
+
+// MARK: - Collections
+
+extension FieldPlace {
+  /// Visits the elements of an array, until `visit` returns false.
+  ///
+  /// - Parameter visit: gets each element that is a scalar, and nil for any other.
+  /// - Returns: whether there is an array.
+  package func forEachElement(_ visit: (FieldValue?) throws -> Bool) throws -> Bool {
+    switch tag {
+    case BodyTag.arraySmall, BodyTag.arrayLarge:
+      guard
+        let header = try ContainerHeader.read(
+          base, start, end: end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
+      else { return false }
+      var at = header.content
+      for _ in 0..<header.second {
+        at = InlinePrefix.skipSyncStatus(base, at, end: header.end)
+        let next = try BodyScanner.skipValue(base, at, end: header.end)
+        if try !visit(FieldPlace(record: record, start: at, end: next).value()) { return true }
+        at = next
+      }
+      return true
+    case BodyTag.packedSmall, BodyTag.packedLarge:
+      guard var array = try PackedArray(base, start, end: end) else { return false }
+      for _ in 0..<array.count {
+        let range = try array.next()
+        if try !visit(packedElement(array, range)) { return true }
+      }
+      return true
+    default: return false
+    }
+  }
+
+  private func packedElement(_ array: PackedArray, _ range: Range<Int>) throws -> FieldValue? {
+    let at = range.lowerBound
+    switch array.kind {
+    case .string:
+      let utf8 = UnsafeRawBufferPointer(start: base + at, count: range.count)
+      guard let text = String(validating: utf8, as: UTF8.self) else {
+        throw DamagedBody(reason: "a string is not UTF-8", offset: at)
+      }
+      return .text(text)
+    case .date: return .date(array.double(at))
+    case .double: return .number(.double(array.double(at)))
+    case .float:
+      let bits = UInt32(littleEndian: array.load(at, as: UInt32.self))
+      return .number(.double(Double(Float(bitPattern: bits))))
+    case .bool: return .bool(array.load(at, as: UInt8.self) != 0)
+    case .int8, .int16, .int32, .int64, .uint64, .uint8:
+      guard let number: Int128 = array.integer(at) else { return nil }
+      return .number(FieldNumber(number))
+    }
+  }
+}

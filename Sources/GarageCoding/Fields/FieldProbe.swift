@@ -1,0 +1,207 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Finds out which stored field a property is read from, by decoding objects that are made up: one of plain values, and
+/// then one for each field in which this alone is different. The property that changes with it is read from it.
+///
+/// The name of a key path says less: coding keys rename properties, and the names of computed properties and of
+/// properties of classes are not told.
+final class FieldProbe {
+  /// A scalar that `init(from:)` reads.
+  struct Leaf: Equatable {
+    var path: [String]
+    /// What is read in place of the first value, when the leaf is chosen.
+    var change: Change
+
+    enum Change { case none, second, absent }
+  }
+
+  /// The scalars that were made up.
+  struct Made {
+    /// Their paths, in the order in which they are read.
+    private(set) var paths: [[String]] = []
+    private var values: [[String]: FieldValue] = [:]
+
+    subscript(path: [String]) -> FieldValue? { values[path] }
+
+    fileprivate mutating func note(_ path: [String], _ value: FieldValue) {
+      if values.updateValue(value, forKey: path) == nil { paths.append(path) }
+    }
+  }
+
+  private var made = Made()
+  private let chosen: Leaf?
+
+  private init(_ chosen: Leaf?) { self.chosen = chosen }
+
+  /// Decodes an object of made-up values.
+  ///
+  /// - Parameter chosen: the field that is different.
+  /// - Throws: what `init(from:)` throws, for instance because it refuses these values.
+  static func object<T: Decodable>(_ type: T.Type, _ chosen: Leaf? = nil) throws -> (T, Made) {
+    let probe = FieldProbe(chosen)
+    let object = try T(from: ProbeDecoder(probe: probe, path: []))
+    return (object, probe.made)
+  }
+
+  /// Whether the field at a path is to be left out.
+  func isAbsent(_ path: [String]) -> Bool { chosen.map { $0.change == .absent && $0.path == path } ?? false }
+
+  /// How deep values are made up: an optional object of the same type stays nil somewhere.
+  static let maximumDepth = 4
+
+  /// A value of a type that is no container, which is noted; nil where the type decodes itself.
+  func scalar<T: Decodable>(_ type: T.Type, _ path: [String]) throws -> T? {
+    let isSecond = chosen.map { $0.change == .second && $0.path == path } ?? false
+    guard let value = FieldProbe.value(type, isSecond: isSecond) as? T else { return nil }
+    if let value = value as? any Encodable, let field = try? GraphEncoder().fieldValue(of: value) {
+      made.note(path, field)
+    }
+    return value
+  }
+
+  private static func value(_ type: Any.Type, isSecond: Bool) -> Any? {
+    func pick<T>(_ first: T, _ second: T) -> T { isSecond ? second : first }
+    switch type {
+    case is Bool.Type: return pick(false, true)
+    // As a name might be written, so that who changes case, trims or composes gives himself away.
+    case is String.Type: return pick("Probe A", " probe\u{65}\u{301} B ")
+    case is Double.Type: return pick(1 as Double, 2.5)
+    case is Float.Type: return pick(Float(1), Float(2.5))
+    case let type as any FixedWidthInteger.Type: return integer(type, isSecond: isSecond)
+    case is Date.Type:
+      return Date(timeIntervalSinceReferenceDate: pick(86_400, 86_401.25))
+    case is UUID.Type: return UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, pick(1, 2)))
+    case is Data.Type: return pick(Data([1]), Data([2, 3]))
+    case is URL.Type: return URL(string: pick("probe:a", "probe:b"))
+    case is Decimal.Type: return pick(Decimal(1), Decimal(2.5))
+    case let type as any ProbeValue.Type: return type.probe(isSecond: isSecond)
+    default: return TypeAddress(type).plainCase(isSecond ? 1 : 0, of: type)
+    }
+  }
+
+  private static func integer<N: FixedWidthInteger>(_ type: N.Type, isSecond: Bool) -> Any {
+    isSecond ? 2 as N : 1 as N
+  }
+}
+
+/// A type of this module of which the probe makes values.
+protocol ProbeValue {
+  static func probe(isSecond: Bool) -> Self
+}
+
+// MARK: - The decoder
+
+private struct ProbeDecoder: Decoder {
+  let probe: FieldProbe
+  let path: [String]
+  /// How many values this one is in, which may be one after the other without a key.
+  var depth = 0
+  var codingPath: [any CodingKey] { path.map { PathKey(stringValue: $0) } }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(ProbeKeyedContainer<Key>(decoder: self))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { ProbeUnkeyedContainer(decoder: self) }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer {
+    ProbeSingleValueContainer(decoder: self)
+  }
+
+  func inner(_ key: String) -> ProbeDecoder {
+    ProbeDecoder(probe: probe, path: path + [key], depth: depth)
+  }
+
+  func read<T: Decodable>(_ type: T.Type) throws -> T {
+    if let scalar = try probe.scalar(type, path) { return scalar }
+    guard depth < FieldProbe.maximumDepth * 4 else { throw mismatch("values nest too deep") }
+    return try T(from: ProbeDecoder(probe: probe, path: path, depth: depth + 1))
+  }
+
+  func mismatch(_ reason: String) -> any Error {
+    DecodingError.dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: reason))
+  }
+}
+
+private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let decoder: ProbeDecoder
+  var codingPath: [any CodingKey] { decoder.codingPath }
+  // Of a dictionary, and of an enum that looks which case it is: nothing is known of those.
+  var allKeys: [Key] { [] }
+
+  private func inner(_ key: Key) -> ProbeDecoder { decoder.inner(key.stringValue) }
+
+  private func isAbsent(_ key: Key) -> Bool {
+    decoder.path.count >= FieldProbe.maximumDepth || decoder.probe.isAbsent(decoder.path + [key.stringValue])
+  }
+
+  func contains(_ key: Key) -> Bool { !isAbsent(key) }
+  func decodeNil(forKey key: Key) throws -> Bool { isAbsent(key) }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    if decoder.probe.isAbsent(decoder.path + [key.stringValue]) {
+      throw DecodingError.keyNotFound(
+        key, DecodingError.Context(codingPath: codingPath, debugDescription: "It was left out."))
+    }
+    return try inner(key).read(type)
+  }
+
+  /// An optional that cannot be made up is nil.
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    if isAbsent(key) { return nil }
+    return try? inner(key).read(type)
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> { try inner(key).container(keyedBy: type) }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try inner(key).unkeyedContainer()
+  }
+
+  func superDecoder() throws -> any Decoder { decoder.inner(PathKey.super.stringValue) }
+  func superDecoder(forKey key: Key) throws -> any Decoder { inner(key) }
+}
+
+/// An array of one element, so that it can be seen which one it is.
+private struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
+  let decoder: ProbeDecoder
+  var codingPath: [any CodingKey] { decoder.codingPath }
+  var count: Int? { 1 }
+  var isAtEnd: Bool { currentIndex >= 1 }
+  var currentIndex = 0
+
+  /// Stands for every element in the path of a field.
+  private mutating func element() throws -> ProbeDecoder {
+    if isAtEnd { throw decoder.mismatch("there is one element") }
+    currentIndex += 1
+    return decoder.inner(FieldPath.element)
+  }
+
+  mutating func decodeNil() throws -> Bool { false }
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try element().read(type) }
+
+  mutating func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type
+  ) throws -> KeyedDecodingContainer<Nested> { try element().container(keyedBy: type) }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    try element().unkeyedContainer()
+  }
+
+  mutating func superDecoder() throws -> any Decoder { try element() }
+}
+
+private struct ProbeSingleValueContainer: SingleValueDecodingContainer {
+  let decoder: ProbeDecoder
+  var codingPath: [any CodingKey] { decoder.codingPath }
+
+  func decodeNil() -> Bool { false }
+  func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.read(type) }
+}

@@ -1,0 +1,69 @@
+/// A record whose fields are looked at where they stand, without being decoded. Valid as long as its bytes are lent.
+package struct FieldRecord {
+  let parsed: ParsedRecord
+  /// The text that the store has for the shape with that digest.
+  let shapeText: (UInt64) throws -> [UInt8]?
+
+  /// Reads what stands before the body, and checks the record.
+  ///
+  /// - Parameters:
+  ///   - tag: the digest of the identity tag in the record's key.
+  ///   - keyIdentifier: the identifier as the key holds it.
+  ///   - typeName: names the type in errors.
+  /// - Throws: ``GraphCodingError`` for a record that is damaged or newer; what `body` throws.
+  package static func with<R>(
+    tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, typeName: String,
+    shapeText: (UInt64) throws -> [UInt8]?, _ body: (FieldRecord) throws -> R
+  ) throws -> R {
+    try withoutActuallyEscaping(shapeText) { shapeText in
+      try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
+        try body(FieldRecord(parsed: parsed, shapeText: shapeText))
+      }
+    }
+  }
+
+  /// The digest of the object's own type tag, where it is not that of its identity space.
+  package var concreteTag: UInt64? { parsed.concreteTag }
+
+  /// The version that the object's type had when the object was parked.
+  package var typeVersion: Int { parsed.typeVersion }
+
+  /// The stored sync status.
+  package var syncStatus: SyncStatus? { parsed.syncStatus }
+
+  func shape(_ digest: UInt64) throws -> Permanent<Shape> {
+    if let known = ShapeRegistry.shape(digest: digest) { return known }
+    if let text = try shapeText(digest), let shape = try ShapeRegistry.shape(text: text, digest: digest) {
+      return shape
+    }
+    throw DamagedBody(reason: "a shape it names is not in the store, or damaged", offset: 0)
+  }
+
+  /// The identity at a place in the table of references.
+  func reference(_ place: Int) throws -> RecordIdentity {
+    var (next, found) = (0, nil as RecordIdentity?)
+    try parsed.forEachReference { _, tag, identifier in
+      if next == place {
+        found = RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier)))
+      }
+      next += 1
+    }
+    guard let found else {
+      throw DamagedBody(reason: "reference \(place) is not in the record's table", offset: 0)
+    }
+    return found
+  }
+}
+
+extension FieldRecord {
+  /// The identifier of the record's object, whose key form is given.
+  package func identifier(keyForm: RawSpan) -> Identifier {
+    if let whole = parsed.fullIdentifier { return Identifier(unchecked: Array(parsed.bytes(whole))) }
+    return keyForm.withUnsafeBytes { Identifier(unchecked: Array($0)) }
+  }
+}
+
+extension TypeFacts {
+  /// Whether a record was written in the version that the type has now.
+  package func isCurrent(_ record: FieldRecord) -> Bool { record.typeVersion == version }
+}

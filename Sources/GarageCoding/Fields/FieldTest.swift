@@ -1,0 +1,105 @@
+/// A question to one field, answered from the bytes of its record.
+package enum FieldTest: Sendable {
+  case equals(FieldConstant)
+  case isLess(FieldConstant, orEqual: Bool)
+  case isGreater(FieldConstant, orEqual: Bool)
+  case isOneOf([FieldConstant])
+  case hasPrefix(String)
+  /// Any other question to text.
+  case text(@Sendable (String) -> Bool)
+  /// A collection has this element.
+  case containsElement(FieldConstant)
+
+  /// Whether the answer is yes; nil where it takes the object.
+  ///
+  /// What the comparison operators of Swift say: nil is equal to nil alone and neither less nor more than anything, and
+  /// so is NaN, which is not even equal to itself.
+  package func answer(_ place: FieldLookup.Place, absentIsNull: Bool) throws -> Bool? {
+    switch place {
+    case .undecided: nil
+    case .absent: absentIsNull ? answerForNull : nil
+    case .value(let place): place.isNull ? answerForNull : try answer(place)
+    }
+  }
+
+  private var answerForNull: Bool {
+    switch self {
+    case .equals(let constant): constant.value == .null
+    case .isOneOf(let constants): constants.contains { $0.value == .null }
+    default: false
+    }
+  }
+
+  @inline(__always)
+  private func answer(_ place: FieldPlace) throws -> Bool? {
+    switch self {
+    case .equals(let constant): try FieldTest.isEqual(place, constant)
+    case .isLess(let constant, let orEqual):
+      try FieldTest.order(place, constant) { orEqual ? $0 <= 0 : $0 < 0 }
+    case .isGreater(let constant, let orEqual):
+      try FieldTest.order(place, constant) { orEqual ? $0 >= 0 : $0 > 0 }
+    case .isOneOf(let constants): try FieldTest.isOneOf(place, constants)
+    case .hasPrefix(let text): try FieldTest.text(place) { $0.hasPrefix(text) }
+    case .text(let isWanted): try FieldTest.text(place, isWanted)
+    case .containsElement(let constant): try FieldTest.contains(place, constant)
+    }
+  }
+
+  @inline(__always)
+  private static func order(
+    _ place: FieldPlace, _ constant: FieldConstant, _ isWanted: (Int) -> Bool
+  ) throws -> Bool? {
+    if let order = try constant.order(of: place) { return isWanted(order) }
+    return try place.isNaN(beside: constant) ? false : nil
+  }
+
+  @inline(__always)
+  private static func isEqual(_ place: FieldPlace, _ constant: FieldConstant) throws -> Bool? {
+    if let order = try constant.order(of: place) { return order == 0 }
+    if case .null = constant.value { return false }
+    return try place.isNaN(beside: constant) ? false : nil
+  }
+
+  private static func isOneOf(_ place: FieldPlace, _ constants: [FieldConstant]) throws -> Bool? {
+    var answer: Bool? = false
+    for constant in constants {
+      switch try isEqual(place, constant) {
+      case true?: return true
+      case nil: answer = nil
+      case false?: break
+      }
+    }
+    return answer
+  }
+
+  private static func text(_ place: FieldPlace, _ isWanted: (String) -> Bool) throws -> Bool? {
+    guard case .text(let text)? = try place.value() else { return nil }
+    return isWanted(text)
+  }
+
+  private static func contains(_ place: FieldPlace, _ constant: FieldConstant) throws -> Bool? {
+    var (isThere, isSure) = (false, true)
+    let isArray = try place.forEachElement { element in
+      guard let element else {
+        isSure = false
+        return true
+      }
+      if let order = constant.order(of: element) {
+        isThere = order == 0
+      } else if !element.isNaN && !constant.value.isNaN && element != .null && constant.value != .null {
+        isSure = false
+      }
+      return !isThere
+    }
+    return isArray && (isThere || isSure) ? isThere : nil
+  }
+}
+
+extension FieldPlace {
+  /// Whether this or the constant is NaN, and both are numbers or dates.
+  @inline(never)
+  fileprivate func isNaN(beside constant: FieldConstant) throws -> Bool {
+    guard let value = try value() else { return false }
+    return value.isComparable(to: constant.value) && (value.isNaN || constant.value.isNaN)
+  }
+}

@@ -1,0 +1,141 @@
+internal import Synchronization
+
+/// Where the values of one property stand in the records of its type.
+package struct StoredField: Sendable {
+  package var path: FieldPath
+  /// Whether an object whose record lacks the field has nil there, and not a default of its own.
+  package var absentIsNull: Bool
+
+  package init(path: FieldPath, absentIsNull: Bool) {
+    self.path = path
+    self.absentIsNull = absentIsNull
+  }
+}
+
+/// What can be asked of a field's bytes, given the type of its property.
+package enum FieldComparability: Sendable {
+  /// Equality and order of the bytes' values are those of the Swift values.
+  case ordered
+  /// Equality is.
+  case equatable
+  /// Only the type knows.
+  case none
+
+  /// - Parameter type: that of a property, of its value where it is optional, or of the elements of a collection.
+  package init(_ type: Any.Type) {
+    let type = unwrapped(type)
+    switch TypeFacts.of(type).object.kind {
+    case .bool, .string, .double, .float, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8,
+      .uint16,
+      .uint32, .uint64, .uint128, .date, .decimal:
+      self = .ordered
+    case .data, .uuid, .url: self = .equatable
+    case .own: self = type is any ProbeValue.Type ? .equatable : .none
+    default:
+      // An enum without payload is equal to itself alone, whatever its raw value.
+      self = TypeAddress(type).plainCaseCount != nil && type is any RawRepresentable.Type ? .equatable : .none
+    }
+  }
+}
+
+extension FieldPath {
+  /// In place of a key: each element of an array.
+  package static let element = "[]"
+}
+
+extension StoredField {
+  /// Finds the field that a property is read from; nil where none is known to be the one.
+  ///
+  /// It runs the type's `init(from:)` with made-up values.
+  package static func of<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>
+  ) -> StoredField? {
+    let key = FoundField(root: ObjectIdentifier(Root.self), keyPath: keyPath)
+    if let known = FoundField.known.withLock({ $0.fields[key] }) { return known }
+    let found = search(keyPath)
+    FoundField.known.withLock { $0.fields[key] = .some(found) }
+    return found
+  }
+
+  private static func search<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>
+  ) -> StoredField? {
+    guard let (first, made) = try? FieldProbe.object(Root.self), let before = Probed(first[keyPath: keyPath])
+    else { return nil }
+    var found: [String]?
+    for path in likely(keyPath, of: made) {
+      guard let (changed, remade) = try? FieldProbe.object(Root.self, .init(path: path, change: .second)),
+        let after = Probed(changed[keyPath: keyPath]), after != before
+      else { continue }
+      // It has to be the very value: what is made of several fields, or in another form of it, is not stored.
+      let isElement = path.last == FieldPath.element
+      guard before.holds(made[path], asElement: isElement), after.holds(remade[path], asElement: isElement)
+      else { return nil }
+      found = path
+      break
+    }
+    guard let path = found else { return nil }
+    let withoutIt = try? FieldProbe.object(Root.self, .init(path: path, change: .absent)).0
+    let isNull = withoutIt.map { Probed($0[keyPath: keyPath]) == .scalar(.null) } ?? false
+    // Where older records may have the field under another key, that it is not there says nothing.
+    let isEvolving = TypeFacts.of(Root.self).object.evolution != nil
+    return StoredField(
+      path: FieldPath(path.last == FieldPath.element ? path.dropLast() : path),
+      absentIsNull: isNull && !isEvolving)
+  }
+
+  /// The fields, with those first that have the property's name.
+  private static func likely<Root, Value>(
+    _ keyPath: KeyPath<Root, Value>, of made: FieldProbe.Made
+  ) -> [[String]] {
+    let name = "\(keyPath)".split(separator: ".").last.map(String.init) ?? ""
+    return made.paths.filter { $0.contains(name) } + made.paths.filter { !$0.contains(name) }
+  }
+}
+
+/// What a property has in an object that was made up.
+private enum Probed: Equatable {
+  case scalar(FieldValue)
+  case elements([FieldValue])
+  case other([UInt8])
+
+  /// Nil where the value cannot be encoded.
+  init?<Value: Encodable>(_ value: Value) {
+    let found = try? GraphEncoder().withField(of: value) { place -> Probed? in
+      if let scalar = try place.value() { return .scalar(scalar) }
+      var elements: [FieldValue] = []
+      let isArray = try place.forEachElement { element in
+        if let element { elements.append(element) }
+        return true
+      }
+      return isArray ? .elements(elements) : .other(place.copy)
+    }
+    guard let found else { return nil }
+    self = found
+  }
+
+  /// Whether it is this value, which was read from one field.
+  func holds(_ value: FieldValue?, asElement: Bool) -> Bool {
+    guard let value else { return false }
+    return self == (asElement ? .elements([value]) : .scalar(value))
+  }
+}
+
+/// A property whose field was looked for.
+private struct FoundField: Hashable {
+  let root: ObjectIdentifier
+  let keyPath: AnyKeyPath
+
+  struct Table: @unchecked Sendable {
+    // @unchecked: key paths without captured values, which nothing changes.
+    var fields: [FoundField: StoredField?] = [:]
+  }
+  static let known = Mutex(Table())
+}
+
+/// The type inside an optional; any other type itself.
+package func unwrapped(_ type: Any.Type) -> Any.Type {
+  var type = type
+  while let optional = type as? any OptionalIdentifier.Type { type = optional.wrapped }
+  return type
+}

@@ -1,0 +1,76 @@
+internal import GarageCoding
+
+/// What is asked of an object: a comparison of one property, or several put together with `&&`, `||` and `!`.
+///
+/// ```swift
+/// let isAdult: Condition<Person> = \.age >= 18
+/// let query = garage.query(Person.self).where(isAdult && \.name == .hasPrefix("S"))
+/// ```
+/// It is a value, to be kept, combined, and used in any garage. What it means for an object is what the same Swift
+/// expression means; a property without value (nil) is equal to nil alone, and neither less nor more than anything.
+public struct Condition<Root: Codable> {
+  indirect enum Node {
+    case comparison(Comparison)
+    case both(Node, Node)
+    case either(Node, Node)
+    case not(Node)
+    /// Of the object as a whole.
+    case test(String, (Root) throws -> Bool)
+  }
+
+  /// The comparison of one property.
+  struct Comparison {
+    /// As it is written, for ``QueryPlan``.
+    let text: String
+    /// Finds out where the property stands in records.
+    let field: () -> StoredField?
+    /// The question to its bytes; nil where only objects can be asked.
+    let test: () throws -> FieldTest?
+    /// The question to an object.
+    let holds: (Root) -> Bool
+  }
+
+  let node: Node
+
+  init(_ node: Node) { self.node = node }
+}
+
+extension Condition {
+  /// Whether both hold.
+  public static func && (left: Condition, right: Condition) -> Condition {
+    Condition(.both(left.node, right.node))
+  }
+
+  /// Whether one of them holds, or both.
+  public static func || (left: Condition, right: Condition) -> Condition {
+    Condition(.either(left.node, right.node))
+  }
+
+  /// Whether the condition does not hold.
+  public static prefix func ! (condition: Condition) -> Condition { Condition(.not(condition.node)) }
+}
+
+extension Condition: CustomStringConvertible {
+  /// The condition as it was written.
+  public var description: String { node.description }
+}
+
+extension Condition.Node: CustomStringConvertible {
+  var description: String {
+    switch self {
+    case .comparison(let comparison): comparison.text
+    case .both(let left, let right): "\(left.inner) && \(right.inner)"
+    case .either(let left, let right): "\(left.inner) || \(right.inner)"
+    case .not(let node): "!(\(node))"
+    case .test(let text, _): text
+    }
+  }
+
+  /// In parentheses, where it is itself put together.
+  private var inner: String {
+    switch self {
+    case .both, .either: "(\(self))"
+    default: description
+    }
+  }
+}

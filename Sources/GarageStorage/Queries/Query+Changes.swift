@@ -1,0 +1,89 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// The ends of a query that change what is found.
+
+extension Query {
+  /// Deletes the objects found, all in one write; tells how many. What they refer to stays.
+  ///
+  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where the query was made by a ``GarageReader``, and as
+  ///   ``retrieveAll()``.
+  @discardableResult
+  public func deleteAll() throws -> Int {
+    try writer.withWriteAccess { access in
+      let keys = try QueryRun(self, access.reading).sortedKeys()
+      let facts = try RootFacts.of(Root.self)
+      for key in keys {
+        for tag in facts.tags {
+          _ = try access.removeRecord(KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes))
+        }
+      }
+      return keys.count
+    }
+  }
+
+  /// Changes the objects found and parks them again, all in one write; tells how many.
+  ///
+  /// `change` must leave what identifies an object as it is. It runs inside the write, so it must not change the garage
+  /// by other ways. Which objects are found is settled before the first is changed.
+  ///
+  /// - Throws: what `change` throws, which leaves the store as it was;
+  ///   ``GarageError/unretrievableObject(type:identifier:reason:)`` where the identifier changed;
+  ///   ``GarageError/invalidQuery(type:reason:)`` where the query was made by a ``GarageReader``; and as ``retrieveAll()`` and
+  ///   ``GarageWriting/park(_:)-(T)``.
+  @discardableResult
+  public func updateAll(_ change: (inout Root) throws -> Void) throws -> Int {
+    try writer.withWriteAccess { access in
+      let keys = try QueryRun(self, access.reading).sortedKeys()
+      // In blocks, so that not all objects are in memory, and few graphs are made.
+      for start in stride(from: 0, to: keys.count, by: 256) {
+        let block = keys[start..<Swift.min(start + 256, keys.count)]
+        try access.update(Root.self, Array(block)) { object in try passingErrors { try change(&object) } }
+      }
+      return keys.count
+    }
+  }
+
+  private var writer: any GarageWriting {
+    get throws {
+      guard let writer = reader as? any GarageWriting else {
+        throw GarageError.invalidQuery(
+          type: "\(Root.self)",
+          reason: """
+            cannot change them, because a GarageReader made it. Nothing was changed. Make it by the garage, or by the \
+            writer inside of write { }.
+            """)
+      }
+      return writer
+    }
+  }
+}
+
+extension WriteAccess {
+  /// Changes the objects that these records hold, and parks them.
+  fileprivate func update<T: Codable>(
+    _ type: T.Type, _ keys: [StorageKey], _ change: (inout T) throws -> Void
+  ) throws {
+    let facts = try RootFacts.of(type)
+    let (session, _) = reading.makeSessionAndSource()
+    var objects: [T] = []
+    for key in keys {
+      let found = try transaction.withValue(for: key) { record in
+        guard let record else { return nil as T? }
+        return try reading.decode(type, key.bytes.span.bytes, record, typeName: facts.name, session)
+      }
+      guard var object = found else { continue }
+      let before = try garage.encoder.identity(of: object)
+      try change(&object)
+      // A value that is identified by its content is another one now, and its record another's.
+      let after = try garage.encoder.identity(of: object)
+      guard after == before else {
+        throw GarageError.unretrievableObject(
+          type: facts.name, identifier: before.identifier.description,
+          reason: "updateAll gave it another identifier")
+      }
+      objects.append(object)
+    }
+    try put(garage.encoder.encode(objects, dates: garage.dateEncodingStrategy))
+  }
+}

@@ -1,0 +1,85 @@
+public import GarageCoding
+internal import GarageDriver
+
+// The ends of a query that give objects, and those that count them.
+
+extension Query {
+  /// The objects found, in the order of the query. What they refer to is shared among them.
+  ///
+  /// - Throws: as ``GarageReading/retrieveAll(_:)``, and what encoding the query's constants throws.
+  public func retrieveAll() throws -> [Root] {
+    var objects: [Root] = []
+    try run { run in
+      try run.forEachMatch(keepsObjects: true) { key, record, known in
+        if let object = try known ?? run.object(key, record) { objects.append(object) }
+        return .continue
+      }
+    }
+    return objects
+  }
+
+  /// Calls `body` with one object found after another.
+  ///
+  /// Memory stays bounded as in ``GarageReading/forEach(_:_:)``; of a sorted query all keys are held. On a
+  /// ``GarageWriter`` `body` may park and delete through the writer: it visits what was found at the beginning, each as
+  /// it is when its turn comes.
+  ///
+  /// - Throws: what `body` throws, which ends the call, and as ``retrieveAll()``.
+  public func forEach(_ body: (Root) throws -> Void) throws {
+    try run { run in
+      try run.forEachObject { object in try passingErrors { try body(object) } }
+    }
+  }
+
+  /// The first object found; nil where there is none.
+  ///
+  /// - Throws: as ``retrieveAll()``.
+  public func first() throws -> Root? { try limit(1).retrieveAll().first }
+
+  /// How many objects are found. Decodes none, where the condition can be decided from records.
+  ///
+  /// - Throws: as ``retrieveAll()``.
+  public func count() throws -> Int {
+    if condition == nil {
+      return try Swift.min(reader.withReadAccess { try $0.count(Root.self) }, maximumCount ?? .max)
+    }
+    var count = 0
+    try unsorted.run { run in
+      try run.forEachMatch(keepsObjects: false) { _, _, _ in
+        count += 1
+        return .continue
+      }
+    }
+    return count
+  }
+
+  /// Whether nothing is found.
+  ///
+  /// - Throws: as ``retrieveAll()``.
+  public func isEmpty() throws -> Bool { try limit(1).count() == 0 }
+
+  /// What identifies the objects found, in the order of the query: for ``GarageReading/retrieve(_:identifier:)-(T.Type,Identifier)``.
+  ///
+  /// - Throws: as ``retrieveAll()``.
+  public func identifiers() throws -> [Identifier] {
+    var identifiers: [Identifier] = []
+    try run { run in
+      try run.forEachMatch(keepsObjects: false) { key, record, _ in
+        identifiers.append(try run.identifier(key, record))
+        return .continue
+      }
+    }
+    return identifiers
+  }
+
+  /// The same query in no order of its own.
+  var unsorted: Query {
+    var query = self
+    query.sortKeys = []
+    return query
+  }
+
+  func run<R>(_ body: (QueryRun<Root>) throws -> R) throws -> R {
+    try reader.withReadAccess { try body(QueryRun(self, $0)) }
+  }
+}

@@ -1,0 +1,93 @@
+public import Foundation
+internal import GarageCoding
+
+/// A question for the objects of one type: which of them, in what order, and how many.
+///
+/// ```swift
+/// let adults = try garage.query(Person.self)
+///   .where(\.age >= 18 && \.name == .hasPrefix("S"))
+///   .sorted(by: \.lastName, .descending)
+///   .limit(20)
+///   .retrieveAll()
+/// ```
+/// It is a value, to be kept and refined; nothing is read before one of its ends is called. Each end reads one state of
+/// the store. Asked through a ``GarageReader`` or ``GarageWriter`` it reads what these see, and as long as they do.
+///
+/// Conditions are decided from the bytes of records where that is possible, so that only what is found is decoded;
+/// ``explain()`` says what is read for a query, and how.
+public struct Query<Root: Codable> {
+  let reader: any GarageReading
+  var condition: Condition<Root>.Node?
+  var sortKeys: [SortKey<Root>] = []
+  var maximumCount: Int?
+
+  init(_ reader: any GarageReading) { self.reader = reader }
+
+  /// The same query for those objects alone that also satisfy this condition.
+  public func `where`(_ condition: Condition<Root>) -> Query { narrowed(condition.node) }
+
+  /// The same query for those objects alone that also satisfy a predicate, which is asked of decoded objects.
+  public func `where`(matching predicate: Predicate<Root>) -> Query {
+    narrowed(.test("#Predicate", { try predicate.evaluate($0) }))
+  }
+
+  private func narrowed(_ node: Condition<Root>.Node) -> Query {
+    var query = self
+    query.condition = query.condition.map { .both($0, node) } ?? node
+    return query
+  }
+
+  /// The same query in the order of a property; called again, those that are equal in the first in that of the next.
+  ///
+  /// Text is in the order of Swift's `<`, which knows no language. Those still equal are in the order of their
+  /// identifiers, which is also that of queries that are not sorted.
+  public func sorted<Value: Comparable & Codable>(
+    by property: KeyPath<Root, Value>, _ direction: SortDirection = .ascending
+  ) -> Query {
+    sorted(SortKey(property, direction))
+  }
+
+  /// The same for a property that may be nil, which comes before every value.
+  public func sorted<Value: Comparable & Codable>(
+    by property: KeyPath<Root, Value?>, _ direction: SortDirection = .ascending
+  ) -> Query {
+    sorted(SortKey(property, direction))
+  }
+
+  private func sorted(_ key: SortKey<Root>) -> Query {
+    var query = self
+    query.sortKeys.append(key)
+    return query
+  }
+
+  /// The same query for the first `count` of what it finds, and no more than any limit before allows; 0 finds nothing.
+  public func limit(_ count: Int) -> Query {
+    var query = self
+    query.maximumCount = Swift.min(Swift.max(0, count), maximumCount ?? .max)
+    return query
+  }
+}
+
+extension GarageReading {
+  /// A query for objects of a type; of a class, those of its subclasses too.
+  public func query<T: Codable>(_ type: T.Type) -> Query<T> { Query(self) }
+}
+
+/// Which way a query is sorted.
+public enum SortDirection: Sendable, Hashable, CaseIterable {
+  /// The least first, nil before everything.
+  case ascending
+  /// The greatest first, nil behind everything.
+  case descending
+}
+
+extension Query: CustomStringConvertible {
+  /// The query, much as it was written.
+  public var description: String {
+    var text = "query(\(Root.self).self)"
+    if let condition { text += ".where(\(condition))" }
+    for key in sortKeys { text += ".sorted(by: \(key.text)\(key.isAscending ? "" : ", .descending"))" }
+    if let maximumCount { text += ".limit(\(maximumCount))" }
+    return text
+  }
+}

@@ -1,0 +1,281 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// One run of a query on one state of the store: it goes through records, and hands on those that match.
+///
+/// Belongs to the thread and the closure of its transaction.
+final class QueryRun<Root: Codable> {
+  private let query: Query<Root>
+  private let access: ReadAccess
+  private let facts: RootFacts
+  private let filter: RecordFilter<Root>?
+  private let source: TransactionSource
+  private let session: GraphDecodingSession
+  private var limit = SessionLimit()
+  /// Where the first match is to stand behind; nil where it is the first of all.
+  var start: QueryCursor?
+  private let sortLookups: [FieldLookup?]
+  private let sortFields: [StoredField?]
+
+  /// Gets a record that matches, while its bytes are lent: its key, the record, and the object, where that had to be
+  /// decoded to find out.
+  typealias Visit = (RawSpan, RawSpan, Root?) throws -> ScanStep
+
+  init(_ query: Query<Root>, _ access: ReadAccess) throws {
+    self.query = query
+    self.access = access
+    facts = try RootFacts.of(Root.self)
+    filter = try query.condition.map { try RecordFilter($0) }
+    (session, source) = access.makeSessionAndSource()
+    sortFields = query.sortKeys.map { $0.isOrderOfFields ? $0.field() : nil }
+    sortLookups = sortFields.map { $0.map { FieldLookup($0.path) } }
+  }
+
+  // MARK: - Matches in the order of the query
+
+  /// Visits what the query finds, in its order and no more than its limit, until `visit` says stop.
+  ///
+  /// - Parameter keepsObjects: whether objects are held, and shared, to the end. Else memory stays bounded.
+  func forEachMatch(keepsObjects: Bool, _ visit: Visit) throws {
+    if query.maximumCount == 0 { return }
+    if query.sortKeys.isEmpty {
+      var rest = query.maximumCount ?? .max
+      return try forEachUnsorted(keepsObjects: keepsObjects) { key, record, known in
+        rest -= 1
+        return try visit(key, record, known) == .stop || rest == 0 ? .stop : .continue
+      }
+    }
+    for key in try sortedKeys() {
+      let key = key.bytes
+      let step = try access.transaction.withValue(for: key.span.bytes) { record -> ScanStep in
+        guard let record else { return .continue }
+        beginRecord(record, keepsObjects: keepsObjects)
+        return try visit(key.span.bytes, record, nil)
+      }
+      if step == .stop { return }
+    }
+  }
+
+  /// The keys of what the query finds, in its order and no more than its limit.
+  func sortedKeys() throws -> [StorageKey] {
+    if query.sortKeys.isEmpty {
+      var keys: [StorageKey] = []
+      try forEachUnsorted(keepsObjects: false) { key, _, _ in
+        keys.append(StorageKey(key))
+        return keys.count == query.maximumCount ? .stop : .continue
+      }
+      return keys
+    }
+    return query.sortKeys.allSatisfy(\.isOrderOfFields) ? try keysByFields() : try keysByObjects()
+  }
+
+  /// Whether a match stands behind ``start``.
+  private func isBehindStart(_ values: [FieldValue], _ key: StorageKey) -> Bool {
+    guard let start else { return true }
+    return isBefore(start.values, start.identifier[...], values, key.bytes[KeyLayout.identifierOffset...])
+  }
+
+  /// Visits what matches in the order of identifiers.
+  private func forEachUnsorted(keepsObjects: Bool, _ visit: Visit) throws {
+    try forEachRecord { key, record in
+      beginRecord(record, keepsObjects: keepsObjects)
+      switch try answer(key, record) {
+      case false?: return .continue
+      case true?: return try visit(key, record, nil)
+      case nil:
+        guard let object = try object(key, record), try filter?.holds(object) ?? true else {
+          return .continue
+        }
+        return try visit(key, record, object)
+      }
+    }
+  }
+
+  private func beginRecord(_ record: RawSpan, keepsObjects: Bool) {
+    if !keepsObjects { limit.resetIfReached(session, source) }
+    source.countRecord(record.byteCount)
+  }
+
+  // MARK: - Records
+
+  /// Lends every record of the type, in the order of identifiers.
+  private func forEachRecord(_ visit: (RawSpan, RawSpan) throws -> ScanStep) throws {
+    let tags = try access.presentTags(of: facts)
+    let first = query.sortKeys.isEmpty ? start?.identifier : nil
+    if tags.count == 1 {
+      var range = KeyLayout.records(tag: tags[0])
+      if let first { range.lowerBound += first + [0] }
+      return try access.transaction.scan(range, .forward, visit)
+    }
+    var keys = RecordKeys(tags, in: access.transaction)
+    while let key = try keys.next() {
+      let bytes = key.bytes
+      if let first, !first.lexicographicallyPrecedes(bytes[KeyLayout.identifierOffset...]) { continue }
+      let step = try access.transaction.withValue(for: bytes.span.bytes) { record in
+        guard let record else { return ScanStep.continue }
+        return try visit(bytes.span.bytes, record)
+      }
+      if step == .stop { return }
+    }
+  }
+
+  /// Whether a record matches; nil where only the object tells.
+  private func answer(_ key: RawSpan, _ record: RawSpan) throws -> Bool? {
+    if filter == nil && !facts.sharesSpaceWithSuperclass { return true }
+    return try withFields(key, record) { fields in
+      if facts.sharesSpaceWithSuperclass && fields.concreteTag == nil { return false }
+      guard isDecidable(fields) else { return nil }
+      return try filter.map { try $0.answer(fields) } ?? true
+    }
+  }
+
+  /// Whether the fields of a record stand where those of the query's type do: it is of no other class or version.
+  private func isDecidable(_ fields: FieldRecord) -> Bool {
+    if let concreteTag = fields.concreteTag, !facts.ownTags.contains(concreteTag) { return false }
+    return facts.ofCoder.isCurrent(fields)
+  }
+
+  /// Lends a record's fields.
+  private func withFields<R>(_ key: RawSpan, _ record: RawSpan, _ body: (FieldRecord) throws -> R) throws -> R
+  {
+    try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+      try FieldRecord.with(
+        tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record,
+        typeName: facts.name, shapeText: { try source.shapeText($0) }, body)
+    }
+  }
+
+  /// Decodes a record; nil where it is of another class.
+  func object(_ key: RawSpan, _ record: RawSpan) throws -> Root? {
+    try access.decode(Root.self, key, record, typeName: facts.name, session)
+  }
+}
+
+// MARK: - Order
+
+extension QueryRun {
+  /// Something that is found, and what it is sorted by.
+  private struct Ranked {
+    let values: [FieldValue]
+    let key: StorageKey
+  }
+
+  /// The keys sorted by what stands in their records. No more are held than twice the limit.
+  private func keysByFields() throws -> [StorageKey] {
+    var ranked: [Ranked] = []
+    let kept = query.maximumCount ?? .max
+    let most = kept > Int.max / 2 - 1024 ? Int.max : 2 * kept + 1024
+    func isOrdered(_ left: Ranked, _ right: Ranked) -> Bool {
+      isBefore(
+        left.values, left.key.bytes[KeyLayout.identifierOffset...], right.values,
+        right.key.bytes[KeyLayout.identifierOffset...])
+    }
+    try forEachUnsorted(keepsObjects: false) { key, record, known in
+      let match = Ranked(values: try sortValues(key, record, known), key: StorageKey(key))
+      guard isBehindStart(match.values, match.key) else { return .continue }
+      ranked.append(match)
+      if ranked.count >= most {
+        ranked.sort(by: isOrdered)
+        ranked.removeLast(ranked.count - kept)
+      }
+      return .continue
+    }
+    ranked.sort(by: isOrdered)
+    return ranked.prefix(kept).map(\.key)
+  }
+
+  /// Whether one comes before another: by the values, and then by identifier.
+  private func isBefore(
+    _ left: [FieldValue], _ leftIdentifier: ArraySlice<UInt8>, _ right: [FieldValue],
+    _ rightIdentifier: ArraySlice<UInt8>
+  ) -> Bool {
+    for (index, key) in query.sortKeys.enumerated() where left[index] != right[index] {
+      return (left[index] < right[index]) == key.isAscending
+    }
+    return leftIdentifier.lexicographicallyPrecedes(rightIdentifier)
+  }
+
+  /// What a match is sorted by: from its bytes where they tell, else of the object.
+  func sortValues(_ key: RawSpan, _ record: RawSpan, _ known: Root?) throws -> [FieldValue] {
+    var object = known
+    return try query.sortKeys.indices.map { index in
+      if let value = try storedValue(key, record, sortLookups[index], sortFields[index]) { return value }
+      if object == nil { object = try self.object(key, record) }
+      return try object.flatMap { try query.sortKeys[index].value($0) } ?? .null
+    }
+  }
+
+  /// The keys sorted by a property that only objects have an order for. All objects found are held.
+  private func keysByObjects() throws -> [StorageKey] {
+    var found: [(object: Root, key: StorageKey)] = []
+    try forEachUnsorted(keepsObjects: true) { key, record, known in
+      if let object = try known ?? object(key, record) { found.append((object, StorageKey(key))) }
+      return .continue
+    }
+    // Stable: those equal stay in the order of their identifiers.
+    found.sort { left, right in
+      for key in query.sortKeys {
+        let order = key.order(left.object, right.object)
+        if order != 0 { return (order < 0) == key.isAscending }
+      }
+      return false
+    }
+    return found.prefix(query.maximumCount ?? .max).map(\.key)
+  }
+}
+
+// MARK: - What a match has
+
+extension QueryRun {
+  /// What a record has in a field; nil where its bytes do not tell.
+  func storedValue(
+    _ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup?, _ field: StoredField?
+  ) throws -> FieldValue? {
+    guard let lookup, let field else { return nil }
+    return try withFields(key, record) { fields in
+      guard isDecidable(fields) else { return nil }
+      switch try lookup.place(in: fields) {
+      case .undecided: return nil
+      case .absent: return field.absentIsNull ? .null : nil
+      case .value(let place):
+        if place.isNull { return field.absentIsNull ? .null : nil }
+        return try place.value()
+      }
+    }
+  }
+
+  /// The identifier of a match.
+  func identifier(_ key: RawSpan, _ record: RawSpan) throws -> Identifier {
+    try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { keyForm in
+      try withFields(key, record) { $0.identifier(keyForm: keyForm) }
+    }
+  }
+
+  var filterTexts: (ofFields: [String], ofObjects: [String]) {
+    (filter?.ofFields ?? [], filter?.ofObjects ?? [])
+  }
+}
+
+// MARK: - Objects one by one
+
+extension QueryRun {
+  /// Visits the objects found. `visit` is users' code, which may change what the transaction can change.
+  func forEachObject(_ visit: (Root) throws -> Void) throws {
+    if !access.isWriting {
+      return try forEachMatch(keepsObjects: false) { key, record, known in
+        if let object = try known ?? object(key, record) { try visit(object) }
+        return .continue
+      }
+    }
+    for key in try sortedKeys() {
+      let bytes = key.bytes
+      let object = try access.transaction.withValue(for: bytes.span.bytes) { record -> Root? in
+        guard let record else { return nil }
+        session.reset()
+        return try self.object(bytes.span.bytes, record)
+      }
+      // No bytes are lent any more: `visit` may change what it can change.
+      if let object { try visit(object) }
+    }
+  }
+}

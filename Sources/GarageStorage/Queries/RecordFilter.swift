@@ -1,0 +1,84 @@
+internal import GarageCoding
+
+/// A condition made ready to be asked of many records: from their bytes as far as these tell, else of the objects.
+final class RecordFilter<Root: Codable> {
+  private indirect enum Node {
+    case field(FieldLookup, FieldTest, absentIsNull: Bool)
+    /// Of the object alone.
+    case object
+    case both(Node, Node)
+    case either(Node, Node)
+    case not(Node)
+  }
+
+  private let node: Node
+  private let condition: Condition<Root>.Node
+  /// The comparisons, as they were written, that are made with bytes, and those that take objects.
+  private(set) var ofFields: [String] = []
+  private(set) var ofObjects: [String] = []
+
+  /// - Throws: what encoding the constants throws.
+  init(_ condition: Condition<Root>.Node) throws {
+    self.condition = condition
+    var (ofFields, ofObjects) = ([String](), [String]())
+    node = try RecordFilter.node(condition, &ofFields, &ofObjects)
+    (self.ofFields, self.ofObjects) = (ofFields, ofObjects)
+  }
+
+  private static func node(
+    _ condition: Condition<Root>.Node, _ ofFields: inout [String], _ ofObjects: inout [String]
+  ) throws -> Node {
+    switch condition {
+    case .comparison(let comparison):
+      guard let test = try comparison.test(), let field = comparison.field() else {
+        ofObjects.append(comparison.text)
+        return .object
+      }
+      ofFields.append(comparison.text)
+      return .field(FieldLookup(field.path), test, absentIsNull: field.absentIsNull)
+    case .both(let left, let right):
+      return .both(try node(left, &ofFields, &ofObjects), try node(right, &ofFields, &ofObjects))
+    case .either(let left, let right):
+      return .either(try node(left, &ofFields, &ofObjects), try node(right, &ofFields, &ofObjects))
+    case .not(let inner): return .not(try node(inner, &ofFields, &ofObjects))
+    case .test(let text, _):
+      ofObjects.append(text)
+      return .object
+    }
+  }
+
+  /// Whether a record's object satisfies the condition; nil where its bytes do not tell.
+  func answer(_ record: FieldRecord) throws -> Bool? { try RecordFilter.answer(node, record) }
+
+  private static func answer(_ node: Node, _ record: FieldRecord) throws -> Bool? {
+    switch node {
+    case .field(let lookup, let test, let absentIsNull):
+      return try test.answer(lookup.place(in: record), absentIsNull: absentIsNull)
+    case .object: return nil
+    case .both(let left, let right):
+      let first = try answer(left, record)
+      if first == false { return false }
+      let second = try answer(right, record)
+      return second == false ? false : first == nil ? nil : second
+    case .either(let left, let right):
+      let first = try answer(left, record)
+      if first == true { return true }
+      let second = try answer(right, record)
+      return second == true ? true : first == nil ? nil : second
+    case .not(let inner): return try answer(inner, record).map { !$0 }
+    }
+  }
+
+  /// Whether an object satisfies the condition.
+  func holds(_ object: Root) throws -> Bool { try RecordFilter.holds(condition, object) }
+
+  private static func holds(_ node: Condition<Root>.Node, _ object: Root) throws -> Bool {
+    switch node {
+    case .comparison(let comparison): comparison.holds(object)
+    case .both(let left, let right): try holds(left, object) && holds(right, object)
+    case .either(let left, let right): try holds(left, object) || holds(right, object)
+    case .not(let inner): try !holds(inner, object)
+    case .test(_, let test): try passingErrors { try test(object) }
+    }
+  }
+}

@@ -1,0 +1,90 @@
+internal import Foundation
+internal import GarageCoding
+
+/// What a property may match beside being equal to a value: `\.name == .hasPrefix("S")`, `\.state == .oneOf([.new, .open])`.
+public struct ValueMatch<Value: Codable> {
+  let text: String
+  let test: () throws -> FieldTest?
+  let holds: (Value) -> Bool
+}
+
+extension ValueMatch where Value: Equatable {
+  /// Is one of these values. Of none of them nothing is.
+  public static func oneOf(_ values: some Sequence<Value>) -> ValueMatch {
+    let values = Array(values)
+    return ValueMatch(
+      text: ".oneOf([\(values.map { constantText($0) }.joined(separator: ", "))])",
+      test: {
+        if case .none = FieldComparability(Value.self) { return nil }
+        var constants: [FieldConstant] = []
+        for value in values {
+          guard let constant = try GraphEncoder().fieldValue(of: value) else { return nil }
+          constants.append(FieldConstant(constant))
+        }
+        return .isOneOf(constants)
+      },
+      holds: { values.contains($0) })
+  }
+}
+
+/// Text, or an optional of it.
+public protocol TextValue: Codable {
+  /// The text; nil where there is none.
+  var text: String? { get }
+}
+
+extension String: TextValue {
+  /// Itself.
+  public var text: String? { self }
+}
+
+extension Optional: TextValue where Wrapped == String {
+  /// Itself.
+  public var text: String? { self }
+}
+
+extension ValueMatch where Value: TextValue {
+  /// Begins with this text, as `String.hasPrefix` has it. Nil does not.
+  public static func hasPrefix(_ prefix: String) -> ValueMatch {
+    ValueMatch(
+      text: ".hasPrefix(\(constantText(prefix)))", test: { .hasPrefix(prefix) },
+      holds: { $0.text?.hasPrefix(prefix) ?? false })
+  }
+
+  /// Ends with this text. Nil does not.
+  public static func hasSuffix(_ suffix: String) -> ValueMatch {
+    text("hasSuffix", suffix) { $0.hasSuffix(suffix) }
+  }
+
+  /// Has this text in it, as Foundation's `contains` has it: no text has the empty one. Nil does not.
+  public static func contains(_ part: String) -> ValueMatch {
+    text("contains", part) { $0.contains(part) }
+  }
+
+  /// Is this text, where no difference is made between upper and lower case (`lowercased()`). Nil is not.
+  public static func caseInsensitive(_ other: String) -> ValueMatch {
+    let lower = other.lowercased()
+    return text("caseInsensitive", other) { $0.lowercased() == lower }
+  }
+
+  private static func text(
+    _ name: String, _ constant: String, _ holds: @escaping @Sendable (String) -> Bool
+  ) -> ValueMatch {
+    ValueMatch(
+      text: ".\(name)(\(constantText(constant)))", test: { .text(holds) },
+      holds: { $0.text.map(holds) ?? false })
+  }
+}
+
+extension ValueMatch where Value: Sequence, Value.Element: Equatable & Codable {
+  /// Has an element that is equal to this one.
+  public static func contains(_ element: Value.Element) -> ValueMatch {
+    ValueMatch(
+      text: ".contains(\(constantText(element)))",
+      test: {
+        if case .none = FieldComparability(Value.Element.self) { return nil }
+        return try GraphEncoder().fieldValue(of: element).map { .containsElement(FieldConstant($0)) }
+      },
+      holds: { $0.contains(element) })
+  }
+}
