@@ -89,26 +89,6 @@ extension Linked: Hashable where Value: LinkedValue {
   public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue.linkIdentity) }
 }
 
-/// What an `@Linked` property can hold: an optional, array, set or dictionary of identified objects. Not to be
-/// conformed to elsewhere.
-public protocol LinkedValue: Codable {
-  /// What two values that hold the same objects have in common.
-  associatedtype LinkIdentity: Hashable
-  static var emptyLink: Self { get }
-  var linkIdentity: LinkIdentity { get }
-  /// Writes the objects as linked references.
-  func _encodeLink(_ coder: LinkEncoder) throws
-  /// Reads what is there into `place`, at once or when the objects are there.
-  static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Self>) throws
-  /// The value that consists of these objects, for those that let `place` wait for references.
-  static func _linked(_ objects: LinkedObjects) throws -> Self
-}
-
-extension LinkedValue {
-  /// None: the value is made in another way.
-  public static func _linked(_ objects: LinkedObjects) throws -> Self { emptyLink }
-}
-
 /// Lets the types that conform to ``LinkedValue`` reach the encoder.
 public struct LinkEncoder {
   let state: EncoderPointer
@@ -123,26 +103,26 @@ public struct LinkDecoder {
 public struct LinkPlace<Value: LinkedValue> {
   fileprivate let storage: LinkedStorage<Value>
 
-  fileprivate func fill(_ value: Value) {
+  func fill(_ value: Value) {
     storage.value = value
     storage.progress = nil
   }
 
   /// Waits for objects whose numbers were noted.
-  fileprivate func wait(for targets: LinkTargets, _ coder: LinkDecoder) {
+  func wait(for targets: LinkTargets, _ coder: LinkDecoder) {
     coder.walk.whenComplete(fill: storage, targets)
   }
 
   /// Waits for what a function makes.
-  fileprivate func wait(_ coder: LinkDecoder, _ make: @escaping (GraphWalk) throws -> Value) {
+  func wait(_ coder: LinkDecoder, _ make: @escaping (GraphWalk) throws -> Value) {
     coder.walk.whenComplete(fill: storage) { walk in fill(try make(walk)) }
   }
 }
 
 /// The objects of a linked property, all references.
 public struct LinkedObjects {
-  fileprivate let targets: LinkTargets
-  fileprivate let walk: GraphWalk
+  let targets: LinkTargets
+  let walk: GraphWalk
 }
 
 /// What a decoded property holds on to until its objects are there.
@@ -208,7 +188,7 @@ extension KeyedDecodingContainer {
 // MARK: - One object, and collections
 
 extension LinkEncoder {
-  fileprivate func write<T: Encodable>(_ value: T) throws {
+  func write<T: Encodable>(_ value: T) throws {
     let kind = state.types.facts(of: T.self).1
     if kind == .reference && !state.inlinesEverything {
       try state.writeReference(to: value, .linked)
@@ -218,12 +198,12 @@ extension LinkEncoder {
   }
 
   /// Each element where it stands: to copy one costs more than to write a reference to it.
-  fileprivate func writeArray<T: Encodable>(_ values: [T]) throws {
+  func writeArray<T: Encodable>(_ values: [T]) throws {
     let (facts, kind) = state.types.facts(of: T.self)
     let areReferences = kind == .reference && !state.inlinesEverything
     try values.withUnsafeBufferPointer { values in
       let serial = try state.openFrame()
-      defer { state.leaveFrame() }
+      defer { state.leaveFrame(serial) }
       try state.requestArray()
       let before = state.frame.child
       for index in values.indices {
@@ -237,13 +217,13 @@ extension LinkEncoder {
         }
       }
       state.frame.child = before
-      try state.closeFrame()
+      try state.closeFrame(serial)
     }
   }
 }
 
 /// An object that stands here, or the number of one that is to be fetched.
-private enum LinkTarget<T> {
+enum LinkTarget<T> {
   case object(T)
   case number(Int)
 
@@ -262,7 +242,7 @@ private enum LinkTarget<T> {
 }
 
 extension LinkDecoder {
-  fileprivate func target<T: Decodable>(_ type: T.Type) throws -> LinkTarget<T> {
+  func target<T: Decodable>(_ type: T.Type) throws -> LinkTarget<T> {
     guard try state.isReference() else {
       if let number = try state.foreignReference(type) { return .number(number) }
       return .object(try state.readAny(type))
@@ -270,7 +250,7 @@ extension LinkDecoder {
     return .number(state.number(ofReference: try state.readReferenceIndex()))
   }
 
-  fileprivate func targets<T: Decodable>(_ type: T.Type) throws -> [LinkTarget<T>] {
+  func targets<T: Decodable>(_ type: T.Type) throws -> [LinkTarget<T>] {
     try state.withFrame { serial in
       try state.requestArray()
       var targets: [LinkTarget<T>] = []
@@ -285,7 +265,7 @@ extension LinkDecoder {
   }
 
   /// The targets of an array of references alone, the usual case; nil, and nothing was read, for any other value.
-  fileprivate func referenceTargets() throws -> LinkTargets? {
+  func referenceTargets() throws -> LinkTargets? {
     guard let array = try state.arrayHeader(), state.depth < RecordFormat.maximumDepth else { return nil }
     let walk = walk
     let first = walk.fills.targets.count
@@ -304,11 +284,11 @@ extension LinkDecoder {
     return LinkTargets(first: first, count: UInt32(truncatingIfNeeded: count), path: state.notedPath())
   }
 
-  fileprivate var walk: GraphWalk { state.walk }
+  var walk: GraphWalk { state.walk }
 }
 
 extension LinkedObjects {
-  fileprivate func array<T: Decodable>(of type: T.Type) throws -> [T] {
+  func array<T: Decodable>(of type: T.Type) throws -> [T] {
     let facts = walk.state.types.facts(of: type).0
     if facts.with({ $0.isClass }) {
       let objects = try instances(of: type) {
@@ -345,176 +325,5 @@ extension LinkedObjects {
     if number >= 0 { return number }
     throw walk.state.missing(
       type, walk.identities.identity(of: named), walk.keys(of: targets.path, PathKey(intValue: position)))
-  }
-}
-
-extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
-  /// None.
-  public static var emptyLink: Wrapped? { nil }
-  /// The object's identifier.
-  public var linkIdentity: Wrapped.ID? { self?.id }
-
-  /// Writes a linked reference, or null.
-  public func _encodeLink(_ coder: LinkEncoder) throws {
-    if let self { try coder.write(self) } else { coder.state.writeNull() }
-  }
-
-  /// Reads a reference, to be filled in.
-  public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Wrapped?>) throws {
-    if try coder.state.tag() == BodyTag.null {
-      coder.state.cursor += 1
-      return place.fill(nil)
-    }
-    let path = coder.state.notedPath()
-    switch try coder.target(Wrapped.self) {
-    case .object(let object): place.fill(object)
-    case .number(let number):
-      let walk = coder.walk
-      walk.fills.appendTarget(number)
-      place.wait(for: LinkTargets(first: walk.fills.targets.count - 1, count: 1, path: path), coder)
-    }
-  }
-
-  /// The object, or nil where there is none any more.
-  public static func _linked(_ objects: LinkedObjects) throws -> Wrapped? {
-    let walk = objects.walk
-    let facts = walk.state.types.facts(of: Wrapped.self).0
-    let number = try walk.load(Wrapped.self, facts, Int(walk.fills.targets[objects.targets.first]))
-    return number < 0 ? nil : walk.loaded(Wrapped.self, number)
-  }
-}
-
-extension Array: LinkedValue where Element: Codable & Identifiable {
-  /// None.
-  public static var emptyLink: [Element] { [] }
-  /// The objects' identifiers, in order.
-  public var linkIdentity: [Element.ID] { map(\.id) }
-
-  /// Writes an array of linked references.
-  public func _encodeLink(_ coder: LinkEncoder) throws { try coder.writeArray(self) }
-
-  /// Reads references, to be filled in together.
-  public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<[Element]>) throws {
-    if let targets = try coder.referenceTargets() {
-      return targets.count == 0 ? place.fill([]) : place.wait(for: targets, coder)
-    }
-    let path = coder.state.notedPath()
-    let targets = try coder.targets(Element.self)
-    if targets.isEmpty { return place.fill([]) }
-    place.wait(coder) { walk in
-      try targets.enumerated().map { try $1.requiredObject(walk, path, PathKey(intValue: $0)) }
-    }
-  }
-
-  /// The objects in their order.
-  public static func _linked(_ objects: LinkedObjects) throws -> [Element] {
-    try objects.array(of: Element.self)
-  }
-}
-
-extension Set: LinkedValue where Element: Codable & Identifiable {
-  /// None.
-  public static var emptyLink: Set { [] }
-  /// The objects' identifiers.
-  public var linkIdentity: Set<Element.ID> { Set<Element.ID>(map(\.id)) }
-
-  /// In the order of the identifiers' bytes, which is the same in every process.
-  public func _encodeLink(_ coder: LinkEncoder) throws {
-    let state = coder.state
-    try state.withFrame { serial in
-      try state.writeSet(
-        self, serial: serial,
-        orderedBy: { try TypeDescription.identity(of: Element.self, id: $0.id).identifier }
-      ) { try coder.write($0) }
-    }
-  }
-
-  /// Built when its members are complete, because their hash may depend on what they hold.
-  public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Set>) throws {
-    let path = coder.state.notedPath()
-    let targets = try coder.targets(Element.self)
-    if targets.isEmpty { return place.fill([]) }
-    let owner = coder.state.record.number
-    coder.walk.whenComplete { walk in
-      let members = try targets.enumerated().map {
-        try $1.requiredObject(walk, path, PathKey(intValue: $0))
-      }
-      walk.buildLater(owner) {
-        let set = Set(members)
-        return { place.fill(set) }
-      }
-    }
-  }
-}
-
-extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifiable {
-  /// None.
-  public static var emptyLink: Dictionary { [:] }
-  /// The objects' identifiers by key.
-  public var linkIdentity: [Key: Value.ID] { mapValues(\.id) }
-
-  /// In the form of any dictionary: a map where the keys are text or numbers, otherwise an array of keys and
-  /// values in turn.
-  public func _encodeLink(_ coder: LinkEncoder) throws {
-    let state = coder.state
-    try state.withFrame { serial in
-      try state.writeDictionary(self, serial: serial) { try coder.write($0) }
-    }
-  }
-
-  /// Reads references, to be filled in together.
-  public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Dictionary>) throws {
-    let path = coder.state.notedPath()
-    let entries = try coder.state.withFrame { serial in
-      keyOfText == nil ? try elementPairs(coder, serial) : try entryPairs(coder, serial)
-    }
-    if entries.isEmpty { return place.fill([:]) }
-    place.wait(coder) { walk in
-      Dictionary(
-        try entries.map { ($0.key, try $0.target.requiredObject(walk, path, $0.codingKey)) },
-        uniquingKeysWith: { _, last in last })
-    }
-  }
-
-  /// An entry whose object may be missing, and what paths call it.
-  private typealias LinkEntry = (key: Key, target: LinkTarget<Value>, codingKey: PathKey)
-
-  private static func entryPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [LinkEntry] {
-    let state = coder.state
-    try state.requestMap()
-    return try state.allKeys(serial: serial).compactMap { text in
-      guard try state.findText(text) else { return nil }
-      guard let key = keyOfText?(text) else {
-        throw DecodingError.dataCorrupted(
-          DecodingError.Context(
-            codingPath: state.childPath, debugDescription: "\"\(text)\" is no \(Key.self)."))
-      }
-      let target = try coder.target(Value.self)
-      state.advance()
-      return (key, target, PathKey(stringValue: text))
-    }
-  }
-
-  private static func elementPairs(_ coder: LinkDecoder, _ serial: UInt64) throws -> [LinkEntry] {
-    let state = coder.state
-    try state.requestArray()
-    var entries: [LinkEntry] = []
-    while state.frame.next < state.frame.count {
-      try state.beginElement(Key.self, serial: serial)
-      let key = try state.readAny(Key.self)
-      state.advance()
-      try state.beginElement(Value.self, serial: serial)
-      entries.append((key, try coder.target(Value.self), PathKey(intValue: entries.count * 2 + 1)))
-      state.advance()
-    }
-    return entries
-  }
-
-  /// The key that a text stands for; nil where keys of this type do not stand as text.
-  private static var keyOfText: ((String) -> Key?)? {
-    if Key.self == String.self { return { $0 as? Key } }
-    if Key.self == Int.self { return { Int($0) as? Key } }
-    guard let representable = Key.self as? any CodingKeyRepresentable.Type else { return nil }
-    return { representable.init(codingKey: DictionaryKey(stringValue: $0)) as? Key }
   }
 }

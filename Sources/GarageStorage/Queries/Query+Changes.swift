@@ -15,7 +15,8 @@ extension Query {
       let facts = try RootFacts.of(Root.self)
       for key in keys {
         for tag in facts.tags {
-          _ = try access.removeRecord(KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes))
+          let key = KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes)
+          _ = try access.removeRecord(key.bytes.span.bytes)
         }
       }
       return keys.count

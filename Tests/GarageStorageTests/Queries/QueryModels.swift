@@ -86,6 +86,7 @@ struct Question<Root: Codable> {
 
 extension Question<Specimen> {
   /// A comparison of one property, with a value that some specimen has.
+  // Long because every kind of property has a line.
   static func leaf(like other: Specimen, _ random: inout SeededGenerator) -> Question {
     let kind = Int.random(in: 0..<8, using: &random)
     func compared<V: Comparable & Codable>(_ property: KeyPath<Specimen, V>) -> Question {
