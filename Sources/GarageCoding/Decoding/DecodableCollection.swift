@@ -104,7 +104,7 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
   static func read(from state: DecoderPointer) throws -> Bool {
     if Key.self == String.self { return try readTexts(from: state) }
     if Key.self == Int.self { return try readNumbers(from: state) }
-    if let type = Key.self as? any CodingKeyRepresentable.Type {
+    if let type = state.types.facts(of: Key.self).0.with({ $0.textKey }) {
       return try readRepresented(from: state, type)
     }
     return try readPairs(from: state)

@@ -68,16 +68,15 @@ extension DecoderPointer {
   private func findNew<Key: CodingKey>(_ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer) throws
     -> Bool
   {
-    note(key, discriminator, keys)
-    let text = key.stringValue
+    if !keys.hasNoted(discriminator) { note(key, discriminator, keys) }
     if frame.fields.unsafelyUnwrapped[discriminator] == FieldMap.unknown,
       let shape = frame.shape
     {
-      let field = shape.object.positions[text].map { Int32($0) } ?? FieldMap.missing
+      let field = shape.object.positions[key.stringValue].map { Int32($0) } ?? FieldMap.missing
       frame.fields.unsafelyUnwrapped[discriminator] = field
       if field >= 0 { return try findShaped(Int(field), key) }
     }
-    return try findEntry(text)
+    return try findEntry(keyed: keys.text(discriminator))
   }
 
   /// Finds the shape's field at a position; an absent one may stand among the entries.

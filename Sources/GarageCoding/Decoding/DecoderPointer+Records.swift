@@ -36,6 +36,10 @@ extension DecoderPointer {
     references.truncate(to: outer.referenceCount)
     shapes.truncate(to: outer.shapeCount)
     while unpacked.count > outer.unpackedCount { unpacked.removeLast().deallocate() }
+    if outer.frameCount == 0 {
+      let core = core
+      if !core.nestedKeys.isEmpty { core.nestedKeys = [] }
+    }
   }
 
   /// Makes `record` the one being decoded.
@@ -103,6 +107,8 @@ extension DecoderPointer {
     references.truncate(to: 0)
     shapes.truncate(to: 0)
     while unpacked.count > 0 { unpacked.removeLast().deallocate() }
+    let core = core
+    if !core.nestedKeys.isEmpty { core.nestedKeys = [] }
   }
 
   /// Copies bytes to where they stay as long as the record that is being decoded. Before them there is the room that

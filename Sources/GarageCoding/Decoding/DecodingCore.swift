@@ -15,7 +15,7 @@ final class DecodingCore {
   /// The values of evolving types that are being decoded.
   var scopes: [EvolvingScope] = []
   /// The keys of nested containers whose values are not in the map that was asked.
-  var nestedKeys: [any CodingKey] = []
+  @exclusivity(unchecked) var nestedKeys: [any CodingKey] = []
 
   private init() {
     state = DecoderPointer()

@@ -14,7 +14,7 @@ extension EncoderPointer {
   @inline(never)
   func closeEntries(_ shape: Permanent<Shape>?) throws {
     // Mostly they came in order, and nothing is left to do.
-    if shape == nil, !core.leavesOutSyncStatus, areInOrder() || putInOrder() {
+    if !core.leavesOutSyncStatus, repeatNone(of: shape), areInOrder() || putInOrder() {
       return output.entries.truncate(to: frame.entryBase)
     }
     var entries = takeEntries()
@@ -29,6 +29,19 @@ extension EncoderPointer {
       }
     }
     if !isSorted(entries) { rewrite(entries, from: entries[0].lowerBound) }
+  }
+
+  /// Whether it is quickly told that no key of the open map's entries is one of the shape's.
+  private func repeatNone(of shape: Permanent<Shape>?) -> Bool {
+    guard let shape else { return true }
+    let entries = output.entries
+    return shape.with { shape in
+      guard shape.keys.count &* (entries.count - frame.entryBase) <= 1024 else { return false }
+      for index in frame.entryBase..<entries.count where shape.hasKey(keyBytes(at: entries[index])) {
+        return false
+      }
+      return true
+    }
   }
 
   /// Whether the keys of the open map's entries ascend by bytes, without repetition.

@@ -15,12 +15,12 @@ final class EncodingCore {
   let graph: UnsafeMutablePointer<GraphUnderConstruction>
   let builder: UnsafeMutablePointer<GraphBuilder>
   let identifierWriter: UnsafeMutablePointer<IdentifierWriter>
-  private var unusedNested: [Permanent<NestedEncoding>] = []
+  @exclusivity(unchecked) private var unusedNested: [Permanent<NestedEncoding>] = []
   /// The nested containers that wait, in the order of their serials.
-  private var waitingNested: [Permanent<NestedEncoding>] = []
-  private var unusedOrders: [UnsafeMutablePointer<ByteOrder>] = []
+  @exclusivity(unchecked) private var waitingNested: [Permanent<NestedEncoding>] = []
+  @exclusivity(unchecked) private var unusedOrders: [UnsafeMutablePointer<ByteOrder>] = []
   /// The nested containers that were asked for by key in maps that have many.
-  private var fields: [Field: UInt64] = [:]
+  @exclusivity(unchecked) private var fields: [Field: UInt64] = [:]
   private(set) var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// Whether the digest of a `Syncable` value is wanted, of which its status is no part.
   var leavesOutSyncStatus = false
@@ -134,7 +134,9 @@ extension EncodingCore {
   func takeNested() -> Permanent<NestedEncoding> {
     unusedNested.popLast() ?? Permanent(keeping: NestedEncoding())
   }
-  func giveBack(_ nested: Permanent<NestedEncoding>) { unusedNested.append(nested) }
+  func giveBack(_ nested: Permanent<NestedEncoding>) {
+    if unusedNested.count < 256 { unusedNested.append(nested) } else { nested.end() }
+  }
 
   /// Notes that a nested container waits.
   func wait(_ nested: Permanent<NestedEncoding>) {

@@ -119,13 +119,13 @@ extension EncoderPointer {
   func writeDictionary<Key: Encodable, Value: Encodable>(
     _ dictionary: [Key: Value], serial: UInt64, _ write: ((Value) throws -> Void)? = nil
   ) throws {
-    let hasTextKeys = [Key: Value].hasTextKeys
+    let hasTextKeys = types.facts(of: Key.self).0.with { $0.textKey != nil }
     if hasTextKeys { try requestMap() } else { try requestArray() }
     if dictionary.isEmpty { return }
     try HashStorage.with(dictionary) { storage in
       try withOrder { order in
         if hasTextKeys {
-          let keys = TextKeys<Key>(storage, order)
+          let keys = TextKeys<Key>(storage, order, types.facts(of: Key.self).0.with { $0.textKey })
           try writeEntries(storage, keys, order, Value.self, write)
         } else {
           try writePairs(storage, Key.self, Value.self, serial: serial, order, write)
@@ -159,7 +159,7 @@ extension EncoderPointer {
       } else {
         beginEntry(keys.text(at: element.place), isExact: !isExact.isEmpty && isExact.contains(element.place))
       }
-      let value = storage.value(keys.place(of: element.place), as: Value.self)
+      let value = storage.value(element.place, as: Value.self)
       if let write {
         try withKey(keys.codingKey(at: element.place)) { try write(value[as: Value.self]) }
       } else if try !kind.isScalar || !writeScalar(at: value, kind) {
@@ -217,68 +217,64 @@ extension EncoderPointer {
 /// The keys of a dictionary whose keys stand as text.
 private struct TextKeys<Key: Hashable> {
   private let storage: HashStorage
-  /// What keys that are neither strings nor integers say that they are, and where each of these stands. Then a place in
-  /// the order is one here.
-  private var codingKeys: [any CodingKey] = []
-  private var places: [Int] = []
+  /// The type as one that says its text, where it is neither a string nor an integer.
+  private let type: (any CodingKeyRepresentable.Type)?
   /// Whether all texts are in composed form.
   private(set) var areComposed = true
 
   /// Adds the texts to an order.
-  init(_ storage: HashStorage, _ order: UnsafeMutablePointer<ByteOrder>) {
+  init(
+    _ storage: HashStorage, _ order: UnsafeMutablePointer<ByteOrder>,
+    _ type: (any CodingKeyRepresentable.Type)?
+  ) {
     self.storage = storage
+    self.type = Key.self == String.self || Key.self == Int.self ? nil : type
+    var areComposed = true
     if Key.self == String.self {
-      var areComposed = true
       storage.forEachPlace { place in
         if !order.pointee.append(storage.key(place, as: String.self)[as: String.self], at: place) {
           areComposed = false
         }
       }
-      self.areComposed = areComposed
     } else if Key.self == Int.self {
       storage.forEachPlace { place in
         _ = order.pointee.append(String(storage.key(place, as: Int.self)[as: Int.self]), at: place)
       }
-    } else if let type = Key.self as? any CodingKeyRepresentable.Type {
-      appendRepresented(type, order)
+    } else if let type {
+      areComposed = append(type, order)
     }
+    self.areComposed = areComposed
   }
 
-  private mutating func appendRepresented<R: CodingKeyRepresentable>(
-    _: R.Type, _ order: UnsafeMutablePointer<ByteOrder>
-  ) {
-    codingKeys.reserveCapacity(storage.count)
-    places.reserveCapacity(storage.count)
+  private func append<R: CodingKeyRepresentable>(_: R.Type, _ order: UnsafeMutablePointer<ByteOrder>) -> Bool
+  {
+    var areComposed = true
     storage.forEachPlace { place in
-      let codingKey = storage.key(place, as: R.self)[as: R.self].codingKey
-      if !order.pointee.append(codingKey.stringValue, at: places.count) { areComposed = false }
-      codingKeys.append(codingKey)
-      places.append(place)
+      let text = storage.key(place, as: R.self)[as: R.self].codingKey.stringValue
+      if !order.pointee.append(text, at: place) { areComposed = false }
     }
+    return areComposed
   }
 
-  /// Where the storage has what has that place in the order.
-  @inline(__always)
-  func place(of place: Int) -> Int { places.isEmpty ? place : places[place] }
+  func key(at place: Int) -> Key { storage.key(place, as: Key.self)[as: Key.self] }
 
-  func key(at place: Int) -> Key { storage.key(self.place(of: place), as: Key.self)[as: Key.self] }
-
-  func text(at place: Int) -> String {
-    if !codingKeys.isEmpty { return codingKeys[place].stringValue }
-    let key = storage.key(place, as: Key.self)
-    return Key.self == String.self ? key[as: String.self] : String(key[as: Int.self])
-  }
+  func text(at place: Int) -> String { codingKey(at: place).stringValue }
 
   func codingKey(at place: Int) -> any CodingKey {
-    if !codingKeys.isEmpty { return codingKeys[place] }
-    return Key.self == Int.self
-      ? DictionaryKey(stringValue: text(at: place)) : PathKey(stringValue: text(at: place))
+    let key = storage.key(place, as: Key.self)
+    if let type { return codingKey(of: key, type) }
+    return Key.self == String.self
+      ? PathKey(stringValue: key[as: String.self]) : DictionaryKey(key[as: Int.self])
+  }
+
+  private func codingKey<R: CodingKeyRepresentable>(of key: UnsafeRawPointer, _: R.Type) -> any CodingKey {
+    key[as: R.self].codingKey
   }
 
   /// The step of a coding path to the value of a key: the key where it stands, which stays there meanwhile.
   @inline(__always)
   func step(at place: Int, _ state: EncoderPointer) -> PathStep {
-    if !codingKeys.isEmpty { return state.step(text: codingKeys[place]) }
+    if type != nil { return state.step(text: codingKey(at: place)) }
     let key = storage.key(place, as: Key.self)
     return Key.self == String.self ? .text(key) : .number(key)
   }

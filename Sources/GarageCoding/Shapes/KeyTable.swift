@@ -3,7 +3,7 @@
 /// Belongs to one coder, which one thread uses at a time, and lives as long as the process.
 final class KeyTable {
   /// The keys met so far, by discriminator.
-  private(set) var keys: [(any CodingKey)?]
+  @exclusivity(unchecked) private(set) var keys: [(any CodingKey)?]
 
   private init(isByte: Bool) {
     keys = isByte ? Array(repeating: nil, count: 256) : []
@@ -20,8 +20,8 @@ final class KeyTable {
   private static func isEnum(_ type: Any.Type) -> Bool { TypeAddress(type).kindWord == 0x201 }
 
   /// The texts of these, which stay for good, and their discriminators in the order in which they were met.
-  private(set) var texts: [UnsafeRawBufferPointer]
-  private(set) var noted: [UInt8] = []
+  @exclusivity(unchecked) private(set) var texts: [UnsafeRawBufferPointer]
+  @exclusivity(unchecked) private(set) var noted: [UInt8] = []
 
   func note(_ key: any CodingKey, _ discriminator: UInt8) {
     if keys[Int(discriminator)] != nil { return }
@@ -31,7 +31,7 @@ final class KeyTable {
   }
 
   /// The arrays of one key each that were asked for, by discriminator. Kept for good.
-  var arrays: [KeptArray?] = []
+  @exclusivity(unchecked) var arrays: [KeptArray?] = []
 
   /// The discriminator of the key with that text, where it was met; otherwise -1.
   func discriminator(of text: UnsafeRawBufferPointer) -> Int {

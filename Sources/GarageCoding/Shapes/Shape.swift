@@ -15,6 +15,24 @@ final class Shape: @unchecked Sendable {
   /// Of keys that stand more than once, a subclass's and its superclass's, the other positions, the later first.
   let earlierPositions: [String: [Int]]
 
+  /// Whether one of the keys is this one. A look at each: for few keys, without making a string.
+  func hasKey(_ wanted: UnsafeRawBufferPointer) -> Bool {
+    text.withUnsafeBytes { text in
+      guard let base = text.baseAddress else { return false }
+      var at = 0
+      while at < text.count,
+        let range = try? Varint.readCounted(base, &at, end: text.count, reason: "a key is cut")
+      {
+        if range.count == wanted.count,
+          compareBytes(UnsafeRawBufferPointer(rebasing: text[range]), wanted) == 0
+        {
+          return true
+        }
+      }
+      return false
+    }
+  }
+
   fileprivate init(keys: [String], text: [UInt8], digest: UInt64) {
     self.keys = keys
     self.text = text

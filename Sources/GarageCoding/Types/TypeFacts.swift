@@ -84,6 +84,8 @@ package final class TypeFacts: @unchecked Sendable {
   let encodableElements: (any EncodableElements.Type)?
   /// Where it is a collection that decoders read themselves.
   let decodableCollection: (any DecodableCollection.Type)?
+  /// Where dictionaries keyed by it are keyed by text or numbers in records, and it is neither `String` nor `Int`.
+  let textKey: (any CodingKeyRepresentable.Type)?
   /// Where it is an optional.
   let decodableInPlace: (any DecodableInPlace.Type)?
   /// The type, where it codes itself through the coder's own functions, or is a set or dictionary: found once, because
@@ -200,6 +202,7 @@ package final class TypeFacts: @unchecked Sendable {
     encodableElements = kind == .codable ? type as? any EncodableElements.Type : nil
     decodableCollection =
       kind == .codable || kind == .unordered ? type as? any DecodableCollection.Type : nil
+    textKey = type as? any CodingKeyRepresentable.Type
     decodableInPlace = kind == .codable ? type as? any DecodableInPlace.Type : nil
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil

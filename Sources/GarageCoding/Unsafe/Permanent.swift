@@ -26,6 +26,14 @@ struct Permanent<Object: AnyObject> {
   var address: UnsafeMutableRawPointer { reference.toOpaque() }
 }
 
+extension Permanent where Object == NestedEncoding {
+  /// Lets an object go after all: one that nothing leads to any more.
+  func end() {
+    object.deallocate()
+    reference.release()
+  }
+}
+
 extension Permanent {
   /// For the one word that ``CorePool`` exchanges.
   @inline(__always)

@@ -6,25 +6,32 @@
 /// so that they are written where they belong. See ``EncoderPointer/openNested(_:_:)``.
 final class NestedEncoding {
   /// Its bytes; while it is active, those that were being written before.
-  fileprivate(set) var output = EncodingOutput()
+  @exclusivity(unchecked) fileprivate(set) var output = EncodingOutput()
   /// Whether its bytes are those that are being written.
-  fileprivate(set) var isActive = false
+  @exclusivity(unchecked) fileprivate(set) var isActive = false
   /// Whether its bytes are complete.
-  fileprivate(set) var isClosed = false
+  @exclusivity(unchecked) fileprivate(set) var isClosed = false
   /// How deep its value stands; the depth around it while it is active.
-  fileprivate var depth = 0
+  @exclusivity(unchecked) fileprivate var depth = 0
   /// The serial of the container it is now; 0 while it waits to be used again.
-  fileprivate(set) var serial: UInt64 = 0
+  @exclusivity(unchecked) fileprivate(set) var serial: UInt64 = 0
   /// Its own first frame.
   let place: UnsafeMutablePointer<EncodingFrame>
   /// The frame that has the hole, and which field or element of it this is.
-  fileprivate(set) var around: UnsafeMutablePointer<EncodingFrame>
-  fileprivate(set) var step = PathStep.none
+  @exclusivity(unchecked) fileprivate(set) var around: UnsafeMutablePointer<EncodingFrame>
+  @exclusivity(unchecked) fileprivate(set) var step = PathStep.none
 
   init() {
     place = output.framePlace
     around = output.framePlace
     output.nested = Permanent(self)
+  }
+
+  func deallocate() {
+    output.base.deallocate()
+    output.entries.deallocate()
+    output.holes.deallocate()
+    place.deallocate()
   }
 }
 
