@@ -135,7 +135,7 @@ extension GraphWalk {
   /// before it.
   func forget(behind count: Int) {
     if !builds.isEmpty { builds = [] }
-    standing.forget()
+    inlineTargets.forget()
     fills.removeAll(behind: count) { records[$0].release() }
     for number in plan.order { records[number].planPosition = -1 }
     plan.forgetObjects()
@@ -150,5 +150,5 @@ extension GraphDecodingSession {
 
   /// Until the next of these calls, or ``reset()``, a call that fails forgets only what it decoded itself: what is
   /// decoded afterwards is still shared with what was decoded before.
-  package func keepWhatIsComplete() { walk.keptCount = walk.fills.finishedCount }
+  package func keepWhatIsComplete() { walk.keptCount = walk.fills.completeCount }
 }

@@ -34,7 +34,7 @@ import Testing
         #expect(at == bytes.count)
         for end in 0..<bytes.count {
           var at = 0
-          #expect(throws: DamagedBody.self) { try Varint.read(base, &at, end: end) }
+          #expect(throws: DamagedBytes.self) { try Varint.read(base, &at, end: end) }
         }
       }
       if number < Varint.singleByteEnd {
@@ -53,7 +53,7 @@ import Testing
       #expect(try Varint.readCounted(base, &at, end: 4, reason: "cut") == 1..<4)
       #expect(at == 4)
       at = 0
-      #expect(throws: DamagedBody.self) { try Varint.readCounted(base, &at, end: 3, reason: "cut") }
+      #expect(throws: DamagedBytes.self) { try Varint.readCounted(base, &at, end: 3, reason: "cut") }
     }
   }
 
@@ -92,7 +92,7 @@ import Testing
           let parts = RecordParts(
             syncStatus: Bool.random(using: &random) ? SyncStatus.allCases.randomElement(using: &random) : nil,
             time: UInt64.random(in: 0..<1 << 48, using: &random),
-            fullIdentifier: Bool.random(using: &random) ? whole : nil,
+            wholeIdentifier: Bool.random(using: &random) ? whole : nil,
             concreteTag: Bool.random(using: &random) ? random.next() : nil,
             typeVersion: Bool.random(using: &random) ? Int.random(in: 0..<1000, using: &random) : 0)
           let tables = WrittenTables(references: nil, shapes: nil)
@@ -101,7 +101,8 @@ import Testing
           try record.withUnsafeBytes { record in
             let parsed = try ParsedRecord(RecordKey(key), record)
             #expect(parsed.syncStatus == parts.syncStatus && parsed.head.time == parts.time, "seed \(seed)")
-            #expect(parsed.fullIdentifier.map { Array(record[$0]) } == parts.fullIdentifier.map { Array($0) })
+            #expect(
+              parsed.wholeIdentifier.map { Array(record[$0]) } == parts.wholeIdentifier.map { Array($0) })
             #expect(parsed.concreteTag == parts.concreteTag && parsed.typeVersion == parts.typeVersion)
             #expect(parsed.references == nil && parsed.shapes == nil && Array(record[parsed.body]) == body)
             #expect(parsed.copy(parsed.parts, under: checked) == Array(record), "seed \(seed)")

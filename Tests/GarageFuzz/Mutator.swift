@@ -22,7 +22,7 @@ struct BodyMap {
       let flags = record.withUnsafeBytes({ RecordHead.uncheckedFlags($0) })
     else { return }
     var at = RecordHead.byteCount
-    if flags.contains(.fullIdentifier) { skipCounted(record, &at) }
+    if flags.contains(.wholeIdentifier) { skipCounted(record, &at) }
     if flags.contains(.concreteTag) { at += 8 }
     if flags.contains(.references) { skipReferences(record, &at) }
     if flags.contains(.shapes) { at += 8 * number(record, &at) }

@@ -94,8 +94,8 @@ final class RecordFuzzer: Fuzzer {
   }
 
   private func readHeader(_ tag: UInt64, _ key: [UInt8], _ record: [UInt8]) {
-    _ = try? RecordHeader(tag: tag, keyIdentifier: key.span.bytes, record: record.span.bytes, typeName: "T")
-    try? RecordHeader.forEachReference(
+    _ = try? RecordSummary(tag: tag, keyIdentifier: key.span.bytes, record: record.span.bytes, typeName: "T")
+    try? RecordSummary.forEachReference(
       tag: tag, keyIdentifier: key.span.bytes, record: record.span.bytes, typeName: "T"
     ) { _, identity in
       _ = identity.identifier.description

@@ -9,7 +9,7 @@ extension DecoderPointer {
     {
       // Each element takes a byte at least.
       guard header.second <= header.end - header.content else {
-        throw DamagedBody(reason: "an array counts more elements than it has bytes", offset: frame.start)
+        throw DamagedBytes(reason: "an array counts more elements than it has bytes", offset: frame.start)
       }
       openArray(content: header.content, end: header.end, count: header.second)
     } else if let packed = try packedArray() {

@@ -21,7 +21,7 @@ extension DecoderPointer {
 
   /// Reads the mapped object at the cursor as one of its own class.
   func readNamed<T: Decodable>(_ own: TypeFacts, _ type: T.Type) throws -> T? {
-    func read<C: Decodable>(_ type: C.Type) throws -> any Decodable { try readStandingTarget(type) }
+    func read<C: Decodable>(_ type: C.Type) throws -> any Decodable { try readInlineTarget(type) }
     guard let concrete = own.decodable else { return nil }
     return try read(concrete) as? T
   }

@@ -88,7 +88,7 @@ extension DecoderPointer {
     cursor = offset
     frame.current = field
     guard offset < frame.end else {
-      throw DamagedBody(reason: "a map ends before its fields", offset: offset)
+      throw DamagedBytes(reason: "a map ends before its fields", offset: offset)
     }
     if base.byte(at: offset) != BodyTag.absent { return true }
     // Reading on behind it is what the next look-up will want.
@@ -122,7 +122,7 @@ extension DecoderPointer {
       frame.next == field
       ? frame.nextOffset : try offset(ofField: field)
     guard offset < frame.end else {
-      throw DamagedBody(reason: "a map ends before its fields", offset: offset)
+      throw DamagedBytes(reason: "a map ends before its fields", offset: offset)
     }
     cursor = offset
     frame.current = field
@@ -156,7 +156,7 @@ extension DecoderPointer {
   private func offset(ofField field: Int) throws -> Int {
     while frame.indexCount <= field {
       guard try indexNext() else {
-        throw DamagedBody(reason: "a map ends before its fields", offset: frame.end)
+        throw DamagedBytes(reason: "a map ends before its fields", offset: frame.end)
       }
     }
     return input.offsets.base[frame.indexBase + field]

@@ -62,7 +62,7 @@ extension DecoderPointer {
       let range = try Varint.readCounted(base, &at, end: end, reason: "an element goes beyond its array")
       strings.append(try string(range))
     }
-    guard at == end else { throw DamagedBody(reason: "a packed array has bytes left over", offset: at) }
+    guard at == end else { throw DamagedBytes(reason: "a packed array has bytes left over", offset: at) }
     return strings
   }
 
@@ -89,7 +89,7 @@ extension DecoderPointer {
       elements.append(try read(array, range))
     }
     guard array.offset == array.end else {
-      throw DamagedBody(reason: "a packed array has bytes left over", offset: array.offset)
+      throw DamagedBytes(reason: "a packed array has bytes left over", offset: array.offset)
     }
     return elements
   }

@@ -68,7 +68,7 @@ extension DecoderPointer {
         offsetBase: outer.offsetCount))
     let end = try BodyScanner.skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
     guard end == record.body.upperBound else {
-      throw DamagedBody(reason: "bytes are left over behind the value", offset: end)
+      throw DamagedBytes(reason: "bytes are left over behind the value", offset: end)
     }
   }
 
@@ -93,7 +93,7 @@ extension DecoderPointer {
       start: record.body.lowerBound, end: record.body.upperBound, valueEnd: record.body.upperBound)
     let end = try BodyScanner.skipValue(record.base, record.body.lowerBound, end: record.body.upperBound)
     guard end == record.body.upperBound else {
-      throw DamagedBody(reason: "bytes are left over behind the value", offset: end)
+      throw DamagedBytes(reason: "bytes are left over behind the value", offset: end)
     }
   }
 
@@ -136,7 +136,7 @@ extension DecoderPointer {
   @inline(__always)
   func shape(at index: Int) throws -> Permanent<Shape> {
     guard index < record.shapeCount else {
-      throw DamagedBody(reason: "shape \(index) is not in the record's table", offset: 0)
+      throw DamagedBytes(reason: "shape \(index) is not in the record's table", offset: 0)
     }
     return shapes[record.shapeBase &+ index]
   }

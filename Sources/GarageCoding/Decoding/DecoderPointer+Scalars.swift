@@ -14,7 +14,7 @@ extension DecoderPointer {
   @inline(__always)
   func tag() throws -> UInt8 {
     guard cursor < end else {
-      throw DamagedBody(reason: "a value begins behind the end", offset: cursor)
+      throw DamagedBytes(reason: "a value begins behind the end", offset: cursor)
     }
     return base.byte(at: cursor)
   }
@@ -24,7 +24,7 @@ extension DecoderPointer {
   private func payload<T: BitwiseCopyable>(_ type: T.Type) throws -> T {
     let at = cursor &+ 1
     guard at &+ MemoryLayout<T>.size <= end else {
-      throw DamagedBody(reason: "a value goes beyond the end", offset: cursor)
+      throw DamagedBytes(reason: "a value goes beyond the end", offset: cursor)
     }
     cursor = at &+ MemoryLayout<T>.size
     return base.bits(at: at, as: type)
@@ -147,7 +147,7 @@ extension DecoderPointer {
       (start, count) = try longString(tag)
     }
     guard count <= end &- start else {
-      throw DamagedBody(reason: "a string goes beyond the end", offset: start)
+      throw DamagedBytes(reason: "a string goes beyond the end", offset: start)
     }
     cursor = start &+ count
     return try string(start..<(start &+ count))
@@ -183,7 +183,7 @@ extension DecoderPointer {
   @inline(never)
   private func validString(_ utf8: UnsafeRawBufferPointer, _ range: Range<Int>) throws -> String {
     guard let string = utf8.validText() else {
-      throw DamagedBody(reason: "a string is not UTF-8", offset: range.lowerBound)
+      throw DamagedBytes(reason: "a string is not UTF-8", offset: range.lowerBound)
     }
     return string
   }
@@ -224,7 +224,7 @@ extension DecoderPointer {
         (cursor + 5, Int(try BodyScanner.loadNumber(base, cursor + 1, width: 4, end: end)))
       default: throw mismatch(Data.self)
       }
-    guard count <= end - start else { throw DamagedBody(reason: "data goes beyond the end", offset: start) }
+    guard count <= end - start else { throw DamagedBytes(reason: "data goes beyond the end", offset: start) }
     cursor = start + count
     return Data(bytes: base + start, count: count)
   }
@@ -248,7 +248,7 @@ extension DecoderPointer {
     let start = cursor + 2
     let count = Int(try BodyScanner.loadNumber(base, cursor + 1, width: 1, end: end))
     guard count <= end - start else {
-      throw DamagedBody(reason: "a number goes beyond the end", offset: start)
+      throw DamagedBytes(reason: "a number goes beyond the end", offset: start)
     }
     let text = try string(start..<(start + count))
     cursor = start + count

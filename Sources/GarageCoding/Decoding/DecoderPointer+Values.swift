@@ -6,8 +6,8 @@ extension DecoderPointer {
   func readAny<T: Decodable>(_ type: T.Type) throws -> T {
     let (facts, kind) = types.facts(of: T.self)
     if kind.isScalar || kind == .own { return try readSpecial(type, kind) }
-    if kind.isStanding, cursor != record.wrappedOffset, try !isMarked() {
-      return try kind == .codable ? readInline(type) : readCollection(type, facts)
+    if kind.mayStandUnwrapped, cursor != record.wrappedOffset, try !isMarked() {
+      return try kind == .codable ? readByOwnCode(type) : readCollection(type, facts)
     }
     if kind == .reference, try isReference() { return try readObject(type, facts) }
     return try readRare(type, facts, kind)
@@ -25,7 +25,7 @@ extension DecoderPointer {
       return object
     }
     if kind == .reference, let object = try readForeign(type, facts) { return object }
-    return try kind == .codable ? readInline(type) : readStanding(type, facts)
+    return try kind == .codable ? readByOwnCode(type) : readUnwrapped(type, facts)
   }
 
   /// Reads a value whose property may be without: nil where it is a reference whose record is gone.
@@ -39,7 +39,7 @@ extension DecoderPointer {
         return object
       }
       if kind == .reference, let object = try findForeign(type, facts) { return object }
-      return try kind == .codable ? readInline(type) : readStanding(type, facts)
+      return try kind == .codable ? readByOwnCode(type) : readUnwrapped(type, facts)
     case .prefixed where try isMarked(): return try findMarked(type, facts, kind)
     default: return try readSpecial(type, kind)
     }
@@ -47,19 +47,19 @@ extension DecoderPointer {
 
   /// Reads an object that stands inline, although its type has an identity (by now).
   @inline(never)
-  func readStanding<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T {
+  func readUnwrapped<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T {
     if facts.with({ $0.decodableCollection != nil }) { return try readCollection(type, facts) }
     let facts = facts.object
     if facts.mapping != nil, let own = try namedClass(facts), let object = try readNamed(own, type) {
       return object
     }
-    return try facts.evolution == nil ? readInline(type) : readEvolving(type, facts)
+    return try facts.evolution == nil ? readByOwnCode(type) : readEvolving(type, facts)
   }
 
   /// Reads an object that stands inline where a reference to it is expected.
-  func readStandingTarget<T: Decodable>(_ type: T.Type) throws -> T {
+  func readInlineTarget<T: Decodable>(_ type: T.Type) throws -> T {
     let facts = types.facts(of: T.self).0
-    return try tag() == BodyTag.syncStatus ? readWithSyncStatus(type, facts) : readStanding(type, facts)
+    return try tag() == BodyTag.syncStatus ? readWithSyncStatus(type, facts) : readUnwrapped(type, facts)
   }
 
   /// Reads a value that begins with a reference, or with a sync status.
@@ -80,10 +80,10 @@ extension DecoderPointer {
   /// A type without a status has lost it, or is something around the object that has it.
   private func readWithSyncStatus<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T {
     let known = facts.object
-    guard known.isSyncable else { return try readStanding(type, facts) }
+    guard known.isSyncable else { return try readUnwrapped(type, facts) }
     let (status, content) = try InlinePrefix.readSyncStatus(base, cursor, end: frame.end)
     cursor = content
-    var value = try readStanding(type, facts)
+    var value = try readUnwrapped(type, facts)
     known.setSyncStatus(status, of: &value)
     return value
   }
@@ -138,7 +138,7 @@ extension DecoderPointer {
   }
 
   @inline(__always)
-  func readInline<T: Decodable>(_ type: T.Type) throws -> T {
+  func readByOwnCode<T: Decodable>(_ type: T.Type) throws -> T {
     let serial = try openFrame()
     // Where the result is wanted: to move what was just written is slow.
     defer { leaveFrame(serial) }
@@ -150,7 +150,7 @@ extension DecoderPointer {
   func readRoot<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
     switch kind {
     case .elements, .unordered: try readCollection(type, types.facts(of: T.self).0)
-    case .codable, .prefixed, .reference, .interned, .own: try readInline(type)
+    case .codable, .prefixed, .reference, .interned, .own: try readByOwnCode(type)
     default: try readSpecial(type, kind)
     }
   }
@@ -159,12 +159,12 @@ extension DecoderPointer {
   private func readSpecial<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
     if kind.isPacked {
       // One that was written by its own `encode(to:)` all the same is read by its own `init(from:)`.
-      if try !readPacked(kind) { return try readInline(type) }
+      if try !readPacked(kind) { return try readByOwnCode(type) }
       return scratch.take(as: T.self)
     }
     if kind == .own { return try readOwn(type) }
     if kind == .prefixed { return try readPrefixed(type) }
-    if kind == .url, try isMap() { return try readInline(type) }
+    if kind == .url, try isMap() { return try readByOwnCode(type) }
     try readScalar(kind, type)
     return scratch.take(as: T.self)
   }
@@ -172,7 +172,7 @@ extension DecoderPointer {
   @inline(never)
   private func readPrefixed<T: Decodable>(_ type: T.Type) throws -> T {
     let facts = types.facts(of: T.self).0
-    return try isMarked() ? readMarked(type, facts, .prefixed) : readStanding(type, facts)
+    return try isMarked() ? readMarked(type, facts, .prefixed) : readUnwrapped(type, facts)
   }
 
   @inline(never)
@@ -244,10 +244,10 @@ extension DecoderPointer {
       index = Int(
         try BodyScanner.loadNumber(base, cursor + 1, width: 4, end: frame.end))
       cursor += 5
-    default: throw DamagedBody.unknownTag(tag, cursor)
+    default: throw DamagedBytes.unknownTag(tag, cursor)
     }
     guard index < record.referenceCount else {
-      throw DamagedBody(reason: "reference \(index) is not in the record's table", offset: cursor)
+      throw DamagedBytes(reason: "reference \(index) is not in the record's table", offset: cursor)
     }
     return index
   }

@@ -45,7 +45,7 @@ public final class GraphDecodingSession {
       walk.learn(tag: identity.tag, facts)
       let named = identity.identifier.bytes.withUnsafeBytes { walk.number(tag: identity.tag, $0) }
       let number = try walk.load(type, facts, named)
-      try walk.complete()
+      try walk.fillAll()
       return number < 0 ? nil : walk.loaded(type, number)
     } catch {
       throw walk.failed(error)
@@ -105,7 +105,7 @@ public final class GraphDecodingSession {
     do {
       let object = try walk.root(type, facts, RecordKey(tag: tag, identifier: identifier), record)
       if !walk.completesLater {
-        try walk.complete()
+        try walk.fillAll()
       } else if walk.fills.isUrgent {
         try walk.completeTogether()
       }
@@ -123,7 +123,7 @@ public final class GraphDecodingSession {
   func value<T: Decodable>(_ type: T.Type, _ parsed: ParsedRecord, key: CheckedKey) throws -> T {
     do {
       let value = try walk.value(type, parsed, key: key)
-      try walk.complete()
+      try walk.fillAll()
       return value
     } catch {
       // Whoever knows the key names it.

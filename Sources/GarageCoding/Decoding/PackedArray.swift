@@ -15,7 +15,7 @@ struct PackedArray {
     else { return nil }
     guard let kind = PackedKind(rawValue: UInt8(truncatingIfNeeded: header.second)), header.second < 256
     else {
-      throw DamagedBody(reason: "there is no packed array of kind \(header.second)", offset: offset)
+      throw DamagedBytes(reason: "there is no packed array of kind \(header.second)", offset: offset)
     }
     self.base = base
     self.kind = kind
@@ -25,11 +25,11 @@ struct PackedArray {
       count = try Varint.read(base, &self.offset, end: header.end)
       // Each string takes a byte at least.
       guard count <= header.end - self.offset else {
-        throw DamagedBody(reason: "an array counts more strings than it has bytes", offset: offset)
+        throw DamagedBytes(reason: "an array counts more strings than it has bytes", offset: offset)
       }
     } else {
       guard (header.end - header.content) % kind.width == 0 else {
-        throw DamagedBody(reason: "a packed array ends inside an element", offset: offset)
+        throw DamagedBytes(reason: "a packed array ends inside an element", offset: offset)
       }
       count = (header.end - header.content) / kind.width
     }
@@ -48,7 +48,7 @@ struct PackedArray {
       start = offset
       stop = offset + kind.width
     }
-    guard stop <= end else { throw DamagedBody(reason: "an element goes beyond its array", offset: offset) }
+    guard stop <= end else { throw DamagedBytes(reason: "an element goes beyond its array", offset: offset) }
     offset = stop
     return start..<stop
   }

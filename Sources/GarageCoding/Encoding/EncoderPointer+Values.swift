@@ -160,7 +160,7 @@ extension EncoderPointer {
     case .own: try writeOwn(value)
     case .date: try writeDate(value)
     case .elements: try writeElements(of: value, facts)
-    default: try writeInline(value)
+    default: try writeByOwnCode(value)
     }
   }
 
@@ -171,13 +171,13 @@ extension EncoderPointer {
     switch kind {
     case .unordered: try writeUnordered(value)
     case .date: try writeDate(value)
-    default: try writeInline(value)
+    default: try writeByOwnCode(value)
     }
   }
 
   /// Writes a value by its own `encode(to:)`.
   @inline(__always)
-  func writeInline<T: Encodable>(_ value: T) throws {
+  func writeByOwnCode<T: Encodable>(_ value: T) throws {
     let serial = try openFrame()
     do {
       try value.encode(to: ValueEncoder(state: self, serial: serial))
@@ -197,7 +197,7 @@ extension EncoderPointer {
   /// Writes a value behind its sync status and the version of its type, which are no part of its identity. A null
   /// with a status stays a null. A mapped object is its own class's, which it names where the property has another.
   private func writePrefixed<T: Encodable>(_ value: T, _ facts: Permanent<TypeFacts>) throws {
-    if isCanonical { return try writeInline(value) }
+    if isCanonical { return try writeByOwnCode(value) }
     var facts = facts.object
     if facts.mapping != nil {
       let own = types.facts(ofObject: value).object
@@ -211,7 +211,7 @@ extension EncoderPointer {
       InlinePrefix.write(status, version: facts.version, to: $0)
     }
     let content = output.count
-    try writeInline(value)
+    try writeByOwnCode(value)
     if status != nil, output.count == content + 1, output.base[content] == BodyTag.null {
       output.count = start
       writeNull()

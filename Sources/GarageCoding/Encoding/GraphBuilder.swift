@@ -92,7 +92,7 @@ struct GraphBuilder: ~Copyable {
     tags.with { tags in
       let isWritten = writesWholeIdentifiers || Identifier.isCut(byteCount: identifier.count)
       let parts = RecordParts(
-        syncStatus: status, time: time, fullIdentifier: isWritten ? identifier : nil,
+        syncStatus: status, time: time, wholeIdentifier: isWritten ? identifier : nil,
         concreteTag: tags.isSubclass ? tags.concrete.digest : nil,
         typeVersion: facts.with { $0.version })
       noteTables(of: graph)
@@ -109,8 +109,8 @@ struct GraphBuilder: ~Copyable {
       bytes.append(parts, GraphTables(graph: graph))
       bytes.append(body)
       let prefixed = EncodedGraph.keyPrefixByteCount
-      bytes.seal(
-        recordAt: start,
+      bytes.writeChecksum(
+        ofRecordAt: start,
         under: CheckedKey(UnsafeRawBufferPointer(rebasing: bytes.all[(key &+ prefixed)..<start])))
       records.append(
         RecordPlace(
@@ -153,7 +153,7 @@ struct GraphBuilder: ~Copyable {
     let key = bytes.append(UnsafeRawBufferPointer(head.all), before: place, bodyByteCount)
     let start = key + keyByteCount
     let checked = bytes.all[(key + EncodedGraph.keyPrefixByteCount)..<start]
-    bytes.seal(recordAt: start, under: CheckedKey(UnsafeRawBufferPointer(rebasing: checked)))
+    bytes.writeChecksum(ofRecordAt: start, under: CheckedKey(UnsafeRawBufferPointer(rebasing: checked)))
     records.append(
       RecordPlace(
         key: key, value: start, end: bytes.count, formerTags: lastFormerTags,
@@ -171,12 +171,12 @@ struct GraphBuilder: ~Copyable {
     let start = bytes.count
     defer { bytes.truncate(to: start) }
     if let fullKey {
-      fullKey.withUnsafeBytes { bytes.append(RecordParts(fullIdentifier: $0), GraphTables(graph: graph)) }
+      fullKey.withUnsafeBytes { bytes.append(RecordParts(wholeIdentifier: $0), GraphTables(graph: graph)) }
     } else {
       bytes.append(RecordParts(), GraphTables(graph: graph))
     }
     bytes.append(body)
-    bytes.seal(recordAt: start, under: key)
+    bytes.writeChecksum(ofRecordAt: start, under: key)
     return Array(bytes.all[start...])
   }
 

@@ -181,7 +181,7 @@ public final class GraphEncoder: Sendable {
       try builder.pointee.addRecord(of: number, body, status, graph)
     }
     var encoded = builder.pointee.finish(rootCount: rootCount)
-    encoded.standing = graph.pointee.standingTargets
+    encoded.inlineTargets = graph.pointee.orderedInlineTargets
     return encoded
   }
 

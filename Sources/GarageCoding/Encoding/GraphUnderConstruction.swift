@@ -43,7 +43,7 @@ struct GraphUnderConstruction: ~Copyable {
 
   /// What references stood for that were written, and how far from the roots. What is taken back stays: it is parked
   /// only where it has no record.
-  private var standing: [(target: StandingTarget, level: Int)] = []
+  private var inlineTargets: [(target: InlineTarget, level: Int)] = []
 
   /// How long the lists are, to go back to.
   struct Mark {
@@ -86,7 +86,7 @@ struct GraphUnderConstruction: ~Copyable {
     currentLevel = 0
     loneRoot = nil
     loneRootCount = 0
-    if !standing.isEmpty { standing = [] }
+    if !inlineTargets.isEmpty { inlineTargets = [] }
   }
 
   var mark: Mark {
@@ -171,12 +171,12 @@ struct GraphUnderConstruction: ~Copyable {
 
   // MARK: - What stood inline
 
-  mutating func note(_ target: StandingTarget) { standing.append((target, currentLevel)) }
+  mutating func note(_ target: InlineTarget) { inlineTargets.append((target, currentLevel)) }
 
   /// Those that were noted, first the one of an identity that counts: nearest to the roots, at equal distance the later.
-  var standingTargets: [StandingTarget] {
-    if standing.isEmpty { return [] }
-    return standing.enumerated().sorted { a, b in
+  var orderedInlineTargets: [InlineTarget] {
+    if inlineTargets.isEmpty { return [] }
+    return inlineTargets.enumerated().sorted { a, b in
       (a.element.level, b.offset) < (b.element.level, a.offset)
     }.map(\.element.target)
   }

@@ -13,8 +13,8 @@ extension DecoderPointer {
     if try tag() == BodyTag.versioned {
       (version, cursor) = try InlinePrefix.readVersion(base, cursor, end: end)
     }
-    guard let evolution = facts.evolution else { return try readInline(type) }
-    let value = try evolving(evolution, facts, version, pathCount: childPathCount) { try readInline(type) }
+    guard let evolution = facts.evolution else { return try readByOwnCode(type) }
+    let value = try evolving(evolution, facts, version, pathCount: childPathCount) { try readByOwnCode(type) }
     cursor = end
     return value
   }
@@ -65,7 +65,7 @@ extension DecoderPointer {
       base: self.base, shape: { try state.shape(at: $0) },
       reference: { index in
         guard index < state.record.referenceCount else {
-          throw DamagedBody(reason: "reference \(index) is not in the record's table", offset: 0)
+          throw DamagedBytes(reason: "reference \(index) is not in the record's table", offset: 0)
         }
         return state.entry(ofReference: index)
       })

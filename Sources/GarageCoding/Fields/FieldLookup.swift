@@ -37,14 +37,14 @@ package final class FieldLookup {
 
   /// Where the field stands in a record.
   ///
-  /// - Throws: `DamagedBody`, which whoever knows the record names.
+  /// - Throws: `DamagedBytes`, which whoever knows the record names.
   package func place(in record: FieldRecord) throws -> Place {
     let base = record.parsed.base
     var at = record.parsed.body.lowerBound
     var end = record.parsed.body.upperBound
     for index in steps.indices {
       at = InlinePrefix.skipSyncStatus(base, at, end: end)
-      guard at < end else { throw DamagedBody(reason: "a value begins behind the end", offset: at) }
+      guard at < end else { throw DamagedBytes(reason: "a value begins behind the end", offset: at) }
       switch base.byte(at: at) {
       case BodyTag.null, BodyTag.absent: return .absent
       case BodyTag.mapSmall, BodyTag.mapLarge: break
@@ -70,7 +70,7 @@ package final class FieldLookup {
     var at = header.content
     if header.second > 0 {
       guard let shapes = record.parsed.shapes else {
-        throw DamagedBody(reason: "shape \(header.second - 1) is not in the record's table", offset: at)
+        throw DamagedBytes(reason: "shape \(header.second - 1) is not in the record's table", offset: at)
       }
       let digest = try ShapeTable.digest(base, shapes, at: header.second - 1)
       if steps[step].places == nil || steps[step].digest != digest { try learn(digest, step, record) }
@@ -92,7 +92,7 @@ package final class FieldLookup {
   private func field(_ place: Int, _ base: UnsafeRawPointer, _ header: ContainerHeader) throws -> Int? {
     var at = header.content
     for _ in 0..<place { at = try BodyScanner.skipValue(base, at, end: header.end) }
-    guard at < header.end else { throw DamagedBody(reason: "a map ends before its fields", offset: at) }
+    guard at < header.end else { throw DamagedBytes(reason: "a map ends before its fields", offset: at) }
     return base.byte(at: at) == BodyTag.absent ? nil : at
   }
 

@@ -41,7 +41,7 @@ package struct FieldPlace {
     case BodyTag.data32: return .data(Array(bytes(from: start + 5)))
     case BodyTag.decimal:
       guard let number = DecimalText.number(String(decoding: bytes(from: start + 2), as: UTF8.self)) else {
-        throw DamagedBody(reason: "a decimal is no number", offset: start)
+        throw DamagedBytes(reason: "a decimal is no number", offset: start)
       }
       return .number(.decimal(number))
     case BodyTag.reference8: return .reference(try record.reference(Int(payload(UInt8.self))))
@@ -108,7 +108,7 @@ package struct FieldPlace {
 
   private func text() throws -> String {
     guard let utf8, let text = String(validating: utf8, as: UTF8.self) else {
-      throw DamagedBody(reason: "a string is not UTF-8", offset: start)
+      throw DamagedBytes(reason: "a string is not UTF-8", offset: start)
     }
     return text
   }
@@ -153,7 +153,7 @@ extension FieldPlace {
     case .string:
       let utf8 = UnsafeRawBufferPointer(start: base + at, count: range.count)
       guard let text = String(validating: utf8, as: UTF8.self) else {
-        throw DamagedBody(reason: "a string is not UTF-8", offset: at)
+        throw DamagedBytes(reason: "a string is not UTF-8", offset: at)
       }
       return .text(text)
     case .date: return .date(array.double(at))

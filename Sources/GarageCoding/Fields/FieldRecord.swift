@@ -36,7 +36,7 @@ package struct FieldRecord {
     if let text = try shapeText(digest), let shape = try ShapeRegistry.shape(text: text, digest: digest) {
       return shape
     }
-    throw DamagedBody(reason: "a shape it names is not in the store, or damaged", offset: 0)
+    throw DamagedBytes(reason: "a shape it names is not in the store, or damaged", offset: 0)
   }
 
   /// The identity at a place in the table of references.
@@ -49,7 +49,7 @@ package struct FieldRecord {
       next += 1
     }
     guard let found else {
-      throw DamagedBody(reason: "reference \(place) is not in the record's table", offset: 0)
+      throw DamagedBytes(reason: "reference \(place) is not in the record's table", offset: 0)
     }
     return found
   }
@@ -58,7 +58,7 @@ package struct FieldRecord {
 extension FieldRecord {
   /// The identifier of the record's object, whose key form is given.
   package func identifier(keyForm: RawSpan) -> Identifier {
-    if let whole = parsed.fullIdentifier { return Identifier(unchecked: Array(parsed.bytes(whole))) }
+    if let whole = parsed.wholeIdentifier { return Identifier(unchecked: Array(parsed.bytes(whole))) }
     return keyForm.withUnsafeBytes { Identifier(unchecked: Array($0)) }
   }
 }

@@ -2,7 +2,7 @@
 struct ParsedRecord {
   let base: UnsafeRawPointer
   let head: RecordHead
-  let fullIdentifier: Range<Int>?
+  let wholeIdentifier: Range<Int>?
   let concreteTag: UInt64?
   /// Where the tables are.
   let references: Range<Int>?
@@ -25,22 +25,22 @@ struct ParsedRecord {
   private init(_ record: UnsafeRawBufferPointer, under key: CheckedKey, isValue: Bool) throws {
     let headByteCount = isValue ? RecordHead.valueByteCount : RecordHead.byteCount
     guard record.count > headByteCount, let base = record.baseAddress else {
-      throw DamagedBody(reason: "it has \(record.count) bytes, fewer than any record", offset: 0)
+      throw DamagedBytes(reason: "it has \(record.count) bytes, fewer than any record", offset: 0)
     }
     let head = try RecordHead(base, isValue: isValue)
     guard RecordChecksum.isRight(record, under: key) else {
-      throw DamagedBody(reason: "its checksum does not fit its bytes", offset: RecordChecksum.offset)
+      throw DamagedBytes(reason: "its checksum does not fit its bytes", offset: RecordChecksum.offset)
     }
     let flags = head.flags
     let end = record.count
     var at = headByteCount
-    fullIdentifier =
-      try flags.contains(.fullIdentifier) ? ParsedRecord.readIdentifier(base, &at, end: end) : nil
+    wholeIdentifier =
+      try flags.contains(.wholeIdentifier) ? ParsedRecord.readIdentifier(base, &at, end: end) : nil
     concreteTag = try flags.contains(.concreteTag) ? ParsedRecord.readTag(base, &at, end) : nil
     references = try flags.contains(.references) ? ReferenceTable.skip(base, &at, end: end) : nil
     shapes = try flags.contains(.shapes) ? ShapeTable.skip(base, &at, end: end) : nil
     typeVersion = try flags.contains(.typeVersion) ? Varint.read(base, &at, end: end) : 0
-    guard at < end else { throw DamagedBody(reason: "it has no body", offset: at) }
+    guard at < end else { throw DamagedBytes(reason: "it has no body", offset: at) }
     self.base = base
     self.head = head
     body = at..<end
@@ -51,9 +51,9 @@ struct ParsedRecord {
     var at = 0
     self.base = base
     head = RecordHead()
-    (fullIdentifier, concreteTag, references, typeVersion) = (nil, nil, nil, 0)
+    (wholeIdentifier, concreteTag, references, typeVersion) = (nil, nil, nil, 0)
     shapes = try ShapeTable.skip(base, &at, end: end)
-    guard at < end else { throw DamagedBody(reason: "it has no body", offset: at) }
+    guard at < end else { throw DamagedBytes(reason: "it has no body", offset: at) }
     body = at..<end
   }
 
@@ -77,7 +77,7 @@ struct ParsedRecord {
   @inline(__always)
   static func isLazy(_ flags: RecordFlags, _ record: UnsafeRawBufferPointer) -> Bool {
     if !flags.contains(.references) { return true }
-    return flags.isDisjoint(with: [.fullIdentifier, .concreteTag]) && hasLazyTable(record)
+    return flags.isDisjoint(with: [.wholeIdentifier, .concreteTag]) && hasLazyTable(record)
   }
 
   @inline(never)
@@ -95,7 +95,7 @@ struct ParsedRecord {
   }
 
   private static func readTag(_ base: UnsafeRawPointer, _ at: inout Int, _ end: Int) throws -> UInt64 {
-    guard 8 <= end - at else { throw DamagedBody(reason: "a digest is cut", offset: at) }
+    guard 8 <= end - at else { throw DamagedBytes(reason: "a digest is cut", offset: at) }
     defer { at += 8 }
     return UInt64(bigEndian: base.loadUnaligned(fromByteOffset: at, as: UInt64.self))
   }
@@ -103,7 +103,7 @@ struct ParsedRecord {
   /// Where a record holds its whole identifier, which is all that is looked at; nil where it does not.
   static func wholeIdentifier(in record: UnsafeRawBufferPointer) -> Range<Int>? {
     guard record.count > RecordHead.byteCount, let base = record.baseAddress,
-      let flags = RecordHead.uncheckedFlags(record), flags.contains(.fullIdentifier)
+      let flags = RecordHead.uncheckedFlags(record), flags.contains(.wholeIdentifier)
     else { return nil }
     var at = RecordHead.byteCount
     return try? readIdentifier(base, &at, end: record.count)
@@ -116,7 +116,7 @@ extension ParsedRecord {
   /// What it says beside tables and body.
   var parts: RecordParts {
     RecordParts(
-      syncStatus: syncStatus, time: head.time, fullIdentifier: fullIdentifier.map { bytes($0) },
+      syncStatus: syncStatus, time: head.time, wholeIdentifier: wholeIdentifier.map { bytes($0) },
       concreteTag: concreteTag, typeVersion: typeVersion)
   }
 

@@ -2,7 +2,7 @@
 package struct RecordFlags: OptionSet {
   package var rawValue: UInt8
 
-  package static let fullIdentifier = RecordFlags(rawValue: 0x08)
+  package static let wholeIdentifier = RecordFlags(rawValue: 0x08)
   package static let concreteTag = RecordFlags(rawValue: 0x10)
   package static let references = RecordFlags(rawValue: 0x20)
   package static let shapes = RecordFlags(rawValue: 0x40)

@@ -4,7 +4,7 @@ struct RecordParts {
   /// When the record was encoded, in milliseconds since 1970-01-01 UTC; nil in the value of a typed key.
   var time: UInt64?
   /// The whole identifier, where the key does not hold it; of a value the whole key.
-  var fullIdentifier: UnsafeRawBufferPointer?
+  var wholeIdentifier: UnsafeRawBufferPointer?
   /// The object's own tag, where it is not the identity space's.
   var concreteTag: UInt64?
   /// That of the object's type.
@@ -26,7 +26,7 @@ extension ByteArena {
     let hasReferences = tables.hasReferences
     let hasShapes = tables.hasShapes
     var flags = RecordFlags(parts.syncStatus)
-    if parts.fullIdentifier != nil { flags.insert(.fullIdentifier) }
+    if parts.wholeIdentifier != nil { flags.insert(.wholeIdentifier) }
     if parts.concreteTag != nil { flags.insert(.concreteTag) }
     if hasReferences { flags.insert(.references) }
     if hasShapes { flags.insert(.shapes) }
@@ -39,7 +39,7 @@ extension ByteArena {
       RecordHead.writeOfValue(flags, to: place)
       return RecordHead.valueByteCount
     }
-    if let identifier = parts.fullIdentifier {
+    if let identifier = parts.wholeIdentifier {
       append(varint: identifier.count)
       append(identifier)
     }
@@ -51,7 +51,7 @@ extension ByteArena {
 
   /// Writes the checksum of the record that begins at `start` and ends here.
   @inline(__always)
-  mutating func seal(recordAt start: Int, under key: CheckedKey) {
+  mutating func writeChecksum(ofRecordAt start: Int, under key: CheckedKey) {
     RecordChecksum.write(into: UnsafeMutableRawBufferPointer(rebasing: all[start...]), under: key)
   }
 }
@@ -63,7 +63,7 @@ extension RecordParts {
     defer { bytes.deallocate() }
     bytes.append(self, tables)
     bytes.append(body)
-    bytes.seal(recordAt: 0, under: key)
+    bytes.writeChecksum(ofRecordAt: 0, under: key)
     return Array(bytes.all)
   }
 }

@@ -47,7 +47,7 @@ enum ReferenceTable {
     let start = at
     let tagCount = try Varint.read(base, &at, end: end)
     guard tagCount <= (end - at) / 8 else {
-      throw DamagedBody(reason: "its table of tags is cut", offset: at)
+      throw DamagedBytes(reason: "its table of tags is cut", offset: at)
     }
     at += tagCount * 8
     let count = try Varint.read(base, &at, end: end)
@@ -85,7 +85,7 @@ enum ReferenceTable {
     for _ in 0..<count {
       let (kind, place, identifier) = try readEntry(base, &at, end)
       guard let kind = ReferenceKind(rawValue: kind), place < tagCount else {
-        throw DamagedBody(reason: "its reference table names an unknown kind or tag", offset: at)
+        throw DamagedBytes(reason: "its reference table names an unknown kind or tag", offset: at)
       }
       try visit(
         kind, UInt64(bigEndian: base.loadUnaligned(fromByteOffset: tags + place * 8, as: UInt64.self)),
@@ -105,8 +105,8 @@ enum ReferenceTable {
     return (first >> 6, place, try ParsedRecord.readIdentifier(base, &at, end: end))
   }
 
-  private static func cut(_ at: Int) -> DamagedBody {
-    DamagedBody(reason: "its reference table is cut", offset: at)
+  private static func cut(_ at: Int) -> DamagedBytes {
+    DamagedBytes(reason: "its reference table is cut", offset: at)
   }
 
   /// A copy of a table, whose bounds were found, with other tags; nil where it has none of those that change.

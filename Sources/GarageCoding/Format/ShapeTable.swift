@@ -13,7 +13,9 @@ enum ShapeTable {
   static func skip(_ base: UnsafeRawPointer, _ at: inout Int, end: Int) throws -> Range<Int> {
     let start = at
     let count = try Varint.read(base, &at, end: end)
-    guard count <= (end - at) / 8 else { throw DamagedBody(reason: "its table of shapes is cut", offset: at) }
+    guard count <= (end - at) / 8 else {
+      throw DamagedBytes(reason: "its table of shapes is cut", offset: at)
+    }
     at += count * 8
     return start..<at
   }
@@ -23,7 +25,7 @@ enum ShapeTable {
   static func digest(_ base: UnsafeRawPointer, _ range: Range<Int>, at place: Int) throws -> UInt64 {
     var at = range.lowerBound
     guard try place < Varint.read(base, &at, end: range.upperBound) else {
-      throw DamagedBody(reason: "shape \(place) is not in the record's table", offset: at)
+      throw DamagedBytes(reason: "shape \(place) is not in the record's table", offset: at)
     }
     return UInt64(bigEndian: base.loadUnaligned(fromByteOffset: at + place * 8, as: UInt64.self))
   }

@@ -47,10 +47,10 @@ enum Varint {
 
   /// Reads the number at `offset`, which stands behind it afterwards.
   ///
-  /// - Throws: ``DamagedBody`` where it does not end before `end`, or has more than 8 bytes.
+  /// - Throws: ``DamagedBytes`` where it does not end before `end`, or has more than 8 bytes.
   @inline(__always)
   static func read(_ base: UnsafeRawPointer, _ offset: inout Int, end: Int) throws -> Int {
-    guard offset < end else { throw DamagedBody(reason: "a number is cut", offset: offset) }
+    guard offset < end else { throw DamagedBytes(reason: "a number is cut", offset: offset) }
     let first = base.load(fromByteOffset: offset, as: UInt8.self)
     if first < 0x80 {
       offset &+= 1
@@ -71,7 +71,7 @@ enum Varint {
       if byte < 0x80 { return Int(result) }
       shift += 7
     }
-    throw DamagedBody(reason: "a number is cut or too large", offset: start)
+    throw DamagedBytes(reason: "a number is cut or too large", offset: start)
   }
 
   /// Reads a length, and the bounds of the bytes behind it, where `offset` stands afterwards behind these.
@@ -82,7 +82,7 @@ enum Varint {
     _ base: UnsafeRawPointer, _ offset: inout Int, end: Int, reason: @autoclosure () -> String
   ) throws -> Range<Int> {
     let count = try read(base, &offset, end: end)
-    guard count <= end &- offset else { throw DamagedBody(reason: reason(), offset: offset) }
+    guard count <= end &- offset else { throw DamagedBytes(reason: reason(), offset: offset) }
     let start = offset
     offset &+= count
     return start..<offset

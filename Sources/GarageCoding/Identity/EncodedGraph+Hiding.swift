@@ -29,8 +29,8 @@ extension EncodedGraph {
         places.append(place)
       }
     }
-    let standing = standing
+    let inlineTargets = inlineTargets
     self = EncodedGraph(rootCount: rootCount, GraphMemory.adopt(places.all, arena.hand()), texts)
-    self.standing = standing
+    self.inlineTargets = inlineTargets
   }
 }

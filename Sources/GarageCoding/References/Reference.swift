@@ -12,7 +12,7 @@ public struct Reference<Target>: Hashable, Sendable {
     case identity(RecordIdentity)
     indirect case failure(GraphCodingError)
     /// The target itself stood inline when this was read; it has the identity.
-    case standing(StandingTarget)
+    case inline(InlineTarget)
   }
   private let name: Name
 
@@ -24,21 +24,21 @@ public struct Reference<Target>: Hashable, Sendable {
       switch name {
       case .identity(let identity): return identity
       case .failure(let error): throw error
-      case .standing(let target): return target.identity
+      case .inline(let target): return target.identity
       }
     }
   }
 
   /// The target itself, where it stood inline when this was read.
-  package var standing: StandingTarget? {
-    if case .standing(let target) = name { target } else { nil }
+  package var inlineTarget: InlineTarget? {
+    if case .inline(let target) = name { target } else { nil }
   }
 
   private var named: Result<RecordIdentity, GraphCodingError> {
     switch name {
     case .identity(let identity): .success(identity)
     case .failure(let error): .failure(error)
-    case .standing(let target): .success(target.identity)
+    case .inline(let target): .success(target.identity)
     }
   }
 
@@ -103,7 +103,7 @@ extension Reference: GraphCodable, GraphDecodable {
   @inline(__always)
   private func encode(toGraph state: EncoderPointer) throws {
     state.writeReference(to: try identity, of: Target.self, .lazy)
-    if case .standing(let target) = name { state.note(target) }
+    if case .inline(let target) = name { state.note(target) }
   }
 
   /// Where the target once stood inline, the reference names it by its `id`, and carries it along until it is parked.
@@ -113,15 +113,15 @@ extension Reference: GraphCodable, GraphDecodable {
     } else {
       // The usual case, with nothing in its way.
       let identity = state.identity(ofReference: try state.readReferenceIndex())
-      if !state.walk.standing.lendsNone, let target = state.walk.standing.lent(identity) {
-        name = .standing(target)
+      if !state.walk.inlineTargets.lendsNone, let target = state.walk.inlineTargets.lent(identity) {
+        name = .inline(target)
       } else {
         name = .identity(identity)
       }
     }
   }
 
-  private init(standing target: StandingTarget) { name = .standing(target) }
+  private init(inline target: InlineTarget) { name = .inline(target) }
 
   @inline(never)
   private static func read(_ state: DecoderPointer) throws -> Reference {
@@ -131,16 +131,16 @@ extension Reference: GraphCodable, GraphDecodable {
     guard let target = Target.self as? any (Codable & Identifiable).Type else {
       throw state.mismatch(Target.self)
     }
-    return try read(target, standingIn: state)
+    return try read(target, inlineIn: state)
   }
 
   private static func read<T: Codable & Identifiable>(
-    _ type: T.Type, standingIn state: DecoderPointer
+    _ type: T.Type, inlineIn state: DecoderPointer
   ) throws -> Reference {
-    let target = try state.readStandingTarget(type)
+    let target = try state.readInlineTarget(type)
     let reference = Reference { try GraphEncoder().identity(of: target) }
     guard case .identity(let identity) = reference.name else { return reference }
-    return Reference(standing: state.walk.stand(target, identity))
+    return Reference(inline: state.walk.noteInlineTarget(target, identity))
   }
 }
 

@@ -41,7 +41,7 @@ enum ValueKind: UInt8 {
 
   /// Whether values stand where they are, and are neither scalars nor anything but their content.
   @inline(__always)
-  var isStanding: Bool { self == .codable || self == .unordered || self == .elements }
+  var mayStandUnwrapped: Bool { self == .codable || self == .unordered || self == .elements }
 
   var isPacked: Bool { rawValue >= ValueKind.strings.rawValue && rawValue <= ValueKind.uint64s.rawValue }
 }

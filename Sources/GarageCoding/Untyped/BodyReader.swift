@@ -51,7 +51,7 @@ struct BodyReader {
       return .withSyncStatus(status, try read(&content, at, depth: depth + 1))
     case BodyTag.canonicalReference: return try canonicalReference(start, at)
     case BodyTag.reference8, BodyTag.reference32, BodyTag.smallReference...: return try referenced(tag, start)
-    default: throw DamagedBody.unknownTag(tag, start)
+    default: throw DamagedBytes.unknownTag(tag, start)
     }
   }
 
@@ -62,14 +62,14 @@ struct BodyReader {
       let header = try ContainerHeader.read(
         base, start, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
     else {
-      throw DamagedBody.unknownTag(0, start)
+      throw DamagedBytes.unknownTag(0, start)
     }
     var fields = RecordFields()
     var at = header.content
     if header.second > 0 {
       let shape = try shape(header.second - 1).object
       for key in shape.keys {
-        guard at < header.end else { throw DamagedBody(reason: "a map ends before its fields", offset: at) }
+        guard at < header.end else { throw DamagedBytes(reason: "a map ends before its fields", offset: at) }
         if base.load(fromByteOffset: at, as: UInt8.self) == BodyTag.absent {
           at += 1
         } else {
@@ -88,9 +88,9 @@ struct BodyReader {
     guard
       let header = try ContainerHeader.read(
         base, start, end: end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
-    else { throw DamagedBody.unknownTag(0, start) }
+    else { throw DamagedBytes.unknownTag(0, start) }
     guard header.second <= header.end - header.content else {
-      throw DamagedBody(reason: "an array counts more elements than it has bytes", offset: start)
+      throw DamagedBytes(reason: "an array counts more elements than it has bytes", offset: start)
     }
     var at = header.content
     var elements: [RecordValue] = []
@@ -100,7 +100,7 @@ struct BodyReader {
   }
 
   private func packed(_ start: Int, _ end: Int) throws -> RecordValue {
-    guard var array = try PackedArray(base, start, end: end) else { throw DamagedBody.unknownTag(0, start) }
+    guard var array = try PackedArray(base, start, end: end) else { throw DamagedBytes.unknownTag(0, start) }
     var elements: [RecordValue] = []
     elements.reserveCapacity(array.count)
     for _ in 0..<array.count {
@@ -182,14 +182,14 @@ struct BodyReader {
 
   private func text(_ range: Range<Int>) throws -> String {
     guard let text = String(validating: bytes(range), as: UTF8.self) else {
-      throw DamagedBody(reason: "a string is not UTF-8", offset: range.lowerBound)
+      throw DamagedBytes(reason: "a string is not UTF-8", offset: range.lowerBound)
     }
     return text
   }
 
   private func decimal(_ range: Range<Int>) throws -> Decimal {
     guard let number = DecimalText.number(try text(range)) else {
-      throw DamagedBody(reason: "a decimal is no number", offset: range.lowerBound)
+      throw DamagedBytes(reason: "a decimal is no number", offset: range.lowerBound)
     }
     return number
   }

@@ -37,7 +37,7 @@ extension ForeignValue: Encodable {
         state.append(atMost: InlinePrefix.maximumByteCount) {
           InlinePrefix.write(status, version: 0, to: $0)
         }
-        try state.writeInline(value)
+        try state.writeByOwnCode(value)
       }
     default:
       var container = encoder.singleValueContainer()

@@ -1,7 +1,7 @@
 /// A whole record without its Swift type: what it says about itself, and what it holds.
 public struct RecordContent: Sendable {
   /// What the record says about itself.
-  public var header: RecordHeader
+  public var header: RecordSummary
   /// What it holds.
   public var value: RecordValue
 
@@ -19,7 +19,7 @@ public struct RecordContent: Sendable {
     tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, typeName: String,
     shapeText: (UInt64) throws -> [UInt8]?
   ) throws {
-    header = try RecordHeader(tag: tag, keyIdentifier: keyIdentifier, record: record, typeName: typeName)
+    header = try RecordSummary(tag: tag, keyIdentifier: keyIdentifier, record: record, typeName: typeName)
     value = try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
       var shapes: [Permanent<Shape>] = []
       try parsed.forEachShape { digest in
@@ -28,7 +28,7 @@ public struct RecordContent: Sendable {
           shape = try ShapeRegistry.shape(text: text, digest: digest)
         }
         guard let shape else {
-          throw DamagedBody(reason: "a shape it names is not in the store, or damaged", offset: 0)
+          throw DamagedBytes(reason: "a shape it names is not in the store, or damaged", offset: 0)
         }
         shapes.append(shape)
       }
@@ -39,7 +39,7 @@ public struct RecordContent: Sendable {
       }
       func entry<T>(_ table: [T], _ index: Int, _ name: String) throws -> T {
         guard index < table.count else {
-          throw DamagedBody(reason: "\(name) \(index) is not in the record's table", offset: 0)
+          throw DamagedBytes(reason: "\(name) \(index) is not in the record's table", offset: 0)
         }
         return table[index]
       }
@@ -62,7 +62,7 @@ public struct RecordContent: Sendable {
     return identifier.bytes.withUnsafeBytes { whole in
       let parts = RecordParts(
         syncStatus: header.syncStatus, time: UInt64(max(0, header.modificationTime)),
-        fullIdentifier: identifier.isCut || header.fullIdentifier != nil ? whole : nil,
+        wholeIdentifier: identifier.isCut || header.wholeIdentifier != nil ? whole : nil,
         concreteTag: header.concreteTag, typeVersion: header.typeVersion)
       return body.withUnsafeBytes { body in
         Identifier.withKeyForm(of: whole) {

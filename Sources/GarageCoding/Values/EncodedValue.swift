@@ -63,8 +63,8 @@ extension GraphDecodingSession {
       try ValueDamage.naming {
         let parsed = try ParsedRecord(valueUnder: key, record)
         if let fullKey {
-          guard let full = parsed.fullIdentifier, record[full].elementsEqual(fullKey) else {
-            throw DamagedBody(reason: "it holds another key's value", offset: 1)
+          guard let full = parsed.wholeIdentifier, record[full].elementsEqual(fullKey) else {
+            throw DamagedBytes(reason: "it holds another key's value", offset: 1)
           }
         }
         return try value(type, parsed, key: key)
@@ -73,15 +73,15 @@ extension GraphDecodingSession {
   }
 }
 
-extension RecordHeader {
+extension RecordSummary {
   /// The whole key of a typed key's value that is kept under a cut one.
   ///
   /// - Throws: ``ValueDamage``.
   package static func fullKey(key: CheckedKey, record: RawSpan) throws -> [UInt8] {
     try record.withUnsafeBytes { record in
       try ValueDamage.naming {
-        guard let full = try ParsedRecord(valueUnder: key, record).fullIdentifier else {
-          throw DamagedBody(reason: "its whole key is missing", offset: 1)
+        guard let full = try ParsedRecord(valueUnder: key, record).wholeIdentifier else {
+          throw DamagedBytes(reason: "its whole key is missing", offset: 1)
         }
         return Array(record[full])
       }
@@ -94,7 +94,7 @@ extension ValueDamage {
   static func naming<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
-    } catch let damage as DamagedBody {
+    } catch let damage as DamagedBytes {
       throw ValueDamage.corrupt(reason: "\(damage.reason) (byte \(damage.offset))")
     } catch let unknown as UnknownVersion {
       if unknown.version == 0 { throw ValueDamage.corrupt(reason: "it has no format version") }

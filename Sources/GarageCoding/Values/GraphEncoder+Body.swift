@@ -37,7 +37,7 @@ extension GraphWalk {
   fileprivate func value<T: Decodable>(
     _ type: T.Type, _ kind: ValueKind, ofBody bytes: UnsafeRawBufferPointer
   ) throws -> T {
-    guard let base = bytes.baseAddress else { throw DamagedBody(reason: "it is empty", offset: 0) }
+    guard let base = bytes.baseAddress else { throw DamagedBytes(reason: "it is empty", offset: 0) }
     let record = try ParsedRecord(shapesAndBody: base, bytes.count)
     defer { state.leaveRoot() }
     try state.enterRoot(record, isDigest: false)

@@ -69,7 +69,7 @@ enum KeyLayout {
 
   /// Lends the key of one object's record, made on the stack. `identifier` is as it stands there.
   @inline(__always)
-  static func withRecordKey<R>(
+  static func withStorageKey<R>(
     tag: UInt64, _ identifier: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R {
     let byteCount = identifierOffset + identifier.byteCount

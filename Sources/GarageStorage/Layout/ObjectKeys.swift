@@ -32,14 +32,14 @@ struct ObjectKeys: Sendable {
   /// The record of one object.
   func record(tag: UInt64, _ identifier: Identifier) throws -> StorageKey {
     let keyForm = identifier.keyBytes
-    return try withRecordKey(tag: tag, keyForm.span.bytes) { StorageKey($0) }
+    return try withStorageKey(tag: tag, keyForm.span.bytes) { StorageKey($0) }
   }
 
   /// Lends the key of one object's record, made on the stack. `identifier` is in its key form.
   @inline(__always)
-  func withRecordKey<R>(tag: UInt64, _ identifier: RawSpan, _ body: (RawSpan) throws -> R) throws -> R {
-    guard let hash else { return try KeyLayout.withRecordKey(tag: tag, identifier, body) }
-    return try hash.withHash(of: identifier) { try KeyLayout.withRecordKey(tag: tag, $0, body) }
+  func withStorageKey<R>(tag: UInt64, _ identifier: RawSpan, _ body: (RawSpan) throws -> R) throws -> R {
+    guard let hash else { return try KeyLayout.withStorageKey(tag: tag, identifier, body) }
+    return try hash.withHash(of: identifier) { try KeyLayout.withStorageKey(tag: tag, $0, body) }
   }
 
   /// The graph with the keys that its records are to be put under.
@@ -72,7 +72,7 @@ struct ObjectKeys: Sendable {
   private func withHiddenIdentifier<R>(
     _ hash: KeyedHash, _ key: RawSpan, _ record: RawSpan, _ typeName: String, _ body: (RawSpan) throws -> R
   ) throws -> R {
-    try RecordHeader.withUncheckedIdentifier(of: record, typeName: typeName, name: hexadecimal(key)) {
+    try RecordSummary.withUncheckedIdentifier(of: record, typeName: typeName, name: hexadecimal(key)) {
       whole in
       try Identifier.withKeyForm(of: whole) { identifier in
         let isOfKey = try hash.withHash(of: identifier.bytes) {
@@ -90,9 +90,9 @@ struct ObjectKeys: Sendable {
   }
 
   /// Reads and checks the header of the record with this key.
-  func header(of key: RawSpan, _ record: RawSpan, typeName: String) throws -> RecordHeader {
+  func header(of key: RawSpan, _ record: RawSpan, typeName: String) throws -> RecordSummary {
     try withIdentifier(of: key, record, typeName: typeName) { identifier in
-      try RecordHeader(
+      try RecordSummary(
         tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record, typeName: typeName)
     }
   }
@@ -101,7 +101,7 @@ struct ObjectKeys: Sendable {
   ///
   /// - Throws: ``GraphCodingError``.
   func check(_ identifier: Identifier, _ key: RawSpan, _ record: RawSpan, typeName: String) throws {
-    guard let whole = try header(of: key, record, typeName: typeName).fullIdentifier,
+    guard let whole = try header(of: key, record, typeName: typeName).wholeIdentifier,
       whole != identifier
     else { return }
     throw GraphCodingError.corrupt(

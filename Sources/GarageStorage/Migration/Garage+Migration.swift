@@ -60,7 +60,7 @@ struct RecordMigration {
   }
 
   private mutating func run<T: Codable>(_ type: T.Type, from start: Place) throws -> Place {
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     let (session, source) = access.reading.makeSessionAndSource()
     source.toleratesSeals = true
     var place = start
@@ -101,7 +101,7 @@ struct RecordMigration {
 
   /// Migrates one record. What is wrong with it goes into the report; what is wrong with the store is thrown.
   private mutating func migrateRecord<T: Codable>(
-    _ type: T.Type, _ key: StorageKey, _ facts: RootFacts, _ session: GraphDecodingSession
+    _ type: T.Type, _ key: StorageKey, _ facts: RecordTypeFacts, _ session: GraphDecodingSession
   ) throws {
     if try !access.reading.isCurrent(key.bytes.span.bytes, facts.tags) { return }
     do {
@@ -124,7 +124,7 @@ struct RecordMigration {
 
   /// Writes an object's record in its present form, where that differs. False where it does not.
   private func rewrite<T: Codable>(
-    _ object: T, _ record: [UInt8], _ key: StorageKey, _ facts: RootFacts
+    _ object: T, _ record: [UInt8], _ key: StorageKey, _ facts: RecordTypeFacts
   ) throws -> Bool {
     let graph = try access.garage.encoder.encode(object, dates: access.garage.dateEncodingStrategy) {
       identity, formerTags in
@@ -136,7 +136,7 @@ struct RecordMigration {
     let oldRecord = record.span.bytes
     let renewed = try objectKeys.withIdentifier(of: oldKey, oldRecord, typeName: facts.name) { identifier in
       try graph.bytes.withUnsafeBytes { bytes in
-        try RecordHeader.record(
+        try RecordSummary.record(
           bytes.bytes.extracting(own.value),
           underKey: EncodedGraph.key(of: own, in: bytes),
           replacing: oldRecord, tag: KeyLayout.tag(inRecordKey: oldKey), keyIdentifier: identifier,
@@ -172,7 +172,7 @@ extension WriteAccess {
   /// it moves along.
   func moveRecord(_ key: StorageKey, to newKey: StorageKey, _ record: [UInt8]) throws {
     let (old, new) = (key.bytes.span.bytes, newKey.bytes.span.bytes)
-    let status = RecordHeader.uncheckedSyncStatus(of: record.span.bytes)
+    let status = RecordSummary.uncheckedSyncStatus(of: record.span.bytes)
     var statuses = SyncStatusChanges()
     statuses.note(new, from: try indexedStatuses(new), to: status)
     if newKey != key {

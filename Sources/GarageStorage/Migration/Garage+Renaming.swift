@@ -111,7 +111,7 @@ private struct TypeRenaming {
         do {
           let isSubclass = space != concrete
           let changed = try objectKeys.withIdentifier(of: bytes, record.span.bytes, typeName: name) {
-            try RecordHeader.record(
+            try RecordSummary.record(
               record.span.bytes, tag: old.digest, keyIdentifier: $0, movedTo: space.digest,
               concreteTag: { $0 ?? (isSubclass ? concrete.digest : nil) },
               renaming: [old.digest: space.digest], typeName: name)
@@ -133,7 +133,7 @@ private struct TypeRenaming {
     let tag = KeyLayout.tag(inRecordKey: key)
     var isOfType = false
     let changed = try objectKeys.withIdentifier(of: key, record, typeName: name) { identifier in
-      try RecordHeader.record(
+      try RecordSummary.record(
         record, tag: tag, keyIdentifier: identifier, movedTo: tag,
         concreteTag: { concreteTag in
           guard concreteTag == old.digest else { return concreteTag }
@@ -157,7 +157,7 @@ private struct TypeRenaming {
   private func changedValue(_ key: RawSpan, _ value: RawSpan) throws -> (record: [UInt8], isOfType: Bool)? {
     do {
       let tags = [old.digest: space.digest]
-      let changed = try RecordHeader.value(value, key: KeyLayout.checked(key), renaming: tags)
+      let changed = try RecordSummary.value(value, key: KeyLayout.checked(key), renaming: tags)
       return changed.map { ($0, false) }
     } catch is ValueDamage {
       return nil

@@ -12,7 +12,7 @@ extension Query {
   public func deleteAll() throws -> Int {
     try writer.withWriteAccess { access in
       let keys = try QueryRun(self, access.reading).sortedKeys()
-      let facts = try RootFacts.of(Root.self)
+      let facts = try RecordTypeFacts.of(Root.self)
       for key in keys {
         for tag in facts.tags {
           let key = KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes)
@@ -65,7 +65,7 @@ extension WriteAccess {
   fileprivate func update<T: Codable>(
     _ type: T.Type, _ keys: [StorageKey], _ change: (inout T) throws -> Void
   ) throws {
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     let (session, _) = reading.makeSessionAndSource()
     var objects: [T] = []
     for key in keys {

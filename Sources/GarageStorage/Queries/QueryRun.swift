@@ -7,7 +7,7 @@ internal import GarageDriver
 final class QueryRun<Root: Codable> {
   private let query: Query<Root>
   private let access: ReadAccess
-  private let facts: RootFacts
+  private let facts: RecordTypeFacts
   private let filter: RecordFilter<Root>?
   private let source: TransactionSource
   private let session: GraphDecodingSession
@@ -24,7 +24,7 @@ final class QueryRun<Root: Codable> {
   init(_ query: Query<Root>, _ access: ReadAccess) throws {
     self.query = query
     self.access = access
-    facts = try RootFacts.of(Root.self)
+    facts = try RecordTypeFacts.of(Root.self)
     filter = try query.condition.map { try RecordFilter($0) }
     (session, source) = access.makeSessionAndSource()
     sortFields = query.sortKeys.map { $0.isOrderOfFields ? $0.field() : nil }
@@ -107,7 +107,7 @@ final class QueryRun<Root: Codable> {
       if let first { range.lowerBound += first + [0] }
       return try access.transaction.scan(range, .forward, visit)
     }
-    var keys = RecordKeys(tags, in: access.transaction)
+    var keys = RecordKeyCursor(tags, in: access.transaction)
     while let key = try keys.next() {
       let bytes = key.bytes
       if let first, !first.lexicographicallyPrecedes(bytes[KeyLayout.identifierOffset...]) { continue }

@@ -62,7 +62,7 @@ struct PrefetchedRecords {
     let keyBytes = key.bytes.span.bytes
     // A record that cannot be read is the decoder's to report.
     try? objectKeys.withIdentifier(of: keyBytes, record.span.bytes, typeName: "") { identifier in
-      try RecordHeader.forEachReference(
+      try RecordSummary.forEachReference(
         tag: KeyLayout.tag(inRecordKey: keyBytes), keyIdentifier: identifier, record: record.span.bytes,
         typeName: ""
       ) { kind, target in

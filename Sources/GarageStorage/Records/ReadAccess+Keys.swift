@@ -7,8 +7,8 @@ extension ReadAccess {
   // MARK: One record
 
   /// The key of the record of that type and identifier; nil where there is none, or one of another class.
-  func recordKey<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws -> StorageKey? {
-    let facts = try RootFacts.of(type)
+  func storageKey<T: Codable>(of type: T.Type, _ identifier: Identifier) throws -> StorageKey? {
+    let facts = try RecordTypeFacts.of(type)
     guard let key = try presentKey(facts.tags, identifier) else { return nil }
     return try isRecord(key, of: type, facts) ? key : nil
   }
@@ -34,7 +34,7 @@ extension ReadAccess {
 
   /// Whether a record in the type's identity space is of the type: of that class or a subclass.
   private func isRecord<T: Codable>(
-    _ key: StorageKey, of type: T.Type, _ facts: RootFacts
+    _ key: StorageKey, of type: T.Type, _ facts: RecordTypeFacts
   ) throws -> Bool {
     if !facts.sharesSpaceWithSuperclass { return true }
     let bytes = key.bytes.span.bytes
@@ -65,7 +65,7 @@ extension ReadAccess {
 
   /// Counts the records of a type.
   func count<T: Codable>(_ type: T.Type) throws -> Int {
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     let tags = try presentTags(of: facts)
     var count = 0
     if tags.count == 1 && !facts.sharesSpaceWithSuperclass {
@@ -81,15 +81,15 @@ extension ReadAccess {
 
   /// Visits the keys of all records of a type, in the order of their identifiers.
   func visitRecordKeys<T: Codable>(_ type: T.Type, _ visit: (StorageKey) throws -> Void) throws {
-    let facts = try RootFacts.of(type)
-    var keys = RecordKeys(try presentTags(of: facts), in: transaction)
+    let facts = try RecordTypeFacts.of(type)
+    var keys = RecordKeyCursor(try presentTags(of: facts), in: transaction)
     while let key = try keys.next() {
       if try isRecord(key, of: type, facts) { try visit(key) }
     }
   }
 
   /// The digests of the tags under which there are records: the type's own, and former ones where they are used.
-  func presentTags(of facts: RootFacts) throws -> [UInt64] {
+  func presentTags(of facts: RecordTypeFacts) throws -> [UInt64] {
     if facts.tags.count == 1 { return facts.tags }
     return try facts.tags.filter { tag in
       if tag == facts.tag { return true }

@@ -69,7 +69,7 @@ extension WriteAccess {
   private func indexedStatuses(ofRecord record: RawSpan) -> [SyncStatus] {
     // One that does not open may have any.
     if record.byteCount == 0 { return SyncStatus.allCases }
-    return RecordHeader.uncheckedSyncStatus(of: record).map { [$0] } ?? []
+    return RecordSummary.uncheckedSyncStatus(of: record).map { [$0] } ?? []
   }
 
   private func removeSyncStatuses(_ statuses: [SyncStatus], ofRecord key: RawSpan) throws {
@@ -94,7 +94,7 @@ extension WriteAccess {
       let record = try transaction.withValue(for: key) { record in
         guard let record else { return nil as [UInt8]? }
         return try garage.objectKeys.withIdentifier(of: keyBytes, record, typeName: object.facts.name) {
-          try RecordHeader.record(
+          try RecordSummary.record(
             record, settingSyncStatus: status, tag: KeyLayout.tag(inRecordKey: keyBytes), keyIdentifier: $0,
             typeName: object.facts.name)
         }
@@ -117,7 +117,7 @@ extension ReadAccess {
     throw GarageError.failedToRetrieveObject(object.facts.name, object.identifier.description)
   }
 
-  func header(of object: ParkedObject) throws -> RecordHeader {
+  func header(of object: ParkedObject) throws -> RecordSummary {
     let key = try key(of: object)
     return try transaction.withValue(for: key) { record in
       guard let record else {
@@ -131,9 +131,9 @@ extension ReadAccess {
   func visitObjects<T: Codable>(_ type: T.Type, withStatus status: SyncStatus, _ visit: (T) throws -> Void)
     throws
   {
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     let (session, source) = makeSessionAndSource()
-    var keys = RecordKeys(facts.tags, status, in: transaction)
+    var keys = RecordKeyCursor(facts.tags, status, in: transaction)
     try visitRecords(withKeys: { try keys.next() }, source, isPrefetching: fetchesAhead) { key, record in
       guard try has(status, key, record, facts.name), try isCurrent(key, facts.tags) else { return nil }
       return try decode(type, key, record, typeName: facts.name, session)
@@ -145,11 +145,11 @@ extension ReadAccess {
   /// Decodes all objects that have a status, whatever their type.
   func visitAllObjects(withStatus status: SyncStatus, _ visit: (any Syncable) throws -> Void) throws {
     let (session, source) = makeSessionAndSource()
-    var keys = RecordKeys(status, in: transaction)
+    var keys = RecordKeyCursor(status, in: transaction)
     try visitRecords(withKeys: { try keys.next() }, source, isPrefetching: fetchesAhead) { key, record in
       guard try has(status, key, record, "Syncable") else { return nil as (any Syncable)? }
       let type = try registeredType(of: key, record)
-      guard try isCurrent(key, RootFacts.of(type).tags) else { return nil }
+      guard try isCurrent(key, RecordTypeFacts.of(type).tags) else { return nil }
       func object<T: Codable>(_ type: T.Type) throws -> T? {
         try decode(type, key, record, typeName: "Syncable", session)
       }
@@ -163,7 +163,7 @@ extension ReadAccess {
   private func has(_ status: SyncStatus, _ key: RawSpan, _ record: RawSpan, _ typeName: String) throws -> Bool
   {
     // Decoding it checks the rest.
-    if RecordHeader.uncheckedSyncStatus(of: record) == status { return true }
+    if RecordSummary.uncheckedSyncStatus(of: record) == status { return true }
     return try garage.objectKeys.header(of: key, record, typeName: typeName).syncStatus == status
   }
 

@@ -37,7 +37,7 @@ final class TransactionSource: RecordSource {
   var hasPrefetched: Bool { !prefetched.isEmpty }
 
   func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
-    try keys.withRecordKey(tag: tag, keyIdentifier) { key in
+    try keys.withStorageKey(tag: tag, keyIdentifier) { key in
       if let known = prefetched.isEmpty ? nil : prefetched.record(StorageKey(key)) {
         guard let record = known else { return try body(nil) }
         return try body(record.span.bytes)

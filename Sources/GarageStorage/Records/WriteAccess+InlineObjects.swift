@@ -6,7 +6,7 @@ internal import GarageDriver
 extension ReadAccess {
   /// Decodes an object that stood inline where its owner has a reference, and has no record; nil where it had one in
   /// this garage, which is gone.
-  func inlineObject<T: Codable>(_ type: T.Type, _ target: StandingTarget) throws -> T? {
+  func inlineObject<T: Codable>(_ type: T.Type, _ target: InlineTarget) throws -> T? {
     if target.isParked(in: garage.number) { return nil }
     let session = makeSessionAndSource().0
     try session.lend(target)
@@ -17,7 +17,7 @@ extension ReadAccess {
 extension WriteAccess {
   /// Parks the targets of references that stood inline, where the store has no record of their identity.
   @inline(never)
-  func parkInlineObjects(_ targets: [StandingTarget]) throws {
+  func parkInlineObjects(_ targets: [InlineTarget]) throws {
     let garage = garage
     for target in targets where !target.isParked(in: garage.number) {
       guard let graph = try target.records() else { continue }
@@ -25,7 +25,7 @@ extension WriteAccess {
       if let own = records.first, try !hasRecord(graph.identity(of: own), own.formerTags) {
         try putTexts(of: graph)
         for record in records { try putMissing(record, of: graph) }
-        try parkInlineObjects(graph.standing)
+        try parkInlineObjects(graph.inlineTargets)
       }
       let number = garage.number
       pending.hooks.afterCommit { target.noteParked(in: number) }
@@ -37,7 +37,7 @@ extension WriteAccess {
     if try hasRecord(identity, record.formerTags) { return }
     let key = try garage.objectKeys.record(tag: identity.tag, identity.identifier)
     let bytes = try graph.bytes.withUnsafeBytes { bytes in
-      try RecordHeader.record(
+      try RecordSummary.record(
         bytes.bytes.extracting(record.value), tag: identity.tag, identifier: identity.identifier,
         holdsIdentifier: garage.hidesIdentifiers, time: garage.encoder.time)
     }

@@ -12,7 +12,7 @@ extension WriteAccess {
     } else {
       try putRecords(of: graph, leavingOut: leavingOut)
     }
-    if !graph.standing.isEmpty { try parkInlineObjects(graph.standing) }
+    if !graph.inlineTargets.isEmpty { try parkInlineObjects(graph.inlineTargets) }
   }
 
   /// Writes the texts that a graph's records count on.

@@ -55,7 +55,7 @@ extension ReadAccess {
       let storedKey = StorageKey(key)
       var full = storedKey.bytes
       if key.byteCount >= KeyName.maximumByteCount {
-        do { full = try RecordHeader.fullKey(key: KeyLayout.checked(key), record: record) } catch let damage
+        do { full = try RecordSummary.fullKey(key: KeyLayout.checked(key), record: record) } catch let damage
           as ValueDamage
         {
           throw GarageError(damage, key: "\(storedKey)")

@@ -3,7 +3,7 @@ internal import Synchronization
 /// The facts asked for last, each at the place that its type's address gives it; a later type takes an earlier one's
 /// place. Most calls are about the types of the calls before: these are found here without lock and dictionary.
 ///
-/// Invariant: each address that stands here is that of facts which ``RootFacts`` keeps for the life of the process. So
+/// Invariant: each address that stands here is that of facts which ``RecordTypeFacts`` keeps for the life of the process. So
 /// it may be read at any time, by any thread. Unchecked: the memory, which is never given back, holds atomics.
 struct RecentFacts: @unchecked Sendable {
   /// 0 where there is none.
@@ -23,15 +23,15 @@ struct RecentFacts: @unchecked Sendable {
   }
 
   @inline(__always)
-  func facts(of type: ObjectIdentifier) -> RootFacts? {
+  func facts(of type: ObjectIdentifier) -> RecordTypeFacts? {
     let address = place(type).pointee.load(ordering: .acquiring)
     guard let address = UnsafeRawPointer(bitPattern: address) else { return nil }
-    let facts = Unmanaged<RootFacts>.fromOpaque(address).takeUnretainedValue()
+    let facts = Unmanaged<RecordTypeFacts>.fromOpaque(address).takeUnretainedValue()
     return facts.type == type ? facts : nil
   }
 
   /// Notes facts that are kept for the life of the process.
-  func note(_ facts: RootFacts) {
+  func note(_ facts: RecordTypeFacts) {
     let address = UInt(bitPattern: Unmanaged.passUnretained(facts).toOpaque())
     place(facts.type).pointee.store(address, ordering: .releasing)
   }

@@ -80,7 +80,7 @@ extension WriteAccess {
   }
 
   fileprivate func delete<T: Codable & Identifiable>(_ type: T.Type, id: T.ID) throws {
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     if !facts.sharesSpaceWithSuperclass {
       var isDeleted = false
       let isShort = try facts.withShortIdentifier(of: id) {
@@ -93,16 +93,16 @@ extension WriteAccess {
   }
 
   func delete<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws {
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     // A record of a type that shares its identity space may be of another class.
-    let isThere = try !facts.sharesSpaceWithSuperclass || reading.recordKey(type, identifier) != nil
+    let isThere = try !facts.sharesSpaceWithSuperclass || reading.storageKey(of: type, identifier) != nil
     guard try isThere && removeRecords(facts.tags, identifier) else {
       throw nothing(facts.name, identifier)
     }
   }
 
   func deleteAll<T: Codable>(_ type: T.Type) throws {
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     guard facts.sharesSpaceWithSuperclass else {
       for tag in facts.tags { try removeAllRecords(tag: tag) }
       return
@@ -128,7 +128,7 @@ extension WriteAccess {
   private func removeRecords(_ tags: [UInt64], _ identifier: RawSpan) throws -> Bool {
     var isRemoved = false
     for tag in tags {
-      try garage.objectKeys.withRecordKey(tag: tag, identifier) { key in
+      try garage.objectKeys.withStorageKey(tag: tag, identifier) { key in
         if try removeRecord(key) { isRemoved = true }
       }
     }

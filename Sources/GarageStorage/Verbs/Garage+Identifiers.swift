@@ -37,7 +37,7 @@ extension GarageReading {
   public func contains<T: Codable & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
   ) throws -> Bool {
-    try withReadAccess { try $0.recordKey(type, $0.identifier(of: type, converting: identifier)) != nil }
+    try withReadAccess { try $0.storageKey(of: type, $0.identifier(of: type, converting: identifier)) != nil }
   }
 
   /// Whether there is an object of this type whose identifier is this UUID, or its text.
@@ -45,7 +45,7 @@ extension GarageReading {
   /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) throws -> Bool {
-    try withReadAccess { try $0.recordKey(type, $0.identifier(of: type, converting: identifier)) != nil }
+    try withReadAccess { try $0.storageKey(of: type, $0.identifier(of: type, converting: identifier)) != nil }
   }
 }
 
@@ -96,7 +96,7 @@ extension GarageWriting {
 extension ReadAccess {
   /// The identifier of an `id` of the type's own kind.
   func identifier<T: Codable & Identifiable>(of type: T.Type, _ id: T.ID) throws -> Identifier {
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     if facts.isIdentifiedByID { return try facts.identifier(of: type, id) }
     // An object that is its own `id` is identified by its content.
     guard let object = id as? T else { throw GraphCodingError.unsupportedIdentifier(type: facts.name) }

@@ -115,7 +115,8 @@ extension GarageReading {
   @_disfavoredOverload
   public func contains<T: MappableObject>(_ type: T.Type, identifier: some Hashable) throws -> Bool {
     try withReadAccess {
-      try $0.recordKey(type, TypeDescription.identity(of: type, converting: identifier).identifier) != nil
+      try $0.storageKey(of: type, TypeDescription.identity(of: type, converting: identifier).identifier)
+        != nil
     }
   }
 
@@ -127,7 +128,8 @@ extension GarageReading {
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
   ) throws -> Bool {
     try withReadAccess {
-      try $0.recordKey(type, TypeDescription.identity(of: type, converting: identifier).identifier) != nil
+      try $0.storageKey(of: type, TypeDescription.identity(of: type, converting: identifier).identifier)
+        != nil
     }
   }
 
@@ -137,7 +139,8 @@ extension GarageReading {
   @_disfavoredOverload
   public func contains<T: MappableObject & Identifiable>(_ type: T.Type, identifier: UUID) throws -> Bool {
     try withReadAccess {
-      try $0.recordKey(type, TypeDescription.identity(of: type, converting: identifier).identifier) != nil
+      try $0.storageKey(of: type, TypeDescription.identity(of: type, converting: identifier).identifier)
+        != nil
     }
   }
 }

@@ -37,7 +37,7 @@ extension GarageReading {
     try withReadAccess { access in
       let identity = try reference.identity
       if let object = try access.object(T.self, identity.identifier, tag: identity.tag) { return object }
-      return try reference.standing.flatMap { try access.inlineObject(T.self, $0) }
+      return try reference.inlineTarget.flatMap { try access.inlineObject(T.self, $0) }
     }
   }
 
@@ -83,14 +83,14 @@ extension GarageReading {
   ///
   /// - Throws: ``GarageError/unsupportedIDConformance(_:)``, ``GarageError/storage(_:)``.
   public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws -> Bool {
-    try withReadAccess { try $0.recordKey(type, $0.identifier(of: type, identifier)) != nil }
+    try withReadAccess { try $0.storageKey(of: type, $0.identifier(of: type, identifier)) != nil }
   }
 
   /// Whether there is an object of this type with the identifier that ``identifier(for:)`` gave.
   ///
   /// - Throws: ``GarageError/storage(_:)``.
   public func contains<T: Codable>(_ type: T.Type, identifier: Identifier) throws -> Bool {
-    try withReadAccess { try $0.recordKey(type, identifier) != nil }
+    try withReadAccess { try $0.storageKey(of: type, identifier) != nil }
   }
 
   /// How many objects of this type there are. Takes time in proportion to that number.
@@ -121,7 +121,7 @@ extension ReadAccess {
   func visitObject<T: Codable & Identifiable>(
     _ type: T.Type, id: T.ID, _ found: (consuming T) throws -> Void
   ) throws {
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     let isShort = try facts.withShortIdentifier(of: id) {
       try visitRecord(type, facts, facts.tags, $0, found)
     }
@@ -133,7 +133,7 @@ extension ReadAccess {
   ///
   /// - Parameter tag: that of the identity, where it may be another one than the type's.
   func object<T: Codable>(_ type: T.Type, _ identifier: Identifier, tag: UInt64? = nil) throws -> T? {
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     var tags = facts.tags
     if let tag, !tags.contains(tag) { tags.append(tag) }
     let keyForm = identifier.keyBytes
@@ -150,12 +150,13 @@ extension ReadAccess {
   ///   - identifier: in the form that it has in keys.
   ///   - whole: the identifier, where that form is cut; the record holds it then.
   private func visitRecord<T: Codable>(
-    _ type: T.Type, _ facts: RootFacts, _ tags: [UInt64], _ identifier: RawSpan, whole: Identifier? = nil,
+    _ type: T.Type, _ facts: RecordTypeFacts, _ tags: [UInt64], _ identifier: RawSpan,
+    whole: Identifier? = nil,
     _ found: (consuming T) throws -> Void
   ) throws {
     for tag in tags {
       var isThere = false
-      try garage.objectKeys.withRecordKey(tag: tag, identifier) { key in
+      try garage.objectKeys.withStorageKey(tag: tag, identifier) { key in
         try transaction.withValue(for: key) { record in
           guard let record else { return }
           isThere = true
@@ -173,7 +174,7 @@ extension ReadAccess {
   /// Not inlined: when this call returns the session has given its reference to the source back.
   @inline(never)
   private func decodeRoot<T: Codable>(
-    _ type: T.Type, _ facts: RootFacts, _ tag: UInt64, _ identifier: RawSpan, _ record: RawSpan,
+    _ type: T.Type, _ facts: RecordTypeFacts, _ tag: UInt64, _ identifier: RawSpan, _ record: RawSpan,
     _ source: TransactionSource, _ found: (consuming T) throws -> Void
   ) throws {
     let session = makeSession(source)
@@ -200,7 +201,7 @@ extension ReadAccess {
     if isCompletedTogether { session.completeLater() }
     var limit = SessionLimit()
     let mayChange = isWriting && !inOneSession
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     let tags = try presentTags(of: facts)
     if tags.count == 1 && !mayChange && !fetchesAhead {
       // The usual case. Objects are handed on where they are decoded: each generic layer costs. `visit` changes nothing.
@@ -247,7 +248,7 @@ extension ReadAccess {
     under tags: [UInt64], _ source: TransactionSource, mayChange: Bool,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
-    var keys = RecordKeys(tags, in: transaction)
+    var keys = RecordKeyCursor(tags, in: transaction)
     // What is visited must not depend on what `visit` changes.
     var all: [StorageKey] = []
     if mayChange { while let key = try keys.next() { all.append(key) } }

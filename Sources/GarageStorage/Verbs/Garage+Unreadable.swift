@@ -78,7 +78,7 @@ extension ReadAccess {
     let (session, source) = makeSessionAndSource()
     var limit = SessionLimit()
     let mayChange = isWriting && !inOneSession
-    let facts = try RootFacts.of(type)
+    let facts = try RecordTypeFacts.of(type)
     let tags = try presentTags(of: facts)
     func read(_ key: RawSpan, _ record: RawSpan) throws -> Outcome<T>? {
       if !inOneSession {
@@ -114,7 +114,7 @@ extension ReadAccess {
     _ tags: [UInt64], _ typeName: String, read: (RawSpan, RawSpan) throws -> Outcome<T>?,
     _ hand: (Outcome<T>) throws -> Void
   ) throws {
-    var keys = RecordKeys(tags, in: transaction)
+    var keys = RecordKeyCursor(tags, in: transaction)
     var all: [StorageKey] = []
     while let key = try keys.next() { all.append(key) }
     for key in all {
@@ -137,7 +137,8 @@ extension ReadAccess {
   ///
   /// - Throws: where the store fails.
   private func outcome<T: Codable>(
-    _ type: T.Type, _ key: RawSpan, _ record: RawSpan, _ facts: RootFacts, _ session: GraphDecodingSession
+    _ type: T.Type, _ key: RawSpan, _ record: RawSpan, _ facts: RecordTypeFacts,
+    _ session: GraphDecodingSession
   ) throws -> Outcome<T>? {
     do {
       let object = try decode(type, key, record, typeName: facts.name, session)

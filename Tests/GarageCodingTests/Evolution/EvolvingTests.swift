@@ -135,7 +135,7 @@ private struct PlayerNow: Evolving, Identifiable, TypeTagged {
     #expect(try reread(rewritten, as: Now.self).friends.count == 2)
     #expect(try reread(rewritten, as: Newest.self).total == 205)
     let (key, record) = rewritten.recordsByKey[0], identifier = Array(key[8...])
-    let header = try RecordHeader(
+    let header = try RecordSummary(
       tag: rewritten.roots[0].tag, keyIdentifier: identifier.span.bytes, record: record.span.bytes,
       typeName: "Now")
     #expect(header.typeVersion == 200)

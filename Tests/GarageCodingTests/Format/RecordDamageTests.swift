@@ -124,7 +124,7 @@ private final class Richer: Rich {
       _ = try? store.read()
       // Tables are read without any type, too.
       let record = store.source.records[store.key]!, identifier = Array(store.key.dropFirst(8))
-      try? RecordHeader.forEachReference(
+      try? RecordSummary.forEachReference(
         tag: store.root.tag, keyIdentifier: identifier.span.bytes, record: record.span.bytes, typeName: "Rich"
       ) { _, identity in
         _ = "\(identity.identifier)"

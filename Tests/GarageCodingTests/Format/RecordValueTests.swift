@@ -24,7 +24,7 @@ import Testing
       source.add(graph)
       for (key, record) in graph.recordsByKey {
         let content = try self.content(key, record)
-        let identifier = try found(content.header.fullIdentifier ?? Identifier(bytes: Array(key[8...])))
+        let identifier = try found(content.header.wholeIdentifier ?? Identifier(bytes: Array(key[8...])))
         let written = try content.record(tag: tag(key), identifier: identifier)
         // By bytes, because NaN is not equal to itself.
         #expect(try self.content(key, written).record(tag: tag(key), identifier: identifier) == written)

@@ -62,8 +62,8 @@ import Testing
           (.references, [1] + eight + count + [0, 1, 1]),
           (.references, [1] + eight + [1, 0] + count + [0x20]),
           (.references, [1] + eight + [1, 63] + count + [1, 0x20]),
-          (.fullIdentifier, count),
-          (.fullIdentifier, count + eight),
+          (.wholeIdentifier, count),
+          (.wholeIdentifier, count + eight),
         ]
         for table in tables {
           source.records[key] = record(table.flags, table.bytes + [BodyTag.mapSmall, 0, 0], key: key)

@@ -14,7 +14,7 @@ import Testing
   ) throws {
     var records: Set<[UInt8]> = []
     for (key, record) in try Driver.contents(driver, .prefix([0x10])) {
-      guard let status = RecordHeader.uncheckedSyncStatus(of: record.span.bytes) else { continue }
+      guard let status = RecordSummary.uncheckedSyncStatus(of: record.span.bytes) else { continue }
       records.insert([0x21, UInt8(status.rawValue)] + key.bytes.dropFirst())
     }
     let entries = try Driver.contents(driver, .prefix([0x21]))

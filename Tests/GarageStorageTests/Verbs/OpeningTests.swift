@@ -210,7 +210,7 @@ import Testing
     #expect(try keys.record(tag: .max, long).bytes.count == 249)
     let other = KeyLayout.record(tag: 7, sameIdentifierAs: key.bytes.span.bytes)
     #expect(other.bytes == [0x10, 0, 0, 0, 0, 0, 0, 0, 7, 0x50] + Array("Sam".utf8))
-    try keys.withRecordKey(tag: 7, identifier.keyBytes.span.bytes) { lent in
+    try keys.withStorageKey(tag: 7, identifier.keyBytes.span.bytes) { lent in
       #expect([UInt8](copying: lent) == other.bytes)
     }
   }

@@ -31,7 +31,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     do {
       return try state.allKeys(Key.self, keys, serial: serial)
     } catch {
-      if error is DamagedBody { _ = state.fail(error) }
+      if error is DamagedBytes { _ = state.fail(error) }
       return []
     }
   }
@@ -41,7 +41,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
       return try state.find(key, keys, serial: serial)
     } catch {
       // Damage is not absence: this cannot throw, so the error is thrown later.
-      if error is DamagedBody { _ = state.fail(error) }
+      if error is DamagedBytes { _ = state.fail(error) }
       return false
     }
   }

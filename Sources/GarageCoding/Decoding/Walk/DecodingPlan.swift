@@ -45,9 +45,6 @@ struct DecodingPlan {
 }
 
 extension GraphWalk {
-  /// The record holds an object of none of the classes that were asked for.
-  struct OtherClass: Error {}
-
   /// Below this much free stack nothing is decoded on demand any more.
   static let planningStack = 224 << 10
 
@@ -77,7 +74,7 @@ extension GraphWalk {
     } catch {
       let failure = state.takeFailure()
       failedNumbers.append(number)
-      records[number].fail(type, DecodedRecord.Failure(error: failure ?? error, isFinal: failure != nil))
+      records[number].fail(type, GraphNode.Failure(error: failure ?? error, isFinal: failure != nil))
     }
   }
 
@@ -112,48 +109,12 @@ extension GraphWalk {
   }
 
   /// A damaged record refers to nothing here: whoever decodes it says what is wrong.
-  private func forEachReference(of number: Int, _ kinds: Set<ReferenceKind>, _ visit: (Int) -> Void) throws {
+  func forEachReference(of number: Int, _ kinds: Set<ReferenceKind>, _ visit: (Int) -> Void) throws {
     try withRecord(number) { key, record in
       guard let record, let parsed = try? ParsedRecord(key, record) else { return }
       try? parsed.forEachReference { kind, tag, identifier in
         if kinds.contains(kind) { visit(self.number(tag: tag, identifier)) }
       }
     }
-  }
-
-  // MARK: - Circles
-
-  /// The error for an object that, through plain properties, is needed to complete itself.
-  func cycle(to target: Int) throws -> GraphCodingError {
-    let asking = state.record.number
-    // Along what was parked as links or lazy references only where their properties have become plain ones.
-    var path = asking >= 0 ? try path(from: target, to: asking, [.eager]) : [target]
-    if path.first != target { path = try self.path(from: target, to: asking, [.eager, .linked, .lazy]) }
-    path.append(target)
-    let names =
-      path.count <= 24
-      ? path.map(name)
-      : path.prefix(12).map(name) + ["… \(path.count - 20) more …"] + path.suffix(8).map(name)
-    return GraphCodingError.cycle(path: names.joined(separator: " → "))
-  }
-
-  /// A shortest way along references of these kinds; without one, the end alone.
-  private func path(from start: Int, to end: Int, _ kinds: Set<ReferenceKind>) throws -> [Int] {
-    var cameFrom: [Int: Int] = [start: start]
-    var queue = [start]
-    var next = 0
-    while next < queue.count, cameFrom[end] == nil {
-      let number = queue[next]
-      next += 1
-      try forEachReference(of: number, kinds) { child in
-        if cameFrom[child] == nil {
-          cameFrom[child] = number
-          queue.append(child)
-        }
-      }
-    }
-    var path = [end]
-    while let last = path.last, last != start, let before = cameFrom[last] { path.append(before) }
-    return path.reversed()
   }
 }

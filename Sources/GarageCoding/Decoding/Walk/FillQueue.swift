@@ -19,8 +19,8 @@ struct FillQueue {
 
   private enum Step {
     case work(owner: Int, Work)
-    /// The objects from this place in `completed` on, and all that they hold, are complete.
-    case finish(from: Int)
+    /// The objects from this place in `decoded` on, and all that they hold, are complete.
+    case complete(from: Int)
   }
 
   /// What is to be done, the next one last.
@@ -36,10 +36,10 @@ struct FillQueue {
   /// Where what waits stands.
   var paths = NotedPaths()
   /// The numbers of the objects that were decoded and may wait for links, what they hold first.
-  private var completed = RawStack<Int>()
+  private var decoded = RawStack<Int>()
   /// How many of those a step knows.
   private var noted = 0
-  private var finished = RawStack<Int>()
+  private var complete = RawStack<Int>()
 
   /// Whether there is work that must not wait for other roots: sets depend on the order in which they are built, and what
   /// else a function did cannot be taken back.
@@ -73,21 +73,21 @@ struct FillQueue {
   }
 
   /// How many objects are complete.
-  var finishedCount: Int { finished.count }
+  var completeCount: Int { complete.count }
 
   /// Notes that an object was decoded.
-  mutating func complete(_ number: Int) { completed.append(number) }
+  mutating func noteDecoded(_ number: Int) { decoded.append(number) }
 
   /// Notes that the objects decoded last wait for nothing: all that they hold is complete. For where there is no fill.
   @inline(__always)
-  mutating func finish() {
-    if completed.isEmpty { return }
-    finish(from: 0)
+  mutating func completeDecoded() {
+    if decoded.isEmpty { return }
+    completeDecoded(from: 0)
   }
 
-  private mutating func finish(from start: Int) {
-    for number in completed.all[start...] { finished.append(number) }
-    completed.truncate(to: start)
+  private mutating func completeDecoded(from start: Int) {
+    for number in decoded.all[start...] { complete.append(number) }
+    decoded.truncate(to: start)
     noted = start
   }
 
@@ -98,14 +98,14 @@ struct FillQueue {
     swap(&new, &together)
     begunTogether = 0
     isTogether = true
-    noted = completed.count
+    noted = decoded.count
   }
 
   /// What is to be done next, and the number of the record that waits for it; nil when all is done.
   mutating func next() -> (owner: Int, work: Work)? {
-    if completed.count > noted {
-      steps.append(.finish(from: noted))
-      noted = completed.count
+    if decoded.count > noted {
+      steps.append(.complete(from: noted))
+      noted = decoded.count
     }
     while !new.isEmpty {
       let (owner, work) = new.removeLast()
@@ -114,7 +114,7 @@ struct FillQueue {
     while !steps.isEmpty {
       switch steps.removeLast() {
       case .work(let owner, let work): return (owner, work)
-      case .finish(let start): finish(from: start)
+      case .complete(let start): completeDecoded(from: start)
       }
     }
     if begunTogether < together.count {
@@ -126,7 +126,7 @@ struct FillQueue {
 
   /// Forgets what nobody waits for any more: all was done.
   mutating func end() {
-    if isTogether { finish(from: 0) }
+    if isTogether { completeDecoded(from: 0) }
     forgetWork()
   }
 
@@ -142,17 +142,17 @@ struct FillQueue {
   /// Forgets everything. Visits the objects' numbers in an order in which they can be let go.
   mutating func removeAll(_ visit: (Int) -> Void) {
     removeAll(behind: 0, visit)
-    completed.removeAll(keeping: 4096)
-    finished.removeAll(keeping: 4096)
+    decoded.removeAll(keeping: 4096)
+    complete.removeAll(keeping: 4096)
   }
 
   /// The same for everything but the first `count` objects that are complete.
   mutating func removeAll(behind count: Int, _ visit: (Int) -> Void) {
     if isTogether { takeBackTogether() }
-    if !isEmpty || completed.count > noted { removeUnfinished(visit) }
-    for number in finished.all[count...].reversed() { visit(number) }
-    completed.truncate(to: 0)
-    finished.truncate(to: count)
+    if !isEmpty || decoded.count > noted { removeUnfinished(visit) }
+    for number in complete.all[count...].reversed() { visit(number) }
+    decoded.truncate(to: 0)
+    complete.truncate(to: count)
     noted = 0
     forgetWork()
   }
@@ -171,14 +171,14 @@ struct FillQueue {
 
   @inline(never)
   private mutating func removeUnfinished(_ visit: (Int) -> Void) {
-    var starts = steps.all.compactMap { if case .finish(let start) = $0 { start } else { nil } }
+    var starts = steps.all.compactMap { if case .complete(let start) = $0 { start } else { nil } }
     if isTogether { starts.insert(0, at: 0) }
-    if completed.count > noted { starts.append(noted) }
+    if decoded.count > noted { starts.append(noted) }
     steps.removeAll(keeping: 4096)
     new.removeAll(keeping: 4096)
     for (index, start) in starts.enumerated() {
-      let end = index + 1 < starts.count ? starts[index + 1] : completed.count
-      for number in completed.all[start..<end].reversed() { visit(number) }
+      let end = index + 1 < starts.count ? starts[index + 1] : decoded.count
+      for number in decoded.all[start..<end].reversed() { visit(number) }
     }
   }
 }
@@ -224,19 +224,19 @@ extension GraphWalk {
 
   /// Runs what was queued, and what that queues in turn. Nothing recurses: a linked chain is one fill after another.
   @inline(__always)
-  func complete() throws {
-    if fills.isEmpty && builds.isEmpty { return fills.finish() }
-    try fillAll()
+  func fillAll() throws {
+    if fills.isEmpty && builds.isEmpty { return fills.completeDecoded() }
+    try runFills()
   }
 
   /// The same for roots whose completion was put off.
   func completeTogether() throws {
-    if fills.isEmpty && builds.isEmpty { return fills.finish() }
+    if fills.isEmpty && builds.isEmpty { return fills.completeDecoded() }
     fills.beginTogether()
-    try fillAll()
+    try runFills()
   }
 
-  private func fillAll() throws {
+  private func runFills() throws {
     while let (owner, work) = fills.next() {
       do {
         switch work {
@@ -246,7 +246,7 @@ extension GraphWalk {
       } catch { throw naming(error, inRecordOf: owner) }
     }
     try buildSets()
-    if !standing.isEmpty { try settleStandingTargets() }
+    if !inlineTargets.isEmpty { try settleInlineTargets() }
     fills.end()
   }
 

@@ -1,6 +1,9 @@
 // What a record has to be: of the class that is asked for, and of the identity that it is kept under.
 
 extension GraphWalk {
+  /// The record holds an object of none of the classes that were asked for.
+  struct OtherClass: Error {}
+
   /// The class that a record's object has.
   ///
   /// - Throws: also ``OtherClass``, where it is none of `type`'s.
@@ -42,7 +45,7 @@ extension GraphWalk {
     _ record: UnsafeRawBufferPointer
   ) throws {
     try facts.with { facts in
-      if parsed.fullIdentifier == nil, facts.isSurely(key.identifier, at: value) { return }
+      if parsed.wholeIdentifier == nil, facts.isSurely(key.identifier, at: value) { return }
       try facts.writeIdentifier(of: value, &identifierWriter.pointee)
       try compareIdentity(facts, key, parsed, record)
     }
@@ -51,9 +54,9 @@ extension GraphWalk {
   /// A cut identifier's key holds its digest; the record must hold the very identifier that was asked for.
   @inline(__always)
   func checkWholeIdentifier(_ parsed: ParsedRecord, _ number: Int, _ record: UnsafeRawBufferPointer) throws {
-    guard let full = parsed.fullIdentifier, number >= 0 else { return }
+    guard let full = parsed.wholeIdentifier, number >= 0 else { return }
     if compareBytes(identities.identifier(of: number), UnsafeRawBufferPointer(rebasing: record[full])) != 0 {
-      throw DamagedBody(reason: "it holds another object's identifier", offset: full.lowerBound)
+      throw DamagedBytes(reason: "it holds another object's identifier", offset: full.lowerBound)
     }
   }
 
@@ -62,7 +65,7 @@ extension GraphWalk {
   private func compareIdentity(
     _ facts: TypeFacts, _ key: RecordKey, _ parsed: ParsedRecord, _ record: UnsafeRawBufferPointer
   ) throws {
-    let wanted = parsed.fullIdentifier.map { UnsafeRawBufferPointer(rebasing: record[$0]) } ?? key.identifier
+    let wanted = parsed.wholeIdentifier.map { UnsafeRawBufferPointer(rebasing: record[$0]) } ?? key.identifier
     if compareBytes(identifierWriter.pointee.bytes, wanted) == 0 { return }
     // A value that was parked before its type had an `id` is kept under its digest.
     if wanted.first == IdentifierKind.digest.rawValue { return }

@@ -72,10 +72,10 @@ extension GraphWalk {
   func shape(_ digest: UInt64) throws -> Permanent<Shape> {
     if let shape = ShapeRegistry.shape(digest: digest) { return shape }
     guard let text = try source.shapeText(digest) else {
-      throw DamagedBody(reason: "the shape it names is not in the store", offset: 0)
+      throw DamagedBytes(reason: "the shape it names is not in the store", offset: 0)
     }
     guard let shape = try ShapeRegistry.shape(text: text, digest: digest) else {
-      throw DamagedBody(reason: "the shape it names is damaged", offset: 0)
+      throw DamagedBytes(reason: "the shape it names is damaged", offset: 0)
     }
     return shape
   }

@@ -39,7 +39,7 @@ extension GraphWalk {
         place.initializeMemory(
           as: type, to: try decodeRecord(type, known, number: number, key, record, &concrete))
         records[number].store(place, concrete)
-        fills.complete(number)
+        fills.noteDecoded(number)
         isThere = true
       } catch is OtherClass {}
     }
@@ -48,7 +48,7 @@ extension GraphWalk {
 
   /// The object of a number that ``load(_:_:_:)`` returned for the same type.
   @inline(__always)
-  func loaded<T>(_ type: T.Type, _ number: Int) -> T { DecodedRecord.value(records.base + number, type) }
+  func loaded<T>(_ type: T.Type, _ number: Int) -> T { GraphNode.value(records.base + number, type) }
 
   /// Decodes a root whose bytes are at hand.
   ///
@@ -105,8 +105,8 @@ extension GraphWalk {
     var identifier = key.identifier
     if Identifier.isCut(byteCount: identifier.count) {
       do {
-        guard let full = try ParsedRecord(key, record).fullIdentifier else {
-          throw DamagedBody(reason: "its whole identifier is missing", offset: 1)
+        guard let full = try ParsedRecord(key, record).wholeIdentifier else {
+          throw DamagedBytes(reason: "its whole identifier is missing", offset: 1)
         }
         identifier = UnsafeRawBufferPointer(rebasing: record[full])
       } catch {
@@ -124,7 +124,7 @@ extension GraphWalk {
     place.initializeMemory(
       as: type, to: try decodeRecord(type, known, number: number, key, record, &concrete))
     records[number].store(place, concrete)
-    fills.complete(number)
+    fills.noteDecoded(number)
     return loaded(type, number)
   }
 
@@ -193,14 +193,16 @@ extension GraphWalk {
     let outer = state.outerRecord
     defer { state.leaveRecord(outer) }
     try state.enterRecord(parsed, number: number, isWrapped: false, isDigest: false, outer)
-    let value = try state.readInline(HeldValue<T>.self)
+    let value = try state.readByOwnCode(HeldValue<T>.self)
     if let failure = state.failure { throw failure }
-    fills.complete(number)
+    fills.noteDecoded(number)
     return value.value
   }
 
   private func decodeSubclass<T: Decodable>(_ concrete: TypeFacts, of type: T.Type) throws -> T {
-    func decode<C: Decodable>(_ concrete: C.Type) throws -> any Decodable { try state.readInline(concrete) }
+    func decode<C: Decodable>(_ concrete: C.Type) throws -> any Decodable {
+      try state.readByOwnCode(concrete)
+    }
     guard let decodable = concrete.decodable, let object = try decode(decodable) as? T else {
       throw state.mismatch(type)
     }

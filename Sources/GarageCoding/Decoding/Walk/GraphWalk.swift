@@ -15,7 +15,7 @@ final class GraphWalk {
   var types = RegisteredTypes.none
   @exclusivity(unchecked) private(set) var identities = IdentityTable()
   /// What was decoded, by the number of its identity.
-  @exclusivity(unchecked) var records = RawStack<DecodedRecord>()
+  @exclusivity(unchecked) var records = RawStack<GraphNode>()
   /// Where that stands.
   @exclusivity(unchecked) var arena = PlaceArena()
   /// How many records are being decoded inside each other.
@@ -25,7 +25,7 @@ final class GraphWalk {
   /// Sets that are built when everything else is there, because they ask their members for a hash.
   @exclusivity(unchecked) var builds: [(owner: Int, make: () -> () -> Void)] = []
   /// What stands inline where references are expected.
-  @exclusivity(unchecked) var standing = StandingTargets()
+  @exclusivity(unchecked) var inlineTargets = InlineTargets()
   let linkProgress = LinkProgress()
   /// Whether errors about values that stand inline name the object that holds them.
   @exclusivity(unchecked) var namesHolders = false
@@ -68,7 +68,7 @@ final class GraphWalk {
     forget()
     plan = DecodingPlan()
     if !lentRecords.isEmpty { lentRecords = [:] }
-    standing.end()
+    inlineTargets.end()
     namesHolders = false
     completesLater = false
     source = NoRecords()
@@ -82,7 +82,7 @@ final class GraphWalk {
   func number(tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> Int {
     let tag = currentTags.isEmpty ? tag : currentTags[tag] ?? tag
     let (number, isNew) = identities.insert(tag: tag, identifier)
-    if isNew { records.append(DecodedRecord()) }
+    if isNew { records.append(GraphNode()) }
     return number
   }
 
@@ -114,13 +114,13 @@ final class GraphWalk {
   /// Forgets what was to be filled in for a record that cannot be read.
   func dropWaiting(owner: Int, from fillCount: Int) {
     fills.drop(owner: owner, from: fillCount)
-    if !standing.isEmpty { standing.drop(owner: owner) }
+    if !inlineTargets.isEmpty { inlineTargets.drop(owner: owner) }
   }
 
   /// Forgets everything that was decoded.
   func forget() {
     if !builds.isEmpty { builds = [] }
-    standing.forget()
+    inlineTargets.forget()
     keptCount = 0
     if !failedNumbers.isEmpty { failedNumbers = [] }
     if records.isEmpty { return }

@@ -8,7 +8,7 @@ enum BodyScanner {
   /// Where the value at `offset` ends.
   @inline(__always)
   static func skipValue(_ base: UnsafeRawPointer, _ offset: Int, end: Int) throws -> Int {
-    guard offset < end else { throw DamagedBody(reason: "a value begins behind the end", offset: offset) }
+    guard offset < end else { throw DamagedBytes(reason: "a value begins behind the end", offset: offset) }
     let tag = base.load(fromByteOffset: offset, as: UInt8.self)
     let next: Int
     if tag >= BodyTag.smallInteger {
@@ -16,12 +16,12 @@ enum BodyScanner {
       case BodyTag.smallInteger..<BodyTag.shortString: next = offset &+ 1
       case BodyTag.shortString..<BodyTag.smallReference: next = offset &+ 1 &+ Int(tag & 0x3F)
       case BodyTag.smallReference..<0xE0: next = offset &+ 1
-      default: throw DamagedBody.unknownTag(tag, offset)
+      default: throw DamagedBytes.unknownTag(tag, offset)
       }
     } else {
       next = offset &+ 1 &+ (try payloadByteCount(tag, base, offset, end))
     }
-    guard next <= end else { throw DamagedBody(reason: "a value goes beyond the end", offset: offset) }
+    guard next <= end else { throw DamagedBytes(reason: "a value goes beyond the end", offset: offset) }
     return next
   }
 
@@ -46,7 +46,7 @@ enum BodyScanner {
     case BodyTag.canonicalReference: try canonicalReferenceByteCount(base, offset, end)
     case BodyTag.syncStatus, BodyTag.versioned:
       try skipValue(base, InlinePrefix.skip(base, offset, end: end), end: end) - offset - 1
-    default: throw DamagedBody.unknownTag(tag, offset)
+    default: throw DamagedBytes.unknownTag(tag, offset)
     }
   }
 
@@ -61,7 +61,7 @@ enum BodyScanner {
   /// Reads a length, count or place of one byte or four.
   @inline(__always)
   static func loadNumber(_ base: UnsafeRawPointer, _ offset: Int, width: Int, end: Int) throws -> UInt32 {
-    guard offset &+ width <= end else { throw DamagedBody(reason: "a length is cut", offset: offset) }
+    guard offset &+ width <= end else { throw DamagedBytes(reason: "a length is cut", offset: offset) }
     return width == 1
       ? UInt32(base.load(fromByteOffset: offset, as: UInt8.self))
       : UInt32(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt32.self))

@@ -15,11 +15,11 @@ struct ContainerHeader {
   static func read(
     _ base: UnsafeRawPointer, _ offset: Int, end: Int, small: UInt8, large: UInt8
   ) throws -> ContainerHeader? {
-    guard offset < end else { throw DamagedBody(reason: "a value begins behind the end", offset: offset) }
+    guard offset < end else { throw DamagedBytes(reason: "a value begins behind the end", offset: offset) }
     let tag = base.load(fromByteOffset: offset, as: UInt8.self)
     let header: ContainerHeader
     if tag == small {
-      guard offset &+ 3 <= end else { throw DamagedBody(reason: "a header is cut", offset: offset) }
+      guard offset &+ 3 <= end else { throw DamagedBytes(reason: "a header is cut", offset: offset) }
       let length = Int(base.load(fromByteOffset: offset &+ 1, as: UInt8.self))
       let second = Int(base.load(fromByteOffset: offset &+ 2, as: UInt8.self))
       header = ContainerHeader(content: offset &+ 3, end: offset &+ 3 &+ length, second: second)
@@ -31,7 +31,7 @@ struct ContainerHeader {
       return nil
     }
     guard header.end <= end else {
-      throw DamagedBody(reason: "a container goes beyond the end", offset: offset)
+      throw DamagedBytes(reason: "a container goes beyond the end", offset: offset)
     }
     return header
   }

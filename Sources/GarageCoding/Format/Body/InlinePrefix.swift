@@ -37,7 +37,7 @@ enum InlinePrefix {
   ) throws -> (status: SyncStatus, content: Int) {
     let number = Int(try BodyScanner.loadNumber(base, offset + 1, width: 1, end: end))
     guard let status = SyncStatus(rawValue: number) else {
-      throw DamagedBody(reason: "there is no sync status \(number)", offset: offset)
+      throw DamagedBytes(reason: "there is no sync status \(number)", offset: offset)
     }
     return (status, offset + statusByteCount)
   }
@@ -50,7 +50,7 @@ enum InlinePrefix {
     let version = try Varint.read(base, &at, end: end)
     // Each would take a frame of the stack.
     guard at < end, base.load(fromByteOffset: at, as: UInt8.self) != BodyTag.versioned else {
-      throw DamagedBody(reason: "a version has no value", offset: offset)
+      throw DamagedBytes(reason: "a version has no value", offset: offset)
     }
     return (version, at)
   }

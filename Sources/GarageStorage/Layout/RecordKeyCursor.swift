@@ -5,7 +5,7 @@ internal import GarageDriver
 ///
 /// Records under former tags stand among the others, where their identifiers belong. Where one identifier
 /// has several records, the first tag's is the one.
-struct RecordKeys {
+struct RecordKeyCursor {
   private var sources: [Source]
 
   /// - Parameter tags: digests of the identity tag and the former ones, the one that wins first.

@@ -5,7 +5,7 @@ internal import Synchronization
 /// asking the runtime costs more than a read.
 ///
 /// Unchecked: nothing changes after `init`.
-final class RootFacts: @unchecked Sendable {
+final class RecordTypeFacts: @unchecked Sendable {
   let type: ObjectIdentifier
   /// The unqualified name, for error messages.
   let name: String
@@ -24,25 +24,25 @@ final class RootFacts: @unchecked Sendable {
   /// How an `id` becomes an identifier, where that takes no encoder.
   private let identifierPlan: IdentifierPlan?
 
-  private static let known = Mutex<[ObjectIdentifier: RootFacts]>([:])
+  private static let known = Mutex<[ObjectIdentifier: RecordTypeFacts]>([:])
   private static let recent = RecentFacts()
 
   /// The facts of a type.
   ///
   /// - Throws: ``GraphCodingError/missingConformance(type:)`` for a type whose objects have no records, and
   ///   ``GraphCodingError`` where tags are in conflict.
-  static func of(_ type: any Codable.Type) throws -> RootFacts {
+  static func of(_ type: any Codable.Type) throws -> RecordTypeFacts {
     if let facts = recent.facts(of: ObjectIdentifier(type)) { return facts }
     let facts = try lookUp(type)
     recent.note(facts)
     return facts
   }
 
-  private static func lookUp(_ type: any Codable.Type) throws -> RootFacts {
+  private static func lookUp(_ type: any Codable.Type) throws -> RecordTypeFacts {
     let key = ObjectIdentifier(type)
     if let facts = known.withLock({ $0[key] }) { return facts }
     // Tags are users' code: they are asked for outside the lock.
-    let new = RootFacts(type, try TypeDescription.of(type))
+    let new = RecordTypeFacts(type, try TypeDescription.of(type))
     return known.withLock { known in
       let facts = known[key] ?? new
       known[key] = facts
@@ -61,7 +61,7 @@ final class RootFacts: @unchecked Sendable {
     ofCoder = description.facts
     let identifiable =
       isIdentifiedByID && !(type is any MappableObject.Type) ? type as? any Identifiable.Type : nil
-    identifierPlan = identifiable.flatMap { RootFacts.plan(of: $0) }
+    identifierPlan = identifiable.flatMap { RecordTypeFacts.plan(of: $0) }
   }
 
   private static func plan<T: Identifiable>(of _: T.Type) -> IdentifierPlan? {

@@ -1,5 +1,5 @@
 /// What is known of one identity of a graph.
-struct DecodedRecord {
+struct GraphNode {
   /// What it was decoded to, in the walk's arena.
   private var object: PlacedObject?
   /// Whether that is an instance of a class, which serves for its superclasses, too.
@@ -53,7 +53,7 @@ struct DecodedRecord {
 
   /// The object, where it is an instance of just this class and wholly read.
   @inline(__always)
-  func finished(as wanted: Any.Type) -> AnyObject? {
+  func complete(as wanted: Any.Type) -> AnyObject? {
     guard isClass, !isUnfinished, let object, object.type == wanted else { return nil }
     return object.place[as: AnyObject.self]
   }
@@ -67,7 +67,7 @@ struct DecodedRecord {
   /// The object as the type that ``hasValue(_:_:)`` was asked for. By address: a copy of a record costs more than a
   /// look into it.
   @inline(__always)
-  static func value<T>(_ record: UnsafePointer<DecodedRecord>, _ wanted: T.Type) -> T {
+  static func value<T>(_ record: UnsafePointer<GraphNode>, _ wanted: T.Type) -> T {
     if let object = record.pointee.object, object.type == wanted {
       return object.place[as: T.self]
     }
@@ -75,7 +75,7 @@ struct DecodedRecord {
   }
 
   @inline(never)
-  private static func otherValue<T>(_ record: UnsafePointer<DecodedRecord>, _ wanted: T.Type) -> T {
+  private static func otherValue<T>(_ record: UnsafePointer<GraphNode>, _ wanted: T.Type) -> T {
     if let instance = record.pointee.instance as? T { return instance }
     let other = record.pointee.rare?.others.first { $0.type == wanted }
     return other!.place[as: T.self]

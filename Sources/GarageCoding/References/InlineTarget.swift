@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Made while its owner is decoded, and filled in when everything around it is there. Then nothing changes but where it
 /// was parked. All copies of the reference share it.
-package final class StandingTarget: Sendable {
+package final class InlineTarget: Sendable {
   /// The identity that its record is to have.
   package let identity: RecordIdentity
   private let state = Mutex(State())
@@ -34,22 +34,22 @@ package final class StandingTarget: Sendable {
   package func noteParked(in garage: UInt64) { state.withLock { _ = $0.garages.insert(garage) } }
 }
 
-/// The standing targets of the graph that is being decoded.
-struct StandingTargets {
+/// The inline targets of the graph that is being decoded.
+struct InlineTargets {
   typealias Settling = (GraphWalk) throws -> Void
 
   /// Those whose records are still to be made, each with the number of the record that it stands in.
   private var waiting: [(owner: Int, settle: Settling)] = []
   /// Those that objects which were lent to the session refer to.
-  private var lent: [RecordIdentity: StandingTarget] = [:]
+  private var lent: [RecordIdentity: InlineTarget] = [:]
 
   var isEmpty: Bool { waiting.isEmpty }
 
   var lendsNone: Bool { lent.isEmpty }
 
-  func lent(_ identity: RecordIdentity) -> StandingTarget? { lent[identity] }
+  func lent(_ identity: RecordIdentity) -> InlineTarget? { lent[identity] }
 
-  mutating func lend(_ target: StandingTarget) { lent[target.identity] = target }
+  mutating func lend(_ target: InlineTarget) { lent[target.identity] = target }
 
   mutating func append(owner: Int, _ settle: @escaping Settling) { waiting.append((owner, settle)) }
 
@@ -74,10 +74,10 @@ extension GraphWalk {
   ///
   /// It is encoded when all that it holds is there, and at once then: later it could belong to another thread.
   @inline(never)
-  func stand<T: Codable>(_ object: T, _ identity: RecordIdentity) -> StandingTarget {
-    let target = StandingTarget(identity)
+  func noteInlineTarget<T: Codable>(_ object: T, _ identity: RecordIdentity) -> InlineTarget {
+    let target = InlineTarget(identity)
     let encoder = GraphEncoder(userInfo: state.core.userInfo)
-    standing.append(owner: state.record.number) { walk in
+    inlineTargets.append(owner: state.record.number) { walk in
       var failure: (any Error)?
       let content = Result {
         // Of what it holds only what has no record yet: what stands inline, too.
@@ -97,8 +97,8 @@ extension GraphWalk {
   }
 
   /// Makes the records of those that were noted.
-  func settleStandingTargets() throws {
-    while !standing.isEmpty { for settle in standing.take() { try settle(self) } }
+  func settleInlineTargets() throws {
+    while !inlineTargets.isEmpty { for settle in inlineTargets.take() { try settle(self) } }
   }
 }
 
@@ -106,16 +106,16 @@ extension GraphDecodingSession {
   /// Lets an object be found, where the source has none of its identity, that a reference was read from.
   ///
   /// - Throws: what made it impossible to encode it.
-  package func lend(_ target: StandingTarget) throws {
+  package func lend(_ target: InlineTarget) throws {
     guard let graph = try target.records() else { return }
     walk.lend(graph.recordsByKey)
-    for inner in graph.standing { walk.standing.lend(inner) }
+    for inner in graph.inlineTargets { walk.inlineTargets.lend(inner) }
   }
 }
 
 extension EncoderPointer {
   /// Notes that a reference was written whose target may have no record yet.
-  func note(_ target: StandingTarget) {
+  func note(_ target: InlineTarget) {
     if !isCanonical { graph.note(target) }
   }
 }

@@ -1,14 +1,14 @@
 /// Why bytes are no record, or no body. Becomes ``GraphCodingError/corrupt(type:identifier:reason:)`` where the record is
 /// known.
-struct DamagedBody: Error {
+struct DamagedBytes: Error {
   var reason: String
   var offset: Int
 }
 
-extension DamagedBody {
+extension DamagedBytes {
   /// There is no value that begins with this byte.
-  static func unknownTag(_ tag: UInt8, _ offset: Int) -> DamagedBody {
-    DamagedBody(reason: "there is no value with the first byte \(tag)", offset: offset)
+  static func unknownTag(_ tag: UInt8, _ offset: Int) -> DamagedBytes {
+    DamagedBytes(reason: "there is no value with the first byte \(tag)", offset: offset)
   }
 }
 
@@ -16,7 +16,7 @@ extension RecordKey {
   /// What was thrown about damaged bytes, with the name of the object; any other error as it is.
   func naming(_ error: any Error, _ type: String) -> any Error {
     switch error {
-    case let damage as DamagedBody:
+    case let damage as DamagedBytes:
       GraphCodingError.corrupt(
         type: type, identifier: text, reason: "\(damage.reason) (byte \(damage.offset))")
     case let unknown as UnknownVersion where unknown.version == 0:

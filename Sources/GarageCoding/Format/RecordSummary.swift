@@ -1,5 +1,5 @@
 /// What a record says about itself, without any Swift type.
-public struct RecordHeader: Sendable {
+public struct RecordSummary: Sendable {
   /// The digest of the object's own type tag, where it is not that of its identity space.
   public var concreteTag: UInt64?
   /// Milliseconds since 1970-01-01 UTC.
@@ -7,7 +7,7 @@ public struct RecordHeader: Sendable {
   /// The stored sync status, for types that have one.
   public var syncStatus: SyncStatus?
   /// The whole identifier, where the key holds it cut or hides it.
-  public var fullIdentifier: Identifier?
+  public var wholeIdentifier: Identifier?
   /// The version that the object's type had when the object was parked: 0 where it had none.
   public var typeVersion: Int
 
@@ -21,22 +21,22 @@ public struct RecordHeader: Sendable {
   ///   ``GraphCodingError/newerFormat(type:identifier:version:)``, naming the type as `typeName`.
   public init(tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, typeName: String) throws {
     self = try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, record in
-      RecordHeader(
+      RecordSummary(
         concreteTag: parsed.concreteTag, modificationTime: Int64(parsed.head.time ?? 0),
         syncStatus: parsed.syncStatus,
-        fullIdentifier: parsed.fullIdentifier.flatMap { Identifier(bytes: Array(record[$0])) },
+        wholeIdentifier: parsed.wholeIdentifier.flatMap { Identifier(bytes: Array(record[$0])) },
         typeVersion: parsed.typeVersion)
     }
   }
 
   private init(
-    concreteTag: UInt64?, modificationTime: Int64, syncStatus: SyncStatus?, fullIdentifier: Identifier?,
+    concreteTag: UInt64?, modificationTime: Int64, syncStatus: SyncStatus?, wholeIdentifier: Identifier?,
     typeVersion: Int
   ) {
     self.concreteTag = concreteTag
     self.modificationTime = modificationTime
     self.syncStatus = syncStatus
-    self.fullIdentifier = fullIdentifier
+    self.wholeIdentifier = wholeIdentifier
     self.typeVersion = typeVersion
   }
 

@@ -1,7 +1,7 @@
 // Records that are changed without being encoded anew: with another status, under another tag, or in the form that
 // their type writes today. Each is taken apart (ParsedRecord) and written again (RecordParts).
 
-extension RecordHeader {
+extension RecordSummary {
   /// The record with another sync status, and a checksum that fits. Nothing is decoded.
   ///
   /// - Throws: as ``init(tag:keyIdentifier:record:typeName:)``.
@@ -37,7 +37,7 @@ extension RecordHeader {
         var parts = newRecord.parts
         parts.syncStatus = oldRecord.syncStatus
         parts.time = oldRecord.head.time
-        parts.fullIdentifier = oldRecord.parts.fullIdentifier
+        parts.wholeIdentifier = oldRecord.parts.wholeIdentifier
         return keyIdentifier.withUnsafeBytes {
           newRecord.copy(parts, under: CheckedKey(tag: tag, identifier: $0))
         }
@@ -84,7 +84,7 @@ extension RecordHeader {
       identifier.bytes.withUnsafeBytes { whole in
         var parts = parsed.parts
         parts.time = time
-        parts.fullIdentifier = holdsIdentifier || identifier.isCut ? whole : nil
+        parts.wholeIdentifier = holdsIdentifier || identifier.isCut ? whole : nil
         return keyIdentifier.withUnsafeBytes {
           parsed.copy(parts, under: CheckedKey(tag: tag, identifier: $0))
         }
@@ -107,7 +107,7 @@ extension RecordHeader {
   }
 }
 
-extension RecordHeader {
+extension RecordSummary {
   /// Lends the whole identifier that a record holds. Nothing else is checked, the checksum neither: that takes the
   /// identifier.
   ///
