@@ -9,7 +9,7 @@ internal import Synchronization
 
 /// The connections that read: as many as there are read transactions, and some that wait for the next ones.
 final class SQLiteReaderPool: Sendable {
-  private let file: SQLiteFile
+  let file: SQLiteFile
   private let identity: FileIdentity
   /// One reader that is had without the lock.
   private let hot = Reusable<SQLiteReader>()

@@ -36,11 +36,11 @@ public final class SQLiteStorage: StorageDriver, Sendable {
   /// Durable, shared between processes, with readers that go on during a write.
   public let info: StorageInfo
 
-  private let lifetime: StorageLifetime
+  let lifetime: StorageLifetime
   private let process = ProcessMark()
   /// The gate is shared by all values on one file of this process; each has connections of its own.
   private let store: SharedStore<WriterGate>
-  private let readers: SQLiteReaderPool
+  let readers: SQLiteReaderPool
   /// Nil where the storage only reads.
   private let writer: SQLiteWriter?
 

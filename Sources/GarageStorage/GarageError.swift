@@ -89,6 +89,8 @@ public enum GarageError: Error, Hashable, Sendable {
   case sealed(driver: String)
   /// Identifiers were to be hidden, and cannot be: the storage is not sealed, or the garage was made without.
   case identifiersNotHidden(driver: String, reason: String)
+  /// The storage that a garage was to be copied to holds something already.
+  case destinationNotEmpty(driver: String)
   /// The garage was closed.
   case closed
 
@@ -245,6 +247,11 @@ extension GarageError: CustomStringConvertible {
       """
     case .identifiersNotHidden(let driver, let reason):
       "The garage (\(driver)) does not hide identifiers: \(reason)"
+    case .destinationNotEmpty(let driver):
+      """
+      The storage to copy to (\(driver)) holds something already, and not a part of this garage. Nothing was changed. \
+      Copy to an empty one.
+      """
     case .closed:
       "The garage was closed. Open it again to use it."
     case .nestedWrite:
@@ -317,6 +324,7 @@ extension GarageError: CustomNSError {
     case .closed: 33
     case .sealed: 34
     case .identifiersNotHidden: 35
+    case .destinationNotEmpty: 36
     case .nestedWrite: 40
     case .transactionEnded: 41
     case .unsavedChangesDiscarded: 42

@@ -20,24 +20,17 @@ public struct RecordSummary: Sendable {
   /// - Throws: ``GraphCodingError/corrupt(type:identifier:reason:)`` or
   ///   ``GraphCodingError/newerFormat(type:identifier:version:)``, naming the type as `typeName`.
   public init(tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, typeName: String) throws {
-    self = try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, record in
-      RecordSummary(
-        concreteTag: parsed.concreteTag, modificationTime: Int64(parsed.head.time ?? 0),
-        syncStatus: parsed.syncStatus,
-        wholeIdentifier: parsed.wholeIdentifier.flatMap { Identifier(bytes: Array(record[$0])) },
-        typeVersion: parsed.typeVersion)
+    self = try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
+      RecordSummary(parsed)
     }
   }
 
-  private init(
-    concreteTag: UInt64?, modificationTime: Int64, syncStatus: SyncStatus?, wholeIdentifier: Identifier?,
-    typeVersion: Int
-  ) {
-    self.concreteTag = concreteTag
-    self.modificationTime = modificationTime
-    self.syncStatus = syncStatus
-    self.wholeIdentifier = wholeIdentifier
-    self.typeVersion = typeVersion
+  init(_ record: ParsedRecord) {
+    concreteTag = record.concreteTag
+    modificationTime = Int64(record.head.time ?? 0)
+    syncStatus = record.syncStatus
+    wholeIdentifier = record.wholeIdentifier.flatMap { Identifier(bytes: Array(record.bytes($0))) }
+    typeVersion = record.typeVersion
   }
 
   /// The sync status that a record's bytes name, which are not checked for damage.

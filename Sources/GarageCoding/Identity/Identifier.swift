@@ -76,6 +76,12 @@ extension Identifier {
   /// Whether a key holds this identifier cut, so that the record has to hold the whole.
   public var isCut: Bool { Identifier.isCut(byteCount: bytes.count) }
 
+  /// Whether bytes that stand in a key are no identifier's key form. Of one that is cut nothing can be said.
+  package static func isDamaged(keyForm: [UInt8]) -> Bool {
+    keyForm.count != maximumKeyByteCount
+      && (isCut(byteCount: keyForm.count) || Identifier(bytes: keyForm) == nil)
+  }
+
   /// Whether an identifier of this length is cut in keys.
   package static func isCut(byteCount: Int) -> Bool { byteCount >= maximumKeyByteCount }
 

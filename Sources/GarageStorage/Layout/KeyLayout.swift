@@ -36,6 +36,11 @@ enum KeyLayout {
     case value = 0x30
   }
 
+  /// The space that a key is in; nil where there is no such space.
+  static func space(of key: RawSpan) -> Space? {
+    key.byteCount == 0 ? nil : Space(rawValue: key.unsafeLoad(as: UInt8.self))
+  }
+
   /// What stands before the part of a key that checksums cover: the space.
   private static let spaceByteCount = 1
 
@@ -52,6 +57,29 @@ enum KeyLayout {
   static func metadata(_ name: StaticString) -> StorageKey {
     StorageKey([Space.metadata.rawValue] + Array(name.description.utf8))
   }
+
+  /// What a text's key names; nil for one of another length.
+  static func textName(_ kind: TextName.Kind, _ key: RawSpan) -> TextName? {
+    guard key.byteCount == spaceByteCount + RecordKey.tagByteCount else { return nil }
+    let digest = UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: spaceByteCount, as: UInt64.self))
+    return TextName(kind: kind, digest: digest)
+  }
+
+  /// The names of all types, and the keys of all shapes.
+  static let allTagTexts = StorageKeyRange.prefix([Space.tagText.rawValue])
+  static let allShapeTexts = StorageKeyRange.prefix([Space.shapeText.rawValue])
+
+  /// Where no key is of anything that a garage has: between the spaces, and between the names of metadata.
+  static let unknownRanges: [StorageKeyRange] = {
+    let names = [StoreMetadata.key, HidingMetadata.key].sorted().map { $0.bytes }
+    let behindNames = zip(
+      [[Space.metadata.rawValue]] + names.map { $0 + [0] }, names + [[Space.metadata.rawValue + 1]])
+    let spaces = Space.allCases.map(\.rawValue).sorted()
+    let behindSpaces = zip(spaces, spaces.dropFirst().map { [$0] }.map(Optional.some) + [nil])
+    return behindNames.map { StorageKeyRange(from: $0, to: $1) }
+      + [StorageKeyRange(from: [], to: [Space.metadata.rawValue])]
+      + behindSpaces.map { StorageKeyRange(from: [$0 + 1], to: $1) }
+  }()
 
   /// The text of a tag or shape.
   static func text(_ name: TextName) -> StorageKey {
@@ -84,6 +112,11 @@ enum KeyLayout {
   /// The key of the record that the same object has under another tag.
   static func record(tag: UInt64, sameIdentifierAs key: RawSpan) -> StorageKey {
     StorageKey(prefix(.record, tag) + [UInt8](copying: key.extracting(identifierOffset..<key.byteCount)))
+  }
+
+  /// The key of the record with that tag and identifier, the latter as it stands in keys.
+  static func record(tag: UInt64, _ identifier: some Collection<UInt8>) -> StorageKey {
+    StorageKey(prefix(.record, tag) + identifier)
   }
 
   /// Every record of one identity space.
@@ -124,6 +157,15 @@ enum KeyLayout {
   /// The key of the record that an entry is for.
   static func record(ofSyncStatus key: StorageKey) -> StorageKey {
     StorageKey([Space.record.rawValue] + key.bytes[syncStatusPrefixByteCount...])
+  }
+
+  /// The status that an entry says, and the key of the record that it is for; nil where there is no such status, or no
+  /// such record can be.
+  static func statusAndRecord(ofSyncStatus key: StorageKey) -> (SyncStatus, StorageKey)? {
+    guard key.bytes.count > syncStatusIdentifierOffset,
+      let status = SyncStatus(rawValue: Int(key.bytes[spaceByteCount]))
+    else { return nil }
+    return (status, record(ofSyncStatus: key))
   }
 
   private static func prefix(_ status: SyncStatus) -> [UInt8] {

@@ -220,3 +220,35 @@ extension KeyName {
     return nil
   }
 }
+
+// MARK: - For people
+
+extension KeyName {
+  /// A stored key in words: its `stringValue`, or of one that is cut what stands of it.
+  static func text(ofKey key: RawSpan) -> String {
+    let bytes = [UInt8](copying: key).dropFirst()
+    let isCut = key.byteCount == maximumByteCount
+    var parts: [String] = []
+    var rest = isCut ? bytes.dropLast(digestByteCount) : bytes
+    while rest.first == Mark.namespace {
+      rest = rest.dropFirst()
+      var id: [UInt8] = []
+      while let byte = rest.popFirst() {
+        if byte != 0 {
+          id.append(byte)
+        } else if rest.first == 0xFF {
+          rest = rest.dropFirst()
+          id.append(0)
+        } else {
+          break
+        }
+      }
+      parts.append(String(decoding: id, as: UTF8.self))
+    }
+    // A key's name begins with those of its namespaces; where it is cut before, these are what is known.
+    let text =
+      rest.first == Mark.name
+      ? String(decoding: rest.dropFirst(), as: UTF8.self) : parts.joined(separator: ":")
+    return text + (isCut ? "…" : "")
+  }
+}

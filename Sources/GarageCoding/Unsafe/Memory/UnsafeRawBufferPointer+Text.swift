@@ -1,6 +1,9 @@
 internal import CGarage
 
 extension UnsafeRawBufferPointer {
+  /// Whether these bytes are UTF-8.
+  var isUTF8: Bool { garage_is_utf8(baseAddress, count) }
+
   /// The text that these bytes are; nil where they are no UTF-8. Nothing is repaired.
   ///
   /// The standard library validates scalar by scalar, at a nanosecond a byte.

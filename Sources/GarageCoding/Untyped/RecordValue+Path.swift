@@ -1,0 +1,25 @@
+extension RecordValue {
+  /// Where in this value a reference to an object stands first, as a coding path: `owner`, `parts[3].maker`; nil where
+  /// there is none.
+  package func path(of identity: RecordIdentity) -> String? {
+    switch self {
+    case .reference(let other, _): return other == identity ? "" : nil
+    case .map(let fields):
+      for (key, value) in fields {
+        if let rest = value.path(of: identity) { return RecordValue.joined(key, rest) }
+      }
+      return nil
+    case .array(let elements):
+      for (index, element) in elements.enumerated() {
+        if let rest = element.path(of: identity) { return RecordValue.joined("[\(index)]", rest) }
+      }
+      return nil
+    case .versioned(_, let value), .withSyncStatus(_, let value): return value.path(of: identity)
+    default: return nil
+    }
+  }
+
+  private static func joined(_ first: String, _ rest: String) -> String {
+    rest.isEmpty || rest.hasPrefix("[") ? first + rest : "\(first).\(rest)"
+  }
+}

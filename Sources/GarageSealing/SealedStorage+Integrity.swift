@@ -1,0 +1,10 @@
+public import GarageDriver
+
+extension SealedStorage: IntegrityChecking {
+  /// What the wrapped storage's engine complains about; nothing where it cannot check.
+  ///
+  /// - Throws: what the wrapped storage throws.
+  public func integrityComplaints() throws -> [String] {
+    try (base as? any IntegrityChecking)?.integrityComplaints() ?? []
+  }
+}

@@ -1,0 +1,88 @@
+public import GarageCoding
+internal import GarageDriver
+
+extension Garage {
+  /// The objects that no root reaches, in the order of their keys: by type, and by identifier within one.
+  ///
+  /// A root reaches itself, all that it refers to, and what that refers to in turn. Where a reference leads to an object
+  /// that is not there, objects of the same identifier count as reached whatever their type, because types may have been
+  /// renamed. Identities are returned as the records have them.
+  ///
+  /// Memory: the identifiers of all objects, and about 10 bytes for each.
+  ///
+  /// - Parameters:
+  ///   - roots: where to begin. Values of typed keys count where ``GarageRoot/keys`` is among them.
+  ///   - kinds: which references are followed; all unless told.
+  ///   - progress: is told every 1024 objects how far it is. What it throws ends the call, and so does cancelling the task.
+  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` where an object that was reached is damaged, since
+  ///   nobody knows what it refers to; ``GarageError/corruptValue(key:reason:)``, `CancellationError`, what `progress`
+  ///   throws, ``GarageError/closed``, ``GarageError/storage(_:)``.
+  public func unreachable(
+    from roots: [GarageRoot], along kinds: Set<ReferenceKind> = Set(ReferenceKind.allCases),
+    progress: (CareProgress) throws -> Void = { _ in }
+  ) throws -> [RecordIdentity] {
+    try withoutActuallyEscaping(progress) { progress in
+      try withReadAccess { access in
+        var search = try Reachability(access, along: kinds, progress)
+        return try search.unreached(from: roots).map { try access.identity(ofRecord: $0) }
+      }
+    }
+  }
+
+  /// Deletes the objects that no root reaches. Those are what ``unreachable(from:along:progress:)`` lists.
+  ///
+  /// What is garbage is found out before anything is locked. Where there is some, it is found out once more in the one
+  /// transaction that deletes it, so that nothing goes which somebody has begun to refer to meanwhile: other writers wait
+  /// for that long.
+  ///
+  /// - Parameters:
+  ///   - roots: where to begin. Without ``GarageRoot/keys`` among them, what only typed keys refer to is garbage.
+  ///   - kinds: which references are followed; all unless told.
+  ///   - progress: is told every 1024 objects how far it is, for each of the two searches. What it throws ends the call, and
+  ///     so does cancelling the task: then nothing is deleted.
+  /// - Returns: how many objects were deleted.
+  /// - Throws: as ``unreachable(from:along:progress:)``, and ``GarageError/nestedWrite``; nothing is deleted then.
+  @discardableResult
+  public func collectGarbage(
+    roots: [GarageRoot], along kinds: Set<ReferenceKind> = Set(ReferenceKind.allCases),
+    progress: (CareProgress) throws -> Void = { _ in }
+  ) throws -> Int {
+    try withoutActuallyEscaping(progress) { progress in
+      let isClean = try withReadAccess { access in
+        var search = try Reachability(access, along: kinds, progress)
+        return try search.unreached(from: roots).isEmpty
+      }
+      if isClean { return 0 }
+      return try withWriteAccess { access in
+        var search = try Reachability(access.reading, along: kinds, progress)
+        let garbage = try search.unreached(from: roots)
+        for key in garbage { _ = try access.removeRecord(key.bytes.span.bytes) }
+        return garbage.count
+      }
+    }
+  }
+}
+
+extension ReadAccess {
+  /// The identity of the record with this key.
+  ///
+  /// - Throws: ``GraphCodingError`` where the record has to hold the identifier, and does not.
+  func identity(ofRecord key: StorageKey) throws -> RecordIdentity {
+    let bytes = key.bytes.span.bytes
+    let keyForm = [UInt8](copying: bytes.extracting(KeyLayout.identifierOffset...))
+    let tag = KeyLayout.tag(inRecordKey: bytes)
+    if !garage.objectKeys.hidesIdentifiers, let identifier = Identifier(bytes: keyForm), !identifier.isCut {
+      return RecordIdentity(tag: tag, identifier: identifier)
+    }
+    let whole = try transaction.withValue(for: bytes) { record -> Identifier? in
+      guard let record else { return nil }
+      return try garage.objectKeys.header(of: bytes, record, typeName: hexadecimal(tag)).wholeIdentifier
+    }
+    guard let whole else {
+      throw GraphCodingError.corrupt(
+        type: hexadecimal(tag), identifier: garage.objectKeys.identifierText(of: bytes, nil),
+        reason: "it does not hold its identifier")
+    }
+    return RecordIdentity(tag: tag, identifier: whole)
+  }
+}

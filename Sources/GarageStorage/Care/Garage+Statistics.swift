@@ -1,0 +1,130 @@
+internal import GarageCoding
+internal import GarageDriver
+
+extension Garage {
+  /// Counts what is in the store, by type, without decoding anything. It reads all of it once.
+  ///
+  /// Unsaved changes are not counted.
+  ///
+  /// - Parameter progress: is told every 1024 entries how far it is. What it throws ends the call, and so does
+  ///   cancelling the task.
+  /// - Throws: `CancellationError`, what `progress` throws, ``GarageError/closed``, ``GarageError/storage(_:)``.
+  public func statistics(progress: (CareProgress) throws -> Void = { _ in }) throws -> StoreStatistics {
+    try withoutActuallyEscaping(progress) { progress in
+      try translatingErrors {
+        try beginCall()
+        defer { endCall() }
+        return try store.driver.read { transaction in
+          var counting = try StoreCounting(ReadAccess(garage: self, transaction: transaction), progress)
+          return try counting.run()
+        }
+      }
+    }
+  }
+}
+
+/// Goes through one state of a store and counts.
+private struct StoreCounting {
+  private let access: ReadAccess
+  private var progress: ProgressReporter
+  private var statistics = StoreStatistics()
+  /// By the digest of the tag under which they are counted.
+  private var types: [UInt64: StoreStatistics.TypeStatistics] = [:]
+  private var incoming: [UInt64: Int] = [:]
+
+  init(_ access: ReadAccess, _ progress: @escaping (CareProgress) throws -> Void) throws {
+    self.access = access
+    var total = 0
+    try access.transaction.scanKeys(.all, .forward) { _ in
+      total += 1
+      return .continue
+    }
+    self.progress = ProgressReporter(total: total, progress)
+  }
+
+  mutating func run() throws -> StoreStatistics {
+    let transaction = access.transaction
+    if access.garage.objectKeys.isSealed {
+      try countSealed()
+    } else {
+      try transaction.scan(.all, .forward) { key, value in
+        try count(key, value)
+        return .continue
+      }
+    }
+    for (tag, count) in incoming { types[tag]?.incomingReferenceCount = count }
+    for (tag, type) in types {
+      var type = type
+      let text = try? access.garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
+      type.name = text.map { String(decoding: $0, as: UTF8.self) } ?? "an unnamed type (\(hexadecimal(tag)))"
+      statistics.types.append(type)
+    }
+    statistics.types.sort { $0.name < $1.name }
+    try progress.end()
+    return statistics
+  }
+
+  /// A scan does not go on behind a value that does not open.
+  private mutating func countSealed() throws {
+    var range = StorageKeyRange.all
+    while true {
+      var block: [StorageKey] = []
+      try access.transaction.scanKeys(range, .forward) { key in
+        block.append(StorageKey(key))
+        return block.count < 256 ? .continue : .stop
+      }
+      for key in block {
+        let bytes = key.bytes.span.bytes
+        try access.transaction.withReplaceableValue(for: bytes, isSealed: true) { value in
+          if let value { try count(bytes, value) }
+        }
+      }
+      guard let last = block.last, block.count == 256 else { return }
+      range.lowerBound = last.bytes + [0]
+    }
+  }
+
+  private mutating func count(_ key: RawSpan, _ value: RawSpan) throws {
+    try progress.advance()
+    let byteCount = key.byteCount + value.byteCount
+    switch KeyLayout.space(of: key) {
+    case .record where key.byteCount > KeyLayout.identifierOffset: countRecord(key, value, byteCount)
+    case .value:
+      statistics.keyCount += 1
+      statistics.keyByteCount += byteCount
+      try? RecordVerifier.forEachReference(inValueUnder: KeyLayout.checked(key), value) { _, tag, _ in
+        incoming[tag, default: 0] += 1
+      }
+    default: statistics.otherByteCount += byteCount
+    }
+  }
+
+  private mutating func countRecord(_ key: RawSpan, _ record: RawSpan, _ byteCount: Int) {
+    let keys = access.garage.objectKeys
+    let tag = KeyLayout.tag(inRecordKey: key)
+    var references: [(ReferenceKind, UInt64)] = []
+    let summary = try? keys.withIdentifier(of: key, record, typeName: "") { identifier in
+      try RecordVerifier.forEachReference(tag: tag, keyIdentifier: identifier, record: record) {
+        references.append(($0, $1))
+      }
+    }
+    let own = summary?.concreteTag ?? tag
+    var type = types.removeValue(forKey: own) ?? StoreStatistics.TypeStatistics(name: "")
+    type.objectCount += 1
+    type.byteCount += byteCount
+    if byteCount > type.largestByteCount {
+      type.largestByteCount = byteCount
+      type.largestIdentifier = keys.identifierText(of: key, record)
+    }
+    if let summary {
+      for (kind, target) in references {
+        type.outgoingReferences[kind, default: 0] += 1
+        incoming[target, default: 0] += 1
+      }
+      if let status = summary.syncStatus { type.syncStatuses[status, default: 0] += 1 }
+    } else {
+      type.damagedCount += 1
+    }
+    types[own] = type
+  }
+}

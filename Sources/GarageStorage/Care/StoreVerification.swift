@@ -1,0 +1,365 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// Goes through one state of a store and notes in a report what is wrong with it.
+struct StoreVerification {
+  private let access: ReadAccess
+  private var report: VerificationReport
+  private var progress: ProgressReporter
+  private var index = RecordIndex()
+  private let verifier = RecordVerifier()
+  /// The tags of keys, classes and references that were met, and the one met last.
+  private var tagsMet: Set<UInt64> = []
+  private var lastTag: UInt64?
+  /// How often a reference's property was looked for: that takes the whole tree of a record.
+  private var pathCount = 0
+  private static let maximumPathCount = 1000
+
+  private var transaction: any ReadTransaction { access.transaction }
+  private var garage: Garage { access.garage }
+  private var keys: ObjectKeys { access.garage.objectKeys }
+
+  init(
+    _ access: ReadAccess, _ report: VerificationReport, _ progress: @escaping (CareProgress) throws -> Void
+  ) throws {
+    self.access = access
+    self.report = report
+    var total = 0
+    try access.transaction.scanKeys(.all, .forward) { _ in
+      total += 1
+      return .continue
+    }
+    self.progress = ProgressReporter(total: total, progress)
+  }
+
+  mutating func run() throws -> VerificationReport {
+    try verifyTexts()
+    try verifyIndexedRecords()
+    try verifySyncStatuses()
+    try verifyValues()
+    try verifyRest()
+    try progress.end()
+    return report
+  }
+
+  // MARK: - Going through
+
+  /// Lends every entry in a range, with no value where that does not open or could not be read.
+  ///
+  /// Where the engine gives up inside of the range, that is noted, and the rest of the range is left.
+  private mutating func visit(
+    _ range: StorageKeyRange, readingValues: Bool = true,
+    _ body: (inout StoreVerification, RawSpan, RawSpan?) throws -> Void
+  ) throws {
+    do {
+      if keys.isSealed && readingValues { return try visitSealed(range, body) }
+      if !readingValues {
+        return try transaction.scanKeys(range, .forward) { key in
+          try count(key, nil)
+          try body(&self, key, nil)
+          return .continue
+        }
+      }
+      try transaction.scan(range, .forward) { key, value in
+        try count(key, value)
+        try body(&self, key, value)
+        return .continue
+      }
+    } catch let error as StorageError {
+      report.add(
+        .damage, .engine,
+        "\(error.message) What stands behind it in the same part of the store was not looked at.")
+    }
+  }
+
+  /// Neither a scan nor a multi-get goes on behind a value that does not open: here each is asked for by itself.
+  private mutating func visitSealed(
+    _ range: StorageKeyRange, _ body: (inout StoreVerification, RawSpan, RawSpan?) throws -> Void
+  ) throws {
+    var range = range
+    while true {
+      var block: [StorageKey] = []
+      try transaction.scanKeys(range, .forward) { key in
+        block.append(StorageKey(key))
+        return block.count < 256 ? .continue : .stop
+      }
+      for key in block {
+        try transaction.withReplaceableValue(for: key.bytes.span.bytes, isSealed: true) { value in
+          try count(key.bytes.span.bytes, value)
+          if let value, value.byteCount > 0 {
+            try body(&self, key.bytes.span.bytes, value)
+          } else {
+            try body(&self, key.bytes.span.bytes, nil)
+          }
+        }
+      }
+      guard let last = block.last, block.count == 256 else { return }
+      range.lowerBound = last.bytes + [0]
+    }
+  }
+
+  private mutating func count(_ key: RawSpan, _ value: RawSpan?) throws {
+    report.byteCount += key.byteCount + (value?.byteCount ?? 0)
+    try progress.advance()
+  }
+
+  private static let sealAdvice = """
+    its seal does not open: it was damaged, changed, put here from another place, or sealed with a key that was not given
+    """
+
+  private func typeName(_ tag: UInt64) -> String {
+    let text = try? garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
+    return text.map { String(decoding: $0, as: UTF8.self) } ?? "an unnamed type (\(hexadecimal(tag)))"
+  }
+
+  // MARK: - Texts
+
+  private mutating func verifyTexts() throws {
+    for (kind, range) in [(TextName.Kind.tag, KeyLayout.allTagTexts), (.shape, KeyLayout.allShapeTexts)] {
+      try visit(range) { verification, key, text in
+        verification.verifyText(kind, key, text)
+      }
+    }
+  }
+
+  private mutating func verifyText(_ kind: TextName.Kind, _ key: RawSpan, _ text: RawSpan?) {
+    let what = kind == .tag ? "the name of a type" : "the coding keys of a type"
+    guard let name = KeyLayout.textName(kind, key) else {
+      return report.add(
+        .notice, .unknown, "an entry has a key as for \(what), of another length: \(StorageKey(key))")
+    }
+    let advice = "Opening the store in a program that parks an object of that type puts it right."
+    guard let text else {
+      return report.add(
+        .damage, .text, hexadecimal(name.digest), "\(what) cannot be read: \(Self.sealAdvice). \(advice)")
+    }
+    let bytes = [UInt8](copying: text)
+    guard name.isDigest(of: bytes), kind == .tag || RecordVerifier.isShapeText(bytes) else {
+      return report.add(
+        .damage, .text, hexadecimal(name.digest),
+        "\(what) is damaged: it does not have the digest that it is kept under. \(advice)")
+    }
+  }
+
+  // MARK: - Records
+
+  private mutating func verifyIndexedRecords() throws {
+    do {
+      try transaction.scanKeys(KeyLayout.allRecords, .forward) { key in
+        if key.byteCount > KeyLayout.identifierOffset { index.append(key) }
+        return .continue
+      }
+    } catch let error as StorageError {
+      report.add(.damage, .engine, "\(error.message) References to the objects behind it are not looked at.")
+    }
+    try visit(KeyLayout.allRecords) { verification, key, record in
+      guard key.byteCount > KeyLayout.identifierOffset else {
+        return verification.report.add(
+          .notice, .unknown, "an entry has a key as for an object, without an identifier: \(StorageKey(key))")
+      }
+      let tag = KeyLayout.tag(inRecordKey: key)
+      verification.verifyName(of: tag)
+      verification.report.objectCount += 1
+      try verification.verifyRecord(tag, key, record)
+    }
+  }
+
+  /// A type whose name is gone is found by those who have the type, and by nobody else. Each tag is looked for once.
+  private mutating func verifyName(of tag: UInt64) {
+    if tag == lastTag { return }
+    lastTag = tag
+    guard tagsMet.insert(tag).inserted else { return }
+    let name = TextName(kind: .tag, digest: tag)
+    let isThere = (try? transaction.contains(KeyLayout.text(name))) ?? true
+    if !isThere {
+      report.add(
+        .damage, .text, hexadecimal(tag),
+        "objects are kept under a type whose name is not in the store. Parking one of them again puts it there."
+      )
+    }
+  }
+
+  private mutating func verifyRecord(_ tag: UInt64, _ key: RawSpan, _ record: RawSpan?) throws {
+    let type = typeName(tag)
+    let identifier = keys.identifierText(of: key, record)
+    guard let record else {
+      return report.add(
+        .damage, .record, type: type, identifier,
+        "\(Self.sealAdvice). Restore it from a backup, or delete it.")
+    }
+    var missing: [(ReferenceKind, UInt64, Identifier)] = []
+    var targetTags: [UInt64] = []
+    do {
+      let summary = try keys.withIdentifier(of: key, record, typeName: type) { keyIdentifier in
+        if Identifier.isDamaged(keyForm: [UInt8](copying: keyIdentifier)) {
+          throw GraphCodingError.corrupt(
+            type: type, identifier: identifier, reason: "its key holds no identifier")
+        }
+        return try verifier.verify(
+          tag: tag, keyIdentifier: keyIdentifier, record: record, typeName: type, shapeText: shapeText
+        ) { kind, tag, identifier in
+          if targetTags.last != tag { targetTags.append(tag) }
+          if let target = try missingTarget(tag, identifier) { missing.append((kind, tag, target)) }
+        }
+      }
+      if let concrete = summary.concreteTag { verifyName(of: concrete) }
+      for tag in targetTags { verifyName(of: tag) }
+      try verifyEntry(for: summary.syncStatus, type, identifier, key)
+    } catch let error as GraphCodingError {
+      return report.add(.damage, .record, type: type, identifier, "\(GarageError(error))")
+    }
+    for (kind, tag, target) in missing {
+      let path = path(of: target, tag, key, record, type)
+      report.add(.notice, .reference, type: type, identifier, path: path, missingMessage(kind, tag, target))
+    }
+  }
+
+  private func shapeText(_ digest: UInt64) throws -> [UInt8]? {
+    // Not what the garage remembers of it: it is the store that is verified.
+    let key = KeyLayout.text(TextName(kind: .shape, digest: digest)).bytes
+    return try transaction.withReplaceableValue(for: key.span.bytes, isSealed: keys.isSealed) {
+      text -> [UInt8]? in
+      guard let text else { return nil }
+      return [UInt8](copying: text)
+    }
+  }
+
+  // MARK: - References
+
+  /// The identifier of a target without a record; nil where it has one.
+  private func missingTarget(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) throws -> Identifier? {
+    let isThere = try Identifier.withKeyForm(of: identifier) { keyForm in
+      try keys.withStorageKey(tag: tag, keyForm.bytes) { index.number(of: $0) != nil }
+    }
+    if isThere { return nil }
+    return Identifier(bytes: Array(identifier))
+  }
+
+  private func missingMessage(_ kind: ReferenceKind, _ tag: UInt64, _ target: Identifier) -> String {
+    let name = "\(typeName(tag)) \"\(target)\""
+    let others = index.tags.filter { other in
+      guard other != tag, let key = try? keys.record(tag: other, target) else { return false }
+      return index.number(of: key.bytes.span.bytes) != nil
+    }
+    if !others.isEmpty {
+      return """
+        refers to \(name), which is not there. \(others.map(typeName).joined(separator: ", ")) has an object of that \
+        identifier: if the type was renamed, all is well, and migrateAll(fromOldClassName:to:) makes it lasting.
+        """
+    }
+    let how =
+      switch kind {
+      case .eager: "A property that has to hold it makes the object unreadable; an optional one is nil."
+      case .linked: "The link is read as empty."
+      case .lazy: "Nothing is found behind the reference."
+      }
+    return "refers to \(name), which is not there. \(how)"
+  }
+
+  /// Where in a record a reference stands.
+  private mutating func path(
+    of target: Identifier, _ tag: UInt64, _ key: RawSpan, _ record: RawSpan, _ type: String
+  ) -> String? {
+    guard pathCount < Self.maximumPathCount else { return nil }
+    pathCount += 1
+    let content = try? keys.withIdentifier(of: key, record, typeName: type) {
+      try RecordContent(
+        tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: $0, record: record, typeName: type,
+        shapeText: shapeText)
+    }
+    let identity = RecordIdentity(tag: tag, identifier: target)
+    return content?.value.path(of: identity)
+  }
+
+  // MARK: - Sync statuses
+
+  /// A record with a status has an entry by which it is found.
+  private mutating func verifyEntry(
+    for status: SyncStatus?, _ type: String, _ identifier: String, _ key: RawSpan
+  ) throws {
+    guard let status else { return }
+    if try transaction.contains(KeyLayout.syncStatus(status, ofRecord: key)) { return }
+    report.add(
+      .damage, .syncStatus, type: type, identifier,
+      "the object is \(status), and has no entry by which it is found so. Setting its sync status again puts it right."
+    )
+  }
+
+  private mutating func verifySyncStatuses() throws {
+    try visit(KeyLayout.allSyncStatuses, readingValues: false) { verification, key, _ in
+      guard let (status, recordKey) = KeyLayout.statusAndRecord(ofSyncStatus: StorageKey(key)) else {
+        return verification.report.add(
+          .notice, .unknown,
+          "an entry has a key as for a sync status, with no such status: \(StorageKey(key))")
+      }
+      try verification.verifyRecord(behind: status, recordKey)
+    }
+  }
+
+  /// An entry whose record is gone or has another status means nothing, and is left over.
+  private mutating func verifyRecord(behind status: SyncStatus, _ key: StorageKey) throws {
+    let bytes = key.bytes.span.bytes
+    let found = try transaction.withReplaceableValue(for: bytes, isSealed: keys.isSealed) {
+      record -> SyncStatus?? in
+      guard let record else { return .none }
+      // What cannot be read was reported.
+      return .some(record.byteCount == 0 ? status : RecordSummary.uncheckedSyncStatus(of: record))
+    }
+    if found == .some(status) { return }
+    let type = typeName(KeyLayout.tag(inRecordKey: bytes))
+    let reason = found == nil ? "the object is not there" : "the object has another one"
+    report.add(
+      .notice, .syncStatus, type: type, keys.identifierText(of: bytes, nil),
+      "an entry says that the object is \(status): \(reason). It is passed over.")
+  }
+
+  // MARK: - Typed keys
+
+  private mutating func verifyValues() throws {
+    try visit(KeyLayout.allValues) { verification, key, value in
+      verification.report.keyCount += 1
+      try verification.verifyValue(key, value)
+    }
+  }
+
+  private mutating func verifyValue(_ key: RawSpan, _ value: RawSpan?) throws {
+    let name = KeyName.text(ofKey: key)
+    guard let value else {
+      return report.add(.damage, .value, name, "\(Self.sealAdvice). Set it again, or remove it.")
+    }
+    var missing: [(ReferenceKind, UInt64, Identifier)] = []
+    do {
+      try verifier.verify(valueUnder: KeyLayout.checked(key), value, shapeText: shapeText) {
+        kind, tag, identifier in
+        if let target = try missingTarget(tag, identifier) { missing.append((kind, tag, target)) }
+      }
+    } catch let damage as ValueDamage {
+      return report.add(.damage, .value, name, "\(GarageError(damage, key: name))")
+    } catch let error as GraphCodingError {
+      return report.add(.damage, .value, name, "\(GarageError(error))")
+    }
+    for (kind, tag, target) in missing {
+      report.add(.notice, .reference, name, missingMessage(kind, tag, target))
+    }
+  }
+
+  // MARK: - The rest
+
+  /// Metadata was read when the garage was opened, and is read again; all else is nothing that a garage has.
+  private mutating func verifyRest() throws {
+    do {
+      if try StoreMetadata(in: transaction, driver: garage.store.driver.info.name) == nil {
+        report.add(.damage, .metadata, "the entry that makes the store a garage is gone")
+      }
+    } catch { report.add(.damage, .metadata, "\(translated(error))") }
+    for range in KeyLayout.unknownRanges {
+      try visit(range, readingValues: false) { verification, key, _ in
+        verification.report.add(
+          .notice, .unknown,
+          """
+          an entry is none of a garage's: \(StorageKey(key)). Another program, or a newer version of this one, put it there.
+          """)
+      }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import GarageDriver
+import GarageStorage
+import Testing
+
+/// `statistics` counts what is in a store.
+@Suite struct StatisticsTests {
+  @Test(arguments: Backend.allCases, [false, true])
+  func countsEverythingByType(_ backend: Backend, hidesIdentifiers: Bool) throws {
+    if hidesIdentifiers && backend != .sealedSQLite { return }
+    let store = try CareStore(backend, hidesIdentifiers: hidesIdentifiers)
+    let statistics = try store.garage.statistics()
+    func type(_ name: String) throws -> StoreStatistics.TypeStatistics {
+      try #require(statistics.types.first { $0.name.hasSuffix(name) }, "\(statistics)")
+    }
+    let nodes = try type("CareNode")
+    #expect(nodes.objectCount == 20)
+    #expect(nodes.outgoingReferences[.eager] == 20 && nodes.outgoingReferences[.lazy] == 20)
+    // Where both links are to one other node the table has it once.
+    let links = Set(store.nodes.flatMap { node in node.links.map { "\(node.id) \($0.id)" } }).count
+    #expect(nodes.outgoingReferences[.linked].map { links...40 ~= $0 } == true, "\(statistics)")
+    #expect(nodes.largestByteCount > 3000)
+    #expect(["0", "5", "10", "15"].contains(nodes.largestIdentifier), "\(nodes.largestIdentifier)")
+    #expect(try type("CareLeaf").incomingReferenceCount == 20)
+    #expect(try type("Errand").syncStatuses.values.reduce(0, +) == 6)
+    for name in ["Animal", "Dog", "Puppy", "Address"] { #expect(try type(name).objectCount == 1) }
+    #expect(statistics.keyCount == 2)
+    let contents = try Driver.contents(store.driver)
+    #expect(statistics.byteCount == contents.reduce(0) { $0 + $1.key.bytes.count + $1.value.count })
+    #expect(statistics.objectCount == contents.keys.count { $0.bytes[0] == 0x10 })
+    #expect(statistics.description.contains("CareNode"))
+  }
+}
