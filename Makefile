@@ -3,9 +3,11 @@
 SWIFT ?= swift
 # How long 'make fuzz' goes on for each driver and each fuzzer.
 SECONDS ?= 60
+# Where 'make install' puts the command.
+PREFIX ?= /usr/local
 
 .PHONY: help demo test test-crypto lint format engines consumer fuzz test-address test-thread bench
-.PHONY: check-archive clean
+.PHONY: check-archive clean garage install test-command
 
 help:
 	@echo 'make demo           build in release mode and park this machine'"'"'s package database'
@@ -13,6 +15,9 @@ help:
 	@echo 'make test-crypto    test GarageCrypto, with swift-crypto, which this downloads and builds'
 	@echo 'make lint           check the style only'
 	@echo 'make format         format the sources in place'
+	@echo 'make garage         build the command that looks into stores; downloads swift-argument-parser'
+	@echo 'make install        install it below PREFIX=/usr/local, with completions and a man page'
+	@echo 'make test-command   test it'
 	@echo 'make consumer       build an app package against this one: no third-party code allowed'
 	@echo 'make fuzz           random histories on every driver, and fuzzers of stored bytes: SECONDS=60 each'
 	@echo 'make test-address   the tests under AddressSanitizer'
@@ -34,6 +39,17 @@ test: engines
 test-crypto: engines
 	$(SWIFT) test --package-path Tests/CryptoTests --scratch-path .build-crypto --disable-xctest \
 		--configuration release
+
+# Prints where the command is, last.
+garage: engines
+	@$(SWIFT) build --scratch-path .build-command --traits Command --configuration release --product garage >&2
+	@echo "$$($(SWIFT) build --scratch-path .build-command --traits Command --configuration release --show-bin-path)/garage"
+
+install:
+	Scripts/install-command.sh "$(PREFIX)"
+
+test-command: engines
+	python3 Scripts/check-command.py
 
 lint:
 	Scripts/check-style.sh
@@ -69,4 +85,4 @@ check-archive: engines
 	Scripts/check-archive.sh
 
 clean:
-	rm -rf .build .build-consumer .build-crypto Benchmarks/.build
+	rm -rf .build .build-consumer .build-crypto .build-command Benchmarks/.build

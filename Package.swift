@@ -25,18 +25,23 @@ let package = Package(
     .library(name: "GarageConformance", targets: ["GarageConformance"]),
     .library(name: "GarageLegacy", targets: ["GarageLegacy"]),
     .executable(name: "garage-demo", targets: ["GarageDemo"]),
+    .executable(name: "garage", targets: ["GarageCommand"]),
     // Not for apps, and free to change: what the demo parks, for the package in Benchmarks, which parks the same.
     .library(name: "_DebianPackages", targets: ["DebianPackages"]),
   ],
   traits: [
     .trait(
       name: "Crypto",
-      description: "GarageCrypto: sealing with AES-GCM and ChaCha20-Poly1305. Brings swift-crypto along.")
+      description: "GarageCrypto: sealing with AES-GCM and ChaCha20-Poly1305. Brings swift-crypto along."),
+    .trait(
+      name: "Command",
+      description: "The command garage, which looks into stores. Brings swift-argument-parser along."),
   ],
   dependencies: [
-    // Behind a trait that is off by default: neither downloaded nor built unless somebody enables it.
+    // Behind traits that are off by default: neither downloaded nor built unless somebody enables them.
     // See Docs/Decisions/0001.
-    .package(url: "https://github.com/apple/swift-crypto.git", from: "4.0.0")
+    .package(url: "https://github.com/apple/swift-crypto.git", from: "4.0.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.6.0"),
   ],
   targets: [
     // Engines and C: no products of their own.
@@ -80,6 +85,16 @@ let package = Package(
       name: "GarageDemo",
       dependencies: [
         "DebianPackages", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB",
+      ],
+      swiftSettings: settings),
+
+    // The command that looks into stores: empty but for a message where its trait is off.
+    .executableTarget(
+      name: "GarageCommand",
+      dependencies: [
+        "GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB",
+        .product(
+          name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
       ],
       swiftSettings: settings),
 

@@ -35,6 +35,7 @@ LAYERS = {
     "GarageStorage": {"CGarage", "GarageCoding", "GarageDriver"},
     "GarageLegacy": {"GarageStorage", "GarageSQLite", "GarageDriver", "GarageCoding", "CSQLite"},
     "DebianPackages": {"GarageStorage"},
+    "GarageCommand": {"GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB", "ArgumentParser"},
     "GarageDemo": {
         "DebianPackages", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageCoding",
     },

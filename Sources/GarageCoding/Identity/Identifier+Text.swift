@@ -138,3 +138,31 @@ private func civilDate(daysSince2001: Int) -> (year: Int, month: Int, day: Int) 
   let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
   return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
 }
+
+extension Identifier {
+  /// The identifiers that ``description`` writes as this text: a string, and what else it may be, an integer or a UUID for
+  /// instance. For people, who write one without saying of which kind it is.
+  package static func all(describedAs text: String) -> [Identifier] {
+    var all: [Identifier] = []
+    func append(_ id: any Hashable) {
+      if let identifier = try? Identifier(id, canonical: { _ in [] }) { all.append(identifier) }
+    }
+    append(text)
+    if let number = Int128(text) { append(number) }
+    if let number = UInt128(text), Int128(text) == nil { append(number) }
+    if let uuid = UUID(uuidString: text) { append(uuid) }
+    if text == "nil" { all.append(Identifier(unchecked: [IdentifierKind.none.rawValue, 0])) }
+    let digits = Array(text.utf8)
+    if digits.count % 2 == 0, !digits.isEmpty {
+      let bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
+        UInt8(String(decoding: digits[$0...$0 + 1], as: UTF8.self), radix: 16)
+      }
+      if bytes.count == digits.count / 2 {
+        for kind in [IdentifierKind.digest, .canonical] {
+          if let identifier = Identifier(bytes: [kind.rawValue] + bytes) { all.append(identifier) }
+        }
+      }
+    }
+    return all.filter { $0.description == text }
+  }
+}

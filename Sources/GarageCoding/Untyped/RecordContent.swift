@@ -21,32 +21,7 @@ public struct RecordContent: Sendable {
   ) throws {
     header = try RecordSummary(tag: tag, keyIdentifier: keyIdentifier, record: record, typeName: typeName)
     value = try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
-      var shapes: [Permanent<Shape>] = []
-      try parsed.forEachShape { digest in
-        var shape = ShapeRegistry.shape(digest: digest)
-        if shape == nil, let text = try shapeText(digest) {
-          shape = try ShapeRegistry.shape(text: text, digest: digest)
-        }
-        guard let shape else {
-          throw DamagedBytes(reason: "a shape it names is not in the store, or damaged", offset: 0)
-        }
-        shapes.append(shape)
-      }
-      var references: [(RecordIdentity, ReferenceKind)] = []
-      try parsed.forEachReference { kind, tag, identifier in
-        references.append(
-          (RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier))), kind))
-      }
-      func entry<T>(_ table: [T], _ index: Int, _ name: String) throws -> T {
-        guard index < table.count else {
-          throw DamagedBytes(reason: "\(name) \(index) is not in the record's table", offset: 0)
-        }
-        return table[index]
-      }
-      let reader = BodyReader(
-        base: parsed.base, shape: { try entry(shapes, $0, "shape") },
-        reference: { try entry(references, $0, "reference") })
-      return try reader.value(at: parsed.body.lowerBound, end: parsed.body.upperBound)
+      try RecordValue(parsed, shapeText)
     }
   }
 
@@ -97,4 +72,45 @@ private final class ListedReferences: RecordTables {
     ReferenceTable.write(entries.all, identities, lazy: identities, tags, to: &bytes)
   }
   func appendShapes(to bytes: inout ByteArena) {}
+}
+
+extension RecordValue {
+  /// What the value of a typed key holds.
+  ///
+  /// - Parameter key: what a checksum covers of the key.
+  /// - Throws: ``ValueDamage``, and what `shapeText` throws.
+  package init(valueUnder key: CheckedKey, _ value: RawSpan, shapeText: (UInt64) throws -> [UInt8]?) throws {
+    self = try value.withUnsafeBytes { value in
+      try ValueDamage.naming { try RecordValue(ParsedRecord(valueUnder: key, value), shapeText) }
+    }
+  }
+
+  fileprivate init(_ parsed: ParsedRecord, _ shapeText: (UInt64) throws -> [UInt8]?) throws {
+    var shapes: [Permanent<Shape>] = []
+    try parsed.forEachShape { digest in
+      var shape = ShapeRegistry.shape(digest: digest)
+      if shape == nil, let text = try shapeText(digest) {
+        shape = try ShapeRegistry.shape(text: text, digest: digest)
+      }
+      guard let shape else {
+        throw DamagedBytes(reason: "a shape it names is not in the store, or damaged", offset: 0)
+      }
+      shapes.append(shape)
+    }
+    var references: [(RecordIdentity, ReferenceKind)] = []
+    try parsed.forEachReference { kind, tag, identifier in
+      references.append(
+        (RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier))), kind))
+    }
+    func entry<T>(_ table: [T], _ index: Int, _ name: String) throws -> T {
+      guard index < table.count else {
+        throw DamagedBytes(reason: "\(name) \(index) is not in the record's table", offset: 0)
+      }
+      return table[index]
+    }
+    let reader = BodyReader(
+      base: parsed.base, shape: { try entry(shapes, $0, "shape") },
+      reference: { try entry(references, $0, "reference") })
+    self = try reader.value(at: parsed.body.lowerBound, end: parsed.body.upperBound)
+  }
 }

@@ -23,3 +23,16 @@ extension RecordValue {
     rest.isEmpty || rest.hasPrefix("[") ? first + rest : "\(first).\(rest)"
   }
 }
+
+extension RecordValue {
+  /// The objects that this value refers to, in their order, each as often as it stands there.
+  public var references: [RecordIdentity] {
+    switch self {
+    case .reference(let identity, _): [identity]
+    case .map(let fields): fields.flatMap { $0.value.references }
+    case .array(let elements): elements.flatMap(\.references)
+    case .versioned(_, let value), .withSyncStatus(_, let value): value.references
+    default: []
+    }
+  }
+}

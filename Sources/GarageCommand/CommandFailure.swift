@@ -1,0 +1,19 @@
+/// Why a command ends: a message for people, and the exit status.
+struct CommandFailure: Error {
+  static let findingStatus: Int32 = 1
+  static let usageStatus: Int32 = 2
+  static let openingStatus: Int32 = 3
+
+  var message: String
+  var status: Int32
+
+  /// Something that was asked for is not there.
+  static func missing(_ message: String) -> CommandFailure {
+    CommandFailure(message: message, status: findingStatus)
+  }
+
+  /// A store cannot be opened.
+  static func opening(_ message: String) -> CommandFailure {
+    CommandFailure(message: message, status: openingStatus)
+  }
+}

@@ -1,0 +1,44 @@
+#if Command
+  import ArgumentParser
+  import GarageStorage
+
+  /// `garage keys STORE`
+  struct KeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "keys", abstract: "Show the typed keys with their values.")
+
+    @Argument(help: "The store.") var store: StorePlace
+    @Flag(help: "As JSON.") var json = false
+
+    private struct Keys: Encodable {
+      struct Entry: Encodable {
+        var key: String
+        var bytes: Int
+        var value: JSONValue
+      }
+      var keys: [Entry]
+    }
+
+    func run() throws {
+      let garage = try store.open()
+      defer { try? garage.close() }
+      let keys = try garage.storedKeyValues()
+      func typeName(_ identity: RecordIdentity) -> String {
+        (try? garage.typeName(of: identity)) ?? "an unnamed type"
+      }
+      if json {
+        return try Output.json(
+          Keys(
+            keys: keys.map {
+              Keys.Entry(key: $0.name, bytes: $0.byteCount, value: JSONValue($0.value, typeName: typeName))
+            }))
+      }
+      let text = ValueText(typeName: typeName) { _ in nil }
+      for key in keys {
+        let lines = try text.lines(key.value)
+        Output.write("\(Output.quotedIfOdd(key.name)) = \(lines[0])")
+        for line in lines.dropFirst() { Output.write(line) }
+      }
+    }
+  }
+#endif

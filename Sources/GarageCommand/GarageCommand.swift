@@ -1,0 +1,65 @@
+// The whole command is behind the package trait Command, which brings swift-argument-parser along.
+#if Command
+  import ArgumentParser
+  import Foundation
+
+  /// `garage`: looks into stores, checks, counts, clears up and copies them.
+  struct GarageCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "garage",
+      abstract: "Looks into the stores of Garage, checks, counts, clears up and copies them.",
+      discussion: """
+        A store is the path of an SQLite file or of an LMDB folder; which of them it is, is found out by looking. What only \
+        reads opens the store for reading only, beside whoever else has it open, and never makes one.
+
+        Exit status: 0, 1 where something was found or is not there, 2 for a wrong command line, 3 where a store cannot be \
+        opened.
+        """,
+      subcommands: [
+        ListCommand.self, GetCommand.self, KeysCommand.self, StatisticsCommand.self, VerifyCommand.self,
+        CollectGarbageCommand.self, CopyCommand.self,
+      ])
+  }
+
+  /// The program: what is thrown becomes a line on standard error and an exit status.
+  @main
+  enum Program {
+    static func main() {
+      do {
+        var command = try GarageCommand.parseAsRoot()
+        try command.run()
+      } catch let failure as CommandFailure {
+        Output.complain(failure.message)
+        exit(failure.status)
+      } catch let error where GarageCommand.exitCode(for: error) == .validationFailure {
+        Output.complain(GarageCommand.fullMessage(for: error))
+        exit(CommandFailure.usageStatus)
+      } catch let error where error is ExitCode || GarageCommand.exitCode(for: error).isSuccess {
+        // Help, and what a command says by its status alone.
+        GarageCommand.exit(withError: error)
+      } catch {
+        Output.complain("\(error)")
+        exit(CommandFailure.findingStatus)
+      }
+    }
+  }
+#else
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #else
+    import Darwin
+  #endif
+
+  /// What stands in the command's place where the trait is off.
+  @main
+  enum Program {
+    static func main() {
+      fputs(
+        "garage: built without its command line. Build it with 'make garage', or 'swift build --traits Command'.\n",
+        stderr)
+      exit(2)
+    }
+  }
+#endif

@@ -1,0 +1,59 @@
+import Foundation
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Darwin
+#endif
+
+/// Lines for standard output and standard error.
+enum Output {
+  static func write(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+  static func complain(_ text: String) {
+    FileHandle.standardError.write(Data(("garage: " + text + "\n").utf8))
+  }
+
+  /// A text as it is, or quoted where it has characters that could steer a terminal.
+  static func quotedIfOdd(_ text: String) -> String {
+    text.unicodeScalars.contains { $0.properties.generalCategory == .control } ? text.debugDescription : text
+  }
+
+  /// JSON with sorted keys, as one line for each value.
+  static func json(_ value: some Encodable) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    write(String(decoding: try encoder.encode(value), as: UTF8.self))
+  }
+
+  /// Columns: numbers to the right, the last column as it is.
+  static func table(_ rows: [[String]]) {
+    guard let first = rows.first else { return }
+    let widths = first.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    for row in rows {
+      let cells = row.indices.map { column in
+        column == row.count - 1
+          ? row[column] : String(repeating: " ", count: widths[column] - row[column].count) + row[column]
+      }
+      write(cells.joined(separator: "  "))
+    }
+  }
+}
+
+/// How far a long command is, on a terminal only.
+struct ProgressLine {
+  private let isShown = isatty(STDERR_FILENO) == 1
+  private let title: String
+
+  init(_ title: String) { self.title = title }
+
+  func show(_ completed: Int, of total: Int) {
+    guard isShown, total > 0 else { return }
+    FileHandle.standardError.write(Data("\r\(title) \(completed * 100 / total) %".utf8))
+  }
+
+  func end() {
+    if isShown { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+  }
+}

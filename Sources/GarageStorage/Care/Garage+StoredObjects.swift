@@ -1,0 +1,181 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+public import GarageCoding
+internal import GarageDriver
+
+// Looking into a store without the Swift types of what is in it.
+
+extension GarageReading {
+  /// The identifiers of the objects that are kept under a type's name, in their order, a page of them.
+  ///
+  /// Reads no records, but where the garage hides identifiers or they are long. Of a class hierarchy the name is that of its
+  /// topmost class that is `Codable` and `Identifiable`, as in ``typeNames()``.
+  ///
+  /// - Parameters:
+  ///   - name: a name that ``typeNames()`` gave.
+  ///   - last: the last identifier of the page before; nil for the first page.
+  ///   - limit: how many there are at most.
+  /// - Throws: ``GarageError/storage(_:)``, and ``GarageError/corruptRecord(type:identifier:reason:)`` where a damaged record
+  ///   has to be asked for its identifier.
+  public func identifiers(ofTypeNamed name: String, after last: Identifier? = nil, limit: Int) throws
+    -> [Identifier]
+  {
+    if limit <= 0 { return [] }
+    return try withReadAccess { access in
+      let tag = TypeTag(name: name).digest
+      var range = KeyLayout.records(tag: tag)
+      if let last { range.lowerBound = try access.garage.objectKeys.record(tag: tag, last).bytes + [0] }
+      var keys: [StorageKey] = []
+      try access.transaction.scanKeys(range, .forward) { key in
+        keys.append(StorageKey(key))
+        return keys.count < limit ? .continue : .stop
+      }
+      return try keys.map { try access.identity(ofRecord: $0).identifier }
+    }
+  }
+
+  /// The object that is kept under a type's name with this identifier, as the store has it; nil where there is none.
+  ///
+  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)``, ``GarageError/storage(_:)``.
+  public func storedObject(ofTypeNamed name: String, identifier: Identifier) throws -> StoredObject? {
+    try withReadAccess { access in
+      try access.storedObject(access.garage.objectKeys.record(tag: TypeTag(name: name).digest, identifier))
+    }
+  }
+
+  /// The object that a reference in a ``StoredObject`` leads to, as the store has it; nil where there is none.
+  ///
+  /// - Throws: as ``storedObject(ofTypeNamed:identifier:)``.
+  public func storedObject(_ identity: RecordIdentity) throws -> StoredObject? {
+    try withReadAccess { access in
+      try access.storedObject(access.garage.objectKeys.record(tag: identity.tag, identity.identifier))
+    }
+  }
+
+  /// The name of the type that an identity names; nil where the store has none for it.
+  ///
+  /// - Throws: ``GarageError/damagedText(digest:)``, ``GarageError/storage(_:)``.
+  public func typeName(of identity: RecordIdentity) throws -> String? {
+    try withReadAccess { try $0.name(ofTag: identity.tag) }
+  }
+
+  /// The values of all typed keys, in the order of their keys, as the store has them.
+  ///
+  /// - Throws: ``GarageError/corruptValue(key:reason:)``, ``GarageError/storage(_:)``.
+  public func storedKeyValues() throws -> [StoredKeyValue] {
+    try withReadAccess { access in
+      var values: [StoredKeyValue] = []
+      try access.transaction.scan(KeyLayout.allValues, .forward) { key, value in
+        let name = KeyName.text(ofKey: key)
+        do {
+          let content = try RecordValue(
+            valueUnder: KeyLayout.checked(key), value, shapeText: access.shapeText)
+          values.append(StoredKeyValue(name: name, byteCount: key.byteCount + value.byteCount, value: content))
+        } catch let damage as ValueDamage {
+          throw GarageError(damage, key: name)
+        }
+        return .continue
+      }
+      return values
+    }
+  }
+}
+
+extension ReadAccess {
+  fileprivate func shapeText(_ digest: UInt64) throws -> [UInt8]? {
+    try garage.texts.text(TextName(kind: .shape, digest: digest), in: transaction)
+  }
+
+  fileprivate func name(ofTag tag: UInt64) throws -> String? {
+    let text = try garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
+    return text.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  fileprivate func storedObject(_ key: StorageKey) throws -> StoredObject? {
+    let bytes = key.bytes.span.bytes
+    let tag = KeyLayout.tag(inRecordKey: bytes)
+    let typeName = try name(ofTag: tag) ?? hexadecimal(tag)
+    return try transaction.withValue(for: bytes) { record -> StoredObject? in
+      guard let record else { return nil }
+      let content = try garage.objectKeys.withIdentifier(of: bytes, record, typeName: typeName) {
+        try RecordContent(
+          tag: tag, keyIdentifier: $0, record: record, typeName: typeName, shapeText: shapeText)
+      }
+      let summary = content.header
+      let concrete = try summary.concreteTag.map { try name(ofTag: $0) ?? hexadecimal($0) }
+      return StoredObject(
+        type: concrete ?? typeName, identifier: try identity(ofRecord: key).identifier,
+        modificationDate: Date(timeIntervalSince1970: Double(summary.modificationTime) / 1000),
+        syncStatus: summary.syncStatus, typeVersion: summary.typeVersion,
+        byteCount: bytes.byteCount + record.byteCount, value: content.value)
+    }
+  }
+}
+
+/// A type of which there are objects in a store, by the name that the store has for it.
+public struct StoredType: Sendable, Hashable {
+  /// The name: its tag. Of a class hierarchy that of its topmost class that is `Codable` and `Identifiable`.
+  public var name: String
+  /// How many objects there are.
+  public var objectCount: Int
+  /// The bytes of their keys and records. What the engine adds is not in it.
+  public var byteCount: Int
+}
+
+extension GarageReading {
+  /// The types that there are objects of, in the order of their names. Goes through all records, and looks into none.
+  ///
+  /// ``Garage/statistics(progress:)`` tells more, and takes longer.
+  ///
+  /// - Throws: ``GarageError/damagedText(digest:)``, ``GarageError/storage(_:)``.
+  public func storedTypes() throws -> [StoredType] {
+    try withReadAccess { access in
+      // Keys stand together by tag.
+      var types: [(tag: UInt64, count: Int, byteCount: Int)] = []
+      try access.transaction.scan(KeyLayout.allRecords, .forward) { key, record in
+        let tag = KeyLayout.tag(inRecordKey: key)
+        if types.last?.tag != tag { types.append((tag, 0, 0)) }
+        types[types.count - 1].count += 1
+        types[types.count - 1].byteCount += key.byteCount + record.byteCount
+        return .continue
+      }
+      return try types.map {
+        StoredType(
+          name: try access.name(ofTag: $0.tag) ?? hexadecimal($0.tag), objectCount: $0.count,
+          byteCount: $0.byteCount)
+      }.sorted { $0.name < $1.name }
+    }
+  }
+}
+
+extension GarageReading {
+  /// How many typed keys have a value.
+  ///
+  /// - Throws: ``GarageError/storage(_:)``.
+  public func storedKeyCount() throws -> Int {
+    try withReadAccess { access in
+      var count = 0
+      try access.transaction.scanKeys(KeyLayout.allValues, .forward) { _ in
+        count += 1
+        return .continue
+      }
+      return count
+    }
+  }
+
+  /// The identifier that people write as this text, of an object that is kept under a type's name; nil where there is no
+  /// such object.
+  ///
+  /// - Throws: ``GarageError/storage(_:)``.
+  public func identifier(describedAs text: String, ofTypeNamed name: String) throws -> Identifier? {
+    try withReadAccess { access in
+      let tag = TypeTag(name: name).digest
+      return try Identifier.all(describedAs: text).first {
+        try access.transaction.contains(access.garage.objectKeys.record(tag: tag, $0))
+      }
+    }
+  }
+}
