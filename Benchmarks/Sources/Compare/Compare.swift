@@ -64,8 +64,8 @@ struct Compare: ParsableCommand {
   static let names =
     CodecComparison.names + CodecComparison.sizeNames + StoreComparison.names + StoreComparison.sizeNames
     + ArchiveComparison.names + LinkComparison.names + KeyComparison.names + ShapeComparison.names
-    + LargeValueComparison.names
-    + GrowthComparison.names
+    + FlatComparison.names + QueryComparison.names + LargeValueComparison.names + GrowthComparison.names
+    + CommunityGrowthComparison.names
 
   func validate() throws {
     for name in only where !Self.names.contains(name) {
@@ -111,6 +111,14 @@ struct Compare: ParsableCommand {
       rows += try LinkComparison(isWanted: isWanted, count: 10_000, chainCount: quick ? 100_000 : 1_000_000)
         .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
     }
+    if wantsAny(FlatComparison.names) {
+      rows += try FlatComparison(folder: folder, only: store, isWanted: isWanted)
+        .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
+    }
+    if wantsAny(QueryComparison.names) {
+      rows += try QueryComparison(folder: folder, only: store, isWanted: isWanted, count: 100_000)
+        .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
+    }
     if wantsAny(StoreComparison.names + StoreComparison.sizeNames) {
       let workload = try Workload(
         count: 100_000, additional: quick ? 100 : 1000, wanted: quick ? 5_000 : 20_000,
@@ -131,6 +139,9 @@ struct Compare: ParsableCommand {
     }
     rows += try GrowthComparison(largest: growth, folder: folder, rounds: rounds ?? 5, isWanted: isWanted)
       .rows()
+    rows += try CommunityGrowthComparison(
+      largest: growth, folder: folder, rounds: rounds ?? 5, isWanted: isWanted
+    ).rows()
     return rows
   }
 
@@ -138,7 +149,8 @@ struct Compare: ParsableCommand {
     if !only.isEmpty { return only.contains(name) }
     let long =
       [Name.parkShuffled, Name.parkMemory, Name.retrieveAllMemory] + ShapeComparison.names
-      + LargeValueComparison.names + GrowthComparison.names
+      + FlatComparison.names + QueryComparison.names + LargeValueComparison.names + GrowthComparison.names
+      + CommunityGrowthComparison.names
     return !quick || !long.contains(name)
   }
   private func wantsAny(_ names: [String]) -> Bool { names.contains(where: isWanted) }

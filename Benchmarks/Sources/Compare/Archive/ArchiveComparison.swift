@@ -40,9 +40,10 @@ struct ArchiveComparison {
       try runRound(round, packages, one, &samples)
     }
     return Self.names.filter(isWanted).flatMap { name in
-      ["memory", "sqlite", "lmdb"].compactMap { subject in
-        ResultRow(
-          name, subject, "GRDB columns", who: "GRDB" + (subject == "memory" ? ", in memory" : ""), samples)
+      ["memory", "sqlite", "lmdb"].flatMap { subject in
+        ["GRDB columns", "GRDB by hand"].compactMap { peer in
+          ResultRow(name, subject, peer, who: peer + (subject == "memory" ? ", in memory" : ""), samples)
+        }
       }
     }
   }
@@ -98,8 +99,10 @@ struct ArchiveComparison {
     try add("memory") { try GarageArchive("memory", GarageStore.memoryDriver()) }
     try add("sqlite") { try GarageArchive("sqlite", GarageStore.sqliteDriver(at: place("sqlite"))) }
     try add("lmdb") { try GarageArchive("lmdb", GarageStore.lmdbDriver(at: place("lmdb"))) }
-    try add("GRDB columns") { try GRDBArchive("GRDB", at: place("grdb")) }
-    try add("GRDB columns") { try GRDBArchive("GRDB, in memory", at: nil) }
+    for form in GRDBArchive.Form.allCases {
+      try add(form.rawValue) { try GRDBArchive(form, at: place(form.rawValue)) }
+      try add(form.rawValue) { try GRDBArchive(form, at: nil) }
+    }
     let expected = Expected(packages)
     for store in stores.rotated(by: round) {
       try samples.measure(
@@ -139,152 +142,6 @@ struct ArchiveComparison {
 
     var linkCount: Int { nodes.reduce(0) { $0 + $1.depends.count } }
   }
-}
-
-/// Keeps the whole archive: parks it in one transaction, retrieves it in another.
-private protocol ArchiveStore {
-  var who: String { get }
-  func park(_ packages: [Package]) throws
-  func retrieve() throws -> [Package]
-  /// The package with that name and all that it reaches; or it alone, linked to them.
-  func retrieve(_ name: String) throws -> [Package]
-  func close() throws
-}
-
-private struct GarageArchive: ArchiveStore {
-  let who: String
-  let garage: Garage
-
-  init(_ who: String, _ driver: any StorageDriver) throws {
-    self.who = who
-    garage = try Garage(driver)
-  }
-
-  func park(_ packages: [Package]) throws { try garage.parkAll(packages) }
-  func retrieve() throws -> [Package] { try garage.retrieveAll(Package.self) }
-  func retrieve(_ name: String) throws -> [Package] {
-    try garage.retrieve(Package.self, identifier: name).map { [$0] } ?? []
-  }
-  func close() throws { try garage.close() }
-}
-
-/// Two tables: a column for each property of a package, and a row for each dependency, in their order. Objects
-/// are linked by a dictionary of names.
-private struct GRDBArchive: ArchiveStore {
-  let who: String
-  private let database: any DatabaseWriter
-
-  private struct PackageRow: Codable, FetchableRecord, PersistableRecord {
-    static let databaseTableName = "package"
-    var name: String
-    var version: String?
-    var architecture: String?
-    var section: String?
-    var maintainer: String?
-    var description: String?
-    var installedSize: Int?
-
-    init(_ package: Package) {
-      name = package.name
-      version = package.version
-      architecture = package.architecture
-      section = package.section
-      maintainer = package.maintainer
-      description = package.description
-      installedSize = package.installedSize
-    }
-  }
-
-  private struct DependencyRow: Codable, FetchableRecord, PersistableRecord {
-    static let databaseTableName = "dependency"
-    var package: String
-    var position: Int
-    var target: String
-  }
-
-  init(_ who: String, at folder: URL?) throws {
-    self.who = who
-    database = try GRDBStore.open(at: folder)
-    try database.write { db in
-      try db.create(table: "package") { table in
-        table.primaryKey("name", .text)
-        for name in ["version", "architecture", "section", "maintainer", "description"] {
-          table.column(name, .text)
-        }
-        table.column("installedSize", .integer)
-      }
-      try db.create(table: "dependency", options: .withoutRowID) { table in
-        table.primaryKey {
-          table.column("package", .text).notNull()
-          table.column("position", .integer).notNull()
-        }
-        table.column("target", .text).notNull()
-      }
-    }
-  }
-
-  func park(_ packages: [Package]) throws {
-    try database.write { db in
-      for package in packages {
-        try PackageRow(package).insert(db)
-        for (position, target) in package.depends.enumerated() {
-          try DependencyRow(package: package.name, position: position, target: target.name).insert(db)
-        }
-      }
-    }
-  }
-
-  func retrieve() throws -> [Package] {
-    let (rows, links) = try database.read { db in
-      (
-        try PackageRow.order(Column("name")).fetchAll(db),
-        try DependencyRow.order(Column("package"), Column("position")).fetchAll(db)
-      )
-    }
-    return link(rows, links)
-  }
-
-  /// A recursive query finds the names.
-  func retrieve(_ name: String) throws -> [Package] {
-    let (rows, links) = try database.read { db in
-      let reached: SQL = """
-        WITH RECURSIVE reached(name) AS (
-          SELECT \(name) UNION SELECT target FROM dependency JOIN reached ON dependency.package = reached.name
-        )
-        """
-      return (
-        try SQLRequest<PackageRow>(
-          literal: "\(reached) SELECT package.* FROM reached JOIN package ON package.name = reached.name"
-        ).fetchAll(db),
-        try SQLRequest<DependencyRow>(
-          literal: """
-            \(reached) SELECT dependency.* FROM reached JOIN dependency ON dependency.package = reached.name \
-            ORDER BY dependency.package, dependency.position
-            """
-        ).fetchAll(db)
-      )
-    }
-    return link(rows, links)
-  }
-
-  private func link(_ rows: [PackageRow], _ links: [DependencyRow]) -> [Package] {
-    let packages = rows.map { row in
-      Package(
-        Stanza(
-          name: row.name, version: row.version, architecture: row.architecture, section: row.section,
-          maintainer: row.maintainer, description: row.description, installedSize: row.installedSize,
-          dependencies: []))
-    }
-    let byName = Dictionary(uniqueKeysWithValues: packages.map { ($0.name, $0) })
-    for link in links {
-      if let package = byName[link.package], let target = byName[link.target] {
-        package.depends.append(target)
-      }
-    }
-    return packages
-  }
-
-  func close() throws { try database.close() }
 }
 
 extension Package {

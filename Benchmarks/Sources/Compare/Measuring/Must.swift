@@ -58,7 +58,7 @@ struct Must {
       limits("set a key's Int", "sqlite", KeyComparison.setName, [RawStore.who: 2]),
       limits("get a key's Int", "lmdb", KeyComparison.getName, [RawStore.who: 2]),
       limits("set a key's Int", "lmdb", KeyComparison.setName, [RawStore.who: 2]),
-    ].flatMap { $0 } + links + ShapeComparison.Way.allCases.flatMap(shapes)
+    ].flatMap { $0 } + links + flat + queries + ShapeComparison.Way.allCases.flatMap(shapes)
     + LargeValueComparison.measuredNames.flatMap {
       limits($0, "sqlite", $0, [LargeValueComparison.blobTable: 1.3])
     }
@@ -68,6 +68,17 @@ struct Must {
     [LinkComparison.inName(kind), LinkComparison.outName(kind)].flatMap {
       limits($0, "memory", $0, [peer: most])
     }
+  }
+
+  /// Where a table has the least to do, code by hand for it is not faster.
+  private static let flat = FlatComparison.titles.map { FlatComparison.retrieveAllName($0) }.flatMap {
+    times($0, "sqlite", $0, [FlatComparison.byHand: 1])
+  }
+
+  /// A filter over all objects decodes only what it finds.
+  private static let queries = ["memory": 5.0, "sqlite": 4, "lmdb": 5].sorted { $0.key < $1.key }.flatMap {
+    let name = QueryComparison.Question.onePercent
+    return times(name, $0.key, name, [QueryComparison.decoding: $0.value, QueryComparison.records: 1])
   }
 
   /// No ordinary type may be slow, and all of them together must be fast.
@@ -114,18 +125,20 @@ struct Must {
     return "Musts\n" + Table.lines(head, cells, left: [0, 1, 2, 5, 7])
   }
 
-  /// A get must not become slower with the number of objects than the engine's own does; a tenth is for noise.
+  /// What we add to the engine must not grow with the number of objects; a tenth is for noise.
   private static func growth(_ rows: [ResultRow]) -> [[String]] {
-    ["sqlite", "lmdb"].compactMap { subject in
-      let rows = rows.filter { $0.subject == subject && GrowthComparison.getNames.contains($0.name) }
-      guard let first = rows.first, let last = rows.last, rows.count > 1 else { return nil }
-      func cells(_ growth: Double) -> [String] { [number(growth), growth <= 1.1 ? "pass" : "MISS"] }
-      let added = { (row: ResultRow) in row.subjectValue / row.peerValue }
-      return [
-        "from \(first.name) to \(last.name): ours ÷ raw, later ÷ earlier", subject, RawStore.who, "≤ 1.10",
-      ]
-        + cells(added(last) / added(first))
-        + cells((first.processorRatio ?? 1) / (last.processorRatio ?? 1))
+    [GrowthComparison.getNames, CommunityGrowthComparison.names].flatMap { names in
+      ["sqlite", "lmdb"].compactMap { subject -> [String]? in
+        let rows = rows.filter { $0.subject == subject && names.contains($0.name) }
+        guard let first = rows.first, let last = rows.last, rows.count > 1 else { return nil }
+        func cells(_ growth: Double) -> [String] { [number(growth), growth <= 1.1 ? "pass" : "MISS"] }
+        let added = { (row: ResultRow) in row.subjectValue / row.peerValue }
+        return [
+          "from \(first.name) to \(last.name): ours ÷ raw, later ÷ earlier", subject, RawStore.who, "≤ 1.10",
+        ]
+          + cells(added(last) / added(first))
+          + cells((first.processorRatio ?? 1) / (last.processorRatio ?? 1))
+      }
     }
   }
 

@@ -6,6 +6,7 @@ final class GRDBStore: StoreUnderTest {
   enum Form: String {
     case columns = "GRDB columns"
     case json = "GRDB JSON column"
+    case byHand = "GRDB by hand"
   }
 
   private let form: Form
@@ -25,6 +26,7 @@ final class GRDBStore: StoreUnderTest {
       switch form {
       case .columns: try Person.makeTable(db)
       case .json: try PersonDocument.makeTable(db)
+      case .byHand: try PersonRow.makeTable(db)
       }
     }
   }
@@ -59,8 +61,11 @@ final class GRDBStore: StoreUnderTest {
   var settings: String {
     get throws {
       func text(_ db: Database) throws -> String {
-        try ["journal_mode", "synchronous", "cache_size", "mmap_size", "wal_autocheckpoint", "journal_size_limit"]
-          .map { "\($0) \(try String.fetchOne(db, sql: "PRAGMA \($0)") ?? "–")" }.joined(separator: ", ")
+        try [
+          "journal_mode", "synchronous", "cache_size", "mmap_size", "wal_autocheckpoint",
+          "journal_size_limit",
+        ]
+        .map { "\($0) \(try String.fetchOne(db, sql: "PRAGMA \($0)") ?? "–")" }.joined(separator: ", ")
       }
       return "writer: \(try database.writeWithoutTransaction(text)); readers: \(try database.read(text))"
     }
@@ -72,49 +77,57 @@ final class GRDBStore: StoreUnderTest {
     switch form {
     case .columns: columnOperations
     case .json: documentOperations
+    case .byHand: handOperations
     }
   }
 
-  // MARK: Both forms
+  // MARK: All forms
 
-  private func changing<R: PersistableRecord>(
-    _ record: @escaping (Person) -> R, deletedBy deleter: String,
+  /// What inserts one person: made anew for each transaction, so that it can keep a statement.
+  private typealias Inserting = (Database) throws -> (Person) throws -> Void
+
+  private func changing(
+    _ table: String, _ inserting: @escaping Inserting, deletedBy deleter: String,
     _ delete: @escaping (Database, String) throws -> Void
   ) -> [Operation] {
     let (database, workload) = (database, workload)
+    func countRows() throws -> Int {
+      try database.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM \(table)") ?? 0 }
+    }
+    func parkingAll(_ name: String, _ people: [Person]) -> Operation {
+      Operation(
+        name: name, who: who(form.rawValue), count: people.count,
+        run: {
+          try database.write { db in
+            let insert = try inserting(db)
+            for person in people { try insert(person) }
+          }
+        },
+        verify: {
+          let count = try countRows()
+          try WrongResult.unless(count == people.count, "\(count) rows")
+        })
+    }
     return [
-      parkingAll(Name.parkAll, workload.people, record),
-      parkingAll(Name.parkShuffled, workload.shuffled, record),
+      parkingAll(Name.parkAll, workload.people),
+      parkingAll(Name.parkShuffled, workload.shuffled),
       Operation(
         name: isInMemory ? Name.parkOneInMemory : Name.parkOne, who: who(form.rawValue),
         count: workload.additional.count,
-        run: { for person in workload.additional { try database.write { try record(person).insert($0) } } },
+        run: { for person in workload.additional { try database.write { try inserting($0)(person) } } },
         verify: {
-          let count = try database.read { try R.fetchCount($0) }
+          let count = try countRows()
           try WrongResult.unless(count == workload.people.count + workload.additional.count, "\(count) rows")
         }),
       Operation(
         name: Name.delete, who: who(deleter), count: workload.unwantedIDs.count,
         run: { try database.write { db in for id in workload.unwantedIDs { try delete(db, id) } } },
         verify: {
-          let left = try database.read { try R.fetchCount($0) }
+          let left = try countRows()
           let expected = workload.people.count + workload.additional.count - workload.unwantedIDs.count
           try WrongResult.unless(left == expected, "\(left) are left, not \(expected)")
         }),
     ]
-  }
-
-  private func parkingAll<R: PersistableRecord>(
-    _ name: String, _ people: [Person], _ record: @escaping (Person) -> R
-  ) -> Operation {
-    let database = database
-    return Operation(
-      name: name, who: who(form.rawValue), count: people.count,
-      run: { try database.write { db in for person in people { try record(person).insert(db) } } },
-      verify: {
-        let count = try database.read { try R.fetchCount($0) }
-        try WrongResult.unless(count == people.count, "\(count) rows")
-      })
   }
 
   /// Retrieves each in a transaction of its own, and all in one.
@@ -162,7 +175,9 @@ final class GRDBStore: StoreUnderTest {
   // MARK: Each form
 
   private var columnOperations: [Operation] {
-    changing({ $0 }, deletedBy: form.rawValue) { db, id in _ = try Person.deleteOne(db, key: id) }
+    changing(
+      "person", { db in { try $0.insert(db) } }, deletedBy: form.rawValue
+    ) { db, id in _ = try Person.deleteOne(db, key: id) }
       + retrieving("GRDB fetchOne") { db, id in try Person.fetchOne(db, key: id) }
       + retrieving("GRDB cached statement") { db, id in
         try Person.fetchOne(try db.cachedStatement(sql: "SELECT * FROM person WHERE id = ?"), arguments: [id])
@@ -171,7 +186,9 @@ final class GRDBStore: StoreUnderTest {
   }
 
   private var documentOperations: [Operation] {
-    changing({ PersonDocument($0) }, deletedBy: "GRDB cached statement") { db, id in
+    changing(
+      "document", { db in { try PersonDocument($0).insert(db) } }, deletedBy: "GRDB cached statement"
+    ) { db, id in
       try db.cachedStatement(sql: "DELETE FROM document WHERE id = ?").execute(arguments: [id])
     }
       + retrieving("GRDB JSON column") { db, id in
@@ -179,5 +196,23 @@ final class GRDBStore: StoreUnderTest {
         return try PersonDocument.fetchOne(statement, arguments: [id])?.person
       }
       + [retrievingAll("GRDB JSON column") { try PersonDocument.fetchAll($0).map(\.person) }]
+  }
+  private var handOperations: [Operation] {
+    changing("person", PersonRow.inserting, deletedBy: form.rawValue) { db, id in
+      try db.cachedStatement(sql: "DELETE FROM person WHERE id = ?").execute(arguments: [id])
+    }
+      + retrieving(form.rawValue) { db, id in
+        let statement = try db.cachedStatement(sql: "SELECT \(PersonRow.columns) FROM person WHERE id = ?")
+        return try PersonRow.fetchOne(statement, arguments: [id])?.person
+      }
+      + [
+        retrievingAll(form.rawValue) { db in
+          var people: [Person] = []
+          let statement = try db.makeStatement(sql: "SELECT \(PersonRow.columns) FROM person ORDER BY id")
+          let rows = try Row.fetchCursor(statement)
+          while let row = try rows.next() { people.append(PersonRow(row: row).person) }
+          return people
+        }
+      ]
   }
 }

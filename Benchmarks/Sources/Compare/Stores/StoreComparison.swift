@@ -24,6 +24,7 @@ struct StoreComparison {
   ]
   private static let peers = [
     "GRDB columns", "GRDB fetchOne", "GRDB cached statement", "GRDB fetchAll", "GRDB JSON column",
+    "GRDB by hand",
   ]
 
   func rows(_ rounds: Rounds) throws -> [ResultRow] {
@@ -43,7 +44,9 @@ struct StoreComparison {
   }
 
   /// The rows that `row` makes of each subject and each of its peers, who may go by another name.
-  private static func rows(_ row: (_ subject: String, _ peer: String, _ who: String) -> ResultRow?) -> [ResultRow] {
+  private static func rows(_ row: (_ subject: String, _ peer: String, _ who: String) -> ResultRow?)
+    -> [ResultRow]
+  {
     subjects.flatMap { subject, raw, suffix in
       peers.compactMap { row(subject, $0, $0 + suffix) } + [row(subject, RawStore.who, raw)].compactMap { $0 }
     }
@@ -64,8 +67,11 @@ struct StoreComparison {
     }
     return operationNames.map(\.0).filter(isWanted).flatMap { name in
       Self.rows { subject, peer, who in
-        guard let bytes = peaks[name + subject], let peerBytes = peaks[name + who], bytes > 0 else { return nil }
-        return ResultRow(name, subject, peer, bytes: bytes, peerBytes: peerBytes, objects: workload.people.count)
+        guard let bytes = peaks[name + subject], let peerBytes = peaks[name + who], bytes > 0 else {
+          return nil
+        }
+        return ResultRow(
+          name, subject, peer, bytes: bytes, peerBytes: peerBytes, objects: workload.people.count)
       }
     }
   }
@@ -95,7 +101,9 @@ struct StoreComparison {
   private func run(_ name: String, _ places: [Place], _ samples: inout Samples) throws {
     let operations = places.flatMap(\.store.operations).filter { $0.name == name }
     if isWanted(name) {
-      let (whole, divisible) = (operations.filter { $0.runPart == nil }, operations.filter { $0.runPart != nil })
+      let (whole, divisible) = (
+        operations.filter { $0.runPart == nil }, operations.filter { $0.runPart != nil }
+      )
       for operation in whole { try samples.measure(operation) }
       try samples.measureInParts(divisible, of: 100)
     } else {
@@ -143,10 +151,12 @@ struct StoreComparison {
       try place("lmdb") { try GarageStore.lmdb(at: $0, workload) },
       try place("GRDB columns") { try GRDBStore(.columns, at: $0, workload) },
       try place("GRDB JSON column") { try GRDBStore(.json, at: $0, workload) },
+      try place("GRDB by hand") { try GRDBStore(.byHand, at: $0, workload) },
       try inMemory("GRDB columns, in memory") { try GRDBStore(.columns, at: nil, workload) },
       try inMemory("GRDB JSON column, in memory") { try GRDBStore(.json, at: nil, workload) },
       try place("raw C SQLite") { try RawStore(.sqlite(at: $0), workload) },
       try place("raw C LMDB") { try RawStore(.lmdb(at: $0), workload) },
+      try inMemory("GRDB by hand, in memory") { try GRDBStore(.byHand, at: nil, workload) },
       try inMemory("raw C SQLite, in memory") { try RawStore(.sqlite(at: nil), workload, isInMemory: true) },
     ].compactMap { $0 }
   }
@@ -171,7 +181,7 @@ struct StoreComparison {
   private func sizeRows(_ sizes: [String: Double]) -> [ResultRow] {
     guard isWanted(Name.bytes) else { return [] }
     return Self.subjects.flatMap { subject, raw, _ in
-      ["GRDB columns", "GRDB JSON column", raw].compactMap { peer in
+      ["GRDB columns", "GRDB JSON column", "GRDB by hand", raw].compactMap { peer in
         guard let bytes = sizes[subject], let peerBytes = sizes[peer] else { return nil }
         return ResultRow(
           Name.bytes, subject, peer == raw ? RawStore.who : peer, bytes: bytes, peerBytes: peerBytes,
