@@ -74,6 +74,19 @@ public struct GarageStorageImporter {
     }
   }
 
+  /// Imports everything, on a thread of the library's; so do ``decrypt`` and ``didImport``.
+  ///
+  /// - Throws: as ``importObjects(into:)``, and `CancellationError` where the task was cancelled before it began.
+  nonisolated(nonsending)
+    public func importObjects(into garage: Garage) async throws -> GarageStorageImportReport
+  {
+    try await garage.changing { try importBlocking(into: garage) }
+  }
+
+  private func importBlocking(into garage: Garage) throws -> GarageStorageImportReport {
+    try importObjects(into: garage)
+  }
+
   // MARK: - What there is
 
   private func findObjects(

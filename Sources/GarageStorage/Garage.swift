@@ -51,6 +51,8 @@ public final class Garage: Sendable {
   /// How many closures are running, on whatever task, whose changes stay unsaved.
   let unsavedScopeCount = Atomic<Int>(0)
   let autosave = Atomic<Bool>(true)
+  /// Tasks that change one key, in turn.
+  let keyTurns = KeyTurns()
   let propertyErrors = Mutex<(@Sendable (any Error) -> Void)?>(nil)
   private let isClosed = Atomic<Bool>(false)
   /// Counts the calls that are running, so that ``close()`` can wait for them. Nil where that closes the driver:

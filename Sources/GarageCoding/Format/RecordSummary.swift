@@ -38,6 +38,11 @@ public struct RecordSummary: Sendable {
     record.withUnsafeBytes { RecordHead.uncheckedFlags($0)?.syncStatus }
   }
 
+  /// Whether a record's bytes, which are not checked for damage, say that it refers to others.
+  public static func uncheckedRefersToOthers(_ record: RawSpan) -> Bool {
+    record.withUnsafeBytes { RecordHead.uncheckedFlags($0)?.contains(.references) ?? false }
+  }
+
   /// Visits the references of a record in the order of its table.
   ///
   /// - Throws: as ``init(tag:keyIdentifier:record:typeName:)``, and what `visit` throws.

@@ -16,7 +16,9 @@ internal import GarageCoding
 /// Conditions are decided from the bytes of records where that is possible, so that only what is found is decoded;
 /// ``explain()`` says what is read for a query, and how.
 public struct Query<Root: Codable> {
-  let reader: any GarageReading
+  var reader: any GarageReading
+  /// Whether objects may be decoded away from the caller.
+  var mayLeave = false
   var condition: Condition<Root>.Node?
   var sortKeys: [SortKey<Root>] = []
   var maximumCount: Int?

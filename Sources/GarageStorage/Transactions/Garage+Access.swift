@@ -50,18 +50,37 @@ extension Garage: GarageWriting {
   /// Writes, remembers which texts are in the store now, and runs the hooks of the commit. Not generic: the runtime
   /// looks generic types up each time.
   private func commit(_ body: (WriteAccess) throws -> Void) throws {
+    let queue = CommitQueue.isPassed ? nil : store.commits
+    if let queue { try queue.begin() }
+    try commit(inTurnOf: queue, body)
+  }
+
+  /// The same in a turn that has begun, and ends here.
+  ///
+  /// - Parameter queue: nil where the garage has none, or the thread goes past it.
+  @inline(__always)
+  func commit(inTurnOf queue: CommitQueue?, _ body: (WriteAccess) throws -> Void) throws {
+    let hooks = try commitKeepingHooks(inTurnOf: queue, autosaves: isAutosaveEnabled, body)
+    hooks?.runAfterCommit()
+  }
+
+  /// The same, but for the hooks that run after the commit, which are left to the caller.
+  @inline(__always)
+  func commitKeepingHooks(
+    inTurnOf queue: CommitQueue?, autosaves: Bool, _ body: (WriteAccess) throws -> Void
+  ) throws -> CommitHooks? {
     var pending = PendingCommit()
     let isSaved = try LentPendingCommit.with(&pending) { pending in
+      defer { if let queue { queue.end() } }
       try beginCall()
       defer { endCall() }
-      return try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
+      return try store.write(autosaves: autosaves, pending) { transaction in
         try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
       }
     }
-    if isSaved {
-      if !pending.newTexts.isEmpty { texts.remember(pending.newTexts) }
-      pending.hooks.runAfterCommit()
-    }
+    if !isSaved { return nil }
+    if !pending.newTexts.isEmpty { texts.remember(pending.newTexts) }
+    return pending.hooks
   }
 }
 

@@ -31,7 +31,7 @@ func retrying<R>(_ attempts: Int = 10, isClocked: Bool = true, _ body: () throws
 
 extension GarageError {
   /// Whether the driver says so, directly or through a verb in a closure of the user's.
-  fileprivate static func isRetryable(_ error: any Error) -> Bool {
+  static func isRetryable(_ error: any Error) -> Bool {
     switch error {
     case let error as StorageError: error.isRetryable
     case let error as GarageError: error.isRetryable

@@ -21,6 +21,10 @@ final class SavingStore: Sendable {
   let isSharedAcrossProcesses: Bool
   /// As its driver says, which is asked once.
   let roundTripsAreExpensive: Bool
+  /// Who commits next, where that takes long enough to share it: nil where nothing waits for a disk.
+  let commits: CommitQueue?
+  /// How many threads write or wait to, where there is no queue that knows.
+  private let writerCount = Atomic<Int>(0)
   /// Held from just before unsaved changes are committed until they are forgotten.
   private let commitGate = WriterGate()
   private let unsaved = Mutex(Unsaved())
@@ -52,7 +56,11 @@ final class SavingStore: Sendable {
     driverName = info.name
     isSharedAcrossProcesses = info.isSharedAcrossProcesses
     roundTripsAreExpensive = info.roundTripsAreExpensive
+    commits = info.isDurable ? CommitQueue(driver: info.name) : nil
   }
+
+  /// Whether a write would wait for nobody, where there is no queue.
+  var isWriterFree: Bool { writerCount.load(ordering: .relaxed) == 0 }
 
   var hasUnsavedChanges: Bool { isUnsaved.load(ordering: .acquiring) }
 
@@ -94,6 +102,8 @@ final class SavingStore: Sendable {
     autosaves: Bool, _ pending: LentPendingCommit,
     _ body: (any WriteTransaction) throws -> Void
   ) throws -> Bool {
+    if commits == nil { writerCount.add(1, ordering: .relaxed) }
+    defer { if commits == nil { writerCount.subtract(1, ordering: .relaxed) } }
     if autosaves {
       try writeThrough(pending, body)
     } else {
@@ -117,6 +127,16 @@ final class SavingStore: Sendable {
       return .commit(true)
     }
     saving?.isCommitted = isSaved
+  }
+
+  /// Runs `body` as the only writer, and commits; false, and nothing has run, where there are unsaved changes, which
+  /// would have to be saved with it.
+  func writeShared(_ body: (any WriteTransaction) throws -> Void) throws -> Bool {
+    try driver.write { transaction in
+      if try settledUnsavedChanges() { return .rollBack(false) }
+      try body(transaction)
+      return .commit(true)
+    }
   }
 
   private func writeUnsaved(
@@ -147,6 +167,15 @@ final class SavingStore: Sendable {
     return hasUnsavedChanges
   }
 
+  /// Runs `body` when it is the calling thread's turn to commit.
+  @inline(__always)
+  func inTurn<R>(_ body: () throws -> R) throws -> R {
+    guard let commits, !CommitQueue.isPassed else { return try body() }
+    try commits.begin()
+    defer { commits.end() }
+    return try body()
+  }
+
   // MARK: - Saving
 
   /// Writes the unsaved changes to the storage in one transaction, and runs the hooks that wait for that. They stay
@@ -154,7 +183,7 @@ final class SavingStore: Sendable {
   func save() throws {
     if !hasUnsavedChanges { return }
     var pending = PendingCommit()
-    try LentPendingCommit.with(&pending) { try writeThrough($0) { _ in } }
+    try inTurn { try LentPendingCommit.with(&pending) { try writeThrough($0) { _ in } } }
     pending.hooks.runAfterCommit()
   }
 

@@ -34,6 +34,17 @@ final class TaskScope: Sendable {
     return try $current.withValue(scope, operation: body)
   }
 
+  /// The same for a body that may wait.
+  nonisolated(nonsending)
+    static func withInTask<R>(
+      _ setting: Setting, of garage: Garage, _ body: nonisolated(nonsending) () async throws -> R
+    ) async rethrows -> R
+  {
+    let scope = TaskScope(setting, of: garage)
+    defer { scope.isOver.store(true, ordering: .releasing) }
+    return try await $current.withValue(scope) { try await body() }
+  }
+
   /// What `find` makes of the innermost setting that it knows, of those that apply to the calling task.
   static func innermost<R>(of garage: Garage, _ find: (Setting) -> R?) -> R? {
     var next = current

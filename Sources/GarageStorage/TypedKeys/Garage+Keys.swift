@@ -157,14 +157,7 @@ extension GarageWriting {
   ///   and as ``GarageReading/storedKeys(in:)`` for a namespace whose names take 464 bytes or more.
   public func clear<N: Namespace>(_ namespace: N.Type) throws {
     try withWriteAccess { access in
-      let prefix = KeyName.prefix(of: namespace)
-      if prefix.count < KeyName.cutByteCount {
-        try access.transaction.removeAll(in: KeyName.range(prefix: prefix))
-      } else {
-        var keys: [StorageKey] = []
-        try access.reading.visitKeys(prefix: prefix) { key, _ in keys.append(key) }
-        for key in keys { try access.transaction.remove(key) }
-      }
+      try access.clear(prefix: KeyName.prefix(of: namespace))
       access.pending.hooks.note(namespace)
     }
   }

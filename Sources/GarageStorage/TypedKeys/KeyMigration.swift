@@ -89,12 +89,16 @@ extension GarageWriting {
   /// - Throws: ``GarageError/failedToMigrate(entry:key:reason:)``, what the processors throw, and as
   ///   ``set(_:value:)``. Nothing is moved or removed then.
   public func migrate(_ migrations: [KeyMigration]) throws {
-    try withWriteAccess { access in
-      for migration in migrations {
-        guard let entry = try migration.move(access) else { continue }
-        let defaults = migration.defaults
-        access.pending.hooks.afterCommit { defaults.removeObject(forKey: entry) }
-      }
+    try withWriteAccess { try $0.migrate(migrations) }
+  }
+}
+
+extension WriteAccess {
+  func migrate(_ migrations: [KeyMigration]) throws {
+    for migration in migrations {
+      guard let entry = try migration.move(self) else { continue }
+      let defaults = migration.defaults
+      pending.hooks.afterCommit { defaults.removeObject(forKey: entry) }
     }
   }
 }

@@ -46,6 +46,16 @@ extension WriteAccess {
     pending.hooks.note(K.NamespaceType.self)
   }
 
+  /// Removes the values of all keys in the namespace with this prefix.
+  func clear(prefix: [UInt8]) throws {
+    if prefix.count < KeyName.cutByteCount {
+      return try transaction.removeAll(in: KeyName.range(prefix: prefix))
+    }
+    var keys: [StorageKey] = []
+    try reading.visitKeys(prefix: prefix) { key, _ in keys.append(key) }
+    for key in keys { try transaction.remove(key) }
+  }
+
   func removeValue<K: KeyType>(of key: K) throws {
     try KeyName.with(key) { bytes, _ in try transaction.remove(bytes) }
     pending.hooks.note(K.NamespaceType.self)

@@ -36,7 +36,7 @@ extension GarageWriting {
   /// - Throws: ``GarageError/missingConformance(_:)``; else as ``delete(_:)-(T)``.
   public func delete(any object: Any) throws {
     let parked = try garage.encoding { try ParkedObject(object, $0) }
-    try withWriteAccess { try $0.delete(parked) }
+    try withByteAccess { try $0.delete(parked) }
   }
 
   /// Deletes the record of the object of this type with this identifier. What it refers to stays.
@@ -44,14 +44,19 @@ extension GarageWriting {
   /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none, ``GarageError/nestedWrite``,
   ///   ``GarageError/storage(_:)``.
   public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws {
-    try withWriteAccess { try $0.delete(type, id: identifier) }
+    guard let garage = Garage.itself(self), garage.store.commits != nil else {
+      return try withWriteAccess { try $0.delete(type, id: identifier) }
+    }
+    // What an `id` is made of may be users' code: it is asked before the turn.
+    let identifier = try garage.encoding { _ in try garage.identifier(of: type, identifier) }
+    try withByteAccess { try $0.delete(type, identifier) }
   }
 
   /// Deletes the record of the object with the identifier that ``GarageReading/identifier(for:)`` gave.
   ///
   /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
   public func delete<T: Codable>(_ type: T.Type, identifier: Identifier) throws {
-    try withWriteAccess { try $0.delete(type, identifier) }
+    try withByteAccess { try $0.delete(type, identifier) }
   }
 
   /// Deletes all objects of this type; of a class, those of its subclasses too.
@@ -66,15 +71,17 @@ extension GarageWriting {
   ///
   /// - Throws: ``GarageError/nestedWrite``, ``GarageError/storage(_:)``.
   public func deleteAllObjects() throws {
-    try withWriteAccess { access in
-      try access.transaction.removeAll(in: KeyLayout.allRecords)
-      try access.transaction.removeAll(in: KeyLayout.allSyncStatuses)
-    }
+    try withWriteAccess { try $0.deleteAllObjects() }
   }
 }
 
 extension WriteAccess {
-  fileprivate func delete(_ object: ParkedObject) throws {
+  func deleteAllObjects() throws {
+    try transaction.removeAll(in: KeyLayout.allRecords)
+    try transaction.removeAll(in: KeyLayout.allSyncStatuses)
+  }
+
+  func delete(_ object: ParkedObject) throws {
     let isDeleted = try removeRecords(object.facts.tags, object.identifier)
     if !isDeleted { throw nothing(object.facts.name, object.identifier) }
   }

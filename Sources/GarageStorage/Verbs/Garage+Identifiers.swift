@@ -96,11 +96,7 @@ extension GarageWriting {
 extension ReadAccess {
   /// The identifier of an `id` of the type's own kind.
   func identifier<T: Codable & Identifiable>(of type: T.Type, _ id: T.ID) throws -> Identifier {
-    let facts = try RecordTypeFacts.of(type)
-    if facts.isIdentifiedByID { return try facts.identifier(of: type, id) }
-    // An object that is its own `id` is identified by its content.
-    guard let object = id as? T else { throw GraphCodingError.unsupportedIdentifier(type: facts.name) }
-    return try garage.encoder.identity(of: object).identifier
+    try garage.identifier(of: type, id)
   }
 
   /// The identifier that an `id` of another kind stands for.
@@ -108,5 +104,16 @@ extension ReadAccess {
     of type: T.Type, converting id: some Hashable
   ) throws -> Identifier {
     try TypeDescription.identity(of: type, converting: id).identifier
+  }
+}
+
+extension Garage {
+  /// The identifier of an `id` of the type's own kind.
+  func identifier<T: Codable & Identifiable>(of type: T.Type, _ id: T.ID) throws -> Identifier {
+    let facts = try RecordTypeFacts.of(type)
+    if facts.isIdentifiedByID { return try facts.identifier(of: type, id) }
+    // An object that is its own `id` is identified by its content.
+    guard let object = id as? T else { throw GraphCodingError.unsupportedIdentifier(type: facts.name) }
+    return try encoder.identity(of: object).identifier
   }
 }

@@ -76,27 +76,39 @@ extension GarageWriting {
     try parkGraph(ofAny: objects.map { try codable($0) })
   }
 
-  private func parkGraph<T: Codable>(of object: T) throws {
-    if T.self is any OptionalObject.Type { return try parkGraph(ofAny: [codable(object)]) }
-    try parkGraph { try $0.encode(root: object, dates: $1) }
-  }
+  private func parkGraph<T: Codable>(of object: T) throws { try put(encoded: garage.graph(of: object)) }
 
   private func parkGraph<S: Sequence>(ofAll objects: S) throws where S.Element: Codable {
-    if S.Element.self is any OptionalObject.Type {
-      return try parkGraph(ofAny: objects.map { try codable($0) })
-    }
-    try parkGraph { try $0.encode(Array(objects), dates: $1) }
+    try put(encoded: garage.graph(ofAll: objects))
   }
 
-  private func parkGraph(ofAny roots: [any Encodable]) throws {
-    try parkGraph { try $0.encode(roots, dates: $1) }
-  }
+  private func parkGraph(ofAny roots: [any Encodable]) throws { try put(encoded: garage.graph(ofAny: roots)) }
 
-  /// Encodes first, which runs the users' code, and writes then.
-  private func parkGraph(_ encode: (GraphEncoder, DateEncodingStrategy) throws -> EncodedGraph) throws {
-    let graph = try garage.encoding { try encode($0, garage.dateEncodingStrategy) }
+  private func put(encoded graph: EncodedGraph) throws {
     if graph.records.isEmpty { return }
-    try withWriteAccess { try $0.put(graph) }
+    try withByteAccess(of: graph) { try $0.put(graph) }
+  }
+}
+
+// Encoding comes first, which runs the users' code; writing then.
+extension Garage {
+  /// The records of an object and of all that it refers to.
+  func graph<T: Codable>(of object: T) throws -> EncodedGraph {
+    if T.self is any OptionalObject.Type { return try graph(ofAny: [codable(object)]) }
+    return try encoding { try $0.encode(root: object, dates: dateEncodingStrategy) }
+  }
+
+  /// Those of several objects.
+  func graph<S: Sequence>(ofAll objects: S) throws -> EncodedGraph where S.Element: Codable {
+    if S.Element.self is any OptionalObject.Type {
+      return try graph(ofAny: objects.map { try codable($0) })
+    }
+    return try encoding { try $0.encode(Array(objects), dates: dateEncodingStrategy) }
+  }
+
+  /// Those of objects of several types.
+  func graph(ofAny roots: [any Encodable]) throws -> EncodedGraph {
+    try encoding { try $0.encode(roots, dates: dateEncodingStrategy) }
   }
 }
 

@@ -34,11 +34,7 @@ extension GarageReading {
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   public func retrieve<T: Codable & Identifiable>(_ reference: Reference<T>) throws -> T? {
-    try withReadAccess { access in
-      let identity = try reference.identity
-      if let object = try access.object(T.self, identity.identifier, tag: identity.tag) { return object }
-      return try reference.inlineTarget.flatMap { try access.inlineObject(T.self, $0) }
-    }
+    try withReadAccess { try $0.object(of: reference) }
   }
 
   // MARK: All objects
@@ -121,12 +117,41 @@ extension ReadAccess {
   func visitObject<T: Codable & Identifiable>(
     _ type: T.Type, id: T.ID, _ found: (consuming T) throws -> Void
   ) throws {
+    try visitObject(type, id: id, onlyLone: false, found)
+  }
+
+  /// The same.
+  ///
+  /// - Parameter onlyLone: whether ``RefersToOthers`` is thrown, before anything is decoded, where the record refers to
+  ///   others.
+  @inline(__always)
+  func visitObject<T: Codable & Identifiable>(
+    _ type: T.Type, id: T.ID, onlyLone: Bool, _ found: (consuming T) throws -> Void
+  ) throws {
     let facts = try RecordTypeFacts.of(type)
     let isShort = try facts.withShortIdentifier(of: id) {
-      try visitRecord(type, facts, facts.tags, $0, found)
+      try visitRecord(type, facts, facts.tags, $0, onlyLone: onlyLone, found)
     }
     if isShort { return }
-    if let object = try object(type, identifier(of: type, id)) { try found(object) }
+    try visitObject(type, identifier(of: type, id), onlyLone: onlyLone, found)
+  }
+
+  /// The same, of the object with that identifier.
+  func visitObject<T: Codable>(
+    _ type: T.Type, _ identifier: Identifier, onlyLone: Bool, _ found: (consuming T) throws -> Void
+  ) throws {
+    let facts = try RecordTypeFacts.of(type)
+    let keyForm = identifier.keyBytes
+    try visitRecord(
+      type, facts, facts.tags, keyForm.span.bytes, whole: identifier.isCut ? identifier : nil,
+      onlyLone: onlyLone, found)
+  }
+
+  /// Decodes the object that a reference names; nil where there is none.
+  func object<T: Codable & Identifiable>(of reference: Reference<T>) throws -> T? {
+    let identity = try reference.identity
+    if let object = try object(T.self, identity.identifier, tag: identity.tag) { return object }
+    return try reference.inlineTarget.flatMap { try inlineObject(T.self, $0) }
   }
 
   /// Decodes the object with that identifier; nil where there is none.
@@ -151,7 +176,7 @@ extension ReadAccess {
   ///   - whole: the identifier, where that form is cut; the record holds it then.
   private func visitRecord<T: Codable>(
     _ type: T.Type, _ facts: RecordTypeFacts, _ tags: [UInt64], _ identifier: RawSpan,
-    whole: Identifier? = nil,
+    whole: Identifier? = nil, onlyLone: Bool = false,
     _ found: (consuming T) throws -> Void
   ) throws {
     for tag in tags {
@@ -160,6 +185,7 @@ extension ReadAccess {
         try transaction.withValue(for: key) { record in
           guard let record else { return }
           isThere = true
+          if onlyLone, RecordSummary.uncheckedRefersToOthers(record) { throw RefersToOthers() }
           if let whole { try garage.objectKeys.check(whole, key, record, typeName: facts.name) }
           try garage.idleSource.withSource(on: transaction, of: garage) { source in
             if fetchesAhead { try source.prefetch(behind: [(StorageKey(key), [UInt8](copying: record))]) }

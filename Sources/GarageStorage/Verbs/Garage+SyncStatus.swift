@@ -131,13 +131,13 @@ extension GarageWriting {
   private func setSyncStatus(_ status: SyncStatus, forAny objects: [any Syncable]) throws {
     let parked = try garage.encoding { encoder in try objects.map { try ParkedObject($0, encoder) } }
     if parked.isEmpty { return }
-    try withWriteAccess { try $0.setSyncStatus(status, of: parked) }
+    try withByteAccess { try $0.setSyncStatus(status, of: parked) }
     for var object in objects where type(of: object) is AnyClass { object.syncStatus = status }
   }
 }
 
 /// A mapped object that has a status.
-private func syncable(_ object: any MappableObject) throws -> any Syncable {
+func syncable(_ object: any MappableObject) throws -> any Syncable {
   guard let object = object as? any Syncable else {
     throw GarageError.notSyncable("\(type(of: object))")
   }

@@ -1,0 +1,89 @@
+/// Jobs that are committed in one transaction, while that is tried.
+struct CommitBatch {
+  private let queue: CommitQueue
+  private let first: CommitJob
+  /// Those still to be committed.
+  private var jobs: [CommitJob]
+  /// The job that is running.
+  private var running: Int?
+  private var hasBegun = false
+  /// Whether each is committed by itself, since together they failed.
+  private var isSingle = false
+  private var done: [ObjectIdentifier: (any Error)?] = [:]
+  private var order: [CommitJob]
+
+  init(_ first: CommitJob, _ queue: CommitQueue) {
+    self.queue = queue
+    self.first = first
+    jobs = [first]
+    order = [first]
+  }
+
+  var isDone: Bool { jobs.isEmpty }
+
+  var settled: [(job: CommitJob, error: (any Error)?)] {
+    order.compactMap { job in done[ObjectIdentifier(job)].map { (job, $0) } }
+  }
+
+  mutating func beginAttempt() {
+    running = nil
+    hasBegun = false
+  }
+
+  /// Runs all jobs, and those that have come meanwhile.
+  mutating func run(_ access: WriteAccess) throws {
+    hasBegun = true
+    var next = 0
+    repeat {
+      let end = isSingle ? 1 : jobs.count
+      while next < end {
+        running = next
+        try jobs[next].run(access)
+        next += 1
+      }
+      running = nil
+      if isSingle { return }
+      let more = queue.takeBytes(behind: jobs)
+      jobs += more
+      order += more
+    } while next < jobs.count
+  }
+
+  /// Notes that all that ran are committed.
+  mutating func succeed() {
+    let count = isSingle ? 1 : jobs.count
+    for job in jobs[..<count] { done[ObjectIdentifier(job)] = .some(nil) }
+    jobs.removeFirst(count)
+  }
+
+  /// Notes that the transaction was not committed: because of the job that was running, or of all.
+  mutating func fail(_ error: any Error) {
+    if let running {
+      settle(jobs.remove(at: running), error)
+    } else if !hasBegun {
+      // The storage does not let anybody write.
+      for job in jobs { settle(job, error) }
+      jobs = []
+    } else if isSingle || jobs.count == 1 {
+      settle(jobs.removeFirst(), error)
+    } else {
+      // Too much for one transaction, or the fault of one that nobody can tell.
+      isSingle = true
+    }
+  }
+
+  /// Takes the first job out, and leaves all others to their own turns.
+  mutating func takeFirst() -> CommitJob {
+    let job = jobs.removeFirst()
+    // They stand behind it in the queue again.
+    queue.putBack(jobs)
+    let left = Set(jobs.map { ObjectIdentifier($0) })
+    order.removeAll { left.contains(ObjectIdentifier($0)) }
+    jobs = []
+    return job
+  }
+
+  mutating func settle(_ job: CommitJob, _ error: (any Error)?) {
+    done[ObjectIdentifier(job)] = .some(error)
+  }
+}

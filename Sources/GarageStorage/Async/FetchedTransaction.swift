@@ -1,0 +1,142 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// A part of one state of a storage, copied, for code that has to run where the transaction may not: on the caller's
+/// actor.
+///
+/// It is not known beforehand what that code asks for. What it misses it notes: then all is fetched anew, with that, and
+/// the code runs again.
+final class FetchedTransaction: ReadTransaction {
+  /// What has to be fetched.
+  struct Wanted: Sendable {
+    var keys: Set<StorageKey> = []
+    var ranges: [StorageKeyRange] = []
+    /// How often something was missed.
+    var missCount = 0
+
+    /// Notes a key. Where single ones have been missed before, all records of the type are fetched.
+    mutating func note(_ key: StorageKey) {
+      let isRecord = key.bytes.first == KeyLayout.Space.record.rawValue
+      if isRecord && missCount > 2 && key.bytes.count >= KeyLayout.identifierOffset {
+        ranges.append(KeyLayout.records(tag: KeyLayout.tag(inRecordKey: key.bytes.span.bytes)))
+      } else {
+        keys.insert(key)
+      }
+    }
+  }
+
+  /// Says that something was missed; whoever runs the code looks for ``missed``, not for this.
+  struct Missed: Error {}
+
+  private let keys: [StorageKey: [UInt8]?]
+  private let ranges: [(range: StorageKeyRange, entries: [(key: StorageKey, value: [UInt8])])]
+  private let behind: PrefetchedRecords
+  private(set) var wanted: Wanted
+  private(set) var hasMissed = false
+
+  /// Fetches from a transaction what is wanted, and all records that those refer to.
+  init(_ wanted: Wanted, from access: ReadAccess) throws {
+    self.wanted = wanted
+    let transaction = access.transaction
+    var keys: [StorageKey: [UInt8]?] = [:]
+    var records: [(key: StorageKey, record: [UInt8])] = []
+    ranges = try wanted.ranges.map { range in
+      var entries: [(key: StorageKey, value: [UInt8])] = []
+      try transaction.scan(range, .forward) { key, value in
+        entries.append((StorageKey(key), [UInt8](copying: value)))
+        return .continue
+      }
+      return (range, entries)
+    }
+    var single = wanted.keys
+    for (_, entries) in ranges {
+      for entry in entries {
+        switch entry.key.bytes.first {
+        case KeyLayout.Space.record.rawValue: records.append((entry.key, entry.value))
+        // Whoever asks the index asks for the records.
+        case KeyLayout.Space.syncStatus.rawValue: single.insert(KeyLayout.record(ofSyncStatus: entry.key))
+        default: break
+        }
+      }
+    }
+    let sorted = single.sorted()
+    try transaction.withValues(for: sorted) { index, value in
+      var bytes: [UInt8]?
+      if let value { bytes = [UInt8](copying: value) }
+      keys[sorted[index]] = .some(bytes)
+      if let bytes, sorted[index].bytes.first == KeyLayout.Space.record.rawValue {
+        records.append((sorted[index], bytes))
+      }
+    }
+    var behind = PrefetchedRecords(access.garage.objectKeys)
+    try behind.fetch(behind: records, in: transaction)
+    self.behind = behind
+    self.keys = keys
+  }
+
+  private func miss(_ note: (inout Wanted) -> Void) -> Missed {
+    if !hasMissed { wanted.missCount += 1 }
+    hasMissed = true
+    note(&wanted)
+    return Missed()
+  }
+
+  private func value(_ key: StorageKey) throws -> [UInt8]? {
+    if let known = keys[key] { return known }
+    if let known = behind.record(key) { return known }
+    if let (_, entries) = ranges.first(where: { $0.range.contains(key) }) {
+      let index = FetchedTransaction.position(of: key, in: entries)
+      return index < entries.count && entries[index].key == key ? entries[index].value : nil
+    }
+    throw miss { $0.note(key) }
+  }
+
+  /// Where the first entry stands that is not before `key`.
+  private static func position(
+    of key: StorageKey, in entries: [(key: StorageKey, value: [UInt8])]
+  ) -> Int {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].key < key {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    return low
+  }
+
+  func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    guard let value = try value(StorageKey(key)) else { return try body(nil) }
+    return try body(value.span.bytes)
+  }
+
+  func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection,
+    _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
+  ) throws {
+    if range.isEmpty { return }
+    let known = ranges.first { FetchedTransaction.covers($0.range, range) }
+    guard let known else { throw miss { $0.ranges.append(range) } }
+    let start = FetchedTransaction.position(of: StorageKey(range.lowerBound), in: known.entries)
+    let end = range.upperBound.map { FetchedTransaction.position(of: StorageKey($0), in: known.entries) }
+    let found = known.entries[start..<max(start, end ?? known.entries.count)]
+    func visitAll(_ entries: some Sequence<(key: StorageKey, value: [UInt8])>) throws {
+      for (key, value) in entries {
+        let (key, value) = (key.bytes, value)
+        if try visit(key.span.bytes, value.span.bytes) == .stop { return }
+      }
+    }
+    if direction == .forward { try visitAll(found) } else { try visitAll(found.reversed()) }
+  }
+
+  /// Whether a range holds another one.
+  private static func covers(_ range: StorageKeyRange, _ other: StorageKeyRange) -> Bool {
+    let (lower, otherLower) = (range.lowerBound, other.lowerBound)
+    if compareKeys(lower.span.bytes, otherLower.span.bytes) > 0 { return false }
+    guard let end = range.upperBound else { return true }
+    guard let otherEnd = other.upperBound else { return false }
+    return compareKeys(end.span.bytes, otherEnd.span.bytes) >= 0
+  }
+}

@@ -1,0 +1,254 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// Typed keys for tasks. Hooks and change functions run where the caller is: those before the commit before it is
+// submitted, those after it when it is acknowledged.
+
+extension Garage {
+  /// The value of a key; its default where nothing is stored.
+  ///
+  /// - Throws: as ``GarageReading/get(_:)``, and `CancellationError` where the task was cancelled.
+  @inlinable
+  nonisolated(nonsending)
+    public func get<K: KeyType>(_ key: K) async throws -> K.ValueType where K.ValueType: Codable
+  {
+    if mayReadHere { return try inPlaceGet(key) }
+    return try await getFetched(key)
+  }
+
+  @inlinable
+  @inline(__always)
+  func inPlaceGet<K: KeyType>(_ key: K) throws -> K.ValueType where K.ValueType: Codable { try get(key) }
+
+  /// Whether a read of one value waits for nothing.
+  @usableFromInline
+  var mayReadHere: Bool { !store.roundTripsAreExpensive && !Task.isCancelled }
+
+  @usableFromInline
+  nonisolated(nonsending)
+    func getFetched<K: KeyType>(_ key: K) async throws -> K.ValueType where K.ValueType: Codable
+  {
+    try await readingHere { try $0.value(of: key) ?? key.defaultValue }
+  }
+
+  /// Whether a value is stored under a key, be it the default.
+  ///
+  /// - Throws: as ``GarageReading/contains(_:)``, and `CancellationError`.
+  nonisolated(nonsending)
+    public func contains<K: KeyType>(_ key: K) async throws -> Bool
+  {
+    try await readingHere { access in
+      try KeyName.with(key) { bytes, _ in try access.transaction.contains(bytes) }
+    }
+  }
+
+  /// The keys under which values are stored, in a namespace and in those below it.
+  ///
+  /// - Throws: as ``GarageReading/storedKeys(in:)``, and `CancellationError`.
+  nonisolated(nonsending)
+    public func storedKeys<N: Namespace>(in namespace: N.Type) async throws -> [StoredKey]
+  {
+    try await readingFetched { access in
+      try inPlace { try GarageReader(access).storedKeys(in: namespace) }
+    }
+  }
+
+  /// All keys under which values are stored.
+  ///
+  /// - Throws: as ``storedKeys(in:)``.
+  nonisolated(nonsending)
+    public func storedKeys() async throws -> [StoredKey]
+  {
+    try await storedKeys(in: GlobalNamespace.self)
+  }
+
+  // MARK: Changing
+
+  /// Sets the value of a key, and parks the objects that it refers to. Nil, for a key whose value is optional, removes
+  /// what is stored.
+  ///
+  /// - Throws: as ``GarageWriting/set(_:value:)``, and `CancellationError` as ``park(_:)-(T)``.
+  nonisolated(nonsending)
+    public func set<K: KeyType>(_ key: K, value: K.ValueType) async throws where K.ValueType: Codable
+  {
+    if key.observesChanges {
+      return try await change(key) { _ in value }
+    }
+    try await commit(try KeyChange(key, to: value, of: self), K.NamespaceType.self)
+  }
+
+  /// Reads the value of a key, or its default, lets `body` change it, and sets it: as if in one transaction.
+  ///
+  /// `body` runs where the caller is, and again where somebody else's change came in between: let it do nothing else.
+  ///
+  /// - Throws: what `body` throws, as ``GarageWriting/update(_:_:)``, and `CancellationError` as ``park(_:)-(T)``. Nothing
+  ///   is changed then.
+  @discardableResult
+  nonisolated(nonsending)
+    public func update<K: KeyType, R>(_ key: K, _ body: (inout K.ValueType) throws -> R) async throws -> R
+  where K.ValueType: Codable {
+    var result: R?
+    try await change(key) { old in
+      var new = old
+      result = try body(&new)
+      return new
+    }
+    return result.unsafelyUnwrapped
+  }
+
+  /// Removes the value of a key, also one that cannot be read, so that the key has its default again.
+  ///
+  /// - Throws: as ``GarageWriting/remove(_:)``, and `CancellationError` as ``park(_:)-(T)``.
+  nonisolated(nonsending)
+    public func remove<K: KeyType>(_ key: K) async throws where K.ValueType: Codable
+  {
+    let name = try KeyName.with(key) { bytes, _ in StorageKey(bytes) }
+    let stored: (bytes: [UInt8]?, old: K.ValueType?) = try await readingHere { access in
+      let bytes = try access.transaction.contains(name) ? try? access.transaction.value(for: name) : nil
+      return (bytes, key.observesChanges ? try? access.value(of: key) : nil)
+    }
+    if stored.bytes == nil, try await !contains(key) { return }
+    if let old = stored.old { key.willChange(old, newValue: key.defaultValue) }
+    try await commit(KeyChange(removing: name), K.NamespaceType.self)
+    if let old = stored.old { key.didChange(old, newValue: key.defaultValue) }
+  }
+
+  /// Removes the values of all keys in a namespace and in those below it.
+  ///
+  /// - Throws: as ``GarageWriting/clear(_:)``, and `CancellationError` as ``park(_:)-(T)``.
+  nonisolated(nonsending)
+    public func clear<N: Namespace>(_ namespace: N.Type) async throws
+  {
+    let prefix = KeyName.prefix(of: namespace)
+    try await committing(namespace) { try $0.clear(prefix: prefix) }
+  }
+
+  /// Removes the values of all keys. Objects stay.
+  ///
+  /// - Throws: as ``clear(_:)``.
+  nonisolated(nonsending)
+    public func clear() async throws
+  {
+    try await clear(GlobalNamespace.self)
+  }
+
+  /// Moves entries of `UserDefaults` into the garage, all in one transaction.
+  ///
+  /// The migrations' processors run on a thread of the library's.
+  ///
+  /// - Throws: as ``GarageWriting/migrate(_:)``, and `CancellationError` as ``park(_:)-(T)``.
+  nonisolated(nonsending)
+    public func migrate(_ migrations: [KeyMigration]) async throws
+  {
+    try await submit { try $0.migrate(migrations) }
+  }
+
+  // MARK: - In steps
+
+  /// Sets a key to what `new` makes of its value, again until nobody else changed it in between.
+  nonisolated(nonsending)
+    private func change<K: KeyType>(
+      _ key: K, _ new: (K.ValueType) throws -> K.ValueType
+    ) async throws where K.ValueType: Codable
+  {
+    let name = try KeyName.with(key) { bytes, _ in StorageKey(bytes) }
+    if try await changeOnce(key, name, new) { return }
+    // Whoever changes the same key waits for its turn from here on: each commit then changes it once.
+    try await keyTurns.wait(for: name)
+    defer { keyTurns.end(name) }
+    while try await !changeOnce(key, name, new) {}
+  }
+
+  /// Tells whether nobody else changed the key in between.
+  nonisolated(nonsending)
+    private func changeOnce<K: KeyType>(
+      _ key: K, _ name: StorageKey, _ new: (K.ValueType) throws -> K.ValueType
+    ) async throws -> Bool where K.ValueType: Codable
+  {
+    let (bytes, old) = try await readingHere { access in
+      (try access.transaction.value(for: name), try access.value(of: key) ?? key.defaultValue)
+    }
+    var value = try new(old)
+    if key.observesChanges {
+      value = key.processChange(old, newValue: value)
+      key.willChange(old, newValue: value)
+    }
+    var change = try KeyChange(key, to: value, of: self)
+    change.expected = .some(bytes)
+    guard try await commit(change, K.NamespaceType.self) else { return false }
+    if key.observesChanges { key.didChange(old, newValue: value) }
+    return true
+  }
+
+  /// Commits a change; false where it expected another value.
+  @discardableResult
+  nonisolated(nonsending)
+    private func commit<N: Namespace>(_ change: KeyChange, _ namespace: N.Type) async throws -> Bool
+  {
+    let isStale = CarriedResult<Bool>()
+    try await committing(namespace, byteCount: change.byteCount) { access in
+      isStale.value = try !change.make(in: access)
+    }
+    return isStale.value == false
+  }
+
+  /// Commits with the hooks of a namespace.
+  nonisolated(nonsending)
+    private func committing<N: Namespace>(
+      _ namespace: N.Type, byteCount: Int = 0, _ body: @escaping (WriteAccess) throws -> Void
+    ) async throws
+  {
+    guard isAutosaveEnabled else {
+      // The hooks wait with the change for whoever saves it.
+      return try await submit { access in
+        try body(access)
+        access.pending.hooks.note(namespace)
+      }
+    }
+    var hooks = CommitHooks()
+    hooks.note(namespace)
+    do { try hooks.runBeforeCommit() } catch { throw translated(error) }
+    try await submitBytes(byteCount: byteCount, body)
+    hooks.runAfterCommit()
+  }
+}
+
+/// What is to become of the value of a key, in bytes.
+struct KeyChange {
+  private let name: StorageKey
+  /// Nil where it is removed.
+  private var value: [UInt8]?
+  /// What the value refers to.
+  private var graph: EncodedGraph?
+  /// What has to be stored before; nil where anything may be.
+  var expected: [UInt8]??
+
+  /// Encodes a value.
+  init<K: KeyType>(_ key: K, to value: K.ValueType, of garage: Garage) throws where K.ValueType: Codable {
+    name = try KeyName.with(key) { bytes, _ in StorageKey(bytes) }
+    var plain: [UInt8]?
+    let isPlain = try KeyName.withPlainRecord(of: value, key) { record, _ in plain = [UInt8](record) }
+    if isPlain {
+      self.value = plain.flatMap { $0.isEmpty ? nil : $0 }
+    } else if !isNil(value) {
+      let encoded = try garage.encoding { try $0.encode(value, of: key) }
+      (self.value, graph) = (encoded.bytes, encoded.graph)
+    }
+  }
+
+  init(removing name: StorageKey) { self.name = name }
+
+  var byteCount: Int { (value?.count ?? 0) + (graph?.bytes.count ?? 0) }
+
+  /// Makes the change; false, and nothing is changed, where another value is stored than expected.
+  func make(in access: WriteAccess) throws -> Bool {
+    if let expected, try access.transaction.value(for: name) != expected { return false }
+    if let graph { try access.put(graph) }
+    if let value {
+      try access.transaction.put(value, for: name)
+    } else {
+      try access.transaction.remove(name)
+    }
+    return true
+  }
+}

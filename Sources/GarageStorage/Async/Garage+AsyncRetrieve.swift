@@ -1,0 +1,217 @@
+public import GarageCoding
+internal import GarageDriver
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+// Retrieving one object for tasks. There are two verbs of each kind: for types that belong to no actor, whose objects
+// may be decoded anywhere, and for all types, whose objects are decoded where the caller is.
+
+extension Garage {
+  /// The object of this type with this identifier, with everything it refers to; nil where there is none.
+  ///
+  /// Decoded where the caller is. An object that refers to others is fetched elsewhere first.
+  ///
+  /// - Throws: as ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``, and `CancellationError` where the task was
+  ///   cancelled.
+  nonisolated(nonsending)
+    public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) async throws -> T?
+  {
+    if let lone = try lone(type, { try $0.visitObject(type, id: identifier, onlyLone: true, $1) }) {
+      return lone.object
+    }
+    return try await readingFetched { access in
+      var object: T?
+      try access.visitObject(type, id: identifier) { object = $0 }
+      return object
+    }
+  }
+
+  /// The object of this type with this identifier, with everything it refers to; nil where there is none.
+  ///
+  /// An object that refers to others is decoded elsewhere.
+  ///
+  /// - Throws: as ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``, and `CancellationError` where the task was
+  ///   cancelled.
+  nonisolated(nonsending)
+    public func retrieve<T: Codable & Identifiable & SendableMetatype>(
+      _ type: T.Type, identifier: T.ID
+    ) async throws -> sending T?
+  {
+    if let lone = try lone(type, { try $0.visitObject(type, id: identifier, onlyLone: true, $1) }) {
+      return Carried(lone.object).value
+    }
+    let identifier = try encoding { _ in try self.identifier(of: type, identifier) }
+    return try await reading { access, _ in try access.object(type, identifier) }
+  }
+
+  /// The object of this type with the identifier that ``GarageReading/identifier(for:)`` gave; nil where there is none.
+  ///
+  /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
+  nonisolated(nonsending)
+    public func retrieve<T: Codable>(_ type: T.Type, identifier: Identifier) async throws -> T?
+  {
+    if let lone = try lone(type, { try $0.visitObject(type, identifier, onlyLone: true, $1) }) {
+      return lone.object
+    }
+    return try await readingFetched { try $0.object(type, identifier) }
+  }
+
+  /// The object of this type with the identifier that ``GarageReading/identifier(for:)`` gave; nil where there is none.
+  ///
+  /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
+  nonisolated(nonsending)
+    public func retrieve<T: Codable & SendableMetatype>(
+      _ type: T.Type, identifier: Identifier
+    ) async throws -> sending T?
+  {
+    if let lone = try lone(type, { try $0.visitObject(type, identifier, onlyLone: true, $1) }) {
+      return Carried(lone.object).value
+    }
+    return try await reading { access, _ in try access.object(type, identifier) }
+  }
+
+  /// The object that a reference names; nil where there is none.
+  ///
+  /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
+  nonisolated(nonsending)
+    public func retrieve<T: Codable & Identifiable>(_ reference: Reference<T>) async throws -> T?
+  {
+    try await readingFetched { try $0.object(of: reference) }
+  }
+
+  /// The object that a reference names; nil where there is none.
+  ///
+  /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
+  nonisolated(nonsending)
+    public func retrieve<T: Codable & Identifiable & SendableMetatype>(
+      _ reference: Reference<T>
+    ) async throws -> sending T?
+  {
+    try await reading { access, _ in try access.object(of: reference) }
+  }
+
+  /// The object of this type whose identifier has this text; nil where there is none.
+  ///
+  /// - Throws: as ``GarageReading/retrieve(_:identifier:)-(T.Type,LosslessStringConvertible)`` and
+  ///   ``retrieve(_:identifier:)-(T.Type,T.ID)``.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func retrieve<T: Codable & Identifiable>(
+      _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
+    ) async throws -> T?
+  {
+    try await retrieve(type, identifier: converted(identifier, for: type))
+  }
+
+  /// The object of this type whose identifier is this UUID, or its text; nil where there is none.
+  ///
+  /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) async throws -> T?
+  {
+    try await retrieve(type, identifier: converted(identifier, for: type))
+  }
+
+  /// The mapped object of this class with this value of its identifying attribute; nil where there is none.
+  ///
+  /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``, and ``GarageError/invalidMapping(type:reason:)``.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func retrieve<T: MappableObject>(_ type: T.Type, identifier: some Hashable) async throws -> T?
+  {
+    try await retrieve(type, identifier: converted(identifier, for: type))
+  }
+
+  // MARK: Without decoding
+
+  /// Whether there is an object of this type with this identifier.
+  ///
+  /// - Throws: as ``GarageReading/contains(_:identifier:)-(T.Type,T.ID)``, and `CancellationError`.
+  nonisolated(nonsending)
+    public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) async throws -> Bool
+  {
+    try await readingHere { try $0.storageKey(of: type, $0.identifier(of: type, identifier)) != nil }
+  }
+
+  /// Whether there is an object of this type with the identifier that ``GarageReading/identifier(for:)`` gave.
+  ///
+  /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
+  nonisolated(nonsending)
+    public func contains<T: Codable>(_ type: T.Type, identifier: Identifier) async throws -> Bool
+  {
+    try await readingHere { try $0.storageKey(of: type, identifier) != nil }
+  }
+
+  /// Whether there is an object of this type whose identifier has this text.
+  ///
+  /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func contains<T: Codable & Identifiable>(
+      _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
+    ) async throws -> Bool
+  {
+    try await contains(type, identifier: converted(identifier, for: type))
+  }
+
+  /// Whether there is an object of this type whose identifier is this UUID, or its text.
+  ///
+  /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) async throws -> Bool
+  {
+    try await contains(type, identifier: converted(identifier, for: type))
+  }
+
+  /// Whether there is a mapped object of this class with this value of its identifying attribute.
+  ///
+  /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func contains<T: MappableObject>(_ type: T.Type, identifier: some Hashable) async throws -> Bool
+  {
+    try await contains(type, identifier: converted(identifier, for: type))
+  }
+
+  /// How many objects of this type there are. Takes time in proportion to that number.
+  ///
+  /// - Throws: as ``GarageReading/count(_:)``, and `CancellationError`.
+  nonisolated(nonsending)
+    public func count<T: Codable>(_ type: T.Type) async throws -> Int
+  {
+    try translatingErrors { _ = try RecordTypeFacts.of(type) }
+    return try await reading { access, _ in try access.count(type) }
+  }
+
+  /// The names under which objects are parked in the store, and how many there are under each.
+  ///
+  /// - Throws: as ``GarageReading/typeNames()``, and `CancellationError`.
+  nonisolated(nonsending)
+    public func typeNames() async throws -> [String: Int]
+  {
+    try await leaving { _ in try inPlace { try self.typeNames() } }
+  }
+
+  // MARK: Objects that refer to nothing
+
+  /// Decodes an object here where its record refers to no other, and the storage waits for nothing; nil where it has to
+  /// be read elsewhere.
+  private func lone<T>(
+    _ type: T.Type, _ visit: (ReadAccess, (consuming T) throws -> Void) throws -> Void
+  ) throws -> (object: T?, Void)? {
+    if Task.isCancelled { throw CancellationError() }
+    if store.roundTripsAreExpensive { return nil }
+    var object: T?
+    do { try withReadAccess { try visit($0) { object = $0 } } } catch is RefersToOthers { return nil }
+    return (object, ())
+  }
+}
+
+/// Says that an object that was to be read alone refers to others.
+struct RefersToOthers: Error {}

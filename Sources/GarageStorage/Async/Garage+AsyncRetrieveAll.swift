@@ -1,0 +1,155 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// Retrieving many objects for tasks.
+
+extension Garage {
+  /// All objects of this type, in the order of their identifiers.
+  ///
+  /// Their records are fetched elsewhere and decoded where the caller is, about a millisecond at a time: in between others
+  /// have their turn on its actor.
+  ///
+  /// - Throws: as ``GarageReading/retrieveAll(_:)``, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func retrieveAll<T: Codable>(_ type: T.Type) async throws -> [T]
+  {
+    var wanted = FetchedTransaction.Wanted()
+    wanted.ranges = try translatingErrors { try RecordTypeFacts.of(type).tags.map { KeyLayout.records(tag: $0) } }
+    while true {
+      let fetched = try await fetch(wanted)
+      do {
+        let objects = try await decodeAll(type, ReadAccess(garage: self, transaction: fetched))
+        if !fetched.hasMissed { return objects }
+      } catch {
+        if !fetched.hasMissed { throw translated(error) }
+      }
+      wanted = fetched.wanted
+    }
+  }
+
+  nonisolated(nonsending)
+    private func decodeAll<T: Codable>(_ type: T.Type, _ access: ReadAccess) async throws -> [T]
+  {
+    let facts = try RecordTypeFacts.of(type)
+    let (session, source) = access.makeSessionAndSource()
+    session.completeLater()
+    var keys = RecordKeyCursor(try access.presentTags(of: facts), in: access.transaction)
+    var objects: [T] = []
+    var sliceEnd = ContinuousClock.now + .milliseconds(1)
+    while let key = try keys.next() {
+      let object = try access.transaction.withValue(for: key) { record in
+        guard let record else { return nil as T? }
+        source.countRecord(record.byteCount)
+        return try access.decode(type, key.bytes.span.bytes, record, typeName: facts.name, session)
+      }
+      if let object { objects.append(object) }
+      if ContinuousClock.now > sliceEnd {
+        await Task.yield()
+        try Task.checkCancellation()
+        sliceEnd = ContinuousClock.now + .milliseconds(1)
+      }
+    }
+    try session.completeTogether()
+    return objects
+  }
+
+  /// All objects of this type, in the order of their identifiers, decoded elsewhere.
+  ///
+  /// - Throws: as ``GarageReading/retrieveAll(_:)``, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func retrieveAll<T: Codable & SendableMetatype>(_ type: T.Type) async throws -> sending [T]
+  {
+    try await reading { access, cancellation in
+      var objects: [T] = []
+      try access.visitObjects(type, inOneSession: true) { object in
+        try cancellation.check()
+        objects.append(object)
+      }
+      return objects
+    }
+  }
+
+  /// All objects of this type that can be read, in the order of their identifiers.
+  ///
+  /// - Throws: as ``GarageReading/retrieveAll(_:onError:)``, and `CancellationError`.
+  nonisolated(nonsending)
+    public func retrieveAll<T: Codable>(
+      _ type: T.Type, onError: (UnreadableObject) throws -> Void
+    ) async throws -> [T]
+  {
+    var unreadable: [UnreadableObject] = []
+    let objects: [T] = try await readingFetched { access in
+      var objects: [T] = []
+      unreadable = []
+      try access.visitReadable(type, inOneSession: true) {
+        objects.append($0)
+      } onError: {
+        unreadable.append($0)
+      }
+      return objects
+    }
+    for object in unreadable { try onError(object) }
+    return objects
+  }
+
+  /// All objects of this type that can be read, in the order of their identifiers, decoded elsewhere.
+  ///
+  /// - Throws: as ``GarageReading/retrieveAll(_:onError:)``, and `CancellationError`.
+  nonisolated(nonsending)
+    public func retrieveAll<T: Codable & SendableMetatype>(
+      _ type: T.Type, onError: (UnreadableObject) throws -> Void
+    ) async throws -> sending [T]
+  {
+    let found: Carried<([T], [UnreadableObject])> = try await reading { access, cancellation in
+      var (objects, unreadable): ([T], [UnreadableObject]) = ([], [])
+      try access.visitReadable(type, inOneSession: true) {
+        try cancellation.check()
+        objects.append($0)
+      } onError: {
+        unreadable.append($0)
+      }
+      return Carried((objects, unreadable))
+    }
+    for object in found.value.1 { try onError(object) }
+    return found.value.0
+  }
+
+  /// Calls `body` with one object of this type after another, in the order of their identifiers, where the caller is.
+  ///
+  /// It visits the objects that were there at the beginning, each as it is when its page is read, and those no more that
+  /// were deleted meanwhile. Their keys are in memory, and one page of objects.
+  ///
+  /// - Throws: what `body` throws, which ends the call, as ``GarageReading/forEach(_:_:)``, and `CancellationError`.
+  nonisolated(nonsending)
+    public func forEach<T: Codable>(_ type: T.Type, _ body: (T) throws -> Void) async throws
+  {
+    let pages = try await ObjectPages<T>(of: self, decodesElsewhere: false)
+    while let page = try await pages.next() {
+      for object in page {
+        try Task.checkCancellation()
+        try body(object)
+      }
+    }
+  }
+
+  /// Calls `body` with one object of this type after another, in the order of their identifiers, where the caller is;
+  /// decodes them elsewhere.
+  ///
+  /// It visits the objects that were there at the beginning, each as it is when its page is read, and those no more that
+  /// were deleted meanwhile. Their keys are in memory, and one page of objects.
+  ///
+  /// - Throws: what `body` throws, which ends the call, as ``GarageReading/forEach(_:_:)``, and `CancellationError`.
+  nonisolated(nonsending)
+    public func forEach<T: Codable & SendableMetatype>(
+      _ type: T.Type, _ body: sending (T) throws -> Void
+    ) async throws
+  {
+    let pages = try await ObjectPages<T>(of: self, decodesElsewhere: true)
+    while let page = try await pages.next() {
+      for object in page {
+        try Task.checkCancellation()
+        try body(object)
+      }
+    }
+  }
+}

@@ -1,0 +1,189 @@
+internal import GarageCoding
+internal import GarageDriver
+internal import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+// Transactions, saving and settings for tasks.
+
+extension Garage {
+  /// Runs `body` on one consistent snapshot, on a thread of the library's.
+  ///
+  /// ```swift
+  /// let total = try await garage.read { reader in
+  ///   try reader.count(Cat.self) + reader.count(Dog.self)
+  /// }
+  /// ```
+  /// - Throws: what `body` throws, as ``read(_:)``, and `CancellationError` where the task was cancelled before it began.
+  nonisolated(nonsending)
+    public func read<R>(_ body: @escaping @Sendable (GarageReader) throws -> sending R) async throws -> sending R
+  {
+    try await leaving { _ in try inPlace { try self.read { Carried(try body($0)).value } } }
+  }
+
+  /// Runs `body` as the only writer, on a thread of the library's; all its changes are made together, or none where it
+  /// throws.
+  ///
+  /// What was parked in it and is returned from it is the garage's and the caller's both, and is refused by the compiler:
+  /// return a copy, or what identifies it.
+  ///
+  /// - Parameter attempts: as for ``write(retrying:_:)``.
+  /// - Throws: what `body` throws, as ``write(retrying:_:)``, and `CancellationError` where the task was cancelled before
+  ///   it began.
+  nonisolated(nonsending)
+    public func write<R>(
+      retrying attempts: Int = 0, _ body: @escaping @Sendable (GarageWriter) throws -> sending R
+    ) async throws -> sending R
+  {
+    let result: Carried<R> = try await submit(retrying: attempts) { access in
+      let writer = GarageWriter(access)
+      defer { writer.end() }
+      return Carried(try passingErrors { try body(writer) })
+    }
+    return result.value
+  }
+
+  /// Writes all unsaved changes to the store, in one transaction.
+  ///
+  /// - Throws: as ``save()``, and `CancellationError` where the task was cancelled before that began.
+  nonisolated(nonsending)
+    public func save() async throws
+  {
+    try checkOpen()
+    if !hasUnsavedChanges { return }
+    try await submit(autosaves: true) { _ in }
+  }
+
+  /// Drops all changes that are not in the store yet.
+  nonisolated(nonsending)
+    public func discardUnsavedChanges() async
+  {
+    let carried = Carried(self)
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      WorkerThreads.shared.run {
+        inPlace { carried.value.discardUnsavedChanges() }
+        continuation.resume()
+      }
+    }
+  }
+
+  /// Ends the use of the store, and waits for the calls of others elsewhere.
+  ///
+  /// - Throws: as ``close()``.
+  nonisolated(nonsending)
+    public func close() async throws
+  {
+    let carried = Carried(self)
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+      WorkerThreads.shared.run {
+        continuation.resume(with: Result { try inPlace { try carried.value.close() } })
+      }
+    }
+  }
+
+  /// Runs `body`, whose changes through this garage stay unsaved until ``save()``.
+  ///
+  /// Applies to `body` on the calling task alone, as the same without `async`.
+  ///
+  /// - Throws: what `body` throws.
+  nonisolated(nonsending)
+    public func withAutosaveDisabled<R>(_ body: nonisolated(nonsending) () async throws -> R) async rethrows -> R
+  {
+    unsavedScopeCount.add(1, ordering: .relaxed)
+    defer { unsavedScopeCount.subtract(1, ordering: .relaxed) }
+    return try await TaskScope.withInTask(.autosaveDisabled, of: self, body)
+  }
+
+  /// Runs `body`, in which objects are parked with their dates encoded as this strategy says.
+  ///
+  /// - Throws: what `body` throws.
+  nonisolated(nonsending)
+    public func withDateEncodingStrategy<R>(
+      _ strategy: JSONEncoder.DateEncodingStrategy, _ body: nonisolated(nonsending) () async throws -> R
+    ) async rethrows -> R
+  {
+    dateScopeCount.add(1, ordering: .relaxed)
+    defer { dateScopeCount.subtract(1, ordering: .relaxed) }
+    return try await TaskScope.withInTask(.dateEncoding(strategy), of: self, body)
+  }
+
+  /// Runs `body`, in which objects are retrieved whose dates were encoded as this strategy says.
+  ///
+  /// - Throws: what `body` throws.
+  nonisolated(nonsending)
+    public func withDateDecodingStrategy<R>(
+      _ strategy: JSONDecoder.DateDecodingStrategy, _ body: nonisolated(nonsending) () async throws -> R
+    ) async rethrows -> R
+  {
+    dateScopeCount.add(1, ordering: .relaxed)
+    defer { dateScopeCount.subtract(1, ordering: .relaxed) }
+    return try await TaskScope.withInTask(.dateDecoding(strategy), of: self, body)
+  }
+}
+
+// MARK: - Migration
+
+extension Garage {
+  /// Writes all records of a type that are in an older form anew, on a thread of the library's.
+  ///
+  /// - Throws: as ``migrateAll(_:)``, and `CancellationError` where the task was cancelled: then the rest is done by the
+  ///   next call.
+  @discardableResult
+  nonisolated(nonsending)
+    public func migrateAll<T: Codable & SendableMetatype>(_ type: T.Type) async throws -> MigrationReport
+  {
+    var report = MigrationReport()
+    var place = RecordMigration.Place()
+    while !place.isAtEnd {
+      let start = place
+      let (done, next) = try await submit { try RecordMigration($0).migrate(type, from: start) }
+      report.add(done)
+      place = next
+    }
+    return report
+  }
+
+  /// Makes everything that was parked under an old type name an object of this type.
+  ///
+  /// - Throws: as ``migrateAll(fromOldClassName:to:)``, and `CancellationError` as ``park(_:)-(T)``.
+  @discardableResult
+  nonisolated(nonsending)
+    public func migrateAll<T: Codable & SendableMetatype>(
+      fromOldClassName oldClassName: String, to type: T.Type
+    ) async throws -> MigrationReport
+  {
+    try await changing { try inPlace { try self.migrateAll(fromOldClassName: oldClassName, to: type) } }
+  }
+
+  /// Makes everything that was parked as one type an object of another type.
+  ///
+  /// - Throws: as ``migrateAll(from:to:)``, and `CancellationError` as ``park(_:)-(T)``.
+  @discardableResult
+  nonisolated(nonsending)
+    public func migrateAll<T: Codable & SendableMetatype>(
+      from oldType: Any.Type, to type: T.Type
+    ) async throws -> MigrationReport
+  {
+    let oldType = Carried(oldType)
+    return try await changing { try inPlace { try self.migrateAll(from: oldType.value, to: type) } }
+  }
+
+  /// Runs a verb that changes, and is not async, on a thread of the library's.
+  nonisolated(nonsending)
+    package func changing<R>(_ verb: @escaping () throws -> R) async throws -> R
+  {
+    try Task.checkCancellation()
+    let settings = CallSettings(of: self)
+    let carried = Carried(verb)
+    let result: Carried<R> = try await withCheckedThrowingContinuation { continuation in
+      WorkerThreads.shared.run { [self] in
+        continuation.resume(with: Result { try settings.apply(to: self) { Carried(try carried.value()) } })
+      }
+    }
+    return result.value
+  }
+}

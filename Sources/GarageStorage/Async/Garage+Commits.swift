@@ -1,0 +1,115 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// How changes that are nothing but bytes are committed together (`CommitQueue`).
+
+extension GarageWriting {
+  /// As ``withWriteAccess(_:)``, for a body that runs no code of users', has no hooks, and may run on another thread and
+  /// again: where others are about to commit, it is committed together with theirs.
+  ///
+  /// - Parameter byteCount: about how much it writes.
+  @inline(__always)
+  func withByteAccess(byteCount: Int = 0, _ body: (WriteAccess) throws -> Void) throws {
+    if let garage = Garage.itself(self) {
+      try garage.commitBytes(byteCount, body)
+    } else {
+      try withWriteAccess(body)
+    }
+  }
+
+  /// The same for the records of a graph. What stood inline is told when it is parked: that is no matter of bytes.
+  @inline(__always)
+  func withByteAccess(of graph: EncodedGraph, _ body: (WriteAccess) throws -> Void) throws {
+    if graph.inlineTargets.isEmpty {
+      try withByteAccess(byteCount: graph.bytes.count, body)
+    } else {
+      try withWriteAccess(body)
+    }
+  }
+}
+
+extension Garage {
+  /// Commits a body of bytes, alone where nobody else commits, else in turn and together with others.
+  fileprivate func commitBytes(_ byteCount: Int, _ body: (WriteAccess) throws -> Void) throws {
+    guard let queue = store.commits, !CommitQueue.isPassed, isAutosaveEnabled else {
+      return try withWriteAccess(body)
+    }
+    try translatingErrors {
+      try retrying(isClocked: store.isSharedAcrossProcesses) {
+        if try queue.beginIfFree() {
+          try commit(inTurnOf: queue, body)
+        } else {
+          try commitTogether(queue, byteCount, body)
+        }
+      }
+    }
+  }
+
+  private func commitTogether(
+    _ queue: CommitQueue, _ byteCount: Int, _ body: (WriteAccess) throws -> Void
+  ) throws {
+    try withoutActuallyEscaping(body) { body in
+      let job = CommitJob(ofThread: .bytes(body), byteCount: byteCount)
+      defer { job.end() }
+      switch try queue.begin(job) {
+      case .settled(let error): if let error { throw error }
+      case .turn:
+        if store.hasUnsavedChanges { return try commit(inTurnOf: queue, body) }
+        var settled = commitTogether(job, queue)
+        // Whoever is next need not wait until all are awake.
+        queue.end()
+        let own = settled.removeFirst()
+        for (job, error) in settled { job.settle(error) }
+        if let error = own.error { throw error }
+      }
+    }
+  }
+
+  /// Commits the job of whoever has the turn, and those behind it, in one transaction. One that fails is left out, and
+  /// the others are committed without it.
+  ///
+  /// - Returns: how each job ended that was taken, the given one first. None has been told.
+  func commitTogether(_ first: CommitJob, _ queue: CommitQueue) -> [(job: CommitJob, error: (any Error)?)] {
+    var batch = CommitBatch(first, queue)
+    while !batch.isDone { attempt(&batch) }
+    return batch.settled
+  }
+
+  private func attempt(_ batch: inout CommitBatch) {
+    var pending = PendingCommit()
+    batch.beginAttempt()
+    do {
+      let isSaved = try LentPendingCommit.with(&pending) { pending in
+        try beginCall()
+        defer { endCall() }
+        return try store.writeShared { transaction in
+          try batch.run(WriteAccess(garage: self, transaction: transaction, pending: pending))
+        }
+      }
+      if !isSaved { return commitAlone(&batch) }
+      texts.remember(pending.newTexts)
+      batch.succeed()
+    } catch {
+      batch.fail(error)
+    }
+  }
+
+  /// Commits the first job with the unsaved changes, on a thread of the library's or of the job's, and leaves the others
+  /// to their own turns.
+  private func commitAlone(_ batch: inout CommitBatch) {
+    let job = batch.takeFirst()
+    var pending = PendingCommit()
+    do {
+      _ = try LentPendingCommit.with(&pending) { pending in
+        try store.write(autosaves: true, pending) { transaction in
+          try job.run(WriteAccess(garage: self, transaction: transaction, pending: pending))
+        }
+      }
+      texts.remember(pending.newTexts)
+      batch.settle(job, nil)
+      pending.hooks.runAfterCommit()
+    } catch {
+      batch.settle(job, error)
+    }
+  }
+}

@@ -1,0 +1,122 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// The objects of a type, one after another, for `for try await`.
+///
+/// ```swift
+/// for try await person in garage.objects(Person.self) { … }
+/// ```
+/// They come in the order of their identifiers, those that were there at the beginning, none twice. They are read in
+/// pages; each page shows one state of the store. No page is read before somebody asks for its first object, and memory
+/// holds one, with the keys of all.
+public struct GarageObjects<Element: Codable>: AsyncSequence {
+  public typealias Failure = any Error
+
+  let garage: Garage
+  let decodesElsewhere: Bool
+
+  /// Goes through the objects.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    public typealias Failure = any Error
+
+    let garage: Garage
+    let decodesElsewhere: Bool
+    private var pages: ObjectPages<Element>?
+    private var page: ArraySlice<Element> = []
+
+    init(_ garage: Garage, decodesElsewhere: Bool) {
+      self.garage = garage
+      self.decodesElsewhere = decodesElsewhere
+    }
+
+    /// The next object; nil at the end.
+    ///
+    /// - Throws: as ``GarageReading/forEach(_:_:)``, and `CancellationError` where the task was cancelled.
+    nonisolated(nonsending)
+      public mutating func next() async throws -> Element?
+    {
+      try Task.checkCancellation()
+      if pages == nil {
+        pages = try await ObjectPages<Element>(of: garage, decodesElsewhere: decodesElsewhere)
+      }
+      while page.isEmpty, let next = try await pages?.next() { page = next[...] }
+      return page.popFirst()
+    }
+  }
+
+  /// Begins anew.
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(garage, decodesElsewhere: decodesElsewhere)
+  }
+}
+
+extension Garage {
+  /// The objects of a type, one after another, in pages that are decoded where the caller is.
+  public func objects<T: Codable>(_ type: T.Type) -> GarageObjects<T> {
+    GarageObjects(garage: self, decodesElsewhere: false)
+  }
+
+  /// The objects of a type, one after another, in pages that are decoded elsewhere.
+  public func objects<T: Codable & SendableMetatype>(_ type: T.Type) -> sending GarageObjects<T> {
+    GarageObjects(garage: self, decodesElsewhere: true)
+  }
+}
+
+/// The objects that there were of a type, a page at a time.
+final class ObjectPages<T: Codable> {
+  private static var pageSize: Int { 200 }
+
+  private let garage: Garage
+  private let decodesElsewhere: Bool
+  private var keys: ArraySlice<StorageKey>
+
+  /// Finds out which objects there are.
+  nonisolated(nonsending)
+    init(of garage: Garage, decodesElsewhere: Bool) async throws
+  {
+    self.garage = garage
+    self.decodesElsewhere = decodesElsewhere
+    try translatingErrors { _ = try RecordTypeFacts.of(T.self) }
+    keys = try await garage.reading { access, _ in
+      var keys: [StorageKey] = []
+      try access.visitRecordKeys(T.self) { keys.append($0) }
+      return keys[...]
+    }
+  }
+
+  /// The next page, which may be empty; nil behind the last.
+  nonisolated(nonsending)
+    func next() async throws -> [T]?
+  {
+    if keys.isEmpty { return nil }
+    let page = Array(keys.prefix(ObjectPages.pageSize))
+    keys = keys.dropFirst(ObjectPages.pageSize)
+    if decodesElsewhere {
+      return try await garage.reading { access, cancellation in
+        try access.objects(T.self, page, cancellation)
+      }
+    }
+    return try await garage.readingFetched(beginningWith: page) {
+      try $0.objects(T.self, page, Cancellation())
+    }
+  }
+}
+
+extension ReadAccess {
+  /// Decodes the records with these keys, those that are there.
+  fileprivate func objects<T: Codable>(
+    _ type: T.Type, _ keys: [StorageKey], _ cancellation: Cancellation
+  ) throws -> [T] {
+    let facts = try RecordTypeFacts.of(type)
+    let (session, source) = makeSessionAndSource()
+    var (rest, objects) = (keys[...], [T]())
+    try visitRecords(withKeys: { rest.popFirst() }, source, isPrefetching: fetchesAhead) { key, record in
+      try cancellation.check()
+      source.countRecord(record.byteCount)
+      return try decode(type, key, record, typeName: facts.name, session)
+    } visit: {
+      objects.append($0)
+    }
+    return objects
+  }
+}

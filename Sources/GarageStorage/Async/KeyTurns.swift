@@ -1,0 +1,68 @@
+internal import GarageDriver
+internal import Synchronization
+
+/// Lets one task at a time change a key that several change at once.
+final class KeyTurns: Sendable {
+  private struct Waiter: Sendable {
+    let number: UInt64
+    let continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct State: Sendable {
+    var lastNumber: UInt64 = 0
+    /// Those that wait, by key; a key that is there is taken.
+    var waiters: [StorageKey: [Waiter]] = [:]
+    /// Those that were cancelled before they waited.
+    var cancelled: Set<UInt64> = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Waits for the turn of a key; ``end(_:)`` has to follow.
+  ///
+  /// - Throws: `CancellationError`; then it must not.
+  nonisolated(nonsending)
+    func wait(for key: StorageKey) async throws
+  {
+    let number = state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let result: Result<Void, any Error>? = state.withLock { state in
+          if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
+          if state.waiters[key] == nil {
+            state.waiters[key] = []
+            return .success(())
+          }
+          state.waiters[key]?.append(Waiter(number: number, continuation: continuation))
+          return nil
+        }
+        if let result { continuation.resume(with: result) }
+      }
+    } onCancel: {
+      let waiter = state.withLock { state -> Waiter? in
+        guard let index = state.waiters[key]?.firstIndex(where: { $0.number == number }) else {
+          state.cancelled.insert(number)
+          return nil
+        }
+        return state.waiters[key]?.remove(at: index)
+      }
+      waiter?.continuation.resume(throwing: CancellationError())
+    }
+    state.withLock { _ = $0.cancelled.remove(number) }
+  }
+
+  /// Gives the turn to the next.
+  func end(_ key: StorageKey) {
+    let next = state.withLock { state -> Waiter? in
+      if state.waiters[key]?.isEmpty ?? true {
+        state.waiters[key] = nil
+        return nil
+      }
+      return state.waiters[key]?.removeFirst()
+    }
+    next?.continuation.resume()
+  }
+}

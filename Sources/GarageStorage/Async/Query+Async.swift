@@ -1,0 +1,257 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// The ends of queries for tasks. A query for objects that belong to no actor runs on a thread of the library's, the tests
+// of its condition included. Else bytes are fetched there, and objects decoded where the caller is.
+
+extension Query {
+  /// Runs an end of the query.
+  nonisolated(nonsending)
+    private func ask<R>(_ end: @escaping (Query) throws -> R) async throws -> R
+  {
+    guard let garage = reader as? Garage else { return try end(self) }
+    if mayLeave { return try await garage.leaving { _ in try end(self) } }
+    return try await garage.readingFetched { access in
+      let reader = GarageReader(access)
+      defer { reader.end() }
+      var query = self
+      query.reader = reader
+      return try end(query)
+    }
+  }
+
+  /// Runs an end of the query that changes what it finds.
+  nonisolated(nonsending)
+    private func change<R>(_ end: @escaping (Query) throws -> R) async throws -> R
+  {
+    guard let garage = reader as? Garage else { return try end(self) }
+    return try await garage.changing { try end(self) }
+  }
+
+  /// The objects found, in the order of the query.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func retrieveAll() async throws -> [Root]
+  {
+    try await ask { try $0.retrieveAll() }
+  }
+
+  /// The first object found; nil where there is none.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func first() async throws -> Root?
+  {
+    try await ask { try $0.first() }
+  }
+
+  /// How many objects are found.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func count() async throws -> Int
+  {
+    try await ask { try $0.count() }
+  }
+
+  /// Whether nothing is found.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func isEmpty() async throws -> Bool
+  {
+    try await ask { try $0.isEmpty() }
+  }
+
+  /// What identifies the objects found, in the order of the query.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func identifiers() async throws -> [Identifier]
+  {
+    try await ask { try $0.identifiers() }
+  }
+
+  /// One property of each object found, in the order of the query.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func values<Value: Codable>(_ property: KeyPath<Root, Value>) async throws -> [Value]
+  {
+    try await ask { try $0.values(property) }
+  }
+
+  /// Two properties of each object found, in the order of the query.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func values<First: Codable, Second: Codable>(
+      _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>
+    ) async throws -> [(First, Second)]
+  {
+    try await ask { try $0.values(first, second) }
+  }
+
+  /// The different values that a property has among the objects found.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func distinct<Value: Hashable & Codable>(_ property: KeyPath<Root, Value>) async throws -> [Value]
+  {
+    try await ask { try $0.distinct(property) }
+  }
+
+  /// How many of the objects found have each value of a property.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func countByValue<Value: Hashable & Codable>(
+      _ property: KeyPath<Root, Value>
+    ) async throws -> [Value: Int]
+  {
+    try await ask { try $0.countByValue(property) }
+  }
+
+  /// The least value of a property among the objects found; nil where none is found.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) async throws -> Value?
+  {
+    try await ask { try $0.min(property) }
+  }
+
+  /// The same for a property that may be nil, which does not count.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Value?
+  {
+    try await ask { try $0.min(property) }
+  }
+
+  /// The greatest value of a property among the objects found; nil where none is found.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) async throws -> Value?
+  {
+    try await ask { try $0.max(property) }
+  }
+
+  /// The same for a property that may be nil, which does not count.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Value?
+  {
+    try await ask { try $0.max(property) }
+  }
+
+  /// The sum of a property over the objects found; 0 where none is found.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) async throws -> Value
+  {
+    try await ask { try $0.sum(property) }
+  }
+
+  /// The same for a property that may be nil, which does not count.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Value
+  {
+    try await ask { try $0.sum(property) }
+  }
+
+  /// The mean of a property over the objects found; nil where none is found.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) async throws -> Double?
+  {
+    try await ask { try $0.average(property) }
+  }
+
+  /// The same for a property that may be nil, which does not count.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Double?
+  {
+    try await ask { try $0.average(property) }
+  }
+
+  /// The next objects that the query finds.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func page(after cursor: QueryCursor? = nil, size: Int) async throws -> QueryPage<Root>
+  {
+    try await ask { try $0.page(after: cursor, size: size) }
+  }
+
+  /// How the query is answered.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func explain() async throws -> QueryPlan
+  {
+    try await ask { try $0.explain() }
+  }
+
+  /// Calls `body` with one object found after another, where the caller is. What is found is settled before.
+  ///
+  /// - Throws: what `body` throws, which ends the call, as ``retrieveAll()``, and `CancellationError`.
+  nonisolated(nonsending)
+    public func forEach(_ body: (Root) throws -> Void) async throws
+  {
+    for object in try await ask({ try $0.retrieveAll() }) {
+      try Task.checkCancellation()
+      try body(object)
+    }
+  }
+}
+
+extension Query where Root: SendableMetatype {
+  /// The objects found, in the order of the query, decoded elsewhere.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func retrieveAll() async throws -> sending [Root]
+  {
+    Carried(try await ask { try $0.retrieveAll() }).value
+  }
+
+  /// The first object found, decoded elsewhere; nil where there is none.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func first() async throws -> sending Root?
+  {
+    Carried(try await ask { try $0.first() }).value
+  }
+
+  /// Deletes the objects found, all in one write; tells how many.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled before that began.
+  @discardableResult
+  nonisolated(nonsending)
+    public func deleteAll() async throws -> Int
+  {
+    try await change { try $0.deleteAll() }
+  }
+
+  /// Changes the objects found and parks them again, all in one write, on a thread of the library's; tells how many.
+  ///
+  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled before that began.
+  @discardableResult
+  nonisolated(nonsending)
+    public func updateAll(_ change: @escaping @Sendable (inout Root) throws -> Void) async throws -> Int
+  {
+    try await self.change { try $0.updateAll(change) }
+  }
+}

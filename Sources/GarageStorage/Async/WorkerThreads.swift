@@ -1,0 +1,98 @@
+internal import Dispatch
+internal import Foundation
+internal import GarageDriver
+internal import Synchronization
+
+/// Threads of the library's own, which wait for engines where no task may.
+///
+/// A thread is started where none is idle, and ends when nobody needed it for a while.
+final class WorkerThreads: Sendable {
+  static let shared = WorkerThreads()
+
+  /// Unchecked: whoever takes a worker from the idle ones has it alone.
+  private final class Worker: @unchecked Sendable {
+    let wake = DispatchSemaphore(value: 0)
+    var job: (@Sendable () -> Void)?
+  }
+
+  private struct State: Sendable {
+    var idle: [Worker] = []
+    var process = ProcessMark()
+    /// Reads that run, and those that wait for one of them to end.
+    var readCount = 0
+    var waitingReads: [@Sendable () -> Void] = []
+  }
+
+  private let state = Mutex(State())
+
+  private static let maximumReadCount = 32
+  private static let idleSeconds = 2
+
+  /// Runs `job` on a thread that it has for itself until it returns.
+  func run(_ job: @escaping @Sendable () -> Void) {
+    let worker = state.withLock { state -> Worker? in
+      // Threads do not survive a fork.
+      if !state.process.isOfThisProcess { state = State() }
+      guard let worker = state.idle.popLast() else { return nil }
+      worker.job = job
+      return worker
+    }
+    if let worker { worker.wake.signal() } else { start(job) }
+  }
+
+  /// The same for a read, of which no more than a number run at a time.
+  func runRead(_ job: @escaping @Sendable () -> Void) {
+    let mayRun = state.withLock { state in
+      if state.readCount == WorkerThreads.maximumReadCount {
+        state.waitingReads.append(job)
+        return false
+      }
+      state.readCount += 1
+      return true
+    }
+    if mayRun { run { self.runReads(job) } }
+  }
+
+  private func runReads(_ first: @Sendable () -> Void) {
+    first()
+    while let next = nextRead() { next() }
+  }
+
+  private func nextRead() -> (@Sendable () -> Void)? {
+    state.withLock { state in
+      if state.waitingReads.isEmpty {
+        state.readCount -= 1
+        return nil
+      }
+      return state.waitingReads.removeFirst()
+    }
+  }
+
+  private func start(_ job: @escaping @Sendable () -> Void) {
+    let worker = Worker()
+    worker.job = job
+    let thread = Thread { self.work(worker) }
+    thread.name = "Garage"
+    // Users' code runs here, which may nest deeply.
+    thread.stackSize = 8 << 20
+    thread.start()
+  }
+
+  private func work(_ worker: Worker) {
+    while true {
+      worker.job?()
+      worker.job = nil
+      state.withLock { $0.idle.append(worker) }
+      let isNeeded = worker.wake.wait(timeout: .now() + .seconds(WorkerThreads.idleSeconds)) == .success
+      if isNeeded { continue }
+      let isIdle = state.withLock { state in
+        guard let index = state.idle.firstIndex(where: { $0 === worker }) else { return false }
+        state.idle.remove(at: index)
+        return true
+      }
+      if isIdle { return }
+      // Somebody took it at the last moment.
+      worker.wake.wait()
+    }
+  }
+}
