@@ -29,12 +29,10 @@ public struct GarageObjects<Element: Codable>: AsyncSequence {
       self.decodesElsewhere = decodesElsewhere
     }
 
-    /// The next object; nil at the end.
+    /// The next object, decoded where the caller is or elsewhere; nil at the end.
     ///
     /// - Throws: as ``GarageReading/forEach(_:_:)``, and `CancellationError` where the task was cancelled.
-    nonisolated(nonsending)
-      public mutating func next() async throws -> Element?
-    {
+    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
       try Task.checkCancellation()
       if pages == nil {
         pages = try await ObjectPages<Element>(of: garage, decodesElsewhere: decodesElsewhere)

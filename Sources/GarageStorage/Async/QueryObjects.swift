@@ -20,12 +20,10 @@ public struct QueryObjects<Element: Codable>: AsyncSequence {
 
     init(_ query: Query<Element>) { self.query = query }
 
-    /// The next object; nil at the end.
+    /// The next object, decoded where the caller is or elsewhere; nil at the end.
     ///
     /// - Throws: as ``Query/page(after:size:)``, and `CancellationError` where the task was cancelled.
-    nonisolated(nonsending)
-      public mutating func next() async throws -> Element?
-    {
+    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
       try Task.checkCancellation()
       while page.isEmpty && !isAtEnd {
         let found: QueryPage<Element> = try await query.page(after: next, size: 200)
