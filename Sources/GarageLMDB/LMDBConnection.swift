@@ -40,6 +40,8 @@ final class LMDBConnection: @unchecked Sendable {
   private let pool = Mutex(Pool())
   /// Commits since the last search for readers that died. Only the writer counts.
   private let commitCount = Atomic<Int>(0)
+  /// The transactions that this process has committed, of those that LMDB counts.
+  private let ownCommitCount = Atomic<UInt64>(0)
 
   private struct Pool {
     /// Addresses of transactions that are owned here, and have ended.
@@ -244,11 +246,23 @@ final class LMDBConnection: @unchecked Sendable {
       rollBack(transaction)
       throw StorageError.storeIsGone(path, during: .commit)
     }
+    let before = lastTransaction
     let code = mdb_txn_commit(transaction.txn)
     if code != MDB_SUCCESS { throw error(code, during: .commit) }
+    // One that changed nothing is not counted. Nobody else commits before this one has.
+    if lastTransaction != before { ownCommitCount.add(1, ordering: .relaxed) }
     let count = commitCount.wrappingAdd(1, ordering: .relaxed).newValue
     if count % Self.commitsBetweenReaderChecks == 0 { clearDeadReaders() }
   }
+
+  /// The number of the last transaction that anybody has committed.
+  private var lastTransaction: UInt64 {
+    var info = MDB_envinfo()
+    return mdb_env_info(env, &info) == MDB_SUCCESS ? UInt64(info.me_last_txnid) : 0
+  }
+
+  /// How many transactions others have committed.
+  var foreignCommitCount: UInt64 { lastTransaction &- ownCommitCount.load(ordering: .relaxed) }
 
   func rollBack(_ transaction: LMDBWriteTransaction) {
     mdb_txn_abort(transaction.txn)

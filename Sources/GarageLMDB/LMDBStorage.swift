@@ -46,8 +46,8 @@ public final class LMDBStorage: StorageDriver, Sendable {
 
   private let options: LMDBStorage.Options
   private let store: SharedStore<LMDBConnection>
-  private let connection: LMDBConnection
-  private let lifetime: StorageLifetime
+  let connection: LMDBConnection
+  let lifetime: StorageLifetime
 
   /// LMDB environments opened twice in one process read each other's pages wrongly, and closing one drops the file
   /// locks of both.

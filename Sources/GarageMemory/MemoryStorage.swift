@@ -24,7 +24,7 @@ public final class MemoryStorage: StorageDriver {
   /// to its values takes as much, too.
   public static let maximumValueByteCount = StorageInfo.guaranteedValueByteCount + (1 << 16)
 
-  private let store: MemoryStore
+  let store: MemoryStore
   private let lifetime: StorageLifetime
 
   /// Holds the store of a name.

@@ -39,10 +39,10 @@ public final class SQLiteStorage: StorageDriver, Sendable {
   let lifetime: StorageLifetime
   private let process = ProcessMark()
   /// The gate is shared by all values on one file of this process; each has connections of its own.
-  private let store: SharedStore<WriterGate>
+  let store: SharedStore<WriterGate>
   let readers: SQLiteReaderPool
   /// Nil where the storage only reads.
-  private let writer: SQLiteWriter?
+  let writer: SQLiteWriter?
 
   private static let stores = SharedStores<WriterGate> { _ in }
 

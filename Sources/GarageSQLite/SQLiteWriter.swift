@@ -48,6 +48,13 @@ final class SQLiteWriter: @unchecked Sendable {
     }
   }
 
+  /// What changes when another connection commits.
+  func dataVersion() throws -> UInt64 {
+    let connection = try self.connection ?? file.openWriter()
+    self.connection = connection
+    return UInt64(clamping: try connection.integer("PRAGMA data_version"))
+  }
+
   func close() {
     transaction = nil
     connection?.close()

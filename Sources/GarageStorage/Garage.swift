@@ -100,7 +100,7 @@ public final class Garage: Sendable {
     ), hiding: IdentifierHiding = .asStored
   ) throws {
     let ownDriver = driver.info.isDurable ? driver : (driver as? any SeparableStorage)?.separated()
-    store = SavingStore(ownDriver ?? driver)
+    store = SavingStore(ownDriver ?? driver, garage: number)
     calls = ownDriver == nil ? StorageLifetime(driver: driver.info.name) : nil
     self.userInfo = userInfo
     self.dates = dates
@@ -133,6 +133,7 @@ public final class Garage: Sendable {
     try translatingErrors {
       if let calls { try calls.close {} } else { try store.driver.close() }
       isClosed.store(true, ordering: .releasing)
+      store.news.end(garage: number)
     }
   }
 

@@ -17,6 +17,11 @@ internal import Synchronization
 final class SavingStore: Sendable {
   let driver: any StorageDriver
   private let driverName: String
+  /// Those who listen for changes.
+  let news: NewsHub
+  /// The number of the garage.
+  private let garage: UInt64
+  private let isSealed: Bool
   /// Whether the storage may wait for another process before it asks for another try.
   let isSharedAcrossProcesses: Bool
   /// As its driver says, which is asked once.
@@ -50,10 +55,13 @@ final class SavingStore: Sendable {
     case stale
   }
 
-  init(_ driver: any StorageDriver) {
+  init(_ driver: any StorageDriver, garage: UInt64) {
     self.driver = driver
+    self.garage = garage
+    news = NewsHub.of(driver)
     let info = driver.info
     driverName = info.name
+    isSealed = info.isSealed
     isSharedAcrossProcesses = info.isSharedAcrossProcesses
     roundTripsAreExpensive = info.roundTripsAreExpensive
     commits = info.isDurable ? CommitQueue(driver: info.name) : nil
@@ -104,25 +112,30 @@ final class SavingStore: Sendable {
   ) throws -> Bool {
     if commits == nil { writerCount.add(1, ordering: .relaxed) }
     defer { if commits == nil { writerCount.subtract(1, ordering: .relaxed) } }
+    var heard = HeardChanges(news)
     if autosaves {
-      try writeThrough(pending, body)
+      try writeThrough(pending, &heard, body)
     } else {
-      try writeUnsaved(pending, body)
+      try writeUnsaved(pending, &heard, body)
     }
+    heard.tell(from: garage, isUnsaved: !autosaves)
     return autosaves
   }
 
   private func writeThrough(
-    _ pending: LentPendingCommit, _ body: (any WriteTransaction) throws -> Void
+    _ pending: LentPendingCommit, _ heard: inout HeardChanges,
+    _ body: (any WriteTransaction) throws -> Void
   ) throws {
     var saving: Saving?
     defer { saving?.end(in: self) }
     let isSaved = try driver.write { transaction in
-      if try settledUnsavedChanges() {
-        saving = try save(pending, before: body, in: transaction)
-      } else {
-        try body(transaction)
-        try pending.value.hooks.runBeforeCommit()
+      try heard.noting(transaction, isSealed: isSealed) { transaction in
+        if try settledUnsavedChanges() {
+          saving = try save(pending, before: body, in: transaction)
+        } else {
+          try body(transaction)
+          try pending.value.hooks.runBeforeCommit()
+        }
       }
       return .commit(true)
     }
@@ -132,22 +145,26 @@ final class SavingStore: Sendable {
   /// Runs `body` as the only writer, and commits; false, and nothing has run, where there are unsaved changes, which
   /// would have to be saved with it.
   func writeShared(_ body: (any WriteTransaction) throws -> Void) throws -> Bool {
-    try driver.write { transaction in
+    var heard = HeardChanges(news)
+    let isCommitted = try driver.write { transaction in
       if try settledUnsavedChanges() { return .rollBack(false) }
-      try body(transaction)
+      try heard.noting(transaction, isSealed: isSealed, body)
       return .commit(true)
     }
+    if isCommitted { heard.tell(from: garage, isUnsaved: false) }
+    return isCommitted
   }
 
   private func writeUnsaved(
-    _ pending: LentPendingCommit, _ body: (any WriteTransaction) throws -> Void
+    _ pending: LentPendingCommit, _ heard: inout HeardChanges,
+    _ body: (any WriteTransaction) throws -> Void
   ) throws {
     _ = try driver.write { base in
       _ = try settledUnsavedChanges()
       let before = unsaved.withLock { $0 }
       let transaction = OverlayWriteTransaction(before.changes, over: base, driver.info)
       defer { transaction.end() }
-      try body(transaction)
+      try heard.noting(transaction, isSealed: isSealed, body)
       let changes = try transaction.commit()
       try unsaved.withLock { unsaved in
         if unsaved.generation != before.generation { throw GarageError.unsavedChangesDiscarded }
@@ -183,7 +200,9 @@ final class SavingStore: Sendable {
   func save() throws {
     if !hasUnsavedChanges { return }
     var pending = PendingCommit()
-    try inTurn { try LentPendingCommit.with(&pending) { try writeThrough($0) { _ in } } }
+    var heard = HeardChanges(news)
+    try inTurn { try LentPendingCommit.with(&pending) { try writeThrough($0, &heard) { _ in } } }
+    heard.tell(from: garage, isUnsaved: false)
     pending.hooks.runAfterCommit()
   }
 
@@ -241,6 +260,7 @@ final class SavingStore: Sendable {
       // This thread is the writer, or the storage lets nobody write: then nobody adds to them either.
       forgetChanges()
     }
+    if news.isHeard { news.tell(.everything, from: garage, isUnsaved: true) }
   }
 
   private func forgetChanges() {

@@ -253,17 +253,17 @@ private enum Now {
     let (place, garage) = try simple(backend)
     let links = try await Task.detached { try garage.retrieveAll(Now.Simple.self).map(\.note) }.value
     #expect(try texts(links, garage) == ["text 0", "text 1", "text 2"])
-    try garage.park(Album(links: links, byLink: [links[0]: 1]))
+    try await garage.park(Album(links: links, byLink: [links[0]: 1]))
     let other = try place.reopened(garage)
-    let album = try #require(try other.retrieve(Album.self, identifier: "album"))
+    let album = try await #require(try other.retrieve(Album.self, identifier: "album"))
     #expect(try texts(album.links, other) == ["text 0", "text 1", "text 2"])
     #expect(album.byLink == [links[0]: 1])
-    #expect(try other.count(Now.Note.self) == 3)
+    #expect(try await other.count(Now.Note.self) == 3)
     // And into another store.
     let elsewhere = try Place(backend).garage()
-    try elsewhere.parkAll(try other.retrieveAll(Now.Simple.self))
-    #expect(try elsewhere.count(Now.Note.self) == 3)
-    #expect(try elsewhere.retrieve(Now.Note.self, identifier: 2)?.text == "text 2")
+    try await elsewhere.parkAll(try other.retrieveAll(Now.Simple.self))
+    #expect(try await elsewhere.count(Now.Note.self) == 3)
+    #expect(try await elsewhere.retrieve(Now.Note.self, identifier: 2)?.text == "text 2")
   }
 
   @Test(arguments: Backend.allCases)

@@ -29,7 +29,7 @@ struct Synchronizer<Item: Codable & Identifiable & Syncable & Sendable>: Sendabl
 
   /// Sends what waits. Without a connection it waits for the next call.
   func send() async throws {
-    let waiting = try garage.write { writer in
+    let waiting = try await garage.write { writer in
       let waiting = try writer.retrieveAll(Item.self, withStatus: .notSynced)
       try writer.setSyncStatus(.syncing, for: waiting)
       return waiting
@@ -58,7 +58,7 @@ struct Synchronizer<Item: Codable & Identifiable & Syncable & Sendable>: Sendabl
     let (bodies, version) = try await service.changes(since: garage.get(.fetchedVersion))
     let items = try bodies.map { try JSONDecoder().decode(Item.self, from: $0) }
     // The objects and how far we are: both or neither.
-    try garage.write { writer in
+    try await garage.write { writer in
       for var item in items {
         let present = try writer.retrieve(Item.self, identifier: item.id)
         guard present == nil || present?.syncStatus == .synced else { continue }

@@ -72,7 +72,7 @@ private actor FakeWebService: WebService {
     var garage = try place.garage()
     let service = FakeWebService()
     let chores = chores()
-    try garage.parkAll(chores)
+    try await garage.parkAll(chores)
 
     // The connection breaks after the first. The others wait, also over a relaunch.
     await service.fail(after: 1)
@@ -80,8 +80,8 @@ private actor FakeWebService: WebService {
       try await Synchronizer<ToDo>(garage: garage, service: service).send()
     }
     garage = try place.reopened(garage)
-    #expect(try garage.retrieveAll(ToDo.self, withStatus: .notSynced).count == 2)
-    #expect(try garage.retrieveAll(ToDo.self, withStatus: .synced).count == 1)
+    #expect(try await garage.retrieveAll(ToDo.self, withStatus: .notSynced).count == 2)
+    #expect(try await garage.retrieveAll(ToDo.self, withStatus: .synced).count == 1)
 
     // While they are sent, the user changes one and deletes another one.
     let (edited, deleted) = (chores[1], chores[2])
@@ -95,10 +95,10 @@ private actor FakeWebService: WebService {
     }
     let synchronizer = Synchronizer<ToDo>(garage: garage, service: service)
     try await synchronizer.send()
-    #expect(try garage.retrieveAll(ToDo.self, withStatus: .syncing).isEmpty)
-    #expect(try garage.retrieveAll(ToDo.self, withStatus: .notSynced).map(\.id) == [edited.id])
+    #expect(try await garage.retrieveAll(ToDo.self, withStatus: .syncing).isEmpty)
+    #expect(try await garage.retrieveAll(ToDo.self, withStatus: .notSynced).map(\.id) == [edited.id])
     try await synchronizer.send()
-    #expect(try garage.retrieveAll(ToDo.self, withStatus: .synced).count == 2)
+    #expect(try await garage.retrieveAll(ToDo.self, withStatus: .synced).count == 2)
     #expect(try await service.received(ToDo.self, edited.id)?.isDone == true)
     #expect(try await service.received(ToDo.self, chores[0].id)?.assignee == ann)
   }
@@ -109,15 +109,15 @@ private actor FakeWebService: WebService {
     let garage = try place.garage()
     let service = FakeWebService()
     let chores = chores()
-    try garage.parkAll(chores)
+    try await garage.parkAll(chores)
     // As it is when the app ends in the middle.
-    try garage.setSyncStatus(.syncing, for: chores)
+    try await garage.setSyncStatus(.syncing, for: chores)
 
     let relaunched = Synchronizer<ToDo>(garage: try place.reopened(garage), service: service)
     try relaunched.recover()
     try await relaunched.send()
     #expect(await service.bodies.count == 3)
-    #expect(try relaunched.garage.retrieveAll(ToDo.self, withStatus: .synced).count == 3)
+    #expect(try await relaunched.garage.retrieveAll(ToDo.self, withStatus: .synced).count == 3)
   }
 
   @Test(arguments: Backend.allCases)
@@ -126,8 +126,8 @@ private actor FakeWebService: WebService {
     let garage = try place.garage()
     let service = FakeWebService()
     let chores = chores()
-    try garage.parkAll(chores)
-    try garage.setSyncStatus(.synced, for: chores[0])
+    try await garage.parkAll(chores)
+    try await garage.setSyncStatus(.synced, for: chores[0])
 
     for chore in chores.prefix(2) {
       var copy = chore
@@ -138,11 +138,11 @@ private actor FakeWebService: WebService {
     try await Synchronizer<ToDo>(garage: garage, service: service).fetch()
 
     let reopened = try place.reopened(garage)
-    let titles = Set(try reopened.retrieveAll(ToDo.self).map(\.title))
+    let titles = Set(try await reopened.retrieveAll(ToDo.self).map(\.title))
     // The second one waits to be sent.
     #expect(titles == ["Buy paint!", "Paint the walls", "Sleep", "Theirs"])
-    #expect(try reopened.retrieveAll(ToDo.self, withStatus: .synced).count == 2)
-    #expect(try reopened.get(.fetchedVersion) == 3)
+    #expect(try await reopened.retrieveAll(ToDo.self, withStatus: .synced).count == 2)
+    #expect(try await reopened.get(.fetchedVersion) == 3)
   }
 
   @Test(arguments: Backend.allCases)
@@ -150,19 +150,19 @@ private actor FakeWebService: WebService {
     let place = try Place(backend)
     var garage = try place.garage()
     let chores = chores()
-    try garage.parkAll(chores)
-    try garage.setSyncStatus(.synced, for: chores.dropFirst())
+    try await garage.parkAll(chores)
+    try await garage.setSyncStatus(.synced, for: chores.dropFirst())
 
     // The second release reads what the first one left, changes some of it, and adds its own.
     garage = try place.reopened(garage)
-    var paint = try #require(try garage.retrieve(SecondRelease.ToDo.self, identifier: chores[0].id))
+    var paint = try await #require(try garage.retrieve(SecondRelease.ToDo.self, identifier: chores[0].id))
     #expect(paint.priority == 2 && paint.assignee?.fullName == "Ann" && paint.tags == [home])
     paint.priority = 1
-    try garage.parkAll([paint, SecondRelease.ToDo(title: "Call Bob", isDone: true)])
+    try await garage.parkAll([paint, SecondRelease.ToDo(title: "Call Bob", isDone: true)])
 
     // The third one reads both.
     garage = try place.reopened(garage)
-    let tasks = try garage.retrieveAll(ThirdRelease.Task.self)
+    let tasks = try await garage.retrieveAll(ThirdRelease.Task.self)
     func task(_ title: String, _ tasks: [ThirdRelease.Task]) throws -> ThirdRelease.Task {
       try #require(tasks.first { $0.title == title })
     }
@@ -171,19 +171,19 @@ private actor FakeWebService: WebService {
     #expect(try task("Sleep", tasks).progress == .done && task("Call Bob", tasks).progress == .done)
     let walls = try task("Paint the walls", tasks)
     #expect(walls.progress == .open && walls.tags == [home, urgent] && walls.assignee?.fullName == "Ann")
-    #expect(try garage.retrieve(try #require(walls.after))?.title == "Buy paint")
+    #expect(try await garage.retrieve(try #require(walls.after))?.title == "Buy paint")
     // Statuses came along: what waited still waits.
-    let waiting = try garage.retrieveAll(ThirdRelease.Task.self, withStatus: .notSynced)
+    let waiting = try await garage.retrieveAll(ThirdRelease.Task.self, withStatus: .notSynced)
     #expect(Set(waiting.map(\.title)) == ["Buy paint", "Call Bob"])
 
     // Rewritten for good, nothing is lost, and it can be sent.
-    let report = try garage.migrateAll(ThirdRelease.Task.self)
+    let report = try await garage.migrateAll(ThirdRelease.Task.self)
     #expect(report.failed.isEmpty)
     garage = try place.reopened(garage)
-    #expect(try garage.retrieveAll(ThirdRelease.Task.self) == tasks)
+    #expect(try await garage.retrieveAll(ThirdRelease.Task.self) == tasks)
     let service = FakeWebService()
     try await Synchronizer<ThirdRelease.Task>(garage: garage, service: service).send()
     #expect(await service.bodies.count == 2)
-    #expect(try garage.retrieveAll(ThirdRelease.Task.self, withStatus: .synced).count == 4)
+    #expect(try await garage.retrieveAll(ThirdRelease.Task.self, withStatus: .synced).count == 4)
   }
 }

@@ -193,12 +193,12 @@ import Testing
       try garage.close()
     }
     let garage = try Garage(OutOfRoomTests.open(backend, place.storePath, mebibytes: nil))
-    let count = try garage.count(Parcel.self)
+    let count = try await garage.count(Parcel.self)
     #expect(count > 0)
     try OutOfRoomTests.check(garage, count)
-    try garage.parkAll((count..<count + 5000).map { Parcel($0) })
+    try await garage.parkAll((count..<count + 5000).map { Parcel($0) })
     try OutOfRoomTests.check(garage, count + 5000)
-    try garage.close()
+    try await garage.close()
   }
 
   @Test func aLimitOfTheFileSizeIsNoLimitOfTheLog() async throws {
@@ -210,7 +210,7 @@ import Testing
       try garage.deleteAllObjects()
       try garage.close()
     }
-    #expect(try place.garage().count(Counter.self) == 0)
+    #expect(try await place.garage().count(Counter.self) == 0)
   }
 
   private static func limitFileSize(to byteCount: UInt) throws {
@@ -229,8 +229,8 @@ import Testing
   func aMissingPermissionIsSaid(_ backend: Backend, readsOnly: Bool) async throws {
     let place = try Place(backend)
     let garage = try place.garage()
-    try garage.park(Counter(id: 1, value: 3))
-    try garage.close()
+    try await garage.park(Counter(id: 1, value: 3))
+    try await garage.close()
     let file = backend == .sqlite ? place.storePath : place.storePath.appending(path: "data.mdb")
     func set(_ mode: Int) throws {
       try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
@@ -245,7 +245,7 @@ import Testing
           == .permissionDenied)
     }
     try set(0o600)
-    #expect(try place.garage().retrieve(Counter.self, identifier: 1)?.value == 3)
+    #expect(try await place.garage().retrieve(Counter.self, identifier: 1)?.value == 3)
   }
 }
 

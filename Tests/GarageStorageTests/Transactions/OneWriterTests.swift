@@ -72,9 +72,9 @@ import Testing
       }
       try await group.waitForAll()
     }
-    try one.save()
-    try two.save()
-    #expect(try one.count(Counter.self) == 400)
+    try await one.save()
+    try await two.save()
+    #expect(try await one.count(Counter.self) == 400)
   }
 
   /// What the random operations of many threads add up to, by a model that is nothing but sums.
@@ -93,7 +93,7 @@ import Testing
       let worker = Worker(garages, sums, SeededGenerator(seed: seed &+ UInt64(thread)))
       for _ in 0..<operations / 16 { try worker.step() }
     }
-    for garage in garages { try garage.save() }
+    for garage in garages { try await garage.save() }
     for reader in garages + [try Garage(storage)] {
       for garage in 0..<3 {
         #expect(try Worker.sum(of: garage, in: reader) == sums.values.withLock { $0[garage] }, "seed \(seed)")

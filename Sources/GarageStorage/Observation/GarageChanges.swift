@@ -1,0 +1,114 @@
+public import GarageCoding
+internal import GarageDriver
+
+/// What changed since somebody heard the last time.
+///
+/// What a slow listener missed is merged: of an object that was parked and then deleted it says the latter.
+public struct GarageChanges: Sendable {
+  /// Who changed something.
+  public enum Source: Sendable, Hashable {
+    /// The garage that is listened to.
+    case thisGarage
+    /// Another garage of this process, on the same storage.
+    case thisProcess
+    /// Another process, or a storage of its own on the same store. It does not say what it changed.
+    case anotherProcess
+  }
+
+  /// Who made the changes.
+  public let sources: Set<Source>
+  /// Whether anything may have changed: where others did it, and where all objects were deleted at once.
+  public var mayBeAnything: Bool { changes.isEverything }
+
+  private let changes: KeyChanges
+  private let garage: Garage
+
+  init(_ changes: KeyChanges, _ sources: Set<Source>, _ garage: Garage) {
+    self.changes = changes
+    self.sources = sources
+    self.garage = garage
+  }
+
+  /// Whether an object of this type, or of its hierarchy of classes, may have changed.
+  public func concern<T: Codable>(_ type: T.Type) -> Bool {
+    if mayBeAnything { return true }
+    guard let facts = try? RecordTypeFacts.of(type) else { return false }
+    return facts.tags.contains { changes.tags[$0] != nil }
+  }
+
+  /// What identifies the objects of this type that were parked; nil where they are too many to be listed, thousands,
+  /// where that is not known, and where the garage hides identifiers.
+  public func parked<T: Codable>(_ type: T.Type) -> Set<Identifier>? { identifiers(type, removed: false) }
+
+  /// What identifies the objects of this type that were deleted; nil as for ``parked(_:)``.
+  public func deleted<T: Codable>(_ type: T.Type) -> Set<Identifier>? { identifiers(type, removed: true) }
+
+  /// Whether the value of a key may have changed.
+  public func concern<K: KeyType>(_ key: K) -> Bool {
+    if mayBeAnything { return true }
+    return (try? KeyName.with(key) { bytes, _ in changes.values.contains(StorageKey(bytes)) }) ?? true
+  }
+
+  private func identifiers<T: Codable>(_ type: T.Type, removed: Bool) -> Set<Identifier>? {
+    if mayBeAnything || garage.hidesIdentifiers { return nil }
+    guard let facts = try? RecordTypeFacts.of(type) else { return [] }
+    var found: Set<Identifier> = []
+    for tag in facts.tags {
+      guard let ofTag = changes.tags[tag] else { continue }
+      if ofTag.isMany { return nil }
+      for (key, isRemoved) in ofTag.records where isRemoved == removed {
+        let bytes = Array(key.bytes[KeyLayout.identifierOffset...])
+        // A cut one is not whole.
+        guard bytes.count < Identifier.maximumKeyByteCount, let identifier = Identifier(bytes: bytes) else {
+          return nil
+        }
+        found.insert(identifier)
+      }
+    }
+    return found
+  }
+}
+
+/// The changes of a garage, one after another, for `for await`. It ends when the task is cancelled or the garage closed.
+public struct GarageChangesSequence: AsyncSequence, Sendable {
+  public typealias Element = GarageChanges
+  public typealias Failure = Never
+
+  let garage: Garage
+
+  /// Waits for changes.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    public typealias Failure = Never
+
+    private let garage: Garage
+    private let hearing: Hearing
+
+    init(_ garage: Garage) {
+      self.garage = garage
+      hearing = Hearing(NewsListener(garage, interest: .everything), garage.store.news)
+    }
+
+    /// What changed since the last time; waits for it.
+    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> GarageChanges? {
+      guard let (changes, sources) = await hearing.listener.next() else { return nil }
+      return GarageChanges(changes, sources, garage)
+    }
+  }
+
+  /// Listens from here on.
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(garage) }
+}
+
+/// Listens as long as it is there.
+final class Hearing: Sendable {
+  let listener: NewsListener
+  private let hub: NewsHub
+
+  init(_ listener: NewsListener, _ hub: NewsHub) {
+    self.listener = listener
+    self.hub = hub
+    hub.add(listener)
+  }
+
+  deinit { hub.remove(listener) }
+}

@@ -1,0 +1,111 @@
+internal import Foundation
+internal import GarageDriver
+internal import Synchronization
+
+/// Tells those who listen what the garages of this process commit to one store, and, while anybody listens, that others
+/// committed.
+final class NewsHub: Sendable {
+  private struct State: Sendable {
+    var listeners: [ObjectIdentifier: NewsListener] = [:]
+    /// The mark that the storage of each garage had last, by the garage's number.
+    var lastMarks: [UInt64: UInt64] = [:]
+    var isPolling = false
+  }
+
+  private final class Weak: Sendable {
+    weak let hub: NewsHub?
+    init(_ hub: NewsHub) { self.hub = hub }
+  }
+
+  private static let hubs = Mutex<[ObjectIdentifier: Weak]>([:])
+
+  /// How often others' commits are looked for.
+  static let pollMilliseconds: UInt32 = 100
+
+  private let state = Mutex(State())
+  private let listenerCount = Atomic<Int>(0)
+
+  /// The hub of a storage's store.
+  static func of(_ driver: any StorageDriver) -> NewsHub {
+    guard let origin = NewsOrigin.of(driver) else { return NewsHub() }
+    return hubs.withLock { hubs in
+      if let hub = hubs[origin]?.hub { return hub }
+      hubs = hubs.filter { $0.value.hub != nil }
+      let hub = NewsHub()
+      hubs[origin] = Weak(hub)
+      return hub
+    }
+  }
+
+  /// Whether changes have to be noted.
+  @inline(__always)
+  var isHeard: Bool { listenerCount.load(ordering: .acquiring) > 0 }
+
+  // MARK: Listening
+
+  /// Tells a listener everything from here on.
+  func add(_ listener: NewsListener) {
+    listenerCount.add(1, ordering: .sequentiallyConsistent)
+    // Before it reads: a commit that it does not see changes the mark again.
+    let mark = listener.signal.flatMap { try? $0.foreignChangeMark() }
+    let mustPoll = state.withLock { state in
+      state.listeners[ObjectIdentifier(listener)] = listener
+      if let mark, state.lastMarks[listener.garage] == nil { state.lastMarks[listener.garage] = mark }
+      if state.isPolling || listener.signal == nil { return false }
+      state.isPolling = true
+      return true
+    }
+    if mustPoll { WorkerThreads.shared.run { [weak self] in NewsHub.poll { self } } }
+  }
+
+  func remove(_ listener: NewsListener) {
+    let wasThere = state.withLock { $0.listeners.removeValue(forKey: ObjectIdentifier(listener)) != nil }
+    if wasThere { listenerCount.subtract(1, ordering: .relaxed) }
+  }
+
+  /// Ends all who listen to a garage.
+  func end(garage: UInt64) {
+    if !isHeard { return }
+    let all = state.withLock { $0.listeners.values.filter { $0.garage == garage } }
+    for listener in all { listener.end() }
+  }
+
+  // MARK: Telling
+
+  /// Tells of a commit.
+  ///
+  /// - Parameter isUnsaved: whether only the garage itself sees the changes.
+  func tell(_ changes: KeyChanges, from garage: UInt64, isUnsaved: Bool = false) {
+    if changes.isEmpty { return }
+    let all = state.withLock { Array($0.listeners.values) }
+    for listener in all where !isUnsaved || listener.garage == garage {
+      listener.tell(changes, listener.garage == garage ? .thisGarage : .thisProcess)
+    }
+  }
+
+  // MARK: Others
+
+  private static func poll(_ hub: () -> NewsHub?) {
+    while let hub = hub(), hub.pollOnce() { usleep(pollMilliseconds * 1000) }
+  }
+
+  /// Looks whether others committed; false where nobody listens any more.
+  private func pollOnce() -> Bool {
+    let signals = state.withLock { state -> [UInt64: any ChangeSignaling] in
+      var signals: [UInt64: any ChangeSignaling] = [:]
+      for listener in state.listeners.values { signals[listener.garage] = listener.signal }
+      if signals.isEmpty { state.isPolling = false }
+      state.lastMarks = state.lastMarks.filter { signals[$0.key] != nil }
+      return signals
+    }
+    for (garage, signal) in signals {
+      guard let mark = try? signal.foreignChangeMark() else { continue }
+      let listeners = state.withLock { state -> [NewsListener] in
+        if state.lastMarks.updateValue(mark, forKey: garage) == mark { return [] }
+        return state.listeners.values.filter { $0.garage == garage }
+      }
+      for listener in listeners { listener.tell(.everything, .anotherProcess) }
+    }
+    return !signals.isEmpty
+  }
+}

@@ -1,0 +1,71 @@
+internal import GarageDriver
+
+/// Notes which keys a transaction changes, for those who listen.
+final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval {
+  private let base: any WriteTransaction
+  private let isSealed: Bool
+  private(set) var changes = KeyChanges()
+
+  init(_ base: any WriteTransaction, isSealed: Bool) {
+    self.base = base
+    self.isSealed = isSealed
+  }
+
+  func put(_ value: RawSpan, for key: RawSpan) throws {
+    try base.put(value, for: key)
+    changes.note(key, isRemoved: false)
+  }
+
+  func remove(_ key: RawSpan) throws {
+    try base.remove(key)
+    changes.note(key, isRemoved: true)
+  }
+
+  func removeAll(in range: StorageKeyRange) throws {
+    try base.removeAll(in: range)
+    changes.note(range)
+  }
+
+  func removeLooking(_ key: RawSpan) throws -> ValueBeginning? {
+    let beginning: ValueBeginning?
+    if let base = base as? any LookingRemoval {
+      beginning = try base.removeLooking(key)
+    } else {
+      beginning = try base.withReplaceableValue(for: key, isSealed: isSealed) { value in
+        guard let value else { return nil as ValueBeginning? }
+        return value.withUnsafeBytes { ValueBeginning($0) }
+      }
+      if beginning != nil { try base.remove(key) }
+    }
+    if beginning != nil { changes.note(key, isRemoved: true) }
+    return beginning
+  }
+
+  // MARK: Reading
+
+  func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try base.withValue(for: key, body)
+  }
+
+  func withReplaceableValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    try base.withReplaceableValue(for: key, isSealed: isSealed, body)
+  }
+
+  func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
+    try base.withValues(for: keys, visit)
+  }
+
+  func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws {
+    try base.scan(range, direction, visit)
+  }
+
+  func contains(_ key: RawSpan) throws -> Bool { try base.contains(key) }
+
+  func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan) throws -> ScanStep
+  ) throws {
+    try base.scanKeys(range, direction, visit)
+  }
+}
