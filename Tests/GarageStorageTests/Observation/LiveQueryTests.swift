@@ -1,0 +1,57 @@
+import Foundation
+import GarageStorage
+import Observation
+import Synchronization
+import Testing
+
+/// What views show follows the garage.
+@MainActor @Suite struct LiveQueryTests {
+  /// Waits until an observed value satisfies a condition, woken by observation alone.
+  private func observe(_ isEnough: @MainActor () -> Bool) async -> Bool {
+    for _ in 0..<100 {
+      let (changes, continuation) = AsyncStream.makeStream(of: Void.self)
+      let isDone = withObservationTracking {
+        isEnough()
+      } onChange: {
+        continuation.yield()
+        continuation.finish()
+      }
+      if isDone { return true }
+      for await _ in changes {}
+    }
+    return false
+  }
+
+  @Test(arguments: Backend.engines) func queriesAreFollowed(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    try await garage.park(Counter(id: 1, value: 1))
+    let live = LiveQuery(garage.query(Counter.self).where(\.value > 0), in: garage)
+    #expect(live.isLoading && live.results.isEmpty)
+    #expect(await observe { live.results.count == 1 })
+    #expect(!live.isLoading && live.error == nil)
+    try await garage.park(Counter(id: 2, value: 2))
+    #expect(await observe { live.results.map(\.id) == [1, 2] })
+  }
+
+  @Test(arguments: Backend.engines) func objectsAreFollowed(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    let live = LiveObject(Counter.self, identifier: 1, in: garage)
+    #expect(await observe { !live.isLoading })
+    #expect(live.object == nil)
+    try await garage.park(Counter(id: 1, value: 1))
+    #expect(await observe { live.object?.value == 1 })
+    try await garage.close()
+    _ = live
+  }
+
+  /// Whoever lets go of it ends it.
+  @Test func itEndsWithItsOwner() async throws {
+    let garage = try Place(.memory).garage()
+    var live: LiveQuery<Counter>? = LiveQuery(garage.query(Counter.self), in: garage)
+    weak let kept = live
+    #expect(await observe { live?.isLoading == false })
+    live = nil
+    try await Task.sleep(for: .milliseconds(50))
+    #expect(kept == nil)
+  }
+}
