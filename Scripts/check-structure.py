@@ -42,7 +42,7 @@ LAYERS = {
 }
 # What every module may import besides.
 SYSTEM = {
-    "Foundation", "FoundationEssentials", "Synchronization", "Glibc", "Musl", "Darwin", "Dispatch", "Testing",
+    "Foundation", "FoundationEssentials", "Synchronization", "Observation", "Glibc", "Musl", "Darwin", "Dispatch", "Testing",
     # What Apple's SDK calls SQLite.
     "SQLite3",
 }

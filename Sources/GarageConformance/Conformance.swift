@@ -53,6 +53,7 @@ public enum Conformance {
     CheckTopic("large", LargeChecks.add),
     CheckTopic("race", RaceChecks.add),
     CheckTopic("process", ProcessChecks.add),
+    CheckTopic("signal", SignalChecks.add),
     CheckTopic("crash", CrashChecks.add),
     CheckTopic("room", RoomChecks.add),
   ]

@@ -2,7 +2,9 @@ public import GarageDriver
 
 extension LMDBStorage: ChangeSignaling {
   /// How many transactions others than this process have committed.
-  public func foreignChangeMark() throws -> UInt64? { try lifetime.withCall { connection.foreignCommitCount } }
+  public func foreignChangeMark() throws -> UInt64? {
+    try lifetime.withCall { connection.foreignCommitCount }
+  }
 
   /// The environment that all storages of this process on one folder share.
   public var changeOrigin: ObjectIdentifier? { ObjectIdentifier(connection) }

@@ -72,6 +72,19 @@ struct MutantStorage: StorageDriver {
   func close() throws { try base.close() }
 }
 
+/// Signals, whatever the base does: nothing, but for the mutants of that.
+extension MutantStorage: ChangeSignaling {
+  func foreignChangeMark() throws -> UInt64? {
+    switch mutation {
+    case .unsignalledCommit: 0
+    case .signalledOwnCommit: try base.read { try $0.value(for: StorageKey([0x61])).map { UInt64($0.last ?? 0) } ?? 0 }
+    default: nil
+    }
+  }
+
+  var changeOrigin: ObjectIdentifier? { nil }
+}
+
 private struct ChangedError: Error {
   var cause: any Error
 }

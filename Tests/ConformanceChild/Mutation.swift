@@ -97,6 +97,10 @@ enum Mutation: String, CaseIterable, Sendable {
   case unflushedCommit
   case tornCommit
 
+  // Signals
+  case unsignalledCommit
+  case signalledOwnCommit
+
   // No room
   case unnotedEngineError
   case endsTheProcess
@@ -177,6 +181,8 @@ enum Mutation: String, CaseIterable, Sendable {
     case .unlockedFile: "process/4-processes-count"
     case .unflushedCommit: "crash/without-close"
     case .tornCommit: "crash/wide-transactions"
+    case .unsignalledCommit: "signal/others-commits-change-the-mark"
+    case .signalledOwnCommit: "signal/own-commits-leave-the-mark"
     case .unnotedEngineError: "room/no-room-swallowed-with-300000-bytes"
     case .endsTheProcess: "room/no-room-for-large-values"
     }

@@ -91,7 +91,10 @@ import Testing
     #expect(try await garage.get(.launchCount) == 0)
     try await garage.set(.launchCount, value: 3)
     #expect(try await garage.get(.launchCount) == 3)
-    #expect(try await garage.update(.launchCount) { count in count += 1; return count } == 4)
+    #expect(
+      try await garage.update(.launchCount) { count in
+        count += 1; return count
+      } == 4)
     #expect(try await garage.contains(.launchCount))
     #expect(try await garage.storedKeys().map(\.stringValue) == ["launchCount"])
     try await garage.remove(.launchCount)
@@ -152,7 +155,10 @@ import Testing
     try await garage.withAutosaveDisabled {
       try await garage.park(Counter(id: 1))
       try await garage.set(.launchCount, value: 1)
-      #expect(try await garage.update(.launchCount) { count in count += 1; return count } == 2)
+      #expect(
+        try await garage.update(.launchCount) { count in
+          count += 1; return count
+        } == 2)
       try await garage.write { try $0.park(Counter(id: 2)) }
     }
     #expect(garage.hasUnsavedChanges)

@@ -26,7 +26,8 @@ import Testing
   }
 
   /// Threads that park, delete, set and fail; compared with what each thread knows of its own objects.
-  @Test(arguments: Backend.allCases) func whatWasAcknowledgedIsThereAndWhatFailedIsNot(_ backend: Backend) throws
+  @Test(arguments: Backend.allCases) func whatWasAcknowledgedIsThereAndWhatFailedIsNot(_ backend: Backend)
+    throws
   {
     let slow = SlowStorage(try Place(backend).open(), isDurable: true)
     let garage = try Garage(slow)
@@ -50,7 +51,10 @@ import Testing
               try garage.delete(Named.self, identifier: id)
             }
           }
-        case 5: try garage.write { try $0.park(Named(id: id, value: round)); model[id] = round }
+        case 5:
+          try garage.write {
+            try $0.park(Named(id: id, value: round)); model[id] = round
+          }
         case 6:
           try garage.update(.launchCount) { $0 += 1 }
         default:
@@ -74,7 +78,9 @@ import Testing
     try Threads.run(16) { thread in
       for round in 0..<5 {
         let id = thread * 10 + round
-        do { try garage.park(Counter(id: id)) } catch GarageError.storage { failed.withLock { _ = $0.insert(id) } }
+        do { try garage.park(Counter(id: id)) } catch GarageError.storage {
+          failed.withLock { _ = $0.insert(id) }
+        }
       }
     }
     // At most the one whose commit it was.
@@ -126,7 +132,9 @@ import Testing
             try writer.park(Counter(id: 200 + round))
           }
         case 2:
-          try garage.forEach(Counter.self) { if $0.id < 4 { try garage.park(Counter(id: $0.id, value: round)) } }
+          try garage.forEach(Counter.self) {
+            if $0.id < 4 { try garage.park(Counter(id: $0.id, value: round)) }
+          }
         default: try garage.park(Counter(id: 300 + round))
         }
       }

@@ -11,7 +11,8 @@ import Testing
     storage.readsInTasks.load(ordering: .relaxed) + storage.writesInTasks.load(ordering: .relaxed)
   }
 
-  @Test(arguments: [Backend.memory, .sqlite, .lmdb]) func verbsWaitElsewhere(_ backend: Backend) async throws {
+  @Test(arguments: [Backend.memory, .sqlite, .lmdb]) func verbsWaitElsewhere(_ backend: Backend) async throws
+  {
     let storage = SlowStorage(try Place(backend).open(), milliseconds: 0, isDurable: true)
     let garage = try Garage(storage)
     let sam = Person("Sam")
@@ -44,7 +45,9 @@ import Testing
   }
 
   /// The main actor's timer goes on while a thousand tasks wait for a slow disk.
-  @MainActor @Test(arguments: [Backend.memory, .sqlite]) func theMainActorGoesOn(_ backend: Backend) async throws {
+  @MainActor @Test(arguments: [Backend.memory, .sqlite]) func theMainActorGoesOn(_ backend: Backend)
+    async throws
+  {
     let storage = SlowStorage(try Place(backend).open(), milliseconds: 200, isDurable: true)
     let garage = try Garage(storage)
     let isDone = Atomic<Bool>(false)

@@ -44,6 +44,23 @@ import Testing
     _ = live
   }
 
+  /// The view model that `Docs/Observing.md` points at.
+  @Test(arguments: Backend.engines) func theLibraryFollows(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    let model = LibraryModel(in: garage)
+    await model.add("Middlemarch", id: "m")
+    await model.add("Emma", id: "e")
+    #expect(await observe { model.shelf.results.map(\.title) == ["Emma", "Middlemarch"] })
+    await model.lend(model.shelf.results[0], to: "Sam")
+    #expect(await observe { model.borrowed.results.map(\.borrower) == ["Sam"] })
+    #expect(await observe { model.shelf.results.count == 1 })
+    await model.giveAway(model.shelf.results[0])
+    #expect(await observe { model.shelf.results.isEmpty })
+    #expect(model.problem == nil)
+    await model.giveAway(Book(id: "x", title: ""))
+    #expect(model.problem != nil)
+  }
+
   /// Whoever lets go of it ends it.
   @Test func itEndsWithItsOwner() async throws {
     let garage = try Place(.memory).garage()

@@ -15,7 +15,8 @@ import Testing
     return false
   }
 
-  @Test(arguments: Backend.allCases) func changesNameWhatWasParkedAndDeleted(_ backend: Backend) async throws {
+  @Test(arguments: Backend.allCases) func changesNameWhatWasParkedAndDeleted(_ backend: Backend) async throws
+  {
     let garage = try Place(backend).garage()
     try await garage.parkAll([Counter(id: 1), Counter(id: 2)])
     var changes = garage.changes().makeAsyncIterator()
@@ -98,7 +99,8 @@ import Testing
     #expect(try await values.next()??.brother?.age == 2)
   }
 
-  @Test(arguments: Backend.engines) func unsavedChangesAreNewsForTheirGarage(_ backend: Backend) async throws {
+  @Test(arguments: Backend.engines) func unsavedChangesAreNewsForTheirGarage(_ backend: Backend) async throws
+  {
     let storage = try Place(backend).open()
     let (garage, other) = (try Garage(storage), try Garage(storage))
     var here = garage.values(of: Counter.self, identifier: 1).makeAsyncIterator()
@@ -115,7 +117,9 @@ import Testing
     #expect(try await there.next()??.value == 2)
   }
 
-  @Test(arguments: [Backend.sqlite, .lmdb, .sealedSQLite]) func otherStoragesAreHeard(_ backend: Backend) async throws {
+  @Test(arguments: [Backend.sqlite, .lmdb, .sealedSQLite]) func otherStoragesAreHeard(_ backend: Backend)
+    async throws
+  {
     let place = try Place(backend)
     let (garage, other) = (try place.garage(), try place.garage())
     var values = garage.values(of: Counter.self, identifier: 1).makeAsyncIterator()
@@ -124,7 +128,9 @@ import Testing
     #expect(try await values.next()??.value == 5)
   }
 
-  @Test(arguments: [Backend.sqlite, .lmdb, .sealedSQLite]) func otherProcessesAreHeard(_ backend: Backend) async throws {
+  @Test(arguments: [Backend.sqlite, .lmdb, .sealedSQLite]) func otherProcessesAreHeard(_ backend: Backend)
+    async throws
+  {
     let place = try Place(backend)
     let garage = try place.garage()
     var changes = garage.changes().makeAsyncIterator()

@@ -152,8 +152,8 @@ import Testing
       }
     }
     #expect(inside == [true, true, false])
-    try garage.park(Counter(id: 1))
-    #expect(try other.count(Counter.self) == 1)
+    try await garage.park(Counter(id: 1))
+    #expect(try await other.count(Counter.self) == 1)
   }
 
   /// What tasks say.
@@ -298,7 +298,7 @@ import Testing
   func manyThreadsSaveAndDiscard(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()
     let accounts = 6
-    try garage.parkAll((0..<accounts).map { Counter(id: $0, value: 100) })
+    try await garage.parkAll((0..<accounts).map { Counter(id: $0, value: 100) })
     try await withThrowingTaskGroup(of: Void.self) { group in
       for task in 0..<4 {
         group.addTask {
@@ -343,8 +343,8 @@ import Testing
       }
       try await group.waitForAll()
     }
-    try garage.save()
-    #expect(try garage.retrieveAll(Counter.self).reduce(0) { $0 + $1.value } == accounts * 100)
+    try await garage.save()
+    #expect(try await garage.retrieveAll(Counter.self).reduce(0) { $0 + $1.value } == accounts * 100)
   }
 
   /// Two garages on one store, each writing inside the other's closures from two threads: refused or served.
@@ -370,9 +370,9 @@ import Testing
       }
       try await group.waitForAll()
     }
-    try one.save()
-    try two.save()
-    let ids = Set(try one.retrieveAll(Counter.self).map(\.id))
+    try await one.save()
+    try await two.save()
+    let ids = Set(try await one.retrieveAll(Counter.self).map(\.id))
     for task in 0..<3 { for round in 0..<40 { #expect(ids.contains(task * 1000 + round)) } }
   }
 

@@ -247,7 +247,7 @@ import Testing
   @Test(arguments: Backend.engines)
   func readersSeeTheCommitAsAWhole(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()
-    try garage.parkAll([Counter(id: 1), Counter(id: 2)])
+    try await garage.parkAll([Counter(id: 1), Counter(id: 2)])
     let isDone = Flag()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -273,6 +273,6 @@ import Testing
       }
       try await group.waitForAll()
     }
-    #expect(try garage.retrieveAll(Counter.self).map(\.value) == [800, 800])
+    #expect(try await garage.retrieveAll(Counter.self).map(\.value) == [800, 800])
   }
 }

@@ -326,7 +326,7 @@ import Testing
   func manyThreadsKeepASum(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()
     let (accounts, rounds) = (8, 40)
-    try garage.parkAll((0..<accounts).map { Counter(id: $0, value: 100) })
+    try await garage.parkAll((0..<accounts).map { Counter(id: $0, value: 100) })
     try await withThrowingTaskGroup(of: Void.self) { group in
       for task in 0..<4 {
         group.addTask {

@@ -14,7 +14,9 @@ extension Garage {
     public func retrieveAll<T: Codable>(_ type: T.Type) async throws -> [T]
   {
     var wanted = FetchedTransaction.Wanted()
-    wanted.ranges = try translatingErrors { try RecordTypeFacts.of(type).tags.map { KeyLayout.records(tag: $0) } }
+    wanted.ranges = try translatingErrors {
+      try RecordTypeFacts.of(type).tags.map { KeyLayout.records(tag: $0) }
+    }
     while true {
       let fetched = try await fetch(wanted)
       do {

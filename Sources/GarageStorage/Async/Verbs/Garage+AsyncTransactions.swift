@@ -20,7 +20,8 @@ extension Garage {
   /// ```
   /// - Throws: what `body` throws, as ``read(_:)``, and `CancellationError` where the task was cancelled before it began.
   nonisolated(nonsending)
-    public func read<R>(_ body: @escaping @Sendable (GarageReader) throws -> sending R) async throws -> sending R
+    public func read<R>(_ body: @escaping @Sendable (GarageReader) throws -> sending R) async throws
+    -> sending R
   {
     try await leaving { _ in try inPlace { try self.read { Carried(try body($0)).value } } }
   }
@@ -91,7 +92,8 @@ extension Garage {
   ///
   /// - Throws: what `body` throws.
   nonisolated(nonsending)
-    public func withAutosaveDisabled<R>(_ body: nonisolated(nonsending) () async throws -> R) async rethrows -> R
+    public func withAutosaveDisabled<R>(_ body: nonisolated(nonsending) () async throws -> R) async rethrows
+    -> R
   {
     unsavedScopeCount.add(1, ordering: .relaxed)
     defer { unsavedScopeCount.subtract(1, ordering: .relaxed) }

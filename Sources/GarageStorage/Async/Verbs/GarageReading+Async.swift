@@ -1,0 +1,284 @@
+public import GarageCoding
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+// The verbs for tasks, for code that takes `some GarageReading`: without these it would wait in place, without a word.
+
+extension GarageReading {
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) async throws -> T?
+  {
+    if let garage = self as? Garage { return try await garage.retrieve(type, identifier: identifier) }
+    return try inPlace { try self.retrieve(type, identifier: identifier) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func retrieve<T: Codable>(_ type: T.Type, identifier: Identifier) async throws -> T?
+  {
+    if let garage = self as? Garage { return try await garage.retrieve(type, identifier: identifier) }
+    return try inPlace { try self.retrieve(type, identifier: identifier) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func retrieve<T: Codable & Identifiable>(_ reference: Reference<T>) async throws -> T?
+  {
+    if let garage = self as? Garage { return try await garage.retrieve(reference) }
+    return try inPlace { try self.retrieve(reference) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func retrieve<T: Codable & Identifiable>(
+      _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
+    ) async throws -> T?
+  {
+    if let garage = self as? Garage { return try await garage.retrieve(type, identifier: identifier) }
+    return try inPlace { try self.retrieve(type, identifier: identifier) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) async throws -> T?
+  {
+    if let garage = self as? Garage { return try await garage.retrieve(type, identifier: identifier) }
+    return try inPlace { try self.retrieve(type, identifier: identifier) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func retrieve<T: MappableObject>(_ type: T.Type, identifier: some Hashable) async throws -> T?
+  {
+    if let garage = self as? Garage { return try await garage.retrieve(type, identifier: identifier) }
+    return try inPlace { try self.retrieve(type, identifier: identifier) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) async throws -> Bool
+  {
+    if let garage = self as? Garage { return try await garage.contains(type, identifier: identifier) }
+    return try inPlace { try self.contains(type, identifier: identifier) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func contains<T: Codable>(_ type: T.Type, identifier: Identifier) async throws -> Bool
+  {
+    if let garage = self as? Garage { return try await garage.contains(type, identifier: identifier) }
+    return try inPlace { try self.contains(type, identifier: identifier) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func contains<T: Codable & Identifiable>(
+      _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
+    ) async throws -> Bool
+  {
+    if let garage = self as? Garage { return try await garage.contains(type, identifier: identifier) }
+    return try inPlace { try self.contains(type, identifier: identifier) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) async throws -> Bool
+  {
+    if let garage = self as? Garage { return try await garage.contains(type, identifier: identifier) }
+    return try inPlace { try self.contains(type, identifier: identifier) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func contains<T: MappableObject>(_ type: T.Type, identifier: some Hashable) async throws -> Bool
+  {
+    if let garage = self as? Garage { return try await garage.contains(type, identifier: identifier) }
+    return try inPlace { try self.contains(type, identifier: identifier) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func count<T: Codable>(_ type: T.Type) async throws -> Int
+  {
+    if let garage = self as? Garage { return try await garage.count(type) }
+    return try inPlace { try self.count(type) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func typeNames() async throws -> [String: Int]
+  {
+    if let garage = self as? Garage { return try await garage.typeNames() }
+    return try inPlace { try self.typeNames() }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func retrieveAll<T: Codable>(_ type: T.Type) async throws -> [T]
+  {
+    if let garage = self as? Garage { return try await garage.retrieveAll(type) }
+    return try inPlace { try self.retrieveAll(type) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func retrieveAll<T: Codable>(_ type: T.Type, onError: (UnreadableObject) throws -> Void)
+    async throws -> [T]
+  {
+    if let garage = self as? Garage { return try await garage.retrieveAll(type, onError: onError) }
+    return try inPlace { try self.retrieveAll(type, onError: onError) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func forEach<T: Codable>(_ type: T.Type, _ body: (T) throws -> Void) async throws
+  {
+    if let garage = self as? Garage { return try await garage.forEach(type, body) }
+    return try inPlace { try self.forEach(type, body) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func retrieveAll<T: Codable & Syncable>(_ type: T.Type, withStatus status: SyncStatus) async throws
+    -> [T]
+  {
+    if let garage = self as? Garage { return try await garage.retrieveAll(type, withStatus: status) }
+    return try inPlace { try self.retrieveAll(type, withStatus: status) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func retrieveAll<T: Codable & Syncable>(withStatus status: SyncStatus) async throws -> [T]
+  {
+    if let garage = self as? Garage { return try await garage.retrieveAll(withStatus: status) }
+    return try inPlace { try self.retrieveAll(withStatus: status) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func retrieveAll(withStatus status: SyncStatus) async throws -> [any Syncable]
+  {
+    if let garage = self as? Garage { return try await garage.retrieveAll(withStatus: status) }
+    return try inPlace { try self.retrieveAll(withStatus: status) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func syncStatus<T: Codable & Syncable>(for object: T) async throws -> SyncStatus
+  {
+    if let garage = self as? Garage { return try await garage.syncStatus(for: object) }
+    return try inPlace { try self.syncStatus(for: object) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func syncStatus(for object: any Syncable) async throws -> SyncStatus
+  {
+    if let garage = self as? Garage { return try await garage.syncStatus(for: object) }
+    return try inPlace { try self.syncStatus(for: object) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  nonisolated(nonsending)
+    public func syncStatus(for object: any MappableObject) async throws -> SyncStatus
+  {
+    if let garage = self as? Garage { return try await garage.syncStatus(for: object) }
+    return try inPlace { try self.syncStatus(for: object) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func get<K: KeyType>(_ key: K) async throws -> K.ValueType where K.ValueType: Codable
+  {
+    if let garage = self as? Garage { return try await garage.get(key) }
+    return try inPlace { try self.get(key) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func contains<K: KeyType>(_ key: K) async throws -> Bool
+  {
+    if let garage = self as? Garage { return try await garage.contains(key) }
+    return try inPlace { try self.contains(key) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func storedKeys<N: Namespace>(in namespace: N.Type) async throws -> [StoredKey]
+  {
+    if let garage = self as? Garage { return try await garage.storedKeys(in: namespace) }
+    return try inPlace { try self.storedKeys(in: namespace) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func storedKeys() async throws -> [StoredKey]
+  {
+    if let garage = self as? Garage { return try await garage.storedKeys() }
+    return try inPlace { try self.storedKeys() }
+  }
+}
