@@ -30,6 +30,7 @@ enum Command {
       try Filling.measurePackages(opening: storage, takingApart: try argument(3) == "apart")
     case "share": try Sharing.run(try storage(), side: try argument(3), rounds: try number(4))
     case "count-key": try Counting.run(try argument(1), at: try argument(2), rounds: try number(3))
+    case "acknowledge": try Acknowledging.run(Garage(try storage()), from: try number(3))
     case "hold": try Holding.run(try storage())
     case "digest": report(["identifier": try digest()])
     case "fail":
@@ -41,7 +42,7 @@ enum Command {
     case let other:
       throw Failure(
         """
-        \(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, digest, fail, hidden
+        \(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, digest, fail, hidden, acknowledge
         """
       )
     }

@@ -262,3 +262,19 @@ import Testing
     #expect(try await garage.count(Card.self) == 2)
   }
 }
+
+/// The verbs that go through a whole store.
+@Suite struct AsyncCareTests {
+  @Test(arguments: Backend.engines) func theyRunElsewhere(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage([Person.self])
+    let sam = Person("Sam")
+    sam.brother = Person("Nick")
+    try await garage.parkAll([sam, Person("Ann")])
+    #expect(try await garage.verify().isSound)
+    _ = try await garage.statistics()
+    let root = try GarageRoot.object(Person.self, identifier: "Sam")
+    #expect(try await garage.unreachable(from: [root]).count == 1)
+    #expect(try await garage.collectGarbage(roots: [root]) == 1)
+    #expect(try await garage.retrieveAll(Person.self).map(\.id) == ["Nick", "Sam"])
+  }
+}

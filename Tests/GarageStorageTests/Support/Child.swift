@@ -36,6 +36,20 @@ final class Child {
     String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
   }
 
+  /// Ends the process at once, as `kill -9` does, when it has printed so many bytes; returns all that it printed.
+  func kill(after byteCount: Int) throws -> String {
+    var text = Data()
+    while text.count < byteCount {
+      let more = output.fileHandleForReading.availableData
+      if more.isEmpty { break }
+      text += more
+    }
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    text += try output.fileHandleForReading.readToEnd() ?? Data()
+    return String(decoding: text, as: UTF8.self)
+  }
+
   /// Waits for the process to end well; returns what it printed since, by name.
   @discardableResult
   func wait() throws -> [String: String] {
