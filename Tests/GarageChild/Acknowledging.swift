@@ -10,13 +10,15 @@ enum Acknowledging {
     var id: Int
   }
 
+  private static let next = Atomic<Int>(0)
+
+  /// One write of a short line is whole, whoever else writes.
+  private static func acknowledge(_ id: Int) {
+    FileHandle.standardOutput.write(Data("\(id)\n".utf8))
+  }
+
   static func run(_ garage: Garage, from first: Int) throws -> Never {
-    let next = Atomic<Int>(first)
-    let output = FileHandle.standardOutput
-    @Sendable func acknowledge(_ id: Int) {
-      // One write of a short line is whole, whoever else writes.
-      output.write(Data("\(id)\n".utf8))
-    }
+    next.store(first, ordering: .relaxed)
     for _ in 0..<8 {
       Thread.detachNewThread {
         while true {

@@ -156,7 +156,7 @@ import Testing
   @Test(arguments: Backend.engines)
   func endsWhereItIsToEnd(_ backend: Backend) async throws {
     let store = try CareStore(backend)
-    try store.garage.parkAll((0..<3000).map { Counter(id: $0) })
+    try await store.garage.parkAll((0..<3000).map { Counter(id: $0) })
     struct Enough: Error {}
     #expect(throws: Enough.self) { try store.garage.verify { _ in throw Enough() } }
     #expect(throws: Enough.self) { try store.garage.statistics { _ in throw Enough() } }
@@ -166,7 +166,7 @@ import Testing
       _ = try garage.verify()
     }
     await #expect(throws: CancellationError.self) { try await task.value }
-    try garage.close()
+    try await garage.close()
     #expect(throws: GarageError.self) { try garage.verify() }
   }
 }
