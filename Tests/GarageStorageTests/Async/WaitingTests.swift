@@ -56,17 +56,16 @@ import Testing
       try await group.waitForAll()
       isDone.store(true, ordering: .relaxed)
     }
-    var delays: [Duration] = []
+    let before = inTasks(storage)
+    var count = 0
     while !isDone.load(ordering: .relaxed) {
-      let start = ContinuousClock.now
       try await Task.sleep(for: .milliseconds(5))
-      delays.append(ContinuousClock.now - start)
+      count += 1
     }
     try await work
-    // A thread that waited for the disk would be late each time. A machine that is busy with other things delays one or
-    // another.
-    let late = delays.filter { $0 > .milliseconds(190) }.count
-    #expect(late <= delays.count / 2, "\(late) of \(delays.count) late, \(delays.max() ?? .zero)")
+    // How long the timer's pauses are says more of the machine than of the library, with other tests beside this one: who
+    // waited for the disk does not depend on that.
+    #expect(inTasks(storage) == before && count > 0)
     storage.setPause(milliseconds: 0)
     #expect(try await garage.count(Counter.self) == 1000)
   }
