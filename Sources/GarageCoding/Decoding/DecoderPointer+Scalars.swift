@@ -250,9 +250,13 @@ extension DecoderPointer {
     guard count <= end - start else {
       throw DamagedBytes(reason: "a number goes beyond the end", offset: start)
     }
-    let text = try string(start..<(start + count))
     cursor = start + count
-    guard let number = DecimalText.number(text) else { throw malformed("Decimal") }
+    if let number = DecimalText.usualNumber(UnsafeRawBufferPointer(start: base + start, count: count)) {
+      return number
+    }
+    guard let number = DecimalText.number(try string(start..<(start + count))) else {
+      throw malformed("Decimal")
+    }
     return number
   }
 

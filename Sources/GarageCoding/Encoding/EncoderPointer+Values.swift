@@ -144,9 +144,12 @@ extension EncoderPointer {
   }
 
   func write(decimal: Decimal) {
-    let text = DecimalText.text(of: decimal)
-    append(BodyTag.decimal, UInt8(truncatingIfNeeded: text.utf8.count))
-    for byte in text.utf8 { append(byte) }
+    append(atMost: 2 + DecimalText.maximumByteCount) { place in
+      let count = DecimalText.write(decimal, to: place + 2)
+      place.store(BodyTag.decimal)
+      (place + 1).store(UInt8(truncatingIfNeeded: count))
+      return 2 + count
+    }
   }
 
   /// Writes a value that has parts or an identity.
