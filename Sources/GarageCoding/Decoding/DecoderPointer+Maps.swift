@@ -10,7 +10,7 @@ extension DecoderPointer {
       let header = try ContainerHeader.read(
         base, before.start, end: before.end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
         ?? headerBehindSyncStatus(small: BodyTag.mapSmall, large: BodyTag.mapLarge)
-    else { throw mismatch([String: Any].self, at: before.start, codingPath) }
+    else { throw mismatchOfFrame([String: Any].self) }
     frame.kind = .map
     frame.end = header.end
     frame.content = header.content
