@@ -309,6 +309,7 @@ extension LinkedObjects {
     try [AnyObject](unsafeUninitializedCapacity: targets.range.count) { elements, count in
       for position in 0..<elements.count {
         let named = Int(walk.fills.targets[targets.first &+ position])
+        walk.prefetchTargets(behind: targets.first &+ position)
         let object = try walk.records[named].complete(as: type) ?? fetch(position)
         elements.initializeElement(at: position, to: object)
         count = position + 1

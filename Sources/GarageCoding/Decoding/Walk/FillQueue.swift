@@ -1,3 +1,5 @@
+internal import CGarage
+
 /// What is to be filled in when the objects that wait for it are complete, and in which order objects can be let
 /// go again.
 ///
@@ -194,6 +196,15 @@ struct LinkTargets {
 
 /// A linked property that is filled in when its objects are there.
 class UnfilledLink {
+  /// There until the value is filled in: who reads it before then reads it too early.
+  final var progress: Permanent<LinkProgress>?
+
+  /// An empty one for a property of the type that this class serves.
+  class func make() -> UnfilledLink { UnfilledLink() }
+
+  /// Reads what stands at the cursor: objects into the property, or references that it has to wait for.
+  func read(_ state: DecoderPointer) throws {}
+
   /// Takes its objects from the walk, which fetches those that are not there yet.
   func fill(_ targets: LinkTargets, _ walk: GraphWalk) throws {}
 
