@@ -212,12 +212,31 @@ class UnfilledLink {
   func takeBack() {}
 }
 
+/// What is to be known of a type of linked properties to read one. Known once, because to ask a generic type for it takes
+/// longer than to read references.
+struct LinkForm {
+  enum Kind { case optional, array, other }
+  var type: UnfilledLink.Type
+  /// What it holds.
+  var kind: Kind
+}
+
 /// Whether a linked property was read before it was filled in: by a hash that must not change any more.
 final class LinkProgress {
   var wasReadEarly = false
 }
 
 extension GraphWalk {
+  /// Asks for the memory of what links will be filled with soon: properties are mostly filled in the order in which their
+  /// targets were noted, and each target lies elsewhere.
+  @inline(__always)
+  func prefetchTargets(behind place: Int) {
+    let (far, near) = (place &+ 16, place &+ 8)
+    let count = fills.targets.count
+    if far < count { garage_prefetch(records.base + Int(fills.targets[far])) }
+    if near < count { garage_prefetch(records[Int(fills.targets[near])].instanceAddress) }
+  }
+
   /// Queues what completes an object once those that it is decoded with are there.
   func whenComplete(_ fill: @escaping FillQueue.Fill) {
     fills.append(owner: state.record.number, .run(fill))
