@@ -160,7 +160,7 @@ extension EncoderPointer {
     case .interned where !inlinesEverything: try writeInterned(value, facts)
     case .prefixed: try writePrefixed(value, facts)
     case .unordered: try writeUnordered(value)
-    case .own: try writeOwn(value)
+    case .own: try writeOwn(value, facts)
     case .date: try writeDate(value)
     case .elements: try writeElements(of: value, facts)
     default: try writeByOwnCode(value)
@@ -221,8 +221,9 @@ extension EncoderPointer {
     }
   }
 
-  private func writeOwn<T: Encodable>(_ value: T) throws {
-    guard let own = types.facts(of: T.self).0.with({ $0.ownEncodable }) else { return }
+  @inline(__always)
+  private func writeOwn<T: Encodable>(_ value: T, _ facts: Permanent<TypeFacts>) throws {
+    guard let own = facts.with({ $0.ownEncodable }) else { return }
     try withUnsafePointer(to: value) { try own.encode(at: UnsafeRawPointer($0), toGraph: self) }
   }
 
