@@ -56,6 +56,7 @@ extension Garage: GarageWriting {
       defer { endCall() }
       return try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
         try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
+        if let failure = pending.value.failure { throw failure }
       }
     }
     if isSaved {
