@@ -547,8 +547,11 @@ def index_value(cursor):
                 pass
     elif kind in (0x07, 0x09, 0x0A):
         cursor.take(8 if kind == 0x0A else 0, "a tag")
-        while cursor.byte("a value") != 0 or cursor.rest and cursor.content[cursor.position] == 0xFF:
-            pass
+        byte = cursor.byte("a value")
+        while byte != 0:
+            if byte == 1 and cursor.byte("a value") not in (1, 2):
+                raise Damage("a value has a byte that stands for none")
+            byte = cursor.byte("a value")
     elif kind in (0x08, 0x10):
         cursor.take(16, "a value")
     elif kind not in (0x01, 0x02, 0x03, 0x0F):

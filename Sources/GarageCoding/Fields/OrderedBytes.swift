@@ -14,10 +14,10 @@
 /// number    | 05 | double 8 | 00 |            where the double is the number
 ///           | 05 | double 8 | 01 | decimal |  the greatest double below it, and the number itself
 /// date      | 06 | double 8 |                 seconds since 2001-01-01 00:00 UTC
-/// text      | 07 | UTF-8 | 00 |               in normalization form C, 00 as 00 FF
+/// text      | 07 | UTF-8 | 00 |               in normalization form C, 00 as 01 01, 01 as 01 02
 /// UUID      | 08 | 16 bytes |
-/// data      | 09 | bytes | 00 |               00 as 00 FF
-/// reference | 0A | tag 8 | identifier | 00 |  00 as 00 FF
+/// data      | 09 | bytes | 00 |               00 as 01 01, 01 as 01 02
+/// reference | 0A | tag 8 | identifier | 00 |  the same
 /// other     | 0F |                            no scalar, or not to be told from the record
 ///
 /// double    the sign bit flipped when positive, all bits when negative; every NaN as zeros, -0.0 as 0.0
@@ -100,10 +100,10 @@ package struct OrderedBytes {
   }
 
   private mutating func appendEscaped(_ content: UnsafeRawBufferPointer) {
-    if content.contains(0) {
+    if content.contains(where: { $0 <= 1 }) {
       for byte in content {
-        bytes.append(byte)
-        if byte == 0 { bytes.append(0xFF) }
+        if byte <= 1 { bytes.append(1) }
+        bytes.append(byte <= 1 ? byte + 1 : byte)
       }
     } else {
       bytes.append(contentsOf: content)
@@ -223,12 +223,8 @@ extension OrderedBytes {
 
   private static func unescaped(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
-    while let byte = rest.popFirst() {
-      if byte == 0 {
-        guard rest.first == 0xFF else { return bytes }
-        rest = rest.dropFirst()
-      }
-      bytes.append(byte)
+    while let byte = rest.popFirst(), byte != 0 {
+      bytes.append(byte == 1 ? (rest.popFirst() ?? 1) &- 1 : byte)
     }
     return bytes
   }

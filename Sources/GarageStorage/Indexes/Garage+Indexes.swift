@@ -86,6 +86,7 @@ extension Garage {
       try checkNamedFields()
       var counts: [[String]: Int] = [:]
       while let step = try fillIndexes() {
+        if step.indexes.isEmpty { continue }
         counts[step.indexes, default: 0] += step.recordCount
         let report = IndexProgress(
           indexes: step.indexes, objectCount: counts[step.indexes] ?? 0, isComplete: step.isComplete)
@@ -135,6 +136,13 @@ extension Garage {
     if type is any Indexed.Type, !store.driver.info.isReadOnly {
       do {
         try checkNamedFields()
+        let isComplete = try withReadAccess { access in
+          let catalog = try indexing.catalog(in: access.committed)
+          if let catalog { indexing.noteStored(catalog) }
+          return indexing.isComplete(catalog)
+        }
+        // Mostly there is nothing to write, and so nobody to wait for.
+        if isComplete { return indexing.noteSettled(type) }
         while try fillIndexes() != nil {}
       } catch let error as GarageError {
         switch error {

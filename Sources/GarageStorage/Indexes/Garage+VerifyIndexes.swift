@@ -56,16 +56,19 @@ private struct IndexVerification {
   func run(in transaction: any ReadTransaction, _ report: inout IndexReport) throws {
     let batch = IndexBatch(catalog, indexing.keys, indexing.texts)
     for tag in item.definition.tags {
-      var expectedCount = 0
+      var foundCount = 0
       try forEachRecord(tag, transaction) { key, record in
         try batch.fill(key, record, [position], in: transaction)
         try batch.takeEntries(position) { entry, value in
-          expectedCount += 1
           let isThere = try transaction.withValue(for: entry) { found in
             guard let found else { return false }
             return compareKeys(found, value) == 0
           }
-          if !isThere { report.note(item.name, "lacks the entry \(StorageKey(entry)) of a record") }
+          if isThere {
+            foundCount += 1
+          } else {
+            report.note(item.name, "lacks the entry \(StorageKey(entry)) of a record")
+          }
         }
       }
       var count = 0
@@ -75,7 +78,7 @@ private struct IndexVerification {
         return .continue
       }
       report.entryCount += count
-      if count != expectedCount { try findSuperfluous(range, batch, transaction, &report) }
+      if count != foundCount { try findSuperfluous(range, batch, transaction, &report) }
     }
   }
 

@@ -167,14 +167,17 @@ final class IndexBatch {
     if let after { parts[position].added.append(after) }
   }
 
-  /// The same of elements: an entry is compared with all others, so that what has thousands of elements takes its time.
   private func compareElements(
     _ position: Int, _ key: RawSpan, _ old: FieldRecord?, _ new: FieldRecord?
   ) throws {
-    var before = try old.map { try entries(position, key, $0) } ?? []
+    var before = (try old.map { try entries(position, key, $0) } ?? [])[...]
     for entry in try new.map({ try entries(position, key, $0) }) ?? [] {
-      if let same = before.firstIndex(where: { isEqual($0, entry) }) {
-        before.remove(at: same)
+      while let first = before.first, isBefore(first, entry) {
+        parts[position].removed.append(first)
+        before = before.dropFirst()
+      }
+      if let first = before.first, isEqual(first, entry) {
+        before = before.dropFirst()
         if writesAll { parts[position].added.append(entry) }
       } else {
         parts[position].added.append(entry)
@@ -214,14 +217,11 @@ final class IndexBatch {
     let keyEnd = bytes.bytes.count
     bytes.bytes.append(UInt8(valuesCount))
     if let concreteTag = record?.concreteTag { bytes.append(bigEndian: concreteTag) }
-    let orderStart = start + KeyLayout.indexPrefixByteCount
-    // At least 9 bytes stand there: one of a value, one or more of an identifier, and the length.
-    var order: UInt64 = 0
-    for place in orderStart..<min(orderStart + 8, keyEnd) { order = order << 8 | UInt64(bytes.bytes[place]) }
-    if keyEnd - orderStart < 8 { order <<= UInt64(8 * (8 - (keyEnd - orderStart))) }
-    return Entry(
-      start: start, keyCount: keyEnd - start, valueCount: bytes.bytes.count - keyEnd, order: order,
+    var entry = Entry(
+      start: start, keyCount: keyEnd - start, valueCount: bytes.bytes.count - keyEnd, order: 0,
       isUnique: isUnique)
+    entry.order = order(of: entry)
+    return entry
   }
 
   private func appendOther(_ position: Int) {
@@ -272,7 +272,7 @@ final class IndexBatch {
     [hashKind] + values.withUnsafeBytes { hash.digest(of: $0) }.prefix(KeyedHash.byteCount)
   }
 
-  /// The entries of a record's elements, each once.
+  /// The entries of a record's elements, sorted, each once.
   private func entries(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
     var entries: [Entry] = []
     let isAbsent = try parts[position].fields.forEachElement(record) { element in
@@ -280,15 +280,15 @@ final class IndexBatch {
       if let element { bytes.append(element) } else { bytes.appendOther() }
       var kinds = IndexedFields.Kinds()
       kinds.note(bytes.bytes[start + KeyLayout.indexPrefixByteCount], in: 0)
-      let entry = finish(position, start, key, record, kinds)
-      if entries.contains(where: { isEqual($0, entry) }) {
-        bytes.bytes.removeLast(bytes.bytes.count - start)
-      } else {
-        entries.append(entry)
-      }
+      entries.append(finish(position, start, key, record, kinds))
     }
     if isAbsent { parts[position].kinds.noteAbsent(in: 0) }
-    return entries
+    entries.sort(by: isBefore)
+    var last: Entry?
+    return entries.filter { entry in
+      defer { last = entry }
+      return last.map { !isEqual($0, entry) } ?? true
+    }
   }
 
   /// Notes that every entry of an identifier goes.
@@ -313,10 +313,14 @@ final class IndexBatch {
     }
   }
 
+  /// The first bytes of an entry's values as a number. Zeros stand for what is behind the key's end.
   private func order(of entry: Entry) -> UInt64 {
+    let prefix = KeyLayout.indexPrefixByteCount
+    if entry.keyCount >= prefix + 8 {
+      return withBytes(entry.start + prefix, 8) { UInt64(bigEndian: $0.unsafeLoadUnaligned(as: UInt64.self)) }
+    }
     var order: UInt64 = 0
-    for offset in 0..<8 {
-      let place = KeyLayout.indexPrefixByteCount + offset
+    for place in prefix..<prefix + 8 {
       order = order << 8 | (place < entry.keyCount ? UInt64(bytes.bytes[entry.start + place]) : 0)
     }
     return order
@@ -453,13 +457,14 @@ final class IndexBatch {
 
   // MARK: - Making
 
-  private func sort(_ position: Int) {
-    func isBefore(_ left: Entry, _ right: Entry) -> Bool {
-      if left.order != right.order { return left.order < right.order }
-      return withBytes(left.start, left.keyCount) { leftKey in
-        withBytes(right.start, right.keyCount) { compareKeys(leftKey, $0) < 0 }
-      }
+  private func isBefore(_ left: Entry, _ right: Entry) -> Bool {
+    if left.order != right.order { return left.order < right.order }
+    return withBytes(left.start, left.keyCount) { leftKey in
+      withBytes(right.start, right.keyCount) { compareKeys(leftKey, $0) < 0 }
     }
+  }
+
+  private func sort(_ position: Int) {
     if parts[position].added.count > 1 { parts[position].added.sort(by: isBefore) }
     if parts[position].removed.count > 1 { parts[position].removed.sort(by: isBefore) }
   }

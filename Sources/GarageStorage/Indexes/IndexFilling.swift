@@ -23,7 +23,10 @@ struct IndexFilling {
   ///
   /// - Throws: ``GarageError/notUnique(index:value:existing:)`` where records that were there have the same value.
   func step(in transaction: any WriteTransaction) throws -> Step? {
+    let before = try indexing.catalog(in: transaction)
     guard let catalog = try indexing.catalogForWriting(in: transaction) else { return nil }
+    // What is declared is committed by itself: filling may turn out to be impossible.
+    if catalog !== before { return Step() }
     if let place = catalog.items.firstIndex(where: { $0.state == .dropping }) {
       return try drop(place, catalog, transaction)
     }

@@ -161,11 +161,23 @@ final class Indexing: Sendable {
     return catalog.items.isEmpty ? nil : catalog
   }
 
+  /// Notes which indexes the store has: who drops one means it, and it is not put there again.
+  func noteStored(_ catalog: IndexCatalog) {
+    if declarationCount.load(ordering: .acquiring) == 0 { return }
+    known.withLock { known in
+      for item in catalog.items where item.state != .dropping { known.stored.insert(item.id) }
+    }
+  }
+
+  /// Whether a catalog has all that is declared, ready, and nothing that is to be removed.
+  func isComplete(_ catalog: IndexCatalog?) -> Bool {
+    missing(in: catalog).isEmpty && (catalog?.items ?? []).allSatisfy { $0.state == .ready }
+  }
+
   private func missing(in catalog: IndexCatalog?) -> [Declaration] {
     let items = catalog?.items ?? []
     return known.withLock { known in
-      for item in items where item.state != .dropping { known.stored.insert(item.id) }
-      return known.declarations.filter { declaration in
+      known.declarations.filter { declaration in
         !known.stored.contains(declaration.id)
           && !items.contains { $0.id == declaration.id || $0.definition.supersedes(declaration.definition) }
       }
@@ -262,10 +274,12 @@ extension Index {
         path = FieldPath(name.split(separator: ".").map(String.init))
         isNamed = true
       } else {
+        let key = names[0].contains("<") ? "codingKey" : names[0]
+        if name == nil, names[0].contains("<") { shownName = "of a computed property" }
         throw invalid(
           """
-          it could not be found out which stored field \(part.text) is read from. Where it is one, say which by its \
-          coding key: Index("\(names[0])", \(part.text)).
+          it could not be found out which stored field the property is read from. Where it is one, say which by its \
+          coding key: Index("\(key)", \(names[0].contains("<") ? "…" : part.text)).
           """)
       }
       let older = path.keys.count == 1 ? facts.ofCoder.olderKeys(of: path.keys[0]) : []

@@ -85,12 +85,15 @@ struct QueryPlanner<Root: Codable> {
       guard let ranges = ranges(item, field, terms, &answered) else {
         if field == 0 { return nil }
         // All that begins with what was found so far.
-        found += prefixes.map { QueryPlanner.stretch($0.lower, $0.upper, $0.isExact, isPoint: false) }
+        let isAnswer = answered.count == terms.count
+        found += prefixes.map { QueryPlanner.stretch($0.lower, $0.isExact && isAnswer, isPoint: false) }
         prefixes = []
         break
       }
       cost -= QueryPlanner.gain(ranges)
       if prefixes.count * ranges.ranges.count > QueryPlanner.maximumStretchCount { return nil }
+      // What the fields behind a stretch would have to be says nothing of it.
+      let isAnswer = answered.count == terms.count
       var next: [IndexPlan.Stretch] = []
       for prefix in prefixes {
         for range in ranges.ranges {
@@ -101,16 +104,17 @@ struct QueryPlanner<Root: Codable> {
           } else {
             found.append(
               IndexPlan.Stretch(
-                lower: prefix.lower + range.lower, upper: prefix.lower + range.upper, isExact: isExact,
-                isPoint: false))
+                lower: prefix.lower + range.lower, upper: prefix.lower + range.upper,
+                isExact: isExact && isAnswer, isPoint: false))
           }
         }
       }
       prefixes = next
+      if next.isEmpty { break }
     }
-    found += prefixes.map { QueryPlanner.stretch($0.lower, [], $0.isExact, isPoint: true) }
     let isAnswer = answered.count == terms.count
-    let stretches = found.map { QueryPlanner.cut($0, isAnswer: isAnswer) }
+    found += prefixes.map { QueryPlanner.stretch($0.lower, $0.isExact && isAnswer, isPoint: true) }
+    let stretches = found.map { QueryPlanner.cut($0) }
     return IndexPlan.Scan(
       item: item, stretches: stretches.sorted { ValueRanges.isLess($0.lower, $1.lower) },
       cost: definition.isUnique && found.allSatisfy(\.isPoint) ? cost - 500 : cost)
@@ -123,16 +127,14 @@ struct QueryPlanner<Root: Codable> {
     return isBounded ? 100 : ranges.ranges.allSatisfy(\.isExact) ? 50 : 10
   }
 
-  private static func stretch(
-    _ lower: [UInt8], _ upper: [UInt8], _ isExact: Bool, isPoint: Bool
-  ) -> IndexPlan.Stretch {
+  /// All that begins with these bytes.
+  private static func stretch(_ lower: [UInt8], _ isExact: Bool, isPoint: Bool) -> IndexPlan.Stretch {
     IndexPlan.Stretch(lower: lower, upper: ValueRanges.behind(lower), isExact: isExact, isPoint: isPoint)
   }
 
   /// A stretch as it stands in keys, where long values are cut.
-  private static func cut(_ stretch: IndexPlan.Stretch, isAnswer: Bool) -> IndexPlan.Stretch {
+  private static func cut(_ stretch: IndexPlan.Stretch) -> IndexPlan.Stretch {
     var stretch = stretch
-    stretch.isExact = stretch.isExact && isAnswer
     let most = OrderedBytes.uncutByteCount
     if stretch.isPoint, stretch.lower.count > most {
       var bytes = OrderedBytes()
@@ -218,7 +220,7 @@ struct QueryPlanner<Root: Codable> {
     }
     if item.kinds.hasOther || item.kinds.hasAbsent {
       stretches.append(
-        QueryPlanner.stretch([OrderedBytes.Kind.other], [], false, isPoint: false))
+        QueryPlanner.stretch([OrderedBytes.Kind.other], false, isPoint: false))
     }
     return IndexPlan.Scan(
       item: item, stretches: stretches.sorted { ValueRanges.isLess($0.lower, $1.lower) },
@@ -268,7 +270,7 @@ struct QueryPlanner<Root: Codable> {
       isExact = isExact && ranges.ranges[0].isExact
       cost -= 200
     }
-    var stretches = [QueryPlanner.stretch(prefix, [], isExact, isPoint: false)]
+    var stretches = [QueryPlanner.stretch(prefix, isExact, isPoint: false)]
     if prefix.isEmpty { stretches[0].upper = [0xFF] }
     if let ranges = ranges(item, fixed, terms, &answered) {
       cost -= QueryPlanner.gain(ranges)
@@ -279,7 +281,8 @@ struct QueryPlanner<Root: Codable> {
       }
     }
     let isAnswer = answered.count == terms.count
+    for place in stretches.indices { stretches[place].isExact = stretches[place].isExact && isAnswer }
     return IndexPlan.Scan(
-      item: item, stretches: stretches.map { QueryPlanner.cut($0, isAnswer: isAnswer) }, cost: cost)
+      item: item, stretches: stretches.map { QueryPlanner.cut($0) }, cost: cost)
   }
 }

@@ -61,6 +61,7 @@ extension Garage: GarageWriting {
     }
     if isSaved {
       if !pending.newTexts.isEmpty { texts.remember(pending.newTexts) }
+      if let catalog = pending.indexes ?? nil { indexing.noteStored(catalog) }
       pending.hooks.runAfterCommit()
     }
   }

@@ -23,9 +23,10 @@ struct GoldenWare: Codable, Identifiable, Equatable, TypeTagged, Indexed {
 
   static var indexes: [Index<GoldenWare>] {
     [
-      Index(\.count), Index(\.wide, .unique), Index(\.weight), Index(\.price), Index(\.name, \.nickname),
-      Index(\.isNew, \.made), Index(\.code), Index(\.picture), Index(each: \.tags), Index(\.long),
-      Index("any", \.name, .caseInsensitive),
+      Index(\.count, .readable), Index(\.wide, .unique, .readable), Index(\.weight, .readable),
+      Index(\.price, .readable), Index(\.name, \.nickname, .readable), Index(\.isNew, \.made, .readable),
+      Index(\.code, .readable), Index(\.picture, .readable), Index(each: \.tags, .readable),
+      Index(\.long, .readable), Index("any", \.name, .caseInsensitive, .readable),
     ]
   }
 }

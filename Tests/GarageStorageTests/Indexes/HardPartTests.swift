@@ -122,7 +122,6 @@ import Testing
     try expectSound(garage)
     try garage.migrateAll(NewPerson.self)
     try expectSound(garage)
-    #expect(try query.sorted(by: \.name, .descending).limit(2).explain().indexes == ["name"])
     #expect(try query.sorted(by: \.name, .descending).limit(2).values(\.id) == [9, 2])
     try garage.migrateAll(from: NewPerson.self, to: Renamed.self)
     try expectSound(garage)

@@ -44,7 +44,7 @@ func specimenIndexes(_ backend: Backend, _ random: inout SeededGenerator) -> [In
     Index(\.seen, .readable), Index(\.token, .readable), Index(\.link, .readable), Index(\.blob, .readable),
     Index(\.state, .readable), Index(\.rank, .readable), Index(\.address.zip, .readable),
     Index(\.address.floor, .readable), Index("second", \.second?.zip, .readable),
-    Index(each: \.tags, .readable), Index(each: \.marks, .readable), Index(each: \.levels, .readable),
+    Index(each: \.tags, .readable), Index(each: \.marks, .readable),
     Index(\.owner, .readable), Index(\.isDone, \.age, .readable), Index(\.state, \.name, .readable),
     Index(\.address.floor, \.weight, \.name, .readable), Index(\.name, \.nickname, .readable),
     Index(\.seen, \.small, .readable),
