@@ -32,16 +32,17 @@ extension Garage {
   ///
   /// - Throws: ``GarageError/closed``, ``GarageError/storage(_:)``.
   public func verifyIndexes() throws -> IndexReport {
-    try withReadAccess { access in
-      var report = IndexReport()
-      let transaction = access.committed
-      guard let catalog = try indexing.catalog(in: transaction) else { return report }
-      for position in catalog.items.indices where catalog.items[position].state == .ready {
-        try IndexVerification(indexing: indexing, catalog: catalog, position: position)
-          .run(in: transaction, &report)
-      }
-      return report
+    try withReadAccess { try verifyIndexes(in: $0.committed) }
+  }
+
+  func verifyIndexes(in transaction: any ReadTransaction) throws -> IndexReport {
+    var report = IndexReport()
+    guard let catalog = try indexing.catalog(in: transaction) else { return report }
+    for position in catalog.items.indices where catalog.items[position].state == .ready {
+      try IndexVerification(indexing: indexing, catalog: catalog, position: position)
+        .run(in: transaction, &report)
     }
+    return report
   }
 }
 

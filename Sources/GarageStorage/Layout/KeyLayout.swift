@@ -72,7 +72,7 @@ enum KeyLayout {
 
   /// Where no key is of anything that a garage has: between the spaces, and between the names of metadata.
   static let unknownRanges: [StorageKeyRange] = {
-    let names = [StoreMetadata.key, HidingMetadata.key].sorted().map { $0.bytes }
+    let names = [StoreMetadata.key, HidingMetadata.key, IndexCatalog.key].sorted().map { $0.bytes }
     let behindNames = zip(
       [[Space.metadata.rawValue]] + names.map { $0 + [0] }, names + [[Space.metadata.rawValue + 1]])
     let spaces = Space.allCases.map(\.rawValue).sorted()
