@@ -35,7 +35,8 @@ enum Stocking {
     func wares(_ count: Int) -> [Ware] {
       (0..<count).map { _ in
         Ware(
-          id: .random(in: 0..<2000), name: "n\(Int.random(in: 0..<50))", price: Double(Int.random(in: -9..<9)),
+          id: .random(in: 0..<2000), name: "n\(Int.random(in: 0..<50))",
+          price: Double(Int.random(in: -9..<9)),
           tags: (0..<Int.random(in: 0..<3)).map { _ in "t\(Int.random(in: 0..<9))" })
       }
     }

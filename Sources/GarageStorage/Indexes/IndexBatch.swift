@@ -8,9 +8,7 @@ internal import GarageDriver
 /// value  | length of the values 1 | concrete tag, 0 or 8 |             the record's, where it has one
 /// ```
 /// Where values are hashed, the first 16 bytes of the HMAC-SHA-256 of theirs stand behind 10; where one of them is absent or
-/// cannot be told, 0F stands alone.
-///
-/// Belongs to one thread.
+/// cannot be told, 0F stands alone. It belongs to one thread.
 final class IndexBatch {
   static let hashKind: UInt8 = 0x10
 
@@ -106,7 +104,8 @@ final class IndexBatch {
   }
 
   /// Notes the entries of a record that is there, in indexes that are being filled.
-  func fill(_ key: RawSpan, _ record: RawSpan, _ positions: [Int], in transaction: any ReadTransaction) throws {
+  func fill(_ key: RawSpan, _ record: RawSpan, _ positions: [Int], in transaction: any ReadTransaction) throws
+  {
     let isReadable = try withFields(key, record, transaction) { record in
       for position in positions { try compare(position, key, nil, record) }
     }
@@ -298,7 +297,8 @@ final class IndexBatch {
     var found: [Entry] = []
     try transaction.scan(range, .forward) { entry, value in
       guard let place = IndexBatch.identifierPlace(value),
-        place <= entry.byteCount, compareKeys(
+        place <= entry.byteCount,
+        compareKeys(
           entry.extracting(place...), key.extracting(KeyLayout.identifierOffset...)) == 0
       else { return .continue }
       let start = bytes.bytes.count
@@ -348,9 +348,7 @@ final class IndexBatch {
 
   // MARK: - Checking
 
-  /// Makes sure that no two records have the same values in an index that is unique, as it is when the batch was made.
-  ///
-  /// - Throws: ``GarageError/notUnique(index:value:existing:)``.
+  /// Throws `notUnique` where two records would have the same values in an index that is unique.
   func checkUnique(in transaction: any ReadTransaction) throws {
     for position in parts.indices where parts[position].item.definition.isUnique {
       if parts[position].added.isEmpty { continue }
@@ -382,7 +380,8 @@ final class IndexBatch {
     let prefix = KeyLayout.indexPrefixByteCount
     let values = Array(bytes.bytes[entry.start + prefix..<entry.start + prefix + valuesCount(entry)])
     for tag in definition.tags {
-      let range = StorageKeyRange.prefix(KeyLayout.indexPrefix(tag: tag, index: parts[position].item.id) + values)
+      let range = StorageKeyRange.prefix(
+        KeyLayout.indexPrefix(tag: tag, index: parts[position].item.id) + values)
       var others: [StorageKey] = []
       try transaction.scanKeys(range, .forward) { key in
         let isOwn = withBytes(entry.start, entry.keyCount) { compareKeys($0, key) == 0 }
@@ -390,7 +389,8 @@ final class IndexBatch {
         return others.count < 8 ? .continue : .stop
       }
       for other in others where try isHeld(position, entry, values, by: other, transaction) {
-        throw notUnique(position, entry, existing: other.bytes.span.bytes.extracting((prefix + values.count)...))
+        throw notUnique(
+          position, entry, existing: other.bytes.span.bytes.extracting((prefix + values.count)...))
       }
     }
   }
@@ -417,7 +417,8 @@ final class IndexBatch {
     let whole = wholeValues[entry.start] ?? values
     let place = KeyLayout.indexPrefixByteCount + values.count
     let key = KeyLayout.record(ofEntry: other.bytes.span.bytes, identifierAt: place)
-    return try transaction.withReplaceableValue(for: key.bytes.span.bytes, isSealed: keys.isSealed) { record in
+    return try transaction.withReplaceableValue(for: key.bytes.span.bytes, isSealed: keys.isSealed) {
+      record in
       guard let record else { return false }
       var isHeld = false
       let part = parts[position]
@@ -469,9 +470,7 @@ final class IndexBatch {
     if parts[position].removed.count > 1 { parts[position].removed.sort(by: isBefore) }
   }
 
-  /// Makes the changes, those that remove first, and begins anew.
-  ///
-  /// - Returns: what the catalog does not say yet of the entries that there are; nil where it says all.
+  /// Makes the changes, those that remove first, and begins anew. Returns the catalog where it has to say more of the entries.
   func make(in transaction: any WriteTransaction) throws -> IndexCatalog? {
     defer { reset() }
     var items = catalog.items

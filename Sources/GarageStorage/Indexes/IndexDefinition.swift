@@ -72,7 +72,9 @@ struct IndexDefinition: Hashable, Sendable {
       components.append(
         IndexedFields.Component(path: FieldPath(keys), olderKeys: older, ignoresCase: flags & 1 != 0))
     }
-    if !reader.isAtEnd || !(1...IndexedFields.Kinds.maximumCount ~= components.count) || flags > 7 { return nil }
+    if !reader.isAtEnd || !(1...IndexedFields.Kinds.maximumCount ~= components.count) || flags > 7 {
+      return nil
+    }
   }
 
   init(tag: UInt64, typeVersion: Int) {

@@ -53,7 +53,9 @@ struct IndexFilling {
     if !first.lastKey.isEmpty { range.lowerBound = first.lastKey + [0] }
     let last = try gather(range, &step) { key, record in
       try batch.fill(key, record, positions, in: transaction)
-    } in: { transaction }
+    } in: {
+      transaction
+    }
     try batch.checkUnique(in: transaction)
     var items = (try batch.make(in: transaction) ?? catalog).items
     for position in positions {
@@ -103,7 +105,8 @@ struct IndexFilling {
         return keys.count < 2_000 ? .continue : .stop
       }
       for key in keys {
-        let size = try transaction().withReplaceableValue(for: key.bytes.span.bytes, isSealed: true) { record in
+        let size = try transaction().withReplaceableValue(for: key.bytes.span.bytes, isSealed: true) {
+          record in
           guard let record else { return 0 }
           try visit(key.bytes.span.bytes, record)
           return record.byteCount
@@ -126,7 +129,8 @@ struct IndexFilling {
 
   // MARK: - Dropping
 
-  private func drop(_ place: Int, _ catalog: IndexCatalog, _ transaction: any WriteTransaction) throws -> Step {
+  private func drop(_ place: Int, _ catalog: IndexCatalog, _ transaction: any WriteTransaction) throws -> Step
+  {
     let item = catalog.items[place]
     var step = Step(indexes: [item.name])
     var keys: [StorageKey] = []

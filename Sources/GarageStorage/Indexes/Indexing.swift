@@ -211,7 +211,9 @@ final class Indexing: Sendable {
       for tag in item.definition.tags where (updated.maintained[tag]?.count ?? 0) > 64 {
         throw GarageError.invalidIndex(
           type: "the type", index: item.name,
-          reason: "the store has 64 indexes of its objects already. Drop those that nobody needs: dropIndex(_:of:).")
+          reason:
+            "the store has 64 indexes of its objects already. Drop those that nobody needs: dropIndex(_:of:)."
+        )
       }
     }
     try put(updated, in: transaction)

@@ -103,7 +103,9 @@ extension WriteAccess {
         if batch.concerns(tag: tag), let first = indices.first, let last = indices.last {
           let areNew =
             try end - place >= 16
-            && isEmpty(from: bytes.bytes.extracting(records[first].key), through: bytes.bytes.extracting(records[last].key))
+            && isEmpty(
+              from: bytes.bytes.extracting(records[first].key),
+              through: bytes.bytes.extracting(records[last].key))
           for index in indices {
             let key = bytes.bytes.extracting(records[index].key)
             let record = bytes.bytes.extracting(records[index].value)

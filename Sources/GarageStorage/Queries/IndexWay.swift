@@ -65,7 +65,9 @@ extension QueryRun {
 
   /// What an entry says of its record: where in the key the identifier begins, and whether it is found; nil where the
   /// record is of another class.
-  private func reading(_ key: RawSpan, _ value: RawSpan, _ isExact: Bool) throws -> (place: Int, isMatch: Bool)? {
+  private func reading(_ key: RawSpan, _ value: RawSpan, _ isExact: Bool) throws -> (
+    place: Int, isMatch: Bool
+  )? {
     guard let place = IndexBatch.identifierPlace(value), place < key.byteCount else {
       throw GarageError.corruptRecord(
         type: facts.name, identifier: "index entry \(StorageKey(key))", reason: "it has no identifier")
@@ -76,7 +78,9 @@ extension QueryRun {
     return (place, isExact && !isCut && isOfType == true && !way.isUnsaved && way.tags.count == 1)
   }
 
-  private func range(_ item: IndexCatalog.Item, _ tag: UInt64, _ stretch: IndexPlan.Stretch) -> StorageKeyRange {
+  private func range(_ item: IndexCatalog.Item, _ tag: UInt64, _ stretch: IndexPlan.Stretch)
+    -> StorageKeyRange
+  {
     let prefix = KeyLayout.indexPrefix(tag: tag, index: item.id)
     return StorageKeyRange(from: prefix + stretch.lower, to: prefix + stretch.upper)
   }
@@ -115,7 +119,9 @@ extension QueryRun {
       // Of several elements, or by several ways.
       if candidate.key == last { continue }
       last = candidate.key
-      if let start, !start.lexicographicallyPrecedes(candidate.key.bytes[KeyLayout.identifierOffset...]) { continue }
+      if let start, !start.lexicographicallyPrecedes(candidate.key.bytes[KeyLayout.identifierOffset...]) {
+        continue
+      }
       if way.tags.count > 1, try !access.isCurrent(candidate.key.bytes.span.bytes, facts.tags) { continue }
       if try lend(candidate.key, candidate.isMatch, visit) == .stop { break }
     }
@@ -178,7 +184,8 @@ extension QueryRun {
   /// How many objects are found, from the entries alone where they tell; nil where all records are to be looked at.
   func countByEntries() throws -> Int? {
     guard let plan = way.plan, plan.scans.count == 1, way.tags.count == 1, !way.isUnsaved,
-      !facts.ofCoder.isOfClass, let scan = plan.scans.first, !scan.item.definition.isEach || scan.stretches.count == 1
+      !facts.ofCoder.isOfClass, let scan = plan.scans.first,
+      !scan.item.definition.isEach || scan.stretches.count == 1
     else { return nil }
     var count = 0
     var rest: [StorageKey] = []
@@ -194,7 +201,9 @@ extension QueryRun {
     }
     for key in rest {
       let isFound = try access.transaction.withValue(for: key) { value in
-        guard let value, let (place, isMatch) = try reading(key.bytes.span.bytes, value, true) else { return false }
+        guard let value, let (place, isMatch) = try reading(key.bytes.span.bytes, value, true) else {
+          return false
+        }
         if isMatch { return true }
         let record = KeyLayout.record(ofEntry: key.bytes.span.bytes, identifierAt: place)
         return try access.transaction.withValue(for: record) { bytes in

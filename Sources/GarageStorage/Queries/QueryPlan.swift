@@ -35,7 +35,8 @@ extension Query {
         lines.append("decodes objects to decide: \(ofObjects.joined(separator: ", "))")
       }
       if way.order != nil {
-        lines.append("finds them in their order" + (maximumCount.map { ", and ends when \($0) are found" } ?? ""))
+        lines.append(
+          "finds them in their order" + (maximumCount.map { ", and ends when \($0) are found" } ?? ""))
       } else if !sortKeys.isEmpty {
         let ways = sortKeys.map { "\($0.text)\($0.isAscending ? "" : ", descending")" }
         lines.append(

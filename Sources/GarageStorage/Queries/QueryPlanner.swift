@@ -100,7 +100,8 @@ struct QueryPlanner<Root: Codable> {
           let isExact = prefix.isExact && range.isExact
           if range.isPoint {
             next.append(
-              IndexPlan.Stretch(lower: prefix.lower + range.lower, upper: [], isExact: isExact, isPoint: true))
+              IndexPlan.Stretch(lower: prefix.lower + range.lower, upper: [], isExact: isExact, isPoint: true)
+            )
           } else {
             found.append(
               IndexPlan.Stretch(

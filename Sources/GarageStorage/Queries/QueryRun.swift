@@ -85,10 +85,14 @@ final class QueryRun<Root: Codable> {
 
   /// Visits what matches in the order of identifiers.
   private func forEachUnsorted(keepsObjects: Bool, _ visit: Visit) throws {
-    if let plan = way.plan, try forEachCandidate(of: plan, { key, record, isMatch in
-      beginRecord(record, keepsObjects: keepsObjects)
-      return isMatch ? try visit(key, record, nil) : try visitIfMatching(key, record, visit)
-    }) {
+    if let plan = way.plan,
+      try forEachCandidate(
+        of: plan,
+        { key, record, isMatch in
+          beginRecord(record, keepsObjects: keepsObjects)
+          return isMatch ? try visit(key, record, nil) : try visitIfMatching(key, record, visit)
+        })
+    {
       return
     }
     try forEachRecord { key, record in

@@ -38,7 +38,8 @@ final class RecordFilter<Root: Codable> {
   }
 
   private static func node(
-    _ condition: Condition<Root>.Node, _ subclasses: [any Decodable.Type], _ ofFields: inout [String], _ ofObjects: inout [String]
+    _ condition: Condition<Root>.Node, _ subclasses: [any Decodable.Type], _ ofFields: inout [String],
+    _ ofObjects: inout [String]
   ) throws -> Node {
     switch condition {
     case .comparison(let comparison):
@@ -53,9 +54,11 @@ final class RecordFilter<Root: Codable> {
           lookup: FieldLookup(field.path), test: test, absentIsNull: field.absentIsNull,
           text: comparison.text, isSameInSubclasses: isSame))
     case .both(let left, let right):
-      return .both(try node(left, subclasses, &ofFields, &ofObjects), try node(right, subclasses, &ofFields, &ofObjects))
+      return .both(
+        try node(left, subclasses, &ofFields, &ofObjects), try node(right, subclasses, &ofFields, &ofObjects))
     case .either(let left, let right):
-      return .either(try node(left, subclasses, &ofFields, &ofObjects), try node(right, subclasses, &ofFields, &ofObjects))
+      return .either(
+        try node(left, subclasses, &ofFields, &ofObjects), try node(right, subclasses, &ofFields, &ofObjects))
     case .not(let inner): return .not(try node(inner, subclasses, &ofFields, &ofObjects))
     case .test(let text, _):
       ofObjects.append(text)

@@ -126,13 +126,17 @@ extension ValueRanges {
     let kind: UInt8
     switch test {
     case .equals(let constant), .containsElement(let constant):
-      (ranges, kind) = (ValueRanges.equal(to: constant.value, absentIsNull && !isEach), ValueRanges.kind(constant.value))
+      (ranges, kind) = (
+        ValueRanges.equal(to: constant.value, absentIsNull && !isEach), ValueRanges.kind(constant.value)
+      )
     case .isLess(let constant, let orEqual):
       (ranges, kind) = (ValueRanges.less(than: constant.value, orEqual), ValueRanges.kind(constant.value))
     case .isGreater(let constant, let orEqual):
       (ranges, kind) = (ValueRanges.greater(than: constant.value, orEqual), ValueRanges.kind(constant.value))
     case .isOneOf(let constants):
-      let kindsOfConstants = Set(constants.map { ValueRanges.kind($0.value) }).subtracting([OrderedBytes.Kind.null])
+      let kindsOfConstants = Set(constants.map { ValueRanges.kind($0.value) }).subtracting([
+        OrderedBytes.Kind.null
+      ])
       if kindsOfConstants.count > 1 { return nil }
       kind = kindsOfConstants.first ?? OrderedBytes.Kind.null
       ranges = ValueRanges(
@@ -163,7 +167,9 @@ extension ValueRanges {
       ranges.append(beginning(with: [OrderedBytes.Kind.null], isExact: false))
     }
     // Nothing is equal to nil but nil, whatever its kind.
-    let others = kind == OrderedBytes.Kind.null ? [OrderedBytes.Kind.other] : Array(OrderedBytes.Kind.false...OrderedBytes.Kind.other)
+    let others =
+      kind == OrderedBytes.Kind.null
+      ? [OrderedBytes.Kind.other] : Array(OrderedBytes.Kind.false...OrderedBytes.Kind.other)
     for other in others where !isSame(other, kind) && kinds.has(other, in: field) {
       ranges.append(beginning(with: [other], isExact: false))
     }

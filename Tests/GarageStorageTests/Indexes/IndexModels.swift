@@ -50,7 +50,8 @@ func specimenIndexes(_ backend: Backend, _ random: inout SeededGenerator) -> [In
     Index(\.seen, \.small, .readable),
   ]
   let hashed: [Index<Specimen>] = [
-    Index(\.age, .hashed), Index(\.name, .hashed), Index(\.nickname, .hashed), Index(\.state, \.rank, .hashed),
+    Index(\.age, .hashed), Index(\.name, .hashed), Index(\.nickname, .hashed),
+    Index(\.state, \.rank, .hashed),
     Index(each: \.tags, .hashed), Index(\.price, .hashed),
   ]
   let share = Int.random(in: 1...10, using: &random)

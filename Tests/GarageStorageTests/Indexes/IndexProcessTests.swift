@@ -26,12 +26,15 @@ import Testing
       let report = try garage.verifyIndexes()
       #expect(report.isSound, "round \(round): \(report)")
       let all = try garage.retrieveAll(Ware.self)
-      #expect(try garage.query(Ware.self).where(\.price < -3).values(\.id) == all.filter { $0.price < -3 }.map(\.id))
+      #expect(
+        try garage.query(Ware.self).where(\.price < -3).values(\.id) == all.filter { $0.price < -3 }.map(\.id)
+      )
       #expect(
         try garage.query(Ware.self).where(\.tags == .contains("t3")).values(\.id)
           == all.filter { $0.tags.contains("t3") }.map(\.id))
       #expect(
-        try garage.query(Ware.self).where(\.name == "n7").values(\.id) == all.filter { $0.name == "n7" }.map(\.id))
+        try garage.query(Ware.self).where(\.name == "n7").values(\.id)
+          == all.filter { $0.name == "n7" }.map(\.id))
       try garage.close()
     }
   }

@@ -23,7 +23,10 @@ import Testing
     #expect(indexes.allSatisfy { $0.state == .ready })
     #expect(indexes.map(\.entries) == [1, 1, 1, 1, 1, 2, 1])
     #expect(indexes.filter(\.isUnique).map(\.name) == ["email", "shelf, place"])
-    #expect(try garage.query(Fellow.self).where(\.lastName == .caseInsensitive("DOE")).explain().indexes == ["any name"])
+    #expect(
+      try garage.query(Fellow.self).where(\.lastName == .caseInsensitive("DOE")).explain().indexes == [
+        "any name"
+      ])
     try garage.delete(Fellow.self, identifier: 1)
     #expect(try garage.indexes(of: Fellow.self).map(\.entries) == Array(repeating: 0, count: 7))
     #expect(try garage.verifyIndexes().isSound)
@@ -36,7 +39,9 @@ import Testing
     var garage = try place.garage()
     let members = (0..<500).map { Fellow(id: $0, age: $0 % 10) }
     try garage.parkAll(members)
-    for name in try garage.indexes(of: Fellow.self).map(\.name) { try garage.dropIndex(name, of: Fellow.self) }
+    for name in try garage.indexes(of: Fellow.self).map(\.name) {
+      try garage.dropIndex(name, of: Fellow.self)
+    }
     #expect(try garage.indexes(of: Fellow.self).isEmpty)
     let left = try Driver.contents(place.open(), KeyLayout.allEntries)
     #expect(left.isEmpty)

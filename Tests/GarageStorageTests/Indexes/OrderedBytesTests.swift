@@ -26,16 +26,26 @@ import Testing
     try add([UInt64.max, .max - 1, 1 << 63, 1 << 63 + 1])
     try add([Int128.min, .max, 1 << 100, -(1 << 100) - 1])
     try add([UInt128.max])
-    try add(["0", "0.1", "-0.1", "19.99", "9007199254740993", "-9007199254740993", "1e-100", "-1e100", "0.10000000000000001"]
+    try add(
+      [
+        "0", "0.1", "-0.1", "19.99", "9007199254740993", "-9007199254740993", "1e-100", "-1e100",
+        "0.10000000000000001",
+      ]
       .map { Decimal(string: $0)! } + [.nan])
     try add(doubles.map { Date(timeIntervalSinceReferenceDate: $0) })
     try add([
-      "", "a", "b", "a\u{0}", "a\u{0}b", "a\u{1}", "a\u{1}b", "a\u{2}", "\u{0}", "\u{1}", "cafe\u{301}", "caf\u{E9}", "cafz",
+      "", "a", "b", "a\u{0}", "a\u{0}b", "a\u{1}", "a\u{1}b", "a\u{2}", "\u{0}", "\u{1}", "cafe\u{301}",
+      "caf\u{E9}", "cafz",
       "\u{FFFF}", "\u{1F1E9}", "e\u{301}", "\u{1E9B}\u{323}",
     ])
     try add([true, false])
-    try add([UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)), UUID(uuid: (255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))])
-    try add([Data(), Data([0]), Data([0, 0]), Data([1]), Data([0, 1]), Data([2]), Data([255]), Data([255, 0])])
+    try add([
+      UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)),
+      UUID(uuid: (255, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)),
+    ])
+    try add([
+      Data(), Data([0]), Data([0, 0]), Data([1]), Data([0, 1]), Data([2]), Data([255]), Data([255, 0]),
+    ])
     return values + [.null]
   }
 

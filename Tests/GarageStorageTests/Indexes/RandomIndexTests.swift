@@ -57,7 +57,7 @@ import Testing
         case 3: #expect(try query.limit(3).values(\.id) == Array(expected.prefix(3)))
         default: break
         }
-        try askSorted(query, sorted.filter(question.holds), number, hinted)
+        if number % 3 == 0 { try askSorted(query, sorted.filter(question.holds), number / 3, hinted) }
       }
     }
 
@@ -144,10 +144,11 @@ import Testing
     var random = SeededGenerator(seed: 3)
     let garage = try Place(backend).garage()
     try garage.parkAll((0..<100).map { Specimen($0, &random) })
-    try garage.make([
-      Index(\.age, .readable), Index(\.state, \.name, .readable), Index(each: \.tags, .readable),
-      Index(\.nickname, .hashed), Index(\.price, .readable),
-    ] as [Index<Specimen>])
+    try garage.make(
+      [
+        Index(\.age, .readable), Index(\.state, \.name, .readable), Index(each: \.tags, .readable),
+        Index(\.nickname, .hashed), Index(\.price, .readable),
+      ] as [Index<Specimen>])
     let query = garage.query(Specimen.self)
     func indexes(_ query: Query<Specimen>) throws -> [String] { try query.explain().indexes }
     #expect(try indexes(query.where(\.age == 18)) == ["age"])

@@ -49,7 +49,9 @@ import Testing
     let garage = try Place(backend).garage()
     try garage.park(Fellow(id: 1, email: "a"))
     try garage.write { writer in
-      #expect(throws: GarageError.self) { try writer.parkAll([Fellow(id: 2, email: "b"), Fellow(id: 3, email: "a")]) }
+      #expect(throws: GarageError.self) {
+        try writer.parkAll([Fellow(id: 2, email: "b"), Fellow(id: 3, email: "a")])
+      }
       try writer.park(Fellow(id: 4, email: "c"))
     }
     #expect(try garage.query(Fellow.self).values(\.id) == [1, 4])
@@ -65,7 +67,8 @@ import Testing
     try garage.park(Fellow(id: 2, email: long + "2"))
     #expect(throws: GarageError.self) { try garage.park(Fellow(id: 3, email: long + "2")) }
     #expect(try garage.query(Fellow.self).where(\.email == long + "2").values(\.id) == [2])
-    let ordered = try garage.query(Fellow.self).where(\.email != nil).sorted(by: \.email, .descending).limit(1)
+    let ordered = try garage.query(Fellow.self).where(\.email != nil).sorted(by: \.email, .descending).limit(
+      1)
     #expect(try ordered.values(\.id) == [2])
   }
 

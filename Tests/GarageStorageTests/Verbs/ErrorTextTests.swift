@@ -31,7 +31,8 @@ import Testing
     .unreadableValue(key: "settings:theme", type: "Theme", reason: "It is text."),
     .failedToMigrate(entry: "Old", key: "settings:theme", reason: "it is text"),
     .newerTypeVersion(type: "T", identifier: "a", version: 3, known: 2),
-    .invalidQuery(type: "T", reason: "is wrong. Ask another one."), .sumOutOfRange(type: "T", property: "age"),
+    .invalidQuery(type: "T", reason: "is wrong. Ask another one."),
+    .sumOutOfRange(type: "T", property: "age"),
     .notUnique(index: "email", value: "\"a\"", existing: "7"),
     .invalidIndex(type: "T", index: "age", reason: "it is stored nowhere. Name its coding key."),
   ]
