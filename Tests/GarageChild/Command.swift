@@ -31,6 +31,8 @@ enum Command {
     case "share": try Sharing.run(try storage(), side: try argument(3), rounds: try number(4))
     case "count-key": try Counting.run(try argument(1), at: try argument(2), rounds: try number(3))
     case "hold": try Holding.run(try storage())
+    case "stock": try Stocking.stock(try storage())
+    case "claim": try Stocking.claim(try storage(), number: try number(3), count: try number(4))
     case "digest": report(["identifier": try digest()])
     case "fail":
       guard let kind = Failing.Kind(rawValue: try argument(1)) else {
@@ -41,7 +43,8 @@ enum Command {
     case let other:
       throw Failure(
         """
-        \(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, digest, fail, hidden
+        \(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, stock, claim,
+        digest, fail, hidden
         """
       )
     }

@@ -56,10 +56,12 @@ extension Garage: GarageWriting {
       defer { endCall() }
       return try store.write(autosaves: isAutosaveEnabled, pending) { transaction in
         try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
+        if let failure = pending.value.failure { throw failure }
       }
     }
     if isSaved {
       if !pending.newTexts.isEmpty { texts.remember(pending.newTexts) }
+      if let catalog = pending.indexes ?? nil { indexing.noteStored(catalog) }
       pending.hooks.runAfterCommit()
     }
   }

@@ -46,8 +46,12 @@ final class SavingStore: Sendable {
     case stale
   }
 
-  init(_ driver: any StorageDriver) {
+  /// What makes the entries of records that are saved.
+  private let indexing: Indexing
+
+  init(_ driver: any StorageDriver, _ indexing: Indexing) {
     self.driver = driver
+    self.indexing = indexing
     let info = driver.info
     driverName = info.name
     isSharedAcrossProcesses = info.isSharedAcrossProcesses
@@ -164,7 +168,7 @@ final class SavingStore: Sendable {
     in transaction: any WriteTransaction
   ) throws -> Saving {
     let saved = unsaved.withLock { $0 }
-    try saved.changes.apply(to: transaction)
+    try indexing.apply(saved.changes, to: transaction)
     try body(transaction)
     var hooks = saved.hooks
     hooks.append(pending.value.hooks)

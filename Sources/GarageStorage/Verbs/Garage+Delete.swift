@@ -69,6 +69,7 @@ extension GarageWriting {
     try withWriteAccess { access in
       try access.transaction.removeAll(in: KeyLayout.allRecords)
       try access.transaction.removeAll(in: KeyLayout.allSyncStatuses)
+      if try access.hasIndexes { try access.transaction.removeAll(in: KeyLayout.allEntries) }
     }
   }
 }
