@@ -20,8 +20,10 @@ import sys
 import uuid
 
 FORMAT = 1
+STORE_FORMATS = [1, 2]
 APPLICATION_ID = 0x47415247
-METADATA, TAG_TEXT, SHAPE_TEXT, RECORD, SYNC_STATUS, TYPED_KEY = 0x00, 0x01, 0x02, 0x10, 0x21, 0x30
+METADATA, TAG_TEXT, SHAPE_TEXT, RECORD = 0x00, 0x01, 0x02, 0x10
+INDEX, SYNC_STATUS, TYPED_KEY = 0x20, 0x21, 0x30
 MAXIMUM_DEPTH = 512
 
 
@@ -465,6 +467,97 @@ def parts(cursor):
         namespaces.append(utf8(bytes(name), "a namespace"))
 
 
+# Indexes.
+
+
+def catalog(cursor):
+    """The indexes of a store, by their numbers: tags, count of fields, whether hashed, and whether complete."""
+    content = cursor.content
+    if len(content) < 8 or content[-8:] != digest(content[:-8]):
+        raise Damage("the catalog of indexes is damaged")
+    cursor.end -= 8
+    if cursor.byte("a catalog") != 1:
+        raise Damage("this reader does not know this catalog of indexes")
+    indexes = {}
+
+    def counted():
+        return cursor.take(int.from_bytes(cursor.take(2, "a length"), "big"), "a catalog")
+
+    for _ in range(int.from_bytes(cursor.take(2, "a catalog"), "big")):
+        state = cursor.byte("a state")
+        cursor.take(16, "kinds")
+        utf8(counted(), "an index's name")
+        definition = counted()
+        indexes[digest(definition)] = index_definition(Cursor(definition)) + (state == 1,)
+        cursor.byte("a place")
+        counted()
+        counted()
+        if state > 2:
+            raise Damage("an index has no state")
+    if cursor.rest:
+        raise Damage("bytes are left behind the catalog of indexes")
+    return indexes
+
+
+def index_definition(cursor):
+    tags, flags = [cursor.take(8, "a tag")], cursor.byte("flags")
+    cursor.take(4, "a version")
+    tags += [cursor.take(8, "a tag") for _ in range(cursor.byte("a count"))]
+    count = cursor.byte("a count")
+    for _ in range(count):
+        cursor.byte("flags")
+        for _ in range(2):
+            for _ in range(cursor.byte("a count")):
+                length = int.from_bytes(cursor.take(2, "a length"), "big")
+                utf8(cursor.take(length, "a key"), "a key")
+    if flags > 7 or not 1 <= count <= 4 or cursor.rest:
+        raise Damage("the definition of an index is damaged")
+    return tags, count, bool(flags & 4)
+
+
+def index_entry(key, value, store):
+    if len(key) < 19 or len(value) not in (1, 9):
+        raise Damage("it is too short")
+    index = store.indexes.get(key[9:17])
+    if index is None:
+        raise Damage("its index is not in the catalog")
+    tags, count, is_hashed, is_ready = index
+    if key[1:9] not in tags:
+        raise Damage("its tag is none of its index's")
+    values, in_key = key[17 : 17 + value[0]], key[17 + value[0] :]
+    if value[0] > 240 or 224 < value[0] < 240 or not in_key:
+        raise Damage("its values have a wrong length")
+    if value[0] < 240:
+        cursor = Cursor(values)
+        for _ in range(1 if is_hashed else count):
+            index_value(cursor)
+        if cursor.rest:
+            raise Damage("bytes are left behind its values")
+    if is_ready and store.get(bytes([RECORD]) + key[1:9] + in_key) is None:
+        raise Damage("its record is missing")
+
+
+def index_value(cursor):
+    kind = cursor.byte("a value")
+    if kind in (0x05, 0x06):
+        negative = cursor.take(8, "a number")[0] < 0x80
+        if kind == 0x05 and cursor.byte("a number") == 1:
+            cursor.take(2, "a decimal")
+            while cursor.byte("a decimal") != (0xFF if negative else 0x00):
+                pass
+    elif kind in (0x07, 0x09, 0x0A):
+        cursor.take(8 if kind == 0x0A else 0, "a tag")
+        byte = cursor.byte("a value")
+        while byte != 0:
+            if byte == 1 and cursor.byte("a value") not in (1, 2):
+                raise Damage("a value has a byte that stands for none")
+            byte = cursor.byte("a value")
+    elif kind in (0x08, 0x10):
+        cursor.take(16, "a value")
+    elif kind not in (0x01, 0x02, 0x03, 0x0F):
+        raise Damage(f"a value has the kind {kind:02x}")
+
+
 def status_entry(key, value):
     if value:
         raise Damage(f"it has a value of {len(value)} bytes")
@@ -534,14 +627,18 @@ class Store:
         if cursor.take(6, "metadata") != b"Garage":
             raise Damage("the metadata does not begin with Garage")
         version = int.from_bytes(cursor.take(2, "metadata"), "big")
-        if version != FORMAT:
-            raise Damage(f"the store has format {version}; this reader knows format {FORMAT}")
+        if version not in STORE_FORMATS:
+            raise Damage(f"the store has format {version}; this reader knows formats {STORE_FORMATS}")
         cursor.take(8, "metadata")
         if cursor.take(8, "metadata") != digest(metadata[:16]) or cursor.rest:
             raise Damage("the metadata is damaged")
         hiding = self.get(bytes([METADATA]) + b"hiding")
         if hiding is not None:
             self.hash_key = hash_key(Cursor(hiding))
+        indexes = self.get(bytes([METADATA]) + b"indexes")
+        self.indexes = {} if indexes is None else catalog(Cursor(indexes))
+        if self.indexes and version < 2:
+            raise Damage("there are indexes in a store of format 1")
 
 
 def hash_key(cursor):
@@ -616,6 +713,7 @@ def main(arguments):
         store = Store(path)
         report.read("record", store.space(RECORD), lambda *entry: read_record(*entry, store), not prints_keys)
         report.read("typed key", store.space(TYPED_KEY), lambda *entry: typed_key(*entry, store), prints_keys)
+        report.read("index entry", store.space(INDEX), lambda *entry: index_entry(*entry, store), False)
         report.read("sync status", store.space(SYNC_STATUS), status_entry, False)
         return 1 if report.damaged else 0
     except (Damage, sqlite3.Error) as error:

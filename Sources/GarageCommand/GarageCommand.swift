@@ -44,22 +44,13 @@
     }
   }
 #else
-  #if canImport(Glibc)
-    import Glibc
-  #elseif canImport(Musl)
-    import Musl
-  #else
-    import Darwin
-  #endif
-
   /// What stands in the command's place where the trait is off.
   @main
   enum Program {
     static func main() {
-      fputs(
-        "garage: built without its command line. Build it with 'make garage', or 'swift build --traits Command'.\n",
-        stderr)
-      exit(2)
+      Output.complain(
+        "built without its command line. Build it with 'make garage', or 'swift build --traits Command'.")
+      Output.end(2)
     }
   }
 #endif

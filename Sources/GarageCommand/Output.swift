@@ -15,6 +15,8 @@ enum Output {
     FileHandle.standardError.write(Data(("garage: " + text + "\n").utf8))
   }
 
+  static func end(_ status: Int32) -> Never { exit(status) }
+
   /// A text as it is, or quoted where it has characters that could steer a terminal.
   static func quotedIfOdd(_ text: String) -> String {
     text.unicodeScalars.contains { $0.properties.generalCategory == .control } ? text.debugDescription : text

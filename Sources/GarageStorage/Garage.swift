@@ -40,6 +40,8 @@ public final class Garage: Sendable {
   let types: RegisteredTypes
   /// The texts of type tags and shapes in the store.
   let texts = StoreTexts()
+  /// The indexes of the store, and those that types declare.
+  let indexing: Indexing
   /// What hands records to the decoder, between two calls.
   let idleSource = Reusable<TransactionSource>()
   /// What coders find in `userInfo`.
@@ -100,7 +102,6 @@ public final class Garage: Sendable {
     ), hiding: IdentifierHiding = .asStored
   ) throws {
     let ownDriver = driver.info.isDurable ? driver : (driver as? any SeparableStorage)?.separated()
-    store = SavingStore(ownDriver ?? driver, garage: number)
     calls = ownDriver == nil ? StorageLifetime(driver: driver.info.name) : nil
     self.userInfo = userInfo
     self.dates = dates
@@ -108,6 +109,8 @@ public final class Garage: Sendable {
     objectKeys = try translatingErrors {
       try ObjectKeys(opening: ownDriver ?? driver, hiding, fixedTime: fixedTime)
     }
+    indexing = Indexing(objectKeys, texts, driver: driver.info.name)
+    store = SavingStore(ownDriver ?? driver, indexing, garage: number)
     encoder = GraphEncoder(
       keyPrefix: KeyLayout.recordPrefix, userInfo: userInfo, fixedTime: fixedTime,
       writesWholeIdentifiers: objectKeys.hidesIdentifiers)

@@ -41,6 +41,10 @@ public enum GarageError: Error, Hashable, Sendable {
 
   /// A query for objects of this type cannot do what it was asked for.
   case invalidQuery(type: String, reason: String)
+  /// Another object of the type (its identifier) has the value that a unique index is to have once. Nothing was changed.
+  case notUnique(index: String, value: String, existing: String)
+  /// The index cannot be made as the type declares it, or there is none of this name.
+  case invalidIndex(type: String, index: String, reason: String)
   /// The sum of a property of objects of this type is more than the property's type holds.
   case sumOutOfRange(type: String, property: String)
 
@@ -154,6 +158,13 @@ extension GarageError: CustomStringConvertible {
       reason
     case .invalidQuery(let type, let reason):
       "The query for objects of type \(type) \(reason)"
+    case .notUnique(let index, let value, let existing):
+      """
+      The index "\(index)" is unique, and the object "\(existing)" already has \(value). Nothing was changed. Give \
+      one of the two another value, or park both in one call where they swap.
+      """
+    case .invalidIndex(let type, let index, let reason):
+      "The index \"\(index)\" of \(type) cannot be used: \(reason)"
     case .sumOutOfRange(let type, let property):
       """
       The sum of \(property) of objects of type \(type) is more than the property's type holds. Add the values up in a \
@@ -309,6 +320,8 @@ extension GarageError: CustomNSError {
     case .notSyncable: 15
     case .invalidQuery: 16
     case .sumOutOfRange: 17
+    case .notUnique: 18
+    case .invalidIndex: 19
     case .corruptRecord: 20
     case .newerRecordFormat: 21
     case .damagedText: 22

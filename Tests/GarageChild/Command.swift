@@ -32,6 +32,8 @@ enum Command {
     case "count-key": try Counting.run(try argument(1), at: try argument(2), rounds: try number(3))
     case "acknowledge": try Acknowledging.run(Garage(try storage()), from: try number(3))
     case "hold": try Holding.run(try storage())
+    case "stock": try Stocking.stock(try storage())
+    case "claim": try Stocking.claim(try storage(), number: try number(3), count: try number(4))
     case "digest": report(["identifier": try digest()])
     case "fail":
       guard let kind = Failing.Kind(rawValue: try argument(1)) else {
@@ -42,7 +44,8 @@ enum Command {
     case let other:
       throw Failure(
         """
-        \(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, digest, fail, hidden, acknowledge
+        \(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, stock, claim,
+        digest, fail, hidden, acknowledge
         """
       )
     }

@@ -91,4 +91,7 @@ size_t garage_stack_remaining(void);
 // Asks the system to back so many bytes from `memory` with large pages, where they hold some.
 void garage_use_large_pages(void *_Nonnull memory, size_t count);
 
+// Asks for a cache line that will be read soon. Only advice: the address need not be one of the program's.
+static inline void garage_prefetch(const void *_Nullable address) { __builtin_prefetch(address); }
+
 #endif

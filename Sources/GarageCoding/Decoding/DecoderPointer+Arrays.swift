@@ -1,7 +1,7 @@
 extension DecoderPointer {
   /// Begins reading the current frame's value as an array, from its first element.
   func requestArray() throws {
-    guard frame.kind != .map else { throw mismatch([Any].self, at: frame.start, codingPath) }
+    guard frame.kind != .map else { throw mismatchOfFrame([Any].self) }
     if frame.kind == .array { return }
     if let header = try ContainerHeader.read(
       base, frame.start, end: frame.end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
@@ -15,7 +15,7 @@ extension DecoderPointer {
     } else if let packed = try packedArray() {
       try openPacked(packed)
     } else {
-      throw mismatch([Any].self, at: frame.start, codingPath)
+      throw mismatchOfFrame([Any].self)
     }
   }
 

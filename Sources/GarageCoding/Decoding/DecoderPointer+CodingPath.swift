@@ -28,8 +28,9 @@ extension DecoderPointer {
   }
 
   /// - Parameter last: a step behind those to the frame.
-  private func path(to place: UnsafeMutablePointer<DecodingFrame>, _ last: Step? = nil) -> [any CodingKey] {
+  func path(to place: UnsafeMutablePointer<DecodingFrame>, _ last: Step? = nil) -> [any CodingKey] {
     var path: [any CodingKey] = []
+    path.reserveCapacity(8)
     if let last, let key = codingKey(of: last) { path.append(key) }
     forEachStep(to: place) { if let key = codingKey(of: $0) { path.append(key) } }
     path.reverse()

@@ -10,7 +10,7 @@ extension DecoderPointer {
       let header = try ContainerHeader.read(
         base, before.start, end: before.end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
         ?? headerBehindSyncStatus(small: BodyTag.mapSmall, large: BodyTag.mapLarge)
-    else { throw mismatch([String: Any].self, at: before.start, codingPath) }
+    else { throw mismatchOfFrame([String: Any].self) }
     frame.kind = .map
     frame.end = header.end
     frame.content = header.content
@@ -262,34 +262,57 @@ extension DecoderPointer {
   /// All keys that the map has a value for, as far as they are of a type.
   func allKeys<Key: CodingKey>(_: Key.Type, _ keys: KeyTablePointer, serial: UInt64) throws -> [Key] {
     try resume(serial)
-    guard keys.isByte, frame.shapedCount == 0 else {
+    // A subclass's map may have a key twice.
+    guard keys.isByte, frame.shape?.with({ $0.earlierPositions.isEmpty }) ?? true else {
       return try allKeys(serial: serial).compactMap { Key(stringValue: $0) }
     }
     if let only = try onlyKey(keys) { return keys.array(ofOnly: only, Key.self) }
     var all: [Key] = []
     var at = frame.content
+    var field = 0
     while at < frame.end {
-      let range = try BodyScanner.readKey(base, &at, end: frame.end)
-      at = try BodyScanner.skipValue(base, at, end: frame.end)
-      let discriminator = keys.discriminator(of: keyBytes(range))
-      if discriminator >= 0 {
-        all.append(key(UInt8(truncatingIfNeeded: discriminator), as: Key.self))
-      } else if let key = Key(stringValue: String(decoding: keyBytes(range), as: UTF8.self)) {
-        note(key, GarageCoding.discriminator(of: key), keys)
-        all.append(key)
+      let discriminator: Int
+      if field < frame.shapedCount, let shape = frame.shape {
+        let isAbsent = base.byte(at: at) == BodyTag.absent
+        at = try BodyScanner.skipValue(base, at, end: frame.end)
+        field += 1
+        if isAbsent { continue }
+        let text = shape.object.keys[field - 1]
+        discriminator = keys.discriminator(of: text)
+        if discriminator < 0 { appendKey(text, keys, to: &all) }
+      } else {
+        let range = try BodyScanner.readKey(base, &at, end: frame.end)
+        at = try BodyScanner.skipValue(base, at, end: frame.end)
+        discriminator = keys.discriminator(of: keyBytes(range))
+        if discriminator < 0 { appendKey(String(decoding: keyBytes(range), as: UTF8.self), keys, to: &all) }
       }
+      if discriminator >= 0 { all.append(key(UInt8(truncatingIfNeeded: discriminator), as: Key.self)) }
     }
     return all
   }
 
-  /// The discriminator of the only key that the map of entries has, where it was met: that of an enum with a payload.
+  /// Appends the key with that text, which was not met before, where there is one.
+  private func appendKey<Key: CodingKey>(_ text: String, _ keys: KeyTablePointer, to all: inout [Key]) {
+    guard let key = Key(stringValue: text) else { return }
+    note(key, GarageCoding.discriminator(of: key), keys)
+    all.append(key)
+  }
+
+  /// The discriminator of the only key that the map has, where it was met: that of an enum with a payload.
   private func onlyKey(_ keys: KeyTablePointer) throws -> UInt8? {
     var at = frame.content
-    guard at < frame.end else { return nil }
-    let range = try BodyScanner.readKey(base, &at, end: frame.end)
-    guard try BodyScanner.skipValue(base, at, end: frame.end) == frame.end else { return nil }
-    let discriminator = keys.discriminator(of: keyBytes(range))
-    return discriminator < 0 ? nil : UInt8(truncatingIfNeeded: discriminator)
+    guard at < frame.end, frame.shapedCount <= 1 else { return nil }
+    let discriminator: Int
+    if frame.shapedCount == 1, let shape = frame.shape {
+      guard base.byte(at: at) != BodyTag.absent else { return nil }
+      discriminator = keys.discriminator(of: shape.with { $0.keys[0] })
+    } else {
+      discriminator = keys.discriminator(of: keyBytes(try BodyScanner.readKey(base, &at, end: frame.end)))
+    }
+    guard discriminator >= 0, try BodyScanner.skipValue(base, at, end: frame.end) == frame.end else {
+      return nil
+    }
+    return UInt8(truncatingIfNeeded: discriminator)
   }
 
   /// The texts of all keys that the map has a value for.

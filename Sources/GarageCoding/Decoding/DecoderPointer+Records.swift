@@ -74,8 +74,12 @@ extension DecoderPointer {
 
   @inline(__always)
   private func appendReferences(of record: ParsedRecord) throws {
+    let walk = walk
     try record.forEachReference { kind, tag, identifier in
-      references.append(ReferenceEntry(kind: kind, tag: tag, identifier: identifier, number: -1))
+      // By the time that somebody asks for its number the memory is there in which it is looked for.
+      let hash = kind == .lazy ? 0 : walk.prefetch(tag: tag, identifier)
+      references.append(
+        ReferenceEntry(kind: kind, hash: hash, number: -1, tag: tag, identifier: identifier))
     }
   }
 
@@ -145,9 +149,12 @@ extension DecoderPointer {
   func number(ofReference index: Int) -> Int {
     let at = record.referenceBase + index
     let entry = references[at]
-    if entry.number >= 0 { return entry.number }
-    let number = walk.number(tag: entry.tag, entry.identifier)
-    references[at].number = number
+    if entry.number >= 0 { return Int(entry.number) }
+    let number =
+      entry.kind == .lazy
+      ? walk.number(tag: entry.tag, entry.identifier)
+      : walk.number(tag: entry.tag, entry.identifier, hash: entry.hash)
+    references[at].number = Int32(truncatingIfNeeded: number)
     return number
   }
 
@@ -161,7 +168,9 @@ extension DecoderPointer {
 
   /// Adds to the current record's table; its entries are the last there are.
   func appendReference(_ kind: ReferenceKind, _ tag: UInt64, _ identifier: UnsafeRawBufferPointer) {
-    references.append(ReferenceEntry(kind: kind, tag: tag, identifier: identifier, number: -1))
+    references.append(
+      ReferenceEntry(
+        kind: kind, hash: 0, number: -1, tag: tag, identifier: identifier))
     record.referenceCount += 1
   }
 }

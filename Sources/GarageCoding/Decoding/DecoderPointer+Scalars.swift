@@ -30,24 +30,6 @@ extension DecoderPointer {
     return base.bits(at: at, as: type)
   }
 
-  func mismatch(_ type: Any.Type, at offset: Int, _ path: [any CodingKey]) -> any Error {
-    // Its text is known, where somebody tries one type after the other.
-    let name = types.facts(of: type).0.with { $0.name }
-    let tag = offset < end ? base.byte(at: offset) : BodyTag.absent
-    if tag == BodyTag.null || tag == BodyTag.absent {
-      return DecodingError.valueNotFound(
-        type,
-        DecodingError.Context(
-          codingPath: path, debugDescription: "A \(name) was expected, but null was found."))
-    }
-    return DecodingError.typeMismatch(
-      type,
-      DecodingError.Context(
-        codingPath: path, debugDescription: "A \(name) was expected, but \(describe(tag)) was found."))
-  }
-
-  func mismatch(_ type: Any.Type) -> any Error { mismatch(type, at: cursor, childPath) }
-
   @inline(__always)
   func readBool() throws -> Bool {
     let tag = try tag()
@@ -250,9 +232,13 @@ extension DecoderPointer {
     guard count <= end - start else {
       throw DamagedBytes(reason: "a number goes beyond the end", offset: start)
     }
-    let text = try string(start..<(start + count))
     cursor = start + count
-    guard let number = DecimalText.number(text) else { throw malformed("Decimal") }
+    if let number = DecimalText.usualNumber(UnsafeRawBufferPointer(start: base + start, count: count)) {
+      return number
+    }
+    guard let number = DecimalText.number(try string(start..<(start + count))) else {
+      throw malformed("Decimal")
+    }
     return number
   }
 

@@ -177,7 +177,11 @@ extension DecoderPointer {
 
   @inline(never)
   func readOwn<T: Decodable>(_ type: T.Type) throws -> T {
-    guard let own = types.facts(of: T.self).0.with({ $0.ownDecodable }) else { throw mismatch(type) }
+    let facts = types.facts(of: T.self).0
+    if let form = facts.with({ $0.link }) {
+      return Reinterpretation.value(heldBy: try readLink(form), as: type)
+    }
+    guard let own = facts.with({ $0.ownDecodable }) else { throw mismatch(type) }
     // T is that type: nothing is converted.
     func read<O: GraphDecodable>(_: O.Type) throws -> T {
       Reinterpretation.same(try O(fromGraph: self), as: T.self)
@@ -291,4 +295,10 @@ protocol EmptyDecodable {
 /// A type of this module that reads itself through the coder's own functions.
 protocol GraphDecodable {
   init(fromGraph state: DecoderPointer) throws
+}
+
+/// A type of linked properties.
+protocol LinkDecodable: GraphDecodable {
+  /// What it takes to read one.
+  static var linkForm: LinkForm { get }
 }

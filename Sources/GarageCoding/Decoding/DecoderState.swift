@@ -40,10 +40,12 @@ struct DecoderState {
 /// One entry of a record's reference table.
 struct ReferenceEntry {
   var kind: ReferenceKind
+  /// The identity's hash, where it was asked for; else 0.
+  var hash: UInt32
+  /// Its number in the graph; -1 until somebody asks.
+  var number: Int32
   var tag: UInt64
   var identifier: UnsafeRawBufferPointer
-  /// Its number in the graph; -1 until somebody asks.
-  var number: Int
 }
 
 /// Where the tables of the record being decoded stand in the core's stacks.

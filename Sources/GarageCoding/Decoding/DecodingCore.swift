@@ -16,6 +16,8 @@ final class DecodingCore {
   var scopes: [EvolvingScope] = []
   /// The keys of nested containers whose values are not in the map that was asked.
   @exclusivity(unchecked) var nestedKeys: [any CodingKey] = []
+  /// What was said last of values of other types than expected.
+  @exclusivity(unchecked) var mismatches = MismatchNotes()
 
   private init() {
     state = DecoderPointer()
@@ -47,6 +49,7 @@ final class DecodingCore {
     if !userInfo.isEmpty { userInfo = [:] }
     dateStrategy = .deferredToDate
     if !nestedKeys.isEmpty { nestedKeys = [] }
+    mismatches.forgetPaths()
   }
 }
 

@@ -144,9 +144,12 @@ extension EncoderPointer {
   }
 
   func write(decimal: Decimal) {
-    let text = DecimalText.text(of: decimal)
-    append(BodyTag.decimal, UInt8(truncatingIfNeeded: text.utf8.count))
-    for byte in text.utf8 { append(byte) }
+    append(atMost: 2 + DecimalText.maximumByteCount) { place in
+      let count = DecimalText.write(decimal, to: place + 2)
+      place.store(BodyTag.decimal)
+      (place + 1).store(UInt8(truncatingIfNeeded: count))
+      return 2 + count
+    }
   }
 
   /// Writes a value that has parts or an identity.
@@ -157,7 +160,7 @@ extension EncoderPointer {
     case .interned where !inlinesEverything: try writeInterned(value, facts)
     case .prefixed: try writePrefixed(value, facts)
     case .unordered: try writeUnordered(value)
-    case .own: try writeOwn(value)
+    case .own: try writeOwn(value, facts)
     case .date: try writeDate(value)
     case .elements: try writeElements(of: value, facts)
     default: try writeByOwnCode(value)
@@ -218,8 +221,9 @@ extension EncoderPointer {
     }
   }
 
-  private func writeOwn<T: Encodable>(_ value: T) throws {
-    guard let own = types.facts(of: T.self).0.with({ $0.ownEncodable }) else { return }
+  @inline(__always)
+  private func writeOwn<T: Encodable>(_ value: T, _ facts: Permanent<TypeFacts>) throws {
+    guard let own = facts.with({ $0.ownEncodable }) else { return }
     try withUnsafePointer(to: value) { try own.encode(at: UnsafeRawPointer($0), toGraph: self) }
   }
 

@@ -20,6 +20,9 @@ final class Evolution: @unchecked Sendable {
     olderKeys = aliases.flatMap(\.older)
   }
 
+  /// The older keys of one, the preferred one first.
+  func olderKeys(of key: String) -> [String] { aliases.first { $0.key == key }?.older ?? [] }
+
   /// Makes the present form of a value of an older version.
   func upgrade(_ value: inout RecordValue, from version: Int) throws {
     if version < self.version { try type.upgrade(&value, from: version) }

@@ -64,6 +64,23 @@ package enum FieldNumber: Sendable {
   }
 }
 
+// MARK: - For bytes that sort as numbers do
+
+extension FieldNumber {
+  /// The greatest `Double` that is not more than the number.
+  var floor: Double {
+    let near = approximation
+    if near.isNaN { return .nan }
+    return self < .double(near) ? near.nextDown : near
+  }
+
+  /// The decimal digits, the first other than 0 and the last, too, and how many of them stand before the point.
+  var decimalDigits: (isNegative: Bool, digits: [UInt8], pointPlace: Int) {
+    let exact = ExactDecimal(self)
+    return (exact.isNegative, exact.digits, exact.pointPlace)
+  }
+}
+
 // MARK: - Order
 
 extension FieldNumber: Comparable, Hashable {

@@ -22,6 +22,22 @@ package struct FieldRecord {
     }
   }
 
+  /// The same for a record that was just encoded, which is not checked.
+  package static func withEncoded<R>(
+    _ record: RawSpan, typeName: String, shapeText: (UInt64) throws -> [UInt8]?,
+    _ body: (FieldRecord) throws -> R
+  ) throws -> R {
+    try withoutActuallyEscaping(shapeText) { shapeText in
+      try record.withUnsafeBytes { bytes in
+        do {
+          return try body(FieldRecord(parsed: ParsedRecord(encoded: bytes), shapeText: shapeText))
+        } catch let error as DamagedBytes {
+          throw GraphCodingError.corrupt(type: typeName, identifier: "", reason: error.reason)
+        }
+      }
+    }
+  }
+
   /// The digest of the object's own type tag, where it is not that of its identity space.
   package var concreteTag: UInt64? { parsed.concreteTag }
 
@@ -64,6 +80,15 @@ extension FieldRecord {
 }
 
 extension TypeFacts {
+  /// The version in which the type's values are encoded.
+  package var currentVersion: Int { version }
+
+  /// Whether objects may be of subclasses.
+  package var isOfClass: Bool { isClass }
+
+  /// The older names of a coding key, the preferred one first.
+  package func olderKeys(of key: String) -> [String] { evolution?.olderKeys(of: key) ?? [] }
+
   /// Whether a record was written in the version that the type has now.
   package func isCurrent(_ record: FieldRecord) -> Bool { record.typeVersion == version }
 }

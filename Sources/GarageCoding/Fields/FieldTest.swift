@@ -5,6 +5,8 @@ package enum FieldTest: Sendable {
   case isGreater(FieldConstant, orEqual: Bool)
   case isOneOf([FieldConstant])
   case hasPrefix(String)
+  /// Is this text, where no difference is made between upper and lower case. The text is in lower case.
+  case equalsIgnoringCase(String)
   /// Any other question to text.
   case text(@Sendable (String) -> Bool)
   /// A collection has this element.
@@ -40,6 +42,7 @@ package enum FieldTest: Sendable {
       try FieldTest.order(place, constant) { orEqual ? $0 >= 0 : $0 > 0 }
     case .isOneOf(let constants): try FieldTest.isOneOf(place, constants)
     case .hasPrefix(let text): try FieldTest.text(place) { $0.hasPrefix(text) }
+    case .equalsIgnoringCase(let text): try FieldTest.text(place) { $0.lowercased() == text }
     case .text(let isWanted): try FieldTest.text(place, isWanted)
     case .containsElement(let constant): try FieldTest.contains(place, constant)
     }

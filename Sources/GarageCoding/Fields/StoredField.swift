@@ -49,22 +49,34 @@ extension StoredField {
   /// It runs the type's `init(from:)` with made-up values.
   package static func of<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>
+  ) -> StoredField? { of(keyPath, in: Root.self) }
+
+  /// The same in the records of a subclass.
+  package static func of<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
   ) -> StoredField? {
-    let key = FoundField(root: ObjectIdentifier(Root.self), keyPath: keyPath)
+    let key = FoundField(root: ObjectIdentifier(type), keyPath: keyPath)
     if let known = FoundField.known.withLock({ $0.fields[key] }) { return known }
-    let found = search(keyPath)
+    func search<T: Decodable>(_ type: T.Type) -> StoredField? {
+      self.search(keyPath) { leaf in
+        let (object, made) = try FieldProbe.object(T.self, leaf)
+        return (object as? Root).map { ($0, made) }
+      }
+    }
+    let found = search(type)
     FoundField.known.withLock { $0.fields[key] = .some(found) }
     return found
   }
 
+  /// - Parameter object: makes an object up.
   private static func search<Root: Decodable, Value: Encodable>(
-    _ keyPath: KeyPath<Root, Value>
+    _ keyPath: KeyPath<Root, Value>, _ object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
   ) -> StoredField? {
-    guard let (first, made) = try? FieldProbe.object(Root.self), let before = Probed(first[keyPath: keyPath])
+    guard let (first, made) = try? object(nil), let before = Probed(first[keyPath: keyPath])
     else { return nil }
     var found: [String]?
     for path in likely(keyPath, of: made) {
-      guard let (changed, remade) = try? FieldProbe.object(Root.self, .init(path: path, change: .second)),
+      guard let (changed, remade) = try? object(FieldProbe.Leaf(path: path, change: .second)),
         let after = Probed(changed[keyPath: keyPath]), after != before
       else { continue }
       // It has to be the very value: what is made of several fields, or in another form of it, is not stored.
@@ -75,7 +87,7 @@ extension StoredField {
       break
     }
     guard let path = found else { return nil }
-    let withoutIt = try? FieldProbe.object(Root.self, .init(path: path, change: .absent)).0
+    let withoutIt = try? object(FieldProbe.Leaf(path: path, change: .absent))?.0
     let isNull = withoutIt.map { Probed($0[keyPath: keyPath]) == .scalar(.null) } ?? false
     // Where older records may have the field under another key, that it is not there says nothing.
     let isEvolving = TypeFacts.of(Root.self).object.evolution != nil

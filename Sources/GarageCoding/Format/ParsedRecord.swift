@@ -21,14 +21,19 @@ struct ParsedRecord {
     try self.init(record, under: key, isValue: true)
   }
 
+  /// A record that was just encoded, whose checksum is not looked at.
   @inline(__always)
-  private init(_ record: UnsafeRawBufferPointer, under key: CheckedKey, isValue: Bool) throws {
+  init(encoded record: UnsafeRawBufferPointer) throws { try self.init(record, under: nil, isValue: false) }
+
+  /// - Parameter key: what the checksum covers of the key; nil where it is not looked at.
+  @inline(__always)
+  private init(_ record: UnsafeRawBufferPointer, under key: CheckedKey?, isValue: Bool) throws {
     let headByteCount = isValue ? RecordHead.valueByteCount : RecordHead.byteCount
     guard record.count > headByteCount, let base = record.baseAddress else {
       throw DamagedBytes(reason: "it has \(record.count) bytes, fewer than any record", offset: 0)
     }
     let head = try RecordHead(base, isValue: isValue)
-    guard RecordChecksum.isRight(record, under: key) else {
+    if let key, !RecordChecksum.isRight(record, under: key) {
       throw DamagedBytes(reason: "its checksum does not fit its bytes", offset: RecordChecksum.offset)
     }
     let flags = head.flags

@@ -31,12 +31,17 @@ enum ReferenceTable {
       let isLazy = entry.kind == .lazy
       let tag = isLazy ? lazyIdentities.tag(of: entry.number) : identities.tag(of: entry.number)
       let place = tags.place(of: tag) ?? 0
-      bytes.append(entry.kind.rawValue << 6 | UInt8(min(place, longPlace)))
-      if place >= longPlace { bytes.append(varint: place) }
       let identifier =
         isLazy ? lazyIdentities.identifier(of: entry.number) : identities.identifier(of: entry.number)
-      bytes.append(varint: identifier.count)
-      bytes.append(identifier)
+      // At once: room is made for all of it.
+      bytes.append(atMost: 1 &+ 2 &* Varint.maximumByteCount &+ identifier.count) { start in
+        start.store(entry.kind.rawValue << 6 | UInt8(min(place, longPlace)))
+        var at = start + 1
+        if place >= longPlace { at += Varint.write(place, to: at) }
+        at += Varint.write(identifier.count, to: at)
+        if let source = identifier.baseAddress { at.copyShort(from: source, identifier.count) }
+        return at - start &+ identifier.count
+      }
     }
   }
 

@@ -1,13 +1,21 @@
+internal import CGarage
+
 /// Numbers identities — identity-space tag and identifier bytes — from 0 in the order in which they are met.
 ///
-/// Open addressing with linear probing over one array of numbers and hash values, so that what is compared is mostly
-/// what is looked for; the bytes stand one behind the other in an arena. Only the identity noted last may be
-/// forgotten, which keeps every probe sequence whole.
+/// A few are compared one after the other. For more there is open addressing with linear probing over one array of numbers
+/// and hash values, so that what is compared is mostly what is looked for. Identifiers of the usual length stand with their
+/// tags, half a cache line each; longer ones one behind the other in an arena. Only the identities noted last may be
+/// forgotten.
 struct IdentityTable: ~Copyable {
   private struct Entry {
     var tag: UInt64
-    /// Where its bytes begin; they end where the next one's begin.
-    var start: Int
+    /// The identifier; of a longer one the first number is where its bytes begin.
+    var identifier: (UInt64, UInt64, UInt32)
+    var byteCount: UInt32
+
+    /// How many bytes stand in an entry.
+    static let room = 20
+    static let identifierOffset = 8
   }
 
   private struct Slot {
@@ -17,9 +25,13 @@ struct IdentityTable: ~Copyable {
   }
 
   private var entries = RawStack<Entry>()
+  /// The identifiers that do not stand with their tags.
   private var bytes = RawStack<UInt8>()
   /// Their count is a power of two.
   private var slots: UnsafeMutableBufferPointer<Slot>
+  /// Whether there are so many that they stand in the slots; else all of these are free.
+  private var isHashed = false
+  private static let fewCount = 8
 
   init() { slots = IdentityTable.makeSlots(64) }
 
@@ -32,6 +44,7 @@ struct IdentityTable: ~Copyable {
   private static func makeSlots(_ count: Int) -> UnsafeMutableBufferPointer<Slot> {
     let slots = UnsafeMutableBufferPointer<Slot>.allocate(capacity: count)
     slots.initialize(repeating: Slot(number: 0, hash: 0))
+    if let base = slots.baseAddress { garage_use_large_pages(base, count * MemoryLayout<Slot>.stride) }
     return slots
   }
 
@@ -49,9 +62,13 @@ struct IdentityTable: ~Copyable {
   /// The identifier of that number; valid until the next change.
   @inline(__always)
   func identifier(of number: Int) -> UnsafeRawBufferPointer {
-    let start = entries[number].start
-    let end = number &+ 1 < entries.count ? entries[number &+ 1].start : bytes.count
-    return UnsafeRawBufferPointer(start: bytes.base + start, count: end &- start)
+    let entry = UnsafeRawPointer(entries.base + number)
+    let byteCount = Int(entries[number].byteCount)
+    let start =
+      byteCount <= Entry.room
+      ? entry + Entry.identifierOffset
+      : UnsafeRawPointer(bytes.base) + Int(truncatingIfNeeded: entries[number].identifier.0)
+    return UnsafeRawBufferPointer(start: start, count: byteCount)
   }
 
   func identity(of number: Int) -> RecordIdentity {
@@ -59,41 +76,129 @@ struct IdentityTable: ~Copyable {
   }
 
   /// The number of an identity, and whether it is new.
-  mutating func insert(tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> (number: Int, isNew: Bool) {
-    let hash = IdentityTable.hash(tag, identifier)
+  ///
+  /// - Parameter hash: what ``prefetch(tag:_:)`` gave for it.
+  mutating func insert(
+    tag: UInt64, _ identifier: UnsafeRawBufferPointer, hash: UInt32 = 0
+  ) -> (number: Int, isNew: Bool) {
+    if !isHashed {
+      let number = numberAmongFew(tag, identifier)
+      if number >= 0 { return (number, false) }
+      if entries.count < IdentityTable.fewCount {
+        append(tag, identifier)
+        return (entries.count &- 1, true)
+      }
+      hashAll()
+    }
+    return insertHashed(tag, identifier, hash != 0 ? hash : self.hash(tag, identifier))
+  }
+
+  /// The number of one of few; -1 where it is none of them.
+  @inline(__always)
+  private func numberAmongFew(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> Int {
+    // Backwards: what is named again was mostly named just before.
+    var number = entries.count &- 1
+    while number >= 0 {
+      if entries[number].tag == tag, isSame(self.identifier(of: number), identifier) { return number }
+      number &-= 1
+    }
+    return -1
+  }
+
+  @inline(never)
+  private mutating func hashAll() {
+    isHashed = true
+    for number in 0..<entries.count { fill(with: number, hash(entries[number].tag, identifier(of: number))) }
+  }
+
+  /// Puts an identity, which is in none, in a slot.
+  private func fill(with number: Int, _ hash: UInt32) {
+    var slot = Int(truncatingIfNeeded: hash) & (slots.count &- 1)
+    while slots[slot].number != 0 { slot = (slot &+ 1) & (slots.count &- 1) }
+    slots[slot] = Slot(number: UInt32(number + 1), hash: hash)
+  }
+
+  private mutating func insertHashed(
+    _ tag: UInt64, _ identifier: UnsafeRawBufferPointer, _ hash: UInt32
+  ) -> (number: Int, isNew: Bool) {
     let slot = slot(of: hash, tag, identifier)
     if slots[slot].number != 0 { return (Int(slots[slot].number) - 1, false) }
     let number = entries.count
-    entries.append(Entry(tag: tag, start: bytes.count))
-    bytes.append(identifier)
+    append(tag, identifier)
     slots[slot] = Slot(number: UInt32(number + 1), hash: hash)
     if entries.count * 2 > slots.count { grow() }
     return (number, true)
   }
 
+  private mutating func append(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) {
+    var entry = Entry(
+      tag: tag, identifier: (0, 0, 0), byteCount: UInt32(truncatingIfNeeded: identifier.count))
+    if identifier.count > Entry.room {
+      entry.identifier.0 = UInt64(truncatingIfNeeded: bytes.count)
+      bytes.append(identifier)
+      entries.append(entry)
+    } else {
+      entries.append(entry)
+      if let source = identifier.baseAddress {
+        (UnsafeMutableRawPointer(entries.base + (entries.count - 1)) + Entry.identifierOffset)
+          .copyShort(from: source, identifier.count)
+      }
+    }
+  }
+
+  /// Asks for the memory in which an identity is looked for, ahead of the look, and gives its hash; 0 where there is no
+  /// need for one.
+  @inline(__always)
+  func prefetch(tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> UInt32 {
+    if !isHashed { return 0 }
+    let hash = hash(tag, identifier)
+    garage_prefetch(slots.baseAddress.unsafelyUnwrapped + Int(truncatingIfNeeded: hash) & (slots.count &- 1))
+    return hash
+  }
+
   /// Forgets the identities from `count` on.
   mutating func truncate(to count: Int) {
     while entries.count > count {
-      let last = entries.count - 1
-      let hash = IdentityTable.hash(entries[last].tag, identifier(of: last))
-      var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-      while slots[slot].number != UInt32(entries.count) { slot = (slot + 1) & (slots.count - 1) }
-      slots[slot] = Slot(number: 0, hash: 0)
-      bytes.truncate(to: entries.removeLast().start)
+      if isHashed { freeSlotOfLast() }
+      let entry = entries.removeLast()
+      if Int(entry.byteCount) > Entry.room { bytes.truncate(to: Int(truncatingIfNeeded: entry.identifier.0)) }
     }
+  }
+
+  /// Frees the slot of the identity noted last, and moves those behind it that would not be found past a free one.
+  private func freeSlotOfLast() {
+    let mask = slots.count &- 1
+    let last = entries.count &- 1
+    var free = Int(truncatingIfNeeded: hash(entries[last].tag, identifier(of: last))) & mask
+    while slots[free].number != UInt32(entries.count) { free = (free &+ 1) & mask }
+    var slot = (free &+ 1) & mask
+    while slots[slot].number != 0 {
+      let home = Int(truncatingIfNeeded: slots[slot].hash) & mask
+      if (slot &- home) & mask >= (slot &- free) & mask {
+        slots[free] = slots[slot]
+        free = slot
+      }
+      slot = (slot &+ 1) & mask
+    }
+    slots[free] = Slot(number: 0, hash: 0)
   }
 
   /// Forgets everything; keeps memory of ordinary size.
   mutating func removeAll() {
     if slots.count > 1 << 16 {
       self = IdentityTable()
-    } else if entries.count * 16 < slots.count {
-      truncate(to: 0)
-    } else {
-      slots.update(repeating: Slot(number: 0, hash: 0))
-      entries.truncate(to: 0)
-      bytes.truncate(to: 0)
+      return
     }
+    if isHashed {
+      if entries.count * 16 < slots.count {
+        truncate(to: 0)
+      } else {
+        slots.update(repeating: Slot(number: 0, hash: 0))
+      }
+      isHashed = false
+    }
+    entries.truncate(to: 0)
+    bytes.truncate(to: 0)
   }
 
   /// The slot where an identity is, or would be put.
@@ -103,13 +208,18 @@ struct IdentityTable: ~Copyable {
     while slots[slot].number != 0 {
       if slots[slot].hash == hash {
         let number = Int(slots[slot].number) &- 1
-        if entries[number].tag == tag, compareBytes(self.identifier(of: number), identifier) == 0 {
-          return slot
-        }
+        if entries[number].tag == tag, isSame(self.identifier(of: number), identifier) { return slot }
       }
       slot = (slot &+ 1) & (slots.count &- 1)
     }
     return slot
+  }
+
+  @inline(__always)
+  private func isSame(_ known: UnsafeRawBufferPointer, _ identifier: UnsafeRawBufferPointer) -> Bool {
+    guard known.count == identifier.count else { return false }
+    guard let known = known.baseAddress, let other = identifier.baseAddress else { return true }
+    return known.isSame(as: other, identifier.count)
   }
 
   private mutating func grow() {
@@ -124,27 +234,32 @@ struct IdentityTable: ~Copyable {
   }
 
   /// Different in each process, so that nobody can prepare identifiers that collide.
-  private static let seed = UInt64.random(in: .min ... .max)
+  private static let processSeed = UInt64.random(in: .min ... .max)
+  /// The same where it is asked, because a global is looked up by a call.
+  private let seed = processSeed
 
-  /// Folds eight bytes at a time by a wide multiplication.
-  private static func hash(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> UInt32 {
-    var hash = mix(tag ^ seed, 0x9E37_79B9_7F4A_7C15 ^ UInt64(identifier.count))
-    var offset = 0
-    while offset + 8 <= identifier.count {
-      hash = mix(
-        hash ^ identifier.loadUnaligned(fromByteOffset: offset, as: UInt64.self), 0xD6E8_FEB8_6659_FD93)
-      offset += 8
-    }
+  /// Folds eight bytes at a time by a wide multiplication, the last eight perhaps a second time.
+  private func hash(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> UInt32 {
+    let count = identifier.count
+    var hash = mix(tag ^ seed, 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: count))
     var rest: UInt64 = 0
-    while offset < identifier.count {
-      rest = rest << 8 | UInt64(identifier[offset])
-      offset += 1
+    if let base = identifier.baseAddress {
+      if count >= 8 {
+        var offset = 0
+        while offset < count &- 8 {
+          hash = mix(hash ^ base.bits(at: offset, as: UInt64.self), 0xD6E8_FEB8_6659_FD93)
+          offset &+= 8
+        }
+        rest = base.bits(at: count &- 8, as: UInt64.self)
+      } else {
+        for offset in 0..<count { rest = rest << 8 | UInt64(base.byte(at: offset)) }
+      }
     }
     return UInt32(truncatingIfNeeded: mix(hash ^ rest, 0xA076_1D64_78BD_642F))
   }
 
   @inline(__always)
-  private static func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
+  private func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
     let product = a.multipliedFullWidth(by: b)
     return product.high ^ product.low
   }

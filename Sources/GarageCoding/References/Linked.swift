@@ -23,8 +23,6 @@ public struct Linked<Value> {
 
   fileprivate class Storage: UnfilledLink {
     final var value: Value
-    /// There until the value is filled in: who reads it before then reads it too early.
-    final var progress: Permanent<LinkProgress>?
     init(_ value: Value) { self.value = value }
   }
 
@@ -126,18 +124,27 @@ public struct LinkedObjects {
 }
 
 /// What a decoded property holds on to until its objects are there.
-private final class LinkedStorage<Value: LinkedValue>: Linked<Value>.Storage {
-  override func fill(_ targets: LinkTargets, _ walk: GraphWalk) throws {
+private class LinkedStorage<Value: LinkedValue>: Linked<Value>.Storage {
+  override required init(_ value: Value) { super.init(value) }
+
+  // By the class that it is called on: to ask for it by name would look its metadata up each time.
+  override class func make() -> UnfilledLink { self.init(Value.emptyLink) }
+
+  override final func read(_ state: DecoderPointer) throws {
+    try Value._decodeLink(LinkDecoder(state: state), LinkPlace(storage: self))
+  }
+
+  override final func fill(_ targets: LinkTargets, _ walk: GraphWalk) throws {
     value = try Value._linked(LinkedObjects(targets: targets, walk: walk))
     progress = nil
   }
 
-  override func takeBack() { value = Value.emptyLink }
+  override final func takeBack() { value = Value.emptyLink }
 }
 
 // MARK: - Coding
 
-extension Linked: GraphCodable, GraphDecodable, EmptyDecodable where Value: LinkedValue {
+extension Linked: GraphCodable, GraphDecodable, LinkDecodable, EmptyDecodable where Value: LinkedValue {
   static var empty: Linked { Linked() }
 
   static func encode(at address: UnsafeRawPointer, toGraph state: EncoderPointer) throws {
@@ -149,11 +156,13 @@ extension Linked: GraphCodable, GraphDecodable, EmptyDecodable where Value: Link
     try wrappedValue._encodeLink(LinkEncoder(state: state))
   }
 
+  static var linkForm: LinkForm {
+    LinkForm(
+      type: LinkedStorage<Value>.self, kind: (Value.self as? any PlainLinkedValue.Type)?.linkKind ?? .other)
+  }
+
   init(fromGraph state: DecoderPointer) throws {
-    let storage = LinkedStorage(Value.emptyLink)
-    storage.progress = Permanent(state.walk.linkProgress)
-    try Value._decodeLink(LinkDecoder(state: state), LinkPlace(storage: storage))
-    self.storage = storage
+    storage = Reinterpretation.downcast(try state.readLink(Linked.linkForm), to: LinkedStorage<Value>.self)
   }
 }
 
@@ -178,7 +187,9 @@ extension Linked: Codable where Value: LinkedValue {
 }
 
 extension KeyedDecodingContainer {
+  // Inlined, so that what asks for the metadata of types is code that knows them.
   /// Chosen by synthesized `init(from:)`: a linked property that the data lacks is empty, with any coder.
+  @inlinable
   public func decode<Value: LinkedValue>(_ type: Linked<Value>.Type, forKey key: Key) throws -> Linked<Value>
   {
     try decodeIfPresent(type, forKey: key) ?? Linked()
@@ -287,6 +298,31 @@ extension LinkDecoder {
   var walk: GraphWalk { state.walk }
 }
 
+extension DecoderPointer {
+  /// Reads a linked property. Not generic: in the usual cases, references and nothing, nothing is asked of its type.
+  func readLink(_ form: LinkForm) throws -> UnfilledLink {
+    let link = form.type.make()
+    link.progress = Permanent(walk.linkProgress)
+    switch form.kind {
+    case .array:
+      guard let targets = try LinkDecoder(state: self).referenceTargets() else { break }
+      if targets.count > 0 { walk.whenComplete(fill: link, targets) } else { link.progress = nil }
+      return link
+    case .optional:
+      guard try isReference() else { break }
+      let walk = walk
+      let path = notedPath()
+      walk.fills.appendTarget(number(ofReference: try readReferenceIndex()))
+      walk.whenComplete(
+        fill: link, LinkTargets(first: walk.fills.targets.count - 1, count: 1, path: path))
+      return link
+    case .other: break
+    }
+    try link.read(self)
+    return link
+  }
+}
+
 extension LinkedObjects {
   func array<T: Decodable>(of type: T.Type) throws -> [T] {
     let facts = walk.state.types.facts(of: type).0
@@ -309,6 +345,7 @@ extension LinkedObjects {
     try [AnyObject](unsafeUninitializedCapacity: targets.range.count) { elements, count in
       for position in 0..<elements.count {
         let named = Int(walk.fills.targets[targets.first &+ position])
+        walk.prefetchTargets(behind: targets.first &+ position)
         let object = try walk.records[named].complete(as: type) ?? fetch(position)
         elements.initializeElement(at: position, to: object)
         count = position + 1

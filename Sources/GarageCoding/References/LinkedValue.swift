@@ -29,7 +29,7 @@ extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
     if let self { try coder.write(self) } else { coder.state.writeNull() }
   }
 
-  /// Reads a reference, to be filled in.
+  /// Reads what is no reference of ours: those are read without asking for the type.
   public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Wrapped?>) throws {
     if try coder.state.tag() == BodyTag.null {
       coder.state.cursor += 1
@@ -54,6 +54,19 @@ extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
   }
 }
 
+/// What links can hold that is mostly read as references alone, for a cast at run time.
+protocol PlainLinkedValue {
+  static var linkKind: LinkForm.Kind { get }
+}
+
+extension Optional: PlainLinkedValue where Wrapped: Codable & Identifiable {
+  static var linkKind: LinkForm.Kind { .optional }
+}
+
+extension Array: PlainLinkedValue where Element: Codable & Identifiable {
+  static var linkKind: LinkForm.Kind { .array }
+}
+
 extension Array: LinkedValue where Element: Codable & Identifiable {
   /// None.
   public static var emptyLink: [Element] { [] }
@@ -63,11 +76,8 @@ extension Array: LinkedValue where Element: Codable & Identifiable {
   /// Writes an array of linked references.
   public func _encodeLink(_ coder: LinkEncoder) throws { try coder.writeArray(self) }
 
-  /// Reads references, to be filled in together.
+  /// Reads what is not references alone, which are read without asking for the type.
   public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<[Element]>) throws {
-    if let targets = try coder.referenceTargets() {
-      return targets.count == 0 ? place.fill([]) : place.wait(for: targets, coder)
-    }
     let path = coder.state.notedPath()
     let targets = try coder.targets(Element.self)
     if targets.isEmpty { return place.fill([]) }

@@ -28,6 +28,9 @@ public struct RegisteredTypes: @unchecked Sendable {
     self.formerTags = formerTags
   }
 
+  /// The types.
+  package var all: [any (Encodable & Decodable).Type] { Array(byTag.values) }
+
   /// The type with this tag of its own, present or former.
   package func type(tag: UInt64) -> (any (Encodable & Decodable).Type)? { byTag[tag] }
 }

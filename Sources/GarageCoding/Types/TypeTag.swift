@@ -65,9 +65,16 @@ public struct TypeTag: Hashable, Sendable {
         }
         registry.derived[tag.name] = type
       }
-      registry.tags[key] = tag
+      if registry.tags.updateValue(tag, forKey: key) == nil {
+        registry.types[tag.digest, default: []].append(type)
+      }
     }
     return tag
+  }
+
+  /// The types whose tag this process was asked for and has this digest.
+  package static func types(withDigest digest: UInt64) -> [Any.Type] {
+    registry.withLock { $0.types[digest] ?? [] }
   }
 
   /// The tags under which objects of a type were stored before, in the order declared. Those that a class
@@ -103,6 +110,8 @@ public struct TypeTag: Hashable, Sendable {
   private struct Registry {
     var tags: [ObjectIdentifier: TypeTag] = [:]
     var derived: [String: Any.Type] = [:]
+    /// The types that have a tag, by its digest.
+    var types: [UInt64: [Any.Type]] = [:]
   }
   private static let registry = Mutex(Registry())
 

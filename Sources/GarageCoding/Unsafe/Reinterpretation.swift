@@ -39,6 +39,10 @@ enum Reinterpretation {
     return unsafeBitCast(objects, to: [Object].self)
   }
 
+  /// The value that consists of one reference, to this object, and whose type was found to be so.
+  @inline(__always)
+  static func value<T>(heldBy object: AnyObject, as type: T.Type) -> T { bits(of: object, as: type) }
+
   /// The bits of a value as another type of the same size, whose values have no other meaning than their bits, or
   /// whose layout was looked at (``ShortStrings``, ``ContainerBoxes``).
   @inline(__always)

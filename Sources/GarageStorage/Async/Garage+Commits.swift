@@ -87,7 +87,7 @@ extension Garage {
         }
       }
       if !isSaved { return commitAlone(&batch) }
-      texts.remember(pending.newTexts)
+      noteCommitted(pending)
       batch.succeed()
     } catch {
       batch.fail(error)
@@ -103,9 +103,10 @@ extension Garage {
       _ = try LentPendingCommit.with(&pending) { pending in
         try store.write(autosaves: true, pending) { transaction in
           try job.run(WriteAccess(garage: self, transaction: transaction, pending: pending))
+          if let failure = pending.value.failure { throw failure }
         }
       }
-      texts.remember(pending.newTexts)
+      noteCommitted(pending)
       batch.settle(job, nil)
       pending.hooks.runAfterCommit()
     } catch {

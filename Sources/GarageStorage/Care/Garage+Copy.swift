@@ -16,7 +16,8 @@ extension Garage {
   ///   - destination: an empty storage, or one to which this garage was copied in part. It stays open.
   ///   - progress: is told how many entries are copied of how many. What it throws ends the call, and so does cancelling the
   ///     task; what was copied by then stays, for the next call.
-  /// - Throws: ``GarageError/destinationNotEmpty(driver:)``, ``GarageError/identifiersNotHidden(driver:reason:)`` where the
+  /// - Throws: ``GarageError/destinationNotEmpty(driver:)``, ``GarageError/invalidIndex(type:index:reason:)`` where a sealed
+  ///   destination would show what an index holds, ``GarageError/identifiersNotHidden(driver:reason:)`` where the
   ///   garage hides identifiers and the destination is not sealed, `CancellationError`, what `progress` throws,
   ///   ``GarageError/closed``, ``GarageError/storage(_:)``.
   public func copy(to destination: any StorageDriver, progress: (CareProgress) throws -> Void = { _ in })
@@ -33,6 +34,19 @@ extension Garage {
               the storage to copy to is not sealed, so that what they are hidden with could be read there, too. Nothing \
               was copied. Wrap it in SealedStorage.
               """)
+        }
+        try store.driver.read { source in
+          // In a sealed storage an index that is not hashed takes somebody who says so.
+          if destination.info.isSealed, !store.driver.info.isSealed,
+            let index = try indexing.catalog(in: source)?.items.first(where: { !$0.definition.isHashed })
+          {
+            throw GarageError.invalidIndex(
+              type: "the garage", index: index.name,
+              reason: """
+                the storage to copy to is sealed, and the values could be read in the index's keys there. Nothing was \
+                copied. Drop it first (dropIndex(_:of:)), or declare it .hashed.
+                """)
+          }
         }
         try store.driver.read { try StoreCopying($0, to: destination, progress).run() }
       }

@@ -73,7 +73,8 @@ extension GarageReading {
         do {
           let content = try RecordValue(
             valueUnder: KeyLayout.checked(key), value, shapeText: access.shapeText)
-          values.append(StoredKeyValue(name: name, byteCount: key.byteCount + value.byteCount, value: content))
+          values.append(
+            StoredKeyValue(name: name, byteCount: key.byteCount + value.byteCount, value: content))
         } catch let damage as ValueDamage {
           throw GarageError(damage, key: name)
         }

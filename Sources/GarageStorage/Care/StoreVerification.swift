@@ -36,10 +36,26 @@ struct StoreVerification {
     try verifyTexts()
     try verifyIndexedRecords()
     try verifySyncStatuses()
+    try verifyIndexes()
     try verifyValues()
     try verifyRest()
     try progress.end()
     return report
+  }
+
+  /// Compares the entries of indexes with the records, in both directions.
+  private mutating func verifyIndexes() throws {
+    try visit(KeyLayout.allEntries, readingValues: false) { _, _, _ in }
+    do {
+      let indexes = try garage.verifyIndexes(in: transaction)
+      for fault in indexes.faults {
+        report.add(.damage, .index, "\(fault). dropIndex(_:of:) and buildIndexes make it anew.")
+      }
+    } catch let error as GarageError where !isFailureOfStore(error) {
+      report.add(.damage, .index, "\(error)")
+    } catch let error as StorageError {
+      report.add(.damage, .index, "The indexes could not be read: \(error.message)")
+    }
   }
 
   // MARK: - Going through

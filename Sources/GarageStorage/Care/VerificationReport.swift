@@ -27,6 +27,8 @@ public struct VerificationReport: Sendable, Hashable {
     case reference
     /// The entry by which an object is found by its sync status.
     case syncStatus
+    /// An index: the catalog, or the entries by which objects are found by what they hold.
+    case index
     /// An entry that no version of the format knows.
     case unknown
   }

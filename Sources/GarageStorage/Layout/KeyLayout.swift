@@ -14,7 +14,7 @@ internal import GarageDriver
 /// tag text      | 01 | tag 8 |                                   → the tag's name, UTF-8
 /// shape text    | 02 | shape 8 |                                 → the shape's text
 /// record        | 10 | tag 8 | identifier ≤ 240 |                → a record, see Docs/Format.md
-/// reserved      | 20 | tag 8 | index 8 | value ≤ 240 | identifier ≤ 240 |
+/// index entry   | 20 | tag 8 | index 8 | values ≤ 240 | identifier ≤ 240 |  → see IndexBatch
 /// sync status   | 21 | status 1 | tag 8 | identifier ≤ 240 |     → nothing: the record under tag and identifier
 /// typed key     | 30 | namespaces | name |                          → a value, see KeyName
 /// reserved      | 40 | sequence number 8 |                       changes
@@ -32,6 +32,7 @@ enum KeyLayout {
     case tagText = 0x01
     case shapeText = 0x02
     case record = 0x10
+    case index = 0x20
     case syncStatus = 0x21
     case value = 0x30
   }
@@ -71,7 +72,7 @@ enum KeyLayout {
 
   /// Where no key is of anything that a garage has: between the spaces, and between the names of metadata.
   static let unknownRanges: [StorageKeyRange] = {
-    let names = [StoreMetadata.key, HidingMetadata.key].sorted().map { $0.bytes }
+    let names = [StoreMetadata.key, HidingMetadata.key, IndexCatalog.key].sorted().map { $0.bytes }
     let behindNames = zip(
       [[Space.metadata.rawValue]] + names.map { $0 + [0] }, names + [[Space.metadata.rawValue + 1]])
     let spaces = Space.allCases.map(\.rawValue).sorted()
@@ -131,6 +132,41 @@ enum KeyLayout {
   /// The tag in a record's key.
   static func tag(inRecordKey key: RawSpan) -> UInt64 {
     UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: spaceByteCount, as: UInt64.self))
+  }
+
+  // MARK: - Index entries
+
+  /// What stands before the values in an entry: space, tag and index.
+  static let indexPrefixByteCount = spaceByteCount + RecordKey.tagByteCount + 8
+
+  /// What the entries of one index for the records under one tag begin with.
+  static func indexPrefix(tag: UInt64, index: UInt64) -> [UInt8] {
+    var bytes = prefix(.index, tag)
+    withUnsafeBytes(of: index.bigEndian) { bytes.append(contentsOf: $0) }
+    return bytes
+  }
+
+  /// All entries of one index for the records under one tag.
+  static func entries(tag: UInt64, index: UInt64) -> StorageKeyRange {
+    .prefix(indexPrefix(tag: tag, index: index))
+  }
+
+  /// All entries of all indexes for the records under one tag.
+  static func entries(tag: UInt64) -> StorageKeyRange { .prefix(prefix(.index, tag)) }
+
+  /// Every entry there is.
+  static let allEntries = StorageKeyRange.prefix([Space.index.rawValue])
+
+  /// The key of the record that an entry is for, whose identifier begins at that place of the entry's key.
+  static func record(ofEntry key: RawSpan, identifierAt place: Int) -> StorageKey {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(identifierOffset + key.byteCount - place)
+    bytes.append(Space.record.rawValue)
+    key.withUnsafeBytes { key in
+      bytes.append(contentsOf: key[spaceByteCount..<identifierOffset])
+      bytes.append(contentsOf: key[place...])
+    }
+    return StorageKey(bytes)
   }
 
   // MARK: - Sync statuses

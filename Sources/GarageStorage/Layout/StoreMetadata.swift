@@ -5,15 +5,16 @@ internal import GarageDriver
 ///
 /// ```
 /// 0   | "Garage" | 6
-/// 6   | format   | 2   version of the key layout and of everything under it
+/// 6   | format   | 2   version of the key layout and of everything under it: 2 in stores that have, or had, an index
 /// 8   | created  | 8   milliseconds since 1970-01-01 UTC
 /// 16  | check    | 8   the first 8 bytes of SHA-256 of bytes 0 to 15
 /// ```
 /// Numbers are big-endian. The first 8 bytes keep their meaning in every version; a newer format may change
 /// all else.
 struct StoreMetadata: Equatable {
-  /// The format that this library writes, and the newest it reads.
-  static let formatVersion = 1
+  /// The newest format that this library reads and writes: that of stores with indexes, which everybody who writes has
+  /// to know of.
+  static let formatVersion = 2
 
   static let key = KeyLayout.metadata("garage")
   private static let magic = Array("Garage".utf8)
@@ -21,6 +22,9 @@ struct StoreMetadata: Equatable {
 
   /// Milliseconds since 1970-01-01 UTC.
   var creationTime: UInt64
+
+  /// 1, or 2 where the store has, or had, an index.
+  var version = 1
 
   init(creationTime: UInt64) { self.creationTime = creationTime }
 
@@ -44,30 +48,32 @@ struct StoreMetadata: Equatable {
       throw isSealed ? GarageError.sealed(driver: driver) : GarageError.damagedMetadata(driver: driver)
     }
     let version = StoreMetadata.number(bytes[6..<8])
-    // With the version that we know all of it fits the check: it is the version that was damaged.
-    var known = bytes
-    known.replaceSubrange(6..<8, with: StoreMetadata.versionBytes)
-    let isKnown =
-      bytes.count == StoreMetadata.byteCount
-      && StoreMetadata.check(known) == StoreMetadata.number(bytes[16..<24])
-    if version > StoreMetadata.formatVersion, !isKnown {
+    // With one of the versions that we know all of it fits the check: it is the version that was damaged.
+    let fitting = (1...StoreMetadata.formatVersion).first { version in
+      var known = bytes
+      known.replaceSubrange(6..<8, with: StoreMetadata.versionBytes(version))
+      return bytes.count == StoreMetadata.byteCount
+        && StoreMetadata.check(known) == StoreMetadata.number(bytes[16..<24])
+    }
+    if version > StoreMetadata.formatVersion, fitting == nil {
       throw GarageError.newerFormat(version: Int(version), driver: driver)
     }
-    guard isKnown, version == StoreMetadata.formatVersion else {
-      throw GarageError.damagedMetadata(driver: driver)
-    }
+    guard let fitting, version == fitting else { throw GarageError.damagedMetadata(driver: driver) }
     creationTime = StoreMetadata.number(bytes[8..<16])
+    self.version = fitting
   }
 
   var bytes: [UInt8] {
     var bytes = StoreMetadata.magic
-    bytes += StoreMetadata.versionBytes
+    bytes += StoreMetadata.versionBytes(version)
     withUnsafeBytes(of: creationTime.bigEndian) { bytes.append(contentsOf: $0) }
     withUnsafeBytes(of: StoreMetadata.check(bytes).bigEndian) { bytes.append(contentsOf: $0) }
     return bytes
   }
 
-  private static let versionBytes = withUnsafeBytes(of: UInt16(formatVersion).bigEndian) { Array($0) }
+  private static func versionBytes(_ version: Int) -> [UInt8] {
+    withUnsafeBytes(of: UInt16(version).bigEndian) { Array($0) }
+  }
 
   /// Whether other entries bear the mark of sealed values: this one's may be damaged.
   private static func isSealed(_ transaction: any ReadTransaction) throws -> Bool {

@@ -173,6 +173,13 @@ extension WriteAccess {
   func moveRecord(_ key: StorageKey, to newKey: StorageKey, _ record: [UInt8]) throws {
     let (old, new) = (key.bytes.span.bytes, newKey.bytes.span.bytes)
     let status = RecordSummary.uncheckedSyncStatus(of: record.span.bytes)
+    if let batch = try beginEntries() {
+      if newKey != key { try note(old, nil, in: batch) }
+      try note(new, record.span.bytes, in: batch)
+      // Nothing was written yet: the record may stay as it is.
+      try batch.checkUnique(in: transaction)
+      try makeEntries(batch)
+    }
     var statuses = SyncStatusChanges()
     statuses.note(new, from: try indexedStatuses(new), to: status)
     if newKey != key {

@@ -194,7 +194,13 @@ private struct TypeRenaming {
       }
       self.report = report
       // What was lent is given back: now the store may change.
-      for (key, record) in changes { try transaction.put(record, for: key) }
+      for (key, record) in changes {
+        if key.bytes.first == KeyLayout.recordPrefix {
+          try access.putRecord(record.span.bytes, for: key.bytes.span.bytes)
+        } else {
+          try transaction.put(record, for: key)
+        }
+      }
       if let last = changes.last { range.lowerBound = last.key.bytes + [0] }
     }
   }

@@ -112,7 +112,8 @@ public func == <Root: Codable, Value: Codable>(
   Condition(
     .comparison(
       Condition.Comparison(
-        text: "\(nameOf(property)) == \(match.text)", field: { StoredField.of(property) }, test: match.test,
+        text: "\(nameOf(property)) == \(match.text)", field: { StoredField.of(property, in: $0) },
+        test: match.test,
         holds: { match.holds($0[keyPath: property]) })))
 }
 
@@ -146,7 +147,8 @@ extension Condition {
     Condition(
       .comparison(
         Comparison(
-          text: "\(nameOf(property)) \(name) \(constantText(value))", field: { StoredField.of(property) },
+          text: "\(nameOf(property)) \(name) \(constantText(value))",
+          field: { StoredField.of(property, in: $0) },
           test: { try FieldTest.equality(with: value) }, holds: { $0[keyPath: property] == value })))
   }
 
@@ -157,7 +159,8 @@ extension Condition {
     Condition(
       .comparison(
         Comparison(
-          text: "\(nameOf(property)) \(name) \(constantText(value))", field: { StoredField.of(property) },
+          text: "\(nameOf(property)) \(name) \(constantText(value))",
+          field: { StoredField.of(property, in: $0) },
           test: {
             guard case .ordered = FieldComparability(Value.self) else { return nil }
             return try GraphEncoder().fieldValue(of: value).map { test(FieldConstant($0)) }

@@ -22,8 +22,8 @@ public struct Condition<Root: Codable> {
   struct Comparison {
     /// As it is written, for ``QueryPlan``.
     let text: String
-    /// Finds out where the property stands in records.
-    let field: () -> StoredField?
+    /// Finds out where the property stands in records, of the type itself or of a subclass.
+    let field: (any Decodable.Type) -> StoredField?
     /// The question to its bytes; nil where only objects can be asked.
     let test: () throws -> FieldTest?
     /// The question to an object.

@@ -45,6 +45,10 @@ extension Query {
     }
     var count = 0
     try unsorted.run { run in
+      if let found = try run.countByEntries() {
+        count = Swift.min(found, maximumCount ?? .max)
+        return
+      }
       try run.forEachMatch(keepsObjects: false) { _, _, _ in
         count += 1
         return .continue
@@ -80,6 +84,7 @@ extension Query {
   }
 
   func run<R>(_ body: (QueryRun<Root>) throws -> R) throws -> R {
-    try reader.withReadAccess { try body(QueryRun(self, $0)) }
+    if let garage = reader as? Garage { try garage.prepareIndexes(of: Root.self) }
+    return try reader.withReadAccess { try body(QueryRun(self, $0)) }
   }
 }

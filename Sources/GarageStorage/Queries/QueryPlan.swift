@@ -14,13 +14,30 @@ extension Query {
   /// - Throws: ``GarageError/missingConformance(_:)``, and what encoding the query's constants throws.
   public func explain() throws -> QueryPlan {
     try run { run in
-      var lines = ["reads the records of \(Root.self) in the order of their identifiers"]
+      let way = run.way
+      var lines: [String] = []
+      let scans = way.order.map { [$0] } ?? way.plan?.scans ?? []
+      let names = scans.map(\.item.name)
+      if scans.isEmpty {
+        lines.append("reads the records of \(Root.self) in the order of their identifiers")
+      } else {
+        for scan in scans {
+          let isAnswer = scan.stretches.allSatisfy(\.isExact)
+          lines.append(
+            "reads \(QueryPlan.text(scan)) of the index \"\(scan.item.name)\""
+              + (isAnswer ? ", which answers the condition" : ", and the records that these lead to"))
+        }
+        if way.isUnsaved { lines.append("asks each record, because there are unsaved changes") }
+      }
       let (ofFields, ofObjects) = run.filterTexts
       if !ofFields.isEmpty { lines.append("decides from their bytes: \(ofFields.joined(separator: ", "))") }
       if !ofObjects.isEmpty {
         lines.append("decodes objects to decide: \(ofObjects.joined(separator: ", "))")
       }
-      if !sortKeys.isEmpty {
+      if way.order != nil {
+        lines.append(
+          "finds them in their order" + (maximumCount.map { ", and ends when \($0) are found" } ?? ""))
+      } else if !sortKeys.isEmpty {
         let ways = sortKeys.map { "\($0.text)\($0.isAscending ? "" : ", descending")" }
         lines.append(
           "sorts what it found by \(ways.joined(separator: ", then "))"
@@ -28,9 +45,42 @@ extension Query {
       } else if let maximumCount {
         lines.append("ends when \(maximumCount) are found")
       }
+      if scans.isEmpty, let index = run.helpfulIndex { lines.append("would read less with \(index)") }
       return QueryPlan(
-        description: lines.joined(separator: "\n"), indexes: [],
-        readsAllRecords: maximumCount == nil || !sortKeys.isEmpty)
+        description: lines.joined(separator: "\n"), indexes: names,
+        readsAllRecords: scans.isEmpty && (maximumCount == nil || !sortKeys.isEmpty))
     }
+  }
+}
+
+extension QueryPlan {
+  fileprivate static func text(_ scan: IndexPlan.Scan) -> String {
+    if scan.stretches.count == 1 { return scan.stretches[0].isPoint ? "one value" : "a range" }
+    return "\(scan.stretches.count) ranges"
+  }
+}
+
+extension QueryRun {
+  /// The declaration of an index that would lead to what is found; nil where none would.
+  var helpfulIndex: String? {
+    var texts: [String] = []
+    for term in filter.map({ QueryPlanner<Root>.terms($0.node) }) ?? [] {
+      guard case .field(let field) = term, field.isSameInSubclasses else { continue }
+      let property = String(field.text.prefix { $0 != " " })
+      switch field.test {
+      case .containsElement: return "Index(each: \(property))"
+      case .equalsIgnoringCase: return "Index(\(property), .caseInsensitive)"
+      case .text: continue
+      case .equals, .isOneOf:
+        if !texts.contains(property) { texts.insert(property, at: 0) }
+      case .isLess, .isGreater, .hasPrefix:
+        if !texts.contains(property) { texts.append(property) }
+      }
+    }
+    if texts.isEmpty, zip(query.sortKeys, sortFields).allSatisfy({ $1 != nil }) {
+      texts = query.sortKeys.map(\.text)
+    }
+    if texts.isEmpty || texts.contains(where: { $0.contains("<") }) { return nil }
+    return "Index(\(texts.prefix(3).joined(separator: ", ")))"
   }
 }

@@ -5,17 +5,21 @@ internal import GarageDriver
 ///
 /// Belongs to the thread and the closure of its transaction.
 final class QueryRun<Root: Codable> {
-  private let query: Query<Root>
-  private let access: ReadAccess
-  private let facts: RecordTypeFacts
-  private let filter: RecordFilter<Root>?
+  let query: Query<Root>
+  let access: ReadAccess
+  let facts: RecordTypeFacts
+  let filter: RecordFilter<Root>?
   private let source: TransactionSource
   private let session: GraphDecodingSession
   private var limit = SessionLimit()
   /// Where the first match is to stand behind; nil where it is the first of all.
   var start: QueryCursor?
   private let sortLookups: [FieldLookup?]
-  private let sortFields: [StoredField?]
+  let sortFields: [StoredField?]
+  /// The classes whose objects may be met.
+  let subclasses: [any Decodable.Type]
+  /// The indexes that lead to what is found, where some do.
+  private(set) var way = IndexWay()
 
   /// Gets a record that matches, while its bytes are lent: its key, the record, and the object, where that had to be
   /// decoded to find out.
@@ -25,10 +29,13 @@ final class QueryRun<Root: Codable> {
     self.query = query
     self.access = access
     facts = try RecordTypeFacts.of(Root.self)
-    filter = try query.condition.map { try RecordFilter($0) }
+    let subclasses = facts.ofCoder.isOfClass ? access.garage.types.all.filter { $0 is Root.Type } : []
+    self.subclasses = subclasses
+    filter = try query.condition.map { try RecordFilter($0, subclasses: subclasses) }
     (session, source) = access.makeSessionAndSource()
-    sortFields = query.sortKeys.map { $0.isOrderOfFields ? $0.field() : nil }
+    sortFields = query.sortKeys.map { $0.isOrderOfFields ? $0.field(Root.self) : nil }
     sortLookups = sortFields.map { $0.map { FieldLookup($0.path) } }
+    way = try findWay()
   }
 
   // MARK: - Matches in the order of the query
@@ -66,29 +73,51 @@ final class QueryRun<Root: Codable> {
       }
       return keys
     }
+    if let scan = way.order, let keys = try keysInOrder(of: scan) { return keys }
     return query.sortKeys.allSatisfy(\.isOrderOfFields) ? try keysByFields() : try keysByObjects()
   }
 
   /// Whether a match stands behind ``start``.
-  private func isBehindStart(_ values: [FieldValue], _ key: StorageKey) -> Bool {
+  func isBehindStart(_ values: [FieldValue], _ key: StorageKey) -> Bool {
     guard let start else { return true }
     return isBefore(start.values, start.identifier[...], values, key.bytes[KeyLayout.identifierOffset...])
   }
 
   /// Visits what matches in the order of identifiers.
   private func forEachUnsorted(keepsObjects: Bool, _ visit: Visit) throws {
+    if let plan = way.plan,
+      try forEachCandidate(
+        of: plan,
+        { key, record, isMatch in
+          beginRecord(record, keepsObjects: keepsObjects)
+          return isMatch ? try visit(key, record, nil) : try visitIfMatching(key, record, visit)
+        })
+    {
+      return
+    }
     try forEachRecord { key, record in
       beginRecord(record, keepsObjects: keepsObjects)
-      switch try answer(key, record) {
-      case false?: return .continue
-      case true?: return try visit(key, record, nil)
-      case nil:
-        guard let object = try object(key, record), try filter?.holds(object) ?? true else {
-          return .continue
-        }
-        return try visit(key, record, object)
-      }
+      return try visitIfMatching(key, record, visit)
     }
+  }
+
+  private func visitIfMatching(_ key: RawSpan, _ record: RawSpan, _ visit: Visit) throws -> ScanStep {
+    switch try answer(key, record) {
+    case false?: return .continue
+    case true?: return try visit(key, record, nil)
+    case nil:
+      guard let object = try object(key, record), try filter?.holds(object) ?? true else {
+        return .continue
+      }
+      return try visit(key, record, object)
+    }
+  }
+
+  /// Whether a record matches, be it that the object has to be asked.
+  func isMatch(_ key: RawSpan, _ record: RawSpan) throws -> Bool {
+    beginRecord(record, keepsObjects: false)
+    if let answer = try answer(key, record) { return answer }
+    return try object(key, record).map { try filter?.holds($0) ?? true } ?? false
   }
 
   private func beginRecord(_ record: RawSpan, keepsObjects: Bool) {
@@ -185,7 +214,7 @@ extension QueryRun {
   }
 
   /// Whether one comes before another: by the values, and then by identifier.
-  private func isBefore(
+  func isBefore(
     _ left: [FieldValue], _ leftIdentifier: ArraySlice<UInt8>, _ right: [FieldValue],
     _ rightIdentifier: ArraySlice<UInt8>
   ) -> Bool {

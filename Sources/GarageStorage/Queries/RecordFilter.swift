@@ -2,8 +2,8 @@ internal import GarageCoding
 
 /// A condition made ready to be asked of many records: from their bytes as far as these tell, else of the objects.
 final class RecordFilter<Root: Codable> {
-  private indirect enum Node {
-    case field(FieldLookup, FieldTest, absentIsNull: Bool)
+  indirect enum Node {
+    case field(Field)
     /// Of the object alone.
     case object
     case both(Node, Node)
@@ -11,36 +11,55 @@ final class RecordFilter<Root: Codable> {
     case not(Node)
   }
 
-  private let node: Node
+  /// A comparison that is made with bytes.
+  struct Field {
+    let lookup: FieldLookup
+    let test: FieldTest
+    let absentIsNull: Bool
+    /// As it was written.
+    let text: String
+    /// Whether the field stands in the same place in the records of all subclasses.
+    let isSameInSubclasses: Bool
+  }
+
+  let node: Node
   private let condition: Condition<Root>.Node
   /// The comparisons, as they were written, that are made with bytes, and those that take objects.
   private(set) var ofFields: [String] = []
   private(set) var ofObjects: [String] = []
 
+  /// - Parameter subclasses: the classes whose objects may be met.
   /// - Throws: what encoding the constants throws.
-  init(_ condition: Condition<Root>.Node) throws {
+  init(_ condition: Condition<Root>.Node, subclasses: [any Decodable.Type]) throws {
     self.condition = condition
     var (ofFields, ofObjects) = ([String](), [String]())
-    node = try RecordFilter.node(condition, &ofFields, &ofObjects)
+    node = try RecordFilter.node(condition, subclasses, &ofFields, &ofObjects)
     (self.ofFields, self.ofObjects) = (ofFields, ofObjects)
   }
 
   private static func node(
-    _ condition: Condition<Root>.Node, _ ofFields: inout [String], _ ofObjects: inout [String]
+    _ condition: Condition<Root>.Node, _ subclasses: [any Decodable.Type], _ ofFields: inout [String],
+    _ ofObjects: inout [String]
   ) throws -> Node {
     switch condition {
     case .comparison(let comparison):
-      guard let test = try comparison.test(), let field = comparison.field() else {
+      guard let test = try comparison.test(), let field = comparison.field(Root.self) else {
         ofObjects.append(comparison.text)
         return .object
       }
       ofFields.append(comparison.text)
-      return .field(FieldLookup(field.path), test, absentIsNull: field.absentIsNull)
+      let isSame = subclasses.allSatisfy { comparison.field($0)?.path == field.path }
+      return .field(
+        Field(
+          lookup: FieldLookup(field.path), test: test, absentIsNull: field.absentIsNull,
+          text: comparison.text, isSameInSubclasses: isSame))
     case .both(let left, let right):
-      return .both(try node(left, &ofFields, &ofObjects), try node(right, &ofFields, &ofObjects))
+      return .both(
+        try node(left, subclasses, &ofFields, &ofObjects), try node(right, subclasses, &ofFields, &ofObjects))
     case .either(let left, let right):
-      return .either(try node(left, &ofFields, &ofObjects), try node(right, &ofFields, &ofObjects))
-    case .not(let inner): return .not(try node(inner, &ofFields, &ofObjects))
+      return .either(
+        try node(left, subclasses, &ofFields, &ofObjects), try node(right, subclasses, &ofFields, &ofObjects))
+    case .not(let inner): return .not(try node(inner, subclasses, &ofFields, &ofObjects))
     case .test(let text, _):
       ofObjects.append(text)
       return .object
@@ -52,8 +71,8 @@ final class RecordFilter<Root: Codable> {
 
   private static func answer(_ node: Node, _ record: FieldRecord) throws -> Bool? {
     switch node {
-    case .field(let lookup, let test, let absentIsNull):
-      return try test.answer(lookup.place(in: record), absentIsNull: absentIsNull)
+    case .field(let field):
+      return try field.test.answer(field.lookup.place(in: record), absentIsNull: field.absentIsNull)
     case .object: return nil
     case .both(let left, let right):
       let first = try answer(left, record)

@@ -5,8 +5,8 @@ struct SortKey<Root: Codable> {
   /// As it is written, for ``QueryPlan``.
   let text: String
   let isAscending: Bool
-  /// Finds out where the property stands in records.
-  let field: () -> StoredField?
+  /// Finds out where the property stands in records, of the type itself or of a subclass.
+  let field: (any Decodable.Type) -> StoredField?
   /// Whether the order of what stands in records is that of the property.
   let isOrderOfFields: Bool
   /// What an object has there, as a record would hold it.
@@ -35,7 +35,7 @@ struct SortKey<Root: Codable> {
   ) {
     text = nameOf(property)
     isAscending = direction == .ascending
-    field = { StoredField.of(property) }
+    field = { StoredField.of(property, in: $0) }
     if case .ordered = FieldComparability(type) { isOrderOfFields = true } else { isOrderOfFields = false }
     value = { try GraphEncoder().fieldValue(of: $0[keyPath: property]) }
     self.order = order

@@ -64,7 +64,9 @@ extension ValueMatch where Value: TextValue {
   /// Is this text, where no difference is made between upper and lower case (`lowercased()`). Nil is not.
   public static func caseInsensitive(_ other: String) -> ValueMatch {
     let lower = other.lowercased()
-    return text("caseInsensitive", other) { $0.lowercased() == lower }
+    return ValueMatch(
+      text: ".caseInsensitive(\(constantText(other)))", test: { .equalsIgnoringCase(lower) },
+      holds: { $0.text.map { $0.lowercased() == lower } ?? false })
   }
 
   private static func text(

@@ -48,8 +48,17 @@ extension WriteAccess {
     try transaction.withReplaceableValue(for: key, isSealed: garage.objectKeys.isSealed, body)
   }
 
-  /// Removes a record and its entry in the index. False where there is none.
+  /// Removes a record and its entries in all indexes. False where there is none.
   func removeRecord(_ key: RawSpan) throws -> Bool {
+    if let batch = try beginEntries() {
+      try note(key, nil, in: batch)
+      try makeEntries(batch)
+    }
+    return try removeRecordAlone(key)
+  }
+
+  /// Removes a record and its entry among the sync statuses. False where there is none.
+  func removeRecordAlone(_ key: RawSpan) throws -> Bool {
     if let looking = transaction as? any LookingRemoval {
       guard let beginning = try looking.removeLooking(key) else { return false }
       try removeSyncStatuses(beginning.withBytes(indexedStatuses(ofRecord:)), ofRecord: key)
@@ -79,6 +88,7 @@ extension WriteAccess {
   /// Removes all records of an identity space and their entries in the index.
   func removeAllRecords(tag: UInt64) throws {
     try transaction.removeAll(in: KeyLayout.records(tag: tag))
+    if try hasIndexes { try transaction.removeAll(in: KeyLayout.entries(tag: tag)) }
     for status in SyncStatus.allCases {
       try transaction.removeAll(in: KeyLayout.syncStatuses(status, tag: tag))
     }

@@ -47,7 +47,7 @@ extension WriteAccess {
       statuses.note(keyBytes, from: try indexedStatuses(keyBytes), to: status)
       try statuses.make(in: transaction)
     }
-    try transaction.put(bytes, for: key)
+    try putRecord(bytes.span.bytes, for: key.bytes.span.bytes)
   }
 
   private func hasRecord(_ identity: RecordIdentity, _ formerTags: [UInt64]) throws -> Bool {

@@ -17,7 +17,11 @@ extension WriteAccess {
 
   /// Writes the texts that a graph's records count on.
   func putTexts(of graph: EncodedGraph) throws {
-    for (name, text) in garage.texts.unknownTexts(of: graph) where !pending.newTexts.contains(name) {
+    let unknown = garage.texts.unknownTexts(of: graph)
+    if unknown.isEmpty { return }
+    // A type that is met for the first time may declare indexes.
+    if try garage.indexing.meet(unknown.map(\.0)) { pending.indexes = nil }
+    for (name, text) in unknown where !pending.newTexts.contains(name) {
       try StoreTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
       pending.newTexts.insert(name)
     }
@@ -26,8 +30,11 @@ extension WriteAccess {
   private func putRecords(of graph: EncodedGraph, leavingOut: Int?) throws {
     var statuses: SyncStatusChanges?
     let records = graph.records
+    let order = graph.recordsInKeyOrder()
+    let entries = try beginEntries()
+    if let entries { try noteRecords(of: graph, order, leavingOut: leavingOut, in: entries) }
     try graph.bytes.withUnsafeBytes { bytes in
-      for index in graph.recordsInKeyOrder() where index != leavingOut {
+      for index in order where index != leavingOut {
         let record = records[index]
         let key = bytes.bytes.extracting(record.key)
         if let status = record.syncStatus {
@@ -36,10 +43,12 @@ extension WriteAccess {
         }
         try transaction.put(bytes.bytes.extracting(record.value), for: key)
         for tag in record.formerTags {
-          _ = try removeRecord(KeyLayout.record(tag: tag, sameIdentifierAs: key).bytes.span.bytes)
+          // Its entries go with the others'.
+          _ = try removeRecordAlone(KeyLayout.record(tag: tag, sameIdentifierAs: key).bytes.span.bytes)
         }
       }
     }
+    if let entries { try makeEntries(entries) }
     try statuses?.make(in: transaction)
   }
 }

@@ -76,11 +76,19 @@ extension Garage: GarageWriting {
       defer { endCall() }
       return try store.write(autosaves: autosaves, pending) { transaction in
         try body(WriteAccess(garage: self, transaction: transaction, pending: pending))
+        if let failure = pending.value.failure { throw failure }
       }
     }
     if !isSaved { return nil }
-    if !pending.newTexts.isEmpty { texts.remember(pending.newTexts) }
+    noteCommitted(pending)
     return pending.hooks
+  }
+
+  /// Remembers what a transaction that has committed found in the store, or put there.
+  @inline(__always)
+  func noteCommitted(_ pending: PendingCommit) {
+    if !pending.newTexts.isEmpty { texts.remember(pending.newTexts) }
+    if let catalog = pending.indexes ?? nil { indexing.noteStored(catalog) }
   }
 }
 

@@ -4,6 +4,10 @@ struct PendingCommit {
   var newTexts: Set<TextName> = []
   /// What runs around the commit.
   var hooks = CommitHooks()
+  /// The indexes that records have entries in, once they were asked for; nil within where there are none.
+  var indexes: IndexCatalog??
+  /// Why the changes must not be committed, although the verb that threw it left some behind.
+  var failure: (any Error)?
   /// How many verbs are decoding objects. Such a verb runs `init(from:)`, from which nothing can be changed.
   var decodingDepth = 0
 }

@@ -55,8 +55,12 @@ final class SavingStore: Sendable {
     case stale
   }
 
-  init(_ driver: any StorageDriver, garage: UInt64) {
+  /// What makes the entries of records that are saved.
+  private let indexing: Indexing
+
+  init(_ driver: any StorageDriver, _ indexing: Indexing, garage: UInt64) {
     self.driver = driver
+    self.indexing = indexing
     self.garage = garage
     news = NewsHub.of(driver)
     let info = driver.info
@@ -212,7 +216,7 @@ final class SavingStore: Sendable {
     in transaction: any WriteTransaction
   ) throws -> Saving {
     let saved = unsaved.withLock { $0 }
-    try saved.changes.apply(to: transaction)
+    try indexing.apply(saved.changes, to: transaction)
     try body(transaction)
     var hooks = saved.hooks
     hooks.append(pending.value.hooks)

@@ -5,6 +5,8 @@ internal import GarageDriver
 /// A copy is a snapshot and costs a reference.
 struct UnsavedChanges: Sendable {
   private var tree = PersistentTree()
+  /// The indexes that all changed records have entries in; nil where no record was changed yet.
+  var indexes: Set<UInt64>?
 
   /// What precedes each value in the tree.
   private enum Mark {
@@ -33,9 +35,9 @@ struct UnsavedChanges: Sendable {
     tree.value(for: key).map(Self.change)
   }
 
-  /// Makes the changes in a transaction of the storage, in key order.
-  func apply(to transaction: any WriteTransaction) throws {
-    var cursor = Cursor(self, .all, .forward)
+  /// Makes the changes in a range in a transaction of the storage, in key order.
+  func apply(in range: StorageKeyRange = .all, to transaction: any WriteTransaction) throws {
+    var cursor = Cursor(self, range, .forward)
     while let (key, change) = cursor.next() {
       let keyBytes = key.storage.span.bytes.extracting(key.range)
       switch change {
@@ -45,6 +47,21 @@ struct UnsavedChanges: Sendable {
       }
     }
   }
+
+  /// Visits the changes in a range, in key order: each key, and its new value or nil where it was removed.
+  func forEach(in range: StorageKeyRange, _ visit: (RawSpan, RawSpan?) throws -> Void) throws {
+    var cursor = Cursor(self, range, .forward)
+    while let (key, change) = cursor.next() {
+      let keyBytes = key.storage.span.bytes.extracting(key.range)
+      switch change {
+      case .removed: try visit(keyBytes, nil)
+      case .put(let value): try visit(keyBytes, value.storage.span.bytes.extracting(value.range))
+      }
+    }
+  }
+
+  /// Whether there is a change in a range.
+  func hasChange(in range: StorageKeyRange) -> Bool { Cursor(self, range, .forward).nextKey != nil }
 
   /// Walks over the changes in a range of keys.
   struct Cursor {

@@ -79,6 +79,7 @@ extension WriteAccess {
   func deleteAllObjects() throws {
     try transaction.removeAll(in: KeyLayout.allRecords)
     try transaction.removeAll(in: KeyLayout.allSyncStatuses)
+    if try hasIndexes { try transaction.removeAll(in: KeyLayout.allEntries) }
   }
 
   func delete(_ object: ParkedObject) throws {

@@ -12,7 +12,7 @@ import Testing
 @Suite(.serialized) struct GoldenTests {
   static let values: [GoldenValue] =
     goldenBodies + goldenContainers + goldenIdentifiers + goldenGraphs + goldenStatuses + goldenForms
-    + goldenKeys + goldenHiding
+    + goldenKeys + goldenHiding + goldenIndexes
 
   @Test func thereAreEnoughAndNoNameTwice() {
     #expect(GoldenTests.values.count >= 40)
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Every tag of a body, every kind of identifier, every flag and every key space that format 1 writes occurs in the
+  /// Every tag of a body, every kind of identifier, every flag and every key space that is written occurs in the
   /// files.
   @Test func theFilesHaveEveryTag() throws {
     var firstBytes: Set<UInt8> = []
@@ -82,7 +82,7 @@ import Testing
       }
     }
     #expect(spaces == Set(KeyLayout.Space.allCases.map(\.rawValue)))
-    #expect(metadata == [Array("garage".utf8), Array("hiding".utf8)])
+    #expect(metadata == [Array("garage".utf8), Array("hiding".utf8), Array("indexes".utf8)])
     #expect(kinds == [0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70])
     #expect(flags == 0xFF && valueFlags == 0x68)
     #expect(statuses == [0, 1, 2, 3])

@@ -50,6 +50,12 @@ final class Child {
     return String(decoding: text, as: UTF8.self)
   }
 
+  /// Ends the process at once, whatever it is doing.
+  func kill() {
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
   /// Waits for the process to end well; returns what it printed since, by name.
   @discardableResult
   func wait() throws -> [String: String] {

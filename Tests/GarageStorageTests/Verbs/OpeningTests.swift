@@ -42,9 +42,9 @@ import Testing
   func aNewerFormatIsRefusedAndLeftAlone(_ backend: Backend) throws {
     let place = try Place(backend)
     let driver = try place.open()
-    let newer: [UInt8] = Array("Garage".utf8) + [0, 2, 1, 2, 3]
+    let newer: [UInt8] = Array("Garage".utf8) + [0, 3, 1, 2, 3]
     try Driver.put(newer, for: OpeningTests.metadataKey, driver)
-    #expect(throws: GarageError.newerFormat(version: 2, driver: driver.info.name)) { try Garage(driver) }
+    #expect(throws: GarageError.newerFormat(version: 3, driver: driver.info.name)) { try Garage(driver) }
     #expect(try Driver.contents(driver).values.first == newer)
   }
 

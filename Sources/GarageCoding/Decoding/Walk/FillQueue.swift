@@ -1,3 +1,5 @@
+internal import CGarage
+
 /// What is to be filled in when the objects that wait for it are complete, and in which order objects can be let
 /// go again.
 ///
@@ -194,11 +196,29 @@ struct LinkTargets {
 
 /// A linked property that is filled in when its objects are there.
 class UnfilledLink {
+  /// There until the value is filled in: who reads it before then reads it too early.
+  final var progress: Permanent<LinkProgress>?
+
+  /// An empty one for a property of the type that this class serves.
+  class func make() -> UnfilledLink { UnfilledLink() }
+
+  /// Reads what stands at the cursor: objects into the property, or references that it has to wait for.
+  func read(_ state: DecoderPointer) throws {}
+
   /// Takes its objects from the walk, which fetches those that are not there yet.
   func fill(_ targets: LinkTargets, _ walk: GraphWalk) throws {}
 
   /// Makes it empty again.
   func takeBack() {}
+}
+
+/// What is to be known of a type of linked properties to read one. Known once, because to ask a generic type for it takes
+/// longer than to read references.
+struct LinkForm {
+  enum Kind { case optional, array, other }
+  var type: UnfilledLink.Type
+  /// What it holds.
+  var kind: Kind
 }
 
 /// Whether a linked property was read before it was filled in: by a hash that must not change any more.
@@ -207,6 +227,16 @@ final class LinkProgress {
 }
 
 extension GraphWalk {
+  /// Asks for the memory of what links will be filled with soon: properties are mostly filled in the order in which their
+  /// targets were noted, and each target lies elsewhere.
+  @inline(__always)
+  func prefetchTargets(behind place: Int) {
+    let (far, near) = (place &+ 16, place &+ 8)
+    let count = fills.targets.count
+    if far < count { garage_prefetch(records.base + Int(fills.targets[far])) }
+    if near < count { garage_prefetch(records[Int(fills.targets[near])].instanceAddress) }
+  }
+
   /// Queues what completes an object once those that it is decoded with are there.
   func whenComplete(_ fill: @escaping FillQueue.Fill) {
     fills.append(owner: state.record.number, .run(fill))

@@ -1,11 +1,14 @@
 /// What is known of one identity of a graph.
 struct GraphNode {
+  // What is asked for each link stands first, mostly in one cache line.
+  /// What it was decoded to, where that is an instance of a class, which serves for its superclasses, too.
+  private var placedInstance: PlacedInstance?
+  /// Whether the value is a mapped object whose own record is still being read, and whether somebody has it.
+  private(set) var isUnfinished = false
+  var isLent = false
+  private var position: Int32 = -1
   /// What it was decoded to, in the walk's arena.
   private var object: PlacedObject?
-  /// Whether that is an instance of a class, which serves for its superclasses, too.
-  private var isClass = false
-  /// Its place in the plan; -1 where it is not planned.
-  var planPosition = -1
   /// The type as which it is being decoded.
   private var active: Any.Type?
   /// What few nodes have.
@@ -33,6 +36,12 @@ struct GraphNode {
     return new
   }
 
+  /// Its place in the plan; -1 where it is not planned.
+  var planPosition: Int {
+    get { Int(position) }
+    set { position = Int32(clamping: newValue) }
+  }
+
   // MARK: - Its object
 
   var hasValue: Bool { object != nil }
@@ -54,15 +63,16 @@ struct GraphNode {
   /// The object, where it is an instance of just this class and wholly read.
   @inline(__always)
   func complete(as wanted: Any.Type) -> AnyObject? {
-    guard isClass, !isUnfinished, let object, object.type == wanted else { return nil }
-    return object.place[as: AnyObject.self]
+    guard let placedInstance, !isUnfinished, let object, object.type == wanted else { return nil }
+    return placedInstance.object
   }
 
+  /// Where the object is, where it is an instance of a class: to ask for its memory ahead.
+  @inline(__always)
+  var instanceAddress: UnsafeRawPointer? { placedInstance?.address }
+
   /// The object, where it is an instance of a class.
-  private var instance: AnyObject? {
-    guard isClass, let object else { return nil }
-    return object.place[as: AnyObject.self]
-  }
+  private var instance: AnyObject? { placedInstance?.object }
 
   /// The object as the type that ``hasValue(_:_:)`` was asked for. By address: a copy of a record costs more than a
   /// look into it.
@@ -85,17 +95,14 @@ struct GraphNode {
     object?.type == wanted || rare?.others.contains { $0.type == wanted } ?? false
   }
 
-  /// Whether the value is a mapped object whose own record is still being read, and whether somebody has it.
-  private(set) var isUnfinished = false
-  var isLent = false
-
   /// Where the object is of the very type that is being decoded: another one belongs to a wrapper.
   mutating func storeUnfinished<T: MappableObject>(_ object: T, _ arena: inout PlaceArena) {
     guard self.object == nil, let active, active == Swift.type(of: object) else { return }
     let place = arena.place(for: AnyObject.self)
     place.initializeMemory(as: AnyObject.self, to: object)
-    self.object = PlacedObject(place: place, type: active)
-    isClass = true
+    let new = PlacedObject(place: place, type: active)
+    self.object = new
+    placedInstance = PlacedInstance(new)
     isUnfinished = true
   }
 
@@ -105,6 +112,7 @@ struct GraphNode {
     isUnfinished = false
     object?.destroy()
     object = nil
+    placedInstance = nil
     return isLent
   }
 
@@ -116,7 +124,7 @@ struct GraphNode {
     isUnfinished = false
     if object == nil {
       object = new
-      self.isClass = isClass
+      placedInstance = isClass ? PlacedInstance(new) : nil
     } else {
       storeOther(new)
     }
@@ -136,6 +144,7 @@ struct GraphNode {
     isLent = false
     if let object {
       self.object = nil
+      placedInstance = nil
       object.destroy()
     }
     if let rare { Self.release(rare) }

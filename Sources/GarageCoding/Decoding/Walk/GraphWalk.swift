@@ -86,6 +86,21 @@ final class GraphWalk {
     return number
   }
 
+  /// The same of an identity whose hash ``prefetch(tag:_:)`` gave.
+  func number(tag: UInt64, _ identifier: UnsafeRawBufferPointer, hash: UInt32) -> Int {
+    // Another tag makes another hash.
+    if !currentTags.isEmpty { return number(tag: tag, identifier) }
+    let (number, isNew) = identities.insert(tag: tag, identifier, hash: hash)
+    if isNew { records.append(GraphNode()) }
+    return number
+  }
+
+  /// See ``IdentityTable/prefetch(tag:_:)``.
+  @inline(__always)
+  func prefetch(tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> UInt32 {
+    identities.prefetch(tag: tag, identifier)
+  }
+
   /// The same object's number under the tag that its type has by now.
   func current(_ number: Int) -> Int {
     guard !currentTags.isEmpty, let tag = currentTags[identities.tag(of: number)] else { return number }

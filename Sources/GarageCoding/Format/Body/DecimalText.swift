@@ -7,10 +7,25 @@
 /// A decimal number as bodies hold it: `| 0F | length 1 | ASCII |`.
 enum DecimalText {
   private static let nan = "NaN"
+  static let maximumByteCount = DecimalParts.maximumTextByteCount
 
   /// The text of a number: always the same, and short enough for one byte of length.
   static func text(of number: Decimal) -> String { number.isNaN ? nan : "\(number)" }
 
+  /// Writes that text to a place with room for ``maximumByteCount``. Returns how many bytes it takes.
+  static func write(_ number: Decimal, to place: UnsafeMutableRawPointer) -> Int {
+    if let parts = DecimalParts(number) { return parts.write(to: place) }
+    var text = text(of: number)
+    return text.withUTF8 { utf8 in
+      place.copyMemory(from: UnsafeRawPointer(utf8.baseAddress.unsafelyUnwrapped), byteCount: utf8.count)
+      return utf8.count
+    }
+  }
+
   /// The number that stands as a text; nil where none does.
   static func number(_ text: String) -> Decimal? { text == nan ? .nan : Decimal(string: text) }
+
+  /// The same, where the text is of the usual form. Nil for any other text, which may be a number all the same.
+  @inline(__always)
+  static func usualNumber(_ text: UnsafeRawBufferPointer) -> Decimal? { DecimalParts.number(text) }
 }

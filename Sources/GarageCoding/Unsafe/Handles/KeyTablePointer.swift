@@ -29,18 +29,19 @@ struct KeyTablePointer: Equatable {
 
   /// The key with that text, where it was noted.
   func notedKey(_ text: String) -> (any CodingKey)? {
-    var text = text
-    return text.withUTF8 { text in
-      address.pointee.table.with { table in
-        let discriminator = table.discriminator(of: UnsafeRawBufferPointer(text))
-        return discriminator < 0 ? nil : table.keys[discriminator]
-      }
-    }
+    let discriminator = discriminator(of: text)
+    return discriminator < 0 ? nil : address.pointee.table.with { $0.keys[discriminator] }
   }
 
   /// The discriminator of the key with that text, where it was noted; otherwise -1.
   func discriminator(of text: UnsafeRawBufferPointer) -> Int {
     address.pointee.table.with { $0.discriminator(of: text) }
+  }
+
+  /// The same of a text that is no bytes yet.
+  func discriminator(of text: String) -> Int {
+    var text = text
+    return text.withUTF8 { discriminator(of: UnsafeRawBufferPointer($0)) }
   }
 
   /// An array of one key, always the same: to make one anew costs an allocation and look-ups of metadata.

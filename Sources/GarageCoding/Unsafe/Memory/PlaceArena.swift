@@ -61,3 +61,18 @@ struct PlacedObject {
     _openExistential(type, do: destroy)
   }
 }
+
+/// The instance of a class whose reference stands in a ``PlaceArena``: who asks for it need not go by its place. Plain data,
+/// valid as long as the reference stands there.
+struct PlacedInstance {
+  private let reference: Unmanaged<AnyObject>
+
+  @inline(__always)
+  init(_ object: PlacedObject) { reference = .passUnretained(object.place[as: AnyObject.self]) }
+
+  @inline(__always)
+  var object: AnyObject { reference.takeUnretainedValue() }
+
+  @inline(__always)
+  var address: UnsafeRawPointer { UnsafeRawPointer(reference.toOpaque()) }
+}

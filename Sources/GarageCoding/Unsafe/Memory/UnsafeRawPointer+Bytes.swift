@@ -18,6 +18,23 @@ extension UnsafeRawPointer {
   func bits<T: BitwiseCopyable>(at offset: Int, as type: T.Type) -> T {
     loadUnaligned(fromByteOffset: offset, as: type)
   }
+
+  /// Whether so many bytes, of which there mostly are few, are the same here and there: a word or two, which may overlap,
+  /// instead of a call.
+  @inline(__always)
+  func isSame(as other: UnsafeRawPointer, _ count: Int) -> Bool {
+    if count > 24 { return memcmp(self, other, count) == 0 }
+    if count >= 8 {
+      var difference = bits(at: 0, as: UInt64.self) ^ other.bits(at: 0, as: UInt64.self)
+      let last = count &- 8
+      difference |= bits(at: last, as: UInt64.self) ^ other.bits(at: last, as: UInt64.self)
+      let middle = last >> 1
+      difference |= bits(at: middle, as: UInt64.self) ^ other.bits(at: middle, as: UInt64.self)
+      return difference == 0
+    }
+    for offset in 0..<count where byte(at: offset) != other.byte(at: offset) { return false }
+    return true
+  }
 }
 
 extension UnsafeMutableRawPointer {

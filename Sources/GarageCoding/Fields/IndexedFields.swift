@@ -1,0 +1,157 @@
+/// The fields of records that an index is made of: it makes the bytes that records are indexed by (``OrderedBytes``).
+///
+/// Belongs to one thread.
+package final class IndexedFields {
+  /// One field.
+  package struct Component: Hashable, Sendable {
+    package var path: FieldPath
+    /// Older names of the only key of the path, the preferred one first.
+    package var olderKeys: [String]
+    /// Whether no difference is made between upper and lower case.
+    package var ignoresCase: Bool
+
+    package init(path: FieldPath, olderKeys: [String] = [], ignoresCase: Bool = false) {
+      self.path = path
+      self.olderKeys = olderKeys
+      self.ignoresCase = ignoresCase
+    }
+  }
+
+  /// Which kinds of values there are in each of the fields (`OrderedBytes.Kind`), as bits, and whether some are absent.
+  package struct Kinds: Hashable, Sendable {
+    package var bits = SIMD4<UInt32>()
+
+    package init() {}
+
+    /// More fields than these an index does not have.
+    package static let maximumCount = 4
+    private static let absent: UInt32 = 1 << 31
+
+    package mutating func note(_ kind: UInt8, in field: Int) { bits[field] |= 1 << UInt32(kind) }
+    package mutating func noteAbsent(in field: Int) {
+      bits[field] |= Kinds.absent | 1 << UInt32(OrderedBytes.Kind.null)
+    }
+    package mutating func formUnion(_ other: Kinds) { bits |= other.bits }
+    package func isSuperset(of other: Kinds) -> Bool { bits | other.bits == bits }
+
+    package func has(_ kind: UInt8, in field: Int) -> Bool { bits[field] & 1 << UInt32(kind) != 0 }
+    /// Whether the field is absent in some records: an object may have a default there.
+    package func hasAbsent(in field: Int) -> Bool { bits[field] & Kinds.absent != 0 }
+    /// Whether some field cannot be told without decoding an object, or is no scalar.
+    package var hasOther: Bool { hasAny(1 << UInt32(OrderedBytes.Kind.other)) }
+    package var hasNull: Bool { hasAny(1 << UInt32(OrderedBytes.Kind.null)) }
+    package var hasAbsent: Bool { hasAny(Kinds.absent) }
+
+    private func hasAny(_ mask: UInt32) -> Bool { bits & SIMD4(repeating: mask) != SIMD4() }
+
+    /// As if there were all.
+    package static var all: Kinds {
+      var kinds = Kinds()
+      kinds.bits = SIMD4(repeating: .max)
+      return kinds
+    }
+  }
+
+  private let components: [(lookup: FieldLookup, older: [FieldLookup], ignoresCase: Bool)]
+  /// The version that the type of the record's object must have had.
+  private let typeVersion: Int
+
+  package init(_ components: [Component], typeVersion: Int) {
+    self.components = components.map { component in
+      (
+        FieldLookup(component.path), component.olderKeys.map { FieldLookup(FieldPath([$0])) },
+        component.ignoresCase
+      )
+    }
+    self.typeVersion = typeVersion
+  }
+
+  /// Appends what a record has in all fields.
+  ///
+  /// - Throws: `DamagedBytes`, as `FieldRecord.with` translates it.
+  package func append(_ record: FieldRecord, to bytes: inout OrderedBytes) throws -> Kinds {
+    var kinds = Kinds()
+    if record.typeVersion != typeVersion {
+      for field in components.indices {
+        bytes.appendOther()
+        kinds.note(OrderedBytes.Kind.other, in: field)
+      }
+      return kinds
+    }
+    for (field, component) in components.enumerated() {
+      let start = bytes.bytes.count
+      switch try place(component.lookup, component.older, record) {
+      case .undecided: bytes.appendOther()
+      case .absent:
+        bytes.append(.null)
+        kinds.noteAbsent(in: field)
+      case .value(let place):
+        if component.ignoresCase, case .text(let text)? = try place.value() {
+          bytes.append(.text(text.lowercased()))
+        } else if place.isNull {
+          bytes.append(.null)
+        } else {
+          try bytes.append(place)
+        }
+      }
+      kinds.note(bytes.bytes[start], in: field)
+    }
+    return kinds
+  }
+
+  /// Visits each element of the only field; nil stands for one that cannot be told.
+  ///
+  /// - Returns: whether the collection itself is absent.
+  package func forEachElement(_ record: FieldRecord, _ visit: (FieldValue?) throws -> Void) throws -> Bool {
+    guard record.typeVersion == typeVersion else {
+      try visit(nil)
+      return false
+    }
+    switch try place(components[0].lookup, components[0].older, record) {
+    case .undecided: try visit(nil)
+    case .absent:
+      try visit(.null)
+      return true
+    case .value(let place):
+      if place.isNull {
+        try visit(.null)
+        return true
+      }
+      let isArray = try place.forEachElement { element in
+        if components[0].ignoresCase, case .text(let text)? = element {
+          try visit(.text(text.lowercased()))
+        } else {
+          try visit(element)
+        }
+        return true
+      }
+      if !isArray { try visit(nil) }
+    }
+    return false
+  }
+
+  /// What a record has in one of the fields; nil where it cannot be told.
+  package func value(_ index: Int, _ record: FieldRecord) throws -> FieldValue? {
+    guard record.typeVersion == typeVersion else { return nil }
+    return switch try place(components[index].lookup, components[index].older, record) {
+    case .undecided: nil
+    case .absent: .null
+    case .value(let place): try place.value()
+    }
+  }
+
+  @inline(__always)
+  private func place(
+    _ lookup: FieldLookup, _ older: [FieldLookup], _ record: FieldRecord
+  ) throws -> FieldLookup.Place {
+    let found = try lookup.place(in: record)
+    if older.isEmpty { return found }
+    guard case .absent = found else { return found }
+    for lookup in older {
+      let found = try lookup.place(in: record)
+      if case .absent = found { continue }
+      return found
+    }
+    return .absent
+  }
+}

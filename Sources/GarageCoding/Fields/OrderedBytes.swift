@@ -1,0 +1,231 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// Values as bytes that sort as the values do: what indexes keep. The one place that knows how.
+///
+/// Format: these bytes stand in keys and never change. Each value is one byte, its kind, and what belongs to it; none is
+/// the beginning of another, so that several values in a row sort by the first that differs.
+/// ```
+/// null      | 01 |                            also a field that is absent
+/// bool      | 02 | false, | 03 | true
+/// number    | 05 | double 8 | 00 |            where the double is the number
+///           | 05 | double 8 | 01 | decimal |  the greatest double below it, and the number itself
+/// date      | 06 | double 8 |                 seconds since 2001-01-01 00:00 UTC
+/// text      | 07 | UTF-8 | 00 |               in normalization form C, 00 as 01 01, 01 as 01 02
+/// UUID      | 08 | 16 bytes |
+/// data      | 09 | bytes | 00 |               00 as 01 01, 01 as 01 02
+/// reference | 0A | tag 8 | identifier | 00 |  the same
+/// other     | 0F |                            no scalar, or not to be told from the record
+///
+/// double    the sign bit flipped when positive, all bits when negative; every NaN as zeros, -0.0 as 0.0
+/// decimal   | places before the point + 8000 hex, 2 | digits + 1 | 00 |, without zeros around; all inverted when negative
+/// ```
+package struct OrderedBytes {
+  package enum Kind {
+    package static let null: UInt8 = 0x01
+    package static let `false`: UInt8 = 0x02
+    package static let `true`: UInt8 = 0x03
+    package static let number: UInt8 = 0x05
+    package static let date: UInt8 = 0x06
+    package static let text: UInt8 = 0x07
+    package static let uuid: UInt8 = 0x08
+    package static let data: UInt8 = 0x09
+    package static let reference: UInt8 = 0x0A
+    package static let other: UInt8 = 0x0F
+  }
+
+  /// More bytes than these are cut.
+  package static let uncutByteCount = 224
+  /// How many bytes there are where they were cut: the first 224, and the first 16 of the SHA-256 of the whole.
+  package static let cutByteCount = 240
+
+  package var bytes: [UInt8] = []
+
+  package init() {}
+
+  // MARK: - Values
+
+  package mutating func append(_ value: FieldValue) {
+    switch value {
+    case .null: bytes.append(Kind.null)
+    case .bool(let value): bytes.append(value ? Kind.true : Kind.false)
+    case .number(let number): append(number)
+    case .date(let seconds): append(Kind.date, seconds)
+    case .text(var text): text.withUTF8 { append(utf8: UnsafeRawBufferPointer($0)) }
+    case .uuid(let uuid):
+      bytes.append(Kind.uuid)
+      bytes += uuid
+    case .data(let data):
+      bytes.append(Kind.data)
+      data.withUnsafeBytes { appendEscaped($0) }
+    case .reference(let identity):
+      bytes.append(Kind.reference)
+      append(bigEndian: identity.tag)
+      identity.identifier.bytes.withUnsafeBytes { appendEscaped($0) }
+    }
+  }
+
+  /// Appends the value that stands at a place; what is no scalar cannot be told.
+  @inline(__always)
+  package mutating func append(_ place: FieldPlace) throws {
+    if let integer = place.narrowInteger, integer.magnitude <= 1 << 53 {
+      append(Kind.number, Double(integer))
+      bytes.append(0)
+    } else if let utf8 = place.utf8, isBelowCombiningMarks(utf8) {
+      appendText(utf8)
+    } else {
+      try appendSlowly(place)
+    }
+  }
+
+  @inline(never)
+  private mutating func appendSlowly(_ place: FieldPlace) throws {
+    if let value = try place.value() { append(value) } else { appendOther() }
+  }
+
+  package mutating func appendOther() { bytes.append(Kind.other) }
+
+  private mutating func append(utf8: UnsafeRawBufferPointer) {
+    if isBelowCombiningMarks(utf8) { return appendText(utf8) }
+    var text = composed(String(decoding: utf8, as: UTF8.self))
+    text.withUTF8 { appendText(UnsafeRawBufferPointer($0)) }
+  }
+
+  private mutating func appendText(_ utf8: UnsafeRawBufferPointer) {
+    bytes.append(Kind.text)
+    appendEscaped(utf8)
+  }
+
+  private mutating func appendEscaped(_ content: UnsafeRawBufferPointer) {
+    if content.contains(where: { $0 <= 1 }) {
+      for byte in content {
+        if byte <= 1 { bytes.append(1) }
+        bytes.append(byte <= 1 ? byte + 1 : byte)
+      }
+    } else {
+      bytes.append(contentsOf: content)
+    }
+    bytes.append(0)
+  }
+
+  @inline(__always)
+  package mutating func append(bigEndian number: UInt64) {
+    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  @inline(__always)
+  private mutating func append(_ kind: UInt8, _ value: Double) {
+    bytes.append(kind)
+    append(bigEndian: OrderedBytes.sortable(value))
+  }
+
+  /// A double as a number that sorts as it does.
+  @inline(__always)
+  static func sortable(_ value: Double) -> UInt64 {
+    if value.isNaN { return 0 }
+    let bits = (value == 0 ? 0 : value).bitPattern
+    return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+  }
+
+  static func double(_ sortable: UInt64) -> Double {
+    sortable == 0
+      ? .nan : Double(bitPattern: sortable >> 63 == 1 ? sortable & ~(1 << 63) : ~sortable)
+  }
+
+  // MARK: - Numbers
+
+  private mutating func append(_ number: FieldNumber) {
+    let floor = number.floor
+    append(Kind.number, floor)
+    if number.isNaN || number == .double(floor) {
+      bytes.append(0)
+    } else {
+      bytes.append(1)
+      let (isNegative, digits, place) = number.decimalDigits
+      var residual: [UInt8] = []
+      withUnsafeBytes(of: UInt16(truncatingIfNeeded: place + 0x8000).bigEndian) { residual += $0 }
+      residual += digits.map { $0 + 1 } + [0]
+      bytes += isNegative ? residual.map(~) : residual
+    }
+  }
+
+  // MARK: - Several values
+
+  /// Cuts what was appended from a place on, where it is too long for a key.
+  ///
+  /// - Returns: whether it was.
+  @discardableResult
+  package mutating func cut(from start: Int) -> Bool {
+    if bytes.count - start <= OrderedBytes.uncutByteCount { return false }
+    let digest = bytes.withUnsafeBytes {
+      ContentDigest.digest16(of: UnsafeRawBufferPointer(rebasing: $0[start...]))
+    }
+    bytes.removeLast(bytes.count - start - OrderedBytes.uncutByteCount)
+    append(bigEndian: digest.0)
+    append(bigEndian: digest.1)
+    return true
+  }
+}
+
+// MARK: - In words
+
+extension OrderedBytes {
+  /// The values that stand in these bytes, in words, for messages. What was cut ends in an ellipsis.
+  package static func text(of bytes: [UInt8]) -> String {
+    var rest = bytes[...]
+    var texts: [String] = []
+    while let kind = rest.popFirst() { texts.append(text(kind, &rest)) }
+    return texts.joined(separator: ", ")
+  }
+
+  private static func text(_ kind: UInt8, _ rest: inout ArraySlice<UInt8>) -> String {
+    func number() -> UInt64 {
+      let bytes = rest.prefix(8)
+      rest = rest.dropFirst(8)
+      return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    switch kind {
+    case Kind.null: return "nil"
+    case Kind.false: return "false"
+    case Kind.true: return "true"
+    case Kind.number:
+      let value = double(number())
+      if rest.popFirst() == 1 { return decimalText(isNegative: value < 0, &rest) }
+      return Int(exactly: value).map { "\($0)" } ?? "\(value)"
+    case Kind.date: return "\(Date(timeIntervalSinceReferenceDate: double(number())))"
+    case Kind.text: return "\"\(String(decoding: unescaped(&rest), as: UTF8.self))\""
+    case Kind.uuid:
+      let uuid = rest.prefix(16)
+      rest = rest.dropFirst(16)
+      return Identifier.description(ofKeyBytes: [IdentifierKind.uuid.rawValue] + uuid)
+    case Kind.data: return "\(unescaped(&rest).count) bytes"
+    case Kind.reference:
+      _ = number()
+      return "a reference to \(Identifier.description(ofKeyBytes: unescaped(&rest)))"
+    default: return "…"
+    }
+  }
+
+  private static func decimalText(isNegative: Bool, _ rest: inout ArraySlice<UInt8>) -> String {
+    let end: UInt8 = isNegative ? 0xFF : 0
+    let place = Int(rest.prefix(2).reduce(0) { $0 << 8 | UInt16(isNegative ? ~$1 : $1) }) - 0x8000
+    rest = rest.dropFirst(2)
+    var digits = ""
+    while let byte = rest.popFirst(), byte != end { digits += "\((isNegative ? ~byte : byte) &- 1)" }
+    let sign = isNegative ? "-" : ""
+    if place >= digits.count { return sign + digits + String(repeating: "0", count: place - digits.count) }
+    if place <= 0 { return sign + "0." + String(repeating: "0", count: -place) + digits }
+    return sign + digits.prefix(place) + "." + digits.dropFirst(place)
+  }
+
+  private static func unescaped(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while let byte = rest.popFirst(), byte != 0 {
+      bytes.append(byte == 1 ? (rest.popFirst() ?? 1) &- 1 : byte)
+    }
+    return bytes
+  }
+}

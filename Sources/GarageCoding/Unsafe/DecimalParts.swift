@@ -1,0 +1,216 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A decimal number other than 0 and NaN, taken apart. `Decimal` gives its parts only as other numbers and texts, and
+/// its own text is put together from one number of arbitrary length after another, which takes longer than all else that
+/// is done with an object.
+///
+/// On Linux a `Decimal` is the exponent, a byte whose bits are length, sign and whether it is compact, two bytes that
+/// mean nothing, and eight words of sixteen bits (`Decimal.swift` of swift-foundation). That is no promise, so it is
+/// looked at once; where it looks otherwise, numbers take the way through their texts.
+struct DecimalParts: Equatable {
+  var isNegative: Bool
+  /// The number is ten to this power times the mantissa.
+  var exponent: Int
+  /// At least 1.
+  var mantissa: UInt128
+
+  /// The longest text: a sign, and a mantissa of 39 digits with 127 zeros behind it, or one of 128 places.
+  static let maximumTextByteCount = 176
+
+  private static let byteCount = 20
+  private static let lowOffset = 4
+  private static let highOffset = 12
+  private static let negativeBit: UInt32 = 0x800
+  private static let compactBit: UInt32 = 0x400
+
+  /// Nil for 0, NaN, and numbers that are stored as no calculation leaves them.
+  @inline(__always)
+  init?(_ number: Decimal) {
+    guard DecimalParts.areKnown else { return nil }
+    self.init(lookingInto: number)
+  }
+
+  private init(isNegative: Bool, exponent: Int, mantissa: UInt128) {
+    (self.isNegative, self.exponent, self.mantissa) = (isNegative, exponent, mantissa)
+  }
+
+  private init?(lookingInto number: Decimal) {
+    let (head, low, high) = withUnsafeBytes(of: number) { bytes in
+      (
+        UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)),
+        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: Self.lowOffset, as: UInt64.self)),
+        UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: Self.highOffset, as: UInt64.self))
+      )
+    }
+    let mantissa = UInt128(high) << 64 | UInt128(low)
+    guard mantissa != 0, head >> 12 & 0xF == Self.wordCount(mantissa) else { return nil }
+    self.init(
+      isNegative: head & Self.negativeBit != 0, exponent: Int(Int8(truncatingIfNeeded: head)),
+      mantissa: mantissa)
+  }
+
+  /// How many words hold a mantissa.
+  private static func wordCount(_ mantissa: UInt128) -> UInt32 {
+    UInt32(truncatingIfNeeded: 8 &- mantissa.leadingZeroBitCount >> 4)
+  }
+
+  /// The number itself. The mantissa must not end in a zero, because numbers are looked at as compact ones.
+  private var decimal: Decimal {
+    var number = Decimal()
+    let head =
+      UInt32(truncatingIfNeeded: exponent) & 0xFF | Self.compactBit | (isNegative ? Self.negativeBit : 0)
+      | Self.wordCount(mantissa) << 12
+    withUnsafeMutableBytes(of: &number) { bytes in
+      bytes.storeBytes(of: head.littleEndian, as: UInt32.self)
+      bytes.storeBytes(
+        of: UInt64(truncatingIfNeeded: mantissa).littleEndian, toByteOffset: Self.lowOffset, as: UInt64.self)
+      bytes.storeBytes(
+        of: UInt64(truncatingIfNeeded: mantissa >> 64).littleEndian, toByteOffset: Self.highOffset,
+        as: UInt64.self)
+    }
+    return number
+  }
+
+  /// Whether numbers look as expected here.
+  static let areKnown: Bool = {
+    guard MemoryLayout<Decimal>.size == byteCount else { return false }
+    let samples: [(String, DecimalParts)] = [
+      ("1", DecimalParts(isNegative: false, exponent: 0, mantissa: 1)),
+      ("-1", DecimalParts(isNegative: true, exponent: 0, mantissa: 1)),
+      ("-12.34", DecimalParts(isNegative: true, exponent: -2, mantissa: 1234)),
+      ("65536", DecimalParts(isNegative: false, exponent: 0, mantissa: 65536)),
+      ("-7000000", DecimalParts(isNegative: true, exponent: 6, mantissa: 7)),
+      ("0.000018446744073709551617", DecimalParts(isNegative: false, exponent: -24, mantissa: 1 << 64 | 1)),
+      (
+        "99999999999999999999999999999999999999",
+        DecimalParts(
+          isNegative: false, exponent: 0, mantissa: 99_999_999_999_999_999_999_999_999_999_999_999_999)
+      ),
+    ]
+    return samples.allSatisfy { text, parts in
+      guard let number = Decimal(string: text), DecimalParts(lookingInto: number) == parts else {
+        return false
+      }
+      let same = withUnsafeBytes(of: number) { number in
+        withUnsafeBytes(of: parts.decimal) { number.elementsEqual($0) }
+      }
+      return same && parts.text == text && "\(number)" == text
+    }
+  }()
+}
+
+// MARK: - Text
+
+extension DecimalParts {
+  private static let zero = UInt8(ascii: "0")
+  private static let point = UInt8(ascii: ".")
+  private static let minus = UInt8(ascii: "-")
+  /// The largest power of ten that fits in 64 bits, and its exponent.
+  private static let wide: UInt64 = 10_000_000_000_000_000_000
+  private static let wideCount = 19
+
+  private var text: String {
+    withUnsafeTemporaryAllocation(byteCount: Self.maximumTextByteCount, alignment: 1) { place in
+      guard let start = place.baseAddress else { return "" }
+      return String(decoding: place[..<write(to: start)], as: UTF8.self)
+    }
+  }
+
+  /// Writes the number's text, which is that of its `description`, to a place with room for
+  /// ``maximumTextByteCount``. Returns how many bytes it takes.
+  func write(to place: UnsafeMutableRawPointer) -> Int {
+    // From the last byte of the room backwards.
+    var at = place + Self.maximumTextByteCount
+    func put(_ byte: UInt8) {
+      at -= 1
+      at.store(byte)
+    }
+    var fraction = max(0, -exponent)
+    func put(digit: UInt64) {
+      put(Self.zero &+ UInt8(truncatingIfNeeded: digit))
+      if fraction > 0 {
+        fraction -= 1
+        if fraction == 0 { put(Self.point) }
+      }
+    }
+    for _ in 0..<max(0, exponent) { put(Self.zero) }
+    var rest = mantissa
+    while rest > UInt128(UInt64.max) {
+      let (upper, lower) = rest.quotientAndRemainder(dividingBy: UInt128(Self.wide))
+      var word = UInt64(truncatingIfNeeded: lower)
+      for _ in 0..<Self.wideCount {
+        put(digit: word % 10)
+        word /= 10
+      }
+      rest = upper
+    }
+    var word = UInt64(truncatingIfNeeded: rest)
+    while word > 0 {
+      put(digit: word % 10)
+      word /= 10
+    }
+    while fraction > 0 { put(digit: 0) }
+    if at.load(as: UInt8.self) == Self.point { put(Self.zero) }
+    if isNegative { put(Self.minus) }
+    let count = place + Self.maximumTextByteCount - at
+    place.copyMemory(from: at, byteCount: count)
+    return count
+  }
+
+  /// The number that stands as a text of at most 38 digits, the one that `Decimal(string:)` gives. Nil for any other text,
+  /// which may be a number all the same.
+  static func number(_ text: UnsafeRawBufferPointer) -> Decimal? {
+    guard areKnown, let first = text.first else { return nil }
+    let isNegative = first == minus
+    var lower: UInt64 = 0
+    var upper: UInt64 = 0
+    var scale: UInt64 = 1
+    var digitCount = 0
+    var pointAt = -1
+    for byte in text[(isNegative ? 1 : 0)...] {
+      let digit = byte &- zero
+      if digit > 9 {
+        guard byte == point, pointAt < 0, digitCount > 0 else { return nil }
+        pointAt = digitCount
+        continue
+      }
+      // The first nineteen digits, and up to nineteen more.
+      if digitCount < wideCount {
+        upper = upper &* 10 &+ UInt64(digit)
+      } else {
+        guard digitCount < 2 * wideCount else { return nil }
+        lower = lower &* 10 &+ UInt64(digit)
+        scale = scale &* 10
+      }
+      digitCount &+= 1
+    }
+    guard pointAt != digitCount else { return nil }
+    var mantissa = UInt128(upper)
+    if digitCount > wideCount { mantissa = mantissa * UInt128(scale) + UInt128(lower) }
+    guard mantissa != 0 else { return nil }
+    var parts = DecimalParts(
+      isNegative: isNegative, exponent: pointAt < 0 ? 0 : pointAt &- digitCount, mantissa: mantissa)
+    parts.compact()
+    return parts.decimal
+  }
+
+  /// Takes the zeros at the end of the mantissa away.
+  private mutating func compact() {
+    while mantissa > UInt128(UInt64.max) {
+      let (quotient, digit) = mantissa.quotientAndRemainder(dividingBy: 10)
+      if digit != 0 { return }
+      mantissa = quotient
+      exponent += 1
+    }
+    var word = UInt64(truncatingIfNeeded: mantissa)
+    while word % 10 == 0 {
+      word /= 10
+      exponent += 1
+    }
+    mantissa = UInt128(word)
+  }
+}

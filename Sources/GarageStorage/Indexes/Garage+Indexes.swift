@@ -1,0 +1,189 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// An index of the store.
+public struct IndexInfo: Sendable, Hashable {
+  /// What is done with an index.
+  public enum State: Sendable, Hashable {
+    /// Whoever writes maintains it; the objects that were there before are still being added. Queries do not use it yet.
+    case building
+    /// Queries use it.
+    case ready
+    /// It is being removed.
+    case dropping
+  }
+
+  /// Its name: the properties as its declaration names them, or the name that it gives.
+  public let name: String
+  /// What is done with it.
+  public let state: State
+  /// How many entries it has: one for each object, or for each element of the objects' collections.
+  public let entries: Int
+  /// Whether no two objects may have the same values.
+  public let isUnique: Bool
+}
+
+/// How far the making of indexes has come.
+public struct IndexProgress: Sendable, Hashable {
+  /// The names of the indexes that are being made or removed.
+  public let indexes: [String]
+  /// How many objects this call has added to them so far.
+  public let objectCount: Int
+  /// Whether they are done.
+  public let isComplete: Bool
+}
+
+extension Garage {
+  /// The indexes of a type that the store has, by name; also those that this program does not declare.
+  ///
+  /// Counts their entries, which takes time in proportion to their number.
+  ///
+  /// - Throws: ``GarageError/missingConformance(_:)``, ``GarageError/closed``, ``GarageError/storage(_:)``.
+  public func indexes<T: Codable>(of type: T.Type) throws -> [IndexInfo] {
+    try withReadAccess { access in
+      let facts = try RecordTypeFacts.of(type)
+      let transaction = access.committed
+      let items = try indexing.catalog(in: transaction)?.items.filter { $0.definition.tag == facts.tag } ?? []
+      return try items.map { item in
+        var count = 0
+        for tag in item.definition.tags {
+          try transaction.scanKeys(KeyLayout.entries(tag: tag, index: item.id), .forward) { _ in
+            count += 1
+            return .continue
+          }
+        }
+        let state: IndexInfo.State =
+          switch item.state {
+          case .building: .building
+          case .ready: .ready
+          case .dropping: .dropping
+          }
+        return IndexInfo(
+          name: item.name, state: state, entries: count, isUnique: item.definition.isUnique)
+      }.sorted { $0.name < $1.name }
+    }
+  }
+
+  /// Makes all indexes complete that are declared or begun, and removes those that were dropped.
+  ///
+  /// A garage does that by itself when it is first asked about a type (``GarageReading/query(_:)``). Call this to have it
+  /// done before, to see how far it is, or where it could not be done: then it throws why.
+  ///
+  /// It works in writes of its own of a few hundredths of a second each, between which others have their turn. Where it is
+  /// interrupted, the next call goes on, in any process. Unsaved changes are not touched.
+  ///
+  /// Covers the types that this garage has met: those parked or asked about, and those it was opened with (`types:`).
+  ///
+  /// - Parameter progress: called after each write.
+  /// - Throws: ``GarageError/notUnique(index:value:existing:)`` where objects have the same value in an index that is
+  ///   to be unique, which then stays unused; ``GarageError/invalidIndex(type:index:reason:)``; ``GarageError/nestedWrite``;
+  ///   what `progress` throws.
+  public func buildIndexes(_ progress: (IndexProgress) throws -> Void = { _ in }) throws {
+    try translatingErrors {
+      try checkOpen()
+      for type in types.all { try indexing.meet(type) }
+      indexing.forgetDropped()
+      try checkNamedFields()
+      var counts: [[String]: Int] = [:]
+      while let step = try fillIndexes() {
+        if step.indexes.isEmpty { continue }
+        counts[step.indexes, default: 0] += step.recordCount
+        let report = IndexProgress(
+          indexes: step.indexes, objectCount: counts[step.indexes] ?? 0, isComplete: step.isComplete)
+        try passingErrors { try progress(report) }
+      }
+    }
+  }
+
+  /// Removes an index of a type from the store, also one that this program does not declare.
+  ///
+  /// Queries do not use it from now on, and nobody maintains it. Where the type still declares it, a garage that is opened
+  /// later makes it again; this one does when ``buildIndexes(_:)`` is called.
+  ///
+  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)`` where there is none of this name; ``GarageError/nestedWrite``,
+  ///   ``GarageError/storage(_:)``.
+  public func dropIndex<T: Codable>(_ name: String, of type: T.Type) throws {
+    let facts = try translatingErrors { try RecordTypeFacts.of(type) }
+    try writeDirectly { transaction in
+      var items = try indexing.catalog(in: transaction)?.items ?? []
+      let places = items.indices.filter { items[$0].definition.tag == facts.tag && items[$0].name == name }
+      guard !places.isEmpty else {
+        throw GarageError.invalidIndex(
+          type: facts.name, index: name, reason: "the store has none of this name. indexes(of:) lists them.")
+      }
+      for place in places { items[place].state = .dropping }
+      indexing.noteDropped(places.map { items[$0].id })
+      try indexing.put(IndexCatalog(items), in: transaction)
+    }
+    while try fillIndexes() != nil {}
+  }
+
+  // MARK: - Making them
+
+  /// Does one block of what is to be done; nil where that is nothing.
+  private func fillIndexes() throws -> IndexFilling.Step? {
+    try writeDirectly { try IndexFilling(indexing: indexing).step(in: $0) }
+  }
+
+  /// Makes the indexes ready that a type declares, so that a query can use them. What prevents that is left to
+  /// ``buildIndexes(_:)``: queries do without.
+  ///
+  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``, ``GarageError/closed``.
+  func prepareIndexes(of type: any Codable.Type) throws {
+    if indexing.isSettled(type) { return }
+    try checkOpen()
+    try indexing.meet(type)
+    if type is any Indexed.Type, !store.driver.info.isReadOnly {
+      do {
+        try checkNamedFields()
+        let isComplete = try withReadAccess { access in
+          let catalog = try indexing.catalog(in: access.committed)
+          if let catalog { indexing.noteStored(catalog) }
+          return indexing.isComplete(catalog)
+        }
+        // Mostly there is nothing to write, and so nobody to wait for.
+        if isComplete { return indexing.noteSettled(type) }
+        while try fillIndexes() != nil {}
+      } catch let error as GarageError {
+        switch error {
+        case .nestedWrite, .storage: return
+        case .notUnique: break
+        default: throw error
+        }
+      }
+    }
+    indexing.noteSettled(type)
+  }
+
+  /// Runs `body` in a transaction of the storage that leaves unsaved changes alone.
+  private func writeDirectly<R>(_ body: (any WriteTransaction) throws -> R) throws -> R {
+    try translatingErrors {
+      try retrying(isClocked: store.isSharedAcrossProcesses) {
+        try beginCall()
+        defer { endCall() }
+        return try store.driver.write { .commit(try body($0)) }
+      }
+    }
+  }
+
+  /// Makes sure that fields which were only named hold what the properties have.
+  private func checkNamedFields() throws {
+    for declaration in indexing.declarations {
+      guard let check = declaration.check else { continue }
+      try withReadAccess { access in
+        guard let key = try check.firstMismatch(access) else { return }
+        throw GarageError.invalidIndex(
+          type: declaration.typeName, index: declaration.name,
+          reason: """
+            the object "\(objectKeys.identifierText(of: key.bytes.span.bytes, nil))" has something else in the property \
+            than its record has under that name. Name the coding key that the property is stored under.
+            """)
+      }
+    }
+  }
+}
+
+extension ReadAccess {
+  /// The storage's own transaction, without the changes that are not saved to it.
+  var committed: any ReadTransaction { (transaction as? OverlayReadTransaction)?.base ?? transaction }
+}

@@ -1,0 +1,127 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// What is wrong with the indexes of a store.
+public struct IndexReport: Sendable, Hashable, CustomStringConvertible {
+  /// How many entries were compared with records.
+  public internal(set) var entryCount = 0
+  /// The names of the indexes that lack entries of records, or have entries that no record has, each once.
+  public internal(set) var damagedIndexes: [String] = []
+  /// What is wrong, the first 100 of it.
+  public internal(set) var faults: [String] = []
+
+  /// Whether nothing is wrong.
+  public var isSound: Bool { damagedIndexes.isEmpty }
+
+  /// The report in words.
+  public var description: String {
+    isSound ? "\(entryCount) entries, all as the records say" : faults.joined(separator: "\n")
+  }
+
+  fileprivate mutating func note(_ index: String, _ fault: String) {
+    if !damagedIndexes.contains(index) { damagedIndexes.append(index) }
+    if faults.count < 100 { faults.append("the index \"\(index)\" \(fault)") }
+  }
+}
+
+extension Garage {
+  /// Compares every entry of every index that is ready with the records, and every record with its entries.
+  ///
+  /// Reads the whole store, in one snapshot, without unsaved changes. Nothing is changed: an index that is damaged is made
+  /// anew by ``dropIndex(_:of:)`` and ``buildIndexes(_:)``.
+  ///
+  /// - Throws: ``GarageError/closed``, ``GarageError/storage(_:)``.
+  public func verifyIndexes() throws -> IndexReport {
+    try withReadAccess { try verifyIndexes(in: $0.committed) }
+  }
+
+  func verifyIndexes(in transaction: any ReadTransaction) throws -> IndexReport {
+    var report = IndexReport()
+    guard let catalog = try indexing.catalog(in: transaction) else { return report }
+    for position in catalog.items.indices where catalog.items[position].state == .ready {
+      try IndexVerification(indexing: indexing, catalog: catalog, position: position)
+        .run(in: transaction, &report)
+    }
+    return report
+  }
+}
+
+/// Compares one index with the records.
+private struct IndexVerification {
+  let indexing: Indexing
+  let catalog: IndexCatalog
+  let position: Int
+
+  private var item: IndexCatalog.Item { catalog.items[position] }
+
+  func run(in transaction: any ReadTransaction, _ report: inout IndexReport) throws {
+    let batch = IndexBatch(catalog, indexing.keys, indexing.texts)
+    for tag in item.definition.tags {
+      var foundCount = 0
+      try forEachRecord(tag, transaction) { key, record in
+        try batch.fill(key, record, [position], in: transaction)
+        try batch.takeEntries(position) { entry, value in
+          let isThere = try transaction.withValue(for: entry) { found in
+            guard let found else { return false }
+            return compareKeys(found, value) == 0
+          }
+          if isThere {
+            foundCount += 1
+          } else {
+            report.note(item.name, "lacks the entry \(StorageKey(entry)) of a record")
+          }
+        }
+      }
+      var count = 0
+      let range = KeyLayout.entries(tag: tag, index: item.id)
+      try transaction.scanKeys(range, .forward) { _ in
+        count += 1
+        return .continue
+      }
+      report.entryCount += count
+      if count != foundCount { try findSuperfluous(range, batch, transaction, &report) }
+    }
+  }
+
+  private func forEachRecord(
+    _ tag: UInt64, _ transaction: any ReadTransaction, _ visit: (RawSpan, RawSpan) throws -> Void
+  ) throws {
+    if !indexing.keys.isSealed {
+      return try transaction.scan(KeyLayout.records(tag: tag), .forward) { key, record in
+        try visit(key, record)
+        return .continue
+      }
+    }
+    // A scan does not go on behind a value that does not open.
+    var cursor = RecordKeyCursor([tag], in: transaction)
+    while let key = try cursor.next() {
+      let bytes = key.bytes
+      try transaction.withReplaceableValue(for: bytes.span.bytes, isSealed: true) { record in
+        if let record { try visit(bytes.span.bytes, record) }
+      }
+    }
+  }
+
+  private func findSuperfluous(
+    _ range: StorageKeyRange, _ batch: IndexBatch, _ transaction: any ReadTransaction,
+    _ report: inout IndexReport
+  ) throws {
+    try transaction.scan(range, .forward) { entry, value in
+      guard let place = IndexBatch.identifierPlace(value), place < entry.byteCount else {
+        report.note(item.name, "has the entry \(StorageKey(entry)) without an identifier")
+        return .continue
+      }
+      let key = KeyLayout.record(ofEntry: entry, identifierAt: place).bytes
+      var isExpected = false
+      try transaction.withReplaceableValue(for: key.span.bytes, isSealed: indexing.keys.isSealed) { record in
+        guard let record else { return }
+        try batch.fill(key.span.bytes, record, [position], in: transaction)
+        batch.takeEntries(position) { expected, _ in
+          if compareKeys(expected, entry) == 0 { isExpected = true }
+        }
+      }
+      if !isExpected { report.note(item.name, "has the entry \(StorageKey(entry)), which no record has") }
+      return .continue
+    }
+  }
+}

@@ -1,0 +1,135 @@
+internal import GarageCoding
+
+/// What an index is made of, as the store keeps it: every process can maintain it, whatever its types.
+///
+/// ```
+/// | tag 8 | flags 1 | version 4 | f 1 | f former tags of 8 bytes | c 1 | c fields |
+/// field   | flags 1 | k 1 | k keys | o 1 | o older keys |         keys: | length 2 | UTF-8 |
+/// ```
+/// Flags: 1 unique, 2 of each element, 4 hashed; of a field: 1 upper and lower case alike. Numbers are big-endian.
+struct IndexDefinition: Hashable, Sendable {
+  /// The identity space.
+  var tag: UInt64
+  /// Tags of the identity space before, whose records belong to the index as well.
+  var formerTags: [UInt64] = []
+  /// The version that the type has where the fields stand as they do.
+  var typeVersion = 0
+  var isUnique = false
+  /// Whether there is an entry for each element of the only field.
+  var isEach = false
+  /// Whether a keyed hash stands in place of the values.
+  var isHashed = false
+  var components: [IndexedFields.Component] = []
+
+  var tags: [UInt64] { [tag] + formerTags }
+
+  /// What names the index in keys: the digest of its definition.
+  var id: UInt64 { bytes.withUnsafeBytes { ContentDigest.digest8(of: $0) } }
+
+  /// Whether the other is of the same fields, and this one of later records.
+  func supersedes(_ other: IndexDefinition) -> Bool {
+    tag == other.tag && components.map(\.path) == other.components.map(\.path) && isEach == other.isEach
+      && isHashed == other.isHashed && components.map(\.ignoresCase) == other.components.map(\.ignoresCase)
+      && self != other && typeVersion >= other.typeVersion
+      && Set(formerTags).isSuperset(of: other.formerTags) && isUnique == other.isUnique
+      && zip(components, other.components).allSatisfy { Set($0.olderKeys).isSuperset(of: $1.olderKeys) }
+  }
+
+  // MARK: - Bytes
+
+  var bytes: [UInt8] {
+    var writer = CatalogWriter()
+    writer.put(tag)
+    writer.put(UInt8((isUnique ? 1 : 0) | (isEach ? 2 : 0) | (isHashed ? 4 : 0)))
+    writer.put(UInt32(truncatingIfNeeded: typeVersion))
+    writer.put(UInt8(formerTags.count))
+    for tag in formerTags { writer.put(tag) }
+    writer.put(UInt8(components.count))
+    for component in components {
+      writer.put(UInt8(component.ignoresCase ? 1 : 0))
+      writer.put(component.path.keys)
+      writer.put(component.olderKeys)
+    }
+    return writer.bytes
+  }
+
+  /// Nil where the bytes are none.
+  init?(_ bytes: [UInt8]) {
+    var reader = CatalogReader(bytes)
+    guard let tag = reader.number(UInt64.self), let flags = reader.number(UInt8.self),
+      let version = reader.number(UInt32.self), let formerCount = reader.number(UInt8.self)
+    else { return nil }
+    self.init(tag: tag, typeVersion: Int(version))
+    (isUnique, isEach, isHashed) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0)
+    for _ in 0..<formerCount {
+      guard let former = reader.number(UInt64.self) else { return nil }
+      formerTags.append(former)
+    }
+    guard let count = reader.number(UInt8.self) else { return nil }
+    for _ in 0..<count {
+      guard let flags = reader.number(UInt8.self), let keys = reader.texts(), let older = reader.texts()
+      else { return nil }
+      components.append(
+        IndexedFields.Component(path: FieldPath(keys), olderKeys: older, ignoresCase: flags & 1 != 0))
+    }
+    if !reader.isAtEnd || !(1...IndexedFields.Kinds.maximumCount ~= components.count) || flags > 7 {
+      return nil
+    }
+  }
+
+  init(tag: UInt64, typeVersion: Int) {
+    self.tag = tag
+    self.typeVersion = typeVersion
+  }
+}
+
+/// Writes what the catalog is made of.
+struct CatalogWriter {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func put<N: FixedWidthInteger>(_ number: N) {
+    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  /// Behind their length, in two bytes.
+  mutating func put(counted content: [UInt8]) {
+    put(UInt16(truncatingIfNeeded: content.count))
+    bytes += content
+  }
+
+  mutating func put(_ texts: [String]) {
+    put(UInt8(truncatingIfNeeded: texts.count))
+    for text in texts { put(counted: Array(text.utf8)) }
+  }
+}
+
+/// Reads it again, and never more than there is.
+struct CatalogReader {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  mutating func take(_ count: Int) -> [UInt8]? {
+    guard count <= rest.count else { return nil }
+    defer { rest = rest.dropFirst(count) }
+    return Array(rest.prefix(count))
+  }
+
+  mutating func number<N: FixedWidthInteger>(_ type: N.Type) -> N? {
+    take(N.bitWidth / 8).map { $0.reduce(0) { $0 << 8 | N(truncatingIfNeeded: $1) } }
+  }
+
+  mutating func counted() -> [UInt8]? { number(UInt16.self).flatMap { take(Int($0)) } }
+
+  mutating func texts() -> [String]? {
+    guard let count = number(UInt8.self) else { return nil }
+    var texts: [String] = []
+    for _ in 0..<count {
+      guard let bytes = counted(), let text = String(validating: bytes, as: UTF8.self) else { return nil }
+      texts.append(text)
+    }
+    return texts
+  }
+}

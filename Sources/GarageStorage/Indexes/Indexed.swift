@@ -1,0 +1,111 @@
+internal import GarageCoding
+
+/// A type that says by which of its properties its objects are to be found fast, or which of them no two objects share.
+///
+/// ```swift
+/// extension Person: Indexed {
+///   static var indexes: [Index<Person>] {
+///     [Index(\.age), Index(\.email, .unique), Index(\.lastName, \.firstName), Index(each: \.tags)]
+///   }
+/// }
+/// ```
+/// A garage makes the indexes when it first meets the type, and keeps them from then on, whoever writes: they are part of
+/// the store. Nothing else changes: a query means the same with and without them (`Docs/Queries.md`).
+public protocol Indexed {
+  /// The type whose properties are named: the type itself, or for a class that is not final its own name.
+  associatedtype IndexedType: Codable = Self
+
+  /// The indexes, at most 64. Those of a class cover its subclasses.
+  static var indexes: [Index<IndexedType>] { get }
+}
+
+/// An index to be made of one property of a type, or of several in a row.
+///
+/// Of several, queries use the first ones: `Index(\.lastName, \.firstName)` finds by last names, and by both.
+public struct Index<Root: Codable>: Sendable {
+  /// A property, and where it stands in records.
+  struct Part: @unchecked Sendable {
+    // @unchecked: a key path without captured values, and a closure that has nothing else.
+    let text: String
+    let keyPath: AnyKeyPath
+    let field: () -> StoredField?
+  }
+
+  let name: String?
+  let parts: [Part]
+  let isEach: Bool
+  let options: [IndexOption]
+
+  private init(_ name: String?, _ parts: [Part], isEach: Bool = false, _ options: [IndexOption]) {
+    self.name = name
+    self.parts = parts
+    self.isEach = isEach
+    self.options = options
+  }
+
+  private static func part<Value: Codable>(_ property: KeyPath<Root, Value>) -> Part {
+    Part(text: nameOf(property), keyPath: property, field: { StoredField.of(property) })
+  }
+
+  /// An index of one property: a number, a date, text, a truth value, a `UUID`, `URL`, `Data`, an enum with raw values, a
+  /// reference, or an optional of these.
+  public init<Value: Codable>(_ property: KeyPath<Root, Value>, _ options: IndexOption...) {
+    self.init(nil, [Index.part(property)], options)
+  }
+
+  /// An index of two properties, by the first and then by the second.
+  public init<First: Codable, Second: Codable>(
+    _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>, _ options: IndexOption...
+  ) {
+    self.init(nil, [Index.part(first), Index.part(second)], options)
+  }
+
+  /// An index of three properties, by the first, then by the second, then by the third.
+  public init<First: Codable, Second: Codable, Third: Codable>(
+    _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>, _ third: KeyPath<Root, Third>,
+    _ options: IndexOption...
+  ) {
+    self.init(nil, [Index.part(first), Index.part(second), Index.part(third)], options)
+  }
+
+  /// An index of one property under a name of its own.
+  ///
+  /// Where the library cannot find out by itself which stored field the property is read from, `name` has to be that
+  /// field's coding key, with points before those inside of others: `"address.zip"`.
+  public init<Value: Codable>(
+    _ name: String, _ property: KeyPath<Root, Value>, _ options: IndexOption...
+  ) {
+    self.init(name, [Index.part(property)], options)
+  }
+
+  /// An index of two properties under a name of its own.
+  public init<First: Codable, Second: Codable>(
+    _ name: String, _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>, _ options: IndexOption...
+  ) {
+    self.init(name, [Index.part(first), Index.part(second)], options)
+  }
+
+  /// An index of each element of a collection, for `\.tags == .contains("swift")`.
+  public init<Value: Codable & Sequence>(
+    each property: KeyPath<Root, Value>, _ options: IndexOption...
+  ) where Value.Element: Codable {
+    self.init(nil, [Index.part(property)], isEach: true, options)
+  }
+}
+
+/// What an index is to be beside finding objects.
+public struct IndexOption: Sendable, Hashable {
+  private enum Kind { case unique, caseInsensitive, readable, hashed }
+  private let kind: Kind
+
+  /// No two objects have the same values; those that have nil somewhere do not count. Of an index of each element: no two
+  /// objects have an element in common.
+  public static let unique = IndexOption(kind: .unique)
+  /// Upper and lower case are alike, as for `.caseInsensitive` in a condition, which is what the index then serves.
+  public static let caseInsensitive = IndexOption(kind: .caseInsensitive)
+  /// In a sealed storage: the values may be read by those who have the file. Without this or ``hashed`` a sealed storage
+  /// takes no index.
+  public static let readable = IndexOption(kind: .readable)
+  /// A keyed hash stands in place of the values. Such an index finds equal values only.
+  public static let hashed = IndexOption(kind: .hashed)
+}

@@ -1,0 +1,307 @@
+internal import GarageCoding
+internal import GarageDriver
+internal import Synchronization
+
+/// What one garage knows of indexes: those that its types declare, and those that the store has.
+///
+/// The catalog of the store is read in every transaction that needs it, and parsed where it is another one than before.
+final class Indexing: Sendable {
+  /// An index as a type declares it.
+  struct Declaration: Sendable {
+    let definition: IndexDefinition
+    let id: UInt64
+    let name: String
+    let typeName: String
+    /// What a record has in each field, and an object of its: to be compared where the field was only named.
+    let check: IndexCheck?
+  }
+
+  private struct Known: Sendable {
+    /// The catalog that was read last.
+    var catalog: IndexCatalog?
+    /// How many declarations the catalog was compared with.
+    var reconciledCount = 0
+    /// The catalog with what is declared and not stored, and what it was made of.
+    var planned: (base: IndexCatalog?, count: Int, catalog: IndexCatalog)?
+    /// The types whose declarations are known.
+    var met: Set<ObjectIdentifier> = []
+    /// Those of them whose indexes are ready, or cannot be made so.
+    var settled: Set<ObjectIdentifier> = []
+    var declarations: [Declaration] = []
+    /// Those that the store had, and that are not put there again if somebody drops them.
+    var stored: Set<UInt64> = []
+    /// A batch that nobody uses.
+    var idleBatch: IdleBatch?
+  }
+
+  /// Given from one writer to the next, and used by nobody in between.
+  private struct IdleBatch: @unchecked Sendable {
+    let batch: IndexBatch
+  }
+
+  let keys: ObjectKeys
+  let texts: StoreTexts
+  private let driverName: String
+  private let known = Mutex(Known())
+  private let declarationCount = Atomic<Int>(0)
+
+  init(_ keys: ObjectKeys, _ texts: StoreTexts, driver: String) {
+    self.keys = keys
+    self.texts = texts
+    driverName = driver
+  }
+
+  // MARK: - What types declare
+
+  /// Takes up what the types with these tags declare; tells whether there was something new.
+  ///
+  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
+  func meet(_ names: [TextName]) throws -> Bool {
+    let count = declarationCount.load(ordering: .acquiring)
+    for name in names where name.kind == .tag {
+      for type in TypeTag.types(withDigest: name.digest) { try meet(type) }
+    }
+    return declarationCount.load(ordering: .acquiring) != count
+  }
+
+  /// Takes up what a type declares.
+  ///
+  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
+  func meet(_ type: Any.Type) throws {
+    let key = ObjectIdentifier(type)
+    if known.withLock({ $0.met.contains(key) }) { return }
+    // Users' code runs outside the lock.
+    func declare<T: Indexed>(_ type: T.Type) throws { try self.declare(type.indexes) }
+    if let type = type as? any Indexed.Type { try declare(type) }
+    _ = known.withLock { $0.met.insert(key) }
+  }
+
+  /// Takes up declared indexes.
+  ///
+  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
+  func declare<Root>(_ indexes: [Index<Root>]) throws {
+    if indexes.count > 64 {
+      throw GarageError.invalidIndex(
+        type: "\(Root.self)", index: "\(indexes.count) of them", reason: "a type has at most 64.")
+    }
+    let declared = try indexes.map { try $0.declaration(isSealed: keys.isSealed) }
+    known.withLock { known in
+      for declaration in declared where !known.declarations.contains(where: { $0.id == declaration.id }) {
+        known.declarations.append(declaration)
+      }
+      declarationCount.store(known.declarations.count, ordering: .releasing)
+    }
+  }
+
+  /// What is declared.
+  var declarations: [Declaration] { known.withLock { $0.declarations } }
+
+  /// Whether nothing more is to be done for a type before it is asked for.
+  func isSettled(_ type: Any.Type) -> Bool { known.withLock { $0.settled.contains(ObjectIdentifier(type)) } }
+
+  func noteSettled(_ type: Any.Type) { _ = known.withLock { $0.settled.insert(ObjectIdentifier(type)) } }
+
+  /// Notes that an index is not to be made again by this garage.
+  func noteDropped(_ ids: [UInt64]) { known.withLock { $0.stored.formUnion(ids) } }
+
+  /// Notes that what was dropped is to be made again where it is declared.
+  func forgetDropped() {
+    known.withLock { known in
+      known.stored = []
+      known.settled = []
+      known.reconciledCount = -1
+    }
+  }
+
+  // MARK: - What the store has
+
+  /// The catalog that a transaction sees; nil where there is none.
+  ///
+  /// - Throws: ``GarageError/damagedMetadata(driver:)``, ``GarageError/newerFormat(version:driver:)``.
+  func catalog(in transaction: any ReadTransaction) throws -> IndexCatalog? {
+    try transaction.withValue(for: IndexCatalog.key) { bytes in
+      guard let bytes else { return nil }
+      if let last = known.withLock({ $0.catalog }) {
+        let lastBytes = last.bytes
+        if compareKeys(lastBytes.span.bytes, bytes) == 0 { return last }
+      }
+      let catalog = try IndexCatalog(bytes: [UInt8](copying: bytes), driver: driverName)
+      known.withLock { known in
+        known.catalog = catalog
+        known.reconciledCount = -1
+      }
+      return catalog
+    }
+  }
+
+  /// The catalog for a writer whose changes go to the store; indexes that are declared and not there are put there.
+  func catalogForWriting(in transaction: any WriteTransaction) throws -> IndexCatalog? {
+    let catalog = try catalog(in: transaction)
+    let count = declarationCount.load(ordering: .acquiring)
+    if count == 0 { return catalog }
+    let isReconciled = known.withLock { $0.reconciledCount == count && $0.catalog === catalog }
+    if isReconciled { return catalog }
+    let updated = try reconcile(catalog, transaction)
+    // Nothing is noted of a catalog that may be rolled back.
+    if updated == nil { known.withLock { if $0.catalog === catalog { $0.reconciledCount = count } } }
+    return updated ?? catalog
+  }
+
+  /// The catalog for a writer whose changes stay unsaved: with what is declared, although it is not there yet.
+  func catalogForUnsaved(in transaction: any ReadTransaction) throws -> IndexCatalog? {
+    let base = try catalog(in: transaction)
+    let count = declarationCount.load(ordering: .acquiring)
+    if count == 0 { return base }
+    if let planned = known.withLock({ $0.planned }), planned.base === base, planned.count == count {
+      return planned.catalog.items.isEmpty ? nil : planned.catalog
+    }
+    let missing = missing(in: base)
+    let catalog = IndexCatalog((base?.items ?? []) + missing.map { item($0, .building) })
+    known.withLock { $0.planned = (base, count, catalog) }
+    return catalog.items.isEmpty ? nil : catalog
+  }
+
+  /// Notes which indexes the store has: who drops one means it, and it is not put there again.
+  func noteStored(_ catalog: IndexCatalog) {
+    if declarationCount.load(ordering: .acquiring) == 0 { return }
+    known.withLock { known in
+      for item in catalog.items where item.state != .dropping { known.stored.insert(item.id) }
+    }
+  }
+
+  /// Whether a catalog has all that is declared, ready, and nothing that is to be removed.
+  func isComplete(_ catalog: IndexCatalog?) -> Bool {
+    missing(in: catalog).isEmpty && (catalog?.items ?? []).allSatisfy { $0.state == .ready }
+  }
+
+  private func missing(in catalog: IndexCatalog?) -> [Declaration] {
+    let items = catalog?.items ?? []
+    return known.withLock { known in
+      known.declarations.filter { declaration in
+        !known.stored.contains(declaration.id)
+          && !items.contains { $0.id == declaration.id || $0.definition.supersedes(declaration.definition) }
+      }
+    }
+  }
+
+  private func item(_ declaration: Declaration, _ state: IndexCatalog.State) -> IndexCatalog.Item {
+    var item = IndexCatalog.Item(declaration.definition, name: declaration.name, state: state)
+    if declaration.definition.isHashed { item.hashKey = KeyedHash.makeKey() }
+    return item
+  }
+
+  /// Puts what is declared and not there into the catalog; nil where nothing is missing.
+  private func reconcile(
+    _ catalog: IndexCatalog?, _ transaction: any WriteTransaction
+  ) throws -> IndexCatalog? {
+    let missing = missing(in: catalog)
+    if missing.isEmpty { return nil }
+    let new = try missing.map { declaration in
+      var isEmpty = true
+      for tag in declaration.definition.tags {
+        try transaction.scanKeys(KeyLayout.records(tag: tag), .forward) { _ in
+          isEmpty = false
+          return .stop
+        }
+      }
+      return item(declaration, isEmpty ? .ready : .building)
+    }
+    let updated = IndexCatalog((catalog?.items ?? []) + new)
+    for item in new {
+      for tag in item.definition.tags where (updated.maintained[tag]?.count ?? 0) > 64 {
+        throw GarageError.invalidIndex(
+          type: "the type", index: item.name,
+          reason:
+            "the store has 64 indexes of its objects already. Drop those that nobody needs: dropIndex(_:of:)."
+        )
+      }
+    }
+    try put(updated, in: transaction)
+    if catalog == nil { try raiseFormat(transaction) }
+    return updated
+  }
+
+  func put(_ catalog: IndexCatalog, in transaction: any WriteTransaction) throws {
+    try transaction.put(catalog.bytes, for: IndexCatalog.key)
+  }
+
+  /// Keeps libraries out that know nothing of indexes.
+  private func raiseFormat(_ transaction: any WriteTransaction) throws {
+    guard var metadata = try StoreMetadata(in: transaction, driver: driverName), metadata.version < 2
+    else { return }
+    metadata.version = 2
+    try transaction.put(metadata.bytes, for: StoreMetadata.key)
+  }
+
+  // MARK: - Batches
+
+  /// A batch for the store's writer, who gives it back.
+  func takeBatch(_ catalog: IndexCatalog) -> IndexBatch {
+    let idle = known.withLock { known in
+      defer { known.idleBatch = nil }
+      return known.idleBatch
+    }
+    if let batch = idle?.batch, batch.catalog === catalog { return batch }
+    return IndexBatch(catalog, keys, texts)
+  }
+
+  func giveBack(_ batch: IndexBatch) {
+    let idle = IdleBatch(batch: batch)
+    known.withLock { $0.idleBatch = idle }
+  }
+}
+
+// MARK: - Declarations
+
+extension Index {
+  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
+  func declaration(isSealed: Bool) throws -> Indexing.Declaration {
+    let facts = try RecordTypeFacts.of(Root.self)
+    let names = parts.map { String($0.text.drop { $0 == "\\" || $0 == "." }) }
+    var shownName = name ?? names.joined(separator: ", ")
+    func invalid(_ reason: String) -> GarageError {
+      .invalidIndex(type: facts.name, index: shownName, reason: reason)
+    }
+    var definition = IndexDefinition(tag: facts.tag, typeVersion: facts.ofCoder.currentVersion)
+    definition.formerTags = Array(facts.tags.dropFirst())
+    definition.isEach = isEach
+    definition.isUnique = options.contains(.unique)
+    definition.isHashed = options.contains(.hashed)
+    var isNamed = false
+    for part in parts {
+      let path: FieldPath
+      if let field = part.field() {
+        path = field.path
+      } else if let name, parts.count == 1 {
+        path = FieldPath(name.split(separator: ".").map(String.init))
+        isNamed = true
+      } else {
+        let key = names[0].contains("<") ? "codingKey" : names[0]
+        if name == nil, names[0].contains("<") { shownName = "of a computed property" }
+        throw invalid(
+          """
+          it could not be found out which stored field the property is read from. Where it is one, say which by its \
+          coding key: Index("\(key)", \(names[0].contains("<") ? "…" : part.text)).
+          """)
+      }
+      let older = path.keys.count == 1 ? facts.ofCoder.olderKeys(of: path.keys[0]) : []
+      definition.components.append(
+        IndexedFields.Component(
+          path: path, olderKeys: older, ignoresCase: options.contains(.caseInsensitive)))
+    }
+    if name == nil, names.contains(where: { $0.contains("<") }) {
+      shownName = definition.components.map { "\($0.path)" }.joined(separator: ", ")
+    }
+    if isSealed && !options.contains(.readable) && !definition.isHashed {
+      throw invalid(
+        """
+        the storage is sealed, and its values could be read in the index's keys. Say .hashed for an index that finds \
+        equal values only, or .readable where they may be read.
+        """)
+    }
+    if definition.bytes.count > 60_000 { throw invalid("its fields have too long names.") }
+    return Indexing.Declaration(
+      definition: definition, id: definition.id, name: shownName, typeName: facts.name,
+      check: isNamed ? IndexCheck(Root.self, parts[0], definition) : nil)
+  }
+}

@@ -1,0 +1,140 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// The one way by which records change: their entries in indexes change with them. A change of a record's sync status is
+// none of it, since that is no field of its body.
+
+extension WriteAccess {
+  /// The indexes of the store; nil where there are none. Looked for once in a transaction.
+  private var indexes: IndexCatalog? {
+    get throws {
+      if let indexes = pending.indexes { return indexes }
+      return try lookForIndexes()
+    }
+  }
+
+  /// Whether the store has indexes.
+  var hasIndexes: Bool { get throws { try indexes != nil } }
+
+  @inline(never)
+  private func lookForIndexes() throws -> IndexCatalog? {
+    guard let overlay = transaction as? OverlayWriteTransaction else {
+      let found = try garage.indexing.catalogForWriting(in: transaction)
+      pending.indexes = .some(found)
+      return found
+    }
+    let found = try garage.indexing.catalogForUnsaved(in: transaction)
+    pending.indexes = .some(found)
+    // Records that were changed before have entries in those indexes alone that were known then.
+    let ids = Set(found?.items.map(\.id) ?? [])
+    if let before = overlay.changes.indexes {
+      overlay.changes.indexes = before.intersection(ids)
+    } else {
+      overlay.changes.indexes = overlay.changes.hasChange(in: KeyLayout.allRecords) ? [] : ids
+    }
+    return found
+  }
+
+  /// A batch of entries; nil where the store has no index. ``makeEntries(_:)`` follows.
+  func beginEntries() throws -> IndexBatch? {
+    guard let catalog = try indexes else { return nil }
+    let batch = garage.indexing.takeBatch(catalog)
+    batch.writesAll = transaction is OverlayWriteTransaction
+    return batch
+  }
+
+  /// Makes the changes that a batch gathered.
+  func makeEntries(_ batch: IndexBatch) throws {
+    if let updated = try batch.make(in: transaction) {
+      // Unsaved changes never hold the catalog: queries do not rely on what it says of their entries.
+      if !(transaction is OverlayWriteTransaction) {
+        try garage.indexing.put(updated, in: transaction)
+        pending.indexes = .some(updated)
+      }
+    }
+    garage.indexing.giveBack(batch)
+  }
+
+  /// Notes what becomes of a record: its entries are to change with it.
+  ///
+  /// - Parameter record: one that was just encoded; nil where it goes.
+  func note(_ key: RawSpan, _ record: RawSpan?, in batch: IndexBatch) throws {
+    guard batch.concerns(tag: KeyLayout.tag(inRecordKey: key)) else { return }
+    try withReplaceableValue(key) { try batch.note(key, old: $0, new: record, in: transaction) }
+  }
+
+  /// Puts a record and changes its entries. What it breaks forbids the commit: the caller may have changed more before.
+  func putRecord(_ record: RawSpan, for key: RawSpan) throws {
+    if let batch = try beginEntries() {
+      try note(key, record, in: batch)
+      try forbiddingCommit { try batch.checkUnique(in: transaction) }
+      try makeEntries(batch)
+    }
+    try transaction.put(record, for: key)
+  }
+
+  /// Runs `body`; where it throws, the transaction must not be committed, even if the error is caught.
+  func forbiddingCommit(_ body: () throws -> Void) throws {
+    do { try body() } catch {
+      pending.failure = error
+      throw error
+    }
+  }
+}
+
+extension WriteAccess {
+  /// Notes what becomes of the records of a graph and checks it, before any of them is written.
+  ///
+  /// - Parameter order: the records' positions, in the order of their keys.
+  func noteRecords(
+    of graph: EncodedGraph, _ order: [Int], leavingOut: Int?, in batch: IndexBatch
+  ) throws {
+    let records = graph.records
+    try graph.bytes.withUnsafeBytes { bytes in
+      var place = 0
+      while place < order.count {
+        let tag = KeyLayout.tag(inRecordKey: bytes.bytes.extracting(records[order[place]].key))
+        var end = place + 1
+        while end < order.count,
+          KeyLayout.tag(inRecordKey: bytes.bytes.extracting(records[order[end]].key)) == tag
+        { end += 1 }
+        defer { place = end }
+        let indices = order[place..<end].lazy.filter { $0 != leavingOut }
+        if batch.concerns(tag: tag), let first = indices.first, let last = indices.last {
+          let areNew =
+            try end - place >= 16
+            && isEmpty(
+              from: bytes.bytes.extracting(records[first].key),
+              through: bytes.bytes.extracting(records[last].key))
+          for index in indices {
+            let key = bytes.bytes.extracting(records[index].key)
+            let record = bytes.bytes.extracting(records[index].value)
+            if areNew {
+              try batch.note(key, old: nil, new: record, in: transaction)
+            } else {
+              try note(key, record, in: batch)
+            }
+          }
+        }
+        for index in indices {
+          let key = bytes.bytes.extracting(records[index].key)
+          for former in records[index].formerTags {
+            try note(KeyLayout.record(tag: former, sameIdentifierAs: key).bytes.span.bytes, nil, in: batch)
+          }
+        }
+      }
+    }
+    try batch.checkUnique(in: transaction)
+  }
+
+  /// Whether there is no key between two, these included.
+  private func isEmpty(from first: RawSpan, through last: RawSpan) throws -> Bool {
+    var isEmpty = true
+    let range = StorageKeyRange(from: [UInt8](copying: first), to: [UInt8](copying: last) + [0])
+    try transaction.scanKeys(range, .forward) { _ in
+      isEmpty = false
+      return .stop
+    }
+    return isEmpty
+  }
+}

@@ -1,0 +1,359 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// How indexes lead to what a query finds.
+struct IndexWay {
+  /// To all that may be found, in no order; nil where every record is to be looked at.
+  var plan: IndexPlan?
+  /// To what is found in the order of the query, where that is better.
+  var order: IndexPlan.Scan?
+  /// Whether records have changes that are not saved, so that no entry answers for its record.
+  var isUnsaved = false
+  /// The tags under which there are records.
+  var tags: [UInt64] = []
+}
+
+extension QueryRun {
+  /// Looks for indexes.
+  func findWay() throws -> IndexWay {
+    var way = IndexWay()
+    if filter == nil && query.sortKeys.isEmpty { return way }
+    guard let catalog = try access.garage.indexing.catalog(in: access.transaction) else { return way }
+    way.tags = try access.presentTags(of: facts)
+    var items = catalog.items.filter { item in
+      item.state == .ready && item.definition.tag == facts.tag
+        && item.definition.typeVersion == facts.ofCoder.currentVersion
+        && way.tags.allSatisfy(item.definition.tags.contains)
+    }
+    if let overlay = access.transaction as? OverlayReadTransaction,
+      overlay.changes.hasChange(in: KeyLayout.allRecords)
+    {
+      way.isUnsaved = true
+      items.removeAll { !(overlay.changes.indexes?.contains($0.id) ?? false) }
+    }
+    if items.isEmpty { return way }
+    let planner = QueryPlanner<Root>(items: items, kindsAreUnknown: way.isUnsaved)
+    way.plan = filter.flatMap { planner.plan($0.node) }
+    way.order = way.isUnsaved || way.tags.count > 1 ? nil : orderedScan(planner, way.plan)
+    return way
+  }
+
+  /// The stretches of an index that has the order of the query, where these are fewer or end sooner than others.
+  private func orderedScan(_ planner: QueryPlanner<Root>, _ plan: IndexPlan?) -> IndexPlan.Scan? {
+    if query.sortKeys.isEmpty || Set(query.sortKeys.map(\.isAscending)).count > 1 { return nil }
+    var order: [QueryPlanner<Root>.Order] = []
+    for (key, field) in zip(query.sortKeys, sortFields) {
+      guard let field else { return nil }
+      let isSame = subclasses.allSatisfy { key.field($0)?.path == field.path }
+      order.append(QueryPlanner<Root>.Order(field: field, isSameInSubclasses: isSame))
+    }
+    guard let scan = planner.ordered(by: order, filter?.node) else { return nil }
+    let isShort = query.maximumCount.map { $0 <= 10_000 } ?? false
+    guard let plan else { return isShort ? scan : nil }
+    return scan.cost <= plan.cost || isShort && plan.cost > 850 ? scan : nil
+  }
+
+  /// Whether an entry's record is of the query's type, as the entry's value tells; nil where it does not.
+  private func isOfType(_ value: RawSpan) -> Bool? {
+    if !facts.ofCoder.isOfClass { return true }
+    // Without a tag of its own it is of the topmost class.
+    if value.byteCount < 9 { return !facts.sharesSpaceWithSuperclass }
+    let tag = UInt64(bigEndian: value.unsafeLoadUnaligned(fromByteOffset: 1, as: UInt64.self))
+    if facts.ownTags.contains(tag) { return true }
+    return access.garage.types.type(tag: tag).map { $0 is Root.Type }
+  }
+
+  /// What an entry says of its record: where in the key the identifier begins, and whether it is found; nil where the
+  /// record is of another class.
+  private func reading(_ key: RawSpan, _ value: RawSpan, _ isExact: Bool) throws -> (
+    place: Int, isMatch: Bool
+  )? {
+    guard let place = IndexBatch.identifierPlace(value), place < key.byteCount else {
+      throw GarageError.corruptRecord(
+        type: facts.name, identifier: "index entry \(StorageKey(key))", reason: "it has no identifier")
+    }
+    let isOfType = isOfType(value)
+    if isOfType == false { return nil }
+    let isCut = place == KeyLayout.indexPrefixByteCount + OrderedBytes.cutByteCount
+    return (place, isExact && !isCut && isOfType == true && !way.isUnsaved && way.tags.count == 1)
+  }
+
+  private func range(_ item: IndexCatalog.Item, _ tag: UInt64, _ stretch: IndexPlan.Stretch)
+    -> StorageKeyRange
+  {
+    let prefix = KeyLayout.indexPrefix(tag: tag, index: item.id)
+    return StorageKeyRange(from: prefix + stretch.lower, to: prefix + stretch.upper)
+  }
+
+  // MARK: - In the order of identifiers
+
+  /// Lends the records to which a plan leads, in the order of identifiers, and whether each is known to match.
+  ///
+  /// - Returns: false, and lends none, where all records are read sooner.
+  func forEachCandidate(
+    of plan: IndexPlan, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
+  ) throws -> Bool {
+    let start = query.sortKeys.isEmpty ? self.start?.identifier : nil
+    if start == nil, plan.scans.count == 1, way.tags.count == 1, plan.scans[0].stretches.count == 1,
+      plan.scans[0].stretches[0].isPoint
+    {
+      // Entries with the same values are in the order of their identifiers.
+      let scan = plan.scans[0]
+      let stretch = scan.stretches[0]
+      try access.transaction.scan(range(scan.item, way.tags[0], stretch), .forward) { key, value in
+        guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
+        return try lend(KeyLayout.record(ofEntry: key, identifierAt: place), isMatch, visit)
+      }
+      return true
+    }
+    guard var candidates = try candidates(of: plan) else { return false }
+    candidates.sort { left, right in
+      let (leftKey, rightKey) = (left.key.bytes.span.bytes, right.key.bytes.span.bytes)
+      let order = compareKeys(
+        leftKey.extracting(KeyLayout.identifierOffset...), rightKey.extracting(KeyLayout.identifierOffset...))
+      if order != 0 || way.tags.count == 1 { return order < 0 }
+      return compareKeys(leftKey, rightKey) < 0
+    }
+    var last: StorageKey?
+    for candidate in candidates {
+      // Of several elements, or by several ways.
+      if candidate.key == last { continue }
+      last = candidate.key
+      if let start, !start.lexicographicallyPrecedes(candidate.key.bytes[KeyLayout.identifierOffset...]) {
+        continue
+      }
+      if way.tags.count > 1, try !access.isCurrent(candidate.key.bytes.span.bytes, facts.tags) { continue }
+      if try lend(candidate.key, candidate.isMatch, visit) == .stop { break }
+    }
+    return true
+  }
+
+  private func lend(
+    _ key: StorageKey, _ isMatch: Bool, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
+  ) throws -> ScanStep {
+    let bytes = key.bytes
+    return try access.transaction.withValue(for: bytes.span.bytes) { record in
+      guard let record else { return .continue }
+      return try visit(bytes.span.bytes, record, isMatch)
+    }
+  }
+
+  struct Candidate {
+    var key: StorageKey
+    var isMatch: Bool
+  }
+
+  /// The records to which a plan leads, some maybe twice; nil where these are so many of all that a scan reads all sooner.
+  private func candidates(of plan: IndexPlan) throws -> [Candidate]? {
+    var candidates: [Candidate] = []
+    var isTooMany = false
+    var nextCheck = 4096
+    for scan in plan.scans {
+      for tag in way.tags {
+        for stretch in scan.stretches {
+          try access.transaction.scan(range(scan.item, tag, stretch), .forward) { key, value in
+            guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
+            candidates.append(
+              Candidate(key: KeyLayout.record(ofEntry: key, identifierAt: place), isMatch: isMatch))
+            if candidates.count < nextCheck { return .continue }
+            nextCheck *= 8
+            isTooMany = try areMostOfAll(candidates.count)
+            return isTooMany ? .stop : .continue
+          }
+          if isTooMany { return nil }
+        }
+      }
+    }
+    return candidates
+  }
+
+  /// Whether that many records are so many of all that it is better to read all in their order.
+  private func areMostOfAll(_ count: Int) throws -> Bool {
+    var rest = 3 * count
+    for tag in way.tags {
+      try access.transaction.scanKeys(KeyLayout.records(tag: tag), .forward) { _ in
+        rest -= 1
+        return rest > 0 ? .continue : .stop
+      }
+    }
+    return rest > 0
+  }
+
+  // MARK: - Counting
+
+  /// How many objects are found, from the entries alone where they tell; nil where all records are to be looked at.
+  func countByEntries() throws -> Int? {
+    guard let plan = way.plan, plan.scans.count == 1, way.tags.count == 1, !way.isUnsaved,
+      !facts.ofCoder.isOfClass, let scan = plan.scans.first,
+      !scan.item.definition.isEach || scan.stretches.count == 1
+    else { return nil }
+    var count = 0
+    var rest: [StorageKey] = []
+    // What is shorter has no values that are cut.
+    let cutCount = KeyLayout.indexPrefixByteCount + OrderedBytes.cutByteCount + 1
+    for stretch in scan.stretches {
+      let range = range(scan.item, way.tags[0], stretch)
+      guard stretch.isExact else { return nil }
+      try access.transaction.scanKeys(range, .forward) { key in
+        if key.byteCount < cutCount { count += 1 } else { rest.append(StorageKey(key)) }
+        return .continue
+      }
+    }
+    for key in rest {
+      let isFound = try access.transaction.withValue(for: key) { value in
+        guard let value, let (place, isMatch) = try reading(key.bytes.span.bytes, value, true) else {
+          return false
+        }
+        if isMatch { return true }
+        let record = KeyLayout.record(ofEntry: key.bytes.span.bytes, identifierAt: place)
+        return try access.transaction.withValue(for: record) { bytes in
+          guard let bytes else { return false }
+          let recordKey = record.bytes
+          return try self.isMatch(recordKey.span.bytes, bytes)
+        }
+      }
+      if isFound { count += 1 }
+    }
+    return count
+  }
+
+  // MARK: - In the order of the query
+
+  /// The keys of what the query finds, in the order of an index; nil where it leads to too much that is not found.
+  func keysInOrder(of scan: IndexPlan.Scan) throws -> [StorageKey]? {
+    let most = query.maximumCount ?? .max
+    var found: [StorageKey] = []
+    // Records one by one, in no order of theirs, cost some times as much as all in their order.
+    var patience = most == .max ? Int.max : 2000 + 20 * Swift.min(most, 10_000)
+    var cut: [(key: StorageKey, values: [UInt8])] = []
+    let isAscending = query.sortKeys[0].isAscending
+
+    func take(_ key: StorageKey, isMatch: Bool) throws {
+      patience -= isMatch ? 0 : 1
+      let isFound = try access.transaction.withValue(for: key) { record -> Bool in
+        guard let record else { return false }
+        let keyBytes = key.bytes
+        guard try isMatch || self.isMatch(keyBytes.span.bytes, record) else { return false }
+        return try start == nil || isBehindStart(sortValues(keyBytes.span.bytes, record, nil), key)
+      }
+      if isFound { found.append(key) }
+    }
+    // Long values that begin alike: their entries are in the order of digests.
+    func takeCut() throws {
+      if cut.isEmpty { return }
+      var ranked: [(key: StorageKey, values: [FieldValue])] = []
+      for (key, _) in cut {
+        let keyBytes = key.bytes
+        let values = try access.transaction.withValue(for: key) { record -> [FieldValue]? in
+          guard let record else { return nil }
+          return try sortValues(keyBytes.span.bytes, record, nil)
+        }
+        if let values { ranked.append((key, values)) }
+      }
+      ranked.sort {
+        isBefore(
+          $0.values, $0.key.bytes[KeyLayout.identifierOffset...], $1.values,
+          $1.key.bytes[KeyLayout.identifierOffset...])
+      }
+      cut = []
+      for (key, _) in ranked where found.count < most { try take(key, isMatch: false) }
+    }
+    func entry(_ key: RawSpan, _ value: RawSpan, _ isExact: Bool) throws -> ScanStep {
+      guard let (place, isMatch) = try reading(key, value, isExact) else { return .continue }
+      let record = KeyLayout.record(ofEntry: key, identifierAt: place)
+      if place == KeyLayout.indexPrefixByteCount + OrderedBytes.cutByteCount {
+        let values = [UInt8](
+          copying: key.extracting(
+            KeyLayout.indexPrefixByteCount..<KeyLayout.indexPrefixByteCount + OrderedBytes.uncutByteCount))
+        if let last = cut.last, last.values != values { try takeCut() }
+        cut.append((record, values))
+      } else {
+        try takeCut()
+        if found.count < most { try take(record, isMatch: isMatch) }
+      }
+      return found.count < most && patience > 0 ? .continue : .stop
+    }
+    for stretch in isAscending ? scan.stretches : scan.stretches.reversed() {
+      guard let range = behindStart(range(scan.item, way.tags[0], stretch), scan.item) else { continue }
+      if isAscending {
+        try access.transaction.scan(range, .forward) { try entry($0, $1, stretch.isExact) }
+      } else {
+        try forEachDescending(range) { try entry($0, $1, stretch.isExact) }
+      }
+      if found.count >= most || patience <= 0 { break }
+    }
+    if patience <= 0 && found.count < most { return nil }
+    if found.count < most { try takeCut() }
+    return found
+  }
+
+  /// The part of a range where the next page may begin; nil where there is none.
+  private func behindStart(_ range: StorageKeyRange, _ item: IndexCatalog.Item) -> StorageKeyRange? {
+    guard let start else { return range }
+    // What stands before the values of the order is the same in all that is found, but is not in the cursor.
+    guard item.definition.components.count == query.sortKeys.count else { return range }
+    var bytes = OrderedBytes()
+    for value in start.values { bytes.append(value) }
+    let values = Array(bytes.bytes.prefix(OrderedBytes.uncutByteCount))
+    let place = KeyLayout.indexPrefix(tag: way.tags[0], index: item.id) + values
+    var range = range
+    if query.sortKeys[0].isAscending {
+      if range.lowerBound.lexicographicallyPrecedes(place) { range.lowerBound = place }
+    } else {
+      let end = ValueRanges.behind(place)
+      if let upper = range.upperBound, end.lexicographicallyPrecedes(upper) { range.upperBound = end }
+    }
+    return range.isEmpty ? nil : range
+  }
+
+  /// Visits entries against their order, but those with the same values in the order of their identifiers.
+  private func forEachDescending(
+    _ range: StorageKeyRange, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws {
+    let blockCount = 64
+    var range = range
+    while true {
+      var block: [(key: StorageKey, value: [UInt8])] = []
+      try access.transaction.scan(range, .backward) { key, value in
+        block.append((StorageKey(key), [UInt8](copying: value)))
+        return block.count < blockCount ? .continue : .stop
+      }
+      let isAtEnd = block.count < blockCount
+      var place = 0
+      while place < block.count {
+        let values = groupValues(block[place])
+        var end = place + 1
+        while end < block.count, groupValues(block[end]) == values { end += 1 }
+        if end == block.count && !isAtEnd {
+          // The rest of the group is not here. It may be long: it is read in its own order.
+          if place > 0 {
+            range.upperBound = ValueRanges.behind(Array(values))
+          } else {
+            var step = ScanStep.continue
+            let group = StorageKeyRange(from: Array(values), to: ValueRanges.behind(Array(values)))
+            try access.transaction.scan(group, .forward) { key, value in
+              // Others may begin in the same way only where values are cut, and these are a group of their own.
+              step = try visit(key, value)
+              return step
+            }
+            if step == .stop { return }
+            range.upperBound = Array(values)
+          }
+          break
+        }
+        for (key, value) in block[place..<end].reversed() {
+          let keyBytes = key.bytes
+          if try visit(keyBytes.span.bytes, value.span.bytes) == .stop { return }
+        }
+        place = end
+      }
+      if isAtEnd { return }
+    }
+  }
+
+  /// What entries with the same values begin with; of values that are cut, as far as they are in order.
+  private func groupValues(_ entry: (key: StorageKey, value: [UInt8])) -> ArraySlice<UInt8> {
+    let count = Swift.min(Int(entry.value.first ?? 0), OrderedBytes.uncutByteCount)
+    return entry.key.bytes.prefix(KeyLayout.indexPrefixByteCount + count)
+  }
+}

@@ -1,0 +1,289 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// A way to what a query finds: stretches of one index, or of several whose finds are put together.
+struct IndexPlan {
+  /// A stretch of the values of one index.
+  struct Stretch {
+    var lower: [UInt8]
+    var upper: [UInt8]
+    /// Whether every entry there that is not cut answers the whole condition with yes.
+    var isExact: Bool
+    /// Whether all entries there have the same values.
+    var isPoint: Bool
+  }
+
+  /// Stretches of one index, in its order.
+  struct Scan {
+    var item: IndexCatalog.Item
+    var stretches: [Stretch]
+    /// How much of the index is read, as far as the condition tells: the less the better.
+    var cost: Int
+  }
+
+  var scans: [Scan]
+
+  var cost: Int { scans.reduce(0) { max($0, $1.cost) } + scans.count }
+}
+
+/// Looks for indexes that serve a query.
+struct QueryPlanner<Root: Codable> {
+  let items: [IndexCatalog.Item]
+  /// Whether nothing is known of the kinds of values in an index: it is seen through unsaved changes.
+  let kindsAreUnknown: Bool
+
+  typealias Node = RecordFilter<Root>.Node
+
+  /// More stretches than these are not read one by one.
+  private static var maximumStretchCount: Int { 1024 }
+
+  private func kinds(_ item: IndexCatalog.Item) -> IndexedFields.Kinds { kindsAreUnknown ? .all : item.kinds }
+
+  // MARK: - Finding
+
+  /// The best way to all that satisfies a condition; nil where no index leads there.
+  func plan(_ node: Node) -> IndexPlan? {
+    let terms = QueryPlanner.terms(node)
+    var best: IndexPlan?
+    for item in items {
+      guard let scan = scan(item, terms) else { continue }
+      let plan = IndexPlan(scans: [scan])
+      if best.map({ plan.cost < $0.cost }) ?? true { best = plan }
+    }
+    if let best { return best }
+    // Of a term that is one thing or another, each may have an index of its own.
+    for term in terms {
+      guard case .either(let left, let right) = term, let first = plan(left), let second = plan(right)
+      else { continue }
+      var scans = first.scans + second.scans
+      for scan in scans.indices {
+        for stretch in scans[scan].stretches.indices { scans[scan].stretches[stretch].isExact = false }
+      }
+      let plan = IndexPlan(scans: scans)
+      if best.map({ plan.cost < $0.cost }) ?? true { best = plan }
+    }
+    return best
+  }
+
+  /// What has to hold at once.
+  static func terms(_ node: Node) -> [Node] {
+    if case .both(let left, let right) = node { return terms(left) + terms(right) }
+    return [node]
+  }
+
+  /// The stretches of an index to which the terms confine it; nil where they do not.
+  private func scan(_ item: IndexCatalog.Item, _ terms: [Node]) -> IndexPlan.Scan? {
+    let definition = item.definition
+    if definition.isHashed { return hashedScan(item, terms) }
+    var answered: Set<Int> = []
+    var prefixes: [IndexPlan.Stretch] = [
+      IndexPlan.Stretch(lower: [], upper: [], isExact: true, isPoint: true)
+    ]
+    var found: [IndexPlan.Stretch] = []
+    var cost = 1000
+    for field in definition.components.indices {
+      guard let ranges = ranges(item, field, terms, &answered) else {
+        if field == 0 { return nil }
+        // All that begins with what was found so far.
+        let isAnswer = answered.count == terms.count
+        found += prefixes.map { QueryPlanner.stretch($0.lower, $0.isExact && isAnswer, isPoint: false) }
+        prefixes = []
+        break
+      }
+      cost -= QueryPlanner.gain(ranges)
+      if prefixes.count * ranges.ranges.count > QueryPlanner.maximumStretchCount { return nil }
+      // What the fields behind a stretch would have to be says nothing of it.
+      let isAnswer = answered.count == terms.count
+      var next: [IndexPlan.Stretch] = []
+      for prefix in prefixes {
+        for range in ranges.ranges {
+          let isExact = prefix.isExact && range.isExact
+          if range.isPoint {
+            next.append(
+              IndexPlan.Stretch(lower: prefix.lower + range.lower, upper: [], isExact: isExact, isPoint: true)
+            )
+          } else {
+            found.append(
+              IndexPlan.Stretch(
+                lower: prefix.lower + range.lower, upper: prefix.lower + range.upper,
+                isExact: isExact && isAnswer, isPoint: false))
+          }
+        }
+      }
+      prefixes = next
+      if next.isEmpty { break }
+    }
+    let isAnswer = answered.count == terms.count
+    found += prefixes.map { QueryPlanner.stretch($0.lower, $0.isExact && isAnswer, isPoint: true) }
+    let stretches = found.map { QueryPlanner.cut($0) }
+    return IndexPlan.Scan(
+      item: item, stretches: stretches.sorted { ValueRanges.isLess($0.lower, $1.lower) },
+      cost: definition.isUnique && found.allSatisfy(\.isPoint) ? cost - 500 : cost)
+  }
+
+  private static func gain(_ ranges: ValueRanges) -> Int {
+    if ranges.ranges.allSatisfy(\.isPoint) { return ranges.ranges.count <= 1 ? 200 : 150 }
+    // A stretch from one value to another of its kind is likely to be short.
+    let isBounded = ranges.ranges.allSatisfy { $0.isPoint || $0.lower.count > 1 && $0.upper.count > 1 }
+    return isBounded ? 100 : ranges.ranges.allSatisfy(\.isExact) ? 50 : 10
+  }
+
+  /// All that begins with these bytes.
+  private static func stretch(_ lower: [UInt8], _ isExact: Bool, isPoint: Bool) -> IndexPlan.Stretch {
+    IndexPlan.Stretch(lower: lower, upper: ValueRanges.behind(lower), isExact: isExact, isPoint: isPoint)
+  }
+
+  /// A stretch as it stands in keys, where long values are cut.
+  private static func cut(_ stretch: IndexPlan.Stretch) -> IndexPlan.Stretch {
+    var stretch = stretch
+    let most = OrderedBytes.uncutByteCount
+    if stretch.isPoint, stretch.lower.count > most {
+      var bytes = OrderedBytes()
+      bytes.bytes = stretch.lower
+      bytes.cut(from: 0)
+      stretch.lower = bytes.bytes
+      stretch.upper = ValueRanges.behind(bytes.bytes)
+      stretch.isExact = false
+      return stretch
+    }
+    if stretch.lower.count > most {
+      stretch.lower = Array(stretch.lower.prefix(most))
+      (stretch.isExact, stretch.isPoint) = (false, false)
+    }
+    if stretch.upper.count > most {
+      stretch.upper = ValueRanges.behind(Array(stretch.upper.prefix(most)))
+      (stretch.isExact, stretch.isPoint) = (false, false)
+    }
+    return stretch
+  }
+
+  /// What the terms say of one field of an index; nil where they say nothing.
+  private func ranges(
+    _ item: IndexCatalog.Item, _ field: Int, _ terms: [Node], _ answered: inout Set<Int>
+  ) -> ValueRanges? {
+    var found: ValueRanges?
+    for (place, term) in terms.enumerated() {
+      // Two elements of a collection may each satisfy one of two terms.
+      if item.definition.isEach && found != nil { break }
+      guard let ranges = ranges(item, field, term) else { continue }
+      found = found?.intersection(ranges) ?? ranges
+      answered.insert(place)
+    }
+    return found
+  }
+
+  private func ranges(_ item: IndexCatalog.Item, _ field: Int, _ node: Node) -> ValueRanges? {
+    let component = item.definition.components[field]
+    switch node {
+    case .field(let test):
+      guard test.lookup.path == component.path, test.isSameInSubclasses else { return nil }
+      return ValueRanges(
+        test.test, absentIsNull: test.absentIsNull, component, isEach: item.definition.isEach, kinds(item),
+        field)
+    case .object: return nil
+    case .both(let left, let right):
+      let (left, right) = (ranges(item, field, left), ranges(item, field, right))
+      guard let left, let right, !item.definition.isEach else { return (left ?? right)?.inexact }
+      return left.intersection(right)
+    case .either(let left, let right):
+      guard let left = ranges(item, field, left), let right = ranges(item, field, right) else { return nil }
+      return left.union(right)
+    case .not(let inner):
+      guard !item.definition.isEach, case .field = inner else { return nil }
+      return ranges(item, field, inner)?.complement
+    }
+  }
+
+  // MARK: - Hashed values
+
+  /// The places of the hashes of values that are named, and what could not be hashed.
+  private func hashedScan(_ item: IndexCatalog.Item, _ terms: [Node]) -> IndexPlan.Scan? {
+    if kindsAreUnknown { return nil }
+    let hash = KeyedHash(key: item.hashKey)
+    var answered: Set<Int> = []
+    var values: [(bytes: [UInt8], isExact: Bool)] = [([], true)]
+    for field in item.definition.components.indices {
+      var plain = item
+      // What is absent or cannot be told stands apart, below.
+      plain.kinds.bits[field] &= ~(1 << 31 | 1 << UInt32(OrderedBytes.Kind.other))
+      guard let ranges = ranges(plain, field, terms, &answered), ranges.ranges.allSatisfy(\.isPoint),
+        values.count * ranges.ranges.count <= QueryPlanner.maximumStretchCount
+      else { return nil }
+      values = values.flatMap { value in
+        ranges.ranges.map { (value.bytes + $0.lower, value.isExact && $0.isExact) }
+      }
+    }
+    let isAnswer = answered.count == terms.count
+    var stretches = values.map { value in
+      let bytes = IndexBatch.hashed(value.bytes, hash)
+      return IndexPlan.Stretch(
+        lower: bytes, upper: ValueRanges.behind(bytes), isExact: value.isExact && isAnswer, isPoint: true)
+    }
+    if item.kinds.hasOther || item.kinds.hasAbsent {
+      stretches.append(
+        QueryPlanner.stretch([OrderedBytes.Kind.other], false, isPoint: false))
+    }
+    return IndexPlan.Scan(
+      item: item, stretches: stretches.sorted { ValueRanges.isLess($0.lower, $1.lower) },
+      cost: item.definition.isUnique ? 300 : 800)
+  }
+
+  // MARK: - Order
+
+  /// What a query is sorted by, where an index may have it.
+  struct Order {
+    let field: StoredField
+    let isSameInSubclasses: Bool
+  }
+
+  /// The stretches of an index that has what a query finds in its order; nil where none has.
+  func ordered(by order: [Order], _ node: Node?) -> IndexPlan.Scan? {
+    let terms = node.map { QueryPlanner.terms($0) } ?? []
+    var best: IndexPlan.Scan?
+    for item in items {
+      guard let scan = ordered(item, by: order, terms) else { continue }
+      if best.map({ scan.cost < $0.cost }) ?? true { best = scan }
+    }
+    return best
+  }
+
+  private func ordered(
+    _ item: IndexCatalog.Item, by order: [Order], _ terms: [Node]
+  ) -> IndexPlan.Scan? {
+    let definition = item.definition
+    let fixed = definition.components.count - order.count
+    guard !definition.isHashed, !definition.isEach, fixed >= 0, !item.kinds.hasOther else { return nil }
+    for (place, key) in order.enumerated() {
+      let field = fixed + place
+      guard definition.components[field].path == key.field.path, key.isSameInSubclasses,
+        !definition.components[field].ignoresCase, key.field.absentIsNull || !item.kinds.hasAbsent(in: field)
+      else { return nil }
+    }
+    var answered: Set<Int> = []
+    var prefix: [UInt8] = []
+    var isExact = true
+    var cost = 1000
+    for field in 0..<fixed {
+      guard let ranges = ranges(item, field, terms, &answered), ranges.ranges.count == 1,
+        ranges.ranges[0].isPoint
+      else { return nil }
+      prefix += ranges.ranges[0].lower
+      isExact = isExact && ranges.ranges[0].isExact
+      cost -= 200
+    }
+    var stretches = [QueryPlanner.stretch(prefix, isExact, isPoint: false)]
+    if prefix.isEmpty { stretches[0].upper = [0xFF] }
+    if let ranges = ranges(item, fixed, terms, &answered) {
+      cost -= QueryPlanner.gain(ranges)
+      stretches = ranges.ranges.map { range in
+        IndexPlan.Stretch(
+          lower: prefix + range.lower, upper: prefix + range.upper, isExact: isExact && range.isExact,
+          isPoint: false)
+      }
+    }
+    let isAnswer = answered.count == terms.count
+    for place in stretches.indices { stretches[place].isExact = stretches[place].isExact && isAnswer }
+    return IndexPlan.Scan(
+      item: item, stretches: stretches.map { QueryPlanner.cut($0) }, cost: cost)
+  }
+}

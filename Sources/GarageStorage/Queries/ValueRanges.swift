@@ -1,0 +1,229 @@
+internal import GarageCoding
+
+/// Stretches of the order of an index, in which everything stands that satisfies a condition. They are sorted, and none
+/// touches another.
+struct ValueRanges {
+  struct Range {
+    var lower: [UInt8]
+    /// Behind the stretch.
+    var upper: [UInt8]
+    /// Whether all that stands there satisfies the condition, so that no record need be asked.
+    var isExact: Bool
+    /// Whether it is that of one value.
+    var isPoint = false
+  }
+
+  var ranges: [Range]
+
+  init(_ ranges: [Range]) { self.ranges = ranges }
+
+  /// Where no value stands.
+  static let none = ValueRanges([])
+
+  /// Behind every kind of value.
+  private static let end: [UInt8] = [IndexBatch.hashKind + 1]
+
+  /// What begins with these bytes.
+  static func beginning(with bytes: [UInt8], isExact: Bool, isPoint: Bool = false) -> Range {
+    Range(lower: bytes, upper: behind(bytes), isExact: isExact, isPoint: isPoint)
+  }
+
+  /// The least bytes behind all that begin with these. No value begins with FF.
+  static func behind(_ bytes: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    while bytes.last == 0xFF { bytes.removeLast() }
+    if !bytes.isEmpty { bytes[bytes.count - 1] += 1 }
+    return bytes
+  }
+
+  // MARK: - Together
+
+  /// What stands in both.
+  func intersection(_ other: ValueRanges) -> ValueRanges {
+    var found: [Range] = []
+    for left in ranges {
+      for right in other.ranges {
+        let lower = ValueRanges.isLess(left.lower, right.lower) ? right.lower : left.lower
+        let upper = ValueRanges.isLess(left.upper, right.upper) ? left.upper : right.upper
+        guard ValueRanges.isLess(lower, upper) else { continue }
+        found.append(
+          Range(
+            lower: lower, upper: upper, isExact: left.isExact && right.isExact,
+            isPoint: left.isPoint || right.isPoint))
+      }
+    }
+    return ValueRanges(found)
+  }
+
+  /// What stands in one of them.
+  func union(_ other: ValueRanges) -> ValueRanges {
+    var merged: [Range] = []
+    let all = (ranges + other.ranges).sorted {
+      $0.lower == $1.lower
+        ? ValueRanges.isLess($0.upper, $1.upper) : ValueRanges.isLess($0.lower, $1.lower)
+    }
+    for range in all {
+      guard let last = merged.last, ValueRanges.isLess(range.lower, last.upper) else {
+        merged.append(range)
+        continue
+      }
+      if last.lower == range.lower && last.upper == range.upper {
+        merged[merged.count - 1].isExact = last.isExact || range.isExact
+      } else {
+        merged[merged.count - 1].isExact = last.isExact && range.isExact
+        merged[merged.count - 1].isPoint = false
+        if ValueRanges.isLess(last.upper, range.upper) { merged[merged.count - 1].upper = range.upper }
+      }
+    }
+    return ValueRanges(merged)
+  }
+
+  /// All but what surely satisfies the condition.
+  var complement: ValueRanges {
+    var found: [Range] = []
+    var lower: [UInt8] = [OrderedBytes.Kind.null]
+    for range in ranges where range.isExact {
+      if ValueRanges.isLess(lower, range.lower) {
+        found.append(Range(lower: lower, upper: range.lower, isExact: false))
+      }
+      lower = range.upper
+    }
+    if ValueRanges.isLess(lower, ValueRanges.end) {
+      found.append(Range(lower: lower, upper: ValueRanges.end, isExact: false))
+    }
+    return ValueRanges(found)
+  }
+
+  /// The same stretches, with every record to be asked.
+  var inexact: ValueRanges {
+    ValueRanges(
+      ranges.map { Range(lower: $0.lower, upper: $0.upper, isExact: false, isPoint: $0.isPoint) })
+  }
+
+  static func isLess(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.lexicographicallyPrecedes(right) }
+}
+
+// MARK: - Of a comparison
+
+extension ValueRanges {
+  /// Where the values stand for which a test is true, or may be; nil where that is anywhere.
+  ///
+  /// - Parameters:
+  ///   - kinds: which kinds of values there may be in the field of the index.
+  ///   - field: its place in the index.
+  init?(
+    _ test: FieldTest, absentIsNull: Bool, _ component: IndexedFields.Component, isEach: Bool,
+    _ kinds: IndexedFields.Kinds, _ field: Int
+  ) {
+    // An index of elements answers for elements, and one without difference of case for that.
+    if case .containsElement = test { if !isEach { return nil } } else if isEach { return nil }
+    if case .equalsIgnoringCase = test {
+      if !component.ignoresCase { return nil }
+    } else if component.ignoresCase {
+      return nil
+    }
+    var ranges: ValueRanges
+    let kind: UInt8
+    switch test {
+    case .equals(let constant), .containsElement(let constant):
+      (ranges, kind) = (
+        ValueRanges.equal(to: constant.value, absentIsNull && !isEach), ValueRanges.kind(constant.value)
+      )
+    case .isLess(let constant, let orEqual):
+      (ranges, kind) = (ValueRanges.less(than: constant.value, orEqual), ValueRanges.kind(constant.value))
+    case .isGreater(let constant, let orEqual):
+      (ranges, kind) = (ValueRanges.greater(than: constant.value, orEqual), ValueRanges.kind(constant.value))
+    case .isOneOf(let constants):
+      let kindsOfConstants = Set(constants.map { ValueRanges.kind($0.value) }).subtracting([
+        OrderedBytes.Kind.null
+      ])
+      if kindsOfConstants.count > 1 { return nil }
+      kind = kindsOfConstants.first ?? OrderedBytes.Kind.null
+      ranges = ValueRanges(
+        constants.flatMap { ValueRanges.equal(to: $0.value, absentIsNull).ranges }.sorted {
+          ValueRanges.isLess($0.lower, $1.lower)
+        }
+      ).union(.none)
+    case .hasPrefix(let text):
+      var bytes = OrderedBytes()
+      bytes.append(.text(text))
+      // Without its end. Characters may be made of several scalars, so the record is asked.
+      ranges = ValueRanges([ValueRanges.beginning(with: Array(bytes.bytes.dropLast()), isExact: false)])
+      kind = OrderedBytes.Kind.text
+    case .equalsIgnoringCase(let text):
+      ranges = ValueRanges.equal(to: .text(text), false)
+      kind = OrderedBytes.Kind.text
+    case .text: return nil
+    }
+    self = ranges.union(ValueRanges.undecided(kind, absentIsNull: absentIsNull && !isEach, kinds, field))
+  }
+
+  /// Where values stand that cannot be compared with one of a kind by their bytes.
+  private static func undecided(
+    _ kind: UInt8, absentIsNull: Bool, _ kinds: IndexedFields.Kinds, _ field: Int
+  ) -> ValueRanges {
+    var ranges: [Range] = []
+    if kinds.hasAbsent(in: field) && !absentIsNull {
+      ranges.append(beginning(with: [OrderedBytes.Kind.null], isExact: false))
+    }
+    // Nothing is equal to nil but nil, whatever its kind.
+    let others =
+      kind == OrderedBytes.Kind.null
+      ? [OrderedBytes.Kind.other] : Array(OrderedBytes.Kind.false...OrderedBytes.Kind.other)
+    for other in others where !isSame(other, kind) && kinds.has(other, in: field) {
+      ranges.append(beginning(with: [other], isExact: false))
+    }
+    return ValueRanges(ranges)
+  }
+
+  private static func isSame(_ left: UInt8, _ right: UInt8) -> Bool {
+    let bools = [OrderedBytes.Kind.false, OrderedBytes.Kind.true]
+    return left == right || bools.contains(left) && bools.contains(right)
+  }
+
+  static func bytes(_ value: FieldValue) -> [UInt8] {
+    var bytes = OrderedBytes()
+    bytes.append(value)
+    return bytes.bytes
+  }
+
+  static func kind(_ value: FieldValue) -> UInt8 { bytes(value)[0] }
+
+  private static func equal(to value: FieldValue, _ absentIsNull: Bool) -> ValueRanges {
+    if value.isNaN { return .none }
+    let isDecimalNaN = if case .number(let number) = value { number.isNaN } else { false }
+    let isExact = value == .null ? absentIsNull : !isDecimalNaN
+    return ValueRanges([beginning(with: bytes(value), isExact: isExact, isPoint: true)])
+  }
+
+  /// What comes before all numbers and dates: NaN.
+  private static func nan(_ kind: UInt8) -> [UInt8] {
+    let bytes = [kind] + [UInt8](repeating: 0, count: 8)
+    return kind == OrderedBytes.Kind.number ? bytes + [0] : bytes
+  }
+
+  private static func less(than value: FieldValue, _ orEqual: Bool) -> ValueRanges {
+    if value.isNaN { return .none }
+    let bytes = bytes(value)
+    let upper = orEqual ? behind(bytes) : bytes
+    switch bytes[0] {
+    case OrderedBytes.Kind.number:
+      // A decimal that is NaN is less than all others, and a double is not.
+      let nan = beginning(with: nan(OrderedBytes.Kind.number), isExact: false)
+      let rest = Range(lower: nan.upper, upper: upper, isExact: true)
+      return ValueRanges([nan, rest].filter { isLess($0.lower, upper) })
+    case OrderedBytes.Kind.date:
+      return ValueRanges([Range(lower: behind(nan(OrderedBytes.Kind.date)), upper: upper, isExact: true)])
+    default: return ValueRanges([Range(lower: [bytes[0]], upper: upper, isExact: true)])
+    }
+  }
+
+  private static func greater(than value: FieldValue, _ orEqual: Bool) -> ValueRanges {
+    if value.isNaN { return .none }
+    let bytes = bytes(value)
+    let isNumber = if case .number(let number) = value { !number.isNaN } else { true }
+    return ValueRanges([
+      Range(lower: orEqual ? bytes : behind(bytes), upper: [bytes[0] + 1], isExact: isNumber)
+    ])
+  }
+}

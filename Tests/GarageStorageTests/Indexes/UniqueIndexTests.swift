@@ -1,0 +1,131 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import GarageStorage
+
+/// Values that no two objects share.
+@Suite struct UniqueIndexTests {
+  private static let open = Backend.allCases.filter { $0 != .sealedSQLite }
+
+  private func expectTaken(_ index: String, _ value: String, _ existing: Int, _ body: () throws -> Void) {
+    #expect(throws: GarageError.notUnique(index: index, value: value, existing: "\(existing)")) { try body() }
+  }
+
+  @Test(arguments: open)
+  func aValueIsTakenOnce(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.park(Fellow(id: 1, email: "a"))
+    try garage.park(Fellow(id: 1, email: "a", age: 3))
+    expectTaken("email", "\"a\"", 1) { try garage.park(Fellow(id: 2, email: "a")) }
+    #expect(try garage.count(Fellow.self) == 1)
+    // Nil never collides.
+    try garage.parkAll([Fellow(id: 3), Fellow(id: 4), Fellow(id: 5, shelf: 1), Fellow(id: 6, shelf: 1)])
+    try garage.park(Fellow(id: 7, shelf: 1, place: 2))
+    expectTaken("shelf, place", "1, 2", 7) { try garage.park(Fellow(id: 8, shelf: 1, place: 2)) }
+    // Two of one call.
+    #expect(throws: GarageError.self) {
+      try garage.parkAll([Fellow(id: 20, email: "z"), Fellow(id: 21, email: "z")])
+    }
+    #expect(try !garage.contains(Fellow.self, identifier: 20))
+    try garage.delete(Fellow.self, identifier: 1)
+    try garage.park(Fellow(id: 2, email: "a"))
+    #expect(try garage.verifyIndexes().isSound)
+  }
+
+  /// What one call removes is free for what it adds.
+  @Test(arguments: open)
+  func valuesSwapInOneCall(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.parkAll((0..<40).map { Fellow(id: $0, email: "\($0)") })
+    try garage.parkAll((0..<40).map { Fellow(id: $0, email: "\(39 - $0)") })
+    #expect(try garage.query(Fellow.self).where(\.email == "0").values(\.id) == [39])
+    #expect(try garage.verifyIndexes().isSound)
+  }
+
+  /// An error that is caught leaves nothing of its call behind.
+  @Test(arguments: open)
+  func aCaughtErrorLeavesNothing(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.park(Fellow(id: 1, email: "a"))
+    try garage.write { writer in
+      #expect(throws: GarageError.self) {
+        try writer.parkAll([Fellow(id: 2, email: "b"), Fellow(id: 3, email: "a")])
+      }
+      try writer.park(Fellow(id: 4, email: "c"))
+    }
+    #expect(try garage.query(Fellow.self).values(\.id) == [1, 4])
+    #expect(try garage.verifyIndexes().isSound)
+  }
+
+  /// Values of any length are compared as they are, also where entries hold them cut.
+  @Test(arguments: open)
+  func longValues(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let long = String(repeating: "x", count: 5000)
+    try garage.park(Fellow(id: 1, email: long + "1"))
+    try garage.park(Fellow(id: 2, email: long + "2"))
+    #expect(throws: GarageError.self) { try garage.park(Fellow(id: 3, email: long + "2")) }
+    #expect(try garage.query(Fellow.self).where(\.email == long + "2").values(\.id) == [2])
+    let ordered = try garage.query(Fellow.self).where(\.email != nil).sorted(by: \.email, .descending).limit(
+      1)
+    #expect(try ordered.values(\.id) == [2])
+  }
+
+  /// Checked against what is not saved, and again when it is saved, where nothing is lost.
+  @Test(arguments: open)
+  func unsavedChanges(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let (garage, other) = (try place.garage(), try place.garage())
+    try garage.park(Fellow(id: 1, email: "a"))
+    garage.isAutosaveEnabled = false
+    try garage.park(Fellow(id: 2, email: "b"))
+    #expect(throws: GarageError.self) { try garage.park(Fellow(id: 3, email: "b")) }
+    #expect(throws: GarageError.self) { try garage.park(Fellow(id: 3, email: "a")) }
+    try other.park(Fellow(id: 9, email: "b"))
+    #expect(throws: GarageError.self) { try garage.save() }
+    #expect(garage.hasUnsavedChanges)
+    #expect(try garage.retrieve(Fellow.self, identifier: 2)?.email == "b")
+    #expect(try other.count(Fellow.self) == 2)
+    try garage.park(Fellow(id: 2, email: "c"))
+    try garage.save()
+    #expect(try other.query(Fellow.self).where(\.email == "c").values(\.id) == [2])
+    #expect(try garage.verifyIndexes().isSound)
+  }
+
+  /// Objects that were there and share a value keep the index from being used, and `buildIndexes` says which.
+  @Test(arguments: open)
+  func objectsThatWereThere(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.parkAll((0..<30).map { Counter(id: $0) })
+    try garage.indexing.declare([Index("same", \Counter.value, .unique)])
+    #expect(throws: GarageError.self) { try garage.buildIndexes() }
+    #expect(try garage.indexes(of: Counter.self).map(\.state) == [.building])
+    #expect(try garage.query(Counter.self).where(\.value == 0).count() == 30)
+    try garage.parkAll((0..<30).map { Counter(id: $0, value: $0) })
+    try garage.buildIndexes()
+    #expect(try garage.query(Counter.self).where(\.value == 4).explain().indexes == ["same"])
+    expectTaken("same", "4", 4) { try garage.park(Counter(id: 100, value: 4)) }
+  }
+
+  /// Of many threads that want a value one gets it.
+  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  func manyThreads(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    let taken = Mutex(0)
+    try await onThreads(16) { thread in
+      for round in 0..<20 {
+        do {
+          try garage.park(Fellow(id: thread * 100 + round, email: "\(round)"))
+          taken.withLock { $0 += 1 }
+        } catch GarageError.notUnique {
+        } catch {
+          Issue.record(error)
+        }
+      }
+    }
+    #expect(taken.withLock { $0 } == 20)
+    #expect(try garage.count(Fellow.self) == 20)
+    #expect(try garage.verifyIndexes().isSound)
+  }
+}
