@@ -192,6 +192,8 @@ extension QueryRun {
   /// The keys sorted by what stands in their records. No more are held than twice the limit.
   private func keysByFields() throws -> [StorageKey] {
     var ranked: [Ranked] = []
+    // The last one that would be kept, once there are as many as that: what stands behind it need not be noted.
+    var bound: Ranked?
     let kept = query.maximumCount ?? .max
     let most = kept > Int.max / 2 - 1024 ? Int.max : 2 * kept + 1024
     func isOrdered(_ left: Ranked, _ right: Ranked) -> Bool {
@@ -202,10 +204,12 @@ extension QueryRun {
     try forEachUnsorted(keepsObjects: false) { key, record, known in
       let match = Ranked(values: try sortValues(key, record, known), key: StorageKey(key))
       guard isBehindStart(match.values, match.key) else { return .continue }
+      if let bound, isOrdered(bound, match) { return .continue }
       ranked.append(match)
       if ranked.count >= most {
         ranked.sort(by: isOrdered)
         ranked.removeLast(ranked.count - kept)
+        bound = ranked.last
       }
       return .continue
     }

@@ -125,7 +125,7 @@ import Testing
       }
     }
     #expect(taken.withLock { $0 } == 20)
-    #expect(try garage.count(Fellow.self) == 20)
+    #expect(try await garage.count(Fellow.self) == 20)
     #expect(try garage.verifyIndexes().isSound)
   }
 }
