@@ -123,7 +123,7 @@ import Testing
     try garage.migrateAll(NewPerson.self)
     try expectSound(garage)
     #expect(try query.sorted(by: \.name, .descending).limit(2).values(\.id) == [9, 2])
-    try garage.migrateAll(from: NewPerson.self, to: Renamed.self)
+    try garage.migrateAll(from: NewPerson.self, to: RenamedFellow.self)
     try expectSound(garage)
     #expect(try query.where(\.name == "m4").isEmpty())
   }
@@ -300,7 +300,7 @@ private struct NewPerson: Codable, Identifiable, TypeTagged, Evolving {
   static var propertyAliases: [String: [String]] { ["name": ["surname"]] }
 }
 
-private struct Renamed: Codable, Identifiable {
+private struct RenamedFellow: Codable, Identifiable {
   var id: Int
   var name: String
 }
