@@ -77,7 +77,8 @@ extension MutantStorage: ChangeSignaling {
   func foreignChangeMark() throws -> UInt64? {
     switch mutation {
     case .unsignalledCommit: 0
-    case .signalledOwnCommit: try base.read { try $0.value(for: StorageKey([0x61])).map { UInt64($0.last ?? 0) } ?? 0 }
+    case .signalledOwnCommit:
+      try base.read { try $0.value(for: StorageKey([0x61])).map { UInt64($0.last ?? 0) } ?? 0 }
     default: nil
     }
   }

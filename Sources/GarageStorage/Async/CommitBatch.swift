@@ -39,8 +39,8 @@ struct CommitBatch {
       while next < end {
         running = next
         try jobs[next].run(access)
-      // A verb may leave changes behind that must not be committed.
-      if let failure = access.pending.failure { throw failure }
+        // A verb may leave changes behind that must not be committed.
+        if let failure = access.pending.failure { throw failure }
         next += 1
       }
       running = nil

@@ -71,13 +71,16 @@ public struct GarageChanges: Sendable {
 
 /// The changes of a garage, one after another, for `for await`. It ends when the task is cancelled or the garage closed.
 public struct GarageChangesSequence: AsyncSequence, Sendable {
+  /// What iterating yields.
   public typealias Element = GarageChanges
+  /// What listening can throw.
   public typealias Failure = Never
 
   let garage: Garage
 
   /// Waits for changes.
   public struct AsyncIterator: AsyncIteratorProtocol {
+    /// What listening can throw.
     public typealias Failure = Never
 
     private let garage: Garage

@@ -12,6 +12,7 @@ internal import GarageDriver
 /// more than a thousand objects it is enough that one of their types changed. What other processes commit is looked for
 /// ten times a second, as long as somebody listens; each of their commits concerns everything.
 public struct GarageValues<Element>: AsyncSequence {
+  /// What reading can throw.
   public typealias Failure = any Error
 
   let garage: Garage
@@ -22,6 +23,7 @@ public struct GarageValues<Element>: AsyncSequence {
 
   /// Reads, waits, and reads again.
   public struct AsyncIterator: AsyncIteratorProtocol {
+    /// What reading can throw.
     public typealias Failure = any Error
 
     private let values: GarageValues

@@ -10,6 +10,7 @@ internal import GarageDriver
 /// pages; each page shows one state of the store. No page is read before somebody asks for its first object, and memory
 /// holds one, with the keys of all.
 public struct GarageObjects<Element: Codable>: AsyncSequence {
+  /// What reading can throw.
   public typealias Failure = any Error
 
   let garage: Garage
@@ -17,6 +18,7 @@ public struct GarageObjects<Element: Codable>: AsyncSequence {
 
   /// Goes through the objects.
   public struct AsyncIterator: AsyncIteratorProtocol {
+    /// What reading can throw.
     public typealias Failure = any Error
 
     let garage: Garage

@@ -5,12 +5,14 @@ internal import GarageDriver
 /// It is read in pages (``Query/page(after:size:)``), each of one state of the store, as they are asked for: objects that
 /// come or go in between move nothing. A query sorted by what only a type can order throws.
 public struct QueryObjects<Element: Codable>: AsyncSequence {
+  /// What reading can throw.
   public typealias Failure = any Error
 
   let query: Query<Element>
 
   /// Goes through the objects.
   public struct AsyncIterator: AsyncIteratorProtocol {
+    /// What reading can throw.
     public typealias Failure = any Error
 
     let query: Query<Element>

@@ -23,7 +23,10 @@ func tasks(_ garage: Garage) async throws {
     try await garage.retrieve(Reference(Person.self, identifier: "Ben"))?.id == "Ben", "a reference")
   try await garage.set(.theme, value: .dark)
   try expect(try await garage.get(.theme) == .dark, "a key is set")
-  try expect(try await garage.update(.launches) { count in count += 1; return count } > 0, "a key is changed")
+  try expect(
+    try await garage.update(.launches) { count in
+      count += 1; return count
+    } > 0, "a key is changed")
   try await garage.remove(.theme)
   let errand = Errand(id: UUID(), title: "milk")
   try await garage.park(errand)
