@@ -40,8 +40,15 @@ final class LMDBConnection: @unchecked Sendable {
   private let pool = Mutex(Pool())
   /// Commits since the last search for readers that died. Only the writer counts.
   private let commitCount = Atomic<Int>(0)
-  /// The transactions that this process has committed, of those that LMDB counts.
-  private let ownCommitCount = Atomic<UInt64>(0)
+  private let ownCommits = Mutex(OwnCommits())
+
+  /// The transactions of this process, of those that LMDB counts.
+  private struct OwnCommits: Equatable {
+    /// How many have committed.
+    var count: UInt64 = 0
+    /// The number of one that is committing; 0 where none is.
+    var begun: UInt64 = 0
+  }
 
   private struct Pool {
     /// Addresses of transactions that are owned here, and have ended.
@@ -246,11 +253,16 @@ final class LMDBConnection: @unchecked Sendable {
       rollBack(transaction)
       throw StorageError.storeIsGone(path, during: .commit)
     }
-    let before = lastTransaction
+    let number = UInt64(mdb_txn_id(transaction.txn))
+    ownCommits.withLock { $0.begun = number }
     let code = mdb_txn_commit(transaction.txn)
+    // One that changed nothing is not counted.
+    let isCounted = lastTransaction >= number
+    ownCommits.withLock { own in
+      own.begun = 0
+      if isCounted { own.count += 1 }
+    }
     if code != MDB_SUCCESS { throw error(code, during: .commit) }
-    // One that changed nothing is not counted. Nobody else commits before this one has.
-    if lastTransaction != before { ownCommitCount.add(1, ordering: .relaxed) }
     let count = commitCount.wrappingAdd(1, ordering: .relaxed).newValue
     if count % Self.commitsBetweenReaderChecks == 0 { clearDeadReaders() }
   }
@@ -261,8 +273,17 @@ final class LMDBConnection: @unchecked Sendable {
     return mdb_env_info(env, &info) == MDB_SUCCESS ? UInt64(info.me_last_txnid) : 0
   }
 
-  /// How many transactions others have committed.
-  var foreignCommitCount: UInt64 { lastTransaction &- ownCommitCount.load(ordering: .relaxed) }
+  /// How many transactions others have committed; nil where own ones come too fast to tell.
+  var foreignCommitCount: UInt64? {
+    for _ in 0..<4 {
+      let own = ownCommits.withLock { $0 }
+      let last = lastTransaction
+      // Nobody else commits before the one that is committing has.
+      let isCommitted = own.begun > 0 && last >= own.begun
+      if ownCommits.withLock({ $0 }) == own { return last &- own.count &- (isCommitted ? 1 : 0) }
+    }
+    return nil
+  }
 
   func rollBack(_ transaction: LMDBWriteTransaction) {
     mdb_txn_abort(transaction.txn)

@@ -53,6 +53,7 @@ public final class Garage: Sendable {
   /// How many closures are running, on whatever task, whose changes stay unsaved.
   let unsavedScopeCount = Atomic<Int>(0)
   let autosave = Atomic<Bool>(true)
+  let severalCores = Atomic<Bool>(true)
   /// Tasks that change one key, in turn.
   let keyTurns = KeyTurns()
   let propertyErrors = Mutex<(@Sendable (any Error) -> Void)?>(nil)

@@ -65,7 +65,8 @@ struct Compare: ParsableCommand {
     CodecComparison.names + CodecComparison.sizeNames + StoreComparison.names + StoreComparison.sizeNames
     + ArchiveComparison.names + LinkComparison.names + KeyComparison.names + ShapeComparison.names
     + FlatComparison.names + QueryComparison.names + LargeValueComparison.names + GrowthComparison.names
-    + CommunityGrowthComparison.names
+    + CommunityGrowthComparison.names + SeveralCoresComparison.names
+    + ConcurrencyComparison.names
 
   func validate() throws {
     for name in only where !Self.names.contains(name) {
@@ -115,6 +116,14 @@ struct Compare: ParsableCommand {
       rows += try FlatComparison(folder: folder, only: store, isWanted: isWanted)
         .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
     }
+    if wantsAny(SeveralCoresComparison.names) {
+      rows += try SeveralCoresComparison(folder: folder, only: store, isWanted: isWanted)
+        .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
+    }
+    if wantsAny(ConcurrencyComparison.names) {
+      rows += try ConcurrencyComparison(folder: folder, only: store, scale: quick ? 20 : 100, isWanted: isWanted)
+        .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
+    }
     if wantsAny(QueryComparison.names) {
       rows += try QueryComparison(folder: folder, only: store, isWanted: isWanted, count: 100_000)
         .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
@@ -150,7 +159,8 @@ struct Compare: ParsableCommand {
     let long =
       [Name.parkShuffled, Name.parkMemory, Name.retrieveAllMemory] + ShapeComparison.names
       + FlatComparison.names + QueryComparison.names + LargeValueComparison.names + GrowthComparison.names
-      + CommunityGrowthComparison.names
+      + CommunityGrowthComparison.names + SeveralCoresComparison.names
+      + ConcurrencyComparison.names
     return !quick || !long.contains(name)
   }
   private func wantsAny(_ names: [String]) -> Bool { names.contains(where: isWanted) }

@@ -23,6 +23,8 @@ public struct EncodedGraph: @unchecked Sendable {
   let texts: GraphTexts
   /// What references in the graph were read from, where it stood inline: to be parked with them where it has no record.
   package internal(set) var inlineTargets: [InlineTarget] = []
+  /// Whether several records may be of one identity: then the last of them counts.
+  package internal(set) var mayRepeat = false
 
   init(rootCount: Int, _ memory: GraphMemory, _ texts: GraphTexts) {
     self.rootCount = rootCount

@@ -46,17 +46,48 @@ public final class GraphEncoder: Sendable {
   public func encode<T: Encodable>(
     _ roots: [T], dates: DateEncodingStrategy = .deferredToDate
   ) throws -> EncodedGraph {
+    try encode(roots[...], time: nil, onlyRoots: false, dates)
+  }
+
+  /// Encodes some of many roots, where these are all that there is to encode; nil where they hold other objects with an
+  /// identity, or what was read inline. For callers that encode parts of many roots at the same time and join the graphs.
+  ///
+  /// - Parameter time: what the records say of when they were encoded, as ``time``.
+  /// - Throws: as ``encode(_:)-([T])``.
+  package func encode<T: Encodable>(
+    onlyRoots roots: ArraySlice<T>, time: UInt64, dates: DateEncodingStrategy
+  ) throws -> EncodedGraph? {
+    do {
+      let graph = try encode(roots, time: time, onlyRoots: true, dates)
+      return graph.inlineTargets.isEmpty ? graph : nil
+    } catch is HoldsOthers {
+      return nil
+    }
+  }
+
+  /// Says that roots hold other objects.
+  private struct HoldsOthers: Error {}
+
+  private func encode<T: Encodable>(
+    _ roots: ArraySlice<T>, time: UInt64?, onlyRoots: Bool, _ dates: DateEncodingStrategy
+  ) throws -> EncodedGraph {
     // From where they stand in their array.
     try roots.withUnsafeBufferPointer { roots in
       try EncodingCore.withCore(userInfo: userInfo) { core in
         core.setDateStrategy(dates)
-        core.graph.pointee.reserve(roots.count)
+        let graph = core.graph
+        graph.pointee.reserve(roots.count)
         for index in roots.indices { try roots.lent(index).pointee.enqueueAsRoot(index, core) }
+        let rootCount = graph.pointee.entries.count
         return try encodeRecords(
-          core, rootCount: core.graph.pointee.entries.count,
+          core, rootCount: rootCount, time: time,
           status: { roots.lent($0).pointee.syncStatus($1) },
           check: { try roots.lent($0).pointee.checkIdentifier($1, $2, core) }
-        ) { try roots.lent($0).pointee.body(core) }
+        ) {
+          let body = try roots.lent($0).pointee.body(core)
+          if onlyRoots, graph.pointee.entries.count > rootCount { throw HoldsOthers() }
+          return body
+        }
       }
     }
   }

@@ -29,8 +29,9 @@ extension EncodedGraph {
         places.append(place)
       }
     }
-    let inlineTargets = inlineTargets
+    let (inlineTargets, mayRepeat) = (inlineTargets, mayRepeat)
     self = EncodedGraph(rootCount: rootCount, GraphMemory.adopt(places.all, arena.hand()), texts)
     self.inlineTargets = inlineTargets
+    self.mayRepeat = mayRepeat
   }
 }

@@ -68,7 +68,7 @@ package final class TypeFacts: @unchecked Sendable {
   let hasIdentifierFaults: Bool
   /// Why there is none, where the type's `id` is of no use.
   private let identifierError: (any Error)?
-  let isClass: Bool
+  package let isClass: Bool
   /// Whether every record of the type has the one form that its `init(from:)` reads: it is no class, and not ``Evolving``.
   let isUniform: Bool
   /// Where it is a mapped class.

@@ -74,6 +74,14 @@ final class FetchedTransaction: ReadTransaction {
     self.keys = keys
   }
 
+  /// Fetches nothing, for what should ask for nothing.
+  init(ofNothingIn garage: Garage) {
+    keys = [:]
+    ranges = []
+    behind = PrefetchedRecords(garage.objectKeys)
+    wanted = Wanted()
+  }
+
   private func miss(_ note: (inout Wanted) -> Void) -> Missed {
     if !hasMissed { wanted.missCount += 1 }
     hasMissed = true

@@ -202,6 +202,7 @@ extension QueryRun {
         right.key.bytes[KeyLayout.identifierOffset...])
     }
     try forEachUnsorted(keepsObjects: false) { key, record, known in
+      if let bound, try isSurelyBehind(bound, key, record) { return .continue }
       let match = Ranked(values: try sortValues(key, record, known), key: StorageKey(key))
       guard isBehindStart(match.values, match.key) else { return .continue }
       if let bound, isOrdered(bound, match) { return .continue }
@@ -215,6 +216,14 @@ extension QueryRun {
     }
     ranked.sort(by: isOrdered)
     return ranked.prefix(kept).map(\.key)
+  }
+
+  /// Whether the first of the values that a match is sorted by tells already, from its bytes, that it comes behind
+  /// `bound`. Most do, and need not be copied then.
+  private func isSurelyBehind(_ bound: Ranked, _ key: RawSpan, _ record: RawSpan) throws -> Bool {
+    guard let value = try storedValue(key, record, sortLookups[0], sortFields[0]) else { return false }
+    let first = bound.values[0]
+    return value != first && (first < value) == query.sortKeys[0].isAscending
   }
 
   /// Whether one comes before another: by the values, and then by identifier.

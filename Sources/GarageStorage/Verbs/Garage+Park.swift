@@ -84,7 +84,7 @@ extension GarageWriting {
 
   private func parkGraph(ofAny roots: [any Encodable]) throws { try put(encoded: garage.graph(ofAny: roots)) }
 
-  private func put(encoded graph: EncodedGraph) throws {
+  func put(encoded graph: EncodedGraph) throws {
     if graph.records.isEmpty { return }
     try withByteAccess(of: graph) { try $0.put(graph) }
   }

@@ -32,11 +32,13 @@ import Testing
     let slow = SlowStorage(try Place(backend).open(), isDurable: true)
     let garage = try Garage(slow)
     slow.badKey.withLock { $0 = Array("bad".utf8) }
+    // At full size some ten thousand groups.
+    let rounds = runsLongTests ? 10_000 : 150
     let seed = UInt64.random(in: 0...UInt64.max)
     try Threads.run(12) { thread in
       var generator = SeededGenerator(seed: seed &+ UInt64(thread))
       var model: [String: Int] = [:]
-      for round in 0..<150 {
+      for round in 0..<rounds {
         let id = "\(thread)-\(Int.random(in: 0..<8, using: &generator))"
         switch Int.random(in: 0..<20, using: &generator) {
         case 0:

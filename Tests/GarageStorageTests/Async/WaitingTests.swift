@@ -76,7 +76,8 @@ import Testing
     let seed = UInt64.random(in: 0...UInt64.max)
     var generator = SeededGenerator(seed: seed)
     var outcomes: [Int: Bool] = [:]
-    for round in 0..<20 {
+    // 30 tasks each.
+    for round in 0..<(runsLongTests ? 340 : 20) {
       var tasks: [(Int, Task<Bool, any Error>)] = []
       for number in 0..<30 {
         let id = round * 100 + number

@@ -4,7 +4,7 @@ import GRDB
 /// An object that is one row of plain columns: what a table is made for.
 ///
 /// `Codable`, for the garage and for GRDB's own records; and read and written by hand, by the index of a column.
-protocol FlatObject: Codable, Equatable, FetchableRecord, Identifiable, PersistableRecord, SendableMetatype
+protocol FlatObject: Codable, Equatable, FetchableRecord, Identifiable, PersistableRecord, Sendable
 where ID == Int {
   static var title: String { get }
   static func make(_ number: Int, _ maker: inout Maker) -> Self

@@ -58,7 +58,7 @@ struct Must {
       limits("set a key's Int", "sqlite", KeyComparison.setName, [RawStore.who: 2]),
       limits("get a key's Int", "lmdb", KeyComparison.getName, [RawStore.who: 2]),
       limits("set a key's Int", "lmdb", KeyComparison.setName, [RawStore.who: 2]),
-    ].flatMap { $0 } + links + flat + queries + ShapeComparison.Way.allCases.flatMap(shapes)
+    ].flatMap { $0 } + links + flat + queries + concurrency + ShapeComparison.Way.allCases.flatMap(shapes)
     + LargeValueComparison.measuredNames.flatMap {
       limits($0, "sqlite", $0, [LargeValueComparison.blobTable: 1.3])
     }
@@ -79,6 +79,17 @@ struct Must {
   private static let queries = ["memory": 5.0, "sqlite": 4, "lmdb": 5].sorted { $0.key < $1.key }.flatMap {
     let name = QueryComparison.Question.onePercent
     return times(name, $0.key, name, [QueryComparison.decoding: $0.value, QueryComparison.records: 1])
+  }
+
+  /// Those who wait for the disk at the same time share the wait. By the clock.
+  private static let concurrency = ["sqlite", "lmdb"].flatMap { subject in
+    [
+      (ConcurrencyComparison.Question.eightThreads, ConcurrencyComparison.oneThread, 2.5),
+      (.manyThreads, ConcurrencyComparison.eachAlone, 6), (.manyTasks, ConcurrencyComparison.oneTask, 6),
+      (.failing, ConcurrencyComparison.noneFails, 0.8),
+    ].flatMap { question, peer, least in
+      times(question.rawValue, subject, question.rawValue, [peer: least])
+    }
   }
 
   /// No ordinary type may be slow, and all of them together must be fast.

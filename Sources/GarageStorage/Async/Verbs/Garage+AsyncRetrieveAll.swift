@@ -63,7 +63,7 @@ extension Garage {
   {
     try await reading { access, cancellation in
       var objects: [T] = []
-      try access.visitObjects(type, inOneSession: true) { object in
+      try access.visitObjectsTogether(type) { object in
         try cancellation.check()
         objects.append(object)
       }

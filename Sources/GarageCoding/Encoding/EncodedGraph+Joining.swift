@@ -1,0 +1,62 @@
+// Graphs that were encoded side by side, as one.
+
+extension EncodedGraph {
+  /// The graph of several graphs' records, in their order, each of roots alone.
+  ///
+  /// Where two have a record of one identity it is in the joined graph twice: the later one counts
+  /// (``mayRepeat``).
+  ///
+  /// - Parameter graphs: are let go one after another, so that there is no more than one whole copy.
+  package init(joining graphs: consuming [EncodedGraph]) {
+    var graphs = graphs
+    graphs.reverse()
+    var arena = ByteArena()
+    arena.reserve(graphs.reduce(0) { $0 + $1.bytes.count })
+    var places = RawStack<RecordPlace>()
+    defer { places.deallocate() }
+    var texts = JoinedTexts()
+    while let graph = graphs.popLast() {
+      let formerTagsStart = Int32(texts.formerTags.count)
+      texts.append(graph.texts)
+      let start = arena.count
+      graph.bytes.withUnsafeBytes { arena.append($0) }
+      for index in graph.records.indices {
+        var place = graph.memory.content.places[index]
+        place.move(by: start, formerTagsBy: formerTagsStart)
+        places.append(place)
+      }
+    }
+    self.init(rootCount: places.count, GraphMemory.adopt(places.all, arena.hand()), texts.all)
+    mayRepeat = true
+  }
+}
+
+extension RecordPlace {
+  fileprivate mutating func move(by offset: Int, formerTagsBy formerTagsOffset: Int32) {
+    key += offset
+    value += offset
+    end += offset
+    if formerTags >= 0 { formerTags += formerTagsOffset }
+  }
+}
+
+/// What several graphs need beside their records, each once.
+private struct JoinedTexts {
+  private var tags: [TypeTag] = []
+  private var shapes: [(digest: UInt64, text: [UInt8])] = []
+  private(set) var formerTags: [[UInt64]] = []
+  private var tagDigests: Set<UInt64> = []
+  private var shapeDigests: Set<UInt64> = []
+  private var last: GraphTexts?
+
+  mutating func append(_ texts: GraphTexts) {
+    formerTags += texts.formerTags
+    // Mostly they need the same.
+    if texts === last { return }
+    last = texts
+    for tag in texts.tags where tagDigests.insert(tag.digest).inserted { tags.append(tag) }
+    for shape in texts.shapes where shapeDigests.insert(shape.digest).inserted { shapes.append(shape) }
+  }
+
+  var all: GraphTexts { GraphTexts(tags: tags, shapes: shapes, formerTags: formerTags) }
+}

@@ -1,0 +1,103 @@
+internal import Synchronization
+
+extension Garage {
+  /// Whether calls that code many objects may use several of the machine's cores; true from the beginning.
+  ///
+  /// ``retrieveAll(_:)`` and ``parkAll(_:)`` then run `init(from:)` and `encode(to:)` of different objects at the same time,
+  /// on the caller's thread and in tasks that see its task-local values. That is for types that are bound to no actor,
+  /// for values, and for records that refer to no others; results and their order are the same. Processor time is not
+  /// saved by it: set this to false where other work needs the cores, or where a type's code may not run twice at a time.
+  public var usesSeveralCores: Bool {
+    get { severalCores.load(ordering: .relaxed) }
+    set { severalCores.store(newValue, ordering: .relaxed) }
+  }
+
+  /// All objects of this type, in the order of their identifiers.
+  ///
+  /// Many that refer to nothing are decoded on several cores, unless ``usesSeveralCores`` is false.
+  ///
+  /// - Throws: as ``GarageReading/retrieveAll(_:)``.
+  @inlinable
+  public func retrieveAll<T: Codable & SendableMetatype>(_ type: T.Type) throws -> [T] {
+    // Inlined for the same reason as `retrieve`.
+    var objects: [T] = []
+    try withReadAccess { access in
+      try access.visitObjectsTogether(type) { object in objects.append(object) }
+    }
+    return objects
+  }
+}
+
+// MARK: - Parking
+
+// Beside those of `GarageWriting`, for elements that other threads may encode.
+extension Garage {
+  /// Parks objects and everything they refer to, all in one write.
+  ///
+  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
+  /// false.
+  ///
+  /// - Throws: as ``GarageWriting/parkAll(_:)``.
+  public func parkAll<S: Sequence>(_ objects: S) throws
+  where S.Element: Codable & Identifiable & Sendable {
+    try put(encoded: graph(ofAllSendable: objects))
+  }
+
+  /// Parks values and everything they refer to, all in one write. Values are identified by their content.
+  ///
+  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
+  /// false.
+  ///
+  /// - Throws: as ``GarageWriting/parkAll(_:)``.
+  public func parkAll<S: Sequence>(_ values: S) throws
+  where S.Element: Codable & Hashable & Sendable {
+    try put(encoded: graph(ofAllSendable: values))
+  }
+
+  /// Parks objects and everything they refer to, all in one write.
+  ///
+  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
+  /// false.
+  ///
+  /// - Throws: as ``GarageWriting/parkAll(_:)``.
+  public func parkAll<S: Sequence>(_ objects: S) throws
+  where S.Element: Codable & Hashable & Identifiable & Sendable {
+    try put(encoded: graph(ofAllSendable: objects))
+  }
+
+  /// Parks objects and everything they refer to, all in one write.
+  ///
+  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
+  /// false. Committing, and waiting for it, happens elsewhere.
+  ///
+  /// - Throws: as ``park(_:)-(T)`` for tasks.
+  nonisolated(nonsending)
+    public func parkAll<S: Sequence>(_ objects: S) async throws
+  where S.Element: Codable & Identifiable & Sendable {
+    try await commit(encoded: graph(ofAllSendable: objects))
+  }
+
+  /// Parks values and everything they refer to, all in one write. Values are identified by their content.
+  ///
+  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
+  /// false. Committing, and waiting for it, happens elsewhere.
+  ///
+  /// - Throws: as ``park(_:)-(T)`` for tasks.
+  nonisolated(nonsending)
+    public func parkAll<S: Sequence>(_ values: S) async throws
+  where S.Element: Codable & Hashable & Sendable {
+    try await commit(encoded: graph(ofAllSendable: values))
+  }
+
+  /// Parks objects and everything they refer to, all in one write.
+  ///
+  /// Many that hold no objects with records of their own are encoded on several cores, unless ``usesSeveralCores`` is
+  /// false. Committing, and waiting for it, happens elsewhere.
+  ///
+  /// - Throws: as ``park(_:)-(T)`` for tasks.
+  nonisolated(nonsending)
+    public func parkAll<S: Sequence>(_ objects: S) async throws
+  where S.Element: Codable & Hashable & Identifiable & Sendable {
+    try await commit(encoded: graph(ofAllSendable: objects))
+  }
+}

@@ -1,0 +1,101 @@
+internal import GarageCoding
+internal import Synchronization
+
+// Encoding many objects with several cores.
+
+extension Garage {
+  /// The records of objects and of all that they refer to, encoded with the machine's other cores where that pays: where
+  /// there are many, and they hold no objects that have records of their own.
+  func graph<S: Sequence>(ofAllSendable objects: S) throws -> EncodedGraph
+  where S.Element: Codable & Sendable {
+    let objects = Array(objects)
+    if CoreCount.helpers > 0, usesSeveralCores, objects.count >= SharedEncoding<S.Element>.minimumCount,
+      !(S.Element.self is any OptionalObject.Type), !(S.Element.self is AnyClass)
+    {
+      let graph = try encoding {
+        try SharedEncoding(
+          objects, $0, dates: dateEncodingStrategy, settings: CallSettings(of: self), of: self
+        )
+        .graph()
+      }
+      if let graph { return graph }
+    }
+    return try graph(ofAll: objects)
+  }
+}
+
+/// Encodes parts of an array on several cores.
+private final class SharedEncoding<Root: Codable & Sendable>: Sendable {
+  /// Some of the roots. Unchecked: whoever encodes it has it alone, and its maker looks when all are done.
+  private final class Part: @unchecked Sendable {
+    let range: Range<Int>
+    /// A graph, or nil where the roots hold other objects; none where it was left out.
+    var result: Result<EncodedGraph?, any Error>?
+    init(_ range: Range<Int>) { self.range = range }
+  }
+
+  /// How many objects are encoded in one go: some hundred microseconds' work.
+  private static var countOfPart: Int { 512 }
+  /// Fewer are encoded by the caller.
+  static var minimumCount: Int { 2 * countOfPart }
+
+  private let roots: [Root]
+  private let encoder: GraphEncoder
+  private let time: UInt64
+  private let dates: DateEncodingStrategy
+  private let settings: CallSettings
+  private let garage: Garage
+  /// Whether the graph will not be one of these parts, so that the rest is needless.
+  private let isOver = Atomic<Bool>(false)
+
+  init(
+    _ roots: [Root], _ encoder: GraphEncoder, dates: DateEncodingStrategy, settings: CallSettings,
+    of garage: Garage
+  ) {
+    (self.roots, self.encoder, self.dates, self.settings, self.garage) = (
+      roots, encoder, dates, settings, garage
+    )
+    time = encoder.time
+  }
+
+  /// All records; nil where the roots have to be encoded by one thread.
+  ///
+  /// - Throws: what encoding the first root that fails throws.
+  func graph() throws -> EncodedGraph? {
+    // Whether the first ones hold other objects mostly tells it of all.
+    let first = Part(0..<SharedEncoding.countOfPart)
+    encode(first)
+    var parts = [first]
+    if !isOver.load(ordering: .relaxed) {
+      let work = SharedWork<Part> { self.encode($0) }
+      for start in stride(from: first.range.upperBound, to: roots.count, by: SharedEncoding.countOfPart) {
+        let part = Part(start..<min(start + SharedEncoding.countOfPart, roots.count))
+        parts.append(part)
+        work.add(part)
+      }
+      work.finish()
+      work.end()
+    }
+    var graphs: [EncodedGraph] = []
+    graphs.reserveCapacity(parts.count)
+    for part in parts {
+      // One that was left out comes behind one that says why, or beside it: then one thread tells.
+      guard let graph = try part.result?.get() else { return nil }
+      graphs.append(graph)
+      part.result = nil
+    }
+    return EncodedGraph(joining: graphs)
+  }
+
+  private func encode(_ part: Part) {
+    if isOver.load(ordering: .relaxed) { return }
+    let result = Result {
+      try settings.apply(to: garage) {
+        try encoder.encode(onlyRoots: roots[part.range], time: time, dates: dates)
+      }
+    }
+    part.result = result
+    if case .success(.some) = result { return }
+    isOver.store(true, ordering: .relaxed)
+  }
+}

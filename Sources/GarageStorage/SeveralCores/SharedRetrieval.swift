@@ -1,0 +1,159 @@
+internal import GarageCoding
+internal import GarageDriver
+internal import Synchronization
+
+// Retrieving all objects of a type with several cores.
+
+extension ReadAccess {
+  /// As ``visitObjects(_:inOneSession:_:)`` in one session, with the machine's other cores where that pays.
+  ///
+  /// It pays where there are many records that refer to nothing. What objects share has to be decoded once, and so by one
+  /// thread: the records from the first one on that refers to others are decoded where they are read, and so are those
+  /// at the beginning, which may be all.
+  @usableFromInline
+  func visitObjectsTogether<T: Codable & SendableMetatype>(
+    _ type: T.Type, _ visit: (consuming T) throws -> Void
+  ) throws {
+    let facts = try RecordTypeFacts.of(type)
+    let tags = try presentTags(of: facts)
+    guard CoreCount.helpers > 0, garage.usesSeveralCores, tags.count == 1, !facts.ofCoder.isClass, !isWriting,
+      !fetchesAhead
+    else { return try visitObjects(type, inOneSession: true, visit) }
+
+    let retrieval = SharedRetrieval(type, facts, self)
+    defer { retrieval.end() }
+    let (session, source) = makeSessionAndSource()
+    session.completeLater()
+    try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
+      if retrieval.takes(key, record) {
+        try retrieval.visitDone(visit)
+        return .continue
+      }
+      if !retrieval.isEmpty { try retrieval.finish(visit) }
+      source.countRecord(record.byteCount)
+      try garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+        try session.visit(
+          type, facts.ofCoder, tag: tags[0], keyIdentifier: identifier, record: record, visit)
+      }
+      return .continue
+    }
+    try retrieval.finish(visit)
+    try session.completeTogether()
+  }
+}
+
+/// Decodes objects in batches, on several cores.
+private final class SharedRetrieval<T: Codable & SendableMetatype> {
+  private let access: ReadAccess
+  private let decoder: LoneRecordDecoder<T>
+  private let work: SharedWork<RecordBatch<T>>
+  private var batch = RecordBatch<T>()
+  /// Those whose objects were not visited yet, in their order.
+  private var shared: [RecordBatch<T>] = []
+  /// How many bytes were left to the caller before the first batch; all that follow are from the first reference on.
+  private var byteCountBefore = 0
+  private var hasReferences = false
+
+  private static var minimumByteCount: Int { 64 << 10 }
+
+  init(_ type: T.Type, _ facts: RecordTypeFacts, _ access: ReadAccess) {
+    self.access = access
+    let decoder = LoneRecordDecoder(type, facts, of: access.garage)
+    self.decoder = decoder
+    work = SharedWork { decoder.decode($0) }
+  }
+
+  var isEmpty: Bool { batch.isEmpty && shared.isEmpty }
+
+  /// Takes a record that is to be decoded in a batch; false leaves it to the caller.
+  @inline(__always)
+  func takes(_ key: RawSpan, _ record: RawSpan) -> Bool {
+    if hasReferences { return false }
+    if RecordSummary.uncheckedRefersToOthers(record) {
+      hasReferences = true
+      return false
+    }
+    if byteCountBefore < SharedRetrieval.minimumByteCount {
+      byteCountBefore += record.byteCount
+      return false
+    }
+    batch.append(key, record)
+    if batch.isFull { share() }
+    return true
+  }
+
+  private func share() {
+    shared.append(batch)
+    work.add(batch)
+    batch = RecordBatch()
+  }
+
+  /// Visits the objects of the batches that are done, up to the first that is not.
+  @inline(__always)
+  func visitDone(_ visit: (consuming T) throws -> Void) throws {
+    // A look for each batch is enough.
+    if batch.isEmpty { try visitAllDone(visit) }
+  }
+
+  private func visitAllDone(_ visit: (consuming T) throws -> Void) throws {
+    let count = shared.prefix { $0.isDone }.count
+    let done = shared[..<count]
+    shared.removeFirst(count)
+    for batch in done {
+      if let result = batch.takeResult() {
+        try result.get().moveAll(to: visit)
+      } else {
+        // It takes the transaction, which only this thread may use.
+        try decoder.objects(of: batch, access).moveAll(to: visit)
+      }
+    }
+  }
+
+  /// Visits the objects of all records that were taken.
+  func finish(_ visit: (consuming T) throws -> Void) throws {
+    if !batch.isEmpty { share() }
+    work.finish()
+    try visitAllDone(visit)
+  }
+
+  /// Lets nothing go on behind the call's end, which an error may have brought.
+  func end() { work.end() }
+}
+
+/// Decodes records that refer to nothing, on any thread.
+private final class LoneRecordDecoder<T: Codable & SendableMetatype>: Sendable {
+  private let type: T.Type
+  private let facts: RecordTypeFacts
+  private let garage: Garage
+  private let settings: CallSettings
+
+  init(_ type: T.Type, _ facts: RecordTypeFacts, of garage: Garage) {
+    (self.type, self.facts, self.garage) = (type, facts, garage)
+    settings = CallSettings(of: garage)
+  }
+
+  /// Decodes a batch without the transaction, or leaves it to its maker where that is not enough.
+  func decode(_ batch: RecordBatch<T>) {
+    let nothing = FetchedTransaction(ofNothingIn: garage)
+    let result = Result {
+      try settings.apply(to: garage) {
+        try objects(of: batch, ReadAccess(garage: garage, transaction: nothing))
+      }
+    }
+    // Users' code may have made something else of the error.
+    batch.end(nothing.hasMissed ? nil : result)
+  }
+
+  func objects(of batch: RecordBatch<T>, _ access: ReadAccess) throws -> MovedObjects<T> {
+    let objects = MovedObjects<T>(capacity: batch.count)
+    let (session, _) = access.makeSessionAndSource()
+    try batch.forEach { key, record in
+      try garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+        try session.visit(
+          type, facts.ofCoder, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record
+        ) { objects.append($0) }
+      }
+    }
+    return objects
+  }
+}

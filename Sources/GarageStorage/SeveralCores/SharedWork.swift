@@ -1,0 +1,92 @@
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+
+/// Pieces of work that a call shares with the machine's other cores.
+///
+/// The caller makes the pieces, one after another. Tasks do them as they come; the caller does those that nobody has begun
+/// when there are too many of them, and when it is through. So nobody waits for work that nobody does: a call on one of
+/// the few threads that tasks share hangs nothing, and goes on alone where no other thread is free.
+///
+/// The tasks see the task-local values of the caller, which users' code may ask for.
+final class SharedWork<Piece: AnyObject>: Sendable {
+  private struct State {
+    /// Pieces that nobody has begun, in their order.
+    var waiting: [Piece] = []
+    /// Tasks that were begun and have not found that there is nothing to do, and those that are at a piece.
+    var helperCount = 0
+    var busyCount = 0
+    /// Whether the caller waits for the last of these.
+    var isAwaited = false
+    /// Does a piece; nil when all is over, so that a task which comes late holds nothing of the caller's.
+    var work: ((Piece) -> Void)?
+  }
+
+  private let state = Mutex(Carried(State()))
+  private let lastEnded = DispatchSemaphore(value: 0)
+
+  /// How many pieces wait before the caller does one itself: enough that no task finds none.
+  private static var maximumWaitingCount: Int { 2 * CoreCount.helpers + 1 }
+
+  /// - Parameter work: does a piece; on any thread. Is let go by ``end()``.
+  init(_ work: @escaping (Piece) -> Void) {
+    state.withLock { $0.value.work = work }
+  }
+
+  /// Adds a piece, and does one where too many wait.
+  func add(_ piece: Piece) {
+    let (needsHelper, hasTooMany) = state.withLock { state in
+      state.value.waiting.append(piece)
+      let needsHelper = state.value.helperCount < min(CoreCount.helpers, state.value.waiting.count)
+      if needsHelper { state.value.helperCount += 1 }
+      return (needsHelper, state.value.waiting.count > SharedWork.maximumWaitingCount)
+    }
+    if needsHelper { Task { help() } }
+    if hasTooMany, let (piece, work) = next(isHelper: false) { work(piece) }
+  }
+
+  /// Does what nobody has begun, and waits for what others have.
+  func finish() {
+    while let (piece, work) = next(isHelper: false) { work(piece) }
+    let isAwaited = state.withLock { state in
+      state.value.isAwaited = state.value.busyCount > 0
+      return state.value.isAwaited
+    }
+    if isAwaited { lastEnded.wait() }
+  }
+
+  /// Drops what nobody has begun, and waits for what others have. Has to be called once, last.
+  func end() {
+    state.withLock { $0.value.waiting = [] }
+    finish()
+    state.withLock { $0.value.work = nil }
+  }
+
+  private func help() {
+    while let (piece, work) = next(isHelper: true) {
+      work(piece)
+      let isLast = state.withLock { state in
+        state.value.busyCount -= 1
+        return state.value.busyCount == 0 && state.value.isAwaited
+      }
+      if isLast { lastEnded.signal() }
+    }
+  }
+
+  private func next(isHelper: Bool) -> (Piece, (Piece) -> Void)? {
+    state.withLock { state -> Carried<(Piece, (Piece) -> Void)>? in
+      guard let work = state.value.work, !state.value.waiting.isEmpty else {
+        if isHelper { state.value.helperCount -= 1 }
+        return nil
+      }
+      if isHelper { state.value.busyCount += 1 }
+      return Carried((state.value.waiting.removeFirst(), work))
+    }?.value
+  }
+}
+
+/// The cores of this machine.
+enum CoreCount {
+  /// How many besides that of the caller work for one call. More than these wait for the caller to read.
+  static let helpers = min(ProcessInfo.processInfo.activeProcessorCount - 1, 3)
+}
