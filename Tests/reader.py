@@ -23,6 +23,7 @@ FORMAT = 1
 STORE_FORMATS = [1, 2]
 APPLICATION_ID = 0x47415247
 METADATA, TAG_TEXT, SHAPE_TEXT, RECORD = 0x00, 0x01, 0x02, 0x10
+HASHED_REFERENCE, REFERENCE = 0x1E, 0x1F
 INDEX, SYNC_STATUS, TYPED_KEY = 0x20, 0x21, 0x30
 MAXIMUM_DEPTH = 512
 
@@ -476,7 +477,8 @@ def catalog(cursor):
     if len(content) < 8 or content[-8:] != digest(content[:-8]):
         raise Damage("the catalog of indexes is damaged")
     cursor.end -= 8
-    if cursor.byte("a catalog") != 1:
+    version = cursor.byte("a catalog")
+    if version not in (1, 2):
         raise Damage("this reader does not know this catalog of indexes")
     indexes = {}
 
@@ -496,6 +498,8 @@ def catalog(cursor):
             raise Damage("an index has no state")
     if cursor.rest:
         raise Damage("bytes are left behind the catalog of indexes")
+    if (version == 2) != any(index[1] == 0 for index in indexes.values()):
+        raise Damage("the catalog of indexes has the version of another one")
     return indexes
 
 
@@ -510,7 +514,8 @@ def index_definition(cursor):
             for _ in range(cursor.byte("a count")):
                 length = int.from_bytes(cursor.take(2, "a length"), "big")
                 utf8(cursor.take(length, "a key"), "a key")
-    if flags > 7 or not 1 <= count <= 4 or cursor.rest:
+    of_references = flags in (8, 12) and count == 0 and tags == [bytes(8)]
+    if not (of_references or flags < 8 and 1 <= count <= 4) or cursor.rest:
         raise Damage("the definition of an index is damaged")
     return tags, count, bool(flags & 4)
 
@@ -534,6 +539,20 @@ def index_entry(key, value, store):
         if cursor.rest:
             raise Damage("bytes are left behind its values")
     if is_ready and store.get(bytes([RECORD]) + key[1:9] + in_key) is None:
+        raise Damage("its record is missing")
+
+
+def reference_entry(key, value, store):
+    is_hashed = key[0] == HASHED_REFERENCE
+    indexes = [index for index in store.indexes.values() if index[1] == 0 and index[2] == is_hashed]
+    if not indexes:
+        raise Damage("its index is not in the catalog")
+    place = 17 if is_hashed else 2 + key[1] + 8
+    if len(key) < place + 9 or len(value) not in (1, 9) or not 1 <= value[0] <= 7:
+        raise Damage("it has a wrong length, or no kind of reference")
+    if not is_hashed and not 1 <= key[1] <= 240:
+        raise Damage("what is referred to has no identifier")
+    if indexes[0][3] and store.get(bytes([RECORD]) + key[place:]) is None:
         raise Damage("its record is missing")
 
 
@@ -714,6 +733,8 @@ def main(arguments):
         report.read("record", store.space(RECORD), lambda *entry: read_record(*entry, store), not prints_keys)
         report.read("typed key", store.space(TYPED_KEY), lambda *entry: typed_key(*entry, store), prints_keys)
         report.read("index entry", store.space(INDEX), lambda *entry: index_entry(*entry, store), False)
+        for space in (HASHED_REFERENCE, REFERENCE):
+            report.read("reference", store.space(space), lambda *entry: reference_entry(*entry, store), False)
         report.read("sync status", store.space(SYNC_STATUS), status_entry, False)
         return 1 if report.damaged else 0
     except (Damage, sqlite3.Error) as error:

@@ -33,9 +33,25 @@ struct Demo {
     let name = try chooseName(packages, figures)
     let package = try stopwatch.measure(.retrieve) { try garage.retrieve(Package.self, identifier: name) }
     guard let package else { throw DemoError.failed("\(name) was just there and is gone.") }
-    return Report(
+    var report = Report(
       driver: options.driver, bytes: bytes, figures: figures, package: package, reach: Reach(of: package),
-      durations: stopwatch.durations)
+      durations: [])
+    if let name = options.neededBy {
+      try check(name, packages)
+      let identities = try stopwatch.measure(.needs) {
+        try garage.referrers(of: Package.self, identifier: name)
+      }
+      report.needed = Report.Found(
+        what: name, names: identities.map(\.identifier.description).sorted())
+    }
+    if let condition = options.condition {
+      let names = try stopwatch.measure(.find) {
+        try garage.query(Package.self).where(condition.condition).values(\.name)
+      }
+      report.found = Report.Found(what: condition.text, names: names.sorted())
+    }
+    report.durations = stopwatch.durations
+    return report
   }
 
   /// Reads the input and parks what it holds, in place of what an earlier run parked in this store.
@@ -48,7 +64,7 @@ struct Demo {
     }
     defer { Package.takeApart(packages) }
 
-    let garage = try stopwatch.measure(.open) { try store.open() }
+    let garage = try stopwatch.measure(.open) { try store.open(isIndexed: options.neededBy != nil) }
     do {
       try stopwatch.measure(.park) {
         try garage.write { writer in
@@ -73,7 +89,13 @@ struct Demo {
 
   private func chooseName(_ packages: [Package], _ figures: GraphFigures) throws -> String {
     guard let name = options.package else { return figures.farthestReaching?.name ?? "" }
-    if packages.contains(where: { $0.name == name }) { return name }
+    try check(name, packages)
+    return name
+  }
+
+  /// Throws where there is no package of this name.
+  private func check(_ name: String, _ packages: [Package]) throws {
+    if packages.contains(where: { $0.name == name }) { return }
     let similar = NameSuggestions.nearest(to: name, in: packages.lazy.map(\.name))
     let hint = similar.isEmpty ? "" : " Did you mean \(similar.joined(separator: ", "))?"
     throw DemoError.failed("There is no package '\(name)' among \(Text.count(packages.count)).\(hint)")

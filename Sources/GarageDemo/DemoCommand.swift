@@ -50,7 +50,8 @@ struct DemoCommand {
       store.removeIfTemporary()
     }
     let progress = ProgressBar(
-      stepCount: options.reusesStore ? 4 : 8,
+      stepCount: (options.reusesStore ? 4 : 8) + (options.condition == nil ? 0 : 1)
+        + (options.neededBy == nil ? 0 : 1),
       isShown: ownsProcess && !options.printsJSON && ProgressBar.isPossible)
     defer { progress.finish() }
 

@@ -51,21 +51,24 @@ struct DemoStore {
     return temporaryFolder == nil ? "at \(location.path)" : "in a temporary folder"
   }
 
-  /// Opens the store. Creates it where it is missing, unless it is only to be read.
+  /// Opens the store. Creates it where it is missing, unless it is only to be read; where it is to be indexed, with an
+  /// index of references.
   ///
   /// Throws ``DemoError`` where another driver's store is.
-  func open(readOnly: Bool = false) throws -> Garage {
-    guard let location else { return try Garage(memory) }
+  func open(readOnly: Bool = false, isIndexed: Bool = false) throws -> Garage {
+    let referrers: ReferrerOption = isIndexed ? .indexed : .asStored
+    guard let location else { return try Garage(memory, referrers: referrers) }
     if let other = driverOfStore(at: location.path), other != driver {
       throw DemoError.failed(
         "\(location.path) is kept by \(other.title), not by \(driver.title). Add --driver \(other.rawValue).")
     }
     if driver == .lmdb {
-      return try Garage(LMDBStorage(at: location, options: LMDBStorage.Options(isReadOnly: readOnly)))
+      return try Garage(
+        LMDBStorage(at: location, options: LMDBStorage.Options(isReadOnly: readOnly)), referrers: referrers)
     }
     var options = SQLiteStorage.Options()
     options.isReadOnly = readOnly
-    return try Garage(SQLiteStorage(at: location, options: options))
+    return try Garage(SQLiteStorage(at: location, options: options), referrers: referrers)
   }
 
   /// The driver whose store is at `path`, as far as one can tell from outside.

@@ -17,6 +17,10 @@ struct Options: Equatable {
   var store: String?
   /// The package to retrieve; nil means the one that reaches most.
   var package: String?
+  /// What packages are to be counted and listed for; nil for none.
+  var condition: PackageCondition?
+  /// The package of which those are listed that need it; nil for none.
+  var neededBy: String?
   var printsJSON = false
   var reusesStore = false
   var printsHelp = false
@@ -34,6 +38,9 @@ struct Options: Equatable {
                        Default: a temporary one that is removed at the end
       --reuse          read the store at --store PATH as it is; reads no input
       --package NAME   the package to retrieve. Default: the one that reaches most others
+      --where TEST     count and list the packages with such a field: 'section=libs', 'installedSize>=1000'; ^= asks
+                       how a text begins, *= what it has in it
+      --needs NAME     list the packages that need this one, by the store's index of references
       --json           print one JSON object and nothing else
       --help           print this
 
@@ -66,6 +73,8 @@ struct Options: Equatable {
         input = path == "-" ? .standardInput : .file(path)
       case "--store": store = try value()
       case "--package": package = try value()
+      case "--where": condition = try PackageCondition(value())
+      case "--needs": neededBy = try value()
       case "--reuse": reusesStore = true
       case "--json": printsJSON = true
       case "--help", "-h": printsHelp = true
@@ -92,7 +101,9 @@ struct Options: Equatable {
     guard argument.hasPrefix("-") else {
       return "'\(argument)' is no option. To read a file, write --input \(argument)."
     }
-    let options = ["--driver", "--input", "--store", "--reuse", "--package", "--json", "--help"]
+    let options = [
+      "--driver", "--input", "--store", "--reuse", "--package", "--where", "--needs", "--json", "--help",
+    ]
     let hint = NameSuggestions.nearest(to: argument, in: options).first.map { " Did you mean \($0)?" } ?? ""
     return "There is no option \(argument).\(hint) See garage-demo --help."
   }
@@ -101,6 +112,7 @@ struct Options: Equatable {
   private func check() throws {
     if store == "" { throw DemoError.usage("--store needs a path.") }
     if package == "" { throw DemoError.usage("--package needs a name.") }
+    if neededBy == "" { throw DemoError.usage("--needs needs a name.") }
     guard reusesStore else { return }
     if driver == .memory {
       throw DemoError.usage("--reuse needs a store that outlives the program: --driver sqlite or lmdb.")

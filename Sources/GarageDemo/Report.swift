@@ -9,13 +9,23 @@ struct Report {
   var figures: GraphFigures
   var package: Package
   var reach: Reach
+  /// The packages that need one, where that was asked.
+  var needed: Found?
+  /// The packages that a condition holds for, where one was given.
+  var found: Found?
   /// What each step took, in the order of the steps.
   var durations: [(step: Step, seconds: Double)]
+
+  /// Names of packages, in their order, and what they were found by.
+  struct Found {
+    var what: String
+    var names: [String]
+  }
 }
 
 /// The steps of a run; the raw values are their names in the JSON object.
 enum Step: String {
-  case read, open, park, close, reopen, retrieveAll, retrieve, count
+  case read, open, park, close, reopen, retrieveAll, retrieve, count, needs, find
 
   var title: String {
     switch self {
@@ -27,6 +37,8 @@ enum Step: String {
     case .retrieveAll: "retrieve every package"
     case .retrieve: "retrieve one package and what it needs"
     case .count: "count"
+    case .needs: "find who needs a package"
+    case .find: "find by a field"
     }
   }
 }
@@ -41,6 +53,8 @@ extension Report {
     let driver: String
     let bytes: Int
     let seconds: [String: Double]
+    /// Left out where nobody asked.
+    let neededBy, found: [String]?
   }
 
   /// One JSON object.
@@ -52,7 +66,7 @@ extension Report {
         uniqueKeysWithValues: durations.map { step, seconds in
           // Whole microseconds: the rest is noise.
           (step.rawValue, (seconds * 1e6).rounded() / 1e6)
-        }))
+        }), neededBy: needed?.names, found: found?.names)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(object), as: UTF8.self)
@@ -64,7 +78,11 @@ extension Report {
 extension Report {
   /// What it did and how fast, for people.
   func text() -> String {
-    let sections = [stepsText(), figuresText(), packageText()]
+    let lists = [
+      needed.map { listText("\($0.names.count == 1 ? "needs" : "need") \($0.what)", $0.names) },
+      found.map { listText("with \($0.what)", $0.names) },
+    ]
+    let sections = [stepsText(), figuresText(), packageText()] + lists.compactMap { $0 }
     return sections.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
   }
 
@@ -120,5 +138,10 @@ extension Report {
     let size = reach.packages.reduce(0) { $0 + ($1.installedSize ?? 0) }
     if size > 0 { lines.append("  installed, all of it takes \(Text.bytes(size * 1024))") }
     return lines
+  }
+
+  private func listText(_ what: String, _ names: [String]) -> [String] {
+    ["\(Text.count(names.count, "package", "packages")) \(what)"] + names.prefix(20).map { "  \($0)" }
+      + (names.count > 20 ? ["  … and \(Text.count(names.count - 20)) more"] : [])
   }
 }

@@ -38,6 +38,8 @@ public final class Garage: Sendable {
   let objectKeys: ObjectKeys
   /// The types the garage was told about.
   let types: RegisteredTypes
+  /// Whether one of these says what becomes of others when its objects are deleted.
+  let hasDeleteRules: Bool
   /// The texts of type tags and shapes in the store.
   let texts = StoreTexts()
   /// The indexes of the store, and those that types declare.
@@ -74,23 +76,27 @@ public final class Garage: Sendable {
   ///   - hidesIdentifiers: whether a keyed hash stands in the keys of the storage in place of identifiers, which
   ///     a sealed storage leaves readable. It takes one, and is settled when the garage is made; a garage that
   ///     hides them does so however it is opened. See ``hidesIdentifiers``.
+  ///   - referrers: whether the store is to have an index of references, by which those who refer to an object are found
+  ///     fast. Once it is there, every garage that opens the store keeps it up. `Docs/Relations.md` says what it costs.
   /// - Throws: ``GarageError/notAGarage(driver:)`` for a store that holds something else,
   ///   ``GarageError/newerFormat(version:driver:)``, ``GarageError/damagedMetadata(driver:)``,
   ///   ``GarageError/sealed(driver:)`` for a sealed one without its key,
   ///   ``GarageError/noGarage(driver:)`` for an empty one that is opened for reading only,
   ///   ``GarageError/identifiersNotHidden(driver:reason:)`` where they were to be and cannot,
-  ///   ``GarageError/invalidTypeTag(type:reason:)`` for `types` whose tags are in conflict, and
+  ///   ``GarageError/invalidTypeTag(type:reason:)`` for `types` whose tags are in conflict,
+  ///   ``GarageError/invalidIndex(type:index:reason:)`` for a readable index of references in a sealed storage, and
   ///   ``GarageError/storage(_:)``. Whatever is thrown, the store is as it was.
   public convenience init(
     _ driver: any StorageDriver, types: [any Codable.Type] = [],
     userInfo: [CodingUserInfoKey: any Sendable] = [:],
     dateEncodingStrategy: JSONEncoder.DateEncodingStrategy = .deferredToDate,
     dateDecodingStrategy: JSONDecoder.DateDecodingStrategy = .deferredToDate,
-    hidesIdentifiers: Bool = false
+    hidesIdentifiers: Bool = false, referrers: ReferrerOption = .asStored
   ) throws {
     try self.init(
       driver, types: types, userInfo: userInfo, fixedTime: nil,
-      dates: (dateEncodingStrategy, dateDecodingStrategy), hiding: hidesIdentifiers ? .required : .asStored)
+      dates: (dateEncodingStrategy, dateDecodingStrategy), hiding: hidesIdentifiers ? .required : .asStored,
+      referrers: referrers)
   }
 
   /// - Parameter fixedTime: the time that everything written bears, in milliseconds since 1970-01-01 UTC, for
@@ -100,8 +106,9 @@ public final class Garage: Sendable {
     fixedTime: UInt64?,
     dates: (encoding: DateEncodingStrategy, decoding: DateDecodingStrategy) = (
       .deferredToDate, .deferredToDate
-    ), hiding: IdentifierHiding = .asStored
+    ), hiding: IdentifierHiding = .asStored, referrers: ReferrerOption = .asStored
   ) throws {
+    try referrers.check(driver)
     let ownDriver = driver.info.isDurable ? driver : (driver as? any SeparableStorage)?.separated()
     calls = ownDriver == nil ? StorageLifetime(driver: driver.info.name) : nil
     self.userInfo = userInfo
@@ -110,7 +117,9 @@ public final class Garage: Sendable {
     objectKeys = try translatingErrors {
       try ObjectKeys(opening: ownDriver ?? driver, hiding, fixedTime: fixedTime)
     }
+    hasDeleteRules = types.contains { $0 is any DeleteRules.Type }
     indexing = Indexing(objectKeys, texts, driver: driver.info.name)
+    indexing.declare(referrers)
     store = SavingStore(ownDriver ?? driver, indexing, garage: number)
     encoder = GraphEncoder(
       keyPrefix: KeyLayout.recordPrefix, userInfo: userInfo, fixedTime: fixedTime,

@@ -45,6 +45,9 @@ public enum GarageError: Error, Hashable, Sendable {
   case notUnique(index: String, value: String, existing: String)
   /// The index cannot be made as the type declares it, or there is none of this name.
   case invalidIndex(type: String, index: String, reason: String)
+  /// The object was to be deleted, and others refer to it (`by` names the first of them), which it or the call forbids.
+  /// Nothing was changed.
+  case stillReferredTo(type: String, identifier: String, by: String)
   /// The sum of a property of objects of this type is more than the property's type holds.
   case sumOutOfRange(type: String, property: String)
 
@@ -165,6 +168,12 @@ extension GarageError: CustomStringConvertible {
       """
     case .invalidIndex(let type, let index, let reason):
       "The index \"\(index)\" of \(type) cannot be used: \(reason)"
+    case .stillReferredTo(let type, let identifier, let by):
+      """
+      The object of type \(type) with identifier \(identifier) is not deleted, because it is still referred to by \(by). \
+      Nothing was changed. Delete or change these first, or delete it with another rule for those who refer to it \
+      (referrers:).
+      """
     case .sumOutOfRange(let type, let property):
       """
       The sum of \(property) of objects of type \(type) is more than the property's type holds. Add the values up in a \
@@ -322,6 +331,7 @@ extension GarageError: CustomNSError {
     case .sumOutOfRange: 17
     case .notUnique: 18
     case .invalidIndex: 19
+    case .stillReferredTo: 29
     case .corruptRecord: 20
     case .newerRecordFormat: 21
     case .damagedText: 22

@@ -34,6 +34,8 @@ enum Command {
     case "hold": try Holding.run(try storage())
     case "stock": try Stocking.stock(try storage())
     case "claim": try Stocking.claim(try storage(), number: try number(3), count: try number(4))
+    case "rush":
+      try Stocking.rush(try storage(), number: try number(3), count: try number(4), threads: try number(5))
     case "digest": report(["identifier": try digest()])
     case "fail":
       guard let kind = Failing.Kind(rawValue: try argument(1)) else {
@@ -45,7 +47,7 @@ enum Command {
       throw Failure(
         """
         \(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, stock, claim,
-        digest, fail, hidden, acknowledge
+        digest, fail, hidden, acknowledge, rush
         """
       )
     }

@@ -96,6 +96,74 @@ struct DemoTests {
     }
   }
 
+  // MARK: The other end, and fields
+
+  /// Who needs a package, compared with a count that knows no garage; with an index of references, and without.
+  @Test(arguments: Options.Driver.allCases)
+  func whoNeedsAPackage(_ driver: Options.Driver) throws {
+    let text =
+      (try? String(decoding: Data(contentsOf: URL(fileURLWithPath: PackageInput.systemPath)), as: UTF8.self))
+      ?? SamplePackages.text
+    let count = IndependentCount(text: text)
+    try TemporaryFolder.with { folder throws in
+      let input = folder.file("packages", text)
+      let names = ["libc6"] + count.dependencies.keys.sorted().prefix(3)
+      for (place, name) in names.enumerated() where count.dependencies[name] != nil {
+        let expected = count.dependencies.filter { $0.value.contains(name) }.keys.sorted()
+        func found(_ arguments: [String]) throws -> [String]? {
+          let outcome = Outcome(["--json", "--driver", driver.rawValue, "--needs", name] + arguments)
+          let output = try #require(outcome.output.first, "\(outcome.complaints)")
+          let object = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any]
+          return object?["neededBy"] as? [String]
+        }
+        if driver == .memory {
+          #expect(try found(["--input", input]) == expected)
+          continue
+        }
+        let store = folder.path("store \(place)")
+        #expect(try found(["--input", input, "--store", store]) == expected)
+        #expect(try found(["--reuse", "--store", store]) == expected)
+        let plain = folder.path("plain \(place)")
+        #expect(
+          Outcome(["--json", "--driver", driver.rawValue, "--input", input, "--store", plain]).exitCode == 0)
+        #expect(try found(["--reuse", "--store", plain]) == expected)
+      }
+    }
+  }
+
+  @Test func packagesByAField() throws {
+    try TemporaryFolder.with { folder throws in
+      let text = """
+        Package: a
+        Section: libs
+        Installed-Size: 10
+
+        Package: b
+        Section: net
+        Installed-Size: 200
+
+        Package: libc
+        """
+      let input = folder.file("packages", text)
+      func found(_ condition: String) throws -> [String]? {
+        let outcome = Outcome(["--json", "--input", input, "--where", condition])
+        let output = try #require(outcome.output.first, "\(outcome.complaints)")
+        let object = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any]
+        return object?["found"] as? [String]
+      }
+      #expect(try found("section=libs") == ["a"])
+      #expect(try found("section != libs") == ["b", "libc"])
+      #expect(try found("name^=lib") == ["libc"])
+      #expect(try found("section*=e") == ["b"])
+      #expect(try found("installedSize>=10") == ["a", "b"])
+      #expect(try found("installedSize<11") == ["a"])
+      #expect(try found("name > a") == ["b", "libc"])
+      let words = Outcome(["--input", input, "--where", "section=libs", "--needs", "a"]).output.joined(
+        separator: "\n")
+      #expect(words.contains("1 package with section=libs") && words.contains("0 packages need a"))
+    }
+  }
+
   // MARK: Stores that stay
 
   @Test(arguments: durableDrivers)

@@ -64,8 +64,8 @@ struct Compare: ParsableCommand {
   static let names =
     CodecComparison.names + CodecComparison.sizeNames + StoreComparison.names + StoreComparison.sizeNames
     + ArchiveComparison.names + LinkComparison.names + KeyComparison.names + ShapeComparison.names
-    + FlatComparison.names + QueryComparison.names + LargeValueComparison.names + GrowthComparison.names
-    + CommunityGrowthComparison.names + SeveralCoresComparison.names
+    + FlatComparison.names + QueryComparison.names + IndexComparison.names + LargeValueComparison.names
+    + GrowthComparison.names + CommunityGrowthComparison.names + SeveralCoresComparison.names
     + ConcurrencyComparison.names
 
   func validate() throws {
@@ -128,6 +128,10 @@ struct Compare: ParsableCommand {
       rows += try QueryComparison(folder: folder, only: store, isWanted: isWanted, count: 100_000)
         .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
     }
+    if wantsAny(IndexComparison.names) {
+      rows += try IndexComparison(folder: folder, only: store, isWanted: isWanted, count: 100_000)
+        .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
+    }
     if wantsAny(StoreComparison.names + StoreComparison.sizeNames) {
       let workload = try Workload(
         count: 100_000, additional: quick ? 100 : 1000, wanted: quick ? 5_000 : 20_000,
@@ -158,8 +162,8 @@ struct Compare: ParsableCommand {
     if !only.isEmpty { return only.contains(name) }
     let long =
       [Name.parkShuffled, Name.parkMemory, Name.retrieveAllMemory] + ShapeComparison.names
-      + FlatComparison.names + QueryComparison.names + LargeValueComparison.names + GrowthComparison.names
-      + CommunityGrowthComparison.names + SeveralCoresComparison.names
+      + FlatComparison.names + QueryComparison.names + IndexComparison.names + LargeValueComparison.names
+      + GrowthComparison.names + CommunityGrowthComparison.names + SeveralCoresComparison.names
       + ConcurrencyComparison.names
     return !quick || !long.contains(name)
   }

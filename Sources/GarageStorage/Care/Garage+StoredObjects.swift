@@ -86,11 +86,11 @@ extension GarageReading {
 }
 
 extension ReadAccess {
-  fileprivate func shapeText(_ digest: UInt64) throws -> [UInt8]? {
+  func shapeText(_ digest: UInt64) throws -> [UInt8]? {
     try garage.texts.text(TextName(kind: .shape, digest: digest), in: transaction)
   }
 
-  fileprivate func name(ofTag tag: UInt64) throws -> String? {
+  func name(ofTag tag: UInt64) throws -> String? {
     let text = try garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
     return text.map { String(decoding: $0, as: UTF8.self) }
   }

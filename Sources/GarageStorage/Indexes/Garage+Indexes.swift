@@ -44,24 +44,26 @@ extension Garage {
       let facts = try RecordTypeFacts.of(type)
       let transaction = access.committed
       let items = try indexing.catalog(in: transaction)?.items.filter { $0.definition.tag == facts.tag } ?? []
-      return try items.map { item in
-        var count = 0
-        for tag in item.definition.tags {
-          try transaction.scanKeys(KeyLayout.entries(tag: tag, index: item.id), .forward) { _ in
-            count += 1
-            return .continue
-          }
-        }
-        let state: IndexInfo.State =
-          switch item.state {
-          case .building: .building
-          case .ready: .ready
-          case .dropping: .dropping
-          }
-        return IndexInfo(
-          name: item.name, state: state, entries: count, isUnique: item.definition.isUnique)
-      }.sorted { $0.name < $1.name }
+      return try items.map { try indexInfo($0, in: transaction) }.sorted { $0.name < $1.name }
     }
+  }
+
+  /// What is told of an index.
+  func indexInfo(_ item: IndexCatalog.Item, in transaction: any ReadTransaction) throws -> IndexInfo {
+    var count = 0
+    for range in item.definition.entryRanges {
+      try transaction.scanKeys(range, .forward) { _ in
+        count += 1
+        return .continue
+      }
+    }
+    let state: IndexInfo.State =
+      switch item.state {
+      case .building: .building
+      case .ready: .ready
+      case .dropping: .dropping
+      }
+    return IndexInfo(name: item.name, state: state, entries: count, isUnique: item.definition.isUnique)
   }
 
   /// Makes all indexes complete that are declared or begun, and removes those that were dropped.
@@ -104,12 +106,20 @@ extension Garage {
   ///   ``GarageError/storage(_:)``.
   public func dropIndex<T: Codable>(_ name: String, of type: T.Type) throws {
     let facts = try translatingErrors { try RecordTypeFacts.of(type) }
+    try drop(
+      name: name, typeName: facts.name, absence: "the store has none of this name. indexes(of:) lists them."
+    ) { $0.definition.tag == facts.tag && $0.name == name }
+  }
+
+  /// Removes indexes from the store.
+  func drop(
+    name: String, typeName: String, absence: String, where isToGo: (IndexCatalog.Item) -> Bool
+  ) throws {
     try writeDirectly { transaction in
       var items = try indexing.catalog(in: transaction)?.items ?? []
-      let places = items.indices.filter { items[$0].definition.tag == facts.tag && items[$0].name == name }
+      let places = items.indices.filter { isToGo(items[$0]) }
       guard !places.isEmpty else {
-        throw GarageError.invalidIndex(
-          type: facts.name, index: name, reason: "the store has none of this name. indexes(of:) lists them.")
+        throw GarageError.invalidIndex(type: typeName, index: name, reason: absence)
       }
       for place in places { items[place].state = .dropping }
       indexing.noteDropped(places.map { items[$0].id })
@@ -133,7 +143,16 @@ extension Garage {
     if indexing.isSettled(type) { return }
     try checkOpen()
     try indexing.meet(type)
-    if type is any Indexed.Type, !store.driver.info.isReadOnly {
+    if type is any Indexed.Type {
+      try prepareDeclared(type)
+    } else {
+      indexing.noteSettled(type)
+    }
+  }
+
+  /// Makes ready what is declared, for a type that is asked about.
+  func prepareDeclared(_ type: Any.Type) throws {
+    if !store.driver.info.isReadOnly {
       do {
         try checkNamedFields()
         let isComplete = try withReadAccess { access in

@@ -56,9 +56,9 @@ private struct IndexVerification {
 
   func run(in transaction: any ReadTransaction, _ report: inout IndexReport) throws {
     let batch = IndexBatch(catalog, indexing.keys, indexing.texts)
-    for tag in item.definition.tags {
+    for (records, range) in zip(item.definition.recordRanges, item.definition.entryRanges) {
       var foundCount = 0
-      try forEachRecord(tag, transaction) { key, record in
+      try forEachRecord(records, transaction) { key, record in
         try batch.fill(key, record, [position], in: transaction)
         try batch.takeEntries(position) { entry, value in
           let isThere = try transaction.withValue(for: entry) { found in
@@ -73,7 +73,6 @@ private struct IndexVerification {
         }
       }
       var count = 0
-      let range = KeyLayout.entries(tag: tag, index: item.id)
       try transaction.scanKeys(range, .forward) { _ in
         count += 1
         return .continue
@@ -84,21 +83,23 @@ private struct IndexVerification {
   }
 
   private func forEachRecord(
-    _ tag: UInt64, _ transaction: any ReadTransaction, _ visit: (RawSpan, RawSpan) throws -> Void
+    _ range: StorageKeyRange, _ transaction: any ReadTransaction, _ visit: (RawSpan, RawSpan) throws -> Void
   ) throws {
     if !indexing.keys.isSealed {
-      return try transaction.scan(KeyLayout.records(tag: tag), .forward) { key, record in
+      return try transaction.scan(range, .forward) { key, record in
         try visit(key, record)
         return .continue
       }
     }
     // A scan does not go on behind a value that does not open.
-    var cursor = RecordKeyCursor([tag], in: transaction)
-    while let key = try cursor.next() {
-      let bytes = key.bytes
-      try transaction.withReplaceableValue(for: bytes.span.bytes, isSealed: true) { record in
-        if let record { try visit(bytes.span.bytes, record) }
+    try transaction.forEachKeyBlock(range) { keys in
+      for key in keys {
+        let bytes = key.bytes
+        try transaction.withReplaceableValue(for: bytes.span.bytes, isSealed: true) { record in
+          if let record { try visit(bytes.span.bytes, record) }
+        }
       }
+      return .continue
     }
   }
 
@@ -107,11 +108,10 @@ private struct IndexVerification {
     _ report: inout IndexReport
   ) throws {
     try transaction.scan(range, .forward) { entry, value in
-      guard let place = IndexBatch.identifierPlace(value), place < entry.byteCount else {
+      guard let key = recordKey(of: entry, value)?.bytes else {
         report.note(item.name, "has the entry \(StorageKey(entry)) without an identifier")
         return .continue
       }
-      let key = KeyLayout.record(ofEntry: entry, identifierAt: place).bytes
       var isExpected = false
       try transaction.withReplaceableValue(for: key.span.bytes, isSealed: indexing.keys.isSealed) { record in
         guard let record else { return }
@@ -122,6 +122,31 @@ private struct IndexVerification {
       }
       if !isExpected { report.note(item.name, "has the entry \(StorageKey(entry)), which no record has") }
       return .continue
+    }
+  }
+
+  /// The key of the record that an entry is for; nil where the entry is damaged.
+  private func recordKey(of entry: RawSpan, _ value: RawSpan) -> StorageKey? {
+    if item.definition.isOfReferences { return KeyLayout.referrer(ofReference: entry) }
+    guard let place = IndexBatch.identifierPlace(value), place < entry.byteCount else { return nil }
+    return KeyLayout.record(ofEntry: entry, identifierAt: place)
+  }
+}
+
+extension ReadTransaction {
+  /// Lends the keys in a range, a block at a time, with no scan open meanwhile.
+  func forEachKeyBlock(
+    _ range: StorageKeyRange, of count: Int = 256, _ visit: ([StorageKey]) throws -> ScanStep
+  ) throws {
+    var range = range
+    while true {
+      var keys: [StorageKey] = []
+      try scanKeys(range, .forward) { key in
+        keys.append(StorageKey(key))
+        return keys.count < count ? .continue : .stop
+      }
+      guard let last = keys.last, try visit(keys) == .continue, keys.count == count else { return }
+      range.lowerBound = last.bytes + [0]
     }
   }
 }

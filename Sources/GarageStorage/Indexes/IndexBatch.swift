@@ -13,7 +13,7 @@ final class IndexBatch {
   static let hashKind: UInt8 = 0x10
 
   /// An entry, among the bytes: its key, and the value behind it.
-  private struct Entry {
+  struct Entry {
     var start: Int
     var keyCount: Int
     var valueCount: Int
@@ -24,10 +24,14 @@ final class IndexBatch {
   }
 
   /// An index, and what changes of it.
-  private struct Part {
+  struct Part {
     let item: IndexCatalog.Item
     let fields: IndexedFields
     let hash: KeyedHash?
+    /// Whether a record may have several entries.
+    let isOfMany: Bool
+    /// What stands in every entry before what decides the order.
+    let prefixByteCount: Int
     var added: [Entry] = []
     var removed: [Entry] = []
     var kinds = IndexedFields.Kinds()
@@ -36,12 +40,12 @@ final class IndexBatch {
   let catalog: IndexCatalog
   /// Whether entries are written although they are there: another process may take them away behind unsaved changes.
   var writesAll = false
-  private let keys: ObjectKeys
-  private let texts: StoreTexts
-  private var parts: [Part]
-  private var bytes = OrderedBytes()
+  let keys: ObjectKeys
+  let texts: StoreTexts
+  var parts: [Part]
+  var bytes = OrderedBytes()
   /// The whole values of entries of unique indexes where they stand cut or hashed, by the place of the entry.
-  private var wholeValues: [Int: [UInt8]] = [:]
+  var wholeValues: [Int: [UInt8]] = [:]
 
   init(_ catalog: IndexCatalog, _ keys: ObjectKeys, _ texts: StoreTexts) {
     self.catalog = catalog
@@ -51,12 +55,14 @@ final class IndexBatch {
       Part(
         item: item,
         fields: IndexedFields(item.definition.components, typeVersion: item.definition.typeVersion),
-        hash: item.definition.isHashed ? KeyedHash(key: item.hashKey) : nil)
+        hash: item.definition.isHashed ? KeyedHash(key: item.hashKey) : nil,
+        isOfMany: item.definition.isEach || item.definition.isOfReferences,
+        prefixByteCount: item.definition.isOfReferences ? 1 : KeyLayout.indexPrefixByteCount)
     }
   }
 
   /// Whether records under a tag have entries.
-  func concerns(tag: UInt64) -> Bool { catalog.maintained[tag] != nil }
+  func concerns(tag: UInt64) -> Bool { !catalog.positions(tag: tag).isEmpty }
 
   private func reset() {
     bytes.bytes.removeAll(keepingCapacity: bytes.bytes.count < 1 << 20)
@@ -77,7 +83,8 @@ final class IndexBatch {
   ///   - old: nil where there is none; no bytes where it is sealed and does not open.
   ///   - new: one that was just encoded; nil where there will be none.
   func note(_ key: RawSpan, old: RawSpan?, new: RawSpan?, in transaction: any ReadTransaction) throws {
-    guard let positions = catalog.maintained[KeyLayout.tag(inRecordKey: key)] else { return }
+    let positions = catalog.positions(tag: KeyLayout.tag(inRecordKey: key))
+    if positions.isEmpty { return }
     guard let new else { return try noteOld(key, old, nil, positions, transaction) }
     try FieldRecord.withEncoded(new, typeName: "object", shapeText: { try self.shapeText($0, transaction) }) {
       try noteOld(key, old, $0, positions, transaction)
@@ -111,7 +118,7 @@ final class IndexBatch {
     }
     if isReadable { return }
     // Queries meet it, and say what is wrong with it.
-    for position in positions {
+    for position in positions where !parts[position].item.definition.isOfReferences {
       let entry = begin(position, key)
       appendOther(position)
       parts[position].added.append(end(entry, key, nil, isUnique: false))
@@ -123,7 +130,7 @@ final class IndexBatch {
   }
 
   /// Lends the fields of a record; false where it is damaged.
-  private func withFields(
+  func withFields(
     _ key: RawSpan, _ record: RawSpan, _ transaction: any ReadTransaction,
     _ body: (FieldRecord) throws -> Void
   ) throws -> Bool {
@@ -153,7 +160,7 @@ final class IndexBatch {
 
   /// Notes what differs between the entries of two records with one key.
   private func compare(_ position: Int, _ key: RawSpan, _ old: FieldRecord?, _ new: FieldRecord?) throws {
-    if parts[position].item.definition.isEach { return try compareElements(position, key, old, new) }
+    if parts[position].isOfMany { return try compareAll(position, key, old, new) }
     let start = bytes.bytes.count
     let before = try old.map { try entry(position, key, $0) }
     let after = try new.map { try entry(position, key, $0) }
@@ -166,9 +173,15 @@ final class IndexBatch {
     if let after { parts[position].added.append(after) }
   }
 
-  private func compareElements(
+  /// The same where a record has an entry for each of its elements, or for each that it refers to.
+  private func compareAll(
     _ position: Int, _ key: RawSpan, _ old: FieldRecord?, _ new: FieldRecord?
   ) throws {
+    let isOfReferences = parts[position].item.definition.isOfReferences
+    if isOfReferences, !writesAll, let old, let new, old.hasSameReferences(as: new) { return }
+    func entries(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
+      isOfReferences ? try references(position, key, record) : try elements(position, key, record)
+    }
     var before = (try old.map { try entries(position, key, $0) } ?? [])[...]
     for entry in try new.map({ try entries(position, key, $0) }) ?? [] {
       while let first = before.first, isBefore(first, entry) {
@@ -185,7 +198,7 @@ final class IndexBatch {
     parts[position].removed += before
   }
 
-  private func isEqual(_ left: Entry, _ right: Entry) -> Bool {
+  func isEqual(_ left: Entry, _ right: Entry) -> Bool {
     let count = left.keyCount + left.valueCount
     guard left.keyCount == right.keyCount, count == right.keyCount + right.valueCount else { return false }
     return withBytes(left.start, count) { left in
@@ -193,7 +206,7 @@ final class IndexBatch {
     }
   }
 
-  private func withBytes<R>(_ start: Int, _ count: Int, _ body: (RawSpan) throws -> R) rethrows -> R {
+  func withBytes<R>(_ start: Int, _ count: Int, _ body: (RawSpan) throws -> R) rethrows -> R {
     let all = bytes.bytes
     return try body(all.span.bytes.extracting(start..<start + count))
   }
@@ -219,7 +232,7 @@ final class IndexBatch {
     var entry = Entry(
       start: start, keyCount: keyEnd - start, valueCount: bytes.bytes.count - keyEnd, order: 0,
       isUnique: isUnique)
-    entry.order = order(of: entry)
+    entry.order = order(of: entry, behind: KeyLayout.indexPrefixByteCount)
     return entry
   }
 
@@ -272,7 +285,7 @@ final class IndexBatch {
   }
 
   /// The entries of a record's elements, sorted, each once.
-  private func entries(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
+  private func elements(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
     var entries: [Entry] = []
     let isAbsent = try parts[position].fields.forEachElement(record) { element in
       let start = begin(position, key)
@@ -292,15 +305,16 @@ final class IndexBatch {
 
   /// Notes that every entry of an identifier goes.
   private func removeAll(_ position: Int, _ key: RawSpan, _ transaction: any ReadTransaction) throws {
-    let range = KeyLayout.entries(
-      tag: KeyLayout.tag(inRecordKey: key), index: parts[position].item.id)
+    let definition = parts[position].item.definition
+    let range =
+      definition.isOfReferences
+      ? KeyLayout.references(isHashed: definition.isHashed)
+      : KeyLayout.entries(tag: KeyLayout.tag(inRecordKey: key), index: parts[position].item.id)
     var found: [Entry] = []
     try transaction.scan(range, .forward) { entry, value in
-      guard let place = IndexBatch.identifierPlace(value),
-        place <= entry.byteCount,
-        compareKeys(
-          entry.extracting(place...), key.extracting(KeyLayout.identifierOffset...)) == 0
-      else { return .continue }
+      guard definition.isOfReferences ? isReferrer(key, in: entry) : isOf(key, entry, value) else {
+        return .continue
+      }
       let start = bytes.bytes.count
       entry.withUnsafeBytes { bytes.bytes.append(contentsOf: $0) }
       found.append(
@@ -308,14 +322,18 @@ final class IndexBatch {
       return .continue
     }
     for var entry in found {
-      entry.order = order(of: entry)
+      entry.order = order(of: entry, behind: parts[position].prefixByteCount)
       parts[position].removed.append(entry)
     }
   }
 
+  private func isOf(_ key: RawSpan, _ entry: RawSpan, _ value: RawSpan) -> Bool {
+    guard let place = IndexBatch.identifierPlace(value), place <= entry.byteCount else { return false }
+    return compareKeys(entry.extracting(place...), key.extracting(KeyLayout.identifierOffset...)) == 0
+  }
+
   /// The first bytes of an entry's values as a number. Zeros stand for what is behind the key's end.
-  private func order(of entry: Entry) -> UInt64 {
-    let prefix = KeyLayout.indexPrefixByteCount
+  func order(of entry: Entry, behind prefix: Int) -> UInt64 {
     if entry.keyCount >= prefix + 8 {
       return withBytes(entry.start + prefix, 8) { UInt64(bigEndian: $0.unsafeLoadUnaligned(as: UInt64.self)) }
     }
@@ -346,126 +364,16 @@ final class IndexBatch {
     reset()
   }
 
-  // MARK: - Checking
-
-  /// Throws `notUnique` where two records would have the same values in an index that is unique.
-  func checkUnique(in transaction: any ReadTransaction) throws {
-    for position in parts.indices where parts[position].item.definition.isUnique {
-      if parts[position].added.isEmpty { continue }
-      sort(position)
-      var last: Entry?
-      for entry in parts[position].added where entry.isUnique {
-        if let last, hasSameValues(last, entry) {
-          throw notUnique(position, entry, identifierOf: last)
-        }
-        last = entry
-        try checkUnique(position, entry, transaction)
-      }
-    }
-  }
-
-  private func valuesCount(_ entry: Entry) -> Int { Int(bytes.bytes[entry.start + entry.keyCount]) }
-
-  private func hasSameValues(_ left: Entry, _ right: Entry) -> Bool {
-    let (count, prefix) = (valuesCount(left), KeyLayout.indexPrefixByteCount)
-    guard count == valuesCount(right) else { return false }
-    let isSame = withBytes(left.start + prefix, count) { left in
-      withBytes(right.start + prefix, count) { compareKeys(left, $0) == 0 }
-    }
-    return isSame && wholeValues[left.start] == wholeValues[right.start]
-  }
-
-  private func checkUnique(_ position: Int, _ entry: Entry, _ transaction: any ReadTransaction) throws {
-    let definition = parts[position].item.definition
-    let prefix = KeyLayout.indexPrefixByteCount
-    let values = Array(bytes.bytes[entry.start + prefix..<entry.start + prefix + valuesCount(entry)])
-    for tag in definition.tags {
-      let range = StorageKeyRange.prefix(
-        KeyLayout.indexPrefix(tag: tag, index: parts[position].item.id) + values)
-      var others: [StorageKey] = []
-      try transaction.scanKeys(range, .forward) { key in
-        let isOwn = withBytes(entry.start, entry.keyCount) { compareKeys($0, key) == 0 }
-        if !isOwn && !isRemoved(position, key) { others.append(StorageKey(key)) }
-        return others.count < 8 ? .continue : .stop
-      }
-      for other in others where try isHeld(position, entry, values, by: other, transaction) {
-        throw notUnique(
-          position, entry, existing: other.bytes.span.bytes.extracting((prefix + values.count)...))
-      }
-    }
-  }
-
-  /// Whether an entry goes with the batch, whose entries are sorted.
-  private func isRemoved(_ position: Int, _ key: RawSpan) -> Bool {
-    let removed = parts[position].removed
-    var (low, high) = (0, removed.count)
-    while low < high {
-      let middle = (low + high) / 2
-      let order = withBytes(removed[middle].start, removed[middle].keyCount) { compareKeys($0, key) }
-      if order == 0 { return true }
-      if order < 0 { low = middle + 1 } else { high = middle }
-    }
-    return false
-  }
-
-  /// Whether the record of another entry has the same values, whole as they are: an entry may be left of what another
-  /// process replaced behind unsaved changes.
-  private func isHeld(
-    _ position: Int, _ entry: Entry, _ values: [UInt8], by other: StorageKey,
-    _ transaction: any ReadTransaction
-  ) throws -> Bool {
-    let whole = wholeValues[entry.start] ?? values
-    let place = KeyLayout.indexPrefixByteCount + values.count
-    let key = KeyLayout.record(ofEntry: other.bytes.span.bytes, identifierAt: place)
-    return try transaction.withReplaceableValue(for: key.bytes.span.bytes, isSealed: keys.isSealed) {
-      record in
-      guard let record else { return false }
-      var isHeld = false
-      let part = parts[position]
-      let isReadable = try withFields(key.bytes.span.bytes, record, transaction) { record in
-        if part.item.definition.isEach {
-          _ = try part.fields.forEachElement(record) { element in
-            guard let element else { return }
-            var bytes = OrderedBytes()
-            bytes.append(element)
-            if bytes.bytes == whole { isHeld = true }
-          }
-        } else {
-          var bytes = OrderedBytes()
-          _ = try part.fields.append(record, to: &bytes)
-          isHeld = bytes.bytes == whole
-        }
-      }
-      // Nobody can tell of a damaged one.
-      return isHeld || !isReadable
-    }
-  }
-
-  private func notUnique(_ position: Int, _ entry: Entry, identifierOf other: Entry) -> GarageError {
-    let start = other.start + KeyLayout.indexPrefixByteCount + valuesCount(other)
-    return withBytes(start, other.start + other.keyCount - start) { notUnique(position, entry, existing: $0) }
-  }
-
-  private func notUnique(_ position: Int, _ entry: Entry, existing: RawSpan) -> GarageError {
-    let start = entry.start + KeyLayout.indexPrefixByteCount
-    let values = wholeValues[entry.start] ?? Array(bytes.bytes[start..<start + valuesCount(entry)])
-    let identifier =
-      keys.hidesIdentifiers
-      ? "hidden as \(StorageKey(existing))" : Identifier.description(ofKeyBytes: [UInt8](copying: existing))
-    return .notUnique(
-      index: parts[position].item.name, value: OrderedBytes.text(of: values), existing: identifier)
-  }
-
   // MARK: - Making
 
-  private func isBefore(_ left: Entry, _ right: Entry) -> Bool {
+  func isBefore(_ left: Entry, _ right: Entry) -> Bool {
     if left.order != right.order { return left.order < right.order }
     return withBytes(left.start, left.keyCount) { leftKey in
       withBytes(right.start, right.keyCount) { compareKeys(leftKey, $0) < 0 }
     }
   }
 
-  private func sort(_ position: Int) {
+  func sort(_ position: Int) {
     if parts[position].added.count > 1 { parts[position].added.sort(by: isBefore) }
     if parts[position].removed.count > 1 { parts[position].removed.sort(by: isBefore) }
   }

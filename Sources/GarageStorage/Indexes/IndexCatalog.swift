@@ -10,7 +10,8 @@ internal import GarageDriver
 /// States: 0 building, 1 ready, 2 dropping. Kinds are a number of 4 bytes for each of four fields, with a bit for each kind
 /// of value that an entry may have there (`OrderedBytes.Kind`), and the highest one where the field may be absent.
 /// `last key` is how far a filling has come, in the tag at that place among those of the definition. `check` is the first 8
-/// bytes of the SHA-256 of all before it. Numbers are big-endian.
+/// bytes of the SHA-256 of all before it. Numbers are big-endian. The version is 2 where there is an index of references,
+/// so that libraries which know of none do not write there.
 final class IndexCatalog: Sendable {
   /// What is done with an index.
   enum State: UInt8, Sendable {
@@ -45,26 +46,36 @@ final class IndexCatalog: Sendable {
   }
 
   static let key = KeyLayout.metadata("indexes")
-  private static let version: UInt8 = 1
+  private static let newestVersion: UInt8 = 2
 
   let bytes: [UInt8]
   let items: [Item]
   /// Those that writers maintain, by the tag of the record: positions among the items.
   let maintained: [UInt64: [Int]]
+  /// Those that are maintained whatever the tag: of references.
+  let maintainedForAll: [Int]
 
   private init(bytes: [UInt8], items: [Item]) {
     self.bytes = bytes
     self.items = items
     var maintained: [UInt64: [Int]] = [:]
-    for (index, item) in items.enumerated() where item.state != .dropping {
-      for tag in item.definition.tags { maintained[tag, default: []].append(index) }
+    let kept = items.indices.filter { items[$0].state != .dropping }
+    for index in kept {
+      for tag in items[index].definition.tags { maintained[tag, default: []].append(index) }
     }
+    let ofAll = kept.filter { items[$0].definition.isOfReferences }
+    if !ofAll.isEmpty { for tag in maintained.keys { maintained[tag, default: []] += ofAll } }
     self.maintained = maintained
+    maintainedForAll = ofAll
   }
+
+  /// The positions of those that writers maintain for records under a tag.
+  @inline(__always)
+  func positions(tag: UInt64) -> [Int] { maintained[tag] ?? maintainedForAll }
 
   convenience init(_ items: [Item]) {
     var writer = CatalogWriter()
-    writer.put(IndexCatalog.version)
+    writer.put(items.contains { $0.definition.isOfReferences } ? IndexCatalog.newestVersion : 1)
     writer.put(UInt16(items.count))
     for item in items {
       writer.put(item.state.rawValue)
@@ -83,7 +94,7 @@ final class IndexCatalog: Sendable {
   /// - Throws: ``GarageError/newerFormat(version:driver:)``, ``GarageError/damagedMetadata(driver:)``.
   convenience init(bytes: [UInt8], driver: String) throws {
     guard let items = IndexCatalog.items(bytes) else {
-      if let version = bytes.first, version > IndexCatalog.version, IndexCatalog.isWhole(bytes) {
+      if let version = bytes.first, version > IndexCatalog.newestVersion, IndexCatalog.isWhole(bytes) {
         throw GarageError.newerFormat(version: Int(version), driver: driver)
       }
       throw GarageError.damagedMetadata(driver: driver)
@@ -100,7 +111,9 @@ final class IndexCatalog: Sendable {
   private static func items(_ bytes: [UInt8]) -> [Item]? {
     guard isWhole(bytes) else { return nil }
     var reader = CatalogReader(Array(bytes.dropLast(8)))
-    guard reader.number(UInt8.self) == version, let count = reader.number(UInt16.self) else { return nil }
+    guard let version = reader.number(UInt8.self), 1...newestVersion ~= version,
+      let count = reader.number(UInt16.self)
+    else { return nil }
     var items: [Item] = []
     for _ in 0..<count {
       guard let state = reader.number(UInt8.self).flatMap(State.init) else { return nil }

@@ -1,4 +1,5 @@
 internal import GarageCoding
+internal import GarageDriver
 
 /// What an index is made of, as the store keeps it: every process can maintain it, whatever its types.
 ///
@@ -6,7 +7,8 @@ internal import GarageCoding
 /// | tag 8 | flags 1 | version 4 | f 1 | f former tags of 8 bytes | c 1 | c fields |
 /// field   | flags 1 | k 1 | k keys | o 1 | o older keys |         keys: | length 2 | UTF-8 |
 /// ```
-/// Flags: 1 unique, 2 of each element, 4 hashed; of a field: 1 upper and lower case alike. Numbers are big-endian.
+/// Flags: 1 unique, 2 of each element, 4 hashed, 8 of references; of a field: 1 upper and lower case alike. Numbers are
+/// big-endian. The index of references has no fields, and 0 for a tag: it is of all records.
 struct IndexDefinition: Hashable, Sendable {
   /// The identity space.
   var tag: UInt64
@@ -19,9 +21,12 @@ struct IndexDefinition: Hashable, Sendable {
   var isEach = false
   /// Whether a keyed hash stands in place of the values.
   var isHashed = false
+  /// Whether there is an entry for each object that a record refers to.
+  var isOfReferences = false
   var components: [IndexedFields.Component] = []
 
-  var tags: [UInt64] { [tag] + formerTags }
+  /// The tags of the records that have entries; none where all records have.
+  var tags: [UInt64] { isOfReferences ? [] : [tag] + formerTags }
 
   /// What names the index in keys: the digest of its definition.
   var id: UInt64 { bytes.withUnsafeBytes { ContentDigest.digest8(of: $0) } }
@@ -40,7 +45,7 @@ struct IndexDefinition: Hashable, Sendable {
   var bytes: [UInt8] {
     var writer = CatalogWriter()
     writer.put(tag)
-    writer.put(UInt8((isUnique ? 1 : 0) | (isEach ? 2 : 0) | (isHashed ? 4 : 0)))
+    writer.put(UInt8((isUnique ? 1 : 0) | (isEach ? 2 : 0) | (isHashed ? 4 : 0) | (isOfReferences ? 8 : 0)))
     writer.put(UInt32(truncatingIfNeeded: typeVersion))
     writer.put(UInt8(formerTags.count))
     for tag in formerTags { writer.put(tag) }
@@ -61,6 +66,7 @@ struct IndexDefinition: Hashable, Sendable {
     else { return nil }
     self.init(tag: tag, typeVersion: Int(version))
     (isUnique, isEach, isHashed) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0)
+    isOfReferences = flags & 8 != 0
     for _ in 0..<formerCount {
       guard let former = reader.number(UInt64.self) else { return nil }
       formerTags.append(former)
@@ -72,14 +78,29 @@ struct IndexDefinition: Hashable, Sendable {
       components.append(
         IndexedFields.Component(path: FieldPath(keys), olderKeys: older, ignoresCase: flags & 1 != 0))
     }
-    if !reader.isAtEnd || !(1...IndexedFields.Kinds.maximumCount ~= components.count) || flags > 7 {
-      return nil
-    }
+    if !reader.isAtEnd { return nil }
+    let isOfFields = 1...IndexedFields.Kinds.maximumCount ~= components.count && flags < 8
+    let hasNone = components.isEmpty && formerTags.isEmpty && tag == 0 && (flags == 8 || flags == 12)
+    if !isOfFields && !hasNone { return nil }
   }
 
   init(tag: UInt64, typeVersion: Int) {
     self.tag = tag
     self.typeVersion = typeVersion
+  }
+}
+
+extension IndexDefinition {
+  /// Where the records are that have entries, in the order in which they are filled in.
+  var recordRanges: [StorageKeyRange] {
+    isOfReferences ? [KeyLayout.allRecords] : tags.map { KeyLayout.records(tag: $0) }
+  }
+
+  /// Where the entries of these records are.
+  var entryRanges: [StorageKeyRange] {
+    if isOfReferences { return [KeyLayout.references(isHashed: isHashed)] }
+    let id = id
+    return tags.map { KeyLayout.entries(tag: $0, index: id) }
   }
 }
 

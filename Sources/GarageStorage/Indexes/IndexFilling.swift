@@ -34,7 +34,7 @@ struct IndexFilling {
     // Those that have come equally far are filled together.
     let positions = catalog.items.indices.filter { index in
       let item = catalog.items[index]
-      return item.state == .building && item.definition.tags == first.definition.tags
+      return item.state == .building && item.definition.recordRanges == first.definition.recordRanges
         && item.tagPlace == first.tagPlace && item.lastKey == first.lastKey
     }
     return try fill(positions, first, catalog, transaction)
@@ -46,10 +46,10 @@ struct IndexFilling {
     _ positions: [Int], _ first: IndexCatalog.Item, _ catalog: IndexCatalog,
     _ transaction: any WriteTransaction
   ) throws -> Step {
-    let tags = first.definition.tags
+    let ranges = first.definition.recordRanges
     var step = Step(indexes: positions.map { catalog.items[$0].name })
     let batch = IndexBatch(catalog, indexing.keys, indexing.texts)
-    var range = KeyLayout.records(tag: tags[min(first.tagPlace, tags.count - 1)])
+    var range = ranges[min(first.tagPlace, ranges.count - 1)]
     if !first.lastKey.isEmpty { range.lowerBound = first.lastKey + [0] }
     let last = try gather(range, &step) { key, record in
       try batch.fill(key, record, positions, in: transaction)
@@ -66,7 +66,7 @@ struct IndexFilling {
         items[position].lastKey = []
       }
     }
-    if items[positions[0]].tagPlace >= tags.count {
+    if items[positions[0]].tagPlace >= ranges.count {
       step.isComplete = true
       for position in positions { makeReady(position, &items) }
     }
@@ -134,8 +134,8 @@ struct IndexFilling {
     let item = catalog.items[place]
     var step = Step(indexes: [item.name])
     var keys: [StorageKey] = []
-    for tag in item.definition.tags where keys.count < IndexFilling.largestBlock {
-      try transaction.scanKeys(KeyLayout.entries(tag: tag, index: item.id), .forward) { key in
+    for range in item.definition.entryRanges where keys.count < IndexFilling.largestBlock {
+      try transaction.scanKeys(range, .forward) { key in
         keys.append(StorageKey(key))
         return keys.count < IndexFilling.largestBlock ? .continue : .stop
       }

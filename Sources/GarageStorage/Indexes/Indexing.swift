@@ -76,6 +76,25 @@ final class Indexing: Sendable {
     _ = known.withLock { $0.met.insert(key) }
   }
 
+  /// Takes up the index of references, where the garage was opened with one.
+  func declare(_ option: ReferrerOption) {
+    guard option != .asStored else { return }
+    var definition = IndexDefinition(tag: 0, typeVersion: 0)
+    definition.isOfReferences = true
+    definition.isHashed = option == .hashed
+    let declaration = Declaration(
+      definition: definition, id: definition.id, name: "referrers", typeName: "all types", check: nil)
+    known.withLock { known in
+      known.declarations.append(declaration)
+      declarationCount.store(known.declarations.count, ordering: .releasing)
+    }
+  }
+
+  /// Whether an index of references is declared.
+  var declaresReferences: Bool {
+    known.withLock { $0.declarations.contains { $0.definition.isOfReferences } }
+  }
+
   /// Takes up declared indexes.
   ///
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
@@ -198,8 +217,8 @@ final class Indexing: Sendable {
     if missing.isEmpty { return nil }
     let new = try missing.map { declaration in
       var isEmpty = true
-      for tag in declaration.definition.tags {
-        try transaction.scanKeys(KeyLayout.records(tag: tag), .forward) { _ in
+      for range in declaration.definition.recordRanges {
+        try transaction.scanKeys(range, .forward) { _ in
           isEmpty = false
           return .stop
         }
@@ -208,7 +227,8 @@ final class Indexing: Sendable {
     }
     let updated = IndexCatalog((catalog?.items ?? []) + new)
     for item in new {
-      for tag in item.definition.tags where (updated.maintained[tag]?.count ?? 0) > 64 {
+      for tag in item.definition.tags
+      where updated.positions(tag: tag).count > 64 + updated.maintainedForAll.count {
         throw GarageError.invalidIndex(
           type: "the type", index: item.name,
           reason:

@@ -16,6 +16,32 @@ extension WriteAccess {
   /// Whether the store has indexes.
   var hasIndexes: Bool { get throws { try indexes != nil } }
 
+  /// Removes the entries of records that are about to be removed in one go, a block of records at a time.
+  func removeEntries(ofRecordsIn range: StorageKeyRange) throws {
+    try transaction.forEachKeyBlock(range, of: 1000) { keys in
+      guard let batch = try beginEntries() else { return .stop }
+      for key in keys { try note(key.bytes.span.bytes, nil, in: batch) }
+      try makeEntries(batch)
+      return .continue
+    }
+  }
+
+  /// Removes records and their entries in all indexes, in the order of their keys.
+  func removeRecords(_ keys: [StorageKey]) throws {
+    let keys = keys.sorted()
+    for start in stride(from: 0, to: keys.count, by: 1000) {
+      let block = keys[start..<min(start + 1000, keys.count)]
+      if let batch = try beginEntries() {
+        for key in block { try note(key.bytes.span.bytes, nil, in: batch) }
+        try makeEntries(batch)
+      }
+      for key in block { _ = try removeRecordAlone(key.bytes.span.bytes) }
+    }
+  }
+
+  /// Whether there is an index of references: its entries do not go with a type's.
+  var hasReferenceIndex: Bool { get throws { try indexes.map { !$0.maintainedForAll.isEmpty } ?? false } }
+
   @inline(never)
   private func lookForIndexes() throws -> IndexCatalog? {
     guard let overlay = transaction as? OverlayWriteTransaction else {

@@ -14,14 +14,16 @@ internal import GarageDriver
 /// tag text      | 01 | tag 8 |                                   → the tag's name, UTF-8
 /// shape text    | 02 | shape 8 |                                 → the shape's text
 /// record        | 10 | tag 8 | identifier ≤ 240 |                → a record, see Docs/Format.md
+/// reference     | 1E | hash 16 | tag 8 | identifier ≤ 240 |      → see IndexBatch+References
+///               | 1F | length 1 | target ≤ 240 | its tag 8 | tag 8 | identifier ≤ 240 |
 /// index entry   | 20 | tag 8 | index 8 | values ≤ 240 | identifier ≤ 240 |  → see IndexBatch
 /// sync status   | 21 | status 1 | tag 8 | identifier ≤ 240 |     → nothing: the record under tag and identifier
 /// typed key     | 30 | namespaces | name |                          → a value, see KeyName
 /// reserved      | 40 | sequence number 8 |                       changes
 /// ```
 /// `tag` is the digest of the name of an identity space (`TypeTag`), `identifier` the key form of an
-/// `Identifier`, at most 240 bytes, or in a garage that hides them a hash of 16 bytes. The longest layout, an index
-/// entry, so has 497 bytes, which is within the 511 that every driver takes.
+/// `Identifier`, at most 240 bytes, or in a garage that hides them a hash of 16 bytes. The longest layout, that of a
+/// reference, so has 498 bytes, which is within the 511 that every driver takes.
 ///
 /// Texts are named by the digest of their content. They are never removed, because records of any age and
 /// other processes count on them.
@@ -32,9 +34,19 @@ enum KeyLayout {
     case tagText = 0x01
     case shapeText = 0x02
     case record = 0x10
+    case hashedReference = 0x1E
+    case reference = 0x1F
     case index = 0x20
     case syncStatus = 0x21
     case value = 0x30
+
+    /// Whether what is in it says something of records, and nothing by itself.
+    var isOfEntries: Bool {
+      switch self {
+      case .hashedReference, .reference, .index, .syncStatus: true
+      case .metadata, .tagText, .shapeText, .record, .value: false
+      }
+    }
   }
 
   /// The space that a key is in; nil where there is no such space.
@@ -154,8 +166,9 @@ enum KeyLayout {
   /// All entries of all indexes for the records under one tag.
   static func entries(tag: UInt64) -> StorageKeyRange { .prefix(prefix(.index, tag)) }
 
-  /// Every entry there is.
-  static let allEntries = StorageKeyRange.prefix([Space.index.rawValue])
+  /// Every entry there is, of references too.
+  static let allEntries = StorageKeyRange(
+    from: [Space.hashedReference.rawValue], to: [Space.index.rawValue + 1])
 
   /// The key of the record that an entry is for, whose identifier begins at that place of the entry's key.
   static func record(ofEntry key: RawSpan, identifierAt place: Int) -> StorageKey {

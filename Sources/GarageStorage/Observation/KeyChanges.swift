@@ -44,7 +44,10 @@ struct KeyChanges: Sendable {
     if lower.first == KeyLayout.Space.record.rawValue, lower.count >= KeyLayout.identifierOffset {
       let tag = KeyLayout.tag(inRecordKey: lower.span.bytes)
       tags[tag, default: OfTag()].noteMany()
-    } else if lower.first != KeyLayout.Space.syncStatus.rawValue {
+    } else if let space = lower.first.flatMap(KeyLayout.Space.init), space.isOfEntries {
+      // Those come and go with records.
+      return
+    } else {
       noteEverything()
     }
   }

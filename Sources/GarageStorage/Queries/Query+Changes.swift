@@ -4,7 +4,8 @@ internal import GarageDriver
 // The ends of a query that change what is found.
 
 extension Query {
-  /// Deletes the objects found, all in one write; tells how many. What they refer to stays.
+  /// Deletes the objects found, all in one write; tells how many. What they refer to stays, unless their type has other rules
+  /// (``DeleteRules``).
   ///
   /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where the query was made by a ``GarageReader``, and as
   ///   ``retrieveAll()``.
@@ -13,6 +14,10 @@ extension Query {
     try writer.withWriteAccess { access in
       let keys = try QueryRun(self, access.reading).sortedKeys()
       let facts = try RecordTypeFacts.of(Root.self)
+      if access.garage.followsDeleteRules(facts) {
+        try access.delete(keys, facts)
+        return keys.count
+      }
       for key in keys {
         for tag in facts.tags {
           let key = KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes)

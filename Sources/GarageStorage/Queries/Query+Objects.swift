@@ -68,6 +68,14 @@ extension Query {
   public func identifiers() throws -> [Identifier] {
     var identifiers: [Identifier] = []
     try run { run in
+      if condition == nil && sortKeys.isEmpty && !run.facts.sharesSpaceWithSuperclass {
+        // Keys tell them, but for those that are cut or hidden.
+        var keys = RecordKeyCursor(try run.access.presentTags(of: run.facts), in: run.access.transaction)
+        while identifiers.count < maximumCount ?? .max, let key = try keys.next() {
+          identifiers.append(try run.access.identity(ofRecord: key).identifier)
+        }
+        return
+      }
       try run.forEachMatch(keepsObjects: false) { key, record, _ in
         identifiers.append(try run.identifier(key, record))
         return .continue

@@ -50,6 +50,7 @@ extension Query {
   ///
   /// - Throws: as ``retrieveAll()``.
   public func distinct<Value: Hashable & Codable>(_ property: KeyPath<Root, Value>) throws -> [Value] {
+    if sortKeys.isEmpty, let groups = try groups(property, counting: false) { return groups.map(\.value) }
     var (known, values) = (Set<Value>(), [Value]())
     try forEachValue(property) { if known.insert($0).inserted { values.append($0) } }
     return values
@@ -62,6 +63,10 @@ extension Query {
     _ property: KeyPath<Root, Value>
   ) throws -> [Value: Int] {
     var counts: [Value: Int] = [:]
+    if let groups = try groups(property, counting: true) {
+      for (value, count) in groups { counts[value, default: 0] += count }
+      return counts
+    }
     try unlessLimited.forEachValue(property) { counts[$0, default: 0] += 1 }
     return counts
   }
@@ -77,28 +82,32 @@ extension Query {
   ///
   /// - Throws: as ``retrieveAll()``.
   public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) throws -> Value? {
-    try extreme(property, { $0 }, <)
+    if let found = try extremeByIndex(property, .ascending) { return found }
+    return try extreme(property, { $0 }, <)
   }
 
   /// The same for a property that may be nil, which does not count.
   ///
   /// - Throws: as ``retrieveAll()``.
   public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value? {
-    try extreme(property, { $0 }, <)
+    if let found = try extremeByIndex(property, .ascending) { return found }
+    return try extreme(property, { $0 }, <)
   }
 
   /// The greatest value of a property among the objects found; nil where none is found. NaN does not count.
   ///
   /// - Throws: as ``retrieveAll()``.
   public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) throws -> Value? {
-    try extreme(property, { $0 }, >)
+    if let found = try extremeByIndex(property, .descending) { return found }
+    return try extreme(property, { $0 }, >)
   }
 
   /// The same for a property that may be nil, which does not count.
   ///
   /// - Throws: as ``retrieveAll()``.
   public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value? {
-    try extreme(property, { $0 }, >)
+    if let found = try extremeByIndex(property, .descending) { return found }
+    return try extreme(property, { $0 }, >)
   }
 
   private func extreme<Property: Codable, Value: Comparable>(

@@ -18,6 +18,9 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     lookup = field.map { FieldLookup($0.path) }
   }
 
+  /// Where it stands in records, if values are made of what stands there.
+  var storedField: StoredField? { field }
+
   /// What a match has there; nil where its record is of another class.
   func value(
     _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: Root?

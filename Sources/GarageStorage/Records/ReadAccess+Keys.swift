@@ -33,7 +33,7 @@ extension ReadAccess {
   }
 
   /// Whether a record in the type's identity space is of the type: of that class or a subclass.
-  private func isRecord<T: Codable>(
+  func isRecord<T: Codable>(
     _ key: StorageKey, of type: T.Type, _ facts: RecordTypeFacts
   ) throws -> Bool {
     if !facts.sharesSpaceWithSuperclass { return true }

@@ -19,6 +19,8 @@ final class RecordTypeFacts: @unchecked Sendable {
   let isIdentifiedByID: Bool
   /// Whether the identity space holds objects of other classes than this one and its subclasses.
   let sharesSpaceWithSuperclass: Bool
+  /// Whether the type says what becomes of others when its objects are deleted.
+  let hasDeleteRules: Bool
   /// What the coder knows of the type, so that it need not look for it again.
   let ofCoder: TypeFacts
   /// How an `id` becomes an identifier, where that takes no encoder.
@@ -58,6 +60,7 @@ final class RecordTypeFacts: @unchecked Sendable {
     ownTags = [description.tag.digest] + TypeTag.former(of: type).map(\.digest)
     isIdentifiedByID = description.identification == .identifier
     sharesSpaceWithSuperclass = description.isClass && description.tag != description.identityTag
+    hasDeleteRules = type is any DeleteRules.Type
     ofCoder = description.facts
     let identifiable =
       isIdentifiedByID && !(type is any MappableObject.Type) ? type as? any Identifiable.Type : nil

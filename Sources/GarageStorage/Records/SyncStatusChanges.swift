@@ -87,6 +87,7 @@ extension WriteAccess {
 
   /// Removes all records of an identity space and their entries in the index.
   func removeAllRecords(tag: UInt64) throws {
+    if try hasReferenceIndex { try removeEntries(ofRecordsIn: KeyLayout.records(tag: tag)) }
     try transaction.removeAll(in: KeyLayout.records(tag: tag))
     if try hasIndexes { try transaction.removeAll(in: KeyLayout.entries(tag: tag)) }
     for status in SyncStatus.allCases {

@@ -2,9 +2,10 @@ public import GarageCoding
 internal import GarageDriver
 
 extension GarageWriting {
-  /// Deletes the record of an object. What it refers to stays.
+  /// Deletes the record of an object. What it refers to stays, unless its type has other rules (``DeleteRules``).
   ///
-  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none; else as ``park(_:)-(T)``.
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none,
+  ///   ``GarageError/stillReferredTo(type:identifier:by:)`` where the rules say so; else as ``park(_:)-(T)``.
   public func delete<T: Codable & Identifiable>(_ object: T) throws {
     try delete(any: object)
   }
@@ -36,7 +37,11 @@ extension GarageWriting {
   /// - Throws: ``GarageError/missingConformance(_:)``; else as ``delete(_:)-(T)``.
   public func delete(any object: Any) throws {
     let parked = try garage.encoding { try ParkedObject(object, $0) }
-    try withByteAccess { try $0.delete(parked) }
+    if garage.followsDeleteRules(parked.facts) {
+      _ = try delete(DeletionRequest(parked))
+    } else {
+      try withByteAccess { try $0.delete(parked) }
+    }
   }
 
   /// Deletes the record of the object of this type with this identifier. What it refers to stays.
@@ -44,6 +49,11 @@ extension GarageWriting {
   /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none, ``GarageError/nestedWrite``,
   ///   ``GarageError/storage(_:)``.
   public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws {
+    if try followsDeleteRules(type) {
+      _ = try delete(
+        DeletionRequest(type, garage.encoding { _ in try garage.identifier(of: type, identifier) }))
+      return
+    }
     guard let garage = Garage.itself(self), garage.store.commits != nil else {
       return try withWriteAccess { try $0.delete(type, id: identifier) }
     }
@@ -56,6 +66,10 @@ extension GarageWriting {
   ///
   /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
   public func delete<T: Codable>(_ type: T.Type, identifier: Identifier) throws {
+    if try followsDeleteRules(type) {
+      _ = try delete(DeletionRequest(type, identifier))
+      return
+    }
     try withByteAccess { try $0.delete(type, identifier) }
   }
 
@@ -64,6 +78,7 @@ extension GarageWriting {
   /// - Throws: ``GarageError/nestedWrite``, ``GarageError/storage(_:)``; for a subclass also as
   ///   ``GarageReading/count(_:)``.
   public func deleteAll<T: Codable>(_ type: T.Type) throws {
+    if try followsDeleteRules(type) { try garage.prepareReferrerIndex() }
     try withWriteAccess { try $0.deleteAll(type) }
   }
 
@@ -83,13 +98,17 @@ extension WriteAccess {
   }
 
   func delete(_ object: ParkedObject) throws {
+    if garage.followsDeleteRules(object.facts) {
+      _ = try delete(DeletionRequest(object))
+      return
+    }
     let isDeleted = try removeRecords(object.facts.tags, object.identifier)
     if !isDeleted { throw nothing(object.facts.name, object.identifier) }
   }
 
   fileprivate func delete<T: Codable & Identifiable>(_ type: T.Type, id: T.ID) throws {
     let facts = try RecordTypeFacts.of(type)
-    if !facts.sharesSpaceWithSuperclass {
+    if !facts.sharesSpaceWithSuperclass && !garage.followsDeleteRules(facts) {
       var isDeleted = false
       let isShort = try facts.withShortIdentifier(of: id) {
         isDeleted = try removeRecords(facts.tags, $0)
@@ -102,6 +121,10 @@ extension WriteAccess {
 
   func delete<T: Codable>(_ type: T.Type, _ identifier: Identifier) throws {
     let facts = try RecordTypeFacts.of(type)
+    if garage.followsDeleteRules(facts) {
+      _ = try delete(DeletionRequest(type, identifier))
+      return
+    }
     // A record of a type that shares its identity space may be of another class.
     let isThere = try !facts.sharesSpaceWithSuperclass || reading.storageKey(of: type, identifier) != nil
     guard try isThere && removeRecords(facts.tags, identifier) else {
@@ -111,13 +134,15 @@ extension WriteAccess {
 
   func deleteAll<T: Codable>(_ type: T.Type) throws {
     let facts = try RecordTypeFacts.of(type)
-    guard facts.sharesSpaceWithSuperclass else {
+    let followsRules = garage.followsDeleteRules(facts)
+    guard facts.sharesSpaceWithSuperclass || followsRules else {
       for tag in facts.tags { try removeAllRecords(tag: tag) }
       return
     }
     // All are found before the first is removed, so that a record that cannot be told leaves them all.
     var keys: [StorageKey] = []
     try reading.visitRecordKeys(type) { keys.append($0) }
+    if followsRules { return try delete(keys, facts) }
     for key in keys {
       for tag in facts.tags {
         let other = KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes)

@@ -8,13 +8,16 @@ import Testing
 @Suite(.serialized) struct IndexProcessTests {
   private static let engines: [Backend] = [.sqlite, .lmdb]
 
+  /// How many processes are killed for each engine: `GARAGE_KILLS=200` for a trial that takes minutes.
+  private static let killCount = Int(ProcessInfo.processInfo.environment["GARAGE_KILLS"] ?? "") ?? 18
+
   /// Killed at any moment, while they fill, save or drop, processes leave indexes that are as the records say.
   @Test(arguments: engines)
   func indexesSurviveKills(_ backend: Backend) throws {
     let place = try Place(backend)
     let path = place.storePath.path
     try Garage(openStorage(backend.rawValue, at: path)).close()
-    for round in 0..<6 {
+    for round in 0..<IndexProcessTests.killCount / 3 {
       let children = try ["left", "right", "none"].map { try Child("stock", backend.rawValue, path, $0) }
       for child in children { #expect(try child.firstLine().hasPrefix("ready=")) }
       for child in children.shuffled() {
@@ -35,8 +38,32 @@ import Testing
       #expect(
         try garage.query(Ware.self).where(\.name == "n7").values(\.id)
           == all.filter { $0.name == "n7" }.map(\.id))
+      for id in 0..<10 {
+        let found = try garage.referrers(of: Ware.self, identifier: id).map(\.identifier.description)
+        let reference = Reference(Ware.self, identifier: id)
+        #expect(found == all.filter { $0.partner == reference }.map { "\($0.id)" }, "round \(round)")
+      }
       try garage.close()
     }
+  }
+
+  /// Sixteen threads in each of four processes want the same values.
+  @Test(arguments: engines)
+  func aValueIsTakenOnceAmongThreadsOfProcesses(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let path = place.storePath.path
+    let children = try (0..<4).map {
+      try Child("rush", backend.rawValue, path, "\($0)", "40", "16", "unique")
+    }
+    for child in children { #expect(try child.firstLine().hasPrefix("ready=")) }
+    for child in children { try child.send("go") }
+    let results = try children.map { try $0.wait() }
+    #expect(results.map { Int($0["taken"] ?? "") ?? 0 }.reduce(0, +) == 40)
+    #expect(results.allSatisfy { $0["failed"] == "0" }, "\(results)")
+    let garage = try Garage(openStorage(backend.rawValue, at: path))
+    #expect(try garage.query(Ware.self).sorted(by: \.code).values(\.code) == Array(0..<40))
+    #expect(try garage.verifyIndexes().isSound)
+    try garage.close()
   }
 
   /// Of several processes that want a value one gets it.

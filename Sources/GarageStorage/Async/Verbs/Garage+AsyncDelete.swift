@@ -54,7 +54,11 @@ extension Garage {
     public func delete(any object: Any) async throws
   {
     let parked = try encoding { try ParkedObject(object, $0) }
-    try await submitBytes { try $0.delete(parked) }
+    if followsDeleteRules(parked.facts) {
+      _ = try await delete(DeletionRequest(parked))
+    } else {
+      try await submitBytes { try $0.delete(parked) }
+    }
   }
 
   /// Deletes the record of the object of this type with this identifier. What it refers to stays.
@@ -74,7 +78,10 @@ extension Garage {
     public func delete<T: Codable>(_ type: T.Type, identifier: Identifier) async throws
   {
     // What there is to ask the type is asked here.
-    try translatingErrors { _ = try RecordTypeFacts.of(type) }
+    if try followsDeleteRules(type) {
+      _ = try await delete(DeletionRequest(type, identifier))
+      return
+    }
     try await submitBytes { try $0.delete(type, identifier) }
   }
 
@@ -116,7 +123,7 @@ extension Garage {
   nonisolated(nonsending)
     public func deleteAll<T: Codable>(_ type: T.Type) async throws
   {
-    try translatingErrors { _ = try RecordTypeFacts.of(type) }
+    if try followsDeleteRules(type) { try await prepareReferrerIndexElsewhere() }
     try await submit { try $0.deleteAll(type) }
   }
 

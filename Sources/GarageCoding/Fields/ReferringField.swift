@@ -1,0 +1,58 @@
+internal import Synchronization
+
+/// Finds out where the objects stand that a property refers to.
+package enum ReferringField {
+  /// The coding keys that lead to what a property refers to; nil where they are not found.
+  ///
+  /// It runs the type's `init(from:)` with made-up values, and looks which of them changes what the property refers to.
+  ///
+  /// - Parameter depth: how many properties the key path goes through.
+  package static func path<Root: Decodable, Value: Encodable>(
+    of keyPath: KeyPath<Root, Value>, depth: Int
+  ) -> FieldPath? {
+    let known = Known.paths.withLock { $0.byKeyPath[keyPath] }
+    if let known { return known }
+    let found = search(keyPath, depth)
+    Known.paths.withLock { $0.byKeyPath[keyPath] = .some(found) }
+    return found
+  }
+
+  private static func search<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, _ depth: Int
+  ) -> FieldPath? {
+    func references(_ leaf: FieldProbe.Leaf?) -> (Set<RecordIdentity>, FieldProbe.Made)? {
+      guard let (object, made) = try? FieldProbe.object(Root.self, leaf),
+        let found = try? GraphEncoder().references(in: object[keyPath: keyPath])
+      else { return nil }
+      return (found, made)
+    }
+    guard let (before, made) = references(nil), !before.isEmpty else { return nil }
+    let name = "\(keyPath)".split(separator: ".").last.map(String.init) ?? ""
+    let likely = made.paths.filter { $0.contains(name) } + made.paths.filter { !$0.contains(name) }
+    for path in likely where path.count >= depth {
+      guard let (after, _) = references(FieldProbe.Leaf(path: path, change: .second)), after != before else {
+        continue
+      }
+      return FieldPath(Array(path.prefix(depth)))
+    }
+    return nil
+  }
+
+  private struct Known: @unchecked Sendable {
+    // @unchecked: key paths without captured values, which nothing changes.
+    var byKeyPath: [AnyKeyPath: FieldPath?] = [:]
+    static let paths = Mutex(Known())
+  }
+}
+
+extension GraphEncoder {
+  fileprivate func references<T: Encodable>(in value: T) throws -> Set<RecordIdentity> {
+    try withField(of: value) { place in
+      var found: Set<RecordIdentity> = []
+      try place.record.forEachReference { _, tag, identifier in
+        found.insert(RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier))))
+      }
+      return found
+    }
+  }
+}

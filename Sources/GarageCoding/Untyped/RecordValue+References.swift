@@ -1,0 +1,102 @@
+// What a tree refers to, and the same tree without some of it.
+
+extension RecordValue {
+  /// Visits what it refers to; an object as often as it is referred to.
+  package func forEachReference(_ visit: (RecordIdentity, ReferenceKind) throws -> Void) rethrows {
+    switch self {
+    case .reference(let identity, let kind): try visit(identity, kind)
+    case .array(let elements): for element in elements { try element.forEachReference(visit) }
+    case .map(let fields): for (_, value) in fields { try value.forEachReference(visit) }
+    case .versioned(_, let value), .withSyncStatus(_, let value): try value.forEachReference(visit)
+    default: break
+    }
+  }
+
+  /// What coding keys lead to, one after the other; nil where nothing does. Fields of a superclass may stand behind a key of
+  /// its own.
+  package func value(at path: [String]) -> RecordValue? {
+    guard let key = path.first else { return self }
+    if let next = self[key] { return next.value(at: Array(path.dropFirst())) }
+    return self[PathKey.super.stringValue]?.value(at: path)
+  }
+
+  /// The tree without the references that are to go, and where they stood: the keys that led to them, with
+  /// `FieldPath.element` for the elements of arrays.
+  ///
+  /// A property goes as one that was nil goes, an element leaves its array; of a dictionary whose keys are no text the key
+  /// goes with its value. In an array of another make, whose elements have their meaning by their places, a nil stays.
+  package func removingReferences(
+    where isToGo: (RecordIdentity) throws -> Bool
+  ) rethrows -> (value: RecordValue, places: Set<[String]>) {
+    var removal = ReferenceRemoval()
+    let value = try removal.rest(of: self, [], isToGo)
+    return (value ?? .null, removal.places)
+  }
+}
+
+/// Takes references out of a tree.
+private struct ReferenceRemoval {
+  var places: Set<[String]> = []
+
+  /// What stays of a value; nil where it goes.
+  mutating func rest(
+    of value: RecordValue, _ path: [String], _ isToGo: (RecordIdentity) throws -> Bool
+  ) rethrows -> RecordValue? {
+    switch value {
+    case .reference(let identity, _):
+      if try !isToGo(identity) { return value }
+      places.insert(path)
+      return nil
+    case .map(let fields):
+      var rest = fields
+      for (key, inner) in fields { rest[key] = try self.rest(of: inner, path + [key], isToGo) }
+      return .map(rest)
+    case .array(let elements):
+      return .array(try self.elements(of: elements, path + [FieldPath.element], isToGo))
+    case .versioned(let version, let inner):
+      return try rest(of: inner, path, isToGo).map { .versioned(version, $0) }
+    case .withSyncStatus(let status, let inner):
+      return try rest(of: inner, path, isToGo).map { .withSyncStatus(status, $0) }
+    default: return value
+    }
+  }
+
+  private mutating func elements(
+    of elements: [RecordValue], _ path: [String], _ isToGo: (RecordIdentity) throws -> Bool
+  ) rethrows -> [RecordValue] {
+    let rest = try elements.map { try self.rest(of: $0, path, isToGo) }
+    if !rest.contains(where: { $0 == nil }) { return rest.compactMap { $0 } }
+    switch ArrayMake(elements) {
+    case .elements: return rest.compactMap { $0 }
+    case .pairs:
+      return stride(from: 0, to: rest.count, by: 2).flatMap { place -> [RecordValue] in
+        guard let key = rest[place], let value = rest[place + 1] else { return [] }
+        return [key, value]
+      }
+    case .places: return rest.map { $0 ?? .null }
+    }
+  }
+
+  /// What an array is made of, as far as its elements tell.
+  private enum ArrayMake {
+    /// Elements of one kind.
+    case elements
+    /// Keys and values in turn.
+    case pairs
+    /// Values whose places have a meaning.
+    case places
+
+    init(_ elements: [RecordValue]) {
+      func isReference(_ value: RecordValue) -> Bool { if case .reference = value { true } else { false } }
+      if elements.allSatisfy({ isReference($0) || $0.isNull }) {
+        self = .elements
+        return
+      }
+      func areAlike(_ first: Int) -> Bool {
+        let values = stride(from: first, to: elements.count, by: 2).map { elements[$0] }
+        return values.allSatisfy(isReference) || !values.contains(where: isReference)
+      }
+      self = elements.count % 2 == 0 && areAlike(0) && areAlike(1) ? .pairs : .places
+    }
+  }
+}

@@ -1,0 +1,238 @@
+public import GarageCoding
+internal import GarageDriver
+
+// Who refers to an object, and deleting by rules, for tasks: on a thread of the library's, but for what users' code is asked.
+
+extension Garage {
+  /// Those who refer to an object, found elsewhere.
+  ///
+  /// - Throws: as ``GarageReading/referrers(of:)-(T)``, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func referrers<T: Codable>(of object: T) async throws -> [RecordIdentity]
+  {
+    try await referrers(of: referred(object))
+  }
+
+  /// Those who refer to the object of this type with this identifier, found elsewhere.
+  ///
+  /// - Throws: as ``referrers(of:)-(T)``.
+  nonisolated(nonsending)
+    public func referrers<T: Codable & Identifiable>(
+      of type: T.Type, identifier: T.ID
+    ) async throws -> [RecordIdentity]
+  {
+    try await referrers(of: referred(type, identifier))
+  }
+
+  /// Those who refer to what a reference names, found elsewhere.
+  ///
+  /// - Throws: as ``referrers(of:)-(T)``.
+  nonisolated(nonsending)
+    public func referrers<T: Codable & Identifiable>(
+      of reference: Reference<T>
+    ) async throws -> [RecordIdentity]
+  {
+    try await referrers(of: referred(reference))
+  }
+
+  /// Those who refer to the record with this identity, found elsewhere.
+  ///
+  /// - Throws: as ``referrers(of:)-(T)``.
+  nonisolated(nonsending)
+    public func referrers(of identity: RecordIdentity) async throws -> [RecordIdentity]
+  {
+    try await referrers(of: ReferredObject(identity: identity, tags: []))
+  }
+
+  nonisolated(nonsending)
+    private func referrers(of object: ReferredObject) async throws -> [RecordIdentity]
+  {
+    try await leaving { [self] cancellation in
+      try inPlace { try self.referrers(of: object) }
+    }
+  }
+
+  /// The objects of a type that refer to an object, found and decoded elsewhere.
+  ///
+  /// - Throws: as ``GarageReading/retrieveReferrers(_:of:)-(_,T)``, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func retrieveReferrers<R: Codable & SendableMetatype, T: Codable>(
+      _ type: R.Type, of object: T
+    ) async throws -> sending [R]
+  {
+    try await retrieveReferrers(type, of: referred(object), by: nil)
+  }
+
+  /// The objects of a type that refer to an object by one of their properties, found and decoded elsewhere.
+  ///
+  /// - Throws: as ``retrieveReferrers(_:of:)-(_,T)``.
+  nonisolated(nonsending)
+    public func retrieveReferrers<R: Codable & SendableMetatype, T: Codable, V: Codable>(
+      _ type: R.Type, of object: T, by property: KeyPath<R, V>
+    ) async throws -> sending [R]
+  {
+    try await retrieveReferrers(type, of: referred(object), by: ReferringProperty(property, name: nil))
+  }
+
+  nonisolated(nonsending)
+    private func retrieveReferrers<R: Codable & SendableMetatype>(
+      _ type: R.Type, of object: ReferredObject, by property: ReferringProperty?
+    ) async throws -> sending [R]
+  {
+    try await leaving { [self] cancellation in
+      try inPlace { try self.retrieveReferrers(type, of: object, by: property) }
+    }
+  }
+
+  // MARK: - Deleting
+
+  /// Deletes an object, and what it owns; `referrers` says what becomes of those who refer to it.
+  ///
+  /// - Throws: as ``GarageWriting/delete(_:referrers:)``, and `CancellationError` where the task was cancelled before that began.
+  nonisolated(nonsending)
+    public func delete<T: Codable>(_ object: T, referrers: ReferrersRule) async throws
+  {
+    let parked = try encoding { try ParkedObject(object, $0) }
+    _ = try await delete(DeletionRequest(parked, referrers))
+  }
+
+  /// Deletes the object of this type with this identifier, and what it owns.
+  ///
+  /// - Throws: as ``delete(_:referrers:)``.
+  nonisolated(nonsending)
+    public func delete<T: Codable & Identifiable>(
+      _ type: T.Type, identifier: T.ID, referrers: ReferrersRule
+    ) async throws
+  {
+    let identifier = try encoding { _ in try self.identifier(of: type, identifier) }
+    _ = try await delete(DeletionRequest(type, identifier, referrers))
+  }
+
+  /// Deletes the object of this type with the identifier that ``GarageReading/identifier(for:)`` gave, and what it owns.
+  ///
+  /// - Throws: as ``delete(_:referrers:)``.
+  nonisolated(nonsending)
+    public func delete<T: Codable>(
+      _ type: T.Type, identifier: Identifier, referrers: ReferrersRule
+    ) async throws
+  {
+    _ = try await delete(DeletionRequest(type, identifier, referrers))
+  }
+
+  /// Deletes an object and all that it and nothing else leads to; tells how many objects went.
+  ///
+  /// - Throws: as ``GarageWriting/deleteGraph(_:referrers:)``, and `CancellationError` where the task was cancelled before that
+  ///   began.
+  @discardableResult
+  nonisolated(nonsending)
+    public func deleteGraph<T: Codable>(_ object: T, referrers: ReferrersRule? = nil) async throws -> Int
+  {
+    let parked = try encoding { try ParkedObject(object, $0) }
+    return try await delete(DeletionRequest(parked, referrers, isGraph: true))
+  }
+
+  /// Deletes the object of this type with this identifier, and all that it and nothing else leads to.
+  ///
+  /// - Throws: as ``deleteGraph(_:referrers:)``.
+  @discardableResult
+  nonisolated(nonsending)
+    public func deleteGraph<T: Codable & Identifiable>(
+      _ type: T.Type, identifier: T.ID, referrers: ReferrersRule? = nil
+    ) async throws -> Int
+  {
+    let identifier = try encoding { _ in try self.identifier(of: type, identifier) }
+    return try await delete(DeletionRequest(type, identifier, referrers, isGraph: true))
+  }
+
+  /// Deletes an object by the rules; tells how many went.
+  nonisolated(nonsending)
+    func delete(_ request: DeletionRequest) async throws -> Int
+  {
+    try await prepareReferrerIndexElsewhere()
+    return try await submit { try $0.delete(request) }
+  }
+
+  /// As ``prepareReferrerIndex()``; what there is to fill in is filled in elsewhere.
+  nonisolated(nonsending)
+    func prepareReferrerIndexElsewhere() async throws
+  {
+    guard indexing.declaresReferences, !indexing.isSettled(ReferrerOption.self) else { return }
+    try await leaving { [self] _ in try self.prepareReferrerIndex() }
+  }
+
+  // MARK: - The index
+
+  /// The index of references that the store has, its entries counted elsewhere; nil where it has none.
+  ///
+  /// - Throws: as ``referrerIndex()``, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func referrerIndex() async throws -> IndexInfo?
+  {
+    try await leaving { [self] _ in try inPlace { try self.referrerIndex() } }
+  }
+
+  /// Removes the index of references from the store, elsewhere.
+  ///
+  /// - Throws: as ``dropReferrerIndex()``, and `CancellationError` where the task was cancelled before that began.
+  nonisolated(nonsending)
+    public func dropReferrerIndex() async throws
+  {
+    try await leaving { [self] _ in try inPlace { try self.dropReferrerIndex() } }
+  }
+
+  /// How those who refer to an object are found.
+  ///
+  /// - Throws: as ``GarageReading/explainReferrers()``, and `CancellationError` where the task was cancelled.
+  nonisolated(nonsending)
+    public func explainReferrers() async throws -> QueryPlan
+  {
+    try await leaving { [self] _ in try inPlace { try self.explainReferrers() } }
+  }
+}
+
+// For code that takes `some GarageReading` or `some GarageWriting`: without these it would wait in place, without a word.
+
+extension GarageReading {
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func referrers<T: Codable>(of object: T) async throws -> [RecordIdentity]
+  {
+    if let garage = self as? Garage { return try await garage.referrers(of: object) }
+    return try inPlace { try self.referrers(of: object) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func referrers(of identity: RecordIdentity) async throws -> [RecordIdentity]
+  {
+    if let garage = self as? Garage { return try await garage.referrers(of: identity) }
+    return try inPlace { try self.referrers(of: identity) }
+  }
+}
+
+extension GarageWriting {
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func delete<T: Codable>(_ object: T, referrers: ReferrersRule) async throws
+  {
+    if let garage = self as? Garage { return try await garage.delete(object, referrers: referrers) }
+    return try inPlace { try self.delete(object, referrers: referrers) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  @discardableResult
+  nonisolated(nonsending)
+    public func deleteGraph<T: Codable>(_ object: T, referrers: ReferrersRule? = nil) async throws -> Int
+  {
+    if let garage = self as? Garage { return try await garage.deleteGraph(object, referrers: referrers) }
+    return try inPlace { try self.deleteGraph(object, referrers: referrers) }
+  }
+}

@@ -1,0 +1,71 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// The entries of the index of references: one for each object that a record refers to.
+//
+// ```
+// key    | 1F | length 1 | target ≤ 240 | tag of the target 8 | tag 8 | identifier ≤ 240 |
+//        | 1E | hash 16 | tag 8 | identifier ≤ 240 |
+// value  | kinds 1 | concrete tag, 0 or 8 |
+// ```
+// `target` is the identifier of the object that is referred to, as in keys; `tag` and `identifier` are of the record that
+// refers to it. `hash` is the beginning of the HMAC-SHA-256 of the target's tag and identifier. Of `kinds` the bit n is set
+// where there is a reference of kind n (`ReferenceKind`). `concrete tag` is the record's, where it has one.
+
+extension IndexBatch {
+  /// The entries of a record, sorted, each once.
+  func references(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
+    if !record.refersToOthers { return [] }
+    var entries: [Entry] = []
+    try record.forEachReference { kind, tag, identifier in
+      try entries.append(reference(position, key, record, kind, tag, identifier))
+    }
+    if entries.count < 2 { return entries }
+    entries.sort(by: isBefore)
+    var distinct = [entries[0]]
+    for entry in entries.dropFirst() {
+      let last = distinct[distinct.count - 1]
+      if hasSameKey(last, entry) {
+        // Referred to in two ways.
+        bytes.bytes[last.start + last.keyCount] |= bytes.bytes[entry.start + entry.keyCount]
+      } else {
+        distinct.append(entry)
+      }
+    }
+    return distinct
+  }
+
+  private func reference(
+    _ position: Int, _ key: RawSpan, _ record: FieldRecord, _ kind: ReferenceKind, _ tag: UInt64,
+    _ identifier: UnsafeRawBufferPointer
+  ) throws -> Entry {
+    let start = bytes.bytes.count
+    try Identifier.withKeyForm(of: identifier) { identifier in
+      try keys.withStorageKey(tag: tag, identifier.bytes) { target in
+        try KeyLayout.appendReferencePrefix(ofTarget: target, parts[position].hash, to: &bytes.bytes)
+      }
+    }
+    KeyLayout.appendReferrer(key, to: &bytes.bytes)
+    let keyEnd = bytes.bytes.count
+    bytes.bytes.append(1 << kind.rawValue)
+    if let concreteTag = record.concreteTag { bytes.append(bigEndian: concreteTag) }
+    var entry = Entry(
+      start: start, keyCount: keyEnd - start, valueCount: bytes.bytes.count - keyEnd, order: 0,
+      isUnique: false)
+    entry.order = order(of: entry, behind: parts[position].prefixByteCount)
+    return entry
+  }
+
+  private func hasSameKey(_ left: Entry, _ right: Entry) -> Bool {
+    guard left.order == right.order, left.keyCount == right.keyCount else { return false }
+    return withBytes(left.start, left.keyCount) { left in
+      withBytes(right.start, right.keyCount) { compareKeys(left, $0) == 0 }
+    }
+  }
+
+  /// Whether an entry is of the record with this key.
+  func isReferrer(_ key: RawSpan, in entry: RawSpan) -> Bool {
+    guard let referrer = KeyLayout.referrer(ofReference: entry) else { return false }
+    return compareKeys(referrer.bytes.span.bytes, key) == 0
+  }
+}

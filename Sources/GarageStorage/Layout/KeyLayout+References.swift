@@ -1,0 +1,52 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// Entries of the index of references: the object that is referred to, and behind it the record that does.
+
+extension KeyLayout {
+  private static let hashedPrefixByteCount = 1 + KeyedHash.byteCount
+
+  /// Every entry there is, plain or hashed.
+  static func references(isHashed: Bool) -> StorageKeyRange {
+    .prefix([(isHashed ? Space.hashedReference : .reference).rawValue])
+  }
+
+  /// Appends what the entries of one object begin with.
+  ///
+  /// - Parameter target: the key of its record, whether or not there is one.
+  static func appendReferencePrefix(ofTarget target: RawSpan, _ hash: KeyedHash?, to bytes: inout [UInt8])
+    throws
+  {
+    if let hash {
+      bytes.append(Space.hashedReference.rawValue)
+      try hash.withHash(of: target.extracting(1...)) { hash in
+        hash.withUnsafeBytes { bytes.append(contentsOf: $0) }
+      }
+      return
+    }
+    let identifier = target.extracting(identifierOffset...)
+    bytes.append(Space.reference.rawValue)
+    bytes.append(UInt8(truncatingIfNeeded: identifier.byteCount))
+    identifier.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    target.extracting(1..<identifierOffset).withUnsafeBytes { bytes.append(contentsOf: $0) }
+  }
+
+  /// Appends the record that refers to the object.
+  static func appendReferrer(_ key: RawSpan, to bytes: inout [UInt8]) {
+    key.extracting(1...).withUnsafeBytes { bytes.append(contentsOf: $0) }
+  }
+
+  /// The key of the record that an entry says refers to its object; nil where the entry is damaged.
+  static func referrer(ofReference entry: RawSpan) -> StorageKey? {
+    guard entry.byteCount > 2 else { return nil }
+    let isHashed = entry.unsafeLoad(as: UInt8.self) == Space.hashedReference.rawValue
+    let length = Int(entry.unsafeLoad(fromByteOffset: 1, as: UInt8.self))
+    let place = isHashed ? hashedPrefixByteCount : 2 + length + RecordKey.tagByteCount
+    guard entry.byteCount > place + RecordKey.tagByteCount else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(1 + entry.byteCount - place)
+    bytes.append(Space.record.rawValue)
+    entry.extracting(place...).withUnsafeBytes { bytes.append(contentsOf: $0) }
+    return StorageKey(bytes)
+  }
+}

@@ -1,0 +1,225 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// What is deleted together, and what becomes of those who refer to it: found out first, and then done.
+///
+/// Everything is followed with lists of its own, and so with the same stack however long a chain is. Memory: the keys of what
+/// goes and of what is rewritten; for ``addUnreached()`` also of what is reached.
+struct Deletion {
+  let access: WriteAccess
+  /// What goes, and what becomes of those who refer to it.
+  private(set) var rules: [StorageKey: ReferrersRule] = [:]
+  /// What goes, and was not looked into yet.
+  private var waiting: [StorageKey] = []
+  /// What types declare, by the tag of their objects.
+  private var declared: [UInt64: TypeDeleteRules?] = [:]
+  /// Under which tags objects are that a tag may stand for, where it is not itself alone.
+  private var names: [UInt64: [UInt64]] = [:]
+
+  init(_ access: WriteAccess) { self.access = access }
+
+  private var reading: ReadAccess { access.reading }
+  private var transaction: any WriteTransaction { access.transaction }
+  private var keys: ObjectKeys { access.garage.objectKeys }
+
+  // MARK: - What goes
+
+  /// Adds a record, and all that is owned by what goes.
+  ///
+  /// - Parameter rule: nil where its type is to say.
+  mutating func add(_ key: StorageKey, _ rule: ReferrersRule?) throws {
+    try note(key, rule)
+    while let next = waiting.popLast() { try followOwned(next) }
+  }
+
+  private mutating func note(_ key: StorageKey, _ rule: ReferrersRule?) throws {
+    if rules[key] != nil { return }
+    let declared = try declaredRules(key)
+    rules[key] = rule ?? declared?.referrersRule ?? .leave
+    if let declared, !declared.owned.isEmpty { waiting.append(key) }
+  }
+
+  /// What the type of a record's object declares; nil where it declares nothing, or is not known.
+  private mutating func declaredRules(_ key: StorageKey) throws -> TypeDeleteRules? {
+    let bytes = key.bytes
+    let space = KeyLayout.tag(inRecordKey: bytes.span.bytes)
+    // Which class an object is of only the record tells. One that does not open has no class to tell.
+    let concrete = try access.withReplaceableValue(bytes.span.bytes) { record -> UInt64? in
+      guard let record, record.byteCount > 0 else { return nil }
+      return try? keys.header(of: bytes.span.bytes, record, typeName: "object").concreteTag
+    }
+    let tag = concrete ?? space
+    if let known = declared[tag] { return known }
+    var found: TypeDeleteRules?
+    for type in access.garage.knownTypes(tag: tag) where found == nil { found = try TypeDeleteRules.of(type) }
+    declared[tag] = .some(found)
+    return found
+  }
+
+  private mutating func followOwned(_ key: StorageKey) throws {
+    guard let owned = try declaredRules(key)?.owned else { return }
+    let bytes = key.bytes
+    var identities: [RecordIdentity] = []
+    try access.withReplaceableValue(bytes.span.bytes) { record in
+      guard let record, RecordSummary.uncheckedRefersToOthers(record) else { return }
+      // What a damaged one owns nobody knows; it can be deleted all the same.
+      guard let value = try? reading.content(of: bytes.span.bytes, record).value else { return }
+      for path in owned {
+        value.value(at: path)?.forEachReference { identity, _ in identities.append(identity) }
+      }
+    }
+    for identity in identities {
+      let target = try keys.record(tag: identity.tag, identity.identifier)
+      if let present = try presentKey(target) { try note(present, nil) }
+    }
+  }
+
+  // MARK: - Names
+
+  /// The record that a reference leads to, which may be under another name of its type; nil where there is none.
+  private mutating func presentKey(_ target: StorageKey) throws -> StorageKey? {
+    if try transaction.contains(target) { return target }
+    for other in otherNames(of: target) where try transaction.contains(other) { return other }
+    return nil
+  }
+
+  /// The keys that an object has under other names of its type, as far as the type is known.
+  private mutating func otherNames(of key: StorageKey) -> [StorageKey] {
+    let bytes = key.bytes.span.bytes
+    let tag = KeyLayout.tag(inRecordKey: bytes)
+    let known = names[tag]
+    let tags = known ?? tagsOfTypes(withTag: tag)
+    if known == nil { for name in tags { names[name] = tags } }
+    return tags.filter { $0 != tag }.map { KeyLayout.record(tag: $0, sameIdentifierAs: bytes) }
+  }
+
+  private func tagsOfTypes(withTag tag: UInt64) -> [UInt64] {
+    var tags = [tag]
+    for type in TypeTag.types(withDigest: tag) {
+      guard let type = type as? any Codable.Type, let facts = try? RecordTypeFacts.of(type) else { continue }
+      for other in facts.tags where facts.tags.contains(tag) && !tags.contains(other) { tags.append(other) }
+    }
+    return tags
+  }
+
+  // MARK: - What nothing else reaches
+
+  /// Adds what is reached by what goes, and by nothing else.
+  ///
+  /// Values of typed keys reach what they refer to.
+  mutating func addUnreached() throws {
+    var reached = Set(rules.keys)
+    var next = Array(reached)
+    while let key = next.popLast() {
+      for target in try targets(of: key) where reached.insert(target).inserted { next.append(target) }
+    }
+    let candidates = reached.subtracting(rules.keys)
+    if candidates.isEmpty { return }
+    var kept = try reachedFromOutside(candidates, reached)
+    next = Array(kept)
+    while let key = next.popLast() {
+      for target in try targets(of: key) where candidates.contains(target) && kept.insert(target).inserted {
+        next.append(target)
+      }
+    }
+    for key in candidates where !kept.contains(key) { rules[key] = .leave }
+  }
+
+  /// The records that a record refers to, as far as they are there.
+  private mutating func targets(of key: StorageKey) throws -> [StorageKey] {
+    var named: [StorageKey] = []
+    try reading.forEachTarget(ofRecord: key) { _, target in named.append(StorageKey(target)) }
+    var present: [StorageKey] = []
+    for target in named { if let key = try presentKey(target) { present.append(key) } }
+    return present
+  }
+
+  /// Those of the candidates to which something refers that is not among what was reached.
+  private mutating func reachedFromOutside(
+    _ candidates: Set<StorageKey>, _ reached: Set<StorageKey>
+  ) throws -> Set<StorageKey> {
+    let named = byName(candidates)
+    var kept: Set<StorageKey> = []
+    let search = try ReferrerSearch(reading)
+    for (name, key) in named where search.item != nil && !kept.contains(key) {
+      try search.forEachReferrer(ofAny: [name]) { referrer, _ in
+        if reached.contains(referrer) { return .continue }
+        kept.insert(key)
+        return .stop
+      }
+    }
+    if search.item == nil {
+      try search.forEachReferrer(ofAny: named.keys) { referrer, name in
+        if let key = named[name], !reached.contains(referrer) { kept.insert(key) }
+        return .continue
+      }
+    }
+    try transaction.scan(KeyLayout.allValues, .forward) { key, value in
+      do {
+        try RecordVerifier.forEachReference(inValueUnder: KeyLayout.checked(key), value) {
+          _, tag, identifier in
+          try Identifier.withKeyForm(of: identifier) { identifier in
+            try keys.withStorageKey(tag: tag, identifier.bytes) { target in
+              if let key = named[StorageKey(target)] { kept.insert(key) }
+            }
+          }
+        }
+      } catch let damage as ValueDamage {
+        throw GarageError(damage, key: KeyName.text(ofKey: key))
+      }
+      return .continue
+    }
+    return kept
+  }
+
+  /// The keys by which records may be referred to, each with the record.
+  private mutating func byName(_ keys: some Collection<StorageKey>) -> [StorageKey: StorageKey] {
+    var named: [StorageKey: StorageKey] = [:]
+    for key in keys {
+      named[key] = key
+      for other in otherNames(of: key) where named[other] == nil { named[other] = key }
+    }
+    return named
+  }
+
+  // MARK: - Doing it
+
+  /// Settles what becomes of those who refer to what goes, and deletes it; tells how many records went.
+  ///
+  /// - Throws: ``GarageError/stillReferredTo(type:identifier:by:)``, before anything was changed.
+  mutating func run() throws -> Int {
+    let named = byName(rules.filter { $0.value != .leave }.keys)
+    var denied: [StorageKey: [StorageKey]] = [:]
+    var rewritten: Set<StorageKey> = []
+    try ReferrerSearch(reading).forEachReferrer(ofAny: named.keys) { referrer, name in
+      guard let key = named[name], rules[referrer] == nil else { return .continue }
+      if rules[key] == .nullify {
+        rewritten.insert(referrer)
+      } else {
+        denied[key, default: []].append(referrer)
+        // Enough to say who they are.
+        if denied[key, default: []].count > 3 { return .stop }
+      }
+      return .continue
+    }
+    if let (key, referrers) = denied.min(by: { $0.key < $1.key }) { throw try stillReferred(key, referrers) }
+    let nullification = Nullification(access, named.filter { rules[$0.value] == .nullify })
+    if let refusal = try nullification.refusal(of: rewritten) {
+      throw try stillReferred(refusal.target, by: refusal.referrer)
+    }
+    try nullification.run(rewritten)
+    try access.removeRecords(Array(rules.keys))
+    return rules.count
+  }
+
+  private func stillReferred(_ key: StorageKey, _ referrers: [StorageKey]) throws -> GarageError {
+    let texts = try referrers.prefix(3).map { try reading.text(ofRecord: $0).joined(separator: " ") }
+    return try stillReferred(
+      key, by: texts.joined(separator: ", ") + (referrers.count > 3 ? " and others" : ""))
+  }
+
+  private func stillReferred(_ key: StorageKey, by others: String) throws -> GarageError {
+    let text = try reading.text(ofRecord: key)
+    return .stillReferredTo(type: text[0], identifier: text[1], by: others)
+  }
+}

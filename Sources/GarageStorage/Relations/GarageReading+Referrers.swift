@@ -1,0 +1,232 @@
+public import GarageCoding
+internal import GarageDriver
+
+// Who refers to an object. With an index of references (`Garage(…, referrers: .indexed)`) that takes time in proportion to
+// what is found; without it the reference tables of all records are read, and nothing is decoded.
+
+extension GarageReading {
+  /// Those who refer to an object, in the order of types and identifiers; itself where it refers to itself.
+  ///
+  /// The object need not be there. Values of typed keys that refer to it are not among them.
+  ///
+  /// - Throws: ``GarageError/missingConformance(_:)``, ``GarageError/unsupportedIDConformance(_:)``,
+  ///   ``GarageError/corruptRecord(type:identifier:reason:)`` where all records are read and one is damaged,
+  ///   ``GarageError/closed``, ``GarageError/storage(_:)``.
+  public func referrers<T: Codable>(of object: T) throws -> [RecordIdentity] {
+    try referrers(of: referred(object))
+  }
+
+  /// Those who refer to the object of this type with this identifier.
+  ///
+  /// - Throws: as ``referrers(of:)-(T)``.
+  public func referrers<T: Codable & Identifiable>(
+    of type: T.Type, identifier: T.ID
+  ) throws -> [RecordIdentity] {
+    try referrers(of: referred(type, identifier))
+  }
+
+  /// Those who refer to what a reference names.
+  ///
+  /// - Throws: as ``referrers(of:)-(T)``.
+  public func referrers<T: Codable & Identifiable>(of reference: Reference<T>) throws -> [RecordIdentity] {
+    try referrers(of: referred(reference))
+  }
+
+  /// Those who refer to the record with this identity.
+  ///
+  /// - Throws: as ``referrers(of:)-(T)``.
+  public func referrers(of identity: RecordIdentity) throws -> [RecordIdentity] {
+    try referrers(of: ReferredObject(identity: identity, tags: []))
+  }
+
+  /// The objects of a type that refer to an object, in the order of their identifiers; of a class, those of its subclasses
+  /// too.
+  ///
+  /// - Parameters:
+  ///   - type: the type of those who refer to it.
+  ///   - object: the object that they refer to, which need not be there.
+  ///   - property: that by which they refer to it; nil for any.
+  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where it cannot be found out where the property is stored; and as
+  ///   ``referrers(of:)-(T)`` and ``retrieveAll(_:)``.
+  public func retrieveReferrers<R: Codable, T: Codable>(_ type: R.Type, of object: T) throws -> [R] {
+    try retrieveReferrers(type, of: referred(object), by: nil)
+  }
+
+  /// The objects of a type that refer to an object by one of their properties.
+  ///
+  /// - Throws: as ``retrieveReferrers(_:of:)-(_,T)``.
+  public func retrieveReferrers<R: Codable, T: Codable, V: Codable>(
+    _ type: R.Type, of object: T, by property: KeyPath<R, V>
+  ) throws -> [R] {
+    try retrieveReferrers(type, of: referred(object), by: ReferringProperty(property, name: nil))
+  }
+
+  /// The objects of a type that refer to the object of another type with this identifier.
+  ///
+  /// - Throws: as ``retrieveReferrers(_:of:)-(_,T)``.
+  public func retrieveReferrers<R: Codable, T: Codable & Identifiable>(
+    _ type: R.Type, of targetType: T.Type, identifier: T.ID
+  ) throws -> [R] {
+    try retrieveReferrers(type, of: referred(targetType, identifier), by: nil)
+  }
+
+  /// The objects of a type that refer by one of their properties to the object of another type with this identifier.
+  ///
+  /// - Throws: as ``retrieveReferrers(_:of:)-(_,T)``.
+  public func retrieveReferrers<R: Codable, T: Codable & Identifiable, V: Codable>(
+    _ type: R.Type, of targetType: T.Type, identifier: T.ID, by property: KeyPath<R, V>
+  ) throws -> [R] {
+    try retrieveReferrers(
+      type, of: referred(targetType, identifier), by: ReferringProperty(property, name: nil))
+  }
+
+  /// How those who refer to an object are found: by the store's index of references, or by reading all records.
+  ///
+  /// - Throws: ``GarageError/closed``, ``GarageError/storage(_:)``.
+  public func explainReferrers() throws -> QueryPlan {
+    try garage.prepareReferrerIndex()
+    return try withReadAccess { try ReferrerSearch($0).plan }
+  }
+}
+
+/// An object that others may refer to, whether or not it is there.
+struct ReferredObject: Sendable {
+  let identity: RecordIdentity
+  /// Under which tags references may name it.
+  let tags: [UInt64]
+}
+
+extension GarageReading {
+  func referred(_ object: some Codable) throws -> ReferredObject {
+    let parked = try garage.encoding { try ParkedObject(object, $0) }
+    return ReferredObject(
+      identity: RecordIdentity(tag: parked.facts.tag, identifier: parked.identifier), tags: parked.facts.tags)
+  }
+
+  func referred<T: Codable & Identifiable>(_ type: T.Type, _ identifier: T.ID) throws -> ReferredObject {
+    try garage.encoding { _ in
+      let facts = try RecordTypeFacts.of(type)
+      let identifier = try garage.identifier(of: type, identifier)
+      return ReferredObject(
+        identity: RecordIdentity(tag: facts.tag, identifier: identifier), tags: facts.tags)
+    }
+  }
+
+  func referred<T: Codable & Identifiable>(_ reference: Reference<T>) throws -> ReferredObject {
+    try garage.encoding { _ in
+      ReferredObject(identity: try reference.identity, tags: try RecordTypeFacts.of(T.self).tags)
+    }
+  }
+
+  func referrers(of object: ReferredObject) throws -> [RecordIdentity] {
+    try garage.prepareReferrerIndex()
+    return try withReadAccess { access in
+      try access.referrers(of: object).map { try access.identity(ofRecord: $0) }
+    }
+  }
+
+  func retrieveReferrers<R: Codable>(
+    _ type: R.Type, of object: ReferredObject, by property: ReferringProperty?
+  ) throws -> [R] {
+    try garage.prepareReferrerIndex()
+    let path = try property.map { property in try garage.encoding { _ in try property.path(of: R.self) } }
+    return try withReadAccess { access in
+      var objects: [R] = []
+      try access.visitReferrers(type, of: object, by: path) { objects.append($0) }
+      return objects
+    }
+  }
+}
+
+extension ReadAccess {
+  /// The keys of the records that refer to an object, in their order.
+  func referrers(of object: ReferredObject) throws -> [StorageKey] {
+    let targets = try keys(of: object.identity, object.tags)
+    var found: [StorageKey] = []
+    try ReferrerSearch(self).forEachReferrer(ofAny: targets) { referrer, _ in
+      found.append(referrer)
+      return .continue
+    }
+    if targets.count == 1 { return found }
+    // One that is referred to under two names.
+    found.sort()
+    var last: StorageKey?
+    return found.filter { key in
+      defer { last = key }
+      return key != last
+    }
+  }
+
+  /// Decodes the objects of a type that refer to an object.
+  ///
+  /// - Parameter path: the coding keys of the property by which they do; nil for any.
+  func visitReferrers<R: Codable>(
+    _ type: R.Type, of object: ReferredObject, by path: [String]?, _ visit: (R) throws -> Void
+  ) throws {
+    let facts = try RecordTypeFacts.of(type)
+    var keys = try referrers(of: object).filter {
+      facts.tags.contains(KeyLayout.tag(inRecordKey: $0.bytes.span.bytes))
+    }
+    if facts.tags.count > 1 {
+      keys.sort {
+        $0.bytes.dropFirst(KeyLayout.identifierOffset).lexicographicallyPrecedes(
+          $1.bytes.dropFirst(KeyLayout.identifierOffset))
+      }
+    }
+    let targets = Set(try self.keys(of: object.identity, object.tags))
+    var rest = keys[...]
+    let (session, source) = makeSessionAndSource()
+    try visitRecords(withKeys: { rest.popFirst() }, source, isPrefetching: fetchesAhead) { key, record in
+      guard try isCurrent(key, facts.tags), try refers(key, record, to: targets, by: path) else {
+        return nil as R?
+      }
+      return try decode(type, key, record, typeName: facts.name, session)
+    } visit: {
+      try visit($0)
+    }
+  }
+
+  /// Whether a record refers to one of these by a property.
+  private func refers(
+    _ key: RawSpan, _ record: RawSpan, to targets: Set<StorageKey>, by path: [String]?
+  ) throws -> Bool {
+    guard let path else { return true }
+    var refers = false
+    try content(of: key, record).value.value(at: path)?.forEachReference { identity, _ in
+      if try targets.contains(garage.objectKeys.record(tag: identity.tag, identity.identifier)) {
+        refers = true
+      }
+    }
+    return refers
+  }
+
+  /// A whole record, without its Swift type.
+  ///
+  /// - Throws: ``GraphCodingError`` for a damaged one.
+  func content(of key: RawSpan, _ record: RawSpan) throws -> RecordContent {
+    let tag = KeyLayout.tag(inRecordKey: key)
+    let typeName = try name(ofTag: tag) ?? hexadecimal(tag)
+    return try garage.objectKeys.withIdentifier(of: key, record, typeName: typeName) {
+      try RecordContent(
+        tag: tag, keyIdentifier: $0, record: record, typeName: typeName, shapeText: shapeText)
+    }
+  }
+}
+
+extension ReferrerSearch {
+  /// How it finds them, in words.
+  var plan: QueryPlan {
+    guard let item else {
+      return QueryPlan(
+        description: """
+          reads what all records refer to
+          would read less with an index of references: Garage(…, referrers: .indexed)
+          """,
+        indexes: [], readsAllRecords: true)
+    }
+    let unsaved = isUnsaved ? "\nasks each record, because there are unsaved changes" : ""
+    return QueryPlan(
+      description: "reads the entries of the object in the index of references\(unsaved)",
+      indexes: [item.name], readsAllRecords: false)
+  }
+}

@@ -1,0 +1,142 @@
+public import GarageCoding
+internal import GarageDriver
+
+// Deleting an object, and what becomes of others by that.
+
+extension GarageWriting {
+  /// Deletes an object, and what it owns (``DeleteRules``); `referrers` says what becomes of those who refer to the object.
+  ///
+  /// With an index of references (`Garage(…, referrers: .indexed)`) these are found fast; without it what all records refer to
+  /// is read.
+  ///
+  /// - Parameter referrers: counts for the object itself, in place of what its type declares. What it owns follows the rules
+  ///   of its own type.
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none,
+  ///   ``GarageError/stillReferredTo(type:identifier:by:)``, which names who refers to it;
+  ///   ``GarageError/corruptRecord(type:identifier:reason:)`` where a damaged record may refer to it; ``GarageError/nestedWrite``,
+  ///   ``GarageError/storage(_:)``. Nothing is changed then.
+  public func delete<T: Codable>(_ object: T, referrers: ReferrersRule) throws {
+    let parked = try garage.encoding { try ParkedObject(object, $0) }
+    _ = try delete(DeletionRequest(parked, referrers))
+  }
+
+  /// Deletes the object of this type with this identifier, and what it owns.
+  ///
+  /// - Throws: as ``delete(_:referrers:)``.
+  public func delete<T: Codable & Identifiable>(
+    _ type: T.Type, identifier: T.ID, referrers: ReferrersRule
+  ) throws {
+    let identifier = try garage.encoding { _ in try garage.identifier(of: type, identifier) }
+    _ = try delete(DeletionRequest(type, identifier, referrers))
+  }
+
+  /// Deletes the object of this type with the identifier that ``GarageReading/identifier(for:)`` gave, and what it owns.
+  ///
+  /// - Throws: as ``delete(_:referrers:)``.
+  public func delete<T: Codable>(_ type: T.Type, identifier: Identifier, referrers: ReferrersRule) throws {
+    _ = try delete(DeletionRequest(type, identifier, referrers))
+  }
+
+  /// Deletes an object and all that it leads to by references of whatever kind, but for what others lead to as well: values
+  /// of typed keys, and objects that are not reached from this one.
+  ///
+  /// Memory: the keys of all objects that are reached. Types that were renamed are to be told by
+  /// ``TypeTagged/formerTypeTags``, so that references by older names count.
+  ///
+  /// - Parameter referrers: what becomes of those who refer to the object itself; nil for what its type declares.
+  /// - Returns: how many objects were deleted.
+  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` where what is reached is damaged, since nobody knows what it
+  ///   leads to; and as ``delete(_:referrers:)``.
+  @discardableResult
+  public func deleteGraph<T: Codable>(_ object: T, referrers: ReferrersRule? = nil) throws -> Int {
+    let parked = try garage.encoding { try ParkedObject(object, $0) }
+    return try delete(DeletionRequest(parked, referrers, isGraph: true))
+  }
+
+  /// Deletes the object of this type with this identifier, and all that it and nothing else leads to.
+  ///
+  /// - Returns: how many objects were deleted.
+  /// - Throws: as ``deleteGraph(_:referrers:)``.
+  @discardableResult
+  public func deleteGraph<T: Codable & Identifiable>(
+    _ type: T.Type, identifier: T.ID, referrers: ReferrersRule? = nil
+  ) throws -> Int {
+    let identifier = try garage.encoding { _ in try garage.identifier(of: type, identifier) }
+    return try delete(DeletionRequest(type, identifier, referrers, isGraph: true))
+  }
+}
+
+/// What a verb asks to be deleted by rules.
+struct DeletionRequest {
+  let facts: RecordTypeFacts
+  let identifier: Identifier
+  /// The type that was named; nil where the object itself was.
+  let type: (any Codable.Type)?
+  /// What becomes of those who refer to it; nil where its type is to say.
+  let rule: ReferrersRule?
+  /// Whether all goes that nothing else leads to.
+  let isGraph: Bool
+
+  init(_ object: ParkedObject, _ rule: ReferrersRule? = nil, isGraph: Bool = false) {
+    (facts, identifier, type) = (object.facts, object.identifier, nil)
+    self.rule = rule
+    self.isGraph = isGraph
+  }
+
+  /// - Throws: ``GarageError/missingConformance(_:)``, ``GarageError/invalidTypeTag(type:reason:)``.
+  init(
+    _ type: any Codable.Type, _ identifier: Identifier, _ rule: ReferrersRule? = nil, isGraph: Bool = false
+  ) throws {
+    facts = try translatingErrors { try RecordTypeFacts.of(type) }
+    self.identifier = identifier
+    self.type = type
+    self.rule = rule
+    self.isGraph = isGraph
+  }
+}
+
+extension GarageWriting {
+  /// Whether a type has rules for the deletion of its objects, or a subclass has.
+  func followsDeleteRules(_ type: any Codable.Type) throws -> Bool {
+    garage.followsDeleteRules(try translatingErrors { try RecordTypeFacts.of(type) })
+  }
+
+  /// Deletes an object by the rules; tells how many went.
+  func delete(_ request: DeletionRequest) throws -> Int {
+    try garage.prepareReferrerIndex()
+    return try withWriteAccess { try $0.delete(request) }
+  }
+}
+
+extension WriteAccess {
+  func delete(_ request: DeletionRequest) throws -> Int {
+    func isOf<T: Codable>(_ type: T.Type, _ key: StorageKey) throws -> Bool {
+      try reading.isRecord(key, of: type, request.facts)
+    }
+    var deletion = Deletion(self)
+    var isThere = false
+    for tag in request.facts.tags {
+      let key = try garage.objectKeys.record(tag: tag, request.identifier)
+      guard try transaction.contains(key) else { continue }
+      // One of another class is not what was asked for.
+      if let type = request.type, try !isOf(type, key) { continue }
+      isThere = true
+      try deletion.add(key, request.rule)
+    }
+    if !isThere { throw nothing(request.facts.name, request.identifier) }
+    if request.isGraph { try deletion.addUnreached() }
+    return try deletion.run()
+  }
+
+  /// Deletes records of a type by the rules of their objects' types.
+  func delete(_ keys: [StorageKey], _ facts: RecordTypeFacts) throws {
+    var deletion = Deletion(self)
+    for key in keys {
+      for tag in facts.tags {
+        let key = KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes)
+        if try transaction.contains(key) { try deletion.add(key, nil) }
+      }
+    }
+    _ = try deletion.run()
+  }
+}
