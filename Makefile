@@ -7,12 +7,13 @@ SECONDS ?= 60
 PREFIX ?= /usr/local
 
 .PHONY: help demo test test-crypto lint format engines consumer fuzz test-address test-thread bench
-.PHONY: check-archive clean garage install test-command
+.PHONY: check-archive clean garage install test-command test-postgres
 
 help:
 	@echo 'make demo           build in release mode and park this machine'"'"'s package database'
 	@echo 'make test           run every test, build an app package against this one'
 	@echo 'make test-crypto    test GarageCrypto, with swift-crypto, which this downloads and builds'
+	@echo 'make test-postgres  test GaragePostgres on a server that this starts; needs postgresql and libpq-dev'
 	@echo 'make lint           check the style only'
 	@echo 'make format         format the sources in place'
 	@echo 'make garage         build the command that looks into stores; downloads swift-argument-parser'
@@ -39,6 +40,9 @@ test: engines
 test-crypto: engines
 	$(SWIFT) test --package-path Tests/CryptoTests --scratch-path .build-crypto --disable-xctest \
 		--configuration release
+
+test-postgres: engines
+	Scripts/test-postgres.sh $(ARGUMENTS)
 
 # Prints where the command is, last.
 garage: engines
@@ -85,4 +89,4 @@ check-archive: engines
 	Scripts/check-archive.sh
 
 clean:
-	rm -rf .build .build-consumer .build-crypto .build-command Benchmarks/.build
+	rm -rf .build .build-consumer .build-crypto .build-command .build-postgres Benchmarks/.build

@@ -20,6 +20,7 @@ let package = Package(
     .library(name: "GarageMemory", targets: ["GarageMemory"]),
     .library(name: "GarageSQLite", targets: ["GarageSQLite"]),
     .library(name: "GarageLMDB", targets: ["GarageLMDB"]),
+    .library(name: "GaragePostgres", targets: ["GaragePostgres"]),
     .library(name: "GarageSealing", targets: ["GarageSealing"]),
     .library(name: "GarageCrypto", targets: ["GarageCrypto"]),
     .library(name: "GarageConformance", targets: ["GarageConformance"]),
@@ -36,6 +37,10 @@ let package = Package(
     .trait(
       name: "Command",
       description: "The command garage, which looks into stores. Brings swift-argument-parser along."),
+    .trait(
+      name: "PostgreSQL",
+      description:
+        "GaragePostgres: stores in a PostgreSQL database. Needs libpq with its headers on the system."),
   ],
   dependencies: [
     // Behind traits that are off by default: neither downloaded nor built unless somebody enables them.
@@ -52,12 +57,19 @@ let package = Package(
     .systemLibrary(
       name: "CLMDB", pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .systemLibrary(
+      name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
 
     // The narrow waist and the drivers behind it.
     .target(name: "GarageDriver", dependencies: ["CGarage"], swiftSettings: settings),
     .target(name: "GarageMemory", dependencies: ["GarageDriver"], swiftSettings: settings),
     .target(name: "GarageSQLite", dependencies: ["GarageDriver", "CSQLite"], swiftSettings: settings),
     .target(name: "GarageLMDB", dependencies: ["GarageDriver", "CLMDB"], swiftSettings: settings),
+    // Empty where its trait is off.
+    .target(
+      name: "GaragePostgres",
+      dependencies: ["GarageDriver", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))],
+      swiftSettings: settings),
     .target(name: "GarageSealing", dependencies: ["GarageDriver"], swiftSettings: settings),
     .target(
       name: "GarageCrypto",
@@ -85,6 +97,7 @@ let package = Package(
       name: "GarageDemo",
       dependencies: [
         "DebianPackages", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB",
+        .target(name: "GaragePostgres", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: settings),
 

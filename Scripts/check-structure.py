@@ -29,6 +29,7 @@ LAYERS = {
     "GarageMemory": {"GarageDriver"},
     "GarageSQLite": {"GarageDriver", "CSQLite"},
     "GarageLMDB": {"GarageDriver", "CLMDB"},
+    "GaragePostgres": {"GarageDriver", "CPostgreSQL"},
     "GarageSealing": {"GarageDriver"},
     "GarageCrypto": {"GarageSealing", "GarageDriver", "Crypto"},
     "GarageConformance": {"GarageDriver"},
@@ -37,7 +38,8 @@ LAYERS = {
     "DebianPackages": {"GarageStorage"},
     "GarageCommand": {"GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB", "ArgumentParser"},
     "GarageDemo": {
-        "DebianPackages", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageCoding",
+        "DebianPackages", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GaragePostgres",
+        "GarageCoding",
     },
 }
 # What every module may import besides.

@@ -52,6 +52,7 @@ public enum Conformance {
     CheckTopic("history", HistoryChecks.add),
     CheckTopic("large", LargeChecks.add),
     CheckTopic("race", RaceChecks.add),
+    CheckTopic("conflict", ConflictChecks.add),
     CheckTopic("process", ProcessChecks.add),
     CheckTopic("signal", SignalChecks.add),
     CheckTopic("crash", CrashChecks.add),

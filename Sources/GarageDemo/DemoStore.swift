@@ -5,6 +5,10 @@ import GarageMemory
 import GarageSQLite
 import GarageStorage
 
+#if PostgreSQL
+  import GaragePostgres
+#endif
+
 extension Options.Driver {
   /// The driver's name for people.
   var title: String {
@@ -12,6 +16,9 @@ extension Options.Driver {
     case .sqlite: "SQLite"
     case .lmdb: "LMDB"
     case .memory: "memory"
+    #if PostgreSQL
+      case .postgresql: "PostgreSQL"
+    #endif
     }
   }
 }
@@ -19,8 +26,10 @@ extension Options.Driver {
 /// The store that a run works on: which driver, and where.
 struct DemoStore {
   let driver: Options.Driver
-  /// Nil for a store in memory.
+  /// Nil for a store in memory, or on a server.
   let location: URL?
+  /// The connection URL of the server that the store is on.
+  private let server: String?
   /// The folder to remove at the end, if the store is a temporary one.
   private let temporaryFolder: URL?
   /// A store in memory is this value: it keeps its content while no garage is open on it.
@@ -30,7 +39,8 @@ struct DemoStore {
   init(_ options: Options) throws {
     driver = options.driver
     memory = MemoryStorage()
-    if driver == .memory {
+    server = driver.isServer ? options.store : nil
+    if driver == .memory || driver.isServer {
       (location, temporaryFolder) = (nil, nil)
     } else if let path = options.store {
       if options.reusesStore, access(path, F_OK) != 0 {
@@ -47,6 +57,8 @@ struct DemoStore {
 
   /// Where the store is, for people.
   var description: String {
+    // A URL may have a password in it.
+    if server != nil { return "on the server" }
     guard let location else { return "in memory" }
     return temporaryFolder == nil ? "at \(location.path)" : "in a temporary folder"
   }
@@ -57,6 +69,9 @@ struct DemoStore {
   /// Throws ``DemoError`` where another driver's store is.
   func open(readOnly: Bool = false, isIndexed: Bool = false) throws -> Garage {
     let referrers: ReferrerOption = isIndexed ? .indexed : .asStored
+    #if PostgreSQL
+      if let server { return try Garage(PostgreSQLStorage(server), referrers: referrers) }
+    #endif
     guard let location else { return try Garage(memory, referrers: referrers) }
     if let other = driverOfStore(at: location.path), other != driver {
       throw DemoError.failed(
@@ -83,7 +98,10 @@ struct DemoStore {
 
   /// What the store takes. To be asked for while it is closed.
   func byteCount() throws -> Int {
-    guard let location else { return try memoryByteCount() }
+    #if PostgreSQL
+      if let server { return try contentByteCount(PostgreSQLStorage(server)) }
+    #endif
+    guard let location else { return try contentByteCount(memory) }
     // LMDB keeps these two in a folder; SQLite adds these endings to the file's name.
     let endings = driver == .lmdb ? ["/data.mdb", "/lock.mdb"] : ["", "-wal", "-shm"]
     return endings.reduce(0) { $0 + size(of: URL(fileURLWithPath: location.path + $1)) }
@@ -94,8 +112,9 @@ struct DemoStore {
     return (attributes?[.size] as? NSNumber)?.intValue ?? 0
   }
 
-  private func memoryByteCount() throws -> Int {
-    try memory.read { transaction in
+  /// The bytes of all keys and values.
+  private func contentByteCount(_ storage: some StorageDriver) throws -> Int {
+    try storage.read { transaction in
       var count = 0
       try transaction.scan(.all, .forward) { key, value in
         count += key.byteCount + value.byteCount

@@ -2,6 +2,18 @@
 struct Options: Equatable {
   enum Driver: String, CaseIterable {
     case sqlite, lmdb, memory
+    #if PostgreSQL
+      case postgresql
+    #endif
+
+    /// Whether its stores are on a server, and `--store` is a URL.
+    var isServer: Bool {
+      #if PostgreSQL
+        self == .postgresql
+      #else
+        false
+      #endif
+    }
   }
 
   enum Input: Equatable {
@@ -31,11 +43,11 @@ struct Options: Equatable {
 
     Usage: garage-demo [options]
 
-      --driver NAME    sqlite (the default), lmdb or memory
+      --driver NAME    sqlite (the default), lmdb or memory; postgresql where it was built with that trait
       --input FILE     the package database to read; - is standard input, for instance the output of
                        'apt-cache dumpavail'. Default: /var/lib/dpkg/status, else a small sample
-      --store PATH     keep the store at PATH: a file for sqlite, a folder for lmdb.
-                       Default: a temporary one that is removed at the end
+      --store PATH     keep the store at PATH: a file for sqlite, a folder for lmdb, a connection URL for
+                       postgresql. Default: a temporary one that is removed at the end
       --reuse          read the store at --store PATH as it is; reads no input
       --package NAME   the package to retrieve. Default: the one that reaches most others
       --where TEST     count and list the packages with such a field: 'section=libs', 'installedSize>=1000'; ^= asks
@@ -113,6 +125,9 @@ struct Options: Equatable {
     if store == "" { throw DemoError.usage("--store needs a path.") }
     if package == "" { throw DemoError.usage("--package needs a name.") }
     if neededBy == "" { throw DemoError.usage("--needs needs a name.") }
+    if driver.isServer && store == nil {
+      throw DemoError.usage("--driver \(driver.rawValue) needs --store URL, the server's.")
+    }
     guard reusesStore else { return }
     if driver == .memory {
       throw DemoError.usage("--reuse needs a store that outlives the program: --driver sqlite or lmdb.")

@@ -11,12 +11,20 @@
 /// - The body of ``read(_:)`` and ``write(_:)`` runs exactly once per call. Where the engine wants another
 ///   try, the call throws a ``StorageError`` whose `isRetryable` is true; it never runs the body again.
 /// - An error that the body throws leaves the call unchanged, as the same error.
-/// - A write whose body throws, or returns ``TransactionOutcome/rollBack(_:)``, leaves no trace.
+/// - A write whose body throws, or returns ``TransactionOutcome/rollBack(_:)``, leaves no trace. A write that throws has
+///   not committed, except with ``StorageError/Kind/outcomeUnknown``.
+/// - What commits has the effect of running the writes one after another; one that begins after another returned comes
+///   later. Unless ``StorageInfo/writersConflict``, a write's body runs as the store's only writer. Where it is, writes
+///   run beside each other, and one that fits into no such order throws ``StorageError/Kind/conflict``, `isRetryable`,
+///   from any operation or the commit, and leaves no trace. What a body read counts only once its write returned.
 /// - A write that returns has committed: every later transaction, in this process and in others that the
 ///   driver shares its store with, sees it; and if ``StorageInfo/isDurable``, so does whoever opens the
 ///   store after the process was killed.
 /// - A reader sees exactly one committed state, that of the moment the call to `read` entered its body,
 ///   until its body ends. What is committed in between stays invisible to it, also before its first get.
+///   That state is the effect of some of the writes, in the order that they have for each other; where
+///   ``StorageInfo/writersConflict``, a read that could not see such a state may throw
+///   ``StorageError/Kind/conflict`` instead, `isRetryable`.
 /// - Reads inside a write transaction see that transaction's own changes.
 /// - Where ``StorageInfo/readsDuringWrite``, readers neither wait for the writer nor block it.
 /// - Once any operation of a write transaction failed with a ``StorageError``, the transaction is poisoned:
@@ -56,12 +64,17 @@ public protocol StorageDriver: Sendable {
   /// Facts about this driver, the same for its whole life.
   var info: StorageInfo { get }
 
-  /// Runs `body` on one committed state of the store.
+  /// Runs `body` on one committed state of the store: the effect of some of the writes, in their order.
+  ///
+  /// Where ``StorageInfo/writersConflict``, it may throw ``StorageError/Kind/conflict``.
   func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R
 
-  /// Runs `body` as the store's only writer, then commits or rolls back as it says.
+  /// Runs `body`, then commits or rolls back as it says. What commits has the effect of running the writes one after
+  /// another.
   ///
-  /// Waits for other writers; how long, when they are in another process, is the driver's to document.
+  /// Unless ``StorageInfo/writersConflict``, `body` runs as the store's only writer, and the call waits for other
+  /// writers; how long, when they are in another process, is the driver's to document. Where it is, writes run beside
+  /// each other, and one that fits into no order with the others throws ``StorageError/Kind/conflict``, `isRetryable`.
   func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R
 
   /// Ends the use of the store by this value and gives back what it holds.

@@ -7,7 +7,7 @@ public struct StorageError: Error, Sendable, Hashable {
   /// The name of the driver, as in ``StorageInfo/name``.
   public var driver: String
   /// The engine's own number for the failure, where it has one: an SQLite extended result code, an LMDB
-  /// return code or `errno`.
+  /// return code or `errno`. PostgreSQL's five characters are in the message.
   public var engineCode: Int?
   /// What failed, on what, and what to do next, in full sentences.
   public var message: String
@@ -52,6 +52,12 @@ public struct StorageError: Error, Sendable, Hashable {
     public static let busy = Kind(rawValue: "busy")
     /// The transaction lost against another one; the same call made again may succeed.
     public static let conflict = Kind(rawValue: "conflict")
+    /// The connection to the engine was lost, or there was none to be had. Nothing was committed, and the same call
+    /// may succeed when the engine is there again: it is retryable.
+    public static let disconnected = Kind(rawValue: "disconnected")
+    /// The answer to a commit was lost, and could not be asked for: the transaction is committed or it is not. Never
+    /// retryable, since a second try might do everything twice. A write that throws anything else has not committed.
+    public static let outcomeUnknown = Kind(rawValue: "outcomeUnknown")
     /// The driver was closed.
     public static let closed = Kind(rawValue: "closed")
     /// `close` on a thread that is inside a transaction of the same driver.

@@ -19,12 +19,15 @@ public struct StorageInfo: Sendable, Hashable {
   public var isReadOnly: Bool
   /// Whether values are sealed before they are stored: encrypted, and bound to their keys.
   public var isSealed: Bool
+  /// Whether several writes run at a time, on one store, and one that fits into no order with the others throws
+  /// ``StorageError/Kind/conflict``, to be made again. Where it is false, a write has the store's writing to itself.
+  public var writersConflict: Bool
 
   /// The facts; see the properties.
   public init(
     name: String, maximumKeyByteCount: Int, maximumValueByteCount: Int, isDurable: Bool,
     readsDuringWrite: Bool, isSharedAcrossProcesses: Bool, roundTripsAreExpensive: Bool = false,
-    isReadOnly: Bool = false, isSealed: Bool = false
+    isReadOnly: Bool = false, isSealed: Bool = false, writersConflict: Bool = false
   ) {
     self.name = name
     self.maximumKeyByteCount = maximumKeyByteCount
@@ -35,6 +38,7 @@ public struct StorageInfo: Sendable, Hashable {
     self.roundTripsAreExpensive = roundTripsAreExpensive
     self.isReadOnly = isReadOnly
     self.isSealed = isSealed
+    self.writersConflict = writersConflict
   }
 
   /// The longest key that every driver takes.

@@ -119,7 +119,7 @@ public final class StorageLifetime: Sendable {
   @usableFromInline
   func beginWrite() throws {
     try enter(.write)
-    do { try gate.begin(driver: driver) } catch {
+    do { if gate.isShared { try checkWritesOfThisThread() } else { try gate.begin(driver: driver) } } catch {
       leave()
       throw error
     }
@@ -129,7 +129,7 @@ public final class StorageLifetime: Sendable {
   @usableFromInline
   func endWrite() {
     garage_pop_transaction()
-    gate.end()
+    if !gate.isShared { gate.end() }
     leave()
   }
 
@@ -220,6 +220,16 @@ public final class StorageLifetime: Sendable {
   }
 
   private func leave() { state.wrappingSubtract(2, ordering: .releasing) }
+
+  /// Throws where the calling thread is inside a write on this store: what a gate tells that lets one writer through.
+  private func checkWritesOfThisThread() throws {
+    for index in 0..<garage_transaction_count() {
+      let transaction = garage_transaction_at(index)
+      guard transaction.is_write, let opener = transaction.lifetime else { continue }
+      let lifetime = Unmanaged<StorageLifetime>.fromOpaque(opener).takeUnretainedValue()
+      if lifetime.gate === gate { throw WriterGate.nestedWrite(driver: driver) }
+    }
+  }
 
   private func checkDepth() throws {
     var depth = 0

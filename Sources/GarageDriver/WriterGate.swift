@@ -18,9 +18,16 @@ public final class WriterGate: @unchecked Sendable {
   // @unchecked: a mutex at a fixed address, and an atomic.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let holder = Atomic<UInt>(0)
+  /// Whether it lets any number of writers through: for engines that sort out by themselves who comes first
+  /// (``StorageInfo/writersConflict``). A write inside a write on one thread is refused all the same, by
+  /// ``StorageLifetime``, which knows what the thread has open.
+  public let isShared: Bool
 
   /// A gate that nobody holds.
-  public init() {
+  ///
+  /// - Parameter isShared: whether it lets any number of writers through.
+  public init(isShared: Bool = false) {
+    self.isShared = isShared
     mutex = .allocate(capacity: 1)
     pthread_mutex_init(mutex, nil)
   }
@@ -70,14 +77,16 @@ public final class WriterGate: @unchecked Sendable {
 
   private func checkNotNested(_ thread: UInt, driver: String) throws {
     // Relaxed is enough: the only value compared is one that this thread itself stored.
-    if holder.load(ordering: .relaxed) == thread {
-      throw StorageError(
-        .nestedWrite, during: .write, driver: driver,
-        message: """
-          This thread is already inside a write transaction on this store, and a second one would wait for \
-          itself. Use the transaction that is open, or let it end first.
-          """)
-    }
+    if holder.load(ordering: .relaxed) == thread { throw Self.nestedWrite(driver: driver) }
+  }
+
+  static func nestedWrite(driver: String) -> StorageError {
+    StorageError(
+      .nestedWrite, during: .write, driver: driver,
+      message: """
+        This thread is already inside a write transaction on this store, and a second one would wait for \
+        itself. Use the transaction that is open, or let it end first.
+        """)
   }
 }
 

@@ -91,6 +91,12 @@ enum Mutation: String, CaseIterable, Sendable {
   case claimsToReadOnly
   case claimsLongKeys
 
+  // Several writers
+  case snapshotWriters
+  case readCommittedWriters
+  case unseenRanges
+  case unseenBlindWrites
+
   // Processes and crashes
   case staleRead
   case unlockedFile
@@ -177,6 +183,10 @@ enum Mutation: String, CaseIterable, Sendable {
     case .claimsToBeAlone: "process/unshared-stores-are-guarded"
     case .claimsToReadOnly: "info/is-not-read-only"
     case .claimsLongKeys: "key/the-longest-keys"
+    case .snapshotWriters: "conflict/no-write-skew-by-gets"
+    case .readCommittedWriters: "conflict/a-lost-update-is-refused"
+    case .unseenRanges: "conflict/no-phantoms-by-scans-of-1-ranges"
+    case .unseenBlindWrites: "conflict/readers-see-the-order-of-writes"
     case .staleRead: "process/its-commits-are-seen-here"
     case .unlockedFile: "process/4-processes-count"
     case .unflushedCommit: "crash/without-close"
@@ -212,6 +222,11 @@ enum Mutation: String, CaseIterable, Sendable {
 
   /// Whether the mutant reads the pages of a scan from one commit after another.
   var readsInPages: Bool { [.pagesOf100, .pagesOf256, .pagesOf10000].contains(self) }
+
+  /// Whether the mutant is one of a driver whose writers run beside each other.
+  var hasSeveralWriters: Bool {
+    [.snapshotWriters, .readCommittedWriters, .unseenRanges, .unseenBlindWrites].contains(self)
+  }
 
   /// Whether the mutant waits for ever, which only time can tell.
   var isDeadlock: Bool {

@@ -26,6 +26,7 @@ struct Stack: Sendable, CustomStringConvertible {
     Stack(name: "ReferenceInMemory") { place in try ReferenceStorage(path: place.name, .inMemory) },
     Stack(name: "ReferenceExclusive") { place in try ReferenceStorage(path: place.path, .exclusive) },
     Stack(name: "ReferenceWaiting") { place in try ReferenceStorage(path: place.path, .waitingReaders) },
+    Stack(name: "Optimistic") { place in OptimisticStorage(named: place.name) },
   ]
 
   /// Each driver inside the decorator that lets operations fail.
@@ -45,7 +46,12 @@ struct Stack: Sendable, CustomStringConvertible {
   /// Drivers that break a rule.
   static let mutants = Mutation.allCases.map { mutation in
     Stack(name: "Mutant(\(mutation))") { place in
-      let base = try ReferenceStorage(path: place.path, breaking: mutation)
+      let base: any StorageDriver =
+        if mutation.hasSeveralWriters {
+          OptimisticStorage(named: place.name, breaking: mutation)
+        } else {
+          try ReferenceStorage(path: place.path, breaking: mutation)
+        }
       return MutantStorage(base, breaking: mutation)
     }
   }

@@ -39,6 +39,14 @@ struct Requirement: Sendable {
     info.readsDuringWrite ? "info.readsDuringWrite is true: other checks hold the driver to that" : nil
   }
 
+  static let oneWriter = Requirement { info, _ in
+    info.writersConflict ? "info.writersConflict is true: other checks hold the driver to that" : nil
+  }
+
+  static let writersConflict = Requirement { info, _ in
+    info.writersConflict ? nil : "info.writersConflict is false: one writer at a time"
+  }
+
   static let isSealed = Requirement { info, _ in
     info.isSealed ? nil : "info.isSealed is false: values may be stored as they are"
   }

@@ -9,6 +9,8 @@ struct CommitBatch {
   private var hasBegun = false
   /// Whether each is committed by itself, since together they failed.
   private var isSingle = false
+  /// How often another transaction may still come first before each job is tried by itself.
+  private var conflictsLeft = 3
   private var done: [ObjectIdentifier: (any Error)?] = [:]
   private var order: [CommitJob]
 
@@ -56,6 +58,13 @@ struct CommitBatch {
     let count = isSingle ? 1 : jobs.count
     for job in jobs[..<count] { done[ObjectIdentifier(job)] = .some(nil) }
     jobs.removeFirst(count)
+  }
+
+  /// Whether all of it is to be tried once more, since another transaction came first.
+  mutating func repeats(after error: any Error) -> Bool {
+    guard !isSingle, conflictsLeft > 0, GarageError.isConflict(error) else { return false }
+    conflictsLeft -= 1
+    return true
   }
 
   /// Notes that the transaction was not committed: because of the job that was running, or of all.

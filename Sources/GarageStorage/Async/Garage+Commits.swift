@@ -35,7 +35,9 @@ extension Garage {
       return try withWriteAccess(body)
     }
     try translatingErrors {
-      try retrying(isClocked: store.isSharedAcrossProcesses) {
+      try retrying(isClocked: store.isSharedAcrossProcesses, store.gate) {
+        // Whoever has the turn may be waiting for the gate that this thread has alone.
+        if let gate = store.gate, gate.isEntered { return try commit(inTurnOf: nil, body) }
         if try queue.beginIfFree() {
           try commit(inTurnOf: queue, body)
         } else {
@@ -90,7 +92,7 @@ extension Garage {
       noteCommitted(pending)
       batch.succeed()
     } catch {
-      batch.fail(error)
+      if !batch.repeats(after: error) { batch.fail(error) }
     }
   }
 

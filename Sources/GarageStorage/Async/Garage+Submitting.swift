@@ -12,7 +12,7 @@ extension Garage {
     func submitBytes(byteCount: Int = 0, _ body: @escaping (WriteAccess) throws -> Void) async throws
   {
     guard let queue = store.commits, isAutosaveEnabled else { return try await submit(body) }
-    try await retryingInTask(isClocked: store.isSharedAcrossProcesses) {
+    try await retryingInTask(isClocked: store.isSharedAcrossProcesses, store.gate) { _ in
       try await wait(in: queue, .bytes(body), byteCount: byteCount)
     }
   }
@@ -20,18 +20,24 @@ extension Garage {
   /// Commits a body in a transaction of its own, which runs elsewhere unless nothing is waited for.
   nonisolated(nonsending)
     func submit<R>(
-      retrying attempts: Int = 10, autosaves: Bool? = nil, _ body: @escaping (WriteAccess) throws -> R
+      retrying attempts: Int? = nil, autosaves: Bool? = nil, _ body: @escaping (WriteAccess) throws -> R
     ) async throws -> R
   {
     var settings = CallSettings(of: self)
     if let autosaves { settings.autosaves = autosaves }
-    return try await retryingInTask(attempts, isClocked: store.isSharedAcrossProcesses) {
+    return try await retryingInTask(attempts, isClocked: store.isSharedAcrossProcesses, store.gate) { alone in
       let result = CarriedResult<R>()
       let hooks = CarriedResult<CommitHooks>()
       let commit: () throws -> Void = { [self, settings] in
-        hooks.value = try settings.apply(to: self) {
-          try commitKeepingHooks(inTurnOf: nil, autosaves: settings.autosaves) { result.value = try body($0) }
+        func commit() throws -> CommitHooks? {
+          try settings.apply(to: self) {
+            try commitKeepingHooks(inTurnOf: nil, autosaves: settings.autosaves) {
+              result.value = try body($0)
+            }
+          }
         }
+        hooks.value =
+          if alone, let gate = store.gate { try gate.enter(alone: true, commit) } else { try commit() }
       }
       try await run(commit)
       hooks.value?.runAfterCommit()
@@ -43,14 +49,15 @@ extension Garage {
   nonisolated(nonsending)
     private func run(_ transaction: @escaping () throws -> Void) async throws
   {
-    if let queue = store.commits {
+    if let queue = store.commits, store.gate == nil {
       return try await wait(in: queue, .transaction(transaction), byteCount: 0)
     }
     try Task.checkCancellation()
-    if !store.roundTripsAreExpensive && store.isWriterFree { return try transaction() }
+    if store.gate == nil && !store.roundTripsAreExpensive && store.isWriterFree { return try transaction() }
     let carried = Carried(transaction)
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      WorkerThreads.shared.run { continuation.resume(with: Result { try carried.value() }) }
+      // Those that write beside each other are as many as read.
+      WorkerThreads.shared.runRead { continuation.resume(with: Result { try carried.value() }) }
     }
   }
 
@@ -74,27 +81,20 @@ extension Garage {
   }
 }
 
-/// As ``retrying(_:isClocked:_:)``, without a thread that sleeps.
+/// As ``retrying(_:isClocked:_:_:)``, without a thread that sleeps.
+///
+/// - Parameter body: is told whether it should have the storage's writing to itself.
 nonisolated(nonsending)
   func retryingInTask<R>(
-    _ attempts: Int = 10, isClocked: Bool, _ body: nonisolated(nonsending) () async throws -> R
+    _ attempts: Int? = nil, isClocked: Bool, _ gate: SharingGate?,
+    _ body: nonisolated(nonsending) (_ alone: Bool) async throws -> R
   ) async throws -> R
 {
-  do {
-    var start = isClocked ? ContinuousClock.now : nil
-    var pause = 500
-    for _ in 0..<max(0, attempts) {
-      do { return try await body() } catch {
-        guard GarageError.isRetryable(error) else { throw error }
-        let now = ContinuousClock.now
-        guard now - (start ?? now) < .seconds(2) else { throw error }
-        if start == nil { start = now }
-        try await Task.sleep(for: .microseconds(Int.random(in: pause / 2...pause)))
-        pause = min(pause * 2, 100_000)
-      }
+  var retries = Retries(attempts, isClocked: isClocked, gate)
+  while true {
+    do { return try await body(retries.needsToBeAlone) } catch {
+      guard let pause = retries.pause(after: error) else { throw translated(error) }
+      do { try await Task.sleep(for: .microseconds(pause)) } catch { throw translated(error) }
     }
-    return try await body()
-  } catch {
-    throw translated(error)
   }
 }

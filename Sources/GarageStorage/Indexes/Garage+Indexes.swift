@@ -177,7 +177,7 @@ extension Garage {
   /// Runs `body` in a transaction of the storage that leaves unsaved changes alone.
   private func writeDirectly<R>(_ body: (any WriteTransaction) throws -> R) throws -> R {
     try translatingErrors {
-      try retrying(isClocked: store.isSharedAcrossProcesses) {
+      try retrying(isClocked: store.isSharedAcrossProcesses, store.gate) {
         try beginCall()
         defer { endCall() }
         return try store.driver.write { .commit(try body($0)) }

@@ -36,7 +36,7 @@ extension Garage: GarageWriting {
   @_specialize(where R == Void)
   public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {
     try translatingErrors {
-      try retrying(isClocked: store.isSharedAcrossProcesses) { try change(body) }
+      try retrying(isClocked: store.isSharedAcrossProcesses, store.gate) { try change(body) }
     }
   }
 
@@ -50,7 +50,8 @@ extension Garage: GarageWriting {
   /// Writes, remembers which texts are in the store now, and runs the hooks of the commit. Not generic: the runtime
   /// looks generic types up each time.
   private func commit(_ body: (WriteAccess) throws -> Void) throws {
-    let queue = CommitQueue.isPassed ? nil : store.commits
+    // Where several may write at a time, only what is committed together with others' waits for a turn.
+    let queue = CommitQueue.isPassed || store.gate != nil ? nil : store.commits
     if let queue { try queue.begin() }
     try commit(inTurnOf: queue, body)
   }

@@ -8,28 +8,85 @@ internal import GarageDriver
   internal import Darwin
 #endif
 
-/// Runs `body` again where an engine asks for another try: with growing pauses, up to `attempts` times, and
+/// Runs `body` again where an engine asks for another try: with growing pauses, up to ten times, and
 /// none beyond two seconds after the beginning, since engines wait by themselves before they ask.
 ///
-/// - Parameter isClocked: false where nothing waits: the seconds then count from the first failure, and a call that
-///   succeeds at once need not ask for the time.
-func retrying<R>(_ attempts: Int = 10, isClocked: Bool = true, _ body: () throws -> R) throws -> R {
-  var start = isClocked ? ContinuousClock.now : nil
-  var pause: UInt32 = 500
-  for _ in 0..<max(0, attempts) {
-    do { return try body() } catch {
-      guard GarageError.isRetryable(error) else { throw error }
-      let now = ContinuousClock.now
-      guard now - (start ?? now) < .seconds(2) else { throw error }
-      if start == nil { start = now }
-      usleep(UInt32.random(in: pause / 2...pause))
-      pause = min(pause * 2, 100_000)
+/// Where writes run beside each other, a conflict is nothing unusual, and engines do not wait before they tell. So
+/// there are up to a hundred tries after conflicts, for ten seconds; and from the third one on no other write of the
+/// garage runs meanwhile.
+///
+/// - Parameters:
+///   - attempts: how often at most, conflicts included, where a caller says so.
+///   - isClocked: false where nothing waits: the seconds then count from the first failure, and a call that
+///     succeeds at once need not ask for the time.
+///   - gate: where writes run beside each other.
+func retrying<R>(
+  _ attempts: Int? = nil, isClocked: Bool = true, _ gate: SharingGate? = nil, _ body: () throws -> R
+) throws -> R {
+  var retries = Retries(attempts, isClocked: isClocked, gate)
+  while true {
+    do {
+      guard retries.needsToBeAlone, let gate else { return try body() }
+      return try gate.enter(alone: true, body)
+    } catch {
+      guard let pause = retries.pause(after: error) else { throw error }
+      usleep(pause)
     }
   }
-  return try body()
+}
+
+/// How often, and how soon, a call is made again.
+struct Retries {
+  private let hasGate: Bool
+  private var start: ContinuousClock.Instant?
+  private var nextPause: UInt32 = 500
+  private var failuresLeft: Int
+  private var conflictsLeft: Int
+  private var conflictCount = 0
+
+  /// The longest pause between two tries, in microseconds.
+  private static let longestPause: UInt32 = 100_000
+
+  init(_ attempts: Int?, isClocked: Bool, _ gate: SharingGate?) {
+    hasGate = gate != nil
+    start = isClocked ? ContinuousClock.now : nil
+    failuresLeft = max(0, attempts ?? 10)
+    conflictsLeft = max(0, attempts ?? 100)
+  }
+
+  /// Whether the next try should have the storage's writing to itself, as far as this garage goes.
+  var needsToBeAlone: Bool { conflictCount >= 3 }
+
+  /// How long to wait before the next try, in microseconds; nil where there is none.
+  mutating func pause(after error: any Error) -> UInt32? {
+    guard GarageError.isRetryable(error) else { return nil }
+    let now = ContinuousClock.now
+    let passed = now - (start ?? now)
+    if start == nil { start = now }
+    if hasGate && GarageError.isConflict(error) {
+      conflictCount += 1
+      conflictsLeft -= 1
+      guard conflictsLeft >= 0, passed < .seconds(10) else { return nil }
+    } else {
+      failuresLeft -= 1
+      guard failuresLeft >= 0, passed < .seconds(2) else { return nil }
+    }
+    defer { nextPause = min(nextPause * 2, Self.longestPause) }
+    return UInt32.random(in: nextPause / 2...nextPause)
+  }
 }
 
 extension GarageError {
+  /// Whether another transaction came first, as a driver says, directly or through a verb in a closure of the user's.
+  static func isConflict(_ error: any Error) -> Bool {
+    switch error {
+    case let error as StorageError: error.kind == .conflict
+    case GarageError.storage(let error): error.kind == .conflict
+    case let error as UsersError: isConflict(error.error)
+    default: false
+    }
+  }
+
   /// Whether the driver says so, directly or through a verb in a closure of the user's.
   static func isRetryable(_ error: any Error) -> Bool {
     switch error {

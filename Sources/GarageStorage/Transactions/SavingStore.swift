@@ -9,7 +9,8 @@ internal import Synchronization
 /// Three rules keep this consistent and free of deadlocks (`Docs/Decisions/0005-unsaved-changes.md`):
 /// - One thread at a time changes the storage or the unsaved changes of whatever garage on it: the one that is inside
 ///   the storage's own `write`, be it to roll back in the end. So there is one gate for each store, and a write inside a
-///   write is recognised through whichever garage it comes.
+///   write is recognised through whichever garage it comes. Where the storage lets several write at a time, `gate` comes
+///   before it: those who only write through share it, and who touches unsaved changes has it alone.
 /// - Saved changes are forgotten after the commit, when the storage's writer is free again. Until then the thread that
 ///   saved them holds `commitGate`; it waits for nothing meanwhile, so whoever needs to know may wait for it.
 /// - A reader takes the unsaved changes first and then the storage. If they were saved or discarded in between
@@ -28,6 +29,8 @@ final class SavingStore: Sendable {
   let roundTripsAreExpensive: Bool
   /// Who commits next, where that takes long enough to share it: nil where nothing waits for a disk.
   let commits: CommitQueue?
+  /// Where the storage lets several write at a time: who does. Else the storage itself lets one.
+  let gate: SharingGate?
   /// How many threads write or wait to, where there is no queue that knows.
   private let writerCount = Atomic<Int>(0)
   /// Held from just before unsaved changes are committed until they are forgotten.
@@ -69,6 +72,7 @@ final class SavingStore: Sendable {
     isSharedAcrossProcesses = info.isSharedAcrossProcesses
     roundTripsAreExpensive = info.roundTripsAreExpensive
     commits = info.isDurable ? CommitQueue(driver: info.name) : nil
+    gate = info.writersConflict ? SharingGate(driver: info.name) : nil
   }
 
   /// Whether a write would wait for nobody, where there is no queue.
@@ -117,13 +121,36 @@ final class SavingStore: Sendable {
     if commits == nil { writerCount.add(1, ordering: .relaxed) }
     defer { if commits == nil { writerCount.subtract(1, ordering: .relaxed) } }
     var heard = HeardChanges(news)
-    if autosaves {
-      try writeThrough(pending, &heard, body)
-    } else {
-      try writeUnsaved(pending, &heard, body)
+    try entering(alone: !autosaves) {
+      if autosaves {
+        try writeThrough(pending, &heard, body)
+      } else {
+        try writeUnsaved(pending, &heard, body)
+      }
     }
     heard.tell(from: garage, isUnsaved: !autosaves)
     return autosaves
+  }
+
+  /// Runs `body`, which writes, where the storage would let others write beside it: alone where there are unsaved changes
+  /// or it needs to be, else beside others.
+  @inline(__always)
+  private func entering(alone: Bool, _ body: () throws -> Void) throws {
+    guard let gate else { return try body() }
+    try SavingStore.enter(gate, alone: alone || hasUnsavedChanges, body) { hasUnsavedChanges }
+  }
+
+  private static func enter(
+    _ gate: SharingGate, alone: Bool, _ body: () throws -> Void, unless needsAlone: () -> Bool
+  ) throws {
+    if alone { return try gate.enter(alone: true, body) }
+    // None come up as long as others are inside.
+    let isDone = try gate.enter(alone: false) {
+      if needsAlone() { return false }
+      try body()
+      return true
+    }
+    if !isDone { try gate.enter(alone: true, body) }
   }
 
   private func writeThrough(
@@ -150,11 +177,14 @@ final class SavingStore: Sendable {
   /// would have to be saved with it.
   func writeShared(_ body: (any WriteTransaction) throws -> Void) throws -> Bool {
     var heard = HeardChanges(news)
-    let isCommitted = try driver.write { transaction in
-      if try settledUnsavedChanges() { return .rollBack(false) }
-      try heard.noting(transaction, isSealed: isSealed, body)
-      return .commit(true)
+    func write() throws -> Bool {
+      try driver.write { transaction in
+        if try settledUnsavedChanges() { return .rollBack(false) }
+        try heard.noting(transaction, isSealed: isSealed, body)
+        return .commit(true)
+      }
     }
+    let isCommitted = if let gate { try gate.enter(alone: false, write) } else { try write() }
     if isCommitted { heard.tell(from: garage, isUnsaved: false) }
     return isCommitted
   }
@@ -191,7 +221,7 @@ final class SavingStore: Sendable {
   /// Runs `body` when it is the calling thread's turn to commit.
   @inline(__always)
   func inTurn<R>(_ body: () throws -> R) throws -> R {
-    guard let commits, !CommitQueue.isPassed else { return try body() }
+    guard let commits, gate == nil, !CommitQueue.isPassed else { return try body() }
     try commits.begin()
     defer { commits.end() }
     return try body()
@@ -205,7 +235,11 @@ final class SavingStore: Sendable {
     if !hasUnsavedChanges { return }
     var pending = PendingCommit()
     var heard = HeardChanges(news)
-    try inTurn { try LentPendingCommit.with(&pending) { try writeThrough($0, &heard) { _ in } } }
+    try inTurn {
+      try LentPendingCommit.with(&pending) { pending in
+        try entering(alone: true) { try writeThrough(pending, &heard) { _ in } }
+      }
+    }
     heard.tell(from: garage, isUnsaved: false)
     pending.hooks.runAfterCommit()
   }
@@ -256,9 +290,11 @@ final class SavingStore: Sendable {
   func discardUnsavedChanges() {
     if !hasUnsavedChanges { return }
     do {
-      _ = try driver.write { _ in
-        if try settledUnsavedChanges() { forgetChanges() }
-        return .rollBack(false)
+      try entering(alone: true) {
+        _ = try driver.write { _ in
+          if try settledUnsavedChanges() { forgetChanges() }
+          return .rollBack(false)
+        }
       }
     } catch {
       // This thread is the writer, or the storage lets nobody write: then nobody adds to them either.

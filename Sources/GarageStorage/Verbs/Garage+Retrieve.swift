@@ -244,16 +244,18 @@ extension ReadAccess {
       }
       return isCompletedTogether ? try session.completeTogether() : ()
     }
-    try visitRecords(under: tags, source, mayChange: mayChange) { key, record in
+    func decoded(_ key: RawSpan, _ record: RawSpan) throws -> T? {
       if !inOneSession {
         // A writer's objects may have changed since they were decoded behind another one.
         if mayChange { session.reset() } else { limit.resetIfReached(session, source) }
       }
       source.countRecord(record.byteCount)
       return try decode(type, key, record, typeName: facts.name, session)
-    } visit: {
-      try visit($0)
     }
+    if tags.count == 1 && !mayChange {
+      return try visitBlocks(of: KeyLayout.records(tag: tags[0]), source, decode: decoded, visit: visit)
+    }
+    try visitRecords(under: tags, source, mayChange: mayChange, decode: decoded) { try visit($0) }
     if isCompletedTogether { try decoding { try session.completeTogether() } }
   }
 
@@ -323,6 +325,30 @@ extension ReadAccess {
         if let object = try decode(key.span.bytes, record.span.bytes) { try visit(object) }
       }
     }
+  }
+
+  /// Lends the records in a range to `decode`, as they come from a scan: a block at a time, with all that these refer to.
+  private func visitBlocks<T>(
+    of range: StorageKeyRange, _ source: TransactionSource, decode: (RawSpan, RawSpan) throws -> T?,
+    visit: (consuming T) throws -> Void
+  ) throws {
+    var records: [(key: StorageKey, record: [UInt8])] = []
+    var byteCount = 0
+    func visitBlock() throws {
+      try source.prefetch(behind: records)
+      for (key, record) in records {
+        if let object = try decode(key.bytes.span.bytes, record.span.bytes) { try visit(object) }
+      }
+      records.removeAll(keepingCapacity: true)
+      byteCount = 0
+    }
+    try transaction.scan(range, .forward) { key, record in
+      records.append((StorageKey(key), [UInt8](copying: record)))
+      byteCount += record.byteCount
+      if records.count == 256 || byteCount > 4 << 20 { try visitBlock() }
+      return .continue
+    }
+    try visitBlock()
   }
 
   /// Whether records are fetched before the decoder asks for them.

@@ -47,7 +47,7 @@ extension Garage {
     try translatingErrors {
       // There may be nothing to save, and so nobody else to ask.
       try checkOpen()
-      try retrying {
+      try retrying(nil, store.gate) {
         try beginCall()
         defer { endCall() }
         try store.save()

@@ -34,7 +34,7 @@ extension Garage {
   /// - Throws: what `body` throws, ``GarageError/nestedWrite``, and ``GarageError/storage(_:)``.
   public func write<R>(retrying attempts: Int = 0, _ body: (GarageWriter) throws -> R) throws -> R {
     try translatingErrors {
-      try retrying(attempts) {
+      try retrying(attempts, store.gate) {
         try change { access in
           let writer = GarageWriter(access)
           defer { writer.end() }

@@ -137,7 +137,8 @@ enum ProcessChecks {
   private func addConcurrentProcessChecks(to topic: inout CheckTopic) {
     for processCount in 2...4 {
       topic.add(
-        "\(processCount)-processes-count", "write runs its body as the store's only writer.",
+        "\(processCount)-processes-count",
+        "What commits has the effect of running the writes one after another, whichever process makes them.",
         where: .isShared
       ) { fixture in
         let (storage, place) = try fixture.newSharedStore()

@@ -208,7 +208,7 @@ private func generation(_ value: [UInt8]) -> Int {
 }
 
 private func addCounterChecks(to topic: inout CheckTopic) {
-  let rule = "write runs its body as the store's only writer."
+  let rule = "What commits has the effect of running the writes one after another."
   for valueCount in [1, 4] {
     topic.add("four-writers-through-\(valueCount)-values", rule) { fixture in
       let place = fixture.newPlace()
@@ -224,7 +224,9 @@ private func addCounterChecks(to topic: inout CheckTopic) {
     }
   }
 
-  topic.add("one-writer-at-a-time", rule) { fixture in
+  topic.add(
+    "one-writer-at-a-time", "Unless writersConflict, body runs as the store's only writer.", where: .oneWriter
+  ) { fixture in
     let storage = try fixture.newStore()
     let inside = Atomic<Int>(0)
     try inParallel(4) { thread in
@@ -258,13 +260,18 @@ private func addCounterChecks(to topic: inout CheckTopic) {
 
 /// Adds one to a number kept as text, in a transaction of its own, again where the driver says so.
 func increment(_ key: String, in storage: any StorageDriver) throws {
+  try again {
+    try storage.commit { transaction in
+      let number = Int(try transaction.text(key) ?? "0") ?? 0
+      try transaction.set(key, "\(number + 1)")
+    }
+  }
+}
+
+/// Runs `body` again as long as the driver asks for that.
+func again<R>(_ body: () throws -> R) throws -> R {
   while true {
-    do {
-      return try storage.commit { transaction in
-        let number = Int(try transaction.text(key) ?? "0") ?? 0
-        try transaction.set(key, "\(number + 1)")
-      }
-    } catch let error as StorageError where error.isRetryable {}
+    do { return try body() } catch let error as StorageError where error.isRetryable {}
   }
 }
 

@@ -1,0 +1,270 @@
+#if PostgreSQL
+  internal import CPostgreSQL
+  internal import GarageDriver
+  internal import Synchronization
+
+  #if canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #else
+    internal import Darwin
+  #endif
+
+  /// One connection to the server, on which commands are sent one after another and answered in that order.
+  ///
+  /// It is used by one thread at a time: by whoever took it from the pool. Commands are queued by ``send(_:_:)``, and
+  /// ``receive(_:)`` ends a batch of them and waits for its answers: that is one round trip, however many commands
+  /// there are.
+  final class PostgreSQLConnection: @unchecked Sendable {
+    // @unchecked: see above.
+
+    /// An answer that is still to come.
+    private enum Awaited {
+      case command
+      /// A command whose failure is nobody's business any more.
+      case ignored
+      case endOfBatch
+    }
+
+    private let handle: OpaquePointer
+    private let process = ProcessMark()
+    private let trips: PostgreSQLTrips
+    private var awaited: [Awaited] = []
+    private var firstFailure: PostgreSQLFailure?
+    /// Whether the connection is gone.
+    private(set) var isLost = false
+    private let password: String?
+
+    /// The server's time when ``openedAt`` was now.
+    private var serverMilliseconds: Int64 = 0
+    private let openedAt = ContinuousClock.now
+
+    /// Takes over a connection that libpq has made.
+    init(_ handle: OpaquePointer, password: String?, _ trips: PostgreSQLTrips) {
+      self.handle = handle
+      self.password = password
+      self.trips = trips
+      // The default prints what the server notes to standard error.
+      PQsetNoticeReceiver(handle, { _, _ in }, nil)
+    }
+
+    deinit {
+      // The parent of a forked process goes on using it; to finish it here would end its session.
+      if process.isOfThisProcess { PQfinish(handle) }
+    }
+
+    // MARK: One query at a time, before there are statements
+
+    /// Runs SQL whose parameters are text.
+    func query(_ sql: String, _ parameters: [String] = [], isBinary: Bool = true) throws(PostgreSQLFailure)
+      -> PostgreSQLResult
+    {
+      trips.count()
+      let answer = withTexts(parameters) { values in
+        PQexecParams(handle, sql, Int32(parameters.count), nil, values, nil, nil, isBinary ? 1 : 0)
+      }
+      guard let answer else { throw lost() }
+      let result = PostgreSQLResult(answer)
+      if let failure = failure(of: result) { throw failure }
+      return result
+    }
+
+    /// Runs several commands, in one round trip.
+    func execute(_ commands: [String]) throws(PostgreSQLFailure) {
+      trips.count()
+      guard let answer = PQexec(handle, commands.joined(separator: ";\n")) else { throw lost() }
+      // Of the first that failed, or of the last.
+      if let failure = failure(of: PostgreSQLResult(answer)) { throw failure }
+    }
+
+    private func withTexts<R>(_ texts: [String], _ body: ([UnsafePointer<CChar>?]) -> R) -> R {
+      func descend(_ index: Int, _ values: [UnsafePointer<CChar>?]) -> R {
+        if index == texts.count { return body(values) }
+        return texts[index].withCString { descend(index + 1, values + [$0]) }
+      }
+      return descend(0, [])
+    }
+
+    /// Prepares all statements, in one round trip; from then on ``send(_:_:)`` and ``receive(_:)`` are to be used.
+    func prepare(_ tables: PostgreSQLTables, writersConflict: Bool) throws(PostgreSQLFailure) {
+      let time = try query("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8")
+      serverMilliseconds = Int64(time.integer(0, 0))
+      guard PQenterPipelineMode(handle) == 1 else { throw lost() }
+      for statement in PostgreSQLStatement.allCases {
+        let sql = statement.sql(tables, writersConflict: writersConflict)
+        guard PQsendPrepare(handle, statement.rawValue, sql, 0, nil) == 1 else { throw lost() }
+        awaited.append(.command)
+      }
+      _ = try receive(0)
+    }
+
+    // MARK: Batches
+
+    /// Queues a command; it is sent with its batch, or earlier where there is much of it.
+    func send(
+      _ statement: PostgreSQLStatement, _ parameters: [UnsafeRawBufferPointer] = [], isIgnored: Bool = false
+    ) {
+      if isLost { return }
+      // An empty buffer may have no address, which would stand for null.
+      let values = parameters.map {
+        ($0.baseAddress ?? nowhere).map { $0.assumingMemoryBound(to: CChar.self) }
+      }
+      let lengths = parameters.map { Int32($0.count) }
+      let formats = [Int32](repeating: 1, count: parameters.count)
+      let code = PQsendQueryPrepared(
+        handle, statement.rawValue, Int32(parameters.count), values, lengths, formats, 1)
+      if code == 1 { awaited.append(isIgnored ? .ignored : .command) } else { noteLost() }
+    }
+
+    /// Ends a batch whose answers are left for later: the server begins with it meanwhile.
+    func sendBatch() {
+      if isLost { return }
+      if PQpipelineSync(handle) == 1 { awaited.append(.endOfBatch) } else { noteLost() }
+    }
+
+    /// Ends the batch, waits for everything that was sent, and returns the last answers.
+    ///
+    /// - Parameter count: how many answers.
+    /// - Throws: the first failure since the last call.
+    @discardableResult
+    func receive(_ count: Int) throws(PostgreSQLFailure) -> [PostgreSQLResult] {
+      sendBatch()
+      trips.count()
+      let results = settle(keeping: count)
+      if let failure = firstFailure {
+        firstFailure = nil
+        throw failure
+      }
+      if results.count < count { throw lost() }
+      return results
+    }
+
+    /// As ``receive(_:)`` for a batch whose last command ends the transaction: what the server says that became of it,
+    /// also where the connection was lost right behind that; and the first failure.
+    func receiveEnd() -> (tag: String?, failure: PostgreSQLFailure?) {
+      sendBatch()
+      trips.count()
+      let end = settle(keeping: 1).last
+      defer { firstFailure = nil }
+      return (end.flatMap { $0.status == PGRES_COMMAND_OK ? $0.tag : nil }, firstFailure)
+    }
+
+    /// Waits for everything that was sent in batches. What failed stays to be thrown by ``receive(_:)``.
+    ///
+    /// - Parameter count: how many of the last answers are returned.
+    @discardableResult
+    func settle(keeping count: Int = 0) -> [PostgreSQLResult] {
+      var results: [PostgreSQLResult] = []
+      var left = awaited.count { $0 == .command }
+      for each in awaited {
+        if isLost { break }
+        switch each {
+        case .endOfBatch: receiveEndOfBatch()
+        case .command, .ignored:
+          guard let result = receiveAnswer() else { break }
+          if each == .ignored { continue }
+          left -= 1
+          if let failure = failure(of: result), firstFailure == nil { firstFailure = failure }
+          if left < count { results.append(result) }
+        }
+      }
+      awaited.removeAll(keepingCapacity: true)
+      if isLost && firstFailure == nil { firstFailure = lost() }
+      return results
+    }
+
+    /// The answer to one command. Nil where the connection is lost.
+    private func receiveAnswer() -> PostgreSQLResult? {
+      guard let first = PQgetResult(handle) else {
+        noteLost()
+        return nil
+      }
+      let result = PostgreSQLResult(first)
+      // Behind each answer comes nothing, once. A lost connection may answer more.
+      while let more = PQgetResult(handle) {
+        PQclear(more)
+        if PQstatus(handle) == CONNECTION_BAD { break }
+      }
+      if PQstatus(handle) == CONNECTION_BAD { noteLost() }
+      return result
+    }
+
+    private func receiveEndOfBatch() {
+      guard let answer = PQgetResult(handle) else { return noteLost() }
+      if PQresultStatus(answer) != PGRES_PIPELINE_SYNC { noteLost() }
+      PQclear(answer)
+    }
+
+    /// What went wrong according to a result, or nil.
+    private func failure(of result: PostgreSQLResult) -> PostgreSQLFailure? {
+      switch result.status {
+      case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_PIPELINE_SYNC, PGRES_EMPTY_QUERY: return nil
+      // Behind a failure in the same batch, which was noted before.
+      case PGRES_PIPELINE_ABORTED: return firstFailure ?? PostgreSQLFailure(text: "The batch was given up")
+      default:
+        let isOfConnection = PQstatus(handle) == CONNECTION_BAD
+        if isOfConnection { noteLost() }
+        return PostgreSQLFailure(
+          state: result.state, text: cleaned(result.message), isOfConnection: isOfConnection)
+      }
+    }
+
+    /// How many batches are not answered yet, as far as is known here.
+    var awaitedBatchCount: Int { awaited.count { $0 == .endOfBatch } }
+
+    /// Waits for what was sent in batches.
+    ///
+    /// - Throws: the first failure since the last call.
+    func receiveEarlier() throws(PostgreSQLFailure) {
+      trips.count()
+      settle()
+      if let failure = firstFailure {
+        firstFailure = nil
+        throw failure
+      }
+    }
+
+    /// Lets nobody hear of what is still to be answered.
+    func ignoreAnswers() {
+      // What comes next is not to be skipped because something before it failed.
+      if let last = awaited.last, last != .endOfBatch { sendBatch() }
+      awaited = awaited.map { $0 == .command ? .ignored : $0 }
+      firstFailure = nil
+    }
+
+    // MARK: State
+
+    /// Whether it can be used again: nobody has closed it at the other end.
+    func isAlive() -> Bool {
+      if isLost || !process.isOfThisProcess { return false }
+      // What the server sent unasked is read here: a farewell, for instance.
+      var look = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+      if poll(&look, 1, 0) == 0 { return true }
+      if PQconsumeInput(handle) == 0 || PQstatus(handle) == CONNECTION_BAD { noteLost() }
+      return !isLost
+    }
+
+    /// The time by the server's clock, about.
+    var serverTime: Int64 {
+      let passed = ContinuousClock.now - openedAt
+      return serverMilliseconds + passed.components.seconds * 1000
+    }
+
+    /// Gives up the connection: nothing that is sent from now on arrives.
+    func noteLost() { isLost = true }
+
+    private func lost() -> PostgreSQLFailure {
+      noteLost()
+      let text = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+      return PostgreSQLFailure(
+        text: text.isEmpty ? "The connection was lost" : cleaned(text), isOfConnection: true)
+    }
+
+    private func cleaned(_ text: String) -> String { PostgreSQLAddress.cleaned(text, of: password) }
+  }
+
+  /// Where an empty buffer is.
+  private nonisolated(unsafe) let nowhere: UnsafeRawPointer? = UnsafeRawPointer(
+    UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
+#endif

@@ -1,0 +1,68 @@
+#if PostgreSQL
+  internal import CPostgreSQL
+
+  /// What the server answered to one command. Its bytes are there for as long as it is, so they are lent to closures
+  /// only.
+  final class PostgreSQLResult {
+    private let handle: OpaquePointer
+
+    /// Takes the result over.
+    init(_ handle: OpaquePointer) { self.handle = handle }
+
+    deinit { PQclear(handle) }
+
+    var status: ExecStatusType { PQresultStatus(handle) }
+
+    var rowCount: Int { Int(PQntuples(handle)) }
+
+    /// What a command says that it did: `COMMIT`, or `ROLLBACK` where it was to commit a transaction that had failed.
+    var tag: String { PQcmdStatus(handle).map { String(cString: $0) } ?? "" }
+
+    /// How many rows the command changed.
+    var changedRowCount: Int { PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0 }
+
+    func isNull(_ row: Int, _ column: Int32) -> Bool { PQgetisnull(handle, Int32(row), column) == 1 }
+
+    /// Lends the bytes of a field.
+    @inline(__always)
+    func withBytes<R>(
+      _ row: Int, _ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> R
+    ) rethrows -> R {
+      try withExtendedLifetime(self) {
+        let count = Int(PQgetlength(handle, Int32(row), column))
+        return try body(UnsafeRawBufferPointer(start: PQgetvalue(handle, Int32(row), column), count: count))
+      }
+    }
+
+    func bytes(_ row: Int, _ column: Int32) -> [UInt8] { withBytes(row, column) { [UInt8]($0) } }
+
+    /// A field that the server sent as an integer in binary, of any width.
+    func integer(_ row: Int, _ column: Int32) -> Int {
+      withBytes(row, column) { bytes in
+        guard let first = bytes.first else { return 0 }
+        return bytes.reduce(first >= 0x80 ? -1 : 0) { $0 << 8 | Int($1) }
+      }
+    }
+
+    func text(_ row: Int, _ column: Int32) -> String {
+      withBytes(row, column) { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The five characters of the failure, where it is one that the server told.
+    var state: String? {
+      PQresultErrorField(handle, sqlState).map { String(cString: $0) }
+    }
+
+    /// The server's words for the failure: its message, and the hint where there is one.
+    var message: String {
+      let parts = [primaryMessage, detail].compactMap { PQresultErrorField(handle, $0) }
+      if parts.isEmpty { return PQresultErrorMessage(handle).map { String(cString: $0) } ?? "" }
+      return parts.map { String(cString: $0) }.joined(separator: ": ")
+    }
+  }
+
+  // Macros of libpq that Swift does not import: characters.
+  private let sqlState = Int32(UInt8(ascii: "C"))
+  private let primaryMessage = Int32(UInt8(ascii: "M"))
+  private let detail = Int32(UInt8(ascii: "D"))
+#endif

@@ -1,0 +1,83 @@
+#if PostgreSQL
+  /// What the driver asks of a server. Each connection prepares all of it once.
+  enum PostgreSQLStatement: String, CaseIterable {
+    case beginRead, beginWrite, snapshot, lock, commit, rollBack
+    case get, contains, getMany, piece
+    case scanForward, scanBackward, keysForward, keysBackward
+    case put, putLarge, putPiece, remove, removeRange
+    case noteToken, claimToken, forgetTokens
+
+    /// Values up to that many bytes come along with the page of a scan, or with many others; larger ones are fetched
+    /// when they are visited.
+    static let inlineByteCount = 16 << 10
+
+    func sql(_ tables: PostgreSQLTables, writersConflict: Bool) -> String {
+      switch self {
+      case .beginRead:
+        // Beside several writers a snapshot alone may show what no order of them brings about.
+        return "BEGIN ISOLATION LEVEL \(writersConflict ? "SERIALIZABLE" : "REPEATABLE READ") READ ONLY"
+      case .beginWrite:
+        // The only writer sees the last commit with each of its statements: there is no other one.
+        return "BEGIN ISOLATION LEVEL \(writersConflict ? "SERIALIZABLE" : "READ COMMITTED") READ WRITE"
+      case .snapshot: return "SELECT 1"
+      case .lock: return "SELECT pg_advisory_xact_lock(\(PostgreSQLTables.lockClass), $1::int4)"
+      case .commit: return "COMMIT"
+      case .rollBack: return "ROLLBACK"
+      default: return tableSQL(tables)
+      }
+    }
+
+    private func tableSQL(_ tables: PostgreSQLTables) -> String {
+      let entries = tables.entries
+      switch self {
+      case .get: return "SELECT v, size FROM \(entries) WHERE shard = 0 AND k = $1::bytea"
+      case .contains: return "SELECT 1 FROM \(entries) WHERE shard = 0 AND k = $1::bytea"
+      case .getMany:
+        return "SELECT k, \(Self.inlineValue) FROM \(entries) WHERE shard = 0 AND k = ANY($1::bytea[])"
+      case .piece: return "SELECT v FROM \(tables.pieces) WHERE shard = 0 AND id = $1::bytea AND n = $2::int4"
+      case .scanForward: return scan(entries, "k, \(Self.inlineValue)", "")
+      case .scanBackward: return scan(entries, "k, \(Self.inlineValue)", "DESC")
+      case .keysForward: return scan(entries, "k", "")
+      case .keysBackward: return scan(entries, "k", "DESC")
+      case .put:
+        return """
+          INSERT INTO \(entries) AS e (shard, k, ver, v) \
+          SELECT 0, n.k, 1, n.v FROM unnest($1::bytea[], $2::bytea[]) AS n (k, v) \
+          ON CONFLICT (shard, k) DO UPDATE SET v = excluded.v, size = NULL, ver = e.ver + 1
+          """
+      case .putLarge:
+        return """
+          INSERT INTO \(entries) AS e (shard, k, ver, v, size) VALUES (0, $1::bytea, 1, $2::bytea, $3::int8) \
+          ON CONFLICT (shard, k) DO UPDATE SET v = excluded.v, size = excluded.size, ver = e.ver + 1
+          """
+      case .putPiece:
+        return "INSERT INTO \(tables.pieces) (shard, id, n, v) VALUES (0, $1::bytea, $2::int4, $3::bytea)"
+      case .remove: return "DELETE FROM \(entries) WHERE shard = 0 AND k = ANY($1::bytea[])"
+      case .removeRange: return "DELETE FROM \(entries) WHERE shard = 0 AND k >= $1::bytea AND k < $2::bytea"
+      case .noteToken: return "INSERT INTO \(tables.tokens) (token) VALUES ($1::bytea)"
+      case .claimToken:
+        return "INSERT INTO \(tables.tokens) (token) VALUES ($1::bytea) ON CONFLICT DO NOTHING"
+      case .forgetTokens:
+        // By the server's clock, which the tokens begin with: milliseconds, in eight bytes.
+        return """
+          DELETE FROM \(tables.tokens) WHERE token < \
+          int8send((extract(epoch FROM clock_timestamp()) * 1000)::int8 - \(PostgreSQLToken.lifeMilliseconds))
+          """
+      default: return ""
+      }
+    }
+
+    /// The value where it is small, else null; and how many bytes it has.
+    private static let inlineValue = """
+      CASE WHEN size IS NULL AND octet_length(v) <= \(inlineByteCount) THEN v END, \
+      coalesce(size, octet_length(v)::int8)
+      """
+
+    private func scan(_ entries: String, _ columns: String, _ order: String) -> String {
+      """
+      SELECT \(columns) FROM \(entries) WHERE shard = 0 AND k >= $1::bytea AND k < $2::bytea \
+      ORDER BY k \(order) LIMIT $3::int4
+      """
+    }
+  }
+#endif

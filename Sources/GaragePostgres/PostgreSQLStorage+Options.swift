@@ -1,0 +1,56 @@
+#if PostgreSQL
+  extension PostgreSQLStorage {
+    /// How a storage uses PostgreSQL. The defaults suit most stores.
+    public struct Options: Sendable, Hashable {
+      /// Who writes at a time.
+      public enum Writers: String, Sendable, Hashable, CaseIterable {
+        /// Any number of writers, under PostgreSQL's isolation level `SERIALIZABLE`: one that fits into no order with the
+        /// others throws ``StorageError/Kind/conflict`` and is to be made again, as a garage does by itself.
+        case several
+        /// One at a time, among all processes, which a lock of the server sees to: slower where many write, and never in
+        /// conflict. Others wait up to ``Options/lockTimeout``.
+        case one
+      }
+
+      /// The name of the store in its database, `garage` unless told: its tables are `garage_kv`, `garage_piece`,
+      /// `garage_token` and `garage_store`. Up to 52 bytes.
+      public var name = "garage"
+
+      /// Who writes at a time; ``Writers/several`` unless told.
+      ///
+      /// Decided by whoever makes the store, for all who open it later: what their options say is not asked then.
+      public var writers: Writers = .several
+
+      /// How many connections the storage has at a time, 40 unless told. A transaction takes one. A thread that is inside a
+      /// transaction already gets one beyond that number where it opens another; all others wait, up to
+      /// ``lockTimeout``, after which ``StorageError/Kind/readersFull`` is thrown.
+      ///
+      /// The server has a limit of its own for all its clients (`max_connections`, 100 by default).
+      public var maximumConnectionCount = 40
+
+      /// How many connections are kept for later transactions; 16 unless told.
+      public var maximumIdleConnectionCount = 16
+
+      /// How long a transaction waits for what another one holds, before it throws ``StorageError/Kind/busy``, and for a
+      /// connection; 10 seconds unless told, at most about 24 days.
+      public var lockTimeout: Duration = .seconds(10)
+
+      /// How long a connection may take to be made; 10 seconds unless told. `connect_timeout` in the URL counts more.
+      public var connectTimeout: Duration = .seconds(10)
+
+      /// How long a write whose commit was not answered goes on asking what became of it, before it throws
+      /// ``StorageError/Kind/outcomeUnknown``; 60 seconds unless told.
+      public var resolveTimeout: Duration = .seconds(60)
+
+      /// The defaults.
+      public init() {}
+
+      var lockMilliseconds: Int32 {
+        let (seconds, attoseconds) = lockTimeout.components
+        if seconds >= Int64(Int32.max) / 1000 { return Int32.max }
+        // 0 would be without limit.
+        return max(1, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+      }
+    }
+  }
+#endif

@@ -1,0 +1,19 @@
+#if PostgreSQL
+  /// Names one transaction, in the store itself: who has lost the answer to its commit finds out there.
+  ///
+  /// The server's time in milliseconds, then eight random bytes: so old ones stand together, and go together.
+  struct PostgreSQLToken: Sendable {
+    let bytes: [UInt8]
+
+    /// How long tokens stay: far longer than anybody waits for an answer.
+    static let lifeMilliseconds = 24 * 3600 * 1000
+
+    /// A new one, at that time by the server's clock.
+    init(serverMilliseconds: Int64) {
+      var bytes: [UInt8] = []
+      withUnsafeBytes(of: serverMilliseconds.bigEndian) { bytes += $0 }
+      withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { bytes += $0 }
+      self.bytes = bytes
+    }
+  }
+#endif

@@ -1,0 +1,200 @@
+#if PostgreSQL
+  internal import GarageDriver
+
+  /// Gets, scans and changes in one transaction of the server's.
+  ///
+  /// Changes are collected and sent in key order: when there are many, before something is read that they might be part
+  /// of, and with the commit. So a write that reads nothing is one round trip, its beginning and its end included.
+  final class PostgreSQLWriteTransaction: PostgreSQLReadTransaction, WriteTransaction {
+    /// What became of a commit.
+    enum End {
+      case committed
+      case failed(PostgreSQLFailure)
+      /// The connection was lost when the server may have been about to commit.
+      case unknown(PostgreSQLToken, PostgreSQLFailure)
+    }
+
+    private var changes: [StorageKey: PostgreSQLChange] = [:]
+    /// About how many bytes they have.
+    private var changedByteCount = 0
+    /// Whether `BEGIN` was sent.
+    private var hasBegun: Bool
+    /// Whether any change was sent.
+    private var hasChanged = false
+
+    /// Values above that many bytes are kept in pieces of as many.
+    static let pieceByteCount = 512 << 10
+    /// How much is collected before it is sent, and how much is sent in one command.
+    private static let maximumChangeCount = 2000
+    private static let maximumChangedByteCount = 1 << 20
+    /// How many batches are sent before the answers to all of them are waited for.
+    private static let maximumBatchCount = 8
+
+    init(_ connection: PostgreSQLConnection, place: String, hasBegun: Bool) {
+      self.hasBegun = hasBegun
+      super.init(connection, place: place)
+    }
+
+    // MARK: Changes
+
+    func put(_ value: RawSpan, for key: RawSpan) throws {
+      try state.beginChange(.put)
+      try state.checkKey(key, .put, limit: StorageInfo.guaranteedKeyByteCount)
+      try state.checkValue(value, limit: PostgreSQLStorage.maximumValueByteCount)
+      if value.byteCount > Self.pieceByteCount { return try putLarge(value, for: key) }
+      changedByteCount += value.byteCount + key.byteCount
+      changes[StorageKey(key)] = .put([UInt8](copying: value))
+      if changes.count >= Self.maximumChangeCount || changedByteCount >= Self.maximumChangedByteCount {
+        try sendAhead(.put)
+      }
+    }
+
+    func remove(_ key: RawSpan) throws {
+      try state.beginChange(.remove)
+      try state.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)
+      changedByteCount += key.byteCount
+      changes[StorageKey(key)] = .remove
+      if changes.count >= Self.maximumChangeCount { try sendAhead(.remove) }
+    }
+
+    func removeAll(in range: StorageKeyRange) throws {
+      try state.beginChange(.remove)
+      if range.isEmpty { return }
+      let upper =
+        range.upperBound ?? [UInt8](repeating: 0xFF, count: StorageInfo.guaranteedKeyByteCount + 1)
+      // What stands in the range and was not sent yet need not be.
+      for key in changes.keys where range.contains(key) { changes[key] = nil }
+      try changing(.remove) { connection in
+        range.lowerBound.withUnsafeBytes { lower in
+          upper.withUnsafeBytes { connection.send(.removeRange, [lower, $0]) }
+        }
+      }
+    }
+
+    private func putLarge(_ value: RawSpan, for key: RawSpan) throws {
+      changes[StorageKey(key)] = nil
+      let identifier = (0..<2).flatMap { _ in
+        withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { [UInt8]($0) }
+      }
+      try changing(.put) { connection in
+        identifier.withUnsafeBytes { identifier in
+          key.withUnsafeBytes { key in
+            withUnsafeBytes(of: Int64(value.byteCount).bigEndian) {
+              connection.send(.putLarge, [key, identifier, $0])
+            }
+          }
+        }
+      }
+      try value.withUnsafeBytes { value in
+        for (number, start) in stride(from: 0, to: value.count, by: Self.pieceByteCount).enumerated() {
+          let piece = UnsafeRawBufferPointer(rebasing: value[start...].prefix(Self.pieceByteCount))
+          try changing(.put) { connection in
+            identifier.withUnsafeBytes { identifier in
+              withUnsafeBytes(of: Int32(number).bigEndian) {
+                connection.send(.putPiece, [identifier, $0, piece])
+              }
+            }
+          }
+        }
+      }
+    }
+
+    /// Sends changes, behind those that were collected, and leaves the answer for later.
+    private func changing(
+      _ operation: StorageError.Operation, _ send: (PostgreSQLConnection) -> Void
+    ) throws {
+      do throws(PostgreSQLFailure) {
+        guard let connection else { throw PostgreSQLFailure(text: "The transaction has ended") }
+        // So much is on its way while the server works, and no more.
+        if connection.awaitedBatchCount >= Self.maximumBatchCount { try connection.receiveEarlier() }
+        sendCollected(connection)
+        hasChanged = true
+        send(connection)
+        connection.sendBatch()
+      } catch {
+        throw noted(error, operation)
+      }
+    }
+
+    private func sendAhead(_ operation: StorageError.Operation) throws { try changing(operation) { _ in } }
+
+    // MARK: Sending
+
+    override func prepareToRead() throws(PostgreSQLFailure) {
+      guard let connection else { return }
+      sendCollected(connection)
+    }
+
+    override func unsent(_ key: RawSpan) -> PostgreSQLChange? {
+      changes.isEmpty ? nil : changes[StorageKey(key)]
+    }
+
+    /// Queues what was collected, in key order, and `BEGIN` before it where nothing was sent yet.
+    private func sendCollected(_ connection: PostgreSQLConnection) {
+      if !hasBegun {
+        hasBegun = true
+        connection.send(.beginWrite)
+      }
+      if changes.isEmpty { return }
+      hasChanged = true
+      let sorted = changes.sorted { $0.key < $1.key }
+      changes.removeAll(keepingCapacity: true)
+      var keys = PostgreSQLArray(reservingBytes: changedByteCount / 4)
+      var values = PostgreSQLArray(reservingBytes: changedByteCount)
+      var removed = PostgreSQLArray()
+      changedByteCount = 0
+      for (key, change) in sorted {
+        switch change {
+        case .put(let value):
+          keys.append(key.bytes)
+          values.append(value)
+        case .remove: removed.append(key.bytes)
+        }
+      }
+      if keys.count > 0 {
+        keys.withParameter { keys in values.withParameter { connection.send(.put, [keys, $0]) } }
+      }
+      if removed.count > 0 { removed.withParameter { connection.send(.remove, [$0]) } }
+    }
+
+    // MARK: The end
+
+    /// Makes every later operation throw, and returns the first failure, which forbids the commit.
+    func finish() -> StorageError? { state.finish() }
+
+    /// Commits; where it does not, it has rolled back, or the connection is gone.
+    func commit() -> End {
+      guard let connection else { return .committed }
+      defer { self.connection = nil }
+      if !hasBegun && changes.isEmpty { return .committed }
+      sendCollected(connection)
+      let token = PostgreSQLToken(serverMilliseconds: connection.serverTime)
+      if hasChanged { token.bytes.withUnsafeBytes { connection.send(.noteToken, [$0]) } }
+      // A connection that was lost before cannot have brought this there.
+      let wasLost = connection.isLost
+      connection.send(.commit)
+      let (tag, failure) = connection.receiveEnd()
+      // Of a transaction that has failed, `COMMIT` only says that it has rolled back.
+      if tag == "COMMIT" { return .committed }
+      let reason = failure ?? PostgreSQLFailure(text: "The server rolled the transaction back")
+      if !connection.isLost {
+        rollBack(connection)
+        return .failed(reason)
+      }
+      return wasLost || !hasChanged ? .failed(reason) : .unknown(token, reason)
+    }
+
+    /// Undoes what was sent, without waiting for the answer.
+    func rollBack() {
+      guard let connection else { return }
+      self.connection = nil
+      if hasBegun { rollBack(connection) }
+    }
+
+    private func rollBack(_ connection: PostgreSQLConnection) {
+      connection.ignoreAnswers()
+      connection.send(.rollBack, isIgnored: true)
+      connection.sendBatch()
+    }
+  }
+#endif
