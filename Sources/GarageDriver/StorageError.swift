@@ -76,6 +76,10 @@ public struct StorageError: Error, Sendable, Hashable {
     public static let notFound = Kind(rawValue: "notFound")
     /// The engine found its own files damaged.
     public static let corrupt = Kind(rawValue: "corrupt")
+    /// There is something already where a new file or store was to be made.
+    public static let alreadyThere = Kind(rawValue: "alreadyThere")
+    /// The driver, or what is below it, cannot do this at all.
+    public static let notSupported = Kind(rawValue: "notSupported")
     /// Reading or writing failed below the engine.
     public static let io = Kind(rawValue: "io")
     /// Any other failure of the engine; `engineCode` and `message` say which.

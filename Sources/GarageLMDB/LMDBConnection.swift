@@ -289,6 +289,50 @@ final class LMDBConnection: @unchecked Sendable {
     mdb_txn_abort(transaction.txn)
   }
 
+  // MARK: - As a whole
+
+  /// Copies the last committed state to a file that is open for writing, and returns what LMDB says.
+  func copy(to file: Int32, _ flags: UInt32) -> Int32 { mdb_env_copyfd2(env, file, flags) }
+
+  /// How large pages are, and how many the file has.
+  var size: (pageByteCount: Int, pageCount: Int) {
+    var (info, statistics) = (MDB_envinfo(), MDB_stat())
+    mdb_env_info(env, &info)
+    mdb_env_stat(env, &statistics)
+    return (max(512, Int(statistics.ms_psize)), info.me_last_pgno + 1)
+  }
+
+  /// Brings what was committed to the disk; the error where that fails.
+  func sync() throws {
+    let code = mdb_env_sync(env, 1)
+    if code != MDB_SUCCESS { throw error(code, during: .write) }
+  }
+
+  var environment: OpaquePointer { env }
+
+  /// LMDB's descriptor of `data.mdb`; -1 where it does not tell.
+  var descriptor: Int32 { dataFile }
+
+  /// The oldest state that somebody reads, of those before `state`; that itself where there is none.
+  func oldestState(before state: UInt64) -> UInt64 {
+    clearDeadReaders()
+    // LMDB prints a line for each reader: process, thread, and the number of the state or a dash.
+    final class Lines { var text = "" }
+    let lines = Lines()
+    mdb_reader_list(
+      env,
+      { line, context in
+        guard let line, let context else { return 0 }
+        Unmanaged<Lines>.fromOpaque(context).takeUnretainedValue().text += String(cString: line)
+        return 0
+      }, Unmanaged.passUnretained(lines).toOpaque())
+    let numbers = lines.text.split(separator: "\n").compactMap { line -> UInt64? in
+      let words = line.split(whereSeparator: \.isWhitespace)
+      return words.count == 3 ? UInt64(words[2]) : nil
+    }
+    return min(state, numbers.min() ?? state)
+  }
+
   // MARK: - The map
 
   /// How often the map was replaced, for ``mapAgain(_:since:during:)``.

@@ -35,7 +35,7 @@ struct LMDBDataFile {
     case whole
   }
 
-  private static let isLayoutKnown = Int.bitWidth == 64
+  static let isLayoutKnown = Int.bitWidth == 64
   private static let magic: UInt32 = 0xBEEF_C0DE
   private static let version: UInt32 = 1
   private static let metaFlag: UInt16 = 0x08
@@ -53,10 +53,11 @@ struct LMDBDataFile {
     if status.st_size == 0 { return .empty }
     if !Self.isLayoutKnown { return .whole }
 
-    if status.st_size < 152, Page(file, at: 0, count: Int(status.st_size))?.isBeginningOfMeta == true {
+    if status.st_size < 152, LMDBPage(file, at: 0, count: Int(status.st_size))?.isBeginningOfMeta == true {
       throw cutError(status.st_size, needed: 2 * Int(getpagesize()))
     }
-    guard let page = Page(file, at: 0, count: 152), page.flags & Self.metaFlag != 0, page.magic == Self.magic
+    guard let page = LMDBPage(file, at: 0, count: 152), page.flags & Self.metaFlag != 0,
+      page.magic == Self.magic
     else { throw StorageError.notAStorage(folder, "its data.mdb is no LMDB file", code: MDB_INVALID) }
     if page.version != Self.version {
       throw StorageError(
@@ -109,7 +110,7 @@ struct LMDBDataFile {
 
     let id = mdb_txn_id(txn)
     var walk = PageWalk(file: file, byteCount: Int(status.st_size), pageByteCount: pageByteCount)
-    guard let meta = Page(file, at: off_t((id & 1) * pageByteCount), count: 152),
+    guard let meta = LMDBPage(file, at: off_t((id & 1) * pageByteCount), count: 152),
       meta.transaction == UInt64(id)
     else { return false }
     do {
@@ -156,18 +157,18 @@ private struct PageWalk {
   private static let databaseFlag: UInt16 = 0x02
   private static let noPage = UInt64.max
 
-  mutating func visit(_ database: Page.Database) throws {
+  mutating func visit(_ database: LMDBPage.Database) throws {
     if database.root == Self.noPage || database.depth == 0 { return }
     try visit(database.root, depth: Int(database.depth), database)
   }
 
-  private mutating func visit(_ number: UInt64, depth: Int, _ database: Page.Database) throws {
+  private mutating func visit(_ number: UInt64, depth: Int, _ database: LMDBPage.Database) throws {
     try check(number, count: 1)
     visitCount += 1
     if visitCount > byteCount / pageByteCount { throw Loop() }
     // A leaf is of interest where it names other pages.
     if depth == 1 && database.bigValuePageCount == 0 && !database.mayHoldDatabases { return }
-    guard let page = Page(file, at: off_t(Int(number) * pageByteCount), count: pageByteCount) else {
+    guard let page = LMDBPage(file, at: off_t(Int(number) * pageByteCount), count: pageByteCount) else {
       throw Cut(neededByteCount: (Int(number) + 1) * pageByteCount)
     }
     for node in page.nodes {
@@ -190,82 +191,6 @@ private struct PageWalk {
       throw Cut(neededByteCount: isTooLarge || isStillTooLarge ? .max : needed)
     }
   }
-}
-
-/// The beginning of a page, or all of it, read from the file.
-private struct Page {
-  struct Database {
-    var root: UInt64
-    var depth: UInt16
-    var bigValuePageCount: UInt64
-    /// Whether it is the unnamed one.
-    var mayHoldDatabases: Bool
-  }
-
-  private let bytes: [UInt8]
-
-  init?(_ file: Int32, at offset: off_t, count: Int) {
-    var bytes = [UInt8](repeating: 0, count: count)
-    let read = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, count, offset) }
-    if read < count { return nil }
-    self.bytes = bytes
-  }
-
-  private func load<T: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as type: T.Type) -> T {
-    bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
-  }
-
-  var flags: UInt16 { load(10, as: UInt16.self) }
-  var magic: UInt32 { load(16, as: UInt32.self) }
-  var version: UInt32 { load(20, as: UInt32.self) }
-  var pageByteCount: UInt32 { load(40, as: UInt32.self) }
-  var transaction: UInt64 { load(144, as: UInt64.self) }
-
-  /// Whether these bytes, and there may be few, are those that a store's first page begins with: its number, which is
-  /// zero, its flags, and the magic number.
-  var isBeginningOfMeta: Bool {
-    var expected = [UInt8](repeating: 0, count: 16)
-    expected[10] = 0x08
-    expected += [0xDE, 0xC0, 0xEF, 0xBE]
-    // What stands at 12 and 14 has no meaning there.
-    return bytes.indices.allSatisfy { index in
-      index >= expected.count || (12..<16).contains(index) || bytes[index] == expected[index]
-    }
-  }
-
-  func database(at offset: Int, mayHoldDatabases: Bool = true) -> Database {
-    Database(
-      root: load(offset + 40, as: UInt64.self), depth: min(load(offset + 6, as: UInt16.self), 32),
-      bigValuePageCount: load(offset + 24, as: UInt64.self), mayHoldDatabases: mayHoldDatabases)
-  }
-
-  /// Where the page's nodes begin.
-  var nodes: [Int] {
-    let count = max(0, Int(load(12, as: UInt16.self)) - 16) / 2
-    return (0..<min(count, (bytes.count - 16) / 2)).compactMap { index in
-      let offset = Int(load(16 + 2 * index, as: UInt16.self))
-      return offset + 8 <= bytes.count ? offset : nil
-    }
-  }
-
-  func nodeFlags(_ node: Int) -> UInt16 { load(node + 4, as: UInt16.self) }
-  func valueByteCount(_ node: Int) -> Int { Int(load(node, as: UInt32.self)) }
-
-  func child(_ node: Int) -> UInt64 {
-    UInt64(load(node, as: UInt32.self)) | UInt64(load(node + 4, as: UInt16.self)) << 32
-  }
-
-  func pageOfBigValue(_ node: Int) -> UInt64? {
-    let data = data(node)
-    return data + 8 <= bytes.count ? load(data, as: UInt64.self) : nil
-  }
-
-  func database(of node: Int) -> Database? {
-    let data = data(node)
-    return data + 48 <= bytes.count ? database(at: data, mayHoldDatabases: false) : nil
-  }
-
-  private func data(_ node: Int) -> Int { node + 8 + Int(load(node + 6, as: UInt16.self)) }
 }
 
 /// `open(2)`, under a name that no method hides.

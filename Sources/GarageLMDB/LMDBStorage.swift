@@ -134,7 +134,7 @@ public final class LMDBStorage: StorageDriver, Sendable {
     try lifetime.close(endingResting: connection.endRestingRead) { try store.close() }
   }
 
-  private func readOnlyError() -> StorageError {
+  func readOnlyError() -> StorageError {
     StorageError(
       .readOnly, during: .write, driver: driverName,
       message: "The store at \(connection.path) was opened read-only. Open it without isReadOnly to write.")

@@ -99,6 +99,12 @@ struct SQLiteLog {
     }
   }
 
+  /// Empties the log as far as readers let it.
+  mutating func emptyNow(_ connection: SQLiteConnection) {
+    length = connection.takeLogPageCount()
+    if empty(connection, waiting: Self.patience) != SQLITE_OK { lengthOfFailure = length }
+  }
+
   /// Lets the file grow as soon as the store does. A transaction that finds no room leaves a log that takes all there
   /// was: emptying it must not need any then.
   private mutating func copyGrowth(_ connection: SQLiteConnection) {

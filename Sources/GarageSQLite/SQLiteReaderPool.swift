@@ -61,13 +61,18 @@ final class SQLiteReaderPool: Sendable {
 
   private func takeAnother() throws -> SQLiteReader {
     if let reader = atRest.withLock({ $0.popLast() }) { return reader }
+    return try SQLiteReader(openConnection(), file: file)
+  }
+
+  /// A connection of the caller's own, for what goes through the whole store.
+  func openConnection() throws -> SQLiteConnection {
     let connection = try file.openReader()
     // The path may lead to another file by now, whose contents must not be mixed with this one's.
     if file.identity != identity {
       connection.close()
       throw file.replaced(.read)
     }
-    return try SQLiteReader(connection, file: file)
+    return connection
   }
 }
 

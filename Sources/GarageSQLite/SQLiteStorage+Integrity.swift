@@ -16,7 +16,7 @@ extension SQLiteStorage: IntegrityChecking {
   /// - Throws: ``StorageError`` where the file cannot be opened or read.
   public func integrityComplaints() throws -> [String] {
     try lifetime.withRead {
-      let connection = try readers.file.openReader()
+      let connection = try readers.openConnection()
       defer { connection.close() }
       let statement = try connection.prepare("PRAGMA integrity_check(\(Self.maximumCount))", .read)
       defer { sqlite3_finalize(statement) }

@@ -61,11 +61,26 @@ final class SQLiteWriter: @unchecked Sendable {
     connection = nil
   }
 
-  private func begin() throws -> (SQLiteConnection, SQLiteWriteTransaction) {
+  /// Runs `body` on the connection outside of any transaction, and empties the log behind it.
+  func runAlone(_ body: (SQLiteConnection) throws -> Void) throws {
+    let connection = try openConnection()
+    do { try body(connection) } catch {
+      rollBack(connection)
+      throw error
+    }
+    log.emptyNow(connection)
+  }
+
+  private func openConnection() throws -> SQLiteConnection {
     // A commit to a file that has no name any more would be lost without a word.
     if file.identity != identity { throw file.replaced(.write) }
     let connection = try self.connection ?? file.openWriter()
     self.connection = connection
+    return connection
+  }
+
+  private func begin() throws -> (SQLiteConnection, SQLiteWriteTransaction) {
+    let connection = try openConnection()
     log.careBefore(connection)
     do { try connection.run(.begin, .write) } catch let error as StorageError where error.kind == .storageFull
     {

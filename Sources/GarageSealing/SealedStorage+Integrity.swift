@@ -7,4 +7,7 @@ extension SealedStorage: IntegrityChecking {
   public func integrityComplaints() throws -> [String] {
     try (base as? any IntegrityChecking)?.integrityComplaints() ?? []
   }
+
+  /// What the wrapped storage says.
+  public var trustsItsPages: Bool { (base as? any IntegrityChecking)?.trustsItsPages ?? false }
 }

@@ -7,7 +7,7 @@ public import GarageDriver
 /// `scan` (of keys, too), `put`, `remove` (ranges included), and `commit` (after the body, and before the wrapped driver commits).
 /// An injected fault poisons the transaction as one of the wrapped driver's own does.
 public struct FaultyStorage: StorageDriver {
-  private let base: any StorageDriver
+  let base: any StorageDriver
   /// What fails.
   public let plan: FaultPlan
 

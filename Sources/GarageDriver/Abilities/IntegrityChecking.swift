@@ -10,4 +10,12 @@ public protocol IntegrityChecking: StorageDriver {
   ///
   /// - Throws: ``StorageError`` where it could not check.
   func integrityComplaints() throws -> [String]
+
+  /// Whether the engine trusts what it reads, so that going on where it complains may end the process.
+  var trustsItsPages: Bool { get }
+}
+
+extension IntegrityChecking {
+  /// It does not: what is damaged is an error.
+  public var trustsItsPages: Bool { false }
 }

@@ -1,0 +1,33 @@
+public import GarageDriver
+
+// What goes through the whole store passes by the plan: the engine does it, and no operation that could fail.
+
+extension FaultyStorage: BackingUp, Compacting, IntegrityChecking {
+  /// What the wrapped storage's engine complains about.
+  public func integrityComplaints() throws -> [String] {
+    try (base as? any IntegrityChecking)?.integrityComplaints() ?? []
+  }
+
+  /// What the wrapped storage says.
+  public var trustsItsPages: Bool { (base as? any IntegrityChecking)?.trustsItsPages ?? false }
+
+  /// Has the wrapped storage make a copy.
+  public func backUp(
+    to path: String, compacting: Bool, progress: (_ completed: Int, _ total: Int) throws -> Void
+  ) throws {
+    guard let base = base as? any BackingUp else {
+      throw StorageError.notSupported(
+        "make a backup by itself", by: info.name, during: .read, "Copy it into another storage: copy(to:).")
+    }
+    try base.backUp(to: path, compacting: compacting, progress: progress)
+  }
+
+  /// Has the wrapped storage give back what room it can.
+  public func compact(progress: (_ completed: Int, _ total: Int) throws -> Void) throws -> CompactionResult {
+    guard let base = base as? any Compacting else {
+      throw StorageError.notSupported(
+        "give back room", by: info.name, during: .write, "Copy it into another storage: copy(to:).")
+    }
+    return try base.compact(progress: progress)
+  }
+}

@@ -1,0 +1,185 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// Makes a file or folder that appears under its name when it is complete, and not before.
+///
+/// While it is being made it stands in a folder beside it, which has `.partial` behind the name:
+/// ```
+/// backup.garage.partial/lock     held as long as somebody is at work there
+/// backup.garage.partial/store    what is being made
+/// ```
+/// Where the work ends early, the folder goes. Where the process ends, it stays; whoever makes the same file next finds that
+/// nobody holds the lock, and begins anew. It may be deleted at any time when nobody is at work.
+public struct PartialStore {
+  /// What stands behind the name of what is being made.
+  public static let suffix = ".partial"
+
+  private let path: String
+  private let driver: String
+  private let folder: String
+  private var content: String { folder + "/store" }
+  private var lockPath: String { folder + "/lock" }
+
+  /// Makes what `body` makes at the path that it is given, brings it to the disk, and gives it its name.
+  ///
+  /// - Parameters:
+  ///   - path: where it is to be. A folder that is empty may be there, if it is a folder that is made.
+  ///   - companions: what must not be there either, behind the same name: a database would take it for its own.
+  ///   - driver: names the maker in errors.
+  /// - Throws: ``StorageError/Kind/alreadyThere``, ``StorageError/Kind/busy`` where somebody else is making it,
+  ///   ``StorageError/Kind/notFound`` where there is no folder to put it, what else the system says, and what `body` throws.
+  public static func make(
+    at path: String, companions: [String] = [], driver: String, _ body: (_ path: String) throws -> Void
+  ) throws {
+    var path = path
+    while path.utf8.count > 1 && path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+    let store = PartialStore(path: path, driver: driver, folder: path + suffix)
+    try store.checkFree(companions)
+    let lock = try store.begin()
+    defer { store.end(lock) }
+    try body(store.content)
+    try store.sync(store.content)
+    // Somebody else may have been there meanwhile.
+    try store.checkFree(companions)
+    if rename(store.content, path) != 0 { throw store.error(errno) }
+    try store.syncFolder(above: path)
+  }
+
+  // MARK: - Beginning and ending
+
+  /// Takes the folder, and returns the file that is locked for it.
+  private func begin() throws -> Int32 {
+    while true {
+      if mkdir(folder, 0o700) != 0 && errno != EEXIST { throw error(errno) }
+      let lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      if lock < 0 {
+        // Whoever was at work may just have ended and taken the folder away.
+        if errno == ENOENT { continue }
+        throw error(errno)
+      }
+      if flock(lock, LOCK_EX | LOCK_NB) != 0 {
+        let code = errno
+        close(lock)
+        if code == EWOULDBLOCK { throw busy }
+        throw error(code)
+      }
+      // The file that is locked has to be the one that others find.
+      if isSame(lock) {
+        PartialStore.remove(content)
+        for suffix in ["-wal", "-shm", "-journal"] { unlink(content + suffix) }
+        return lock
+      }
+      close(lock)
+    }
+  }
+
+  private func end(_ lock: Int32) {
+    PartialStore.remove(content)
+    for suffix in ["-wal", "-shm", "-journal"] { unlink(content + suffix) }
+    unlink(lockPath)
+    rmdir(folder)
+    close(lock)
+  }
+
+  private func isSame(_ file: Int32) -> Bool {
+    var (opened, found) = (stat(), stat())
+    return fstat(file, &opened) == 0 && stat(lockPath, &found) == 0 && opened.st_ino == found.st_ino
+      && opened.st_dev == found.st_dev
+  }
+
+  private func checkFree(_ companions: [String]) throws {
+    for suffix in [""] + companions {
+      var status = stat()
+      if lstat(path + suffix, &status) != 0 {
+        if errno == ENOENT { continue }
+        throw error(errno)
+      }
+      // An empty folder gives way to one that takes its name.
+      if suffix.isEmpty && status.st_mode & S_IFMT == S_IFDIR && PartialStore.entries(of: path).isEmpty {
+        continue
+      }
+      throw StorageError(
+        .alreadyThere, during: .write, driver: driver,
+        message: """
+          There is something at \(path + suffix) already, which was left as it is. Choose another place, or move it away.
+          """)
+    }
+  }
+
+  // MARK: - The file system
+
+  private static func entries(of folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+        name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// Removes a file, or a folder with what is in it.
+  private static func remove(_ path: String) {
+    var status = stat()
+    if lstat(path, &status) != 0 { return }
+    if status.st_mode & S_IFMT != S_IFDIR {
+      unlink(path)
+      return
+    }
+    for name in entries(of: path) { remove(path + "/" + name) }
+    rmdir(path)
+  }
+
+  /// Brings a file, or a folder with the files in it, to the disk.
+  private func sync(_ path: String) throws {
+    var status = stat()
+    if stat(path, &status) != 0 { throw error(errno) }
+    if status.st_mode & S_IFMT == S_IFDIR {
+      for name in PartialStore.entries(of: path) { try sync(path + "/" + name) }
+    }
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    if file < 0 { throw error(errno) }
+    defer { close(file) }
+    #if canImport(Darwin)
+      // An ordinary fsync stops at the disk's cache there.
+      if fcntl(file, F_FULLFSYNC) == 0 { return }
+    #endif
+    if fsync(file) != 0 { throw error(errno) }
+  }
+
+  private func syncFolder(above path: String) throws {
+    var folder = "."
+    if let slash = path.lastIndex(of: "/") {
+      folder = slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+    let file = open(folder, O_RDONLY | O_CLOEXEC)
+    if file < 0 { throw error(errno) }
+    defer { close(file) }
+    // Some file systems do not sync folders, and need not.
+    if fsync(file) != 0 && errno != EINVAL && errno != ENOTSUP { throw error(errno) }
+  }
+
+  private var busy: StorageError {
+    StorageError(
+      .busy, during: .write, driver: driver, isRetryable: true,
+      message:
+        "Somebody else is making \(path) at this moment. Wait for that to end, or choose another place.")
+  }
+
+  private func error(_ code: Int32) -> StorageError {
+    var error = StoreFolder(atPath: path, driver: driver).error(code, during: .write)
+    if error.kind == .notFound {
+      error.message =
+        "There is no folder for \(path) (\(String(cString: strerror(code)))). Make it, or check the path."
+    }
+    return error
+  }
+}

@@ -1,0 +1,96 @@
+internal import GarageDriver
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// `data.mdb`, read page by page without LMDB, which trusts what it reads.
+final class LMDBPageFile {
+  let path: String
+  private let file: Int32
+  let byteCount: Int
+  let pageByteCount: Int
+
+  /// Opens the file. Where the first page does not tell how large pages are, that is found by the second.
+  ///
+  /// - Throws: ``StorageError/Kind/notFound``, and what else the system says; ``StorageError/Kind/notAStorage`` where no
+  ///   meta page is found.
+  init(inFolder folder: String) throws {
+    path = folder + "/data.mdb"
+    file = openFile(path, O_RDONLY | O_CLOEXEC)
+    if file < 0 { throw StorageError.lmdb(errno, during: .open, path: folder) }
+    var status = stat()
+    if fstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFREG {
+      closeFile(file)
+      throw StorageError.notAStorage(folder, "its data.mdb is no file")
+    }
+    byteCount = Int(status.st_size)
+    let sizes = [Int(getpagesize()), 4096, 16384, 65536, 8192, 32768, 2048, 1024, 512]
+    let file = self.file
+    let found = sizes.first { size in
+      [0, size].contains { LMDBPage(file, at: off_t($0), count: 152)?.meta(pageByteCount: size) != nil }
+    }
+    guard let found, LMDBDataFile.isLayoutKnown else {
+      closeFile(file)
+      throw StorageError.notAStorage(folder, "its data.mdb has no page that LMDB begins with")
+    }
+    pageByteCount = found
+  }
+
+  deinit { closeFile(file) }
+
+  /// How many whole pages the file has.
+  var pageCount: UInt64 { UInt64(byteCount / pageByteCount) }
+
+  func page(_ number: UInt64) -> LMDBPage? {
+    number < pageCount ? LMDBPage(file, at: off_t(Int(number) * pageByteCount), count: pageByteCount) : nil
+  }
+
+  /// The states that the two meta pages tell of, the newest first.
+  var metas: [LMDBMeta] {
+    [0, 1].compactMap { page($0)?.meta(pageByteCount: pageByteCount) }.sorted {
+      $0.transaction > $1.transaction
+    }
+  }
+
+  /// The content of a value that has pages of its own; nil where these are others.
+  func bigValue(at number: UInt64, byteCount: Int) -> [UInt8]? {
+    if bigValuePageCount(at: number, byteCount: byteCount) == nil { return nil }
+    let offset = Int(number) * pageByteCount + LMDBPage.headerByteCount
+    return LMDBPage(file, at: off_t(offset), count: byteCount)?.bytes
+  }
+
+  /// How many pages a value of that size has there; nil where they are others.
+  ///
+  /// There may be more than it needs: LMDB puts a smaller value in the place of a larger one.
+  func bigValuePageCount(at number: UInt64, byteCount: Int) -> Int? {
+    let needed = (LMDBPage.headerByteCount - 1 + byteCount) / pageByteCount + 1
+    guard number < pageCount, UInt64(needed) <= pageCount - number,
+      let first = LMDBPage(file, at: off_t(Int(number) * pageByteCount), count: LMDBPage.headerByteCount),
+      first.number == number, first.flags & 0x0F == LMDBPage.Flag.overflow, first.overflowPageCount >= needed
+    else { return nil }
+    return first.overflowPageCount
+  }
+}
+
+/// A set of page numbers of a file.
+struct LMDBPageSet {
+  private var words: [UInt64]
+
+  init(count: UInt64) { words = Array(repeating: 0, count: Int(count / 64) + 1) }
+
+  /// Whether the number was not there yet.
+  mutating func insert(_ number: UInt64) -> Bool {
+    let bit: UInt64 = 1 << (number % 64)
+    let place = Int(number / 64)
+    if words[place] & bit != 0 { return false }
+    words[place] |= bit
+    return true
+  }
+
+  func contains(_ number: UInt64) -> Bool { words[Int(number / 64)] & (1 << (number % 64)) != 0 }
+}

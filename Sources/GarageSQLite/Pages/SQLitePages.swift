@@ -1,0 +1,78 @@
+public import GarageDriver
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// The pages of a damaged SQLite store, read without SQLite, which refuses such files or gives wrong values of them.
+///
+/// Read are all pages of trees that are not free, with the committed part of the log. Where the list of free pages is damaged,
+/// what the trees lead to is of the last state, and all else may be older.
+public struct SQLitePages: SalvageSource {
+  /// `SQLite`
+  public let driver = driverName
+  private let path: String
+
+  /// The store in the file at `url`, which nobody may have open: that goes for this process above all, which would lose the
+  /// locks that it has on the file.
+  public init(at url: URL) { path = url.path(percentEncoded: false) }
+
+  /// Lends what can be read of the entries. Of a large value there may be several readings.
+  public func forEachEntry(_ visit: (RawSpan, RawSpan, Bool) throws -> Void) throws -> [String] {
+    let file = try SQLitePageFile(path: path)
+    var notes = file.notes
+    let free = file.freePages()
+    let reached = free == nil ? file.reachedPages() : []
+    if free == nil { notes.append("the list of free pages is damaged: what no tree leads to may be old") }
+    let large = largeRows(file, free ?? [])
+    for number in 1...max(1, file.pageCount) where free?.contains(number) != true {
+      guard let page = file.page(number).flatMap({ SQLitePage(number, $0, file) }), page.isOfKeys else {
+        continue
+      }
+      let isOfLastState = free != nil || reached.contains(number)
+      try page.forEachCell(file) { cell in
+        guard let columns = SQLitePage.columns(of: cell.payload), columns.count == 2,
+          case .blob(let key) = columns[0]
+        else { return }
+        let bytes = cell.payload.span.bytes
+        switch columns[1] {
+        case .blob(let value): try visit(bytes.extracting(key), bytes.extracting(value), isOfLastState)
+        case .integer(let row):
+          for place in large[row] ?? [] {
+            try lendLarge(row, in: place, file) { try visit(bytes.extracting(key), $0, isOfLastState) }
+          }
+        case .other: break
+        }
+      }
+    }
+    return notes
+  }
+
+  /// In which pages rows of large values are, by their number: in one, unless pages were lost that tell old ones apart.
+  private func largeRows(_ file: SQLitePageFile, _ free: Set<Int>) -> [Int64: [Int]] {
+    var rows: [Int64: [Int]] = [:]
+    for number in 1...max(1, file.pageCount) where !free.contains(number) {
+      guard let page = file.page(number).flatMap({ SQLitePage(number, $0, file) }), page.isOfRows else {
+        continue
+      }
+      page.forEachCell(file) { cell in
+        if let row = cell.row { rows[row, default: []].append(number) }
+      }
+    }
+    return rows
+  }
+
+  private func lendLarge(
+    _ row: Int64, in number: Int, _ file: SQLitePageFile, _ body: (RawSpan) throws -> Void
+  ) throws {
+    guard let page = file.page(number).flatMap({ SQLitePage(number, $0, file) }) else { return }
+    try page.forEachCell(file) { cell in
+      guard cell.row == row, let columns = SQLitePage.columns(of: cell.payload), columns.count == 2,
+        case .blob(let value) = columns[1]
+      else { return }
+      try body(cell.payload.span.bytes.extracting(value))
+    }
+  }
+}
