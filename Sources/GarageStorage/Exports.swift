@@ -19,3 +19,4 @@
 @_exported public import struct GarageCoding.UnreadableObject
 @_exported public import protocol GarageDriver.StorageDriver
 @_exported public import struct GarageDriver.StorageError
+@_exported public import struct GarageDriver.CompactionResult

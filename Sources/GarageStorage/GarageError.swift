@@ -98,6 +98,8 @@ public enum GarageError: Error, Hashable, Sendable {
   case identifiersNotHidden(driver: String, reason: String)
   /// The storage that a garage was to be copied to holds something already.
   case destinationNotEmpty(driver: String)
+  /// A file that was to be taken in is no export of a garage, or a damaged one. Nothing was changed.
+  case damagedExport(line: Int, reason: String)
   /// The garage was closed.
   case closed
 
@@ -272,6 +274,11 @@ extension GarageError: CustomStringConvertible {
       The storage to copy to (\(driver)) holds something already, and not a part of this garage. Nothing was changed. \
       Copy to an empty one.
       """
+    case .damagedExport(let line, let reason):
+      """
+      The file cannot be taken in: in line \(line) \(reason). Nothing was changed. Export the garage again, or restore the \
+      file from a backup.
+      """
     case .closed:
       "The garage was closed. Open it again to use it."
     case .nestedWrite:
@@ -348,6 +355,7 @@ extension GarageError: CustomNSError {
     case .sealed: 34
     case .identifiersNotHidden: 35
     case .destinationNotEmpty: 36
+    case .damagedExport: 37
     case .nestedWrite: 40
     case .transactionEnded: 41
     case .unsavedChangesDiscarded: 42

@@ -42,12 +42,13 @@ enum Command {
         throw Failure("no such kind of failure")
       }
       try Failing.run(kind, Garage(MemoryStorage()), count: try number(2))
+    case "care": try Caring.run(try argument(3), try storage(), try argument(1), try argument(4))
     case "hidden": report(["found": try Hidden.run(Garage(try storage()))])
     case let other:
       throw Failure(
         """
         \(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, stock, claim,
-        digest, fail, hidden, acknowledge, rush
+        digest, fail, hidden, acknowledge, care, rush
         """
       )
     }

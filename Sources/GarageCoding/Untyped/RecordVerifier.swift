@@ -108,3 +108,16 @@ extension ShapeText {
     return read(text)?.count
   }
 }
+
+extension RecordVerifier {
+  /// The coding keys that a shape's text holds; nil where it is damaged.
+  package static func shapeKeys(_ text: [UInt8]) -> [String]? { ShapeText.read(text) }
+
+  /// The text of a shape with these coding keys.
+  package static func shapeText(_ keys: [String]) -> [UInt8] { ShapeText.write(keys) }
+
+  /// The text of the shape with that digest, where this process has met it.
+  package static func knownShapeText(_ digest: UInt64) -> [UInt8]? {
+    ShapeRegistry.shape(digest: digest)?.object.text
+  }
+}

@@ -1,6 +1,6 @@
 /// How far a verb has come that goes through a whole store.
 public struct CareProgress: Sendable, Hashable {
-  /// How many entries of the store were gone through.
+  /// How many entries of the store were gone through; by verbs of its engine, how many of its pages.
   public var completedUnitCount: Int
   /// How many there are in all.
   public var totalUnitCount: Int

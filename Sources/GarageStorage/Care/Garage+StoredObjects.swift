@@ -86,10 +86,12 @@ extension GarageReading {
 }
 
 extension ReadAccess {
+  /// The text of the shape with that digest; nil where the store has none.
   func shapeText(_ digest: UInt64) throws -> [UInt8]? {
     try garage.texts.text(TextName(kind: .shape, digest: digest), in: transaction)
   }
 
+  /// The name of the type with that tag; nil where the store has none.
   func name(ofTag tag: UInt64) throws -> String? {
     let text = try garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
     return text.map { String(decoding: $0, as: UTF8.self) }
@@ -177,6 +179,16 @@ extension GarageReading {
       return try Identifier.all(describedAs: text).first {
         try access.transaction.contains(access.garage.objectKeys.record(tag: tag, $0))
       }
+    }
+  }
+
+  /// The identity of the object that is kept under a type's name, with the identifier that people write as this text; nil
+  /// where there is no such object.
+  ///
+  /// - Throws: ``GarageError/storage(_:)``.
+  public func identity(describedAs text: String, ofTypeNamed name: String) throws -> RecordIdentity? {
+    try identifier(describedAs: text, ofTypeNamed: name).map {
+      RecordIdentity(tag: TypeTag(name: name).digest, identifier: $0)
     }
   }
 }

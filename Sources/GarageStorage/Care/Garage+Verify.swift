@@ -13,6 +13,8 @@ extension Garage {
   /// property that has to hold the object makes its owner unreadable all the same, which no one can tell who does not
   /// know the type; ``GarageReading/retrieveAll(_:onError:)`` tells.
   ///
+  /// Where LMDB's pages are damaged, only that is said: reading on through LMDB could end the process.
+  ///
   /// Memory: the identifiers of all objects, and 8 bytes for each.
   ///
   /// - Parameter progress: is told every 1024 entries how far it is. What it throws ends the call, and so does
@@ -30,9 +32,12 @@ extension Garage {
             report.add(
               .damage, .engine,
               """
-              \(complaint). Copy what can be read into a new store, or restore a backup; do not go on writing to this one.
+              \(complaint). Restore a backup, or salvage what can be read into a new store (GarageSalvage); do not go on \
+              writing to this one.
               """)
           }
+          // What reads on may find itself at the end of the process.
+          if checking.trustsItsPages && !report.isSound { return report }
         }
         return try store.driver.read { transaction in
           let access = ReadAccess(garage: self, transaction: transaction)

@@ -131,7 +131,7 @@ extension Garage {
   // MARK: - Making them
 
   /// Does one block of what is to be done; nil where that is nothing.
-  private func fillIndexes() throws -> IndexFilling.Step? {
+  func fillIndexes() throws -> IndexFilling.Step? {
     try writeDirectly { try IndexFilling(indexing: indexing).step(in: $0) }
   }
 
@@ -175,7 +175,7 @@ extension Garage {
   }
 
   /// Runs `body` in a transaction of the storage that leaves unsaved changes alone.
-  private func writeDirectly<R>(_ body: (any WriteTransaction) throws -> R) throws -> R {
+  func writeDirectly<R>(_ body: (any WriteTransaction) throws -> R) throws -> R {
     try translatingErrors {
       try retrying(isClocked: store.isSharedAcrossProcesses, store.gate) {
         try beginCall()

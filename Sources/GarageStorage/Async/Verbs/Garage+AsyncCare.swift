@@ -76,7 +76,8 @@ extension Garage {
 }
 
 extension Cancellation {
-  fileprivate func passOn(_ progress: CareProgress, to report: Garage.Progress) throws {
+  /// Tells somebody of a progress, unless it was cancelled.
+  func passOn(_ progress: CareProgress, to report: Garage.Progress) throws {
     try check()
     try report(progress)
   }

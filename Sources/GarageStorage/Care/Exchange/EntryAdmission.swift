@@ -1,0 +1,130 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// An entry of another garage that was found to be whole, as this one keeps it.
+enum AdmittedEntry {
+  case text(TextName, [UInt8])
+  case record(StorageKey, [UInt8], RecordSummary)
+  case value(StorageKey, [UInt8])
+
+  /// How many bytes it has.
+  var byteCount: Int {
+    switch self {
+    case .text(_, let text): text.count
+    case .record(let key, let bytes, _), .value(let key, let bytes): key.bytes.count + bytes.count
+    }
+  }
+}
+
+/// Checks the entries of another garage, each by itself: a record by its checksum, a text by its digest.
+struct EntryAdmission {
+  /// The keys of the garage that takes them in.
+  let keys: ObjectKeys
+
+  /// The entry, as this garage keeps it; nil for one that is made again from others, or is none of a garage's.
+  ///
+  /// - Throws: ``GraphCodingError``, ``ValueDamage`` or ``GarageError`` where it is damaged.
+  func admit(_ key: RawSpan, _ value: RawSpan) throws -> AdmittedEntry? {
+    switch KeyLayout.space(of: key) {
+    case .tagText: try text(.tag, key, value)
+    case .shapeText: try text(.shape, key, value)
+    case .record: try record(key, value)
+    case .value: try typedValue(key, value)
+    case .metadata, .index, .syncStatus, nil: nil
+    }
+  }
+
+  private func text(_ kind: TextName.Kind, _ key: RawSpan, _ value: RawSpan) throws -> AdmittedEntry {
+    let text = [UInt8](copying: value)
+    guard let name = KeyLayout.textName(kind, key), name.isDigest(of: text),
+      kind == .tag ? String(validating: text, as: UTF8.self) != nil : RecordVerifier.isShapeText(text)
+    else { throw GarageError.damagedText(digest: "\(StorageKey(key))") }
+    return .text(name, text)
+  }
+
+  private func typedValue(_ key: RawSpan, _ value: RawSpan) throws -> AdmittedEntry {
+    try RecordVerifier.forEachReference(inValueUnder: KeyLayout.checked(key), value) { _, _, _ in }
+    return .value(StorageKey(key), [UInt8](copying: value))
+  }
+
+  private func record(_ key: RawSpan, _ record: RawSpan) throws -> AdmittedEntry {
+    guard key.byteCount > KeyLayout.identifierOffset else {
+      throw GraphCodingError.corrupt(
+        type: "an object", identifier: "\(StorageKey(key))", reason: "its key holds no identifier")
+    }
+    let tag = KeyLayout.tag(inRecordKey: key)
+    let inKey = [UInt8](copying: key.extracting(KeyLayout.identifierOffset...))
+    let typeName = hexadecimal(tag)
+    do {
+      let summary = try RecordSummary(
+        tag: tag, keyIdentifier: inKey.span.bytes, record: record, typeName: typeName)
+      return try admitted(tag, keyForm: inKey, record, summary)
+    } catch let error as GraphCodingError {
+      // Where the other garage hides identifiers, its record has the one that is in no key.
+      guard inKey.count == KeyedHash.byteCount, let entry = try? hiddenRecord(tag, key, record) else {
+        throw error
+      }
+      return entry
+    }
+  }
+
+  private func hiddenRecord(_ tag: UInt64, _ key: RawSpan, _ record: RawSpan) throws -> AdmittedEntry {
+    let typeName = hexadecimal(tag)
+    return try RecordSummary.withUncheckedIdentifier(
+      of: record, typeName: typeName, name: "\(StorageKey(key))"
+    ) {
+      whole in
+      try Identifier.withKeyForm(of: whole) { keyForm in
+        let summary = try RecordSummary(
+          tag: tag, keyIdentifier: keyForm.bytes, record: record, typeName: typeName)
+        return try admitted(tag, keyForm: Array(keyForm), record, summary)
+      }
+    }
+  }
+
+  /// The record under the key that this garage has for it.
+  private func admitted(
+    _ tag: UInt64, keyForm: [UInt8], _ record: RawSpan, _ summary: RecordSummary
+  ) throws -> AdmittedEntry {
+    if Identifier.isDamaged(keyForm: keyForm) {
+      throw GraphCodingError.corrupt(
+        type: hexadecimal(tag), identifier: "\(StorageKey(keyForm))", reason: "its key holds no identifier")
+    }
+    let key = try keys.withStorageKey(tag: tag, keyForm.span.bytes) { StorageKey($0) }
+    let isCut = keyForm.count == Identifier.maximumKeyByteCount
+    let holdsIdentifier = keys.hidesIdentifiers || isCut
+    if holdsIdentifier == (summary.wholeIdentifier != nil) {
+      return .record(key, [UInt8](copying: record), summary)
+    }
+    guard let identifier = summary.wholeIdentifier ?? (isCut ? nil : Identifier(bytes: keyForm)) else {
+      throw GraphCodingError.corrupt(
+        type: hexadecimal(tag), identifier: Identifier.description(ofKeyBytes: keyForm),
+        reason: "it does not hold its identifier")
+    }
+    let other = try RecordSummary.record(
+      record, tag: tag, identifier: identifier, holdsIdentifier: keys.hidesIdentifiers,
+      time: UInt64(max(0, summary.modificationTime)))
+    return .record(key, other, summary)
+  }
+}
+
+extension WriteAccess {
+  /// Puts an entry of another garage in the place of what is there, with all that belongs to it.
+  func admit(_ entry: AdmittedEntry) throws {
+    switch entry {
+    case .text(let name, let text):
+      // A type that is met for the first time may declare indexes.
+      if try garage.indexing.meet([name]) { pending.indexes = nil }
+      try StoreTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
+      pending.newTexts.insert(name)
+    case .record(let key, let record, let summary):
+      let bytes = key.bytes.span.bytes
+      var statuses = SyncStatusChanges()
+      statuses.note(bytes, from: try indexedStatuses(bytes), to: summary.syncStatus)
+      try putRecord(record.span.bytes, for: bytes)
+      try statuses.make(in: transaction)
+    case .value(let key, let value):
+      try transaction.put(value, for: key)
+    }
+  }
+}

@@ -1,0 +1,243 @@
+internal import GarageCoding
+internal import GarageDriver
+
+extension Garage {
+  /// Makes again what can be made from the records: the entries by which objects are found by their sync status, the names
+  /// of types and the coding keys that this process knows, and indexes that do not say what the records do.
+  ///
+  /// It takes away entries whose object is gone, and never touches a record: a damaged one stays as it is, and
+  /// ``verify(progress:)`` goes on to report it. To have texts put there again, open the garage in the program whose types
+  /// they are of (`types:`).
+  ///
+  /// One state is read, without unsaved changes; what is wrong is looked at once more in the writes that repair it, which are
+  /// short, so that others have their turn. Where it ends early, the next call goes on.
+  ///
+  /// - Parameter progress: is told every 1024 entries how far the reading is. What it throws ends the call, and so does
+  ///   cancelling the task.
+  /// - Throws: ``GarageError/damagedMetadata(driver:)`` where the catalog of indexes is damaged,
+  ///   ``GarageError/notUnique(index:value:existing:)`` where two objects have the value of a unique index,
+  ///   ``GarageError/nestedWrite``, ``GarageError/storage(_:)``, `CancellationError`, what `progress` throws,
+  ///   ``GarageError/closed``.
+  @discardableResult
+  public func repair(progress: (CareProgress) throws -> Void = { _ in }) throws -> RepairReport {
+    try withoutActuallyEscaping(progress) { progress in
+      try translatingErrors {
+        let plan = try withCommitted { transaction in
+          let plan = RepairPlan(garage: self, transaction)
+          try plan.make(progress)
+          return plan
+        }
+        var report = RepairReport()
+        for start in stride(from: 0, to: plan.statuses.count, by: RepairPlan.blockCount) {
+          let block = plan.statuses[start..<min(start + RepairPlan.blockCount, plan.statuses.count)]
+          let (added, removed) = try writeDirectly { try plan.putStatuses(block, in: $0) }
+          report.addedSyncStatuses += added
+          report.removedSyncStatuses += removed
+        }
+        report.texts = try writeDirectly { try plan.putTexts(in: $0) }
+        report.indexes = try repairIndexes()
+        return report
+      }
+    }
+  }
+
+  private func withCommitted<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    try beginCall()
+    defer { endCall() }
+    return try store.driver.read(body)
+  }
+
+  /// Empties the indexes that do not fit, and fills them again.
+  private func repairIndexes() throws -> [String] {
+    let damaged = try withCommitted { Set(try verifyIndexes(in: $0).damagedIndexes) }
+    if damaged.isEmpty { return [] }
+    try writeDirectly { transaction in
+      guard let catalog = try indexing.catalog(in: transaction) else { return }
+      var items = catalog.items
+      for place in items.indices where damaged.contains(items[place].name) && items[place].state == .ready {
+        for tag in items[place].definition.tags {
+          try transaction.removeAll(in: KeyLayout.entries(tag: tag, index: items[place].id))
+        }
+        items[place].state = .building
+        (items[place].tagPlace, items[place].lastKey) = (0, [])
+      }
+      try indexing.put(IndexCatalog(items), in: transaction)
+    }
+    while try fillIndexes() != nil {}
+    return damaged.sorted()
+  }
+}
+
+/// What is to be repaired in one state of a store.
+private final class RepairPlan {
+  /// The records whose entries may be wrong: by the record's key, and the entry that made it suspect.
+  private(set) var statuses: [StorageKey] = []
+  private var texts: [TextName: [UInt8]] = [:]
+  private let verifier = RecordVerifier()
+  private var checkedTexts: Set<TextName> = []
+  private let garage: Garage
+  private let transaction: any ReadTransaction
+  static let blockCount = 1000
+
+  init(garage: Garage, _ transaction: any ReadTransaction) {
+    self.garage = garage
+    self.transaction = transaction
+  }
+
+  private var keys: ObjectKeys { garage.objectKeys }
+
+  func make(_ progress: @escaping (CareProgress) throws -> Void) throws {
+    var total = 0
+    for range in [KeyLayout.allRecords, KeyLayout.allSyncStatuses, KeyLayout.allValues] {
+      try transaction.scanKeys(range, .forward) { _ in
+        total += 1
+        return .continue
+      }
+    }
+    var reporter = ProgressReporter(total: total, progress)
+    try visit(KeyLayout.allRecords) { key, record in
+      try reporter.advance()
+      try look(atRecord: key, record)
+    }
+    try visit(KeyLayout.allValues) { key, value in
+      try reporter.advance()
+      try? verifier.verify(
+        valueUnder: KeyLayout.checked(key), value, shapeText: shapeText, visitReference: { _, _, _ in })
+    }
+    var suspects: [StorageKey] = []
+    try transaction.scanKeys(KeyLayout.allSyncStatuses, .forward) { key in
+      try reporter.advance()
+      suspects.append(StorageKey(key))
+      return .continue
+    }
+    for suspect in suspects {
+      guard let (status, record) = KeyLayout.statusAndRecord(ofSyncStatus: suspect) else { continue }
+      if try self.status(ofRecord: record, in: transaction) != .some(status) { statuses.append(record) }
+    }
+    statuses = Array(Set(statuses)).sorted()
+    try reporter.end()
+  }
+
+  /// Each entry by itself, because a scan does not go on behind one that does not open.
+  private func visit(
+    _ range: StorageKeyRange, _ body: (RawSpan, RawSpan) throws -> Void
+  ) throws {
+    var range = range
+    while true {
+      var block: [StorageKey] = []
+      try transaction.scanKeys(range, .forward) { key in
+        block.append(StorageKey(key))
+        return block.count < 256 ? .continue : .stop
+      }
+      for key in block {
+        try transaction.withReplaceableValue(for: key.bytes.span.bytes, isSealed: keys.isSealed) { value in
+          if let value, value.byteCount > 0 { try body(key.bytes.span.bytes, value) }
+        }
+      }
+      guard let last = block.last, block.count == 256 else { return }
+      range.lowerBound = last.bytes + [0]
+    }
+  }
+
+  private func look(atRecord key: RawSpan, _ record: RawSpan) throws {
+    guard key.byteCount > KeyLayout.identifierOffset else { return }
+    let tag = KeyLayout.tag(inRecordKey: key)
+    let summary = try? keys.withIdentifier(of: key, record, typeName: "") { identifier in
+      try verifier.verify(
+        tag: tag, keyIdentifier: identifier, record: record, typeName: "", shapeText: shapeText,
+        visitReference: { _, tag, _ in try lookAtTag(tag) })
+    }
+    try lookAtTag(tag)
+    if let concrete = summary?.concreteTag { try lookAtTag(concrete) }
+    // Of a damaged one nothing is known.
+    guard let status = summary?.syncStatus else { return }
+    if try !transaction.contains(KeyLayout.syncStatus(status, ofRecord: key)) {
+      statuses.append(StorageKey(key))
+    }
+  }
+
+  // MARK: - Texts
+
+  private func lookAtTag(_ digest: UInt64) throws {
+    let name = TextName(kind: .tag, digest: digest)
+    guard checkedTexts.insert(name).inserted, try !isWhole(name) else { return }
+    for type in TypeTag.types(withDigest: digest) {
+      if let tag = try? TypeTag.of(type) { texts[name] = Array(tag.name.utf8) }
+    }
+  }
+
+  private func shapeText(_ digest: UInt64) throws -> [UInt8]? {
+    let name = TextName(kind: .shape, digest: digest)
+    if let known = texts[name] { return known }
+    let key = KeyLayout.text(name).bytes
+    let stored = try transaction.withReplaceableValue(for: key.span.bytes, isSealed: keys.isSealed) {
+      text -> [UInt8]? in
+      guard let text else { return nil }
+      return [UInt8](copying: text)
+    }
+    if let stored, name.isDigest(of: stored) { return stored }
+    let known = RecordVerifier.knownShapeText(digest)
+    texts[name] = known
+    return known
+  }
+
+  private func isWhole(_ name: TextName) throws -> Bool {
+    let key = KeyLayout.text(name).bytes
+    return try transaction.withReplaceableValue(for: key.span.bytes, isSealed: keys.isSealed) { text in
+      guard let text else { return false }
+      return name.isDigest(of: [UInt8](copying: text))
+    }
+  }
+
+  /// Puts the texts that are known; returns them in words.
+  func putTexts(in transaction: any WriteTransaction) throws -> [String] {
+    try texts.map { name, text -> String in
+      try StoreTexts.put(text, name, in: transaction, isSealed: keys.isSealed)
+      switch name.kind {
+      case .tag: return "the type \(String(decoding: text, as: UTF8.self))"
+      case .shape: return "the coding keys \((RecordVerifier.shapeKeys(text) ?? []).joined(separator: ", "))"
+      }
+    }.sorted()
+  }
+
+  // MARK: - Sync statuses
+
+  /// The status that a record says; nil where there is no such record, `.some(nil)` where it has none.
+  private func status(ofRecord key: StorageKey, in transaction: any ReadTransaction) throws -> SyncStatus?? {
+    let bytes = key.bytes.span.bytes
+    return try transaction.withReplaceableValue(for: bytes, isSealed: keys.isSealed) {
+      record -> SyncStatus?? in
+      guard let record else { return .none }
+      return .some(RecordSummary.uncheckedSyncStatus(of: record))
+    }
+  }
+
+  /// Makes the entries of some records fit; returns how many were added and removed.
+  func putStatuses(_ records: ArraySlice<StorageKey>, in transaction: any WriteTransaction) throws -> (
+    Int, Int
+  ) {
+    var (added, removed) = (0, 0)
+    for record in records {
+      let bytes = record.bytes.span.bytes
+      // Of a record that is damaged the entries stay: it may be restored.
+      let isDamaged = try transaction.withReplaceableValue(for: bytes, isSealed: keys.isSealed) { content in
+        guard let content else { return false }
+        return (try? keys.header(of: bytes, content, typeName: "")) == nil
+      }
+      if isDamaged { continue }
+      let own = try status(ofRecord: record, in: transaction) ?? nil
+      for other in SyncStatus.allCases {
+        let entry = KeyLayout.syncStatus(other, ofRecord: bytes)
+        let isThere = try transaction.contains(entry)
+        if other == own && !isThere {
+          try transaction.put([], for: entry)
+          added += 1
+        } else if other != own && isThere {
+          try transaction.remove(entry)
+          removed += 1
+        }
+      }
+    }
+    return (added, removed)
+  }
+}

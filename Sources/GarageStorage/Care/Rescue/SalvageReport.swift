@@ -1,0 +1,34 @@
+public import GarageCoding
+
+/// What was brought over from a damaged store.
+public struct SalvageReport: Sendable, Hashable {
+  /// How many objects were brought over.
+  public internal(set) var objectCount = 0
+  /// How many values of typed keys were brought over.
+  public internal(set) var keyCount = 0
+  /// How many names of types and sets of coding keys were.
+  public internal(set) var textCount = 0
+  /// How many entries were found whose bytes are not those that were written. Some may have been whole elsewhere.
+  public internal(set) var damagedCount = 0
+  /// The objects that were found only where an older state of the store may be: deleted since, or not. They were brought
+  /// over where that was asked for. Of very many the first ``maximumOlderCount``.
+  public internal(set) var olderObjects: [RecordIdentity] = []
+  /// How many such objects there are in all.
+  public internal(set) var olderCount = 0
+  /// What is wrong with the pages of the store, in words.
+  public internal(set) var notes: [String] = []
+
+  /// How many older objects are listed at most.
+  public static let maximumOlderCount = 10_000
+}
+
+extension SalvageReport: CustomStringConvertible {
+  /// All of it, in lines.
+  public var description: String {
+    func count(_ count: Int, _ name: String) -> String { "\(count) \(name)\(count == 1 ? "" : "s")" }
+    var lines = ["\(count(objectCount, "object")) and \(count(keyCount, "key")) brought over"]
+    if damagedCount > 0 { lines.append("damaged, and left: \(damagedCount)") }
+    if olderCount > 0 { lines.append("\(count(olderCount, "object")) found that may be of an older state") }
+    return (lines + notes).joined(separator: "\n")
+  }
+}

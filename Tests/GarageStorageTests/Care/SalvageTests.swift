@@ -1,0 +1,157 @@
+import Foundation
+import GarageDriver
+import GarageLMDB
+import GarageMemory
+import GarageSQLite
+import GarageSealing
+import GarageStorage
+import InsecureSealer
+import Testing
+
+/// Every page of a small store damaged, one at a time: that is noticed, and what no damaged page has a part of is saved.
+@Suite struct SalvageTests {
+  private static let engines: [Backend] = [.sqlite, .lmdb]
+
+  @Test(arguments: engines, DamagedPages.Damage.allCases)
+  func everyPage(_ backend: Backend, _ damage: DamagedPages.Damage) throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    let store = try DamagedPages(backend, seed: seed)
+    var (savedCount, untouchedCount, olderCount) = (0, 0, 0)
+    for page in 0..<store.pageCount {
+      let other = Int.random(in: 0..<store.pageCount, using: &random)
+      let touched = try store.damage(page, damage, with: other)
+      let what = "\(backend) page \(page) of \(store.pageCount) \(damage) (other \(other), seed \(seed))"
+      if touched.isEmpty { continue }
+      try expectNoticed(store, what)
+      var untouched = store.untouched(touched)
+      // Without the newest of its meta pages LMDB's store is the one before the last commit.
+      if backend == .lmdb && !touched.isDisjoint(with: [0, 1]) { untouched.remove(Marked.mark(999)) }
+      let saved = try salvage(store, older: false, what)
+      // Nothing comes back that was deleted, but where the state before is all there is.
+      let older = backend == .lmdb && !touched.isDisjoint(with: [0, 1])
+      if !older { #expect(saved.isSubset(of: Set(store.numbers.map(Marked.mark))), "\(what)") }
+      let withOlder = untouched.isSubset(of: saved) ? saved : try salvage(store, older: true, what)
+      let lost = untouched.subtracting(withOlder)
+      #expect(lost.isEmpty, "\(what): lost \(lost.sorted())")
+      savedCount += untouched.intersection(saved).count
+      olderCount += untouched.intersection(withOlder.subtracting(saved)).count
+      untouchedCount += untouched.count
+    }
+    #expect(untouchedCount > 1000)
+    // Where the list of free pages is lost, too, it has to be asked for: that is the exception.
+    if damage == .zeroed { #expect(olderCount * 10 < untouchedCount, "\(olderCount) of \(untouchedCount)") }
+  }
+
+  /// Verification finds it, or the engine refuses the file; where neither does, nothing that is kept there was touched.
+  private func expectNoticed(_ store: DamagedPages, _ what: String) throws {
+    if store.place.backend == .lmdb {
+      do {
+        if try !LMDBStorage.integrityComplaints(at: store.place.storePath).isEmpty { return }
+      } catch is StorageError { return }
+    }
+    do {
+      // For reading only: of a file without a byte another opening would make a new store.
+      let driver = try store.place.open(readOnly: true)
+      defer { try? driver.close() }
+      let garage = try Garage(driver)
+      if try !garage.verify().findings.isEmpty { return }
+      #expect(try Driver.contents(driver) == store.contents, "\(what): not noticed")
+    } catch is GarageError {
+    } catch is StorageError {
+    }
+  }
+
+  private func salvage(_ store: DamagedPages, older: Bool, _ what: String) throws -> Set<String> {
+    let driver = MemoryStorage()
+    let garage = try Garage(driver)
+    do {
+      let report = try GarageSalvage(from: store.source, into: garage, includingOlder: older).run()
+      let records = try Driver.contents(driver, .prefix([0x10]))
+      #expect(report.objectCount == records.count, "\(what): \(report)")
+      for (key, record) in records where store.records[key] != nil {
+        #expect(store.records[key] == record, "\(what)")
+      }
+      return Set(
+        try garage.identifiers(ofTypeNamed: String(reflecting: Marked.self), limit: 10_000).map(\.description)
+      )
+    } catch GarageError.storage(let error) {
+      // A file without any page that says what it is.
+      #expect([.notAStorage, .notFound].contains(error.kind), "\(what): \(error)")
+      return []
+    }
+  }
+
+  /// A whole store comes over wholly, whatever is in it, and through a seal.
+  @Test(arguments: [Backend.sqlite, .lmdb, .sealedSQLite], [false, true])
+  func aWholeStoreComesOver(_ backend: Backend, hidesIdentifiers: Bool) async throws {
+    if hidesIdentifiers && backend != .sealedSQLite { return }
+    let store = try CareStore(backend, hidesIdentifiers: hidesIdentifiers)
+    try await store.garage.parkAll(
+      (0..<300).map { Letter(id: $0, text: String(repeating: "\($0)", count: $0 * 20)) })
+    try await store.garage.delete(Letter.self, identifier: 299)
+    let contents = try Driver.contents(store.driver).filter { ![0x00, 0x20].contains($0.key.bytes[0]) }
+    // SQLite's last commits stand in the log alone.
+    let copy = try Place(backend)
+    try FileManager.default.removeItem(at: copy.folder)
+    try FileManager.default.copyItem(at: store.place.folder, to: copy.folder)
+    let pages: any SalvageSource =
+      backend == .lmdb ? LMDBPages(at: copy.storePath) : SQLitePages(at: copy.storePath)
+    let source: any SalvageSource =
+      backend == .sealedSQLite ? try SealedPages(pages, sealer: InsecureTestSealer(key: 7)) : pages
+    let driver = try Place(backend).open()
+    let garage = try Garage(driver, types: [Dog.self, Puppy.self], hidesIdentifiers: hidesIdentifiers)
+    let report = try await GarageSalvage(from: source, into: garage).run()
+    #expect(report.damagedCount == 0 && report.notes.isEmpty && report.olderCount == 0, "\(report)")
+    #expect(try here { try garage.verify().findings.isEmpty })
+    let found = try Driver.contents(driver).filter { ![0x00, 0x20].contains($0.key.bytes[0]) }
+    if hidesIdentifiers { #expect(found.count == contents.count) } else { #expect(found == contents) }
+    #expect(try here { try garage.get(CareKeys.number) == 7 && garage.count(Letter.self) == 299 })
+    // Once more, nothing changes.
+    let second = try await GarageSalvage(from: source, into: garage).run()
+    #expect(second.objectCount == 0 && second.keyCount == 0)
+  }
+
+  /// A garage that has a later state of an object keeps it.
+  @Test(arguments: engines)
+  func whatIsLaterStays(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let garage = try place.garage()
+    try garage.parkAll([Counter(id: 1, value: 1), Counter(id: 2, value: 1)])
+    try garage.close()
+    usleep(3000)
+    let other = try Garage(MemoryStorage())
+    try other.park(Counter(id: 2, value: 5))
+    let source: any SalvageSource =
+      backend == .lmdb ? LMDBPages(at: place.storePath) : SQLitePages(at: place.storePath)
+    let report = try GarageSalvage(from: source, into: other).run()
+    #expect(report.objectCount == 1)
+    #expect(try other.retrieveAll(Counter.self).map(\.value) == [1, 5])
+  }
+
+  @Test(arguments: engines)
+  func endsWhereItIsToEnd(_ backend: Backend) async throws {
+    struct Stop: Error {}
+    let place = try Place(backend)
+    let garage = try place.garage()
+    try await garage.parkAll((0..<3000).map { Counter(id: $0) })
+    try await garage.close()
+    let source: any SalvageSource =
+      backend == .lmdb ? LMDBPages(at: place.storePath) : SQLitePages(at: place.storePath)
+    let other = try Garage(MemoryStorage())
+    #expect(throws: Stop.self) { try GarageSalvage(from: source, into: other).run { _ in throw Stop() } }
+    let task = Task { try await GarageSalvage(from: source, into: other).run() }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    try await GarageSalvage(from: source, into: other).run()
+    #expect(try here { try other.count(Counter.self) == 3000 })
+    for missing in [
+      LMDBPages(at: place.folder.appending(path: "none")),
+      SQLitePages(at: place.folder.appending(path: "none")),
+    ]
+      as [any SalvageSource]
+    {
+      expectStorageError(.notFound) { _ = try GarageSalvage(from: missing, into: other).run() }
+    }
+  }
+}
