@@ -16,7 +16,7 @@ help:
 	@echo 'make test-postgres  test GaragePostgres on a server that this starts; needs postgresql and libpq-dev'
 	@echo 'make lint           check the style only'
 	@echo 'make format         format the sources in place'
-	@echo 'make garage         build the command that looks into stores; downloads swift-argument-parser'
+	@echo 'make garage         build the command that looks into stores; downloads swift-argument-parser and swift-crypto'
 	@echo 'make install        install it below PREFIX=/usr/local, with completions and a man page'
 	@echo 'make test-command   test it'
 	@echo 'make consumer       build an app package against this one: no third-party code allowed'
@@ -46,8 +46,8 @@ test-postgres: engines
 
 # Prints where the command is, last.
 garage: engines
-	@$(SWIFT) build --scratch-path .build-command --traits Command --configuration release --product garage >&2
-	@echo "$$($(SWIFT) build --scratch-path .build-command --traits Command --configuration release --show-bin-path)/garage"
+	@$(SWIFT) build --scratch-path .build-command --traits Command,Crypto --configuration release --product garage >&2
+	@echo "$$($(SWIFT) build --scratch-path .build-command --traits Command,Crypto --configuration release --show-bin-path)/garage"
 
 install:
 	Scripts/install-command.sh "$(PREFIX)"

@@ -105,9 +105,10 @@ let package = Package(
     .executableTarget(
       name: "GarageCommand",
       dependencies: [
-        "GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB",
+        "GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB", "GarageSealing", "GarageCrypto",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
+        .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
       ],
       swiftSettings: settings),
 

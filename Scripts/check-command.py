@@ -11,9 +11,10 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = ["swift", "build", "--scratch-path", ".build-command", "--traits", "Command", "--configuration", "release"]
+BUILD = ["swift", "build", "--scratch-path", ".build-command", "--traits", "Command,Crypto", "--configuration", "release"]
 SAMPLE = """Package: a
 Version: 1
 Depends: b, c
@@ -89,6 +90,113 @@ def check_copy(garage, folder, store):
         run(garage, "copy", store, target, status=1)
 
 
+def check_care(garage, folder, store):
+    """Backups, exports, what is taken in, and what is found in a store that nothing is wrong with."""
+    base = os.path.join(folder, os.path.basename(store))
+    for name, flags in [("backup", []), ("small", ["--compact"])]:
+        target = f"{base}-{name}"
+        result = json.loads(run(garage, "backup", store, target, "--json", *flags).stdout)
+        expect(result["bytes"] > 1000, f"backup: {result}")
+        check_store(garage, target)
+        expect(json.loads(run(garage, "diff", store, target, "--json").stdout) == [], "a backup differs")
+        run(garage, "backup", store, target, status=1)
+        expect(not os.path.exists(target + ".partial"), "a backup left something")
+    result = json.loads(run(garage, "compact", target, "--json").stdout)
+    expect(set(result) == {"bytesBefore", "bytesAfter"}, f"compact: {result}")
+    check_store(garage, target)
+    lines = f"{base}.jsonl"
+    result = json.loads(run(garage, "export", store, lines, "--json").stdout)
+    expect(result["objects"] == 4 and result["bytes"] == os.path.getsize(lines), f"export: {result}")
+    with open(lines, encoding="utf-8") as file:
+        records = [line for line in map(json.loads, file) if "type" in line]
+    expect([r["id"] for r in records] == ["a", "alone", "b", "c"], "the lines of an export")
+    run(garage, "export", store, lines, status=1)
+    for name in ["import.garage", "import.lmdb"]:
+        target = f"{base}-{name}"
+        run(garage, "import", lines, target)
+        check_store(garage, target)
+        run(garage, "import", lines, target)
+        salvaged = f"{base}-saved-{name}"
+        result = json.loads(run(garage, "salvage", target, salvaged, "--json").stdout)
+        expect(result["objects"] == 4 and result["notes"] == [], f"salvage: {result}")
+        check_store(garage, salvaged)
+        run(garage, "diff", target, salvaged)
+        result = json.loads(run(garage, "repair", salvaged, "--json").stdout)
+        expect(result["indexes"] == [] and result["addedSyncStatuses"] == 0, f"repair: {result}")
+    with open(lines, "r+b") as file:
+        file.truncate(os.path.getsize(lines) - 10)
+    expect("line" in run(garage, "import", lines, f"{base}-import.garage", status=1).stderr, "a cut export")
+
+
+def check_looking(garage, folder, store):
+    found = json.loads(run(garage, "find", store, "Package", 'version = "2"', "--json").stdout)
+    expect([o["id"] for o in found] == ["b"], f"find: {found}")
+    found = run(garage, "find", store, "Package", 'not (version is nil) and name starts with "a"').stdout.split()
+    expect(found == ["a", "alone"], f"find: {found}")
+    expect(run(garage, "find", store, "Package", 'name != "a"', "--limit", "1").stdout.split() == ["alone"], "find, limited")
+    for nonsense in ["version =", "= 2", '(name = "a"', 'name = "a', "name is 3", 'name = "a" name']:
+        run(garage, "find", store, "Package", nonsense, status=2)
+    drawing = json.loads(run(garage, "graph", store, "Package", "a", "--json").stdout)
+    expect([n["id"] for n in drawing["nodes"]] == ["a", "b", "c"], f"graph: {drawing}")
+    expect([(e["from"], e["to"]) for e in drawing["edges"]] == [(0, 1), (0, 2), (1, 0)], f"graph: {drawing}")
+    expect(run(garage, "graph", store, "Package", "a").stdout.startswith("digraph {"), "a graph for Graphviz")
+    expect("n0 --> n1" in run(garage, "graph", store, "Package", "a", "--mermaid").stdout, "a graph for Mermaid")
+    picture = run(garage, "graph", store, "Package", "a", "--svg").stdout
+    xml.etree.ElementTree.fromstring(picture)
+    run(garage, "graph", store, "Package", "none", status=1)
+    other = os.path.join(folder, "other-" + os.path.basename(store))
+    run(garage, "copy", store, other + ("/" if os.path.isdir(store) else ""))
+    run(garage, "gc", other, "--roots", "Package", "--write")
+    run(garage, "diff", store, other)
+
+
+def check_sealed(garage, folder, store):
+    """Sealing on the way, with a key in a file and one in the environment."""
+    key = os.path.join(folder, "key")
+    with open(key, "w", encoding="ascii") as file:
+        file.write("0123456789abcdef" * 4 + "\n")
+    wrong = os.path.join(folder, "wrong")
+    with open(wrong, "wb") as file:
+        file.write(bytes(32))
+    sealed = os.path.join(folder, "sealed")
+    run(garage, "copy", "--seal", "--key-file", key, store, sealed)
+    for arguments in [[], ["--key-file", wrong], ["--key-file", os.path.join(folder, "none")]]:
+        run(garage, "ls", sealed, *arguments, status=3)
+    types = json.loads(run(garage, "ls", sealed, "--key-file", key, "--json").stdout)["types"]
+    expect(types[0]["objects"] == 4, f"a sealed store: {types}")
+    os.environ["GARAGE_KEY"] = "0123456789abcdef" * 4
+    try:
+        check_store(garage, sealed)
+        copy = os.path.join(folder, "sealed-copy")
+        run(garage, "copy", sealed, copy)
+        run(garage, "backup", sealed, os.path.join(folder, "sealed-backup"))
+        run(garage, "salvage", sealed, os.path.join(folder, "sealed-saved"))
+        check_store(garage, os.path.join(folder, "sealed-saved"))
+        run(garage, "copy", "--unseal", sealed, os.path.join(folder, "unsealed"))
+    finally:
+        del os.environ["GARAGE_KEY"]
+    for name in ["sealed-copy", "sealed-backup", "sealed-saved"]:
+        run(garage, "ls", os.path.join(folder, name), status=3)
+    check_store(garage, os.path.join(folder, "unsealed"))
+
+
+def check_rescue(garage, folder, store):
+    """A store with a page that is gone: found, and the rest brought over, for either engine."""
+    data = os.path.join(store, "data.mdb") if os.path.isdir(store) else store
+    damaged = os.path.join(folder, "damaged-" + os.path.basename(store))
+    run(garage, "backup", store, damaged)
+    data = os.path.join(damaged, "data.mdb") if os.path.isdir(damaged) else damaged
+    with open(data, "r+b") as file:
+        size = os.path.getsize(data)
+        file.seek((size // 4096 - 1) * 4096)
+        file.write(bytes(4096))
+    result = subprocess.run([garage, "verify", damaged, "--json"], capture_output=True, text=True, check=False)
+    expect(result.returncode in (1, 3), f"verify of a damaged file: {result}")
+    saved = os.path.join(folder, "saved-" + os.path.basename(store))
+    result = subprocess.run([garage, "salvage", damaged, saved, "--json"], capture_output=True, text=True, check=False)
+    expect(result.returncode in (0, 1) and "objects" in json.loads(result.stdout), f"salvage of a damaged file: {result}")
+
+
 def check_damage(garage, store):
     database = sqlite3.connect(store)
     (key, value), = database.execute(
@@ -116,10 +224,19 @@ def main():
             run(demo, "--driver", driver, "--input", packages, "--store", store)
             check_store(garage, store)
             check_copy(garage, folder, store)
+            check_care(garage, folder, store)
+            check_looking(garage, folder, store)
+            check_rescue(garage, folder, store)
+        check_sealed(garage, folder, os.path.join(folder, "sqlite"))
         check_damage(garage, os.path.join(folder, "sqlite"))
         # What is not there is not made.
         for missing in ["none", "none/", "none/none"]:
-            run(garage, "ls", os.path.join(folder, missing), status=3)
+            for command in [["ls"], ["compact"], ["repair"], ["backup", "to"], ["export", "to"], ["salvage", "to"]]:
+                target = [os.path.join(folder, "nothing")] if command[1:] else []
+                run(garage, command[0], os.path.join(folder, missing), *target, status=3)
+                expect(not os.path.exists(os.path.join(folder, "nothing")), f"{command[0]} made something of nothing")
+            run(garage, "import", os.path.join(folder, missing), os.path.join(folder, "nothing"), status=3)
+            expect(not os.path.exists(os.path.join(folder, "nothing")), "import made something of nothing")
             expect(not os.path.exists(os.path.join(folder, "none")), "a store was made by looking at it")
         os.mkdir(os.path.join(folder, "empty"))
         run(garage, "verify", os.path.join(folder, "empty"), status=3)

@@ -36,7 +36,10 @@ LAYERS = {
     "GarageStorage": {"CGarage", "GarageCoding", "GarageDriver"},
     "GarageLegacy": {"GarageStorage", "GarageSQLite", "GarageDriver", "GarageCoding", "CSQLite"},
     "DebianPackages": {"GarageStorage"},
-    "GarageCommand": {"GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB", "ArgumentParser"},
+    "GarageCommand": {
+        "GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB", "GarageSealing", "GarageCrypto", "Crypto",
+        "ArgumentParser",
+    },
     "GarageDemo": {
         "DebianPackages", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GaragePostgres",
         "GarageCoding",

@@ -7,7 +7,7 @@
   struct GarageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "garage",
-      abstract: "Looks into the stores of Garage, checks, counts, clears up and copies them.",
+      abstract: "Looks into the stores of Garage, checks, counts, clears up, copies and rescues them.",
       discussion: """
         A store is the path of an SQLite file or of an LMDB folder; which of them it is, is found out by looking. What only \
         reads opens the store for reading only, beside whoever else has it open, and never makes one.
@@ -17,7 +17,10 @@
         """,
       subcommands: [
         ListCommand.self, GetCommand.self, KeysCommand.self, StatisticsCommand.self, VerifyCommand.self,
-        CollectGarbageCommand.self, CopyCommand.self,
+        CollectGarbageCommand.self, CopyCommand.self, BackupCommand.self, CompactCommand.self,
+        ExportCommand.self,
+        ImportCommand.self, SalvageCommand.self, RepairCommand.self, FindCommand.self, GraphCommand.self,
+        DiffCommand.self,
       ])
   }
 

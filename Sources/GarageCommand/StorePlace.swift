@@ -15,20 +15,10 @@
       path = argument
     }
 
-    private enum Kind { case sqlite, lmdb }
+    enum Kind { case sqlite, lmdb }
 
-    /// Opens the store that is there.
-    ///
-    /// - Throws: ``CommandFailure`` where there is none; nothing is made.
-    func open(forWriting: Bool = false) throws -> Garage {
-      do {
-        return try Garage(openStorage(forWriting: forWriting))
-      } catch let error as CommandFailure {
-        throw error
-      } catch { throw CommandFailure.opening("\(path): \(error)") }
-    }
-
-    private func openStorage(forWriting: Bool) throws -> any StorageDriver {
+    /// Opens the storage that is there; nothing is made.
+    func openStorage(forWriting: Bool) throws -> any StorageDriver {
       let url = URL(filePath: path)
       switch try kind() {
       case .sqlite:
@@ -40,6 +30,17 @@
         options.isReadOnly = !forWriting
         return try LMDBStorage(at: url, options: options)
       }
+    }
+
+    /// What the pages of the store are read by, without its engine.
+    func pages() throws -> any SalvageSource {
+      let url = URL(filePath: path)
+      return try kind() == .sqlite ? SQLitePages(at: url) : LMDBPages(at: url)
+    }
+
+    /// What is wrong with the pages of a store whose engine would not survive to say so.
+    func complaintsBeforeOpening() throws -> [String] {
+      try kind() == .lmdb ? LMDBStorage.integrityComplaints(at: URL(filePath: path)) : []
     }
 
     private func kind() throws -> Kind {
@@ -70,6 +71,16 @@
         if isLMDB { return try LMDBStorage(at: URL(filePath: path, directoryHint: .isDirectory)) }
         return try SQLiteStorage(at: URL(filePath: path))
       } catch { throw CommandFailure.opening("\(path): \(error)") }
+    }
+
+    /// How many bytes there are in a file, or in the files of a folder.
+    static func byteCount(at path: String) -> Int {
+      let files =
+        (try? FileManager.default.contentsOfDirectory(atPath: path))?.map { path + "/" + $0 } ?? [path]
+      return files.reduce(0) { sum, file in
+        let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
+        return sum + (size ?? 0)
+      }
     }
   }
 #endif

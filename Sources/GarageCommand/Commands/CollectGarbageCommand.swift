@@ -7,6 +7,7 @@
     static let configuration = CommandConfiguration(
       commandName: "gc", abstract: "List the objects that no root reaches, or with --write delete them.")
 
+    @OptionGroup var access: StoreAccess
     @Argument(help: "The store.") var store: StorePlace
     @Option(
       parsing: .upToNextOption,
@@ -30,7 +31,7 @@
     }
 
     func run() throws {
-      let garage = try store.open(forWriting: write)
+      let garage = try access.open(store, forWriting: write)
       defer { try? garage.close() }
       let roots =
         try roots.map { GarageRoot.allNamed(try garage.typeName(matching: $0)) } + (ignoreKeys ? [] : [.keys])

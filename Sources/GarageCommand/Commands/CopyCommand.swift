@@ -12,16 +12,20 @@
         file. Where the command was ended early, the same command goes on.
         """)
 
+    @OptionGroup var access: StoreAccess
     @Argument(help: "The store.") var from: StorePlace
     @Argument(help: "Where the copy is to be: a new file or folder.") var to: StorePlace
+    @Flag(help: "Seal the copy of a plain store with the key, which does not open the store.") var seal =
+      false
+    @Flag(help: "Let the copy of a sealed store be a plain one.") var unseal = false
     @Flag(help: "As JSON.") var json = false
 
     private struct Copied: Encodable { var entries: Int }
 
     func run() throws {
-      let garage = try from.open()
+      let garage = try access.open(from, usesKey: !seal)
       defer { try? garage.close() }
-      let destination = try to.makeStorage()
+      let destination = unseal ? try to.makeStorage() : try access.makeStorage(to)
       defer { try? destination.close() }
       let line = ProgressLine("copying")
       var count = 0

@@ -7,6 +7,7 @@
     static let configuration = CommandConfiguration(
       commandName: "get", abstract: "Show one object, and to a depth what it refers to.")
 
+    @OptionGroup var access: StoreAccess
     @Argument(help: "The store.") var store: StorePlace
     @Argument(help: "The type, whole or what stands behind its last dots.") var type: String
     @Argument(help: "The identifier, as ls prints it.") var identifier: String
@@ -24,7 +25,7 @@
     }
 
     func run() throws {
-      let garage = try store.open()
+      let garage = try access.open(store)
       defer { try? garage.close() }
       let name = try garage.typeName(matching: type)
       try garage.read { reader in

@@ -7,6 +7,7 @@
     static let configuration = CommandConfiguration(
       commandName: "keys", abstract: "Show the typed keys with their values.")
 
+    @OptionGroup var access: StoreAccess
     @Argument(help: "The store.") var store: StorePlace
     @Flag(help: "As JSON.") var json = false
 
@@ -20,7 +21,7 @@
     }
 
     func run() throws {
-      let garage = try store.open()
+      let garage = try access.open(store)
       defer { try? garage.close() }
       let keys = try garage.storedKeyValues()
       func typeName(_ identity: RecordIdentity) -> String {

@@ -8,6 +8,7 @@
       commandName: "ls",
       abstract: "List the types in a store with their objects, or the identifiers of one type.")
 
+    @OptionGroup var access: StoreAccess
     @Argument(help: "The store.") var store: StorePlace
     @Argument(help: "A type, whole or what stands behind its last dots.") var type: String?
     @Option(help: "How many identifiers at most.") var limit = 50
@@ -36,7 +37,7 @@
     }
 
     func run() throws {
-      let garage = try store.open()
+      let garage = try access.open(store)
       defer { try? garage.close() }
       if let type { try listObjects(garage, garage.typeName(matching: type)) } else { try listTypes(garage) }
     }

@@ -7,6 +7,7 @@
     static let configuration = CommandConfiguration(
       commandName: "stats", abstract: "Count objects, bytes and references, by type. Reads the whole store.")
 
+    @OptionGroup var access: StoreAccess
     @Argument(help: "The store.") var store: StorePlace
     @Flag(help: "As JSON.") var json = false
 
@@ -31,7 +32,7 @@
     }
 
     func run() throws {
-      let garage = try store.open()
+      let garage = try access.open(store)
       defer { try? garage.close() }
       let line = ProgressLine("counting")
       let statistics = try garage.statistics { line.show($0.completedUnitCount, of: $0.totalUnitCount) }

@@ -1,0 +1,63 @@
+#if Command
+  import Foundation
+  import GarageDriver
+  import GarageSealing
+
+  #if Crypto
+    import Crypto
+    import GarageCrypto
+  #endif
+
+  /// The key of a sealed store, and what it opens.
+  struct SealingKey {
+    private let bytes: Data
+
+    init(_ bytes: Data) { self.bytes = bytes }
+
+    /// The key in the content of a file, or in text; nil where there is none.
+    static func bytes(_ content: Data, isText: Bool = false) -> Data? {
+      let counts = [16, 24, 32]
+      if !isText && counts.contains(content.count) { return content }
+      guard let text = String(data: content, encoding: .utf8)?.trimmingCharacters(in: .whitespacesAndNewlines)
+      else {
+        return nil
+      }
+      let digits = Array(text.utf8)
+      if counts.contains(digits.count / 2), digits.count % 2 == 0, text.allSatisfy(\.isHexDigit) {
+        return Data(
+          stride(from: 0, to: digits.count, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0..<($0 + 2)], as: UTF8.self), radix: 16)
+          })
+      }
+      let decoded = Data(base64Encoded: text)
+      return decoded.flatMap { counts.contains($0.count) ? $0 : nil }
+    }
+
+    #if Crypto
+      /// The storage within its seal: with AES, or where none of its values opens so, with ChaCha20.
+      func storage(_ base: any StorageDriver) throws -> any StorageDriver {
+        let key = SymmetricKey(data: bytes)
+        do {
+          return try SealedStorage(base, sealer: AESGCMSealer(key: key))
+        } catch let error as StorageError where error.kind == .wrongKey && bytes.count == 32 {
+          guard let storage = try? SealedStorage(base, sealer: ChaChaPolySealer(key: key)) else {
+            throw error
+          }
+          return storage
+        }
+      }
+
+      func pages(_ base: any SalvageSource) throws -> any SalvageSource {
+        let key = SymmetricKey(data: bytes)
+        let former: [any Sealer] = bytes.count == 32 ? [try ChaChaPolySealer(key: key)] : []
+        return try SealedPages(base, sealer: AESGCMSealer(key: key), formerSealers: former)
+      }
+    #else
+      func storage(_ base: any StorageDriver) throws -> any StorageDriver { throw Self.unable }
+      func pages(_ base: any SalvageSource) throws -> any SalvageSource { throw Self.unable }
+
+      private static let unable = CommandFailure.opening(
+        "This command was built without ciphers, and opens no sealed stores. Build it with 'make garage'.")
+    #endif
+  }
+#endif
