@@ -9,8 +9,8 @@ internal import Synchronization
 /// the few threads that tasks share hangs nothing, and goes on alone where no other thread is free.
 ///
 /// The tasks see the task-local values of the caller, which users' code may ask for.
-final class SharedWork<Piece: AnyObject>: Sendable {
-  private struct State {
+final class SharedWork<Piece: AnyObject & Sendable>: Sendable {
+  private struct State: Sendable {
     /// Pieces that nobody has begun, in their order.
     var waiting: [Piece] = []
     /// Tasks that were begun and have not found that there is nothing to do, and those that are at a piece.
@@ -19,27 +19,27 @@ final class SharedWork<Piece: AnyObject>: Sendable {
     /// Whether the caller waits for the last of these.
     var isAwaited = false
     /// Does a piece; nil when all is over, so that a task which comes late holds nothing of the caller's.
-    var work: ((Piece) -> Void)?
+    var work: (@Sendable (Piece) -> Void)?
   }
 
-  private let state = Mutex(Carried(State()))
+  private let state = Mutex(State())
   private let lastEnded = DispatchSemaphore(value: 0)
 
   /// How many pieces wait before the caller does one itself: enough that no task finds none.
   private static var maximumWaitingCount: Int { 2 * CoreCount.helpers + 1 }
 
   /// - Parameter work: does a piece; on any thread. Is let go by ``end()``.
-  init(_ work: @escaping (Piece) -> Void) {
-    state.withLock { $0.value.work = work }
+  init(_ work: @escaping @Sendable (Piece) -> Void) {
+    state.withLock { $0.work = work }
   }
 
   /// Adds a piece, and does one where too many wait.
   func add(_ piece: Piece) {
     let (needsHelper, hasTooMany) = state.withLock { state in
-      state.value.waiting.append(piece)
-      let needsHelper = state.value.helperCount < min(CoreCount.helpers, state.value.waiting.count)
-      if needsHelper { state.value.helperCount += 1 }
-      return (needsHelper, state.value.waiting.count > SharedWork.maximumWaitingCount)
+      state.waiting.append(piece)
+      let needsHelper = state.helperCount < min(CoreCount.helpers, state.waiting.count)
+      if needsHelper { state.helperCount += 1 }
+      return (needsHelper, state.waiting.count > SharedWork.maximumWaitingCount)
     }
     if needsHelper { Task { help() } }
     if hasTooMany, let (piece, work) = next(isHelper: false) { work(piece) }
@@ -49,39 +49,39 @@ final class SharedWork<Piece: AnyObject>: Sendable {
   func finish() {
     while let (piece, work) = next(isHelper: false) { work(piece) }
     let isAwaited = state.withLock { state in
-      state.value.isAwaited = state.value.busyCount > 0
-      return state.value.isAwaited
+      state.isAwaited = state.busyCount > 0
+      return state.isAwaited
     }
     if isAwaited { lastEnded.wait() }
   }
 
   /// Drops what nobody has begun, and waits for what others have. Has to be called once, last.
   func end() {
-    state.withLock { $0.value.waiting = [] }
+    state.withLock { $0.waiting = [] }
     finish()
-    state.withLock { $0.value.work = nil }
+    state.withLock { $0.work = nil }
   }
 
   private func help() {
     while let (piece, work) = next(isHelper: true) {
       work(piece)
       let isLast = state.withLock { state in
-        state.value.busyCount -= 1
-        return state.value.busyCount == 0 && state.value.isAwaited
+        state.busyCount -= 1
+        return state.busyCount == 0 && state.isAwaited
       }
       if isLast { lastEnded.signal() }
     }
   }
 
-  private func next(isHelper: Bool) -> (Piece, (Piece) -> Void)? {
-    state.withLock { state -> Carried<(Piece, (Piece) -> Void)>? in
-      guard let work = state.value.work, !state.value.waiting.isEmpty else {
-        if isHelper { state.value.helperCount -= 1 }
+  private func next(isHelper: Bool) -> (piece: Piece, work: @Sendable (Piece) -> Void)? {
+    state.withLock { state in
+      guard let work = state.work, !state.waiting.isEmpty else {
+        if isHelper { state.helperCount -= 1 }
         return nil
       }
-      if isHelper { state.value.busyCount += 1 }
-      return Carried((state.value.waiting.removeFirst(), work))
-    }?.value
+      if isHelper { state.busyCount += 1 }
+      return (state.waiting.removeFirst(), work)
+    }
   }
 }
 
