@@ -57,6 +57,31 @@ import Testing
     try garage.close()
   }
 
+  /// So is the index of who refers to whom.
+  @Test(arguments: Backend.engines)
+  func theIndexOfReferencesIsMadeAgain(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let driver = try place.open()
+    let garage = try Garage(driver, referrers: .indexed)
+    try garage.parkAll((0..<30).map { CareNode($0) })
+    let nodes = try garage.retrieveAll(CareNode.self)
+    for node in nodes { node.links = [nodes[(node.id + 1) % 30]] }
+    try garage.parkAll(nodes)
+    let before = try Driver.contents(driver)
+    let entries = before.keys.filter { $0.bytes[0] == 0x1E || $0.bytes[0] == 0x1F }.sorted()
+    #expect(entries.count == 30)
+    try driver.write { transaction in
+      for key in entries.prefix(9) { try transaction.remove(key) }
+      return .commit(())
+    }
+    #expect(try !garage.verify().isSound)
+    let report = try garage.repair()
+    #expect(report.indexes.count == 1, "\(report)")
+    #expect(try garage.verify().findings.isEmpty)
+    #expect(
+      try Driver.contents(driver).filter { $0.key.bytes[0] != 0 } == before.filter { $0.key.bytes[0] != 0 })
+  }
+
   /// A damaged record stays as it is, and so do the entries that name it.
   @Test(arguments: Backend.engines)
   func recordsAreNotTouched(_ backend: Backend) throws {

@@ -30,7 +30,7 @@ struct EntryAdmission {
     case .shapeText: try text(.shape, key, value)
     case .record: try record(key, value)
     case .value: try typedValue(key, value)
-    case .metadata, .index, .syncStatus, nil: nil
+    case .metadata, .hashedReference, .reference, .index, .syncStatus, nil: nil
     }
   }
 

@@ -55,9 +55,7 @@ extension Garage {
       guard let catalog = try indexing.catalog(in: transaction) else { return }
       var items = catalog.items
       for place in items.indices where damaged.contains(items[place].name) && items[place].state == .ready {
-        for tag in items[place].definition.tags {
-          try transaction.removeAll(in: KeyLayout.entries(tag: tag, index: items[place].id))
-        }
+        for range in items[place].definition.entryRanges { try transaction.removeAll(in: range) }
         items[place].state = .building
         (items[place].tagPlace, items[place].lastKey) = (0, [])
       }
