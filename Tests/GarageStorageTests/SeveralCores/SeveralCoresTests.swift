@@ -195,7 +195,7 @@ import Testing
   }
 
   /// Calls on all of the few threads that tasks share help one another, or go on alone; none waits for good.
-  @Test(.timeLimit(.minutes(2)), arguments: Backend.engines)
+  @Test(arguments: Backend.engines)
   func manyTasksAtOnceGoOn(_ backend: Backend) async throws {
     var random = SeededGenerator(seed: 16)
     let garage = try Place(backend).garage()
