@@ -36,6 +36,7 @@ user=postgres
 as_user() { if [ "$(id -u)" -eq 0 ]; then runuser -u "$user" -- "$@"; else "$@"; fi }
 
 folder=""
+restart=""
 take_down() {
   if [ -z "$folder" ]; then drop_tables; return 0; fi
   as_user "$binaries/pg_ctl" -D "$folder/data" -m immediate -w stop >/dev/null 2>&1 || true
@@ -75,13 +76,21 @@ start_server() {
     exit 1
   }
   export GARAGE_TEST_PG_URL="postgresql://garage@127.0.0.1:$port/postgres"
-  # As a crash and what follows it: the tests do that on a server of their own only.
+  # As a crash and what follows it.
   local prefix=""; if [ "$(id -u)" -eq 0 ]; then prefix="runuser -u $user -- "; fi
-  export GARAGE_TEST_PG_RESTART="$prefix'$binaries/pg_ctl' -D '$folder/data' -l '$folder/log' -m immediate -w restart"
+  restart="$prefix'$binaries/pg_ctl' -D '$folder/data' -l '$folder/log' -m immediate -w restart"
 }
 
 install_missing
 if [ -n "${GARAGE_TEST_PG_URL:-}" ]; then say "on the server that GARAGE_TEST_PG_URL names"; else start_server; fi
 
-say "swift test --package-path Tests/PostgresTests $*"
-"${SWIFT:-swift}" test --package-path Tests/PostgresTests --scratch-path .build-postgres --disable-xctest "$@"
+run_tests() {
+  say "swift test --package-path Tests/PostgresTests $*"
+  "${SWIFT:-swift}" test --package-path Tests/PostgresTests --scratch-path .build-postgres --disable-xctest "$@"
+}
+
+run_tests "$@"
+# By itself, since everything else would miss the server meanwhile; and only one of the tests' own is restarted.
+if [ -n "$restart" ] && [ $# -eq 0 ]; then
+  GARAGE_TEST_PG_RESTART=$restart run_tests --skip-build --filter aRestartedServerIsUsedAgain
+fi

@@ -8,4 +8,7 @@ extension SealedStorage: ChangeSignaling {
 
   /// That of the wrapped storage.
   public var changeOrigin: ObjectIdentifier? { NewsOrigin.of(base) }
+
+  /// Whether the wrapped storage can.
+  public var signalsChanges: Bool { (base as? any ChangeSignaling)?.signalsChanges ?? false }
 }

@@ -18,6 +18,14 @@ public protocol ChangeSignaling: StorageDriver {
   /// What the storages of this process have in common whose commits are none of somebody else's: for most drivers the
   /// store that they share. Nil where that is no object: then each garage is one by itself.
   var changeOrigin: ObjectIdentifier? { get }
+
+  /// Whether it can tell at all: a storage that wraps another one can where that one can. True by default.
+  var signalsChanges: Bool { get }
+}
+
+extension ChangeSignaling {
+  /// True.
+  public var signalsChanges: Bool { true }
 }
 
 /// What tells the stores of a process apart for those who listen for changes.

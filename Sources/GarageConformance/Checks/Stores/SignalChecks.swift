@@ -8,7 +8,7 @@ enum SignalChecks {
       "A commit made within changeOrigin leaves the mark of ChangeSignaling as it is, and so does a roll-back."
     ) { fixture in
       let storage = try fixture.open(fixture.newPlace())
-      guard let signal = storage as? any ChangeSignaling else { return }
+      guard let signal = storage as? any ChangeSignaling, signal.signalsChanges else { return }
       try storage.put(["a": "0"])
       let mark = try fixture.mark(of: signal)
       for round in 1...3 {
@@ -27,7 +27,7 @@ enum SignalChecks {
       "asking-waits-for-nobody", "Where asking for the mark of ChangeSignaling would have to wait, it is nil."
     ) { fixture in
       let storage = try fixture.open(fixture.newPlace())
-      guard let signal = storage as? any ChangeSignaling else { return }
+      guard let signal = storage as? any ChangeSignaling, signal.signalsChanges else { return }
       // A call that waited would never return.
       try storage.write { transaction in
         _ = try signal.foreignChangeMark()
@@ -44,7 +44,7 @@ enum SignalChecks {
       ) { fixture in
         let place = fixture.newPlace()
         let storage = try fixture.open(place)
-        guard let signal = storage as? any ChangeSignaling else { return }
+        guard let signal = storage as? any ChangeSignaling, signal.signalsChanges else { return }
         try storage.put(["a": "0"])
         let child = try fixture.startChild(at: place)
         var marks = [try fixture.mark(of: signal)]
