@@ -33,7 +33,7 @@ demo: engines
 
 test: engines
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest
+	Scripts/test.sh
 	Scripts/check-consumer.sh
 
 # Optimized, because the suite runs over the ciphers byte by byte.

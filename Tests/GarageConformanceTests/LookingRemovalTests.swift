@@ -39,6 +39,7 @@ struct LookingRemovalTests {
   func history(_ engine: Engine, seed: UInt64) throws {
     var random = Steps(state: seed)
     let sizes = [0, 1, 15, 16, 17, 300, 980, 1000, 5000, 200_000]
+    let ramp = (0..<200_256).map { UInt8(truncatingIfNeeded: $0) }
     try withStorage(engine) { storage in
       var values: [StorageKey: [UInt8]] = [:]
       for round in 0..<40 {
@@ -48,10 +49,8 @@ struct LookingRemovalTests {
             let key = StorageKey([UInt8(random.below(4)), UInt8(random.below(60))])
             switch random.below(10) {
             case 0..<5:
-              let first = UInt8(random.below(256))
-              let value = (0..<sizes[random.below(sizes.count)]).map {
-                first &+ UInt8(truncatingIfNeeded: $0)
-              }
+              let first = random.below(256)
+              let value = Array(ramp[first..<first + sizes[random.below(sizes.count)]])
               try transaction.put(value, for: key)
               values[key] = value
             case 5..<9:

@@ -11,7 +11,7 @@ import Testing
 
   /// How often each verb is killed; `GARAGE_CARE_KILLS=200` for all of it.
   private static let rounds =
-    ProcessInfo.processInfo.environment["GARAGE_CARE_KILLS"].flatMap { Int($0) } ?? 4
+    ProcessInfo.processInfo.environment["GARAGE_CARE_KILLS"].flatMap { Int($0) } ?? (runsLongTests ? 200 : 2)
 
   private func filled(_ backend: Backend) throws -> Place {
     let place = try Place(backend)

@@ -232,7 +232,7 @@ private struct Wrapper: Codable, Identifiable {
   @Test(arguments: Backend.allCases)
   func longChainsNeedNoStack(_ backend: Backend) throws {
     let place = try Place(backend)
-    let count = 10_000
+    let count = runsLongTests ? 10_000 : 3_000
     for kind in ChainKind.allCases {
       try onSmallStack {
         let garage = try place.garage()

@@ -168,7 +168,7 @@ private final class GaugeOfNumbers: MappableObject, TypeTagged {
 
   @Test(arguments: Backend.engines)
   func longListsLinkedBothWaysNeedNoStack(_ backend: Backend) throws {
-    let count = 20_000
+    let count = runsLongTests ? 20_000 : 5_000
     let place = try Place(backend)
     let garage = try place.garage()
     try onSmallStack {

@@ -21,7 +21,7 @@ import Testing
   func findsWhatAFilterFinds(_ backend: Backend) throws {
     let seed = UInt64.random(in: 0 ... .max)
     var population = try Population(backend, 200, seed)
-    for _ in 0..<150 {
+    for _ in 0..<(runsLongTests ? 150 : 50) {
       let question = Question.random(like: population.all, depth: 3, &population.random)
       let expected = population.all.filter(question.holds)
       let query = population.garage.query(Specimen.self).where(question.condition)

@@ -86,7 +86,7 @@ import Testing
     let place = try Place(backend)
     let storage = try place.open()
     let garages = try (0..<3).map { try Garage($0 > 0 && ownValues ? anotherValue(place, storage) : storage) }
-    let operations = Int(ProcessInfo.processInfo.environment["GARAGE_THREAD_OPERATIONS"] ?? "") ?? 8000
+    let operations = Int(ProcessInfo.processInfo.environment["GARAGE_THREAD_OPERATIONS"] ?? "") ?? 2000
     let seed = UInt64.random(in: 0...UInt64.max)
     let sums = Sums()
     try await onThreads(16) { thread in

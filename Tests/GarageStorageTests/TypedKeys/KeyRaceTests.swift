@@ -38,13 +38,14 @@ import Testing
   }
 
   @Test(arguments: Backend.engines)
-  func aHundredThreadsCountToAHundredThousand(_ backend: Backend) throws {
+  func aHundredThreadsCount(_ backend: Backend) throws {
+    let count = runsLongTests ? 1000 : 200
     try withFolder { url throws in
       let garage = try Garage(relaxed(backend, at: url))
       try Threads.run(100) { _ in
-        for _ in 0..<1000 { try garage.update(.launchCount) { $0 += 1 } }
+        for _ in 0..<count { try garage.update(.launchCount) { $0 += 1 } }
       }
-      #expect(try garage.get(.launchCount) == 100_000)
+      #expect(try garage.get(.launchCount) == 100 * count)
       try garage.close()
     }
   }
