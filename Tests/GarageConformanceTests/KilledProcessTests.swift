@@ -12,7 +12,7 @@ import Testing
   func survivesManyKills(_ stack: Stack) throws {
     let reports = Reports()
     var options = stack.options()
-    options.killCount = runsLongTests ? 70 : 20
+    options.killCount = LongTests.areWanted ? 70 : 20
     options.seed = 20_26
     options.patience = 600
     options.onCrashReport = { report in reports.all.withLock { $0.append(report) } }
@@ -23,9 +23,9 @@ import Testing
     let all = reports.all.withLock(\.self)
     let kills = all.reduce(0) { $0 + $1.killCount }
     let inside = all.reduce(0) { $0 + $1.killsInBody + $1.killsInCommit }
-    #expect(kills >= (runsLongTests ? 200 : 57), "\(all)")
+    #expect(kills >= (LongTests.areWanted ? 200 : 57), "\(all)")
     #expect(inside * 2 >= kills, "\(all)")
-    #expect(all.reduce(0) { $0 + $1.acknowledgedCount } > (runsLongTests ? 200 : 50), "\(all)")
+    #expect(all.reduce(0) { $0 + $1.acknowledgedCount } > (LongTests.areWanted ? 200 : 50), "\(all)")
   }
 }
 

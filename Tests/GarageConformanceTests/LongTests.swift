@@ -1,4 +1,7 @@
 import Foundation
 
-/// Whether tests of full size run that take minutes: `GARAGE_LONG_TESTS=1`.
-let runsLongTests = ProcessInfo.processInfo.environment["GARAGE_LONG_TESTS"] == "1"
+/// Tests of full size that take minutes.
+enum LongTests {
+  /// Whether they run: `GARAGE_LONG_TESTS=1`.
+  static let areWanted = ProcessInfo.processInfo.environment["GARAGE_LONG_TESTS"] == "1"
+}

@@ -200,7 +200,9 @@ private final class Richer: Rich {
 
   /// Every record of the round-trip table, at random: with its own checksum always an error, with one that fits
   /// an error or some value.
-  @Test(arguments: runsLongTests ? [1, 2, 3] : [.random(in: 0 ... .max)] as [UInt64]) func manyRecords(_ seed: UInt64) throws {
+  @Test(arguments: LongTests.areWanted ? [1, 2, 3] : [.random(in: 0 ... .max)] as [UInt64]) func manyRecords(
+    _ seed: UInt64
+  ) throws {
     let store = DamagingStore(seed)
     for (id, testCase) in RoundTripTests.cases.enumerated() { try testCase.keep(id, store) }
     #expect(store.count > 140)

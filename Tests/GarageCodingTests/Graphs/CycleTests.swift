@@ -58,7 +58,7 @@ private struct Target: Codable, Identifiable, Hashable { var id: String }
   }
 
   @Test func longRingsAndTails() throws {
-    let count = runsLongTests ? 100_000 : 20_000
+    let count = LongTests.areWanted ? 100_000 : 20_000
     try onSmallStack {
       let ring = Ring.make(count)
       defer { Ring.takeApart(ring) }

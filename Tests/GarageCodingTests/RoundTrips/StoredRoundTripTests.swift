@@ -24,7 +24,7 @@ import Testing
 
     // The longest one takes as long as all others.
     let cases = RoundTripTests.cases.filter {
-      driver == "memory" || runsLongTests || !$0.name.contains("70000 structs")
+      driver == "memory" || LongTests.areWanted || !$0.name.contains("70000 structs")
     }
     var store = GarageStore(garage: try Garage(open()))
     for (id, testCase) in cases.enumerated() { try testCase.keep(id, store) }

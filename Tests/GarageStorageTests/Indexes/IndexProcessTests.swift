@@ -9,7 +9,8 @@ import Testing
   private static let engines: [Backend] = [.sqlite, .lmdb]
 
   /// How many processes are killed for each engine: `GARAGE_KILLS=200` for a trial that takes minutes.
-  private static let killCount = Int(ProcessInfo.processInfo.environment["GARAGE_KILLS"] ?? "") ?? (runsLongTests ? 200 : 18)
+  private static let killCount =
+    Int(ProcessInfo.processInfo.environment["GARAGE_KILLS"] ?? "") ?? (runsLongTests ? 200 : 18)
 
   /// Killed at any moment, while they fill, save or drop, processes leave indexes that are as the records say.
   @Test(arguments: engines)

@@ -186,13 +186,14 @@ import Testing
       var changes = garage.changes().makeAsyncIterator()
       try await garage.park(Counter(id: 2))
       #expect(await changes.next()?.sources == [.thisGarage])
-      try await Task.sleep(for: .milliseconds(500))
-      #expect(signal.count.load(ordering: .relaxed) >= 2)
+      #expect(try await comesTrue { signal.count.load(ordering: .relaxed) >= 2 })
     }
-    try await Task.sleep(for: .milliseconds(300))
-    let count = signal.count.load(ordering: .relaxed)
-    try await Task.sleep(for: .milliseconds(500))
-    #expect(signal.count.load(ordering: .relaxed) == count)
+    var count = -1
+    let stops = try await comesTrue(every: .milliseconds(500)) {
+      defer { count = signal.count.load(ordering: .relaxed) }
+      return signal.count.load(ordering: .relaxed) == count
+    }
+    #expect(stops)
   }
 }
 
