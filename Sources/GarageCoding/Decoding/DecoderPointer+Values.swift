@@ -145,12 +145,26 @@ extension DecoderPointer {
     return try T(from: ValueDecoder(state: self, serial: serial))
   }
 
+  /// Reads a value by its own `init(from:)` after a look at some of its parts, which that does not check.
+  ///
+  /// - Parameter fault: what is wrong with them; nil where nothing is.
+  func readChecked<T: Decodable, Parts: Decodable>(_: Parts.Type, _ fault: (Parts) -> String?) throws -> T {
+    let start = cursor
+    if let fault = fault(try readByOwnCode(Parts.self)) {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(codingPath: childPath, debugDescription: fault))
+    }
+    cursor = start
+    return try readByOwnCode(T.self)
+  }
+
   /// Reads the value of a record: never a reference to itself.
   @inline(__always)
   func readRoot<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
     switch kind {
     case .elements, .unordered: try readCollection(type, types.facts(of: T.self).0)
-    case .codable, .prefixed, .reference, .interned, .own: try readByOwnCode(type)
+    case .codable, .prefixed, .reference, .interned: try readByOwnCode(type)
+    case .own: try readOwn(type)
     default: try readSpecial(type, kind)
     }
   }
@@ -292,7 +306,7 @@ protocol EmptyDecodable {
   static var empty: Self { get }
 }
 
-/// A type of this module that reads itself through the coder's own functions.
+/// A type that reads itself through the coder's own functions.
 protocol GraphDecodable {
   init(fromGraph state: DecoderPointer) throws
 }

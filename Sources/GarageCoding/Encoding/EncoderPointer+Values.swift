@@ -331,7 +331,7 @@ func canonicalBytes<T: Encodable>(of value: T, userInfo: [CodingUserInfoKey: any
 
 // MARK: - Hooks
 
-/// A type of this module that writes and reads itself through the coder's own functions.
+/// A type that writes and reads itself through the coder's own functions.
 protocol GraphCodable {
   /// Writes the value at an address, where it stands: to copy it would take longer.
   static func encode(at address: UnsafeRawPointer, toGraph state: EncoderPointer) throws

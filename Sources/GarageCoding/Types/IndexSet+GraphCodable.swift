@@ -1,0 +1,25 @@
+import Foundation
+
+/// Foundation's own `init(from:)` ends the process where a range has a negative length or goes beyond all integers. No
+/// value has such ones, but a damaged record or one that somebody else made may: that is an error.
+extension IndexSet: GraphCodable, GraphDecodable {
+  private struct Parts: Decodable {
+    struct Part: Decodable {
+      var location: Int
+      var length: Int
+    }
+
+    var indexes: [Part]
+  }
+
+  static func encode(at address: UnsafeRawPointer, toGraph state: EncoderPointer) throws {
+    try state.writeByOwnCode(address[as: IndexSet.self])
+  }
+
+  init(fromGraph state: DecoderPointer) throws {
+    self = try state.readChecked(Parts.self) { parts in
+      parts.indexes.allSatisfy { $0.length >= 0 && !$0.location.addingReportingOverflow($0.length).overflow }
+        ? nil : "The stored ranges are none."
+    }
+  }
+}
