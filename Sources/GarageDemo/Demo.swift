@@ -36,13 +36,14 @@ struct Demo {
     var report = Report(
       driver: options.driver, bytes: bytes, figures: figures, package: package, reach: Reach(of: package),
       durations: [])
-    if let name = options.neededBy {
-      try check(name, packages)
-      let identities = try stopwatch.measure(.needs) {
-        try garage.referrers(of: Package.self, identifier: name)
+    if options.asksForReferrers {
+      if let name = options.neededBy { try check(name, packages) }
+      try stopwatch.measure(.needs) {
+        if options.package != nil { report.neededBy = try referrers(of: name, garage) }
+        if let name = options.neededBy {
+          report.needed = Report.Found(what: name, names: try referrers(of: name, garage))
+        }
       }
-      report.needed = Report.Found(
-        what: name, names: identities.map(\.identifier.description).sorted())
     }
     if let condition = options.condition {
       let names = try stopwatch.measure(.find) {
@@ -64,7 +65,7 @@ struct Demo {
     }
     defer { Package.takeApart(packages) }
 
-    let garage = try stopwatch.measure(.open) { try store.open(isIndexed: options.neededBy != nil) }
+    let garage = try stopwatch.measure(.open) { try store.open(isIndexed: options.asksForReferrers) }
     do {
       try stopwatch.measure(.park) {
         try garage.write { writer in
@@ -85,6 +86,11 @@ struct Demo {
     } catch let error as PackageDatabaseError {
       throw DemoError.failed(error.message)
     }
+  }
+
+  /// The names of the packages that need one.
+  private func referrers(of name: String, _ garage: Garage) throws -> [String] {
+    try garage.referrers(of: Package.self, identifier: name).map(\.identifier.description).sorted()
   }
 
   private func chooseName(_ packages: [Package], _ figures: GraphFigures) throws -> String {

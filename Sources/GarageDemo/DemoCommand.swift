@@ -51,7 +51,7 @@ struct DemoCommand {
     }
     let progress = ProgressBar(
       stepCount: (options.reusesStore ? 4 : 8) + (options.condition == nil ? 0 : 1)
-        + (options.neededBy == nil ? 0 : 1),
+        + (options.asksForReferrers ? 1 : 0),
       isShown: ownsProcess && !options.printsJSON && ProgressBar.isPossible)
     defer { progress.finish() }
 

@@ -49,10 +49,11 @@ struct Options: Equatable {
       --store PATH     keep the store at PATH: a file for sqlite, a folder for lmdb, a connection URL for
                        postgresql. Default: a temporary one that is removed at the end
       --reuse          read the store at --store PATH as it is; reads no input
-      --package NAME   the package to retrieve. Default: the one that reaches most others
+      --package NAME   the package to retrieve, and to find those that need it by the store's index of references.
+                       Default: the one that reaches most others, which nobody is asked about
       --where TEST     count and list the packages with such a field: 'section=libs', 'installedSize>=1000'; ^= asks
                        how a text begins, *= what it has in it
-      --needs NAME     list the packages that need this one, by the store's index of references
+      --needs NAME     list the packages that need this one, in the same way
       --json           print one JSON object and nothing else
       --help           print this
 
@@ -60,6 +61,9 @@ struct Options: Equatable {
     """
 
   init() {}
+
+  /// Whether somebody asks which packages need one.
+  var asksForReferrers: Bool { package != nil || neededBy != nil }
 
   /// Reads the arguments that follow the program's name. Of an option given twice the last one counts.
   init(parsing arguments: [String]) throws {

@@ -9,7 +9,9 @@ struct Report {
   var figures: GraphFigures
   var package: Package
   var reach: Reach
-  /// The packages that need one, where that was asked.
+  /// The names of those that need the package, where that was named.
+  var neededBy: [String]?
+  /// The packages that need another one, where that was asked.
   var needed: Found?
   /// The packages that a condition holds for, where one was given.
   var found: Found?
@@ -53,7 +55,7 @@ extension Report {
     let driver: String
     let bytes: Int
     let seconds: [String: Double]
-    /// Left out where nobody asked.
+    /// Left out where nobody asked. Of the package of `--needs`, or else of `--package`.
     let neededBy, found: [String]?
   }
 
@@ -66,7 +68,7 @@ extension Report {
         uniqueKeysWithValues: durations.map { step, seconds in
           // Whole microseconds: the rest is noise.
           (step.rawValue, (seconds * 1e6).rounded() / 1e6)
-        }), neededBy: needed?.names, found: found?.names)
+        }), neededBy: needed?.names ?? neededBy, found: found?.names)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(object), as: UTF8.self)
@@ -135,6 +137,12 @@ extension Report {
       lines.append("  \(distance) away: \(Text.count(level.count)): \(names)\(more)")
     }
     if reach.levels.count > 9 { lines.append("  … up to \(reach.levels.count - 1) away") }
+    if let neededBy {
+      let names = neededBy.prefix(4).joined(separator: ", ") + (neededBy.count > 4 ? ", …" : "")
+      lines.append(
+        "  needed by \(Text.count(neededBy.count, "package", "packages"))\(names.isEmpty ? "" : ": ")\(names)"
+      )
+    }
     let size = reach.packages.reduce(0) { $0 + ($1.installedSize ?? 0) }
     if size > 0 { lines.append("  installed, all of it takes \(Text.bytes(size * 1024))") }
     return lines

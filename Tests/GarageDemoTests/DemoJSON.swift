@@ -11,13 +11,16 @@ struct DemoJSON: Decodable {
   let driver: String
   let bytes: Int
   let seconds: [String: Double]
+  /// There where somebody asked.
+  let neededBy: [String]?
 
   init(_ data: Data) throws {
     self = try JSONDecoder().decode(DemoJSON.self, from: data)
     let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     #expect(
       object.keys.sorted()
-        == ["bytes", "cycles", "driver", "package", "packages", "reaches", "references", "seconds"])
+        == ["bytes", "cycles", "driver"] + (neededBy == nil ? [] : ["neededBy"])
+        + ["package", "packages", "reaches", "references", "seconds"])
   }
 
   /// What must not depend on the driver, the store or the moment.

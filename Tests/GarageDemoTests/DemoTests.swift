@@ -110,24 +110,54 @@ struct DemoTests {
       let names = ["libc6"]
       for (place, name) in names.enumerated() where count.dependencies[name] != nil {
         let expected = count.dependencies.filter { $0.value.contains(name) }.keys.sorted()
-        func found(_ arguments: [String]) throws -> [String]? {
-          let outcome = Outcome(["--json", "--driver", driver.rawValue, "--needs", name] + arguments)
+        func found(_ arguments: [String], by option: String = "--needs") throws -> [String]? {
+          let outcome = Outcome(["--json", "--driver", driver.rawValue, option, name] + arguments)
           let output = try #require(outcome.output.first, "\(outcome.complaints)")
           let object = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any]
           return object?["neededBy"] as? [String]
         }
         if driver == .memory {
           #expect(try found(["--input", input]) == expected)
+          #expect(try found(["--input", input], by: "--package") == expected)
           continue
         }
         let store = folder.path("store \(place)")
         #expect(try found(["--input", input, "--store", store]) == expected)
         #expect(try found(["--reuse", "--store", store]) == expected)
+        #expect(try found(["--reuse", "--store", store], by: "--package") == expected)
         let plain = folder.path("plain \(place)")
         #expect(
           Outcome(["--json", "--driver", driver.rawValue, "--input", input, "--store", plain]).exitCode == 0)
         #expect(try found(["--reuse", "--store", plain]) == expected)
+        #expect(try found(["--input", input, "--store", plain], by: "--package") == expected)
       }
+    }
+  }
+
+  /// A package that is named is shown with both: what it needs, and what needs it.
+  @Test func bothEndsOfAPackage() throws {
+    try TemporaryFolder.with { folder throws in
+      let text =
+        (1...6).map { "Package: p\($0)\nDepends: base\n" } + [
+          "Package: base\nDepends: root\n", "Package: root",
+        ]
+      let input = folder.file("packages", text.joined(separator: "\n"))
+      func words(_ arguments: String...) -> String {
+        Outcome(["--input", input] + arguments).output.joined(separator: "\n")
+      }
+      let base = words("--package", "base")
+      #expect(base.contains("base reaches 1 other package"))
+      #expect(base.contains("\n  1 away: 1: root\n"))
+      #expect(base.contains("\n  needed by 6 packages: p1, p2, p3, p4, …"))
+      #expect(words("--package", "root").contains("\n  needed by 1 package: base"))
+      #expect(words("--package", "p1").contains("\n  needed by 0 packages"))
+      #expect(!words().contains("needed by"))
+      let both = words("--package", "root", "--needs", "base")
+      #expect(both.contains("\n  needed by 1 package: base") && both.contains("6 packages need base"))
+      let json = try Outcome(["--json", "--input", input, "--package", "root", "--needs", "base"]).json()
+      #expect(json.neededBy?.count == 6)
+      #expect(try Outcome(["--json", "--input", input, "--package", "root"]).json().neededBy == ["base"])
+      #expect(try Outcome(["--json", "--input", input]).json().neededBy == nil)
     }
   }
 

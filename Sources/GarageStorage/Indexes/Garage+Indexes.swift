@@ -40,12 +40,13 @@ extension Garage {
   ///
   /// - Throws: ``GarageError/missingConformance(_:)``, ``GarageError/closed``, ``GarageError/storage(_:)``.
   public func indexes<T: Codable>(of type: T.Type) throws -> [IndexInfo] {
-    try withReadAccess { access in
-      let facts = try RecordTypeFacts.of(type)
-      let transaction = access.committed
-      let items = try indexing.catalog(in: transaction)?.items.filter { $0.definition.tag == facts.tag } ?? []
-      return try items.map { try indexInfo($0, in: transaction) }.sorted { $0.name < $1.name }
-    }
+    try withReadAccess { try indexes(of: RecordTypeFacts.of(type), $0) }
+  }
+
+  func indexes(of facts: RecordTypeFacts, _ access: ReadAccess) throws -> [IndexInfo] {
+    let transaction = access.committed
+    let items = try indexing.catalog(in: transaction)?.items.filter { $0.definition.tag == facts.tag } ?? []
+    return try items.map { try indexInfo($0, in: transaction) }.sorted { $0.name < $1.name }
   }
 
   /// What is told of an index.
@@ -105,7 +106,10 @@ extension Garage {
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)`` where there is none of this name; ``GarageError/nestedWrite``,
   ///   ``GarageError/storage(_:)``.
   public func dropIndex<T: Codable>(_ name: String, of type: T.Type) throws {
-    let facts = try translatingErrors { try RecordTypeFacts.of(type) }
+    try dropIndex(name, of: translatingErrors { try RecordTypeFacts.of(type) })
+  }
+
+  func dropIndex(_ name: String, of facts: RecordTypeFacts) throws {
     try drop(
       name: name, typeName: facts.name, absence: "the store has none of this name. indexes(of:) lists them."
     ) { $0.definition.tag == facts.tag && $0.name == name }

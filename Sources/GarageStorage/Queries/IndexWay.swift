@@ -65,7 +65,7 @@ extension QueryRun {
 
   /// What an entry says of its record: where in the key the identifier begins, and whether it is found; nil where the
   /// record is of another class.
-  private func reading(_ key: RawSpan, _ value: RawSpan, _ isExact: Bool) throws -> (
+  func reading(_ key: RawSpan, _ value: RawSpan, _ isExact: Bool) throws -> (
     place: Int, isMatch: Bool
   )? {
     guard let place = IndexBatch.identifierPlace(value), place < key.byteCount else {
@@ -78,9 +78,7 @@ extension QueryRun {
     return (place, isExact && !isCut && isOfType == true && !way.isUnsaved && way.tags.count == 1)
   }
 
-  private func range(_ item: IndexCatalog.Item, _ tag: UInt64, _ stretch: IndexPlan.Stretch)
-    -> StorageKeyRange
-  {
+  func range(_ item: IndexCatalog.Item, _ tag: UInt64, _ stretch: IndexPlan.Stretch) -> StorageKeyRange {
     let prefix = KeyLayout.indexPrefix(tag: tag, index: item.id)
     return StorageKeyRange(from: prefix + stretch.lower, to: prefix + stretch.upper)
   }
@@ -94,7 +92,9 @@ extension QueryRun {
     of plan: IndexPlan, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
   ) throws -> Bool {
     let start = query.sortKeys.isEmpty ? self.start?.identifier : nil
-    if start == nil, plan.scans.count == 1, way.tags.count == 1, plan.scans[0].stretches.count == 1,
+    // Who wants a few is served sooner by the first entries than by those that several indexes share.
+    let isAlone = plan.others.isEmpty || query.maximumCount != nil && query.sortKeys.isEmpty
+    if start == nil, isAlone, plan.scans.count == 1, way.tags.count == 1, plan.scans[0].stretches.count == 1,
       plan.scans[0].stretches[0].isPoint
     {
       // Entries with the same values are in the order of their identifiers.
@@ -106,7 +106,8 @@ extension QueryRun {
       }
       return true
     }
-    guard var candidates = try candidates(of: plan) else { return false }
+    let found = try plan.others.isEmpty ? candidates(of: plan) : sharedCandidates(of: plan)
+    guard var candidates = found else { return false }
     candidates.sort { left, right in
       let (leftKey, rightKey) = (left.key.bytes.span.bytes, right.key.bytes.span.bytes)
       let order = compareKeys(
@@ -136,47 +137,6 @@ extension QueryRun {
       guard let record else { return .continue }
       return try visit(bytes.span.bytes, record, isMatch)
     }
-  }
-
-  struct Candidate {
-    var key: StorageKey
-    var isMatch: Bool
-  }
-
-  /// The records to which a plan leads, some maybe twice; nil where these are so many of all that a scan reads all sooner.
-  private func candidates(of plan: IndexPlan) throws -> [Candidate]? {
-    var candidates: [Candidate] = []
-    var isTooMany = false
-    var nextCheck = 4096
-    for scan in plan.scans {
-      for tag in way.tags {
-        for stretch in scan.stretches {
-          try access.transaction.scan(range(scan.item, tag, stretch), .forward) { key, value in
-            guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
-            candidates.append(
-              Candidate(key: KeyLayout.record(ofEntry: key, identifierAt: place), isMatch: isMatch))
-            if candidates.count < nextCheck { return .continue }
-            nextCheck *= 8
-            isTooMany = try areMostOfAll(candidates.count)
-            return isTooMany ? .stop : .continue
-          }
-          if isTooMany { return nil }
-        }
-      }
-    }
-    return candidates
-  }
-
-  /// Whether that many records are so many of all that it is better to read all in their order.
-  private func areMostOfAll(_ count: Int) throws -> Bool {
-    var rest = 3 * count
-    for tag in way.tags {
-      try access.transaction.scanKeys(KeyLayout.records(tag: tag), .forward) { _ in
-        rest -= 1
-        return rest > 0 ? .continue : .stop
-      }
-    }
-    return rest > 0
   }
 
   // MARK: - Counting

@@ -17,7 +17,8 @@ extension Query {
       let way = run.way
       var lines: [String] = []
       let scans = way.order.map { [$0] } ?? way.plan?.scans ?? []
-      let names = scans.map(\.item.name)
+      let others = way.order == nil ? way.plan?.others ?? [] : []
+      let names = (scans + others).map(\.item.name)
       if scans.isEmpty {
         lines.append("reads the records of \(Root.self) in the order of their identifiers")
       } else {
@@ -26,6 +27,11 @@ extension Query {
           lines.append(
             "reads \(QueryPlan.text(scan)) of the index \"\(scan.item.name)\""
               + (isAnswer ? ", which answers the condition" : ", and the records that these lead to"))
+        }
+        for other in others {
+          lines.append(
+            "reads \(QueryPlan.text(other)) of the index \"\(other.item.name)\" beside it: the shorter one leads, and what it"
+              + " alone leads to is left out where the longer one is up to twice as long")
         }
         if way.isUnsaved { lines.append("asks each record, because there are unsaved changes") }
       }

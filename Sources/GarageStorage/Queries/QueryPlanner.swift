@@ -19,9 +19,17 @@ struct IndexPlan {
     var stretches: [Stretch]
     /// How much of the index is read, as far as the condition tells: the less the better.
     var cost: Int
+    /// Which of the terms that have to hold at once confine it.
+    var terms: Set<Int>
   }
 
+  /// More indexes beside the only scan are not looked at.
+  static let maximumOtherCount = 2
+
   var scans: [Scan]
+  /// Scans that lead to all that is found as the only one of `scans` does, but are confined by other terms: what one of them
+  /// leaves out is not found.
+  var others: [Scan] = []
 
   var cost: Int { scans.reduce(0) { max($0, $1.cost) } + scans.count }
 }
@@ -44,13 +52,11 @@ struct QueryPlanner<Root: Codable> {
   /// The best way to all that satisfies a condition; nil where no index leads there.
   func plan(_ node: Node) -> IndexPlan? {
     let terms = QueryPlanner.terms(node)
-    var best: IndexPlan?
-    for item in items {
-      guard let scan = scan(item, terms) else { continue }
-      let plan = IndexPlan(scans: [scan])
-      if best.map({ plan.cost < $0.cost }) ?? true { best = plan }
+    let scans = items.flatMap { self.scans($0, terms) }
+    if let best = scans.min(by: { $0.cost < $1.cost }) {
+      return IndexPlan(scans: [best], others: QueryPlanner.others(beside: best, scans))
     }
-    if let best { return best }
+    var best: IndexPlan?
     // Of a term that is one thing or another, each may have an index of its own.
     for term in terms {
       guard case .either(let left, let right) = term, let first = plan(left), let second = plan(right)
@@ -65,16 +71,35 @@ struct QueryPlanner<Root: Codable> {
     return best
   }
 
+  /// The scans that are confined by terms that confine none of those before, the best first.
+  private static func others(beside best: IndexPlan.Scan, _ scans: [IndexPlan.Scan]) -> [IndexPlan.Scan] {
+    var confining = best.terms
+    var others: [IndexPlan.Scan] = []
+    for scan in scans.sorted(by: { $0.cost < $1.cost }) where others.count < IndexPlan.maximumOtherCount {
+      if scan.terms.isSubset(of: confining) { continue }
+      confining.formUnion(scan.terms)
+      others.append(scan)
+    }
+    return others
+  }
+
   /// What has to hold at once.
   static func terms(_ node: Node) -> [Node] {
     if case .both(let left, let right) = node { return terms(left) + terms(right) }
     return [node]
   }
 
-  /// The stretches of an index to which the terms confine it; nil where they do not.
-  private func scan(_ item: IndexCatalog.Item, _ terms: [Node]) -> IndexPlan.Scan? {
+  /// The stretches of an index to which the terms confine it: none where they do not, and more than one where each of two
+  /// elements has to satisfy a term of its own.
+  private func scans(_ item: IndexCatalog.Item, _ terms: [Node]) -> [IndexPlan.Scan] {
+    if !item.definition.isEach { return scan(item, terms, 0..<terms.count).map { [$0] } ?? [] }
+    return terms.indices.compactMap { scan(item, terms, $0..<$0 + 1) }
+  }
+
+  /// - Parameter places: those of the terms that may confine it.
+  private func scan(_ item: IndexCatalog.Item, _ terms: [Node], _ places: Range<Int>) -> IndexPlan.Scan? {
     let definition = item.definition
-    if definition.isHashed { return hashedScan(item, terms) }
+    if definition.isHashed { return hashedScan(item, terms, places) }
     var answered: Set<Int> = []
     var prefixes: [IndexPlan.Stretch] = [
       IndexPlan.Stretch(lower: [], upper: [], isExact: true, isPoint: true)
@@ -82,7 +107,7 @@ struct QueryPlanner<Root: Codable> {
     var found: [IndexPlan.Stretch] = []
     var cost = 1000
     for field in definition.components.indices {
-      guard let ranges = ranges(item, field, terms, &answered) else {
+      guard let ranges = ranges(item, field, terms, places, &answered) else {
         if field == 0 { return nil }
         // All that begins with what was found so far.
         let isAnswer = answered.count == terms.count
@@ -118,7 +143,7 @@ struct QueryPlanner<Root: Codable> {
     let stretches = found.map { QueryPlanner.cut($0) }
     return IndexPlan.Scan(
       item: item, stretches: stretches.sorted { ValueRanges.isLess($0.lower, $1.lower) },
-      cost: definition.isUnique && found.allSatisfy(\.isPoint) ? cost - 500 : cost)
+      cost: definition.isUnique && found.allSatisfy(\.isPoint) ? cost - 500 : cost, terms: answered)
   }
 
   private static func gain(_ ranges: ValueRanges) -> Int {
@@ -159,13 +184,12 @@ struct QueryPlanner<Root: Codable> {
 
   /// What the terms say of one field of an index; nil where they say nothing.
   private func ranges(
-    _ item: IndexCatalog.Item, _ field: Int, _ terms: [Node], _ answered: inout Set<Int>
+    _ item: IndexCatalog.Item, _ field: Int, _ terms: [Node], _ places: Range<Int>,
+    _ answered: inout Set<Int>
   ) -> ValueRanges? {
     var found: ValueRanges?
-    for (place, term) in terms.enumerated() {
-      // Two elements of a collection may each satisfy one of two terms.
-      if item.definition.isEach && found != nil { break }
-      guard let ranges = ranges(item, field, term) else { continue }
+    for place in places {
+      guard let ranges = ranges(item, field, terms[place]) else { continue }
       found = found?.intersection(ranges) ?? ranges
       answered.insert(place)
     }
@@ -197,7 +221,9 @@ struct QueryPlanner<Root: Codable> {
   // MARK: - Hashed values
 
   /// The places of the hashes of values that are named, and what could not be hashed.
-  private func hashedScan(_ item: IndexCatalog.Item, _ terms: [Node]) -> IndexPlan.Scan? {
+  private func hashedScan(
+    _ item: IndexCatalog.Item, _ terms: [Node], _ places: Range<Int>
+  ) -> IndexPlan.Scan? {
     if kindsAreUnknown { return nil }
     let hash = KeyedHash(key: item.hashKey)
     var answered: Set<Int> = []
@@ -206,7 +232,7 @@ struct QueryPlanner<Root: Codable> {
       var plain = item
       // What is absent or cannot be told stands apart, below.
       plain.kinds.bits[field] &= ~(1 << 31 | 1 << UInt32(OrderedBytes.Kind.other))
-      guard let ranges = ranges(plain, field, terms, &answered), ranges.ranges.allSatisfy(\.isPoint),
+      guard let ranges = ranges(plain, field, terms, places, &answered), ranges.ranges.allSatisfy(\.isPoint),
         values.count * ranges.ranges.count <= QueryPlanner.maximumStretchCount
       else { return nil }
       values = values.flatMap { value in
@@ -225,7 +251,7 @@ struct QueryPlanner<Root: Codable> {
     }
     return IndexPlan.Scan(
       item: item, stretches: stretches.sorted { ValueRanges.isLess($0.lower, $1.lower) },
-      cost: item.definition.isUnique ? 300 : 800)
+      cost: item.definition.isUnique ? 300 : 800, terms: answered)
   }
 
   // MARK: - Order
@@ -264,7 +290,7 @@ struct QueryPlanner<Root: Codable> {
     var isExact = true
     var cost = 1000
     for field in 0..<fixed {
-      guard let ranges = ranges(item, field, terms, &answered), ranges.ranges.count == 1,
+      guard let ranges = ranges(item, field, terms, 0..<terms.count, &answered), ranges.ranges.count == 1,
         ranges.ranges[0].isPoint
       else { return nil }
       prefix += ranges.ranges[0].lower
@@ -273,7 +299,7 @@ struct QueryPlanner<Root: Codable> {
     }
     var stretches = [QueryPlanner.stretch(prefix, isExact, isPoint: false)]
     if prefix.isEmpty { stretches[0].upper = [0xFF] }
-    if let ranges = ranges(item, fixed, terms, &answered) {
+    if let ranges = ranges(item, fixed, terms, 0..<terms.count, &answered) {
       cost -= QueryPlanner.gain(ranges)
       stretches = ranges.ranges.map { range in
         IndexPlan.Stretch(
@@ -284,6 +310,6 @@ struct QueryPlanner<Root: Codable> {
     let isAnswer = answered.count == terms.count
     for place in stretches.indices { stretches[place].isExact = stretches[place].isExact && isAnswer }
     return IndexPlan.Scan(
-      item: item, stretches: stretches.map { QueryPlanner.cut($0) }, cost: cost)
+      item: item, stretches: stretches.map { QueryPlanner.cut($0) }, cost: cost, terms: answered)
   }
 }

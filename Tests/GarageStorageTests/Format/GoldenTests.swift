@@ -12,7 +12,7 @@ import Testing
 @Suite(.serialized) struct GoldenTests {
   static let values: [GoldenValue] =
     goldenBodies + goldenContainers + goldenIdentifiers + goldenGraphs + goldenStatuses + goldenForms
-    + goldenKeys + goldenHiding + goldenIndexes
+    + goldenKeys + goldenHiding + goldenIndexes + goldenReferrers
 
   @Test func thereAreEnoughAndNoNameTwice() {
     #expect(GoldenTests.values.count >= 40)
@@ -81,9 +81,7 @@ import Testing
         }
       }
     }
-    // The index of references has no golden file yet.
-    let withoutFile: Set<KeyLayout.Space> = [.reference, .hashedReference]
-    #expect(spaces == Set(KeyLayout.Space.allCases.filter { !withoutFile.contains($0) }.map(\.rawValue)))
+    #expect(spaces == Set(KeyLayout.Space.allCases.map(\.rawValue)))
     #expect(metadata == [Array("garage".utf8), Array("hiding".utf8), Array("indexes".utf8)])
     #expect(kinds == [0x10, 0x20, 0x30, 0x40, 0x50, 0x60, 0x70])
     #expect(flags == 0xFF && valueFlags == 0x68)

@@ -21,6 +21,8 @@ struct GoldenValue: CustomTestStringConvertible, Sendable {
   var keyName: String?
   /// What the garage hides identifiers with; nil where it does not.
   var hidingKey: [UInt8]?
+  /// Whether the garage keeps an index of references.
+  var referrers = ReferrerOption.asStored
 
   var testDescription: String { name }
 
@@ -30,7 +32,7 @@ struct GoldenValue: CustomTestStringConvertible, Sendable {
   func garage(_ driver: any StorageDriver) throws -> Garage {
     try Garage(
       driver, types: types.map { $0 as any Codable.Type }, userInfo: [:], fixedTime: GoldenValue.time,
-      hiding: hidingKey.map { .withKey($0) } ?? .asStored)
+      hiding: hidingKey.map { .withKey($0) } ?? .asStored, referrers: referrers)
   }
 }
 

@@ -121,7 +121,7 @@ private func references(_ count: Int, _ target: (Int) -> (type: String, id: Stri
   return "[" + all.joined(separator: ",") + "]"
 }
 
-private func goldenPerson() -> GoldenPerson {
+func goldenPerson() -> GoldenPerson {
   let person = GoldenPerson("a")
   person.partner = GoldenPerson("b")
   person.friend = person
@@ -140,7 +140,7 @@ private func goldenPersonJSON() -> String {
     + ",\"pets\":[" + reference("golden animal", "7") + "]}"
 }
 
-@Sendable private func isSamePerson(_ a: GoldenPerson, _ b: GoldenPerson) -> Bool {
+@Sendable func isSamePerson(_ a: GoldenPerson, _ b: GoldenPerson) -> Bool {
   a.id == b.id && a.friend?.id == b.friend?.id && a.children.map(\.id) == b.children.map(\.id)
     && a.home == b.home && a.boss == b.boss && a.pets.map(\.id) == b.pets.map(\.id)
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GarageDriver
 import GarageMemory
+import Synchronization
 import Testing
 
 @testable import GarageStorage
@@ -123,6 +124,27 @@ import Testing
     let report = try garage.verifyIndexes()
     #expect(report.faults.contains { $0.contains("lacks") })
     #expect(report.faults.contains { $0.contains("no record has") || $0.contains("without an identifier") })
+  }
+
+  /// The verbs of tasks, and one that is cancelled and goes on.
+  @Test(arguments: open)
+  func tasksMakeThem(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    try await garage.parkAll((0..<300).map { Counter(id: $0, value: $0 % 7) })
+    try garage.indexing.declare([Index(\Counter.value)])
+    let building = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await garage.buildIndexes()
+    }
+    await #expect(throws: CancellationError.self) { try await building.value }
+    let progress = Mutex<[IndexProgress]>([])
+    try await garage.buildIndexes { step in progress.withLock { $0.append(step) } }
+    #expect(progress.withLock { $0.last?.isComplete } == true)
+    #expect(try await garage.indexes(of: Counter.self).map(\.entries) == [300])
+    #expect(try await garage.verifyIndexes().entryCount == 300)
+    try await garage.dropIndex("value", of: Counter.self)
+    #expect(try await garage.indexes(of: Counter.self).isEmpty)
+    await #expect(throws: GarageError.self) { try await garage.dropIndex("value", of: Counter.self) }
   }
 
   @Test func aPropertyThatIsNotStoredIsRefused() throws {

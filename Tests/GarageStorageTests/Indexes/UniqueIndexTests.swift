@@ -67,9 +67,8 @@ import Testing
     try garage.park(Fellow(id: 2, email: long + "2"))
     #expect(throws: GarageError.self) { try garage.park(Fellow(id: 3, email: long + "2")) }
     #expect(try garage.query(Fellow.self).where(\.email == long + "2").values(\.id) == [2])
-    let ordered = try garage.query(Fellow.self).where(\.email != nil).sorted(by: \.email, .descending).limit(
-      1)
-    #expect(try ordered.values(\.id) == [2])
+    let ordered = garage.query(Fellow.self).where(\.email != nil).sorted(by: \.email, .descending)
+    #expect(try ordered.limit(1).values(\.id) == [2])
   }
 
   /// Checked against what is not saved, and again when it is saved, where nothing is lost.
@@ -126,6 +125,6 @@ import Testing
     }
     #expect(taken.withLock { $0 } == 20)
     #expect(try await garage.count(Fellow.self) == 20)
-    #expect(try garage.verifyIndexes().isSound)
+    #expect(try await garage.verifyIndexes().isSound)
   }
 }

@@ -299,4 +299,46 @@ import Testing
     try await garage.dropReferrerIndex()
     #expect(try await garage.referrerIndex() == nil)
   }
+
+  /// The same by identifier, and for code that takes any garage.
+  @Test(arguments: Backend.engines)
+  func tasksFindThemByAnyGarage(_ backend: Backend) async throws {
+    func find(_ reader: some GarageReading, _ hub: Hub) async throws {
+      #expect(try await reader.referrers(of: hub).count == 3)
+      #expect(try await reader.referrers(of: Hub.self, identifier: "a").count == 3)
+      #expect(try await reader.referrers(of: Reference(to: hub)).count == 3)
+      let identity = try await reader.referrers(of: hub)[0]
+      #expect(try await reader.referrers(of: identity).isEmpty)
+      #expect(try await reader.retrieveReferrers(Wheel.self, of: hub).map(\.id) == [0, 1, 2])
+      #expect(try await reader.retrieveReferrers(Wheel.self, of: hub, by: \.hub).map(\.id) == [0, 1, 2])
+      #expect(
+        try await reader.retrieveReferrers(Wheel.self, of: Hub.self, identifier: "a").map(\.id) == [0, 1, 2])
+      #expect(
+        try await reader.retrieveReferrers(Wheel.self, of: Hub.self, identifier: "a", by: \.hub).count == 3)
+      #expect(try await reader.retrieveReferrers(Wheel.self, of: Hub.self, identifier: "b").isEmpty)
+      #expect(try await reader.explainReferrers().indexes == ["referrers"])
+    }
+    func delete(_ writer: some GarageWriting) async throws {
+      await #expect(throws: GarageError.self) {
+        try await writer.delete(Hub.self, identifier: "a", referrers: .deny)
+      }
+      let identifier = try writer.identifier(for: Hub(id: "a"))
+      await #expect(throws: GarageError.self) {
+        try await writer.delete(Hub.self, identifier: identifier, referrers: .deny)
+      }
+      #expect(try await writer.deleteGraph(Wheel.self, identifier: 0) == 1)
+      try await writer.delete(Hub.self, identifier: "a", referrers: .leave)
+    }
+    let garage = try backend.relations(Place(backend), isIndexed: true)
+    let hub = Hub(id: "a")
+    try await garage.parkAll((0..<3).map { Wheel(id: $0, hub: hub) })
+    try await find(garage, hub)
+    #expect(
+      try await garage.retrieveReferrers(Wheel.self, of: Hub.self, identifier: "a").map(\.id) == [0, 1, 2])
+    #expect(
+      try await garage.retrieveReferrers(Wheel.self, of: Hub.self, identifier: "a", by: \.hub).count == 3)
+    try await delete(garage)
+    #expect(try await garage.referrers(of: hub).count == 2)
+    #expect(try await garage.count(Hub.self) == 0)
+  }
 }

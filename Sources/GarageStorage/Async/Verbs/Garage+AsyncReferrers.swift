@@ -74,6 +74,30 @@ extension Garage {
     try await retrieveReferrers(type, of: referred(object), by: ReferringProperty(property, name: nil))
   }
 
+  /// The objects of a type that refer to the object of another type with this identifier, found and decoded elsewhere.
+  ///
+  /// - Throws: as ``retrieveReferrers(_:of:)-(_,T)``.
+  nonisolated(nonsending)
+    public func retrieveReferrers<R: Codable & SendableMetatype, T: Codable & Identifiable>(
+      _ type: R.Type, of targetType: T.Type, identifier: T.ID
+    ) async throws -> sending [R]
+  {
+    try await retrieveReferrers(type, of: referred(targetType, identifier), by: nil)
+  }
+
+  /// The objects of a type that refer by one of their properties to the object of another type with this identifier, found and
+  /// decoded elsewhere.
+  ///
+  /// - Throws: as ``retrieveReferrers(_:of:)-(_,T)``.
+  nonisolated(nonsending)
+    public func retrieveReferrers<R: Codable & SendableMetatype, T: Codable & Identifiable, V: Codable>(
+      _ type: R.Type, of targetType: T.Type, identifier: T.ID, by property: KeyPath<R, V>
+    ) async throws -> sending [R]
+  {
+    try await retrieveReferrers(
+      type, of: referred(targetType, identifier), by: ReferringProperty(property, name: nil))
+  }
+
   nonisolated(nonsending)
     private func retrieveReferrers<R: Codable & SendableMetatype>(
       _ type: R.Type, of object: ReferredObject, by property: ReferringProperty?
@@ -187,52 +211,5 @@ extension Garage {
     public func explainReferrers() async throws -> QueryPlan
   {
     try await leaving { [self] _ in try inPlace { try self.explainReferrers() } }
-  }
-}
-
-// For code that takes `some GarageReading` or `some GarageWriting`: without these it would wait in place, without a word.
-
-extension GarageReading {
-  /// As the verb of ``Garage``; inside a transaction at once.
-  ///
-  /// - Throws: as there.
-  nonisolated(nonsending)
-    public func referrers<T: Codable>(of object: T) async throws -> [RecordIdentity]
-  {
-    if let garage = self as? Garage { return try await garage.referrers(of: object) }
-    return try inPlace { try self.referrers(of: object) }
-  }
-
-  /// As the verb of ``Garage``; inside a transaction at once.
-  ///
-  /// - Throws: as there.
-  nonisolated(nonsending)
-    public func referrers(of identity: RecordIdentity) async throws -> [RecordIdentity]
-  {
-    if let garage = self as? Garage { return try await garage.referrers(of: identity) }
-    return try inPlace { try self.referrers(of: identity) }
-  }
-}
-
-extension GarageWriting {
-  /// As the verb of ``Garage``; inside a transaction at once.
-  ///
-  /// - Throws: as there.
-  nonisolated(nonsending)
-    public func delete<T: Codable>(_ object: T, referrers: ReferrersRule) async throws
-  {
-    if let garage = self as? Garage { return try await garage.delete(object, referrers: referrers) }
-    return try inPlace { try self.delete(object, referrers: referrers) }
-  }
-
-  /// As the verb of ``Garage``; inside a transaction at once.
-  ///
-  /// - Throws: as there.
-  @discardableResult
-  nonisolated(nonsending)
-    public func deleteGraph<T: Codable>(_ object: T, referrers: ReferrersRule? = nil) async throws -> Int
-  {
-    if let garage = self as? Garage { return try await garage.deleteGraph(object, referrers: referrers) }
-    return try inPlace { try self.deleteGraph(object, referrers: referrers) }
   }
 }
