@@ -77,6 +77,27 @@ for statement in 'try garage.park(Shapeless())' 'try garage.parkAll([Shapeless()
   if compiles "$statement"; then fail "compiles, but must not: $statement"; fi
 done
 
+# What runs elsewhere may hand out objects that are not Sendable; what belongs to an actor is not decoded there.
+elsewhere() {
+  {
+    echo 'import GarageStorage'
+    echo 'final class Plain: Codable, Identifiable { var id = ""; init() {} }'
+    echo '@MainActor final class Card: @MainActor Codable, @MainActor Identifiable { var id = 1; init() {} }'
+    echo "@MainActor func check(_ garage: Garage) async throws { $1 }"
+  } >"$scratch/check.swift"
+  swiftc -c -parse-as-library -module-name Check -o "$scratch/check.o" -swift-version 6 -I "$binaries/Modules" \
+    -Xcc "-fmodule-map-file=$binaries/CGarage.build/module.modulemap" "$scratch/check.swift" >/dev/null 2>&1
+}
+for verb in 'retrieve(TYPE.self, identifier: garage.identifier(for: TYPE()))' 'retrieveAll(TYPE.self)' \
+  'retrieveAll(TYPE.self) { _ in }' 'query(TYPE.self).retrieveAll()' 'query(TYPE.self).first()'; do
+  for transaction in read write; do
+    statement="_ = try await garage.$transaction { transaction in try transaction.$(echo "$verb" | sed 's/TYPE/Plain/g') }"
+    elsewhere "$statement" || fail "does not compile: $statement"
+    statement="_ = try await garage.$transaction { transaction in try transaction.$(echo "$verb" | sed 's/TYPE/Card/g') }"
+    if elsewhere "$statement"; then fail "compiles, but must not: $statement"; fi
+  done
+done
+
 # The compiler's first error says what to do.
 says() {
   words=$1

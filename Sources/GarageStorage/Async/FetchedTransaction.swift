@@ -6,7 +6,7 @@ internal import GarageDriver
 ///
 /// It is not known beforehand what that code asks for. What it misses it notes: then all is fetched anew, with that, and
 /// the code runs again.
-final class FetchedTransaction: ReadTransaction {
+final class FetchedTransaction: SealedValues {
   /// What has to be fetched.
   struct Wanted: Sendable {
     var keys: Set<StorageKey> = []
@@ -31,6 +31,8 @@ final class FetchedTransaction: ReadTransaction {
   private let keys: [StorageKey: [UInt8]?]
   private let ranges: [(range: StorageKeyRange, entries: [(key: StorageKey, value: [UInt8])])]
   private let behind: PrefetchedRecords
+  /// What was wanted and is sealed, and does not open; it is among the others as no bytes.
+  private let failures: [StorageKey: StorageError]
   private(set) var wanted: Wanted
   private(set) var hasMissed = false
 
@@ -40,19 +42,14 @@ final class FetchedTransaction: ReadTransaction {
     let transaction = access.transaction
     var keys: [StorageKey: [UInt8]?] = [:]
     var records: [(key: StorageKey, record: [UInt8])] = []
-    ranges = try wanted.ranges.map { range in
-      var entries: [(key: StorageKey, value: [UInt8])] = []
-      try transaction.scan(range, .forward) { key, value in
-        entries.append((StorageKey(key), [UInt8](copying: value)))
-        return .continue
-      }
-      return (range, entries)
-    }
+    var failures: [StorageKey: StorageError] = [:]
+    ranges = try wanted.ranges.map { ($0, try FetchedTransaction.entries(in: $0, transaction, &failures)) }
     var single = wanted.keys
     for (_, entries) in ranges {
       for entry in entries {
         switch entry.key.bytes.first {
-        case KeyLayout.Space.record.rawValue: records.append((entry.key, entry.value))
+        case KeyLayout.Space.record.rawValue where !entry.value.isEmpty:
+          records.append((entry.key, entry.value))
         // Whoever asks the index asks for the records.
         case KeyLayout.Space.syncStatus.rawValue: single.insert(KeyLayout.record(ofSyncStatus: entry.key))
         default: break
@@ -60,14 +57,18 @@ final class FetchedTransaction: ReadTransaction {
       }
     }
     let sorted = single.sorted()
-    try transaction.withValues(for: sorted) { index, value in
+    try transaction.withReadableValues(for: sorted) { index, value in
       var bytes: [UInt8]?
       if let value { bytes = [UInt8](copying: value) }
       keys[sorted[index]] = .some(bytes)
       if let bytes, sorted[index].bytes.first == KeyLayout.Space.record.rawValue {
         records.append((sorted[index], bytes))
       }
+    } onError: { index, error in
+      keys[sorted[index]] = .some([])
+      failures[sorted[index]] = error
     }
+    self.failures = failures
     var behind = PrefetchedRecords(access.garage.objectKeys)
     try behind.fetch(behind: records, in: transaction)
     self.behind = behind
@@ -78,8 +79,38 @@ final class FetchedTransaction: ReadTransaction {
   init(ofNothingIn garage: Garage) {
     keys = [:]
     ranges = []
+    failures = [:]
     behind = PrefetchedRecords(garage.objectKeys)
     wanted = Wanted()
+  }
+
+  /// The entries of a range. One that is sealed and does not open is among them as no bytes.
+  private static func entries(
+    in range: StorageKeyRange, _ transaction: any ReadTransaction,
+    _ failures: inout [StorageKey: StorageError]
+  ) throws -> [(key: StorageKey, value: [UInt8])] {
+    var entries: [(key: StorageKey, value: [UInt8])] = []
+    do {
+      try transaction.scan(range, .forward) { key, value in
+        entries.append((StorageKey(key), [UInt8](copying: value)))
+        return .continue
+      }
+      return entries
+    } catch let error as StorageError where error.isOfOneValue {
+      // No scan goes on behind it.
+      var keys: [StorageKey] = []
+      try transaction.scanKeys(range, .forward) { key in
+        keys.append(StorageKey(key))
+        return .continue
+      }
+      entries = keys.map { ($0, []) }
+      try transaction.withReadableValues(for: keys) { index, value in
+        if let value { entries[index].value = [UInt8](copying: value) }
+      } onError: { index, error in
+        failures[keys[index]] = error
+      }
+      return entries
+    }
   }
 
   private func miss(_ note: (inout Wanted) -> Void) -> Missed {
@@ -116,6 +147,11 @@ final class FetchedTransaction: ReadTransaction {
   }
 
   func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    if !failures.isEmpty, let failure = failures[StorageKey(key)] { throw failure }
+    return try withReplaceableValue(for: key, body)
+  }
+
+  func withReplaceableValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
     guard let value = try value(StorageKey(key)) else { return try body(nil) }
     return try body(value.span.bytes)
   }
@@ -124,6 +160,22 @@ final class FetchedTransaction: ReadTransaction {
     _ range: StorageKeyRange, _ direction: ScanDirection,
     _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
   ) throws {
+    try scanEntries(range, direction) { key, value in
+      if let failure = failures[key] { throw failure }
+      return try visit(key.bytes.span.bytes, value.span.bytes)
+    }
+  }
+
+  func scanKeys(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan) throws -> ScanStep
+  ) throws {
+    try scanEntries(range, direction) { key, _ in try visit(key.bytes.span.bytes) }
+  }
+
+  private func scanEntries(
+    _ range: StorageKeyRange, _ direction: ScanDirection,
+    _ visit: (_ key: StorageKey, _ value: [UInt8]) throws -> ScanStep
+  ) throws {
     if range.isEmpty { return }
     let known = ranges.first { FetchedTransaction.covers($0.range, range) }
     guard let known else { throw miss { $0.ranges.append(range) } }
@@ -131,10 +183,7 @@ final class FetchedTransaction: ReadTransaction {
     let end = range.upperBound.map { FetchedTransaction.position(of: StorageKey($0), in: known.entries) }
     let found = known.entries[start..<max(start, end ?? known.entries.count)]
     func visitAll(_ entries: some Sequence<(key: StorageKey, value: [UInt8])>) throws {
-      for (key, value) in entries {
-        let (key, value) = (key.bytes, value)
-        if try visit(key.span.bytes, value.span.bytes) == .stop { return }
-      }
+      for (key, value) in entries where try visit(key, value) == .stop { return }
     }
     if direction == .forward { try visitAll(found) } else { try visitAll(found.reversed()) }
   }
@@ -146,5 +195,20 @@ final class FetchedTransaction: ReadTransaction {
     guard let end = range.upperBound else { return true }
     guard let otherEnd = other.upperBound else { return false }
     return compareKeys(end.span.bytes, otherEnd.span.bytes) >= 0
+  }
+}
+
+extension ReadTransaction {
+  /// Visits the values of keys, as `withValues` does, and goes on behind those that are sealed and do not open.
+  func withReadableValues(
+    for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void,
+    onError: (Int, StorageError) throws -> Void
+  ) throws {
+    do { return try withValues(for: keys, visit) } catch let error as StorageError where error.isOfOneValue {}
+    for (index, key) in keys.enumerated() {
+      do { try withValue(for: key.bytes.span.bytes) { try visit(index, $0) } } catch let error as StorageError
+        where error.isOfOneValue
+      { try onError(index, error) }
+    }
   }
 }

@@ -182,6 +182,18 @@ enum KeyLayout {
     return StorageKey(bytes)
   }
 
+  /// The tag of the records that entries are for whose keys begin so; nil where they may be for records of any.
+  static func tag(inEntryKey key: RawSpan, of space: Space) -> UInt64? {
+    let place: Int
+    switch space {
+    case .index: place = spaceByteCount
+    case .syncStatus: place = syncStatusPrefixByteCount
+    default: return nil
+    }
+    guard key.byteCount >= place + RecordKey.tagByteCount else { return nil }
+    return UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self))
+  }
+
   // MARK: - Sync statuses
 
   /// Where in an entry's key the identifier begins; it goes to the end.

@@ -46,6 +46,7 @@ public struct GarageChanges: Sendable {
   /// Whether the value of a key may have changed.
   public func concern<K: KeyType>(_ key: K) -> Bool {
     if mayBeAnything { return true }
+    if changes.hasManyValues { return true }
     return (try? KeyName.with(key) { bytes, _ in changes.values.contains(StorageKey(bytes)) }) ?? true
   }
 
@@ -56,7 +57,7 @@ public struct GarageChanges: Sendable {
     for tag in facts.tags {
       guard let ofTag = changes.tags[tag] else { continue }
       if ofTag.isMany { return nil }
-      for (key, isRemoved) in ofTag.records where isRemoved == removed {
+      for (key, last) in ofTag.records where last.isRemoved == removed {
         let bytes = Array(key.bytes[KeyLayout.identifierOffset...])
         // A cut one is not whole.
         guard bytes.count < Identifier.maximumKeyByteCount, let identifier = Identifier(bytes: bytes) else {
@@ -88,7 +89,7 @@ public struct GarageChangesSequence: AsyncSequence, Sendable {
 
     init(_ garage: Garage) {
       self.garage = garage
-      hearing = Hearing(NewsListener(garage, interest: .everything), garage.store.news)
+      hearing = Hearing(NewsListener(garage, keepsChanges: true), garage.store.news)
     }
 
     /// What changed since the last time; waits for it.
@@ -114,4 +115,16 @@ final class Hearing: Sendable {
   }
 
   deinit { hub.remove(listener) }
+
+  /// Keeps all that comes from here on, and forgets what came before: somebody is about to read.
+  func beginReading() {
+    hub.set(.everything, of: listener)
+    listener.beginReading()
+  }
+
+  /// Keeps of what came meanwhile, and of all that comes, what concerns what was read.
+  func endReading(_ interest: Interest) {
+    hub.set(interest, of: listener)
+    listener.endReading(interest)
+  }
 }

@@ -15,9 +15,18 @@ public struct GarageValues<Element>: AsyncSequence {
   /// What reading can throw.
   public typealias Failure = any Error
 
+  /// Where it is read.
+  enum Place {
+    /// On a thread of the library's.
+    case elsewhere
+    /// Fetched there, and decoded where the caller is.
+    case fetched
+    /// Where the caller is, unless the storage waits for each call.
+    case here
+  }
+
   let garage: Garage
-  /// Whether it may be read away from the caller.
-  let mayLeave: Bool
+  let place: Place
   let read: (ReadAccess) throws -> Element
   let isEqual: ((Element, Element) -> Bool)?
 
@@ -49,7 +58,7 @@ public struct GarageValues<Element>: AsyncSequence {
           let hearing =
             hearing ?? Hearing(NewsListener(values.garage), values.garage.store.news)
           self.hearing = hearing
-          let value = try await values.readWatched(hearing.listener)
+          let value = try await values.readWatched(hearing)
           if let last, let isEqual = values.isEqual, isEqual(last, value) { continue }
           last = values.isEqual == nil ? nil : value
           return value
@@ -63,20 +72,20 @@ public struct GarageValues<Element>: AsyncSequence {
   /// Begins with what is there.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
-  /// Reads, and tells the listener what was read.
+  /// Reads, and notes what was read.
   nonisolated(nonsending)
-    private func readWatched(_ listener: NewsListener) async throws -> Element
+    private func readWatched(_ hearing: Hearing) async throws -> Element
   {
     // Whatever is committed from here on and concerns what is read is news.
-    listener.beginReading()
+    hearing.beginReading()
     var interest = Interest.everything
-    defer { listener.endReading(interest) }
+    defer { hearing.endReading(interest) }
     let read = self.read
     let result: Carried<(Element, Interest)>
-    if mayLeave {
-      result = try await garage.reading { access, _ in Carried(try access.watching(read)) }
-    } else {
-      result = Carried(try await garage.readingFetched { try $0.watching(read) })
+    switch place {
+    case .elsewhere: result = try await garage.reading { access, _ in Carried(try access.watching(read)) }
+    case .fetched: result = Carried(try await garage.readingFetched { try $0.watching(read) })
+    case .here: result = Carried(try await garage.readingHere { try $0.watching(read) })
     }
     interest = result.value.1
     return result.value.0
@@ -116,7 +125,7 @@ extension Garage {
   /// What a query finds, now and after each change that can concern it. See ``GarageValues``.
   public func values<T: Codable>(of query: Query<T>) -> GarageValues<[T]> {
     GarageValues(
-      garage: self, mayLeave: query.mayLeave,
+      garage: self, place: query.mayLeave ? .elsewhere : .fetched,
       read: { access in
         let reader = GarageReader(access)
         defer { reader.end() }
@@ -129,7 +138,7 @@ extension Garage {
   /// The object with this identifier, nil while there is none, now and after each change that can concern it.
   public func values<T: Codable & Identifiable>(of type: T.Type, identifier: T.ID) -> GarageValues<T?> {
     GarageValues(
-      garage: self, mayLeave: false,
+      garage: self, place: .fetched,
       read: { try $0.object(type, $0.identifier(of: type, identifier)) }, isEqual: equality(T?.self))
   }
 
@@ -139,14 +148,14 @@ extension Garage {
     of type: T.Type, identifier: T.ID
   ) -> sending GarageValues<T?> where T.ID: Sendable {
     GarageValues(
-      garage: self, mayLeave: true,
+      garage: self, place: .elsewhere,
       read: { try $0.object(type, $0.identifier(of: type, identifier)) }, isEqual: equality(T?.self))
   }
 
   /// The value of a key, now and after each change.
   public func values<K: KeyType>(of key: K) -> GarageValues<K.ValueType> where K.ValueType: Codable {
     GarageValues(
-      garage: self, mayLeave: false, read: { try $0.value(of: key) ?? key.defaultValue },
+      garage: self, place: .here, read: { try $0.value(of: key) ?? key.defaultValue },
       isEqual: equality(K.ValueType.self))
   }
 }

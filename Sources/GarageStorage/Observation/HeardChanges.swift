@@ -3,7 +3,7 @@ internal import GarageDriver
 /// What one write changes, noted where anybody listens.
 struct HeardChanges {
   private let hub: NewsHub
-  private var changes: KeyChanges?
+  private var log: ChangeLog?
 
   @inline(__always)
   init(_ hub: NewsHub) { self.hub = hub }
@@ -14,16 +14,18 @@ struct HeardChanges {
     _ transaction: any WriteTransaction, isSealed: Bool, _ body: (any WriteTransaction) throws -> Void
   ) throws {
     if !hub.isHeard { return try body(transaction) }
-    changes = try HeardChanges.changes(in: transaction, isSealed, body)
+    log = try HeardChanges.log(of: transaction, isSealed, body)
+    // Nobody else commits before this does.
+    log?.number = hub.nextNumber()
   }
 
   @inline(never)
-  private static func changes(
-    in transaction: any WriteTransaction, _ isSealed: Bool, _ body: (any WriteTransaction) throws -> Void
-  ) throws -> KeyChanges {
+  private static func log(
+    of transaction: any WriteTransaction, _ isSealed: Bool, _ body: (any WriteTransaction) throws -> Void
+  ) throws -> ChangeLog {
     let noting = NotingTransaction(transaction, isSealed: isSealed)
     try withExtendedLifetime(noting) { try body(noting) }
-    return noting.changes
+    return noting.log
   }
 
   /// Tells of them, when they are committed.
@@ -31,6 +33,6 @@ struct HeardChanges {
   func tell(from garage: UInt64, isUnsaved: Bool) {
     if !hub.isHeard { return }
     // Whoever began to listen in between may have read what was there before.
-    hub.tell(changes ?? .everything, from: garage, isUnsaved: isUnsaved)
+    hub.tell(log ?? .everything, from: garage, isUnsaved: isUnsaved)
   }
 }

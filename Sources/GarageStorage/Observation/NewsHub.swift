@@ -7,6 +7,7 @@ internal import Synchronization
 final class NewsHub: Sendable {
   private struct State: Sendable {
     var listeners: [ObjectIdentifier: NewsListener] = [:]
+    var index = NewsIndex()
     /// The mark that the storage of each garage had last, by the garage's number.
     var lastMarks: [UInt64: UInt64] = [:]
     var isPolling = false
@@ -23,7 +24,9 @@ final class NewsHub: Sendable {
   static let pollMilliseconds: UInt32 = 100
 
   private let state = Mutex(State())
+  private let filter = NewsFilter()
   private let listenerCount = Atomic<Int>(0)
+  private let lastNumber = Atomic<UInt64>(0)
 
   /// The hub of a storage's store.
   static func of(_ driver: any StorageDriver) -> NewsHub {
@@ -50,6 +53,7 @@ final class NewsHub: Sendable {
     let mark = listener.signal.flatMap { try? $0.foreignChangeMark() }
     let mustPoll = state.withLock { state in
       state.listeners[ObjectIdentifier(listener)] = listener
+      state.index.set(.everything, of: listener, filter)
       if let mark, state.lastMarks[listener.garage] == nil { state.lastMarks[listener.garage] = mark }
       if state.isPolling || listener.signal == nil { return false }
       state.isPolling = true
@@ -58,8 +62,16 @@ final class NewsHub: Sendable {
     if mustPoll { WorkerThreads.shared.run { [weak self] in NewsHub.poll { self } } }
   }
 
+  /// Tells a listener that was added of nothing but what concerns this from here on.
+  func set(_ interest: Interest, of listener: NewsListener) {
+    state.withLock { $0.index.set(interest, of: listener, filter) }
+  }
+
   func remove(_ listener: NewsListener) {
-    let wasThere = state.withLock { $0.listeners.removeValue(forKey: ObjectIdentifier(listener)) != nil }
+    let wasThere = state.withLock { state in
+      state.index.set(nil, of: listener, filter)
+      return state.listeners.removeValue(forKey: ObjectIdentifier(listener)) != nil
+    }
     if wasThere { listenerCount.subtract(1, ordering: .relaxed) }
   }
 
@@ -72,14 +84,17 @@ final class NewsHub: Sendable {
 
   // MARK: Telling
 
+  /// The number of a commit, for a thread that is about to make it.
+  func nextNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
+
   /// Tells of a commit.
   ///
   /// - Parameter isUnsaved: whether only the garage itself sees the changes.
-  func tell(_ changes: KeyChanges, from garage: UInt64, isUnsaved: Bool = false) {
-    if changes.isEmpty { return }
-    let all = state.withLock { Array($0.listeners.values) }
-    for listener in all where !isUnsaved || listener.garage == garage {
-      listener.tell(changes, listener.garage == garage ? .thisGarage : .thisProcess)
+  func tell(_ log: ChangeLog, from garage: UInt64, isUnsaved: Bool = false) {
+    if log.isEmpty || !filter.mayConcern(log) { return }
+    let concerned = state.withLock { $0.index.concerned(by: log) }
+    for listener in concerned where !isUnsaved || listener.garage == garage {
+      listener.tell(log, listener.garage == garage ? .thisGarage : .thisProcess)
     }
   }
 

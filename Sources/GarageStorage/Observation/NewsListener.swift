@@ -6,32 +6,48 @@ final class NewsListener: Sendable {
   private struct State: Sendable {
     /// Nil: everything that comes is kept until it is known what is of interest.
     var interest: Interest?
-    var missed = KeyChanges()
+    var missed = MissedChanges()
+    /// Whether there is news, where that is all that anybody asks.
+    var isConcerned = false
     var sources: Set<GarageChanges.Source> = []
     var isEnded = false
     var waiting: CheckedContinuation<Void, Never>?
+
+    var hasNews: Bool { isConcerned || !missed.isEmpty }
+
+    mutating func forget() { (missed, isConcerned, sources) = (MissedChanges(), false, []) }
   }
 
   /// The number of the garage that it listens to.
   let garage: UInt64
   /// Says whether other processes have changed the garage's store; nil where none can.
   let signal: (any ChangeSignaling)?
+  /// Whether it is asked what changed, and not only whether anything did.
+  private let keepsChanges: Bool
   private let state: Mutex<State>
 
-  init(_ garage: Garage, interest: Interest? = nil) {
+  init(_ garage: Garage, keepsChanges: Bool = false) {
     self.garage = garage.number
+    self.keepsChanges = keepsChanges
     let driver = garage.store.driver
     signal = driver.info.isSharedAcrossProcesses ? driver as? any ChangeSignaling : nil
-    state = Mutex(State(interest: interest))
+    state = Mutex(State(interest: keepsChanges ? .everything : nil))
   }
 
-  /// Tells it of a commit.
-  func tell(_ changes: KeyChanges, _ source: GarageChanges.Source) {
+  /// Tells it of a commit, which need not concern it.
+  func tell(_ log: ChangeLog, _ source: GarageChanges.Source) {
     let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      if let interest = state.interest, !changes.concern(interest) { return nil }
-      state.missed.add(changes)
-      state.sources.insert(source)
-      // Without an interest it reads, and does not wait.
+      if state.isConcerned { return nil }
+      if keepsChanges {
+        state.missed.add(log)
+        state.sources.insert(source)
+      } else if let interest = state.interest {
+        if !log.concerns(interest) { return nil }
+        state.isConcerned = true
+      } else {
+        // It reads, and does not wait.
+        state.missed.add(log)
+      }
       return state.waiting.take()
     }
     waiting?.resume()
@@ -53,7 +69,7 @@ final class NewsListener: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let isReady = state.withLock { state in
-          if !state.missed.isEmpty || state.isEnded || Task.isCancelled { return true }
+          if state.hasNews || state.isEnded || Task.isCancelled { return true }
           state.waiting = continuation
           return false
         }
@@ -62,18 +78,20 @@ final class NewsListener: Sendable {
     } onCancel: {
       state.withLock { $0.waiting.take() }?.resume()
     }
-    return state.withLock { state in
-      if state.missed.isEmpty { return nil }
-      defer { (state.missed, state.sources) = (KeyChanges(), []) }
+    let news = state.withLock { state -> (missed: MissedChanges, sources: Set<GarageChanges.Source>)? in
+      if !state.hasNews { return nil }
+      defer { state.forget() }
       return (state.missed, state.sources)
     }
+    // Merged here, and not where others commit.
+    return news.map { ($0.missed.merged, $0.sources) }
   }
 
   /// Keeps all that comes from here on, and forgets what came before: it is about to read.
   func beginReading() {
     state.withLock { state in
       state.interest = nil
-      (state.missed, state.sources) = (KeyChanges(), [])
+      state.forget()
     }
   }
 
@@ -81,7 +99,9 @@ final class NewsListener: Sendable {
   func endReading(_ interest: Interest) {
     state.withLock { state in
       state.interest = interest
-      if !state.missed.concern(interest) { (state.missed, state.sources) = (KeyChanges(), []) }
+      let isConcerned = state.missed.concern(interest)
+      state.forget()
+      state.isConcerned = isConcerned
     }
   }
 }

@@ -4,7 +4,7 @@ internal import GarageDriver
 final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval {
   private let base: any WriteTransaction
   private let isSealed: Bool
-  private(set) var changes = KeyChanges()
+  private(set) var log = ChangeLog()
 
   init(_ base: any WriteTransaction, isSealed: Bool) {
     self.base = base
@@ -13,17 +13,17 @@ final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval {
 
   func put(_ value: RawSpan, for key: RawSpan) throws {
     try base.put(value, for: key)
-    changes.note(key, isRemoved: false)
+    log.note(key, isRemoved: false)
   }
 
   func remove(_ key: RawSpan) throws {
     try base.remove(key)
-    changes.note(key, isRemoved: true)
+    log.note(key, isRemoved: true)
   }
 
   func removeAll(in range: StorageKeyRange) throws {
     try base.removeAll(in: range)
-    changes.note(range)
+    log.note(range)
   }
 
   func removeLooking(_ key: RawSpan) throws -> ValueBeginning? {
@@ -37,7 +37,7 @@ final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval {
       }
       if beginning != nil { try base.remove(key) }
     }
-    if beginning != nil { changes.note(key, isRemoved: true) }
+    if beginning != nil { log.note(key, isRemoved: true) }
     return beginning
   }
 

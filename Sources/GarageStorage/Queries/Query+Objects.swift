@@ -7,7 +7,7 @@ extension Query {
   /// The objects found, in the order of the query. What they refer to is shared among them.
   ///
   /// - Throws: as ``GarageReading/retrieveAll(_:)``, and what encoding the query's constants throws.
-  public func retrieveAll() throws -> [Root] {
+  public func retrieveAll() throws -> sending [Root] {
     var objects: [Root] = []
     try run { run in
       try run.forEachMatch(keepsObjects: true) { key, record, known in
@@ -15,7 +15,9 @@ extension Query {
         return .continue
       }
     }
-    return objects
+    // Nobody else has them: a closure that runs elsewhere than its caller may return them.
+    let found = Carried(objects)
+    return found.value
   }
 
   /// Calls `body` with one object found after another.
@@ -34,7 +36,10 @@ extension Query {
   /// The first object found; nil where there is none.
   ///
   /// - Throws: as ``retrieveAll()``.
-  public func first() throws -> Root? { try limit(1).retrieveAll().first }
+  public func first() throws -> sending Root? {
+    let found = Carried(try limit(1).retrieveAll().first)
+    return found.value
+  }
 
   /// How many objects are found. Decodes none, where the condition can be decided from records.
   ///

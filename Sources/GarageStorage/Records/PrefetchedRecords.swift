@@ -43,11 +43,15 @@ struct PrefetchedRecords {
     while !wanted.isEmpty && byteCount < PrefetchedRecords.byteLimit {
       let keys = wanted.sorted()
       var level: [[UInt8]?] = Array(repeating: nil, count: keys.count)
-      try transaction.withValues(for: keys) { index, record in
+      var failed: Set<Int> = []
+      try transaction.withReadableValues(for: keys) { index, record in
         if let record { level[index] = [UInt8](copying: record) }
+      } onError: { index, _ in
+        // Whoever needs it asks for it, and is told.
+        failed.insert(index)
       }
       wanted = []
-      for (key, record) in zip(keys, level) {
+      for (index, (key, record)) in zip(keys, level).enumerated() where !failed.contains(index) {
         records[key] = .some(record)
         byteCount += record?.count ?? 0
       }

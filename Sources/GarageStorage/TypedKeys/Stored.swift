@@ -76,6 +76,46 @@ public struct Stored<K: KeyType> where K.ValueType: Codable {
   public func remove() throws { try garage.remove(key) }
 }
 
+// For tasks.
+extension Stored {
+  /// The value of the key; its default where nothing is stored.
+  ///
+  /// - Throws: as ``Garage/get(_:)``.
+  nonisolated(nonsending)
+    public func get() async throws -> K.ValueType
+  {
+    try await garage.get(key)
+  }
+
+  /// Sets the key, whatever is stored.
+  ///
+  /// - Throws: as ``Garage/set(_:value:)``.
+  nonisolated(nonsending)
+    public func set(_ value: K.ValueType) async throws
+  {
+    try await garage.set(key, value: value)
+  }
+
+  /// Reads, changes and sets the value, as if in one transaction.
+  ///
+  /// - Throws: as ``Garage/update(_:_:)``.
+  @discardableResult
+  nonisolated(nonsending)
+    public func update<R>(_ body: (inout K.ValueType) throws -> R) async throws -> R
+  {
+    try await garage.update(key, body)
+  }
+
+  /// Removes what is stored, also what cannot be read.
+  ///
+  /// - Throws: as ``Garage/remove(_:)``.
+  nonisolated(nonsending)
+    public func remove() async throws
+  {
+    try await garage.remove(key)
+  }
+}
+
 extension Stored: Sendable where K: Sendable {}
 
 extension Garage {

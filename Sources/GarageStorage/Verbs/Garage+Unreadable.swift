@@ -62,7 +62,7 @@ extension GarageReading {
 
 extension ReadAccess {
   /// What a record was read as.
-  private enum Outcome<T> {
+  enum Outcome<T> {
     case object(T)
     case unreadable(UnreadableObject)
   }
@@ -118,18 +118,41 @@ extension ReadAccess {
     var all: [StorageKey] = []
     while let key = try keys.next() { all.append(key) }
     for key in all {
-      let keyBytes = key.bytes.span.bytes
-      let outcome = try transaction.withReplaceableValue(for: keyBytes, isSealed: true) {
-        record -> Outcome<T>? in
-        guard let record else { return nil }
-        if record.byteCount > 0 { return try read(keyBytes, record) }
-        let identifier = garage.objectKeys.identifierText(of: keyBytes, nil)
-        return .unreadable(
-          UnreadableObject(
-            type: typeName, identifier: identifier,
-            error: GarageError(sealDoesNotOpen: identifier, type: typeName)))
+      if let outcome = try outcome(key, typeName, read) { try hand(outcome) }
+    }
+  }
+
+  /// Lends a record to `read`, unless it does not open; nil where there is none.
+  private func outcome<T>(
+    _ key: StorageKey, _ typeName: String, _ read: (RawSpan, RawSpan) throws -> Outcome<T>?
+  ) throws -> Outcome<T>? {
+    let keyBytes = key.bytes.span.bytes
+    return try transaction.withReplaceableValue(for: keyBytes, isSealed: garage.objectKeys.isSealed) {
+      record in
+      guard let record else { return nil }
+      if record.byteCount > 0 || !garage.objectKeys.isSealed { return try read(keyBytes, record) }
+      let identifier = garage.objectKeys.identifierText(of: keyBytes, nil)
+      return .unreadable(
+        UnreadableObject(
+          type: typeName, identifier: identifier,
+          error: GarageError(sealDoesNotOpen: identifier, type: typeName)))
+    }
+  }
+
+  /// Decodes the records with these keys, those that are there, whether or not one of them can be read.
+  func outcomes<T: Codable>(
+    _ type: T.Type, _ keys: [StorageKey], _ cancellation: Cancellation
+  ) throws -> [Outcome<T>] {
+    let facts = try RecordTypeFacts.of(type)
+    let (session, source) = makeSessionAndSource()
+    source.toleratesSeals = garage.objectKeys.isSealed
+    return try keys.compactMap { key in
+      try cancellation.check()
+      return try outcome(key, facts.name) { key, record in
+        source.countRecord(record.byteCount)
+        session.keepWhatIsComplete()
+        return try outcome(type, key, record, facts, session)
       }
-      if let outcome { try hand(outcome) }
     }
   }
 

@@ -148,6 +148,32 @@ import Testing
     #expect(try await garage.read { try $0.count(Counter.self) } == 2)
   }
 
+  /// Objects that are not `Sendable` come out of a transaction that ran elsewhere: that it compiles is half of the test.
+  @Test(arguments: Backend.engines) func objectsComeOutOfTransactions(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    let sam = Person("Sam", age: 3)
+    sam.brother = Person("Nick", age: 5)
+    try await garage.park(sam)
+    let all = try await garage.read { try $0.retrieveAll(Person.self) }
+    #expect(all.map(\.id) == ["Nick", "Sam"] && all[1].brother === all[0])
+    #expect(try await garage.read { try $0.retrieve(Person.self, identifier: "Sam") }?.brother?.age == 5)
+    let reference = Reference(Person.self, identifier: "Nick")
+    #expect(try await garage.write { try $0.retrieve(reference) }?.age == 5)
+    let old = try await garage.read { try $0.query(Person.self).where(\.age > 4).retrieveAll() }
+    #expect(old.map(\.id) == ["Nick"])
+    #expect(try await garage.read { try $0.query(Person.self).sorted(by: \.age).first() }?.id == "Sam")
+    let grown = try await garage.write { writer in
+      for person in try writer.retrieveAll(Person.self) {
+        person.age += 10
+        try writer.park(person)
+      }
+      return try writer.retrieveAll(Person.self)
+    }
+    #expect(grown.map(\.age) == [15, 13])
+    #expect(try await garage.read { try $0.retrieveAll(Person.self) { _ in } }.count == 2)
+    #expect(try await garage.read { try $0.retrieve(Counter.self, identifier: "7") } == nil)
+  }
+
   @Test(arguments: Backend.engines) func unsavedChanges(_ backend: Backend) async throws {
     let place = try Place(backend)
     let storage = try place.open()

@@ -154,4 +154,47 @@ extension Garage {
       }
     }
   }
+
+  /// Calls `body` with one object of this type after another, in the order of their identifiers, and `onError` with each
+  /// that cannot be read: both where the caller is.
+  ///
+  /// It visits what ``forEach(_:_:)`` visits.
+  ///
+  /// - Throws: what the closures throw, as ``GarageReading/forEach(_:onError:_:)``, and `CancellationError`.
+  nonisolated(nonsending)
+    public func forEach<T: Codable>(
+      _ type: T.Type, onError: (UnreadableObject) throws -> Void, _ body: (T) throws -> Void
+    ) async throws
+  {
+    let pages = try await ObjectPages<T>(of: self, decodesElsewhere: false)
+    try await visit(pages, onError, body)
+  }
+
+  /// The same for types that belong to no actor; their objects are decoded elsewhere.
+  ///
+  /// - Throws: as for other types.
+  nonisolated(nonsending)
+    public func forEach<T: Codable & SendableMetatype>(
+      _ type: T.Type, onError: (UnreadableObject) throws -> Void, _ body: sending (T) throws -> Void
+    ) async throws
+  {
+    let pages = try await ObjectPages<T>(of: self, decodesElsewhere: true)
+    try await visit(pages, onError, body)
+  }
+
+  nonisolated(nonsending)
+    private func visit<T: Codable>(
+      _ pages: ObjectPages<T>, _ onError: (UnreadableObject) throws -> Void, _ body: (T) throws -> Void
+    ) async throws
+  {
+    while let page = try await pages.nextOutcomes() {
+      for outcome in page {
+        try Task.checkCancellation()
+        switch outcome {
+        case .object(let object): try body(object)
+        case .unreadable(let unreadable): try onError(unreadable)
+        }
+      }
+    }
+  }
 }

@@ -88,17 +88,26 @@ final class ObjectPages<T: Codable> {
   nonisolated(nonsending)
     func next() async throws -> [T]?
   {
+    try await next { try $0.objects(T.self, $1, $2) }
+  }
+
+  /// The next page, with those that cannot be read.
+  nonisolated(nonsending)
+    func nextOutcomes() async throws -> [ReadAccess.Outcome<T>]?
+  {
+    try await next { try $0.outcomes(T.self, $1, $2) }
+  }
+
+  nonisolated(nonsending)
+    private func next<R>(
+      _ read: @escaping (ReadAccess, [StorageKey], Cancellation) throws -> [R]
+    ) async throws -> [R]?
+  {
     if keys.isEmpty { return nil }
     let page = Array(keys.prefix(ObjectPages.pageSize))
     keys = keys.dropFirst(ObjectPages.pageSize)
-    if decodesElsewhere {
-      return try await garage.reading { access, cancellation in
-        try access.objects(T.self, page, cancellation)
-      }
-    }
-    return try await garage.readingFetched(beginningWith: page) {
-      try $0.objects(T.self, page, Cancellation())
-    }
+    if decodesElsewhere { return try await garage.reading { try read($0, page, $1) } }
+    return try await garage.readingFetched(beginningWith: page) { try read($0, page, Cancellation()) }
   }
 }
 

@@ -184,6 +184,18 @@ extension GarageReading {
   ///
   /// - Throws: as there.
   nonisolated(nonsending)
+    public func forEach<T: Codable>(
+      _ type: T.Type, onError: (UnreadableObject) throws -> Void, _ body: (T) throws -> Void
+    ) async throws
+  {
+    if let garage = self as? Garage { return try await garage.forEach(type, onError: onError, body) }
+    return try inPlace { try self.forEach(type, onError: onError, body) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
     public func retrieveAll<T: Codable & Syncable>(_ type: T.Type, withStatus status: SyncStatus) async throws
     -> [T]
   {

@@ -1,0 +1,158 @@
+internal import GarageDriver
+
+/// Which keys one commit changed, written down as it happens, so that a change costs little more than a copy of its key:
+/// who is concerned is found out after the commit, and what an identifier is when somebody asks.
+struct ChangeLog: Sendable {
+  /// What became of the records of one tag.
+  struct OfTag: Sendable {
+    let tag: UInt64
+    fileprivate(set) var count: Int
+    /// Whether there were more than are listed.
+    var isMany: Bool { count > ChangeLog.limit }
+  }
+
+  /// How many records of a tag are listed, and how many typed keys.
+  static let limit = 4_096
+
+  /// Where the commit stands among those of the store: a later one has a higher number.
+  var number: UInt64 = 0
+  /// The types whose records were changed, each once.
+  private(set) var tags = Tags()
+  private var valueCount = 0
+  /// Whether anything may have changed: by a process that does not tell what, or in a range of several types.
+  private(set) var isEverything = false
+  /// Of each key its length, two bytes, whether it was removed, and its bytes.
+  private var entries: [UInt8] = []
+
+  static let everything: ChangeLog = {
+    var log = ChangeLog()
+    log.noteEverything()
+    return log
+  }()
+
+  var isEmpty: Bool { !isEverything && tags.isEmpty && valueCount == 0 }
+
+  /// Whether typed keys were changed.
+  var hasValues: Bool { valueCount > 0 }
+
+  /// Whether more typed keys were changed than are listed.
+  var hasManyValues: Bool { valueCount > ChangeLog.limit }
+
+  /// About how many bytes it takes.
+  var byteCount: Int { entries.count }
+
+  // MARK: Writing down
+
+  @inline(__always)
+  mutating func note(_ key: RawSpan, isRemoved: Bool) {
+    if isEverything || key.byteCount == 0 { return }
+    switch key.unsafeLoad(fromByteOffset: 0, as: UInt8.self) {
+    case KeyLayout.Space.record.rawValue where key.byteCount >= KeyLayout.identifierOffset:
+      if note(tag: KeyLayout.tag(inRecordKey: key), count: 1) { append(key, isRemoved) }
+    case KeyLayout.Space.value.rawValue:
+      valueCount += 1
+      if !hasManyValues { append(key, isRemoved) }
+    // All else comes and goes with these.
+    default: break
+    }
+  }
+
+  /// Notes that a range was removed.
+  mutating func note(_ range: StorageKeyRange) {
+    let lower = range.lowerBound
+    switch lower.first.flatMap(KeyLayout.Space.init) {
+    case .record? where lower.count >= KeyLayout.identifierOffset:
+      _ = note(tag: KeyLayout.tag(inRecordKey: lower.span.bytes), count: ChangeLog.limit + 1)
+    case .value?: valueCount += ChangeLog.limit + 1
+    case let space? where space.isOfEntries: break
+    default: noteEverything()
+    }
+  }
+
+  mutating func noteEverything() {
+    self = ChangeLog()
+    isEverything = true
+  }
+
+  /// Counts records of a tag; whether they are few enough to be listed.
+  @inline(__always)
+  private mutating func note(tag: UInt64, count: Int) -> Bool {
+    !tags.add(count, to: tag).isMany
+  }
+
+  @inline(__always)
+  private mutating func append(_ key: RawSpan, _ isRemoved: Bool) {
+    if entries.isEmpty { entries.reserveCapacity(64) }
+    entries.append(UInt8(truncatingIfNeeded: key.byteCount))
+    entries.append(UInt8(truncatingIfNeeded: key.byteCount >> 8))
+    entries.append(isRemoved ? 1 : 0)
+    key.withUnsafeBytes { entries.append(contentsOf: $0) }
+  }
+
+  // MARK: Reading
+
+  /// Visits the keys that are listed, in the order in which they were changed, until `visit` says no.
+  func forEach(_ visit: (_ key: RawSpan, _ isRemoved: Bool) -> Bool) {
+    let bytes = entries.span.bytes
+    var place = 0
+    while place < bytes.byteCount {
+      let length =
+        Int(bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self))
+        | Int(bytes.unsafeLoad(fromByteOffset: place + 1, as: UInt8.self)) << 8
+      let isRemoved = bytes.unsafeLoad(fromByteOffset: place + 2, as: UInt8.self) != 0
+      place += 3
+      if !visit(bytes.extracting(place..<place + length), isRemoved) { return }
+      place += length
+    }
+  }
+
+  /// Whether it touches what somebody is interested in.
+  func concerns(_ interest: Interest) -> Bool {
+    if isEverything || interest.isEverything { return !isEmpty }
+    if hasValues && (interest.hasAllValues || hasManyValues && interest.hasKeysOfValues) { return true }
+    for changed in tags {
+      if interest.tags.contains(changed.tag) { return true }
+      if changed.isMany && interest.keyTags.contains(changed.tag) { return true }
+    }
+    if interest.keys.isEmpty { return false }
+    var isFound = false
+    forEach { key, _ in
+      isFound = interest.keys.contains(StorageKey(key))
+      return !isFound
+    }
+    return isFound
+  }
+}
+
+extension ChangeLog {
+  /// Types, each once. Nearly always there is one: no array for that.
+  struct Tags: Sequence, Sendable {
+    private var last: OfTag?
+    private var others: [OfTag] = []
+
+    var isEmpty: Bool { last == nil }
+
+    /// Counts more records of a tag.
+    @inline(__always)
+    mutating func add(_ count: Int, to tag: UInt64) -> OfTag {
+      if last?.tag != tag { bringForward(tag) }
+      last?.count += count
+      return last.unsafelyUnwrapped
+    }
+
+    private mutating func bringForward(_ tag: UInt64) {
+      let known = others.firstIndex { $0.tag == tag }.map { others.remove(at: $0) }
+      if let last { others.append(last) }
+      last = known ?? OfTag(tag: tag, count: 0)
+    }
+
+    struct Iterator: IteratorProtocol {
+      fileprivate var last: OfTag?
+      fileprivate var others: IndexingIterator<[OfTag]>
+
+      mutating func next() -> OfTag? { last.take() ?? others.next() }
+    }
+
+    func makeIterator() -> Iterator { Iterator(last: last, others: others.makeIterator()) }
+  }
+}

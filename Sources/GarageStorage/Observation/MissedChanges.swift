@@ -1,0 +1,37 @@
+internal import GarageDriver
+
+/// What was committed since somebody asked. It is merged when somebody does, and before where it would be much.
+struct MissedChanges: Sendable {
+  private var earlier = KeyChanges()
+  private var logs: [ChangeLog] = []
+  private var byteCount = 0
+
+  /// How many commits are kept as they are, and about how many bytes of them.
+  private static let maximumCount = 256
+  private static let maximumByteCount = 128 << 10
+
+  var isEmpty: Bool { logs.isEmpty && earlier.isEmpty }
+
+  /// All of it, of each key what became of it in the end.
+  var merged: KeyChanges {
+    var merged = earlier
+    for log in logs { merged.add(log) }
+    return merged
+  }
+
+  mutating func add(_ log: ChangeLog) {
+    logs.append(log)
+    byteCount += log.byteCount
+    if log.isEverything || logs.count > MissedChanges.maximumCount
+      || byteCount > MissedChanges.maximumByteCount
+    {
+      earlier = merged
+      (logs, byteCount) = ([], 0)
+    }
+  }
+
+  /// Whether it touches what somebody is interested in.
+  func concern(_ interest: Interest) -> Bool {
+    earlier.concern(interest) || logs.contains { $0.concerns(interest) }
+  }
+}

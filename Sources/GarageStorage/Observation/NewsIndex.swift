@@ -1,0 +1,99 @@
+internal import GarageDriver
+
+/// Who wants to hear of what, looked up by what was changed, so that a commit costs nothing for those whom it does not
+/// concern.
+struct NewsIndex: Sendable {
+  private typealias Listeners = [ObjectIdentifier: NewsListener]
+
+  /// What each wants to hear of.
+  private var interests: [ObjectIdentifier: Interest] = [:]
+  /// Those who want to hear of everything.
+  private var ofEverything: Listeners = [:]
+  private var ofAllValues: Listeners = [:]
+  private var ofTag: [UInt64: Listeners] = [:]
+  private var ofKey: [StorageKey: Listeners] = [:]
+  /// How many want to hear of single records of a type, and of typed keys.
+  private var singleCounts: [UInt64: Int] = [:]
+  private var valueCount = 0
+
+  /// Notes what a listener wants to hear of, in place of what it wanted before; nil where it is to hear of nothing.
+  ///
+  /// - Parameter filter: is told which bits it needs from now on.
+  mutating func set(_ interest: Interest?, of listener: NewsListener, _ filter: borrowing NewsFilter) {
+    let id = ObjectIdentifier(listener)
+    let before = interests[id]
+    // First what is new: none of its bits is missing in between.
+    if let interest {
+      interests[id] = interest
+      filter.add(interest)
+    } else {
+      interests[id] = nil
+    }
+    if let before {
+      forget(before, of: id)
+      filter.remove(before)
+    }
+    if let interest { note(interest, of: listener, id) }
+  }
+
+  private mutating func note(_ interest: Interest, of listener: NewsListener, _ id: ObjectIdentifier) {
+    if interest.isEverything {
+      ofEverything[id] = listener
+      return
+    }
+    if interest.hasAllValues { ofAllValues[id] = listener }
+    for tag in interest.tags { ofTag[tag, default: [:]][id] = listener }
+    for key in interest.keys { ofKey[key, default: [:]][id] = listener }
+    for tag in interest.keyTags { singleCounts[tag, default: 0] += 1 }
+    if interest.hasKeysOfValues { valueCount += 1 }
+  }
+
+  private mutating func forget(_ interest: Interest, of id: ObjectIdentifier) {
+    if interest.isEverything {
+      ofEverything[id] = nil
+      return
+    }
+    ofAllValues[id] = nil
+    for tag in interest.tags { NewsIndex.remove(id, at: tag, from: &ofTag) }
+    for key in interest.keys { NewsIndex.remove(id, at: key, from: &ofKey) }
+    for tag in interest.keyTags {
+      guard let count = singleCounts[tag] else { continue }
+      singleCounts[tag] = count > 1 ? count - 1 : nil
+    }
+    if interest.hasKeysOfValues { valueCount -= 1 }
+  }
+
+  private static func remove<Key: Hashable>(
+    _ id: ObjectIdentifier, at key: Key, from listeners: inout [Key: Listeners]
+  ) {
+    listeners[key]?[id] = nil
+    if listeners[key]?.isEmpty == true { listeners[key] = nil }
+  }
+
+  /// Those whom a commit may concern. Some may be named twice, and of more keys than are listed all are.
+  func concerned(by log: ChangeLog) -> [NewsListener] {
+    var found = Array(ofEverything.values)
+    if log.isEverything {
+      return found + ofAllValues.values + ofTag.values.flatMap(\.values) + ofKey.values.flatMap(\.values)
+    }
+    var hasSingle = log.hasValues && valueCount > 0
+    var hasMany = log.hasManyValues && valueCount > 0
+    if log.hasValues { found += ofAllValues.values }
+    for changed in log.tags {
+      if let listeners = ofTag[changed.tag] { found += listeners.values }
+      guard singleCounts[changed.tag] != nil else { continue }
+      hasSingle = true
+      hasMany = hasMany || changed.isMany
+    }
+    if hasMany {
+      // Each of them looks by itself.
+      found += ofKey.values.flatMap(\.values)
+    } else if hasSingle {
+      log.forEach { key, _ in
+        if let listeners = ofKey[StorageKey(key)] { found += listeners.values }
+        return true
+      }
+    }
+    return found
+  }
+}

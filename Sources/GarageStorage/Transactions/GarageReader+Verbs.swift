@@ -1,0 +1,173 @@
+public import GarageCoding
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+// The verbs that hand out objects, for closures that run elsewhere than their caller: what they return is the closure's
+// alone, so that it may return it; and the compiler refuses types that belong to an actor, which it would let through where
+// the verb is that of a protocol.
+
+extension GarageReader {
+  /// As ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``.
+  ///
+  /// - Throws: as there.
+  public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws -> sending T? {
+    let result: Carried<T?> = Carried(try reading(self).retrieve(type, identifier: identifier))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieve(_:identifier:)-(T.Type,Identifier)``.
+  ///
+  /// - Throws: as there.
+  public func retrieve<T: Codable>(_ type: T.Type, identifier: Identifier) throws -> sending T? {
+    let result: Carried<T?> = Carried(try reading(self).retrieve(type, identifier: identifier))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieve(_:)``.
+  ///
+  /// - Throws: as there.
+  public func retrieve<T: Codable & Identifiable>(_ reference: Reference<T>) throws -> sending T? {
+    let result: Carried<T?> = Carried(try reading(self).retrieve(reference))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieve(_:identifier:)-(T.Type,LosslessStringConvertible)``.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  public func retrieve<T: Codable & Identifiable>(
+    _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
+  ) throws -> sending T? {
+    let result: Carried<T?> = Carried(try reading(self).retrieve(type, identifier: identifier))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieve(_:identifier:)-(T.Type,UUID)``.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) throws -> sending T? {
+    let result: Carried<T?> = Carried(try reading(self).retrieve(type, identifier: identifier))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieve(_:identifier:)-(T.Type,Hashable)``.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  public func retrieve<T: MappableObject>(_ type: T.Type, identifier: some Hashable) throws -> sending T? {
+    let result: Carried<T?> = Carried(try reading(self).retrieve(type, identifier: identifier))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieve(_:identifier:)-(T.Type,LosslessStringConvertible)``.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  public func retrieve<T: MappableObject & Identifiable>(
+    _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
+  ) throws -> sending T? {
+    let result: Carried<T?> = Carried(try reading(self).retrieve(type, identifier: identifier))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieve(_:identifier:)-(T.Type,UUID)``.
+  ///
+  /// - Throws: as there.
+  @_disfavoredOverload
+  public func retrieve<T: MappableObject & Identifiable>(_ type: T.Type, identifier: UUID) throws
+    -> sending T?
+  {
+    let result: Carried<T?> = Carried(try reading(self).retrieve(type, identifier: identifier))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieveAll(_:)``.
+  ///
+  /// - Throws: as there.
+  public func retrieveAll<T: Codable>(_ type: T.Type) throws -> sending [T] {
+    let result: Carried<[T]> = Carried(try reading(self).retrieveAll(type))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieveAll(_:onError:)``.
+  ///
+  /// - Throws: as there.
+  public func retrieveAll<T: Codable>(_ type: T.Type, onError: (UnreadableObject) throws -> Void) throws
+    -> sending [T]
+  {
+    let result: Carried<[T]> = Carried(try reading(self).retrieveAll(type, onError: onError))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieveAll(_:withStatus:)``.
+  ///
+  /// - Throws: as there.
+  public func retrieveAll<T: Codable & Syncable>(_ type: T.Type, withStatus status: SyncStatus) throws
+    -> sending [T]
+  {
+    let result: Carried<[T]> = Carried(try reading(self).retrieveAll(type, withStatus: status))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieveAll(withStatus:)-[T]``.
+  ///
+  /// - Throws: as there.
+  public func retrieveAll<T: Codable & Syncable>(withStatus status: SyncStatus) throws -> sending [T] {
+    let result: Carried<[T]> = Carried(try reading(self).retrieveAll(withStatus: status))
+    return result.value
+  }
+
+  /// As ``GarageReading/forEach(_:_:)``.
+  ///
+  /// - Throws: as there.
+  public func forEach<T: Codable>(_ type: T.Type, _ body: (T) throws -> Void) throws {
+    try reading(self).forEach(type, body)
+  }
+
+  /// As ``GarageReading/forEach(_:onError:_:)``.
+  ///
+  /// - Throws: as there.
+  public func forEach<T: Codable>(
+    _ type: T.Type, onError: (UnreadableObject) throws -> Void, _ body: (T) throws -> Void
+  ) throws {
+    try reading(self).forEach(type, onError: onError, body)
+  }
+
+  /// As ``GarageReading/contains(_:identifier:)-(T.Type,T.ID)``.
+  ///
+  /// - Throws: as there.
+  public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws -> Bool {
+    try reading(self).contains(type, identifier: identifier)
+  }
+
+  /// As ``GarageReading/contains(_:identifier:)-(T.Type,Identifier)``.
+  ///
+  /// - Throws: as there.
+  public func contains<T: Codable>(_ type: T.Type, identifier: Identifier) throws -> Bool {
+    try reading(self).contains(type, identifier: identifier)
+  }
+
+  /// As ``GarageReading/count(_:)``.
+  ///
+  /// - Throws: as there.
+  public func count<T: Codable>(_ type: T.Type) throws -> Int {
+    try reading(self).count(type)
+  }
+
+  /// As ``GarageReading/get(_:)``.
+  ///
+  /// - Throws: as there.
+  public func get<K: KeyType>(_ key: K) throws -> sending K.ValueType where K.ValueType: Codable {
+    let result: Carried<K.ValueType> = Carried(try reading(self).get(key))
+    return result.value
+  }
+}
+
+/// The same reader or writer, of which no more is known than that it reads: its verbs are those of the protocol.
+@inline(__always)
+func reading<Reading: GarageReading>(_ verbs: Reading) -> some GarageReading { verbs }
