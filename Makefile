@@ -59,6 +59,8 @@ lint:
 	Scripts/check-style.sh
 	python3 Scripts/check-structure.py --self-test
 	python3 Scripts/check-structure.py
+	python3 Scripts/check-verbs.py --self-test
+	python3 Scripts/check-verbs.py
 
 format:
 	$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests
