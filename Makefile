@@ -6,12 +6,13 @@ SECONDS ?= 60
 # Where 'make install' puts the command.
 PREFIX ?= /usr/local
 
-.PHONY: help demo test test-crypto lint format engines consumer fuzz test-address test-thread bench
+.PHONY: help demo test test-long test-crypto lint format engines consumer fuzz test-address test-thread bench
 .PHONY: check-archive clean garage install test-command test-postgres
 
 help:
 	@echo 'make demo           build in release mode and park this machine'"'"'s package database'
 	@echo 'make test           run every test, build an app package against this one'
+	@echo 'make test-long      the same at full size: an hour or two'
 	@echo 'make test-crypto    test GarageCrypto, with swift-crypto, which this downloads and builds'
 	@echo 'make test-postgres  test GaragePostgres on a server that this starts; needs postgresql and libpq-dev'
 	@echo 'make lint           check the style only'
@@ -35,6 +36,11 @@ test: engines
 	$(SWIFT) build --build-tests
 	Scripts/test.sh
 	Scripts/check-consumer.sh
+
+# The same tests with as many objects, steps and kills as they are meant for: an hour or two.
+test-long: engines
+	$(SWIFT) build --build-tests
+	GARAGE_LONG_TESTS=1 Scripts/test.sh $(ARGUMENTS)
 
 # Optimized, because the suite runs over the ciphers byte by byte.
 test-crypto: engines
