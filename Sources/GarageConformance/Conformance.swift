@@ -37,6 +37,7 @@ public enum Conformance {
     CheckTopic("own-changes", OwnChangeChecks.add),
     CheckTopic("key", KeyChecks.add),
     CheckTopic("value", ValueChecks.add),
+    CheckTopic("put-all", PutAllChecks.add),
     CheckTopic("remove", RemoveChecks.add),
     CheckTopic("scan", ScanChecks.add),
     CheckTopic("multi-get", MultiGetChecks.add),

@@ -187,6 +187,18 @@ final class MutantWriteTransaction: MutantReadTransaction, WriteTransaction {
     try base.put(value, for: key)
   }
 
+  func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
+    var entries = entries
+    if mutation == .lostLastOfAll && entries.count > 1 { entries.removeLast() }
+    if mutation == .keptFirstOfEqualKeys {
+      var seen: Set<StorageKey> = []
+      entries.removeAll { !seen.insert(StorageKey(bytes.extracting($0.key))).inserted }
+    }
+    if mutation == .noneOfAllWhileLent && entries.isEmpty { return }
+    if entries.isEmpty { return try base.putAll(entries, in: bytes) }
+    for entry in entries { try put(bytes.extracting(entry.value), for: bytes.extracting(entry.key)) }
+  }
+
   private func count(_ value: RawSpan, _ key: RawSpan) {
     putCount += 1
     byteCount += value.byteCount

@@ -49,6 +49,9 @@ enum Mutation: String, CaseIterable, Sendable {
   case emptyValueIsNotContained
   case keyScanGoesForwardOnly
   case keyScanIncludesTheUpperBound
+  case lostLastOfAll
+  case keptFirstOfEqualKeys
+  case noneOfAllWhileLent
   case missingKeyIsAnError
   case removesOneBlock
   case endlessMultiGet
@@ -152,6 +155,9 @@ enum Mutation: String, CaseIterable, Sendable {
     case .emptyValueIsNotContained: "contains/an-empty-value-is-a-value"
     case .keyScanGoesForwardOnly: "contains/keys-backward-stops-when-told"
     case .keyScanIncludesTheUpperBound: "contains/keys-forward"
+    case .lostLastOfAll: "put-all/puts-all"
+    case .keptFirstOfEqualKeys: "put-all/the-last-of-equal-keys-stays"
+    case .noneOfAllWhileLent: "put-all/no-change-while-bytes-are-lent"
     case .missingKeyIsAnError: "remove/a-missing-key-is-no-error"
     case .removesOneBlock: "remove/long-ranges"
     case .endlessMultiGet: "multi-get/an-error-ends-it-anywhere"

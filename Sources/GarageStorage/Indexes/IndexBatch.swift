@@ -44,6 +44,8 @@ final class IndexBatch {
   let texts: StoreTexts
   var parts: [Part]
   var bytes = OrderedBytes()
+  /// The entries that are put at once; used again.
+  private var placed: [PlacedEntry] = []
   /// The whole values of entries of unique indexes where they stand cut or hashed, by the place of the entry.
   var wholeValues: [Int: [UInt8]] = [:]
 
@@ -383,22 +385,24 @@ final class IndexBatch {
     defer { reset() }
     var items = catalog.items
     var isChanged = false
+    placed.removeAll(keepingCapacity: true)
     for position in parts.indices {
       sort(position)
       for entry in parts[position].removed {
         try withBytes(entry.start, entry.keyCount) { try transaction.remove($0) }
       }
-      let all = bytes.bytes
       for entry in parts[position].added {
-        let (start, middle) = (entry.start, entry.start + entry.keyCount)
-        try transaction.put(
-          all.span.bytes.extracting(middle..<middle + entry.valueCount),
-          for: all.span.bytes.extracting(start..<middle))
+        let middle = entry.start + entry.keyCount
+        placed.append(PlacedEntry(key: entry.start..<middle, value: middle..<middle + entry.valueCount))
       }
       if !items[position].kinds.isSuperset(of: parts[position].kinds) {
         items[position].kinds.formUnion(parts[position].kinds)
         isChanged = true
       }
+    }
+    if !placed.isEmpty {
+      let all = bytes.bytes
+      try transaction.putAll(placed, in: all.span.bytes)
     }
     return isChanged ? IndexCatalog(items) : nil
   }
