@@ -4,8 +4,12 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 port=${PORT:-18081}
-swift build --package-path Benchmarks/Server --configuration release --product NotesServer >&2
-server=$(swift build --package-path Benchmarks/Server --configuration release --show-bin-path)/NotesServer
+# One that was built already may be named.
+server=${SERVER:-}
+if [ -z "$server" ]; then
+  swift build --package-path Benchmarks/Server --configuration release --product NotesServer >&2
+  server=$(swift build --package-path Benchmarks/Server --configuration release --show-bin-path)/NotesServer
+fi
 folder=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null; rm -rf "$folder"' EXIT

@@ -7,8 +7,12 @@ command -v wrk >/dev/null || { echo "wrk is missing: apt-get install wrk" >&2; e
 seconds=${SECONDS_EACH:-5}
 rounds=${ROUNDS:-3}
 port=${PORT:-18080}
-swift build --package-path Benchmarks/Server --configuration release --product NotesServer >&2
-server=$(swift build --package-path Benchmarks/Server --configuration release --show-bin-path)/NotesServer
+# One that was built already may be named.
+server=${SERVER:-}
+if [ -z "$server" ]; then
+  swift build --package-path Benchmarks/Server --configuration release --product NotesServer >&2
+  server=$(swift build --package-path Benchmarks/Server --configuration release --show-bin-path)/NotesServer
+fi
 folder=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null; rm -rf "$folder"' EXIT

@@ -5,6 +5,7 @@ import GarageMemory
 import GarageSQLite
 import GarageStorage
 import Hummingbird
+import Logging
 import Notes
 
 /// Serves notes on loopback until it is ended.
