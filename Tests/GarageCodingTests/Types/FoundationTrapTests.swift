@@ -25,7 +25,9 @@ import Testing
     expect { _ = try recode(["a": part], as: [String: Now].self) }
   }
 
-  @Test(arguments: ["", "1", "é", "a b", "a:", "-", "+a", "K", "ſ", "a\u{0}"]) func schemes(_ scheme: String)
+  @Test(arguments: ["", "1", "é", "a b", "a:", "-", "+a", "\u{212A}", "ſ", "a\u{0}"]) func schemes(
+    _ scheme: String
+  )
     throws
   {
     expectError(Parts(scheme: scheme), as: URLComponents.self, "The stored scheme is none.")

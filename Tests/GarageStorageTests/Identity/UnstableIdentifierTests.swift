@@ -133,7 +133,7 @@ private struct Nested: Codable, Hashable { var number: Int?? }
     #expect(try garage.retrieve(Box<[Int?]>.self, identifier: [nil, 1]) != nil)
   }
 
-  @Test(arguments: Backend.allCases)
+  @Test(.serialized, arguments: Backend.allCases)
   func anIDThatChangesIsRefused(_ backend: Backend) throws {
     let place = try Place(backend)
     let garage = try place.garage()

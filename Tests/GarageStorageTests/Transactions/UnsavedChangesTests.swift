@@ -84,7 +84,8 @@ private final class UnsavedStorage: StorageDriver {
 
 /// A storage with unsaved changes before it is a storage like any other.
 @Suite struct UnsavedChangesTests {
-  @Test(arguments: Conformance.checks.filter { !$0.isHeavy })
+  @Test(
+    arguments: Conformance.checks.filter { !$0.isHeavy && (runsLongTests || !$0.name.hasPrefix("large/")) })
   func transactionsThroughUnsavedChangesConform(to check: ConformanceCheck) throws {
     try check.run { place in UnsavedStorage(named: place.name) }
   }
