@@ -207,7 +207,8 @@ private final class Late: Codable, Identifiable, Link {
 
   private struct Refusal: Error, Equatable {}
 
-  @Test func theStackIsSmall() throws { #expect(try onSmallStack { StackLimit.remaining } <= 512 << 10) }
+  /// Glibc serves with a stack that a thread left behind, of up to four times the size that is asked for.
+  @Test func theStackIsSmall() throws { #expect(try onSmallStack { StackLimit.remaining } <= 2 << 20) }
   private final class Failing: Codable, Identifiable, Link {
     var id: Int, next: Failing?, other: Failing?
     init(_ id: Int, _ next: Failing?) { (self.id, self.next) = (id, next) }

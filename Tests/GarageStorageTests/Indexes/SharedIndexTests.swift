@@ -38,7 +38,7 @@ import Testing
   }
 
   /// With any of the indexes the answer is that of a filter.
-  @Test(arguments: Backend.allCases)
+  @Test(arguments: runsLongTests ? Backend.allCases : Backend.engines)
   func anyIndexesLeadToTheSame(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     var all = SharedIndexTests.all

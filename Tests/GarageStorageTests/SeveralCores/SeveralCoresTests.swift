@@ -202,10 +202,10 @@ import Testing
     let leaves = SeveralCoresTests.leaves(3_000, &random)
     try await garage.parkAll(leaves)
     try await withThrowingTaskGroup { group in
-      for _ in 0..<24 {
+      for _ in 0..<(runsLongTests ? 24 : 8) {
         group.addTask {
           try SeveralCoresTests.blocking {
-            for _ in 0..<3 { #expect(try garage.retrieveAll(Leaf.self) == leaves) }
+            #expect(try garage.retrieveAll(Leaf.self) == leaves)
             try garage.parkAll(leaves)
           }
         }
