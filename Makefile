@@ -11,7 +11,7 @@ PREFIX ?= /usr/local
 
 help:
 	@echo 'make demo           build in release mode and park this machine'"'"'s package database'
-	@echo 'make test           run every test, build an app package against this one'
+	@echo 'make test           run every test'
 	@echo 'make test-long      the same at full size: an hour or two'
 	@echo 'make test-crypto    test GarageCrypto, with swift-crypto, which this downloads and builds'
 	@echo 'make test-postgres  test GaragePostgres on a server that this starts; needs postgresql and libpq-dev'
@@ -35,7 +35,6 @@ demo: engines
 test: engines
 	$(SWIFT) build --build-tests
 	Scripts/test.sh
-	Scripts/check-consumer.sh
 
 # The same tests with as many objects, steps and kills as they are meant for: an hour or two.
 test-long: engines
