@@ -1,7 +1,7 @@
 import Foundation
 
-/// Foundation's own `init(from:)` ends the process where a range has a negative length or goes beyond all integers. No
-/// value has such ones, but a damaged record or one that somebody else made may: that is an error.
+/// Foundation's own `init(from:)` ends the process when a range has a negative length or ends beyond `Int.max`. No value has
+/// such ranges, but a damaged record or one that another program wrote may: reading it throws.
 extension IndexSet: GraphCodable, GraphDecodable {
   private struct Parts: Decodable {
     struct Part: Decodable {

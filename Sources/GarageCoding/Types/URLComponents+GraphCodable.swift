@@ -1,7 +1,7 @@
 import Foundation
 
-/// Foundation's own `init(from:)` ends the process where the scheme or the port is none. No value has such ones, but a
-/// damaged record or one that somebody else made may: that is an error.
+/// Foundation's own `init(from:)` ends the process when the scheme is not valid or the port is negative. No value has such
+/// parts, but a damaged record or one that another program wrote may: reading it throws.
 extension URLComponents: GraphCodable, GraphDecodable {
   private struct Parts: Decodable {
     var scheme: String?
