@@ -311,6 +311,10 @@ protocol GraphDecodable {
   init(fromGraph state: DecoderPointer) throws
 }
 
+/// A type of Foundation whose own `init(from:)` ends the process over values that are not valid: read only after a look at
+/// them. An app may give it an identity or a version of its own like any other type; then it stands as such types do.
+protocol CheckedFoundationType: GraphCodable, GraphDecodable {}
+
 /// A type of linked properties.
 protocol LinkDecodable: GraphDecodable {
   /// What it takes to read one.

@@ -2,7 +2,7 @@ import Foundation
 
 /// Foundation's own `init(from:)` ends the process when a range has a negative length or ends beyond `Int.max`. No value has
 /// such ranges, but a damaged record or one that another program wrote may: reading it throws.
-extension IndexSet: GraphCodable, GraphDecodable {
+extension IndexSet: CheckedFoundationType {
   private struct Parts: Decodable {
     struct Part: Decodable {
       var location: Int
@@ -19,7 +19,7 @@ extension IndexSet: GraphCodable, GraphDecodable {
   init(fromGraph state: DecoderPointer) throws {
     self = try state.readChecked(Parts.self) { parts in
       parts.indexes.allSatisfy { $0.length >= 0 && !$0.location.addingReportingOverflow($0.length).overflow }
-        ? nil : "The stored ranges are none."
+        ? nil : "A stored range has a negative length, or ends beyond Int.max."
     }
   }
 }

@@ -187,7 +187,7 @@ package final class TypeFacts: @unchecked Sendable {
     rootIdentification = hasIdentity ? .identifier : isHashable || mapped != nil ? .digest : .none
     if let scalar = TypeFacts.scalarKind(type) {
       kind = scalar
-    } else if type is any GraphCodable.Type {
+    } else if type is any GraphCodable.Type && !(type is any CheckedFoundationType.Type) {
       kind = .own
     } else if hasIdentity && !isEmbedded {
       kind = .reference
@@ -195,8 +195,10 @@ package final class TypeFacts: @unchecked Sendable {
       kind = .interned
     } else if type is any UnorderedCollection.Type {
       kind = .unordered
+    } else if evolution != nil || isSyncable || mapping != nil {
+      kind = .prefixed
     } else {
-      kind = evolution == nil && !isSyncable && mapping == nil ? .codable : .prefixed
+      kind = type is any CheckedFoundationType.Type ? .own : .codable
     }
     ownEncodable = kind == .own ? type as? any GraphCodable.Type : nil
     ownDecodable = kind == .own ? type as? any GraphDecodable.Type : nil

@@ -2,7 +2,7 @@ import Foundation
 
 /// Foundation's own `init(from:)` ends the process when the scheme is not valid or the port is negative. No value has such
 /// parts, but a damaged record or one that another program wrote may: reading it throws.
-extension URLComponents: GraphCodable, GraphDecodable {
+extension URLComponents: CheckedFoundationType {
   private struct Parts: Decodable {
     var scheme: String?
     var port: Int?
@@ -28,8 +28,8 @@ extension URLComponents: GraphCodable, GraphDecodable {
 
   init(fromGraph state: DecoderPointer) throws {
     self = try state.readChecked(Parts.self) { parts in
-      if !parts.isScheme { return "The stored scheme is none." }
-      return parts.port.map { $0 < 0 } == true ? "The stored port is negative." : nil
+      if !parts.isScheme { return "The stored scheme is not a URL scheme." }
+      return parts.port.map { $0 < 0 } == true ? "The stored port is a negative number." : nil
     }
   }
 }

@@ -30,18 +30,19 @@ import Testing
   )
     throws
   {
-    expectError(Parts(scheme: scheme), as: URLComponents.self, "The stored scheme is none.")
+    expectError(Parts(scheme: scheme), as: URLComponents.self, "The stored scheme is not a URL scheme.")
   }
 
   @Test(arguments: [-1, Int.min]) func ports(_ port: Int) throws {
-    expectError(Parts(scheme: "a", port: port), as: URLComponents.self, "The stored port is negative.")
+    expectError(
+      Parts(scheme: "a", port: port), as: URLComponents.self, "The stored port is a negative number.")
   }
 
   @Test(arguments: [(5, -2), (Int.max, 2), (Int.min, -1)]) func ranges(_ range: (Int, Int)) throws {
     expectError(
       Spans(indexes: [Span(location: 1, length: 1), Span(location: range.0, length: range.1)]),
       as: IndexSet.self,
-      "The stored ranges are none.")
+      "A stored range has a negative length")
   }
 
   /// All that can be made comes back.
