@@ -51,7 +51,8 @@ extension GraphEncoder {
   ///
   /// - Throws: what encoding the value throws.
   package func fieldValue<T: Encodable>(of value: T) throws -> FieldValue? {
-    try withField(of: value) { try $0.value() }
+    if let scalar = FieldValue(ofScalar: value) { return scalar }
+    return try withField(of: value) { try $0.value() }
   }
 
   /// Lends the value as a record would hold it.
@@ -67,6 +68,21 @@ extension GraphEncoder {
             record: FieldRecord(parsed: parsed, shapeText: { _ in nil }),
             start: InlinePrefix.skipSyncStatus(parsed.base, start, end: end), end: end))
       }
+    }
+  }
+}
+
+extension FieldValue {
+  /// What a record holds where a field has a value of one of the commonest types; nil for any other.
+  fileprivate init?<T>(ofScalar value: T) {
+    if T.self == Int.self, let value = value as? Int {
+      self = .number(.integer(Int64(value)))
+    } else if T.self == String.self, let value = value as? String {
+      self = .text(value)
+    } else if T.self == Bool.self, let value = value as? Bool {
+      self = .bool(value)
+    } else {
+      return nil
     }
   }
 }

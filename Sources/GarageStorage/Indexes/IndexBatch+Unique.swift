@@ -6,18 +6,43 @@ internal import GarageDriver
 extension IndexBatch {
   /// Throws `notUnique` where two records would have the same values in an index that is unique.
   func checkUnique(in transaction: any ReadTransaction) throws {
-    for position in parts.indices where parts[position].item.definition.isUnique {
+    for position in parts.indices where parts[position].isUnique {
       if parts[position].added.isEmpty { continue }
-      sort(position)
+      sort()
       var last: Entry?
+      let tags = try crowdedTags(position, transaction)
       for entry in parts[position].added where entry.isUnique {
         if let last, hasSameValues(last, entry) {
           throw notUnique(position, entry, identifierOf: last)
         }
         last = entry
-        try checkUnique(position, entry, transaction)
+        for tag in tags { try checkUnique(position, entry, tag, transaction) }
       }
     }
+  }
+
+  /// The tags under which there are entries among those of the batch: of many new ones in a place of their own, as when a store
+  /// is filled, none need be looked for one by one.
+  private func crowdedTags(_ position: Int, _ transaction: any ReadTransaction) throws -> [UInt64] {
+    let (definition, added) = (parts[position].item.definition, parts[position].added)
+    guard added.count >= 16, let first = added.first, let last = added.last else { return definition.tags }
+    return try definition.tags.filter { tag in
+      let prefix = KeyLayout.indexPrefix(tag: tag, index: parts[position].item.id)
+      // Without identifiers: another with the same values may stand before the first and behind the last.
+      let range = StorageKeyRange(
+        from: prefix + values(first), to: StorageKeyRange.prefix(prefix + values(last)).upperBound)
+      var isCrowded = false
+      try transaction.scanKeys(range, .forward) { _ in
+        isCrowded = true
+        return .stop
+      }
+      return isCrowded
+    }
+  }
+
+  private func values(_ entry: Entry) -> ArraySlice<UInt8> {
+    let start = entry.start + KeyLayout.indexPrefixByteCount
+    return bytes.bytes[start..<start + valuesCount(entry)]
   }
 
   private func valuesCount(_ entry: Entry) -> Int { Int(bytes.bytes[entry.start + entry.keyCount]) }
@@ -31,23 +56,21 @@ extension IndexBatch {
     return isSame && wholeValues[left.start] == wholeValues[right.start]
   }
 
-  private func checkUnique(_ position: Int, _ entry: Entry, _ transaction: any ReadTransaction) throws {
-    let definition = parts[position].item.definition
-    let prefix = KeyLayout.indexPrefixByteCount
-    let values = Array(bytes.bytes[entry.start + prefix..<entry.start + prefix + valuesCount(entry)])
-    for tag in definition.tags {
-      let range = StorageKeyRange.prefix(
-        KeyLayout.indexPrefix(tag: tag, index: parts[position].item.id) + values)
-      var others: [StorageKey] = []
-      try transaction.scanKeys(range, .forward) { key in
-        let isOwn = withBytes(entry.start, entry.keyCount) { compareKeys($0, key) == 0 }
-        if !isOwn && !isRemoved(position, key) { others.append(StorageKey(key)) }
-        return others.count < 8 ? .continue : .stop
-      }
-      for other in others where try isHeld(position, entry, values, by: other, transaction) {
-        throw notUnique(
-          position, entry, existing: other.bytes.span.bytes.extracting((prefix + values.count)...))
-      }
+  private func checkUnique(
+    _ position: Int, _ entry: Entry, _ tag: UInt64, _ transaction: any ReadTransaction
+  ) throws {
+    let values = values(entry)
+    let range = StorageKeyRange.prefix(
+      KeyLayout.indexPrefix(tag: tag, index: parts[position].item.id) + values)
+    var others: [StorageKey] = []
+    try transaction.scanKeys(range, .forward) { key in
+      let isOwn = withBytes(entry.start, entry.keyCount) { compareKeys($0, key) == 0 }
+      if !isOwn && !isRemoved(position, key) { others.append(StorageKey(key)) }
+      return others.count < 8 ? .continue : .stop
+    }
+    for other in others where try isHeld(position, entry, Array(values), by: other, transaction) {
+      let place = KeyLayout.indexPrefixByteCount + values.count
+      throw notUnique(position, entry, existing: other.bytes.span.bytes.extracting(place...))
     }
   }
 

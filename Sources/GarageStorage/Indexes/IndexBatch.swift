@@ -12,31 +12,6 @@ internal import GarageDriver
 final class IndexBatch {
   static let hashKind: UInt8 = 0x10
 
-  /// An entry, among the bytes: its key, and the value behind it.
-  struct Entry {
-    var start: Int
-    var keyCount: Int
-    var valueCount: Int
-    /// The first bytes of the values, which decide most comparisons.
-    var order: UInt64
-    /// Whether no other record may have the same: the index is unique, and no value is nil or cannot be told.
-    var isUnique: Bool
-  }
-
-  /// An index, and what changes of it.
-  struct Part {
-    let item: IndexCatalog.Item
-    let fields: IndexedFields
-    let hash: KeyedHash?
-    /// Whether a record may have several entries.
-    let isOfMany: Bool
-    /// What stands in every entry before what decides the order.
-    let prefixByteCount: Int
-    var added: [Entry] = []
-    var removed: [Entry] = []
-    var kinds = IndexedFields.Kinds()
-  }
-
   let catalog: IndexCatalog
   /// Whether entries are written although they are there: another process may take them away behind unsaved changes.
   var writesAll = false
@@ -46,6 +21,8 @@ final class IndexBatch {
   var bytes = OrderedBytes()
   /// The entries that are put at once; used again.
   private var placed: [PlacedEntry] = []
+  /// Whether what was gathered is in the order of its keys.
+  private var isSorted = false
   /// The whole values of entries of unique indexes where they stand cut or hashed, by the place of the entry.
   var wholeValues: [Int: [UInt8]] = [:]
 
@@ -53,14 +30,7 @@ final class IndexBatch {
     self.catalog = catalog
     self.keys = keys
     self.texts = texts
-    parts = catalog.items.map { item in
-      Part(
-        item: item,
-        fields: IndexedFields(item.definition.components, typeVersion: item.definition.typeVersion),
-        hash: item.definition.isHashed ? KeyedHash(key: item.hashKey) : nil,
-        isOfMany: item.definition.isEach || item.definition.isOfReferences,
-        prefixByteCount: item.definition.isOfReferences ? 1 : KeyLayout.indexPrefixByteCount)
-    }
+    parts = catalog.items.map { Part($0) }
   }
 
   /// Whether records under a tag have entries.
@@ -87,6 +57,7 @@ final class IndexBatch {
   func note(_ key: RawSpan, old: RawSpan?, new: RawSpan?, in transaction: any ReadTransaction) throws {
     let positions = catalog.positions(tag: KeyLayout.tag(inRecordKey: key))
     if positions.isEmpty { return }
+    isSorted = false
     guard let new else { return try noteOld(key, old, nil, positions, transaction) }
     try FieldRecord.withEncoded(new, typeName: "object", shapeText: { try self.shapeText($0, transaction) }) {
       try noteOld(key, old, $0, positions, transaction)
@@ -115,15 +86,15 @@ final class IndexBatch {
   /// Notes the entries of a record that is there, in indexes that are being filled.
   func fill(_ key: RawSpan, _ record: RawSpan, _ positions: [Int], in transaction: any ReadTransaction) throws
   {
+    isSorted = false
     let isReadable = try withFields(key, record, transaction) { record in
       for position in positions { try compare(position, key, nil, record) }
     }
     if isReadable { return }
     // Queries meet it, and say what is wrong with it.
-    for position in positions where !parts[position].item.definition.isOfReferences {
-      let entry = begin(position, key)
-      appendOther(position)
-      parts[position].added.append(end(entry, key, nil, isUnique: false))
+    for position in positions where !parts[position].isOfReferences {
+      let entry = parts[position].unreadable(key, &bytes)
+      parts[position].added.append(entry)
     }
   }
 
@@ -179,7 +150,7 @@ final class IndexBatch {
   private func compareAll(
     _ position: Int, _ key: RawSpan, _ old: FieldRecord?, _ new: FieldRecord?
   ) throws {
-    let isOfReferences = parts[position].item.definition.isOfReferences
+    let isOfReferences = parts[position].isOfReferences
     if isOfReferences, !writesAll, let old, let new, old.hasSameReferences(as: new) { return }
     func entries(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
       isOfReferences ? try references(position, key, record) : try elements(position, key, record)
@@ -215,86 +186,18 @@ final class IndexBatch {
 
   // MARK: - Entries
 
-  /// Begins an entry; returns where it stands.
-  private func begin(_ position: Int, _ key: RawSpan) -> Int {
-    let start = bytes.bytes.count
-    bytes.bytes.append(KeyLayout.Space.index.rawValue)
-    bytes.append(bigEndian: KeyLayout.tag(inRecordKey: key))
-    bytes.append(bigEndian: parts[position].item.id)
-    return start
-  }
-
-  /// Ends an entry, whose values stand there.
-  private func end(_ start: Int, _ key: RawSpan, _ record: FieldRecord?, isUnique: Bool) -> Entry {
-    let valuesCount = bytes.bytes.count - start - KeyLayout.indexPrefixByteCount
-    key.extracting(KeyLayout.identifierOffset...).withUnsafeBytes { bytes.bytes.append(contentsOf: $0) }
-    let keyEnd = bytes.bytes.count
-    bytes.bytes.append(UInt8(valuesCount))
-    if let concreteTag = record?.concreteTag { bytes.append(bigEndian: concreteTag) }
-    var entry = Entry(
-      start: start, keyCount: keyEnd - start, valueCount: bytes.bytes.count - keyEnd, order: 0,
-      isUnique: isUnique)
-    entry.order = order(of: entry, behind: KeyLayout.indexPrefixByteCount)
-    return entry
-  }
-
-  private func appendOther(_ position: Int) {
-    let definition = parts[position].item.definition
-    for field in 0..<(definition.isHashed ? 1 : definition.components.count) {
-      bytes.appendOther()
-      parts[position].kinds.note(OrderedBytes.Kind.other, in: field)
-    }
-  }
-
   /// The entry of a record, appended to the bytes.
+  @inline(__always)
   private func entry(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> Entry {
-    let start = begin(position, key)
-    let kinds = try parts[position].fields.append(record, to: &bytes)
-    return finish(position, start, key, record, kinds)
-  }
-
-  private func finish(
-    _ position: Int, _ start: Int, _ key: RawSpan, _ record: FieldRecord, _ kinds: IndexedFields.Kinds
-  ) -> Entry {
-    let valuesStart = start + KeyLayout.indexPrefixByteCount
-    let isUnique = parts[position].item.definition.isUnique && !kinds.hasNull && !kinds.hasOther
-    let whole = isUnique ? Array(bytes.bytes[valuesStart...]) : []
-    var isWhole = true
-    if parts[position].hash != nil {
-      isWhole = false
-      hash(position, from: valuesStart, kinds)
-    } else if bytes.cut(from: valuesStart) {
-      isWhole = false
-    }
-    if isUnique && !isWhole { wholeValues[start] = whole }
-    parts[position].kinds.formUnion(kinds)
-    return end(start, key, record, isUnique: isUnique)
-  }
-
-  /// Puts the hash of values in their place.
-  private func hash(_ position: Int, from start: Int, _ kinds: IndexedFields.Kinds) {
-    let values = Array(bytes.bytes[start...])
-    bytes.bytes.removeLast(values.count)
-    guard let hash = parts[position].hash, !kinds.hasAbsent, !kinds.hasOther else {
-      return bytes.appendOther()
-    }
-    bytes.bytes += IndexBatch.hashed(values, hash)
-  }
-
-  /// What stands in place of values that are hashed.
-  static func hashed(_ values: [UInt8], _ hash: KeyedHash) -> [UInt8] {
-    [hashKind] + values.withUnsafeBytes { hash.digest(of: $0) }.prefix(KeyedHash.byteCount)
+    try parts[position].entry(key, record, &bytes, &wholeValues)
   }
 
   /// The entries of a record's elements, sorted, each once.
   private func elements(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
     var entries: [Entry] = []
-    let isAbsent = try parts[position].fields.forEachElement(record) { element in
-      let start = begin(position, key)
-      if let element { bytes.append(element) } else { bytes.appendOther() }
-      var kinds = IndexedFields.Kinds()
-      kinds.note(bytes.bytes[start + KeyLayout.indexPrefixByteCount], in: 0)
-      entries.append(finish(position, start, key, record, kinds))
+    let fields = parts[position].fields
+    let isAbsent = try fields.forEachElement(record) { element in
+      entries.append(parts[position].entry(of: element, key, record, &bytes, &wholeValues))
     }
     if isAbsent { parts[position].kinds.noteAbsent(in: 0) }
     entries.sort(by: isBefore)
@@ -334,16 +237,9 @@ final class IndexBatch {
     return compareKeys(entry.extracting(place...), key.extracting(KeyLayout.identifierOffset...)) == 0
   }
 
-  /// The first bytes of an entry's values as a number. Zeros stand for what is behind the key's end.
   func order(of entry: Entry, behind prefix: Int) -> UInt64 {
-    if entry.keyCount >= prefix + 8 {
-      return withBytes(entry.start + prefix, 8) { UInt64(bigEndian: $0.unsafeLoadUnaligned(as: UInt64.self)) }
-    }
-    var order: UInt64 = 0
-    for place in prefix..<prefix + 8 {
-      order = order << 8 | (place < entry.keyCount ? UInt64(bytes.bytes[entry.start + place]) : 0)
-    }
-    return order
+    let all = bytes.bytes
+    return IndexBatch.order(of: entry, behind: prefix, in: all.span.bytes)
   }
 
   /// Where in an entry's key the identifier begins; nil where its value is damaged.
@@ -375,9 +271,50 @@ final class IndexBatch {
     }
   }
 
-  func sort(_ position: Int) {
-    if parts[position].added.count > 1 { parts[position].added.sort(by: isBefore) }
-    if parts[position].removed.count > 1 { parts[position].removed.sort(by: isBefore) }
+  /// Sorts what was gathered; of many, by the first bytes in which they differ at all.
+  func sort() {
+    if isSorted { return }
+    for position in parts.indices {
+      sort(&parts[position].added, behind: parts[position].prefixByteCount)
+      sort(&parts[position].removed, behind: parts[position].prefixByteCount)
+    }
+    isSorted = true
+  }
+
+  private func sort(_ entries: inout [Entry], behind prefix: Int) {
+    if entries.count < 2 { return }
+    let all = bytes.bytes
+    let span = all.span.bytes
+    if entries.count >= 32 {
+      let place = prefix + commonByteCount(entries, behind: prefix)
+      for index in entries.indices {
+        entries[index].order = IndexBatch.order(of: entries[index], behind: place, in: span)
+      }
+    }
+    entries.sort { left, right in
+      if left.order != right.order { return left.order < right.order }
+      return compareKeys(
+        span.extracting(left.start..<left.start + left.keyCount),
+        span.extracting(right.start..<right.start + right.keyCount)) < 0
+    }
+  }
+
+  /// How many bytes all keys have in common behind those that they have in any case.
+  private func commonByteCount(_ entries: [Entry], behind prefix: Int) -> Int {
+    let all = bytes.bytes
+    let span = all.span.bytes
+    let first = entries[0]
+    var count = first.keyCount - prefix
+    for entry in entries.dropFirst() {
+      count = min(count, entry.keyCount - prefix)
+      var place = 0
+      while place < count,
+        span.unsafeLoad(fromByteOffset: first.start + prefix + place, as: UInt8.self)
+          == span.unsafeLoad(fromByteOffset: entry.start + prefix + place, as: UInt8.self)
+      { place += 1 }
+      count = place
+    }
+    return max(count, 0)
   }
 
   /// Makes the changes, those that remove first, and begins anew. Returns the catalog where it has to say more of the entries.
@@ -386,8 +323,8 @@ final class IndexBatch {
     var items = catalog.items
     var isChanged = false
     placed.removeAll(keepingCapacity: true)
+    sort()
     for position in parts.indices {
-      sort(position)
       for entry in parts[position].removed {
         try withBytes(entry.start, entry.keyCount) { try transaction.remove($0) }
       }

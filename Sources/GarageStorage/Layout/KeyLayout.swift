@@ -174,12 +174,17 @@ enum KeyLayout {
   static func record(ofEntry key: RawSpan, identifierAt place: Int) -> StorageKey {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(identifierOffset + key.byteCount - place)
+    appendRecord(ofEntry: key, identifierAt: place, to: &bytes)
+    return StorageKey(bytes)
+  }
+
+  /// Appends the same key to bytes.
+  static func appendRecord(ofEntry key: RawSpan, identifierAt place: Int, to bytes: inout [UInt8]) {
     bytes.append(Space.record.rawValue)
     key.withUnsafeBytes { key in
       bytes.append(contentsOf: key[spaceByteCount..<identifierOffset])
       bytes.append(contentsOf: key[place...])
     }
-    return StorageKey(bytes)
   }
 
   /// The tag of the records that entries are for whose keys begin so; nil where they may be for records of any.

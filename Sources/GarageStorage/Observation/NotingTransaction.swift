@@ -16,6 +16,11 @@ final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval {
     log.note(key, isRemoved: false)
   }
 
+  func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
+    try base.putAll(entries, in: bytes)
+    for entry in entries { log.note(bytes.extracting(entry.key), isRemoved: false) }
+  }
+
   func remove(_ key: RawSpan) throws {
     try base.remove(key)
     log.note(key, isRemoved: true)

@@ -20,14 +20,21 @@ public struct Condition<Root: Codable> {
 
   /// The comparison of one property.
   struct Comparison {
-    /// As it is written, for ``QueryPlan``.
-    let text: String
+    /// As it is written, for ``QueryPlan``. Made when asked for: to print a key path takes longer than to find an object.
+    let text: () -> String
     /// Finds out where the property stands in records, of the type itself or of a subclass.
     let field: (any Decodable.Type) -> StoredField?
     /// The question to its bytes; nil where only objects can be asked.
     let test: () throws -> FieldTest?
     /// The question to an object.
     let holds: (Root) -> Bool
+
+    init(
+      text: @autoclosure @escaping () -> String, field: @escaping (any Decodable.Type) -> StoredField?,
+      test: @escaping () throws -> FieldTest?, holds: @escaping (Root) -> Bool
+    ) {
+      (self.text, self.field, self.test, self.holds) = (text, field, test, holds)
+    }
   }
 
   let node: Node
@@ -58,7 +65,7 @@ extension Condition: CustomStringConvertible {
 extension Condition.Node: CustomStringConvertible {
   var description: String {
     switch self {
-    case .comparison(let comparison): comparison.text
+    case .comparison(let comparison): comparison.text()
     case .both(let left, let right): "\(left.inner) && \(right.inner)"
     case .either(let left, let right): "\(left.inner) || \(right.inner)"
     case .not(let node): "!(\(node))"

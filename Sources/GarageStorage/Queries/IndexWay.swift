@@ -102,79 +102,84 @@ extension QueryRun {
       let stretch = scan.stretches[0]
       try access.transaction.scan(range(scan.item, way.tags[0], stretch), .forward) { key, value in
         guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
-        return try lend(KeyLayout.record(ofEntry: key, identifierAt: place), isMatch, visit)
+        let record = KeyLayout.record(ofEntry: key, identifierAt: place).bytes
+        return try lend(record.span.bytes, isMatch, visit)
       }
       return true
     }
     let found = try plan.others.isEmpty ? candidates(of: plan) : sharedCandidates(of: plan)
     guard var candidates = found else { return false }
-    candidates.sort { left, right in
-      let (leftKey, rightKey) = (left.key.bytes.span.bytes, right.key.bytes.span.bytes)
-      let order = compareKeys(
-        leftKey.extracting(KeyLayout.identifierOffset...), rightKey.extracting(KeyLayout.identifierOffset...))
-      if order != 0 || way.tags.count == 1 { return order < 0 }
-      return compareKeys(leftKey, rightKey) < 0
-    }
-    var last: StorageKey?
-    for candidate in candidates {
-      // Of several elements, or by several ways.
-      if candidate.key == last { continue }
-      last = candidate.key
-      if let start, !start.lexicographicallyPrecedes(candidate.key.bytes[KeyLayout.identifierOffset...]) {
-        continue
+    candidates.sort()
+    try candidates.forEachOnce { key, isMatch in
+      if let start {
+        let identifier = key.extracting(KeyLayout.identifierOffset...)
+        if compareKeys(identifier, start.span.bytes) <= 0 { return .continue }
       }
-      if way.tags.count > 1, try !access.isCurrent(candidate.key.bytes.span.bytes, facts.tags) { continue }
-      if try lend(candidate.key, candidate.isMatch, visit) == .stop { break }
+      if way.tags.count > 1, try !access.isCurrent(key, facts.tags) { return .continue }
+      return try lend(key, isMatch, visit)
     }
     return true
   }
 
   private func lend(
-    _ key: StorageKey, _ isMatch: Bool, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
+    _ key: RawSpan, _ isMatch: Bool, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
   ) throws -> ScanStep {
-    let bytes = key.bytes
-    return try access.transaction.withValue(for: bytes.span.bytes) { record in
+    try access.transaction.withValue(for: key) { record in
       guard let record else { return .continue }
-      return try visit(bytes.span.bytes, record, isMatch)
+      return try visit(key, record, isMatch)
     }
   }
 
   // MARK: - Counting
 
-  /// How many objects are found, from the entries alone where they tell; nil where all records are to be looked at.
+  /// How many objects are found, from the entries alone where they tell; nil where records are to be read for many.
   func countByEntries() throws -> Int? {
-    guard let plan = way.plan, plan.scans.count == 1, way.tags.count == 1, !way.isUnsaved,
-      !facts.ofCoder.isOfClass, let scan = plan.scans.first,
-      !scan.item.definition.isEach || scan.stretches.count == 1
+    guard let plan = way.plan, plan.scans.count == 1, plan.others.isEmpty, way.tags.count == 1,
+      !way.isUnsaved, let scan = plan.scans.first, !scan.item.definition.isEach || scan.stretches.count == 1
     else { return nil }
     var count = 0
-    var rest: [StorageKey] = []
+    // Those whose records have to be asked.
+    var rest: [(entry: StorageKey, isExact: Bool)] = []
     // What is shorter has no values that are cut.
     let cutCount = KeyLayout.indexPrefixByteCount + OrderedBytes.cutByteCount + 1
+    let needsValues = facts.ofCoder.isOfClass
     for stretch in scan.stretches {
+      func take(_ key: RawSpan, isCounted: Bool) -> ScanStep {
+        if isCounted { count += 1 } else { rest.append((StorageKey(key), stretch.isExact)) }
+        return rest.count <= 4096 ? .continue : .stop
+      }
       let range = range(scan.item, way.tags[0], stretch)
-      guard stretch.isExact else { return nil }
-      try access.transaction.scanKeys(range, .forward) { key in
-        if key.byteCount < cutCount { count += 1 } else { rest.append(StorageKey(key)) }
-        return .continue
-      }
-    }
-    for key in rest {
-      let isFound = try access.transaction.withValue(for: key) { value in
-        guard let value, let (place, isMatch) = try reading(key.bytes.span.bytes, value, true) else {
-          return false
+      if needsValues {
+        try access.transaction.scan(range, .forward) { key, value in
+          guard let (_, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
+          return take(key, isCounted: isMatch)
         }
-        if isMatch { return true }
-        let record = KeyLayout.record(ofEntry: key.bytes.span.bytes, identifierAt: place)
-        return try access.transaction.withValue(for: record) { bytes in
-          guard let bytes else { return false }
-          let recordKey = record.bytes
-          return try self.isMatch(recordKey.span.bytes, bytes)
+      } else {
+        try access.transaction.scanKeys(range, .forward) { key in
+          take(key, isCounted: stretch.isExact && key.byteCount < cutCount)
         }
       }
-      if isFound { count += 1 }
+      if rest.count > 4096 { return nil }
     }
+    for (entry, isExact) in rest where try isFound(entry, isExact) { count += 1 }
     return count
+  }
+
+  /// Whether the object of an entry is found.
+  private func isFound(_ entry: StorageKey, _ isExact: Bool) throws -> Bool {
+    let key = entry.bytes
+    let reading = try access.transaction.withValue(for: entry) { value -> (place: Int, isMatch: Bool)? in
+      guard let value else { return nil }
+      return try self.reading(key.span.bytes, value, isExact)
+    }
+    guard let reading else { return false }
+    if reading.isMatch { return true }
+    let record = KeyLayout.record(ofEntry: key.span.bytes, identifierAt: reading.place)
+    let recordKey = record.bytes
+    return try access.transaction.withValue(for: record) { bytes in
+      guard let bytes else { return false }
+      return try isMatch(recordKey.span.bytes, bytes)
+    }
   }
 
   // MARK: - In the order of the query

@@ -88,7 +88,7 @@ extension Query: CustomStringConvertible {
   public var description: String {
     var text = "query(\(Root.self).self)"
     if let condition { text += ".where(\(condition))" }
-    for key in sortKeys { text += ".sorted(by: \(key.text)\(key.isAscending ? "" : ", .descending"))" }
+    for key in sortKeys { text += ".sorted(by: \(key.text())\(key.isAscending ? "" : ", .descending"))" }
     if let maximumCount { text += ".limit(\(maximumCount))" }
     return text
   }

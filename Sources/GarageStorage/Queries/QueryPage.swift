@@ -42,11 +42,11 @@ extension Query {
     for key in sortKeys where !key.isOrderOfFields {
       throw invalid(
         """
-        cannot be read in pages, because it is sorted by \(key.text), whose order only its type knows. Sort it by a \
+        cannot be read in pages, because it is sorted by \(key.text()), whose order only its type knows. Sort it by a \
         number, a date, text or a truth value.
         """)
     }
-    let order = sortKeys.map { $0.text + ($0.isAscending ? "" : ", descending") }
+    let order = sortKeys.map { $0.text() + ($0.isAscending ? "" : ", descending") }
     if let cursor, cursor.order != order || cursor.values.count != sortKeys.count {
       throw invalid(
         """

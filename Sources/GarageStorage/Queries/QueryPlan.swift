@@ -44,7 +44,7 @@ extension Query {
         lines.append(
           "finds them in their order" + (maximumCount.map { ", and ends when \($0) are found" } ?? ""))
       } else if !sortKeys.isEmpty {
-        let ways = sortKeys.map { "\($0.text)\($0.isAscending ? "" : ", descending")" }
+        let ways = sortKeys.map { "\($0.text())\($0.isAscending ? "" : ", descending")" }
         lines.append(
           "sorts what it found by \(ways.joined(separator: ", then "))"
             + (maximumCount.map { ", and keeps \($0)" } ?? ""))
@@ -72,7 +72,7 @@ extension QueryRun {
     var texts: [String] = []
     for term in filter.map({ QueryPlanner<Root>.terms($0.node) }) ?? [] {
       guard case .field(let field) = term, field.isSameInSubclasses else { continue }
-      let property = String(field.text.prefix { $0 != " " })
+      let property = String(field.text().prefix { $0 != " " })
       switch field.test {
       case .containsElement: return "Index(each: \(property))"
       case .equalsIgnoringCase: return "Index(\(property), .caseInsensitive)"
@@ -84,7 +84,7 @@ extension QueryRun {
       }
     }
     if texts.isEmpty, zip(query.sortKeys, sortFields).allSatisfy({ $1 != nil }) {
-      texts = query.sortKeys.map(\.text)
+      texts = query.sortKeys.map { $0.text() }
     }
     if texts.isEmpty || texts.contains(where: { $0.contains("<") }) { return nil }
     return "Index(\(texts.prefix(3).joined(separator: ", ")))"

@@ -4,14 +4,9 @@ internal import GarageDriver
 // The records to which indexes lead, before any is read.
 
 extension QueryRun {
-  struct Candidate {
-    var key: StorageKey
-    var isMatch: Bool
-  }
-
   /// The records to which a plan leads, some maybe twice; nil where these are so many of all that a scan reads all sooner.
-  func candidates(of plan: IndexPlan) throws -> [Candidate]? {
-    var candidates: [Candidate] = []
+  func candidates(of plan: IndexPlan) throws -> CandidateKeys? {
+    var candidates = CandidateKeys()
     var isTooMany = false
     var nextCheck = 4096
     for scan in plan.scans {
@@ -19,8 +14,7 @@ extension QueryRun {
         for stretch in scan.stretches {
           try access.transaction.scan(range(scan.item, tag, stretch), .forward) { key, value in
             guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
-            candidates.append(
-              Candidate(key: KeyLayout.record(ofEntry: key, identifierAt: place), isMatch: isMatch))
+            candidates.append(recordOf: key, identifierAt: place, isMatch: isMatch)
             if candidates.count < nextCheck { return .continue }
             nextCheck *= 8
             isTooMany = try areMostOfAll(candidates.count)
@@ -51,7 +45,7 @@ extension QueryRun {
 extension QueryRun {
   /// The entries to which one index leads, read in blocks.
   private struct EntryReader {
-    private(set) var candidates: [Candidate] = []
+    private(set) var candidates = CandidateKeys()
     /// How many entries were read, those of other classes' records too.
     private(set) var count = 0
     /// What is still to be read, the last first.
@@ -73,8 +67,7 @@ extension QueryRun {
         try run.access.transaction.scan(range, .forward) { key, value in
           count += 1
           if let (place, isMatch) = try run.reading(key, value, isExact) {
-            candidates.append(
-              Candidate(key: KeyLayout.record(ofEntry: key, identifierAt: place), isMatch: isMatch))
+            candidates.append(recordOf: key, identifierAt: place, isMatch: isMatch)
           }
           if count < end { return .continue }
           last = [UInt8](copying: key)
@@ -90,7 +83,7 @@ extension QueryRun {
   ///
   /// How long the stretches of an index are nobody knows before. So all are read side by side until the shortest one ends,
   /// and then the others to twice its length: what one of them does not lead to, where it has ended by then, is left out.
-  func sharedCandidates(of plan: IndexPlan) throws -> [Candidate]? {
+  func sharedCandidates(of plan: IndexPlan) throws -> CandidateKeys? {
     var readers = (plan.scans + plan.others).map { EntryReader($0, self) }
     // So few records are read in the time that another index takes to begin.
     var blockCount = 32
@@ -105,11 +98,13 @@ extension QueryRun {
     }
     let leader = readers.remove(at: shortest ?? 0)
     guard leader.count > 32 else { return leader.candidates }
-    var shared = Set(leader.candidates.map(\.key))
+    var shared = leader.candidates.keys
     for place in readers.indices where shared.count > 32 {
       try readers[place].read(upTo: 2 * leader.count, self)
-      if readers[place].isAtEnd { shared.formIntersection(readers[place].candidates.map(\.key)) }
+      if readers[place].isAtEnd { shared.formIntersection(readers[place].candidates.keys) }
     }
-    return leader.candidates.filter { shared.contains($0.key) }
+    var candidates = leader.candidates
+    candidates.keep { shared.contains($0) }
+    return candidates
   }
 }

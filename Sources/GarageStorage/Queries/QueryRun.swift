@@ -182,13 +182,13 @@ final class QueryRun<Root: Codable> {
 
 // MARK: - Order
 
-extension QueryRun {
-  /// Something that is found, and what it is sorted by.
-  private struct Ranked {
-    let values: [FieldValue]
-    let key: StorageKey
-  }
+/// Something that is found, and what it is sorted by. No part of the run, whose parts are generic: to sort them takes longer.
+private struct Ranked {
+  let values: [FieldValue]
+  let key: StorageKey
+}
 
+extension QueryRun {
   /// The keys sorted by what stands in their records. No more are held than twice the limit.
   private func keysByFields() throws -> [StorageKey] {
     var ranked: [Ranked] = []
@@ -294,7 +294,7 @@ extension QueryRun {
   }
 
   var filterTexts: (ofFields: [String], ofObjects: [String]) {
-    (filter?.ofFields ?? [], filter?.ofObjects ?? [])
+    filter?.texts ?? ([], [])
   }
 }
 

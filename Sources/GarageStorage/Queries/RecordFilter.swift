@@ -4,8 +4,8 @@ internal import GarageCoding
 final class RecordFilter<Root: Codable> {
   indirect enum Node {
     case field(Field)
-    /// Of the object alone.
-    case object
+    /// Of the object alone; as it was written.
+    case object(text: () -> String)
     case both(Node, Node)
     case either(Node, Node)
     case not(Node)
@@ -17,53 +17,54 @@ final class RecordFilter<Root: Codable> {
     let test: FieldTest
     let absentIsNull: Bool
     /// As it was written.
-    let text: String
+    let text: () -> String
     /// Whether the field stands in the same place in the records of all subclasses.
     let isSameInSubclasses: Bool
   }
 
   let node: Node
   private let condition: Condition<Root>.Node
-  /// The comparisons, as they were written, that are made with bytes, and those that take objects.
-  private(set) var ofFields: [String] = []
-  private(set) var ofObjects: [String] = []
 
   /// - Parameter subclasses: the classes whose objects may be met.
   /// - Throws: what encoding the constants throws.
   init(_ condition: Condition<Root>.Node, subclasses: [any Decodable.Type]) throws {
     self.condition = condition
-    var (ofFields, ofObjects) = ([String](), [String]())
-    node = try RecordFilter.node(condition, subclasses, &ofFields, &ofObjects)
-    (self.ofFields, self.ofObjects) = (ofFields, ofObjects)
+    node = try RecordFilter.node(condition, subclasses)
   }
 
   private static func node(
-    _ condition: Condition<Root>.Node, _ subclasses: [any Decodable.Type], _ ofFields: inout [String],
-    _ ofObjects: inout [String]
+    _ condition: Condition<Root>.Node, _ subclasses: [any Decodable.Type]
   ) throws -> Node {
     switch condition {
     case .comparison(let comparison):
       guard let test = try comparison.test(), let field = comparison.field(Root.self) else {
-        ofObjects.append(comparison.text)
-        return .object
+        return .object(text: comparison.text)
       }
-      ofFields.append(comparison.text)
       let isSame = subclasses.allSatisfy { comparison.field($0)?.path == field.path }
       return .field(
         Field(
           lookup: FieldLookup(field.path), test: test, absentIsNull: field.absentIsNull,
           text: comparison.text, isSameInSubclasses: isSame))
-    case .both(let left, let right):
-      return .both(
-        try node(left, subclasses, &ofFields, &ofObjects), try node(right, subclasses, &ofFields, &ofObjects))
-    case .either(let left, let right):
-      return .either(
-        try node(left, subclasses, &ofFields, &ofObjects), try node(right, subclasses, &ofFields, &ofObjects))
-    case .not(let inner): return .not(try node(inner, subclasses, &ofFields, &ofObjects))
-    case .test(let text, _):
-      ofObjects.append(text)
-      return .object
+    case .both(let left, let right): return .both(try node(left, subclasses), try node(right, subclasses))
+    case .either(let left, let right): return .either(try node(left, subclasses), try node(right, subclasses))
+    case .not(let inner): return .not(try node(inner, subclasses))
+    case .test(let text, _): return .object(text: { text })
     }
+  }
+
+  /// The comparisons, as they were written, that are made with bytes, and those that take objects.
+  var texts: (ofFields: [String], ofObjects: [String]) {
+    func texts(_ node: Node) -> (ofFields: [String], ofObjects: [String]) {
+      switch node {
+      case .field(let field): return ([field.text()], [])
+      case .object(let text): return ([], [text()])
+      case .both(let left, let right), .either(let left, let right):
+        let (left, right) = (texts(left), texts(right))
+        return (left.ofFields + right.ofFields, left.ofObjects + right.ofObjects)
+      case .not(let inner): return texts(inner)
+      }
+    }
+    return texts(node)
   }
 
   /// Whether a record's object satisfies the condition; nil where its bytes do not tell.

@@ -3,7 +3,7 @@ internal import GarageCoding
 /// A property that a query is sorted by.
 struct SortKey<Root: Codable> {
   /// As it is written, for ``QueryPlan``.
-  let text: String
+  let text: () -> String
   let isAscending: Bool
   /// Finds out where the property stands in records, of the type itself or of a subclass.
   let field: (any Decodable.Type) -> StoredField?
@@ -33,7 +33,7 @@ struct SortKey<Root: Codable> {
     _ property: KeyPath<Root, Property>, _ type: Any.Type, _ direction: SortDirection,
     _ order: @escaping (Root, Root) -> Int
   ) {
-    text = nameOf(property)
+    text = { nameOf(property) }
     isAscending = direction == .ascending
     field = { StoredField.of(property, in: $0) }
     if case .ordered = FieldComparability(type) { isOrderOfFields = true } else { isOrderOfFields = false }

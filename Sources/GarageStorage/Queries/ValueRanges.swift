@@ -57,6 +57,11 @@ struct ValueRanges {
 
   /// What stands in one of them.
   func union(_ other: ValueRanges) -> ValueRanges {
+    if other.ranges.isEmpty,
+      zip(ranges, ranges.dropFirst()).allSatisfy({ !ValueRanges.isLess($1.lower, $0.upper) })
+    {
+      return self
+    }
     var merged: [Range] = []
     let all = (ranges + other.ranges).sorted {
       $0.lower == $1.lower
@@ -167,18 +172,19 @@ extension ValueRanges {
       ranges.append(beginning(with: [OrderedBytes.Kind.null], isExact: false))
     }
     // Nothing is equal to nil but nil, whatever its kind.
-    let others =
-      kind == OrderedBytes.Kind.null
-      ? [OrderedBytes.Kind.other] : Array(OrderedBytes.Kind.false...OrderedBytes.Kind.other)
-    for other in others where !isSame(other, kind) && kinds.has(other, in: field) {
+    let first = kind == OrderedBytes.Kind.null ? OrderedBytes.Kind.other : OrderedBytes.Kind.false
+    for other in first...OrderedBytes.Kind.other where kinds.has(other, in: field) && !isSame(other, kind) {
       ranges.append(beginning(with: [other], isExact: false))
     }
     return ValueRanges(ranges)
   }
 
   private static func isSame(_ left: UInt8, _ right: UInt8) -> Bool {
-    let bools = [OrderedBytes.Kind.false, OrderedBytes.Kind.true]
-    return left == right || bools.contains(left) && bools.contains(right)
+    left == right || isBool(left) && isBool(right)
+  }
+
+  private static func isBool(_ kind: UInt8) -> Bool {
+    kind == OrderedBytes.Kind.false || kind == OrderedBytes.Kind.true
   }
 
   static func bytes(_ value: FieldValue) -> [UInt8] {
