@@ -256,6 +256,56 @@ import Testing
     if isIndexed { #expect(try garage.referrerIndex()?.entries == 0) }
   }
 
+  /// The same where rules forbid, or take references out: of one in a circle, and of all of one.
+  @Test(arguments: Backend.engines, [true, false])
+  func longChainsUnderRules(_ backend: Backend, isIndexed: Bool) throws {
+    let count = runsLongTests ? 1_000_000 : 1_000
+    let batch = min(count, 10_000)
+    let garage = try backend.relations(Place(backend), isIndexed: isIndexed)
+    for start in stride(from: 0, to: count, by: batch) {
+      let ids = start..<start + batch
+      try garage.parkAll(ids.map { Pearl(id: $0, next: Reference(Pearl.self, identifier: ($0 + 1) % count)) })
+      try garage.parkAll(
+        ids.map { Shackle(id: $0, next: Reference(Shackle.self, identifier: ($0 + 1) % count)) })
+      try garage.parkAll(
+        ids.map { Ribbon(id: $0, next: Reference(Ribbon.self, identifier: ($0 + 1) % count)) })
+    }
+    let last = count - 1
+    try garage.park(
+      Keeper(
+        id: 1, shackle: Reference(Shackle.self, identifier: last),
+        ribbon: Reference(Ribbon.self, identifier: last)))
+    try onSmallStack {
+      let before = refusal { try garage.delete(Pearl.self, identifier: 5, referrers: .deny) }
+      guard case .stillReferredTo(_, "\"5\"", let pearl)? = before, pearl.contains("Pearl \"4\"") else {
+        Issue.record("\(String(describing: before))")
+        return
+      }
+      try garage.delete(Pearl.self, identifier: 5, referrers: .nullify)
+      // All that it owns would go, but for one that somebody outside needs.
+      guard
+        case .stillReferredTo(_, _, let shackle)? = refusal({ try garage.delete(Shackle.self, identifier: 0) }
+        )
+      else {
+        Issue.record("deleted")
+        return
+      }
+      #expect(shackle.contains("Keeper \"1\""))
+      try garage.delete(Ribbon.self, identifier: 0)
+    }
+    #expect(try garage.count(Pearl.self) == last && garage.retrieve(Pearl.self, identifier: 4)?.next == nil)
+    #expect(try garage.count(Shackle.self) == count && garage.count(Ribbon.self) == 0)
+    #expect(try garage.retrieve(Keeper.self, identifier: 1)?.ribbon == nil)
+    try garage.delete(Keeper.self, identifier: 1)
+    try onSmallStack {
+      try garage.delete(Shackle.self, identifier: 0)
+      // Begins behind the gap, and ends before it.
+      #expect(try garage.deleteGraph(Pearl.self, identifier: 6, referrers: .nullify) == last)
+    }
+    #expect(try garage.count(Shackle.self) == 0 && garage.count(Pearl.self) == 0)
+    if isIndexed { #expect(try garage.referrerIndex()?.entries == 0) }
+  }
+
   private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws {
     let done = DispatchSemaphore(value: 0)
     nonisolated(unsafe) var result: Result<Void, any Error> = .success(())

@@ -30,6 +30,29 @@ struct Pearl: Codable, Identifiable {
   var next: Reference<Pearl>?
 }
 
+/// One of a chain that goes only when nobody outside needs any of it.
+struct Shackle: Codable, Identifiable, DeleteRules {
+  var id: Int
+  var next: Reference<Shackle>?
+  static var referrersRule: ReferrersRule { .deny }
+  static var owned: [Owned<Shackle>] { [Owned(\.next)] }
+}
+
+/// One of a chain that goes whoever refers to it.
+struct Ribbon: Codable, Identifiable, DeleteRules {
+  var id: Int
+  var next: Reference<Ribbon>?
+  static var referrersRule: ReferrersRule { .nullify }
+  static var owned: [Owned<Ribbon>] { [Owned(\.next)] }
+}
+
+/// Refers to one of each chain, from outside.
+struct Keeper: Codable, Identifiable {
+  var id: Int
+  var shackle: Reference<Shackle>?
+  var ribbon: Reference<Ribbon>?
+}
+
 /// Referred to in every form that a property can have.
 struct Hub: Codable, Identifiable, Equatable, Hashable {
   var id: String
