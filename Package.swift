@@ -129,6 +129,11 @@ let package = Package(
         "InsecureSealer", "DebianPackages",
       ],
       path: "Tests/GarageChild", swiftSettings: settings),
+    .target(name: "CPowerLoss", path: "Tests/CPowerLoss"),
+    .executableTarget(
+      name: "PowerChild",
+      dependencies: ["CPowerLoss", "GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB"],
+      path: "Tests/PowerChild", swiftSettings: settings),
     .executableTarget(
       name: "GarageFuzz",
       dependencies: ["GarageStorage", "GarageCoding", "GarageDriver", "GarageMemory", "CGarage"],

@@ -8,7 +8,7 @@ import Testing
   @Test(arguments: ["records", "types", "stores"])
   func nothingCrashesHangsOrTakesMemoryWithoutBound(_ fuzzer: String) throws {
     let process = Process()
-    process.executableURL = Child.executable.deletingLastPathComponent().appending(path: "GarageFuzz")
+    process.executableURL = Child.folder.appending(path: "GarageFuzz")
     let corpus = testsFolder.appending(path: "Corpus/\(fuzzer)")
     // A sanitizer's shadow memory is beyond any limit.
     process.arguments = [

@@ -6,19 +6,21 @@ final class Child {
   private let process = Process()
   private let (input, output, errors) = (Pipe(), Pipe(), Pipe())
 
-  static let executable: URL = {
+  /// Where the programs are that were built with the tests.
+  static let folder: URL = {
     #if canImport(Darwin)
-      let folder = Bundle(for: Child.self).bundleURL.deletingLastPathComponent()
+      Bundle(for: Child.self).bundleURL.deletingLastPathComponent()
     #else
-      let folder = (Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0]))
+      (Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments[0]))
         .deletingLastPathComponent()
     #endif
-    return folder.appendingPathComponent("GarageChild")
   }()
 
   /// Starts a process with these arguments.
-  init(_ arguments: String...) throws {
-    process.executableURL = Child.executable
+  ///
+  /// - Parameter program: the name of an executable that was built with the tests.
+  init(_ arguments: String..., program: String = "GarageChild") throws {
+    process.executableURL = Child.folder.appendingPathComponent(program)
     process.arguments = arguments
     process.standardInput = input
     process.standardOutput = output
@@ -56,15 +58,20 @@ final class Child {
     process.waitUntilExit()
   }
 
-  /// Waits for the process to end well; returns what it printed since, by name.
-  @discardableResult
-  func wait() throws -> [String: String] {
+  /// Waits for the process to end well; returns what it printed since.
+  func lines() throws -> String {
     let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     process.waitUntilExit()
     let message = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     let end = "\(process.terminationReason == .exit ? "status" : "signal") \(process.terminationStatus)"
     #expect(process.terminationReason == .exit && process.terminationStatus == 0, "\(end): \(message)")
-    let pairs = text.split(whereSeparator: \.isWhitespace).compactMap { word -> (String, String)? in
+    return text
+  }
+
+  /// Waits for the process to end well; returns what it printed since, by name.
+  @discardableResult
+  func wait() throws -> [String: String] {
+    let pairs = try lines().split(whereSeparator: \.isWhitespace).compactMap { word -> (String, String)? in
       let parts = word.split(separator: "=", maxSplits: 1)
       return parts.count == 2 ? (String(parts[0]), String(parts[1])) : nil
     }
