@@ -5,9 +5,11 @@ SWIFT ?= swift
 SECONDS ?= 60
 # Where 'make install' puts the command.
 PREFIX ?= /usr/local
+# What the command is built with: TRAITS=Inspector,Crypto adds 'garage serve', and some minutes.
+TRAITS ?= Command,Crypto
 
 .PHONY: help demo test test-long test-crypto lint format engines consumer fuzz test-address test-thread bench
-.PHONY: check-archive clean garage install test-command test-postgres
+.PHONY: check-archive clean garage install test-command test-inspector test-postgres
 
 help:
 	@echo 'make demo           build in release mode and park this machine'"'"'s package database'
@@ -18,8 +20,10 @@ help:
 	@echo 'make lint           check the style only'
 	@echo 'make format         format the sources in place'
 	@echo 'make garage         build the command that looks into stores; downloads swift-argument-parser and swift-crypto'
+	@echo '                    TRAITS=Inspector,Crypto with the inspector, which downloads and builds Hummingbird'
 	@echo 'make install        install it below PREFIX=/usr/local, with completions and a man page'
 	@echo 'make test-command   test it'
+	@echo 'make test-inspector test the inspector over HTTP and in Chromium, which this installs'
 	@echo 'make consumer       build an app package against this one: no third-party code allowed'
 	@echo 'make fuzz           random histories on every driver, and fuzzers of stored bytes: SECONDS=60 each'
 	@echo 'make test-address   the tests under AddressSanitizer'
@@ -51,14 +55,17 @@ test-postgres: engines
 
 # Prints where the command is, last.
 garage: engines
-	@$(SWIFT) build --scratch-path .build-command --traits Command,Crypto --configuration release --product garage >&2
-	@echo "$$($(SWIFT) build --scratch-path .build-command --traits Command,Crypto --configuration release --show-bin-path)/garage"
+	@$(SWIFT) build --scratch-path .build-command --traits $(TRAITS) --configuration release --product garage >&2
+	@echo "$$($(SWIFT) build --scratch-path .build-command --traits $(TRAITS) --configuration release --show-bin-path)/garage"
 
 install:
 	Scripts/install-command.sh "$(PREFIX)"
 
 test-command: engines
 	python3 Scripts/check-command.py
+
+test-inspector: engines
+	Scripts/test-inspector.sh $(ARGUMENTS)
 
 lint:
 	Scripts/check-style.sh
@@ -96,4 +103,4 @@ check-archive: engines
 	Scripts/check-archive.sh
 
 clean:
-	rm -rf .build .build-consumer .build-crypto .build-command .build-postgres Benchmarks/.build
+	rm -rf .build .build-consumer .build-crypto .build-command .build-inspector .build-postgres Benchmarks/.build

@@ -38,6 +38,10 @@ let package = Package(
       name: "Command",
       description: "The command garage, which looks into stores. Brings swift-argument-parser along."),
     .trait(
+      name: "Inspector",
+      description: "The command's inspector, a page in the browser. Brings Hummingbird along.",
+      enabledTraits: ["Command"]),
+    .trait(
       name: "PostgreSQL",
       description:
         "GaragePostgres: stores in a PostgreSQL database. Needs libpq with its headers on the system."),
@@ -47,6 +51,8 @@ let package = Package(
     // See Docs/Decisions/0001.
     .package(url: "https://github.com/apple/swift-crypto.git", from: "4.0.0"),
     .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.6.0"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.1"),
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
   ],
   targets: [
     // Engines and C: no products of their own.
@@ -109,6 +115,8 @@ let package = Package(
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
+        .product(name: "Hummingbird", package: "hummingbird", condition: .when(traits: ["Inspector"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Inspector"])),
       ],
       swiftSettings: settings),
 
@@ -138,6 +146,10 @@ let package = Package(
       name: "GarageFuzz",
       dependencies: ["GarageStorage", "GarageCoding", "GarageDriver", "GarageMemory", "CGarage"],
       path: "Tests/GarageFuzz", swiftSettings: settings),
+    // Makes the stores on which the inspector is tried.
+    .executableTarget(
+      name: "InspectorFixture", dependencies: ["GarageStorage", "GarageSQLite", "GarageLMDB"],
+      path: "Tests/InspectorFixture", swiftSettings: settings),
     .testTarget(
       name: "GarageDriverTests", dependencies: ["GarageDriver", "CGarage"], swiftSettings: settings),
     .testTarget(name: "GarageMemoryTests", dependencies: ["GarageMemory"], swiftSettings: settings),

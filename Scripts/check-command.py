@@ -150,6 +150,34 @@ def check_looking(garage, folder, store):
     run(garage, "diff", store, other)
 
 
+def check_changing(garage, folder, store):
+    """Fields that are changed, and objects that are deleted: each only where --write says so."""
+    other = os.path.join(folder, "changed-" + os.path.basename(store))
+    run(garage, "copy", store, other + ("/" if os.path.isdir(store) else ""))
+
+    def version():
+        return json.loads(run(garage, "get", other, "Package", "b", "--json").stdout)[0]["value"]["version"]
+
+    change = json.loads(run(garage, "set", other, "Package", "b", "version", "9", "--json").stdout)
+    expect(change == {"kind": "string", "before": "2", "after": "9", "isMade": False}, f"set: {change}")
+    expect(version() == "2", "set changed something without --write")
+    run(garage, "set", other, "Package", "b", "version", "9", "--write")
+    expect(version() == "9", "set changed nothing")
+    differences = json.loads(run(garage, "diff", store, other, "--json", status=1).stdout)
+    expect([(d["kind"], d["id"]) for d in differences] == [("changed", "b")], f"set changed {differences}")
+    run(garage, "verify", other)
+    for arguments in [["b", "name", "x"], ["b", "nothing", "x"], ["a", "depends", "x"], ["a", "depends.0", "x"], ["none", "version", "x"]]:
+        run(garage, "set", other, "Package", *arguments, "--write", status=1)
+    run(garage, "set", other, "Package", "b", status=2)
+    deletion = json.loads(run(garage, "delete", other, "Package", "c", "--json").stdout)
+    expect(deletion == {"referrers": [{"type": "GarageDemo.Package", "id": "a"}], "isMade": False}, f"delete: {deletion}")
+    run(garage, "get", other, "Package", "c")
+    run(garage, "delete", other, "Package", "c", "--write")
+    run(garage, "get", other, "Package", "c", status=1)
+    run(garage, "delete", other, "Package", "c", "--write", status=1)
+    expect("TRAITS=Inspector" in run(garage, "serve", other, status=2).stderr, "serve does not say where the inspector is")
+
+
 def check_sealed(garage, folder, store):
     """Sealing on the way, with a key in a file and one in the environment."""
     key = os.path.join(folder, "key")
@@ -226,6 +254,7 @@ def main():
             check_copy(garage, folder, store)
             check_care(garage, folder, store)
             check_looking(garage, folder, store)
+            check_changing(garage, folder, store)
             check_rescue(garage, folder, store)
         check_sealed(garage, folder, os.path.join(folder, "sqlite"))
         check_damage(garage, os.path.join(folder, "sqlite"))

@@ -38,7 +38,7 @@ LAYERS = {
     "DebianPackages": {"GarageStorage"},
     "GarageCommand": {
         "GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB", "GarageSealing", "GarageCrypto", "Crypto",
-        "ArgumentParser",
+        "ArgumentParser", "Hummingbird", "Logging",
     },
     "GarageDemo": {
         "DebianPackages", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GaragePostgres",

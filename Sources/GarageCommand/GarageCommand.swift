@@ -20,7 +20,7 @@
         CollectGarbageCommand.self, CopyCommand.self, BackupCommand.self, CompactCommand.self,
         ExportCommand.self,
         ImportCommand.self, SalvageCommand.self, RepairCommand.self, FindCommand.self, GraphCommand.self,
-        DiffCommand.self,
+        DiffCommand.self, ServeCommand.self, SetCommand.self, DeleteCommand.self,
       ])
   }
 

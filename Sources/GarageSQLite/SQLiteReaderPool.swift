@@ -14,6 +14,14 @@ final class SQLiteReaderPool: Sendable {
   /// One reader that is had without the lock.
   private let hot = Reusable<SQLiteReader>()
   private let atRest = Mutex<[SQLiteReader]>([])
+  private let watcher = Mutex(Watcher())
+
+  /// The connection that is asked whether anybody committed: always the same one, because numbers of others mean nothing.
+  private struct Watcher {
+    var connection: SQLiteConnection?
+    /// How many there have been.
+    var number: UInt64 = 0
+  }
 
   init(file: SQLiteFile, identity: FileIdentity) {
     self.file = file
@@ -51,12 +59,36 @@ final class SQLiteReaderPool: Sendable {
       return atRest
     }
     for reader in readers { reader.close() }
+    watcher.withLock { watcher in
+      watcher.connection?.close()
+      watcher.connection = nil
+    }
   }
 
   /// Gives up the readers without closing them.
   func leak() {
     _ = hot.remove()
     for reader in atRest.withLock({ $0 }) { _ = Unmanaged.passRetained(reader) }
+    if let connection = watcher.withLock({ $0.connection }) { _ = Unmanaged.passRetained(connection) }
+  }
+
+  /// What changes when anybody commits; nil while another thread asks.
+  func dataVersion() throws -> UInt64? {
+    try watcher.withLockIfAvailable { watcher in
+      if watcher.connection == nil {
+        watcher.connection = try openConnection()
+        watcher.number += 1
+      }
+      guard let connection = watcher.connection else { return nil }
+      do {
+        let version = UInt64(clamping: try connection.integer("PRAGMA data_version"))
+        return watcher.number << 48 | version & (1 << 48 - 1)
+      } catch {
+        connection.close()
+        watcher.connection = nil
+        throw error
+      }
+    } ?? nil
   }
 
   private func takeAnother() throws -> SQLiteReader {

@@ -2,13 +2,13 @@ public import GarageDriver
 
 extension SQLiteStorage: ChangeSignaling {
   /// SQLite's `data_version`, asked of the connection that writes: it is the one to which this storage's own commits are
-  /// not news. Nil while somebody of this process writes.
+  /// not news. Nil while somebody of this process writes. A storage that only reads asks one of its own.
   ///
   /// Where several storages of one process have one file open, their commits are news to each other as well. So is a
   /// checkpoint of somebody else.
   public func foreignChangeMark() throws -> UInt64? {
-    guard let writer else { return nil }
-    return try lifetime.withCall {
+    try lifetime.withCall {
+      guard let writer else { return try readers.dataVersion() }
       guard !store.connection.isHeldByThisThread, try store.connection.beginIfFree(driver: driverName) else {
         return nil
       }

@@ -23,6 +23,8 @@ public enum GarageError: Error, Hashable, Sendable {
   /// What was given as the `id` of objects of this type stands for no value of the type that their `id` has: `"x"` where
   /// it is an integer.
   case unsuitableIdentifier(type: String, identifier: String, idType: String)
+  /// An object was to be changed that is identified by what it holds: it would be another one.
+  case identifiedByContent(type: String, identifier: String)
   /// Objects of an old name were to become objects of this type, which has one of this identifier already.
   case identifierConflict(type: String, identifier: String, oldName: String)
   /// A record of this type holds no data, as some in stores of GarageStorage do.
@@ -142,6 +144,11 @@ extension GarageError: CustomStringConvertible {
       """
       No \(type) can have the identifier "\(identifier)", which stands for none of type \(idType), the type of its id. \
       Pass one of that type.
+      """
+    case .identifiedByContent(let type, let identifier):
+      """
+      The \(type) "\(identifier)" is identified by what it holds, and changed it would be another object. Nothing was \
+      changed. Delete it, and park what is to be there instead.
       """
     case .identifierConflict(let type, let identifier, let oldName):
       """
@@ -356,6 +363,7 @@ extension GarageError: CustomNSError {
     case .identifiersNotHidden: 35
     case .destinationNotEmpty: 36
     case .damagedExport: 37
+    case .identifiedByContent: 38
     case .nestedWrite: 40
     case .transactionEnded: 41
     case .unsavedChangesDiscarded: 42

@@ -192,3 +192,14 @@ extension GarageReading {
     }
   }
 }
+
+extension RecordIdentity {
+  /// The identity of the object that is kept under a type's name with this identifier, whether or not there is one.
+  ///
+  /// - Parameters:
+  ///   - name: the name that the store has for the type: ``GarageReading/typeNames()``.
+  ///   - identifier: the object's identifier.
+  public init(typeNamed name: String, _ identifier: Identifier) {
+    self.init(tag: TypeTag(name: name).digest, identifier: identifier)
+  }
+}

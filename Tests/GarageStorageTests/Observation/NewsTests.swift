@@ -140,6 +140,26 @@ import Testing
     try child.wait()
   }
 
+  /// A garage that only reads hears of each change of other processes, and not of the first alone.
+  @Test(arguments: [Backend.sqlite, .lmdb]) func whoOnlyReadsHearsOtherProcesses(
+    _ backend: Backend
+  ) async throws {
+    let place = try Place(backend)
+    let key = Key<GlobalNamespace, Int>(id: "count", defaultValue: 0)
+    try await place.garage().set(key, value: 0)
+    let garage = try Garage(place.open(readOnly: true))
+    var values = garage.values(of: key).makeAsyncIterator()
+    var value = try await values.next()
+    for round in 1...3 {
+      let child = try Child("count-key", backend.rawValue, place.storePath.path, "5")
+      _ = try child.firstLine()
+      try child.send("go")
+      while let last = value, last < round * 5 { value = try await values.next() }
+      #expect(value == round * 5)
+      try child.wait()
+    }
+  }
+
   /// Sixteen threads write, and watchers of every speed end with what the store holds.
   @Test(arguments: Backend.engines) func theLastStateAlwaysArrives(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()

@@ -89,6 +89,29 @@ extension Garage {
   {
     try await leaving { _ in try inPlace { try self.identity(describedAs: text, ofTypeNamed: name) } }
   }
+
+  /// Changes what an object holds, as the store has it, without its Swift type.
+  ///
+  /// - Throws: as ``GarageWriting/changeStoredObject(ofTypeNamed:identifier:_:)``, and `CancellationError` where the task was
+  ///   cancelled before anybody had begun with it.
+  nonisolated(nonsending)
+    public func changeStoredObject(
+      ofTypeNamed name: String, identifier: Identifier,
+      _ change: @escaping @Sendable (inout RecordValue) throws -> Void
+    ) async throws
+  {
+    try await submit { try $0.changeStoredObject(name, identifier, change) }
+  }
+
+  /// Deletes an object without its Swift type. What it refers to stays, and so do those who refer to it.
+  ///
+  /// - Throws: as ``GarageWriting/deleteStoredObject(ofTypeNamed:identifier:)``, and `CancellationError` where the task was
+  ///   cancelled before anybody had begun with it.
+  nonisolated(nonsending)
+    public func deleteStoredObject(ofTypeNamed name: String, identifier: Identifier) async throws
+  {
+    try await submit { try $0.deleteStoredObject(name, identifier) }
+  }
 }
 
 // The same for code that takes `some GarageReading`: without these it would wait in place, without a word.
@@ -188,5 +211,34 @@ extension GarageReading {
   {
     if let garage = self as? Garage { return try await garage.identity(describedAs: text, ofTypeNamed: name) }
     return try inPlace { try self.identity(describedAs: text, ofTypeNamed: name) }
+  }
+}
+
+extension GarageWriting {
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func changeStoredObject(
+      ofTypeNamed name: String, identifier: Identifier,
+      _ change: @escaping @Sendable (inout RecordValue) throws -> Void
+    ) async throws
+  {
+    if let garage = self as? Garage {
+      return try await garage.changeStoredObject(ofTypeNamed: name, identifier: identifier, change)
+    }
+    return try inPlace { try self.changeStoredObject(ofTypeNamed: name, identifier: identifier, change) }
+  }
+
+  /// As the verb of ``Garage``; inside a transaction at once.
+  ///
+  /// - Throws: as there.
+  nonisolated(nonsending)
+    public func deleteStoredObject(ofTypeNamed name: String, identifier: Identifier) async throws
+  {
+    if let garage = self as? Garage {
+      return try await garage.deleteStoredObject(ofTypeNamed: name, identifier: identifier)
+    }
+    return try inPlace { try self.deleteStoredObject(ofTypeNamed: name, identifier: identifier) }
   }
 }

@@ -1,0 +1,100 @@
+#if Command && Inspector
+  import Foundation
+  import GarageStorage
+  import Hummingbird
+  import Logging
+  import Synchronization
+
+  /// Serves the inspector on this machine's own address until it is told to end.
+  struct InspectorServer {
+    /// What is told when it can be asked.
+    struct Announcement: Encodable, Sendable {
+      var address: String
+      var token: String
+    }
+
+    private static let beatSeconds = 10
+    /// How long reading may go on when the server ends.
+    private static let endingSeconds = 2.0
+
+    let garage: Garage
+    let place: StorePlace
+    let isWritable: Bool
+    /// 0 for one that is free.
+    let port: Int
+
+    /// - Throws: ``CommandFailure`` where the port is not to be had.
+    func run(announcing announce: @escaping @Sendable (Announcement) throws -> Void) throws {
+      let outcome = Mutex<Result<Void, any Error>?>(nil)
+      let isDone = DispatchSemaphore(value: 0)
+      let end: @Sendable (Result<Void, any Error>) -> Void = { result in
+        outcome.withLock { $0 = $0 ?? result }
+        isDone.signal()
+      }
+      let signals = [SIGINT, SIGTERM].map { number in
+        signal(number, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        source.setEventHandler { end(.success(())) }
+        source.resume()
+        return source
+      }
+      let server = self
+      let task = Task.detached {
+        do {
+          try await server.serve(announcing: announce)
+          end(.success(()))
+        } catch { end(.failure(error)) }
+      }
+      isDone.wait()
+      signals.forEach { $0.cancel() }
+      task.cancel()
+      close()
+      if case .failure(let error) = outcome.withLock({ $0 }) { throw error }
+    }
+
+    /// Closes the garage, unless somebody reads on for long: what ends a process does not damage a store.
+    private func close() {
+      let isClosed = DispatchSemaphore(value: 0)
+      let garage = garage
+      DispatchQueue.global().async {
+        try? garage.close()
+        isClosed.signal()
+      }
+      _ = isClosed.wait(timeout: .now() + Self.endingSeconds)
+    }
+
+    private func serve(announcing announce: @escaping @Sendable (Announcement) throws -> Void) async throws {
+      let gate = InspectorGate()
+      let news = InspectorNews()
+      let store = InspectedStore(garage, at: place, isWritable: isWritable, news: news)
+      let garage = garage
+      let watching = Task { for await _ in garage.changes() { news.tell() } }
+      let beating = Task {
+        while !Task.isCancelled {
+          try await Task.sleep(for: .seconds(Self.beatSeconds))
+          news.beat()
+        }
+      }
+      defer {
+        watching.cancel()
+        beating.cancel()
+      }
+      var logger = Logger(label: "garage")
+      logger.logLevel = .critical
+      let application = Application(
+        responder: InspectorResponder(store, gate, news),
+        configuration: ApplicationConfiguration(
+          address: .hostname("127.0.0.1", port: port), reuseAddress: true),
+        onServerRunning: { channel in
+          let port = channel.localAddress?.port ?? 0
+          try? announce(
+            Announcement(address: "http://127.0.0.1:\(port)/#token=\(gate.token)", token: gate.token))
+        }, logger: logger)
+      do { try await application.run() } catch let error where !Task.isCancelled {
+        throw CommandFailure(
+          message: "The port \(port) of this machine cannot be used: \(error). Give another one: --port N.",
+          status: CommandFailure.findingStatus)
+      }
+    }
+  }
+#endif

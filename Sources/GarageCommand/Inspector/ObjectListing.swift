@@ -1,0 +1,111 @@
+#if Command && Inspector
+  import Foundation
+  import GarageStorage
+
+  /// Which objects of a type are listed, and in which order, upwards.
+  struct ListingRequest: Hashable, Sendable {
+    /// What objects are sorted by that is no field.
+    static let identifier = "$id"
+    static let modified = "$modified"
+    static let bytes = "$bytes"
+
+    var type: String
+    /// A condition on stored fields; all objects without one.
+    var filter: String?
+    /// A field, or one of the above; by identifier without it.
+    var sort: String?
+    /// Whether records have to be read to answer it.
+    var readsObjects: Bool { filter != nil || sort != nil && sort != Self.identifier }
+  }
+
+  /// The identifiers of all objects that were asked for, in order, as of one state of the store.
+  struct ObjectListing: Sendable {
+    private(set) var identifiers: [Identifier] = []
+    /// The fields that the first objects have.
+    private(set) var columns: [String] = []
+    /// How many objects of the type cannot be read, and so are not looked at.
+    private(set) var unreadableCount = 0
+
+    private static let sampleCount = 100
+
+    /// A part of them, upwards or downwards.
+    func page(_ offset: Int, _ limit: Int, isDescending: Bool) -> [Identifier] {
+      if isDescending { return Array(identifiers.reversed().dropFirst(offset).prefix(limit)) }
+      return Array(identifiers.dropFirst(offset).prefix(limit))
+    }
+
+    /// - Throws: ``CommandFailure`` where the filter cannot be read; what reading throws but for damaged objects.
+    init(_ request: ListingRequest, _ reader: some GarageReading) throws {
+      let condition = try request.filter.map { try FieldCondition($0) }
+      var found: [(identifier: Identifier, key: SortKey, place: Int)] = []
+      var last: Identifier?
+      while true {
+        let page = try reader.identifiers(ofTypeNamed: request.type, after: last, limit: 1000)
+        guard let end = page.last else { break }
+        last = end
+        for identifier in page {
+          var key = SortKey.nothing
+          if request.readsObjects || found.count < Self.sampleCount {
+            let object = try read(identifier, request.type, reader)
+            if let condition, object.map({ condition.holds(for: $0.value) }) != true { continue }
+            key = object.map { SortKey($0, by: request.sort) } ?? .nothing
+            if found.count < Self.sampleCount { note(object) }
+          }
+          found.append((identifier, key, found.count))
+        }
+      }
+      if request.readsObjects && request.sort != nil {
+        found.sort { ($0.key, $0.place) < ($1.key, $1.place) }
+      }
+      identifiers = found.map(\.identifier)
+    }
+
+    /// An object; nil where it is damaged, or was just deleted.
+    private mutating func read(
+      _ identifier: Identifier, _ type: String, _ reader: some GarageReading
+    ) throws -> StoredObject? {
+      do { return try reader.storedObject(ofTypeNamed: type, identifier: identifier) } catch let error {
+        guard InspectorFailure(error).status == 422 else { throw error }
+        unreadableCount += 1
+        return nil
+      }
+    }
+
+    private mutating func note(_ object: StoredObject?) {
+      for key in object?.value.keys ?? [] where !columns.contains(key) { columns.append(key) }
+    }
+  }
+
+  /// What an object is sorted by: nothing first, then truth values, numbers and dates, text, all else.
+  private enum SortKey: Comparable {
+    case nothing
+    case flag(Int)
+    case number(Double)
+    case text(String)
+    case other
+
+    init(_ object: StoredObject, by field: String?) {
+      switch field {
+      case nil, ListingRequest.identifier: self = .nothing
+      case ListingRequest.modified: self = .number(object.modificationDate.timeIntervalSince1970)
+      case ListingRequest.bytes: self = .number(Double(object.byteCount))
+      case .some(let field): self = SortKey(object.value[field])
+      }
+    }
+
+    private init(_ value: RecordValue?) {
+      switch value {
+      case nil, .null: self = .nothing
+      case .bool(let value): self = .flag(value ? 1 : 0)
+      case .date(let date): self = .number(date.timeIntervalSince1970)
+      case .string(let text): self = .text(text)
+      case .uuid(let uuid): self = .text(uuid.uuidString)
+      case .reference(let identity, _): self = .text("\(identity.identifier)")
+      case .versioned(_, let inner), .withSyncStatus(_, let inner): self = SortKey(inner)
+      default:
+        // No order has a place for NaN.
+        self = value?.doubleValue.map { .number($0.isNaN ? -.infinity : $0) } ?? .other
+      }
+    }
+  }
+#endif

@@ -1,0 +1,69 @@
+public import GarageCoding
+internal import GarageDriver
+
+// Changing a store without the Swift types of what is in it.
+
+extension GarageWriting {
+  /// Changes what an object holds, as the store has it, without its Swift type.
+  ///
+  /// The object keeps its identifier, sync status and version; it counts as modified now. Indexes and the entries of those
+  /// who refer to others follow. Nobody asks the type whether it can read what it is to hold from now on: keep the kinds of
+  /// values as they are.
+  ///
+  /// - Parameters:
+  ///   - name: a name that ``GarageReading/typeNames()`` gave.
+  ///   - identifier: one that ``GarageReading/identifiers(ofTypeNamed:after:limit:)`` gave.
+  ///   - change: changes the value. What it throws ends the call, and nothing is changed.
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is no such object,
+  ///   ``GarageError/identifiedByContent(type:identifier:)``,
+  ///   ``GarageError/notUnique(index:value:existing:)``, ``GarageError/corruptRecord(type:identifier:reason:)``, what
+  ///   `change` throws, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``.
+  public func changeStoredObject(
+    ofTypeNamed name: String, identifier: Identifier, _ change: (inout RecordValue) throws -> Void
+  ) throws {
+    try withoutActuallyEscaping(change) { change in
+      try withWriteAccess { try $0.changeStoredObject(name, identifier, change) }
+    }
+  }
+
+  /// Deletes an object without its Swift type. What it refers to stays, and so do those who refer to it: the rules that its
+  /// type may have for that (``DeleteRules``) are not known here.
+  ///
+  /// - Parameters:
+  ///   - name: a name that ``GarageReading/typeNames()`` gave.
+  ///   - identifier: one that ``GarageReading/identifiers(ofTypeNamed:after:limit:)`` gave.
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is no such object, ``GarageError/nestedWrite``,
+  ///   ``GarageError/storage(_:)``.
+  public func deleteStoredObject(ofTypeNamed name: String, identifier: Identifier) throws {
+    try withWriteAccess { try $0.deleteStoredObject(name, identifier) }
+  }
+}
+
+extension WriteAccess {
+  func changeStoredObject(
+    _ name: String, _ identifier: Identifier, _ change: (inout RecordValue) throws -> Void
+  ) throws {
+    let tag = TypeTag(name: name).digest
+    let key = try garage.objectKeys.record(tag: tag, identifier)
+    let bytes = key.bytes.span.bytes
+    let found = try transaction.withValue(for: bytes) { record -> RecordContent? in
+      guard let record else { return nil }
+      return try reading.content(of: bytes, record)
+    }
+    guard var content = found else { throw nothing(name, identifier) }
+    if identifier.kind == .digest {
+      throw GarageError.identifiedByContent(type: name, identifier: identifier.description)
+    }
+    let before = content.value
+    try passingErrors { try change(&content.value) }
+    if content.value == before { return }
+    content.header.modificationTime = Int64(garage.encoder.time)
+    let record = try content.record(tag: tag, identifier: identifier)
+    try putRecord(record.span.bytes, for: bytes)
+  }
+
+  func deleteStoredObject(_ name: String, _ identifier: Identifier) throws {
+    let key = try garage.objectKeys.record(tag: TypeTag(name: name).digest, identifier)
+    if try !removeRecord(key.bytes.span.bytes) { throw nothing(name, identifier) }
+  }
+}
