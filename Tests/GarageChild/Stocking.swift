@@ -1,5 +1,6 @@
 import Foundation
 import GarageDriver
+import GarageSealing
 import GarageStorage
 import Synchronization
 
@@ -14,9 +15,10 @@ struct Ware: Codable, Identifiable, Equatable, Indexed {
 
   static var indexes: [Index<Ware>] {
     switch CommandLine.arguments.last {
-    case "left": [Index(\.price), Index(each: \.tags)]
-    case "right": [Index(\.name), Index(\.name, \.price), Index(each: \.tags)]
-    case "unique": [Index(\.code, .unique)]
+    case "left": [Index(\.price, .readable), Index(each: \.tags, .readable)]
+    case "right":
+      [Index(\.name, .readable), Index(\.name, \.price, .readable), Index(each: \.tags, .readable)]
+    case "unique": [Index(\.code, .unique, .readable)]
     default: []
     }
   }
@@ -25,7 +27,8 @@ struct Ware: Codable, Identifiable, Equatable, Indexed {
 enum Stocking {
   /// Changes wares and indexes until the process is killed, or a minute is over.
   static func stock(_ storage: any StorageDriver) throws {
-    let referrers: ReferrerOption = CommandLine.arguments.last == "right" ? .indexed : .asStored
+    let indexed: ReferrerOption = storage is SealedStorage ? .hashed : .indexed
+    let referrers: ReferrerOption = CommandLine.arguments.last == "right" ? indexed : .asStored
     let garage = try Garage(storage, referrers: referrers)
     Command.report(["ready": 1])
     let end = ContinuousClock.now + .seconds(60)

@@ -6,7 +6,7 @@ import Testing
 
 /// Indexes that several processes make, maintain and drop, some of which are killed.
 @Suite(.serialized) struct IndexProcessTests {
-  private static let engines: [Backend] = [.sqlite, .lmdb]
+  private static let engines: [Backend] = [.sqlite, .lmdb, .sealedSQLite]
 
   /// How many processes are killed for each engine: `GARAGE_KILLS=200` for a trial that takes minutes.
   private static let killCount =
