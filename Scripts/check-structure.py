@@ -235,8 +235,26 @@ def check_unsafe(path, code):
             yield f"{path}:{line}: {what} outside of {parts[1]}/{UNSAFE_ROOMS[parts[1]]}"
 
 
+def check_suites(root, suites):
+    """Sources and pages name suites of tests as witnesses: each has to be there."""
+    if not suites:
+        return
+    for folder, _, names in sorted(os.walk(root)):
+        top = os.path.relpath(folder, root).split(os.sep)[0]
+        for name in sorted(names):
+            if top not in ("Sources", "Docs") or not name.endswith((".swift", ".md")):
+                continue
+            path = os.path.join(folder, name)
+            with open(path, encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    for suite in re.findall(r"`([A-Z]\w*Tests)[`.]", line):
+                        if suite not in suites:
+                            yield f"{os.path.relpath(path, root)}:{number}: there are no tests called {suite}"
+
+
 def complaints(root):
     counts = {}
+    suites = set()
     for path in swift_files(root, ["Sources", "Tests", "Benchmarks/Sources", "Benchmarks/Benchmarks"]):
         folder = os.path.dirname(path)
         counts[folder] = counts.get(folder, 0) + 1
@@ -247,6 +265,11 @@ def complaints(root):
         yield from check_lengths(path, source, code)
         yield from check_name(path, code)
         yield from check_unsafe(path, code)
+        if path.startswith("Tests" + os.sep):
+            suites.update(re.findall(r"\b(?:struct|class|enum)\s+(\w+Tests)\b", code))
+            # Whole targets, too.
+            suites.add(path.split(os.sep)[1])
+    yield from check_suites(root, suites)
     for folder, count in sorted(counts.items()):
         if count > MAXIMUM_FILES:
             yield f"{folder}: {count} files, {MAXIMUM_FILES} are the limit: give some of them a room of their own"
@@ -274,6 +297,7 @@ def self_test():
         ("topic", "Sources/GarageDriver/A+B.swift", "extension C {}\n", "nor extends A"),
         ("topic kept", "Sources/GarageDriver/A+B.swift", "extension A {}\n", None),
         ("folder", "Sources/GarageDriver/A.swift", None, "21 files"),
+        ("a witness", "Tests/GarageDriverTests/ATests.swift", "struct ATests {}\n", "no tests called BTests"),
     ]
     for what, text in [("unsafeBitCast", "unsafeBitCast(1, to: Int.self)"), ("a rebound", "p.assumingMemoryBound(to: A.self)"),
                        ("Unmanaged", "Unmanaged.passRetained(b)"), ("unowned(unsafe)", "unowned(unsafe) let b: B"),
@@ -289,6 +313,9 @@ def self_test():
             os.makedirs(folder)
             files = {path: text} if text is not None else {
                 f"{os.path.dirname(path)}/A{number}.swift": f"struct A{number} {{}}\n" for number in range(21)}
+            if name == "a witness":
+                os.makedirs(os.path.join(root, "Docs"))
+                files["Docs/A.md"] = "`ATests` and `GarageDriverTests` show it, `BTests.one` does not.\n"
             for each, content in files.items():
                 with open(os.path.join(root, each), "w", encoding="utf-8") as file:
                     file.write(content)

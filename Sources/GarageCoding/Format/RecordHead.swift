@@ -20,7 +20,8 @@ package struct RecordHead {
 
   /// Writes the head of a record, whose checksum comes last of all, to where there is room for ``byteCount``.
   ///
-  /// In few stores, because the checksum is slow to load what several have just written.
+  /// In few stores, because the checksum is slow to load what several have just written. Here and where the time is read the
+  /// checksum's place is taken for granted: the version and flags before it, the time behind.
   @inline(__always)
   static func write(_ flags: RecordFlags, time: UInt64, to place: UnsafeMutableRawPointer) {
     let first = UInt64(RecordFormat.version) | UInt64(flags.rawValue) << 8 | time << 48

@@ -146,7 +146,7 @@ extension Garage {
   func prepareIndexes(of type: any Codable.Type) throws {
     if indexing.isSettled(type) { return }
     try checkOpen()
-    try indexing.meet(type)
+    try translatingErrors { try indexing.meet(type) }
     if type is any Indexed.Type {
       try prepareDeclared(type)
     } else {

@@ -96,6 +96,8 @@ extension Query {
     return query
   }
 
+  /// Runs `body` on one state of the store. The first question about a type makes the indexes that it declares, where it may
+  /// write and they are missing.
   func run<R>(_ body: (QueryRun<Root>) throws -> R) throws -> R {
     if let garage = reader as? Garage { try garage.prepareIndexes(of: Root.self) }
     return try reader.withReadAccess { try body(QueryRun(self, $0)) }

@@ -50,7 +50,7 @@ extension Garage: GarageWriting {
   /// Writes, remembers which texts are in the store now, and runs the hooks of the commit. Not generic: the runtime
   /// looks generic types up each time.
   private func commit(_ body: (WriteAccess) throws -> Void) throws {
-    // Where several may write at a time, only what is committed together with others' waits for a turn.
+    // Where several may write at a time (the store has a gate), a single commit waits for no turn.
     let queue = CommitQueue.isPassed || store.gate != nil ? nil : store.commits
     if let queue { try queue.begin() }
     try commit(inTurnOf: queue, body)

@@ -3,9 +3,9 @@ internal import GarageDriver
 // What a verb works on, without counting references: a get of a small value takes about as long as counting three.
 //
 // Invariant: the garage, the transaction and the note of what is pending are there until the closure returns that
-// the access was handed to. It holds because accesses are made in three places alone, each inside the call that has all
-// three: `Garage.withReadAccess`, `Garage.changeOnce` (`Garage+Access.swift`), and `WriteAccess.reading`. Verbs pass
-// their access on as an argument and keep it nowhere. `GarageReader` and `GarageWriter` do keep it, and `end()`
+// the access was handed to. It holds because an access is made only inside the driver's `read` or `write`, in a method of the
+// garage or of another access, which has all three until that call returns. Verbs pass their access on as an argument and
+// keep it nowhere. `GarageReader` and `GarageWriter` do keep it, and `end()`
 // takes it from them before that closure returns: what is asked of them later throws
 // ``GarageError/transactionEnded`` (`TransactionTests`).
 
