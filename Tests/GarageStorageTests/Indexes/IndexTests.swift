@@ -153,6 +153,21 @@ import Testing
     #expect("\(error as Any)".contains("Index(\"codingKey\", …)"), "\(error as Any)")
   }
 
+  /// A question about a type that no store takes is answered with an error of the garage's, whoever asks.
+  @Test func typesWithoutIdentityAreRefused() async throws {
+    let garage = try Place(.memory).garage()
+    func expectRefusal(_ error: (any Error)?) {
+      guard case GarageError.missingConformance? = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+    }
+    let query = garage.query(Nameless.self).where(\.size > 1)
+    expectRefusal(#expect(throws: (any Error).self) { _ = try query.explain() })
+    expectRefusal(#expect(throws: (any Error).self) { _ = try query.count() })
+    await expectRefusal(#expect(throws: (any Error).self) { _ = try await query.count() })
+  }
+
   @Test func sealedStoresTakeNoReadableIndex() throws {
     let garage = try Place(.sealedSQLite).garage()
     let error = #expect(throws: GarageError.self) { try garage.park(Fellow(id: 1)) }
@@ -173,6 +188,11 @@ private struct Shouting: Codable, Identifiable, Indexed {
   var name: String
   var loud: String { name.uppercased() }
   static var indexes: [Index<Shouting>] { [Index(\.loud)] }
+}
+
+private struct Nameless: Codable, Indexed {
+  var size: Int
+  static var indexes: [Index<Nameless>] { [Index(\.size)] }
 }
 
 private struct Secret: Codable, Identifiable, Indexed {
