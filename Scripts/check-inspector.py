@@ -443,8 +443,7 @@ def check_intruder(page, inspector):
         expect(page.ask("[...document.querySelectorAll('a')].every((a) => a.getAttribute('href').startsWith('#/'))"),
                f"a link leads elsewhere in {where}")
 
-    page.go(inspector.base + "/#/")
-    page.wait("document.title.startsWith('Types')")
+    expect(page.wait("document.title.startsWith('Types')"), "the page opens")
     page.click("[...document.querySelectorAll('main a')].find((a) => a.textContent.includes('onerror'))")
     expect(page.wait(f"{text_of('h1')} === {json.dumps(INTRUDER)}"), f"the name is shown as it is: {page.ask(text_of('h1'))}")
     expect(page.wait(f"{text_of('.grid .body')}.includes({json.dumps(SCRIPT)})"), "the value is shown as it is")
@@ -472,7 +471,9 @@ def check_live(page, inspector, fixture, driver, store):
     page.go(inspector.base + "/#/object/InspectorFixture.Note/=5")
     expect(page.wait(f"{text_of('.tree')}.includes('note 5')"), "note 5 as it was")
     subprocess.run([fixture, "change", driver, store, "from elsewhere"], check=True)
+    started = time.monotonic()
     expect(page.wait(f"{text_of('.tree')}.includes('from elsewhere')", 10), "another process's commit appears by itself")
+    print(f"check-inspector: it is seen after {time.monotonic() - started:.2f} s", file=sys.stderr)
     expect(page.wait(f"{text_of('#types')}.includes('10,001')", 10), "and so does the count of notes")
     page.go(inspector.base + "/#/type/InspectorFixture.Note")
     status = text_of("main > [role=status]")
@@ -607,6 +608,9 @@ def in_chromium(garage, fixture):
             faults = [fault for fault in page.faults if "TrustedHTML" not in fault and "trusted" not in fault.lower()]
             expect(faults == [], f"faults in the page: {faults}")
             check_strangers(browser, inspector)
+        # What nobody sees listens to nothing.
+        page.send("Page.bringToFront")
+        expect(page.wait(f"{text_of('#live')} === 'Not connected'"), "it says that the inspector has ended")
         with Inspector(garage, store, "--write") as inspector:
             page = browser.page(inspector.base + "/")
             page.loosen()
