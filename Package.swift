@@ -106,6 +106,7 @@ let package = Package(
       name: "GarageCommand",
       dependencies: [
         "GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB", "GarageSealing", "GarageCrypto",
+        .target(name: "GaragePostgres", condition: .when(traits: ["PostgreSQL"])),
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
@@ -127,6 +128,7 @@ let package = Package(
       dependencies: [
         "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageSealing",
         "InsecureSealer", "DebianPackages",
+        .target(name: "GaragePostgres", condition: .when(traits: ["PostgreSQL"])),
       ],
       path: "Tests/GarageChild", swiftSettings: settings),
     .executableTarget(
