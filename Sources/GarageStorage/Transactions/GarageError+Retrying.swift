@@ -70,7 +70,8 @@ struct Retries {
     if expectsConflicts && GarageError.isConflict(error) {
       conflictCount += 1
       conflictsLeft -= 1
-      guard conflictsLeft >= 0, passed < .seconds(10) else { return nil }
+      // However long the turns of others took: alone it has tried at least once.
+      guard conflictsLeft >= 0, passed < .seconds(10) || conflictCount < 5 else { return nil }
     } else {
       failuresLeft -= 1
       guard failuresLeft >= 0, passed < .seconds(2) else { return nil }

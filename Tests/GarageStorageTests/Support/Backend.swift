@@ -27,7 +27,7 @@ enum Backend: String, Sendable {
   static let allCases: [Backend] =
     isOnServer
     ? (runsLongTests
-      ? [.postgres, .postgresOneWriter, .faultyPostgres, .sealedPostgres] : [.postgres, .sealedPostgres])
+      ? [.postgres, .postgresOneWriter, .faultyPostgres, .sealedPostgres] : [.postgres])
     : [.memory, .sqlite, .lmdb, .faultyMemory, .faultySQLite, .faultyLMDB, .sealedSQLite]
   /// Each driver once, and sealed: for tests that take long.
   static let engines: [Backend] =
@@ -42,7 +42,7 @@ enum Backend: String, Sendable {
   static let shared: [Backend] = isOnServer ? [.postgres] : [.sqlite, .lmdb]
   static let sharedAndSealed: [Backend] = shared + (isOnServer ? [.sealedPostgres] : [.sealedSQLite])
   /// Those between which everything is copied.
-  static let copied: [Backend] = isOnServer ? allCases + [.sqlite, .lmdb] : allCases
+  static let copied: [Backend] = isOnServer ? [.postgres, .sealedPostgres, .sqlite, .lmdb] : allCases
 
   var isSealed: Bool { self == .sealedSQLite || self == .sealedPostgres }
   var isFaulty: Bool { [.faultyMemory, .faultySQLite, .faultyLMDB, .faultyPostgres].contains(self) }
