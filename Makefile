@@ -5,6 +5,8 @@ SWIFT ?= swift
 SECONDS ?= 60
 # Where 'make install' puts the command.
 PREFIX ?= /usr/local
+# What the command is built with: stores in PostgreSQL where libpq is there.
+COMMAND_TRAITS = Command,Crypto$(shell pkg-config --exists libpq 2>/dev/null && echo ,PostgreSQL)
 
 .PHONY: help demo test test-long test-crypto lint format engines consumer fuzz test-address test-thread bench
 .PHONY: check-archive clean garage install test-command test-postgres
@@ -51,8 +53,8 @@ test-postgres: engines
 
 # Prints where the command is, last.
 garage: engines
-	@$(SWIFT) build --scratch-path .build-command --traits Command,Crypto --configuration release --product garage >&2
-	@echo "$$($(SWIFT) build --scratch-path .build-command --traits Command,Crypto --configuration release --show-bin-path)/garage"
+	@$(SWIFT) build --scratch-path .build-command --traits $(COMMAND_TRAITS) --configuration release --product garage >&2
+	@echo "$$($(SWIFT) build --scratch-path .build-command --traits $(COMMAND_TRAITS) --configuration release --show-bin-path)/garage"
 
 install:
 	Scripts/install-command.sh "$(PREFIX)"
