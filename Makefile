@@ -5,7 +5,8 @@ SWIFT ?= swift
 SECONDS ?= 60
 # Where 'make install' puts the command.
 PREFIX ?= /usr/local
-# What the command is built with: TRAITS=Inspector,Crypto adds 'garage serve', and some minutes.
+# What the command is built with: TRAITS=Inspector,Crypto adds 'garage serve', and some minutes; TRAITS=Command,Crypto,PostgreSQL
+# opens stores in PostgreSQL, and needs libpq.
 TRAITS ?= Command,Crypto
 
 .PHONY: help demo test test-long test-crypto lint format engines consumer fuzz test-address test-thread bench

@@ -112,6 +112,7 @@ let package = Package(
       name: "GarageCommand",
       dependencies: [
         "GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB", "GarageSealing", "GarageCrypto",
+        .target(name: "GaragePostgres", condition: .when(traits: ["PostgreSQL"])),
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Command"])),
         .product(name: "Crypto", package: "swift-crypto", condition: .when(traits: ["Crypto"])),
@@ -135,6 +136,7 @@ let package = Package(
       dependencies: [
         "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageSealing",
         "InsecureSealer", "DebianPackages",
+        .target(name: "GaragePostgres", condition: .when(traits: ["PostgreSQL"])),
       ],
       path: "Tests/GarageChild", swiftSettings: settings),
     .target(name: "CPowerLoss", path: "Tests/CPowerLoss"),

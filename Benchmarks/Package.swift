@@ -14,8 +14,13 @@ let package = Package(
   name: "GarageBenchmarks",
   platforms: [.macOS(.v15)],
   products: [.executable(name: "compare", targets: ["Compare"])],
+  traits: [
+    .trait(name: "PostgreSQL", description: "compare --server: the garage on a PostgreSQL server. Needs libpq.")
+  ],
   dependencies: [
-    .package(name: "Garage", path: ".."),
+    .package(
+      name: "Garage", path: "..",
+      traits: [.trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
     // Without its interposers, which count allocations: they are packages of their own.
@@ -28,12 +33,16 @@ let package = Package(
     .systemLibrary(
       name: "RawLMDB", pkgConfig: "lmdb",
       providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+    .systemLibrary(
+      name: "RawPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
     // SQLite and LMDB as a C program would use them: the loops are in C, too.
     .target(name: "CRawStores", dependencies: ["RawSQLite", "RawLMDB"]),
     .executableTarget(
       name: "Compare",
       dependencies: [
         "CRawStores",
+        .target(name: "RawPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+        .product(name: "GaragePostgres", package: "Garage", condition: .when(traits: ["PostgreSQL"])),
         .product(name: "GarageStorage", package: "Garage"),
         .product(name: "GarageCoding", package: "Garage"),
         .product(name: "GarageDriver", package: "Garage"),

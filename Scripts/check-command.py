@@ -14,7 +14,11 @@ import tempfile
 import xml.etree.ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BUILD = ["swift", "build", "--scratch-path", ".build-command", "--traits", "Command,Crypto", "--configuration", "release"]
+# As the Makefile has it; TRAITS=Command,Crypto,PostgreSQL tries stores in a database, too.
+TRAITS = os.environ.get("TRAITS", "Command,Crypto")
+HAS_POSTGRES = "PostgreSQL" in TRAITS.split(",")
+BUILD = ["swift", "build", "--scratch-path", ".build-command", "--traits", TRAITS, "--configuration", "release"]
+SERVER = os.path.join(ROOT, "Scripts", "postgres-server.sh")
 SAMPLE = """Package: a
 Version: 1
 Depends: b, c
@@ -241,6 +245,73 @@ def check_damage(garage, store):
     run(garage, "get", store, "Package", "c", status=1)
 
 
+def check_archive_on_server(demo, folder, url):
+    """The archive that apt knows, where it knows one: the same counts as on SQLite, which check-archive.sh compares."""
+    archive = os.path.join(folder, "archive")
+    with open(archive, "wb") as file:
+        subprocess.run("command -v apt-cache >/dev/null && apt-cache dumpavail", shell=True, stdout=file, check=False)
+    with open(archive, "rb") as file:
+        if sum(line.startswith(b"Package:") for line in file) < 10000:
+            print("check-command: apt knows no archive here: none is parked on the server", file=sys.stderr)
+            return
+    found = []
+    for store in [["--driver", "sqlite"], ["--driver", "postgresql", "--store", url]]:
+        text = run(demo, "--json", "--input", archive, *store).stdout
+        print(f"check-command: {text.strip()}", file=sys.stderr)
+        found.append({k: v for k, v in json.loads(text).items() if k not in ("bytes", "driver", "seconds")})
+    expect(found[0] == found[1], f"the archive's counts on SQLite and on the server: {found}")
+
+
+def check_server(garage, demo, folder, packages):
+    """A store in a database, on a server that this starts; without libpq, what is said of that."""
+    if not HAS_POSTGRES:
+        message = run(garage, "ls", "postgresql://garage:secret@127.0.0.1:1/postgres", status=3).stderr
+        expect("built without PostgreSQL" in message and "secret" not in message, f"a URL without the trait: {message}")
+        return
+    gone = run(garage, "ls", "postgresql://garage:secret@127.0.0.1:1/postgres", status=3).stderr
+    expect("connection" in gone and "secret" not in gone, f"a server that is not there: {gone}")
+    if subprocess.run([SERVER, "binaries"], capture_output=True, check=False).returncode != 0:
+        print("check-command: no PostgreSQL server is installed: nothing is tried on one", file=sys.stderr)
+        return
+    place = tempfile.mkdtemp()
+    port = subprocess.run([SERVER, "port"], capture_output=True, text=True, check=True).stdout.strip()
+    try:
+        subprocess.run([SERVER, "start", place, port, "fsync=off"], check=True)
+        url = f"postgresql://garage@127.0.0.1:{port}/postgres"
+        # What is not there is not made.
+        for command in [["ls"], ["repair"], ["gc", "--roots", "Package", "--write"]]:
+            run(garage, command[0], url, *command[1:], status=3)
+        tables = subprocess.run(
+            [SERVER, "sql", port, "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'garage%'"],
+            capture_output=True, text=True, check=True).stdout.strip()
+        expect(tables == "0", f"looking made {tables} tables")
+        run(demo, "--driver", "postgresql", "--input", packages, "--store", url)
+        check_store(garage, url)
+        run(garage, "find", url, "Package", 'version = "2"')
+        run(garage, "graph", url, "Package", "a")
+        file = os.path.join(folder, "from-server")
+        run(garage, "copy", url, file)
+        check_store(garage, file)
+        run(garage, "copy", file, url + "#second%20one")
+        check_store(garage, url + "#second%20one")
+        run(garage, "copy", file, url + "#second%20one", status=1)
+        run(garage, "diff", url, url + "#second%20one")
+        lines = os.path.join(folder, "from-server.jsonl")
+        run(garage, "export", url, lines)
+        run(garage, "import", lines, url + "#third")
+        check_store(garage, url + "#third")
+        run(garage, "repair", url)
+        run(garage, "backup", url, os.path.join(folder, "no-backup"), status=1)
+        for path_only in [["salvage", url, os.path.join(folder, "no-salvage")]]:
+            run(garage, *path_only, status=3)
+        run(garage, "ls", url + "#nothing", status=3)
+        subprocess.run([SERVER, "sql", port, "CREATE DATABASE archive"], check=True)
+        check_archive_on_server(demo, folder, url.replace("/postgres", "/archive"))
+    finally:
+        subprocess.run([SERVER, "stop", place, "immediate"], check=False)
+        shutil.rmtree(place, ignore_errors=True)
+
+
 def main():
     garage, demo = build()
     with tempfile.TemporaryDirectory() as folder:
@@ -258,6 +329,8 @@ def main():
             check_rescue(garage, folder, store)
         check_sealed(garage, folder, os.path.join(folder, "sqlite"))
         check_damage(garage, os.path.join(folder, "sqlite"))
+        check_server(garage, demo, folder, packages)
+        run(garage, "ls", "mysql://127.0.0.1/app", status=3)
         # What is not there is not made.
         for missing in ["none", "none/", "none/none"]:
             for command in [["ls"], ["compact"], ["repair"], ["backup", "to"], ["export", "to"], ["salvage", "to"]]:

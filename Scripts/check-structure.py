@@ -37,8 +37,8 @@ LAYERS = {
     "GarageLegacy": {"GarageStorage", "GarageSQLite", "GarageDriver", "GarageCoding", "CSQLite"},
     "DebianPackages": {"GarageStorage"},
     "GarageCommand": {
-        "GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB", "GarageSealing", "GarageCrypto", "Crypto",
-        "ArgumentParser", "Hummingbird", "Logging",
+        "GarageStorage", "GarageDriver", "GarageSQLite", "GarageLMDB", "GaragePostgres", "GarageSealing", "GarageCrypto",
+        "Crypto", "ArgumentParser", "Hummingbird", "Logging",
     },
     "GarageDemo": {
         "DebianPackages", "GarageStorage", "GarageDriver", "GarageMemory", "GarageSQLite", "GarageLMDB", "GaragePostgres",

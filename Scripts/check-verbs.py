@@ -28,6 +28,7 @@ TYPES = {
 # Functions that throw and need none, with the reason.
 EXEMPT = {
     "withReadAccess": "what verbs are made of",
+    "withRepeatableReadAccess": "what verbs are made of",
     "withWriteAccess": "what verbs are made of",
     "identifier(for:)": "computed, without the store",
 }

@@ -1,52 +1,54 @@
 #!/bin/bash
-# Runs the tests of GaragePostgres on a PostgreSQL server, which it starts for that: in a folder of its own, on a free
-# port of loopback, as an ordinary user, and takes down in the end. What it runs it prints.
+# Runs the tests of GaragePostgres, and the garage's own that run on every driver, on a PostgreSQL server, which it starts
+# for that: in a folder of its own, on a free port of loopback, as an ordinary user, and takes down in the end. What it runs
+# it prints. It ends within a bounded time, whatever hangs.
 #
 #     test-postgres.sh [argument of swift test …]
 #
-# GARAGE_TEST_PG_URL    another server to run them on; then none is started. Tables gt_… are made there and dropped.
-# GARAGE_TEST_PG_BIN    where initdb and pg_ctl are, if they are not found.
+# GARAGE_TEST_PG_URL      another server to run them on; then none is started. Tables gt_… are made there and dropped.
+# GARAGE_TEST_PG_BIN      where initdb and pg_ctl are, if they are not found.
+# GARAGE_TEST_PG_MINUTES  how long the tests may take, 15 unless told; then they are killed, which is a failure.
+# GARAGE_TEST_PG_CUTS     how many connections are cut at commits, for each way of writing.
+# GARAGE_LONG_TESTS=1     every stack and every check, and a thousand cuts: about an hour, which GARAGE_TEST_PG_MINUTES has
+#                         to allow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 say() { echo "test-postgres: $*" >&2; }
 
-# Where initdb is: Debian keeps it out of the path.
-find_binaries() {
-  if [ -n "${GARAGE_TEST_PG_BIN:-}" ]; then echo "$GARAGE_TEST_PG_BIN"; return; fi
-  if command -v initdb >/dev/null 2>&1; then dirname "$(command -v initdb)"; return; fi
-  local folder
-  for folder in $(printf '%s\n' /usr/lib/postgresql/*/bin | sort -Vr) /opt/homebrew/bin; do
-    if [ -x "$folder/initdb" ]; then echo "$folder"; return; fi
-  done
-}
+swift=${SWIFT:-swift}
+server=$PWD/Scripts/postgres-server.sh
+limit=${GARAGE_TEST_PG_MINUTES:-15}m
 
 install_missing() {
   command -v apt-get >/dev/null 2>&1 || return 0
-  if pkg-config --exists libpq && [ -n "$(find_binaries)" ]; then return 0; fi
+  if pkg-config --exists libpq && "$server" binaries >/dev/null 2>&1; then return 0; fi
   local as_root=(); [ "$(id -u)" -eq 0 ] || as_root=(sudo -n)
   say "apt-get install postgresql libpq-dev"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q update || true
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -q update || true
   # Without the cluster that Debian would start by itself.
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q install --yes postgresql libpq-dev
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -q install --yes \
+    postgresql libpq-dev
 }
-
-# A server refuses to run as root.
-user=postgres
-as_user() { if [ "$(id -u)" -eq 0 ]; then runuser -u "$user" -- "$@"; else "$@"; fi }
 
 folder=""
-restart=""
+logs=$(mktemp -d)
+pids=()
 take_down() {
-  if [ -z "$folder" ]; then drop_tables; return 0; fi
-  as_user "$binaries/pg_ctl" -D "$folder/data" -m immediate -w stop >/dev/null 2>&1 || true
-  rm -rf "$folder"
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  if [ -n "$folder" ]; then
+    "$server" stop "$folder" immediate >/dev/null 2>&1 || true
+  else
+    drop_tables
+  fi
+  rm -rf "$folder" "$logs"
 }
 trap take_down EXIT
+trap 'exit 1' INT TERM
 
 # On somebody else's server: what the tests have made there.
 drop_tables() {
-  command -v psql >/dev/null 2>&1 || return 0
+  command -v psql >/dev/null 2>&1 && [ -n "${GARAGE_TEST_PG_URL:-}" ] || return 0
   say "dropping the tables gt_… "
   psql "$GARAGE_TEST_PG_URL" -qAt -c "SELECT format('DROP TABLE %s CASCADE;', oid::regclass) FROM pg_class \
     WHERE relkind = 'r' AND relname LIKE 'gt\_%'" -c "SELECT format('DROP FUNCTION %s CASCADE;', oid::regprocedure) \
@@ -54,43 +56,54 @@ drop_tables() {
 }
 
 start_server() {
-  binaries=$(find_binaries)
-  if [ -z "$binaries" ]; then
-    say "there is no initdb. Install PostgreSQL's server, or set GARAGE_TEST_PG_BIN or GARAGE_TEST_PG_URL."
-    exit 1
-  fi
   folder=$(mktemp -d "${TMPDIR:-/tmp}/garage-postgres-XXXXXX")
-  if [ "$(id -u)" -eq 0 ]; then chown "$user" "$folder"; fi
   local port
-  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-  say "$binaries/initdb -D $folder/data"
-  as_user "$binaries/initdb" -D "$folder/data" -U garage --auth=trust --encoding=UTF8 --locale=C \
-    --no-instructions >/dev/null
+  port=$("$server" port)
   # More connections than usual: the suite nests reads 64 deep, on two threads. And without fsync: it kills processes and
   # the server, not the machine.
-  local settings="-c port=$port -c listen_addresses=127.0.0.1 -c unix_socket_directories=$folder \
--c max_connections=300 -c fsync=off ${GARAGE_TEST_PG_SETTINGS:-}"
-  say "$binaries/pg_ctl -D $folder/data -o '$settings' start"
-  as_user "$binaries/pg_ctl" -D "$folder/data" -l "$folder/log" -w -o "$settings" start >/dev/null || {
-    cat "$folder/log" >&2
-    exit 1
-  }
+  # shellcheck disable=SC2086 # one word per setting
+  "$server" start "$folder" "$port" max_connections=500 fsync=off max_locks_per_transaction=256 \
+    ${GARAGE_TEST_PG_SETTINGS:-}
   export GARAGE_TEST_PG_URL="postgresql://garage@127.0.0.1:$port/postgres"
-  # As a crash and what follows it.
-  local prefix=""; if [ "$(id -u)" -eq 0 ]; then prefix="runuser -u $user -- "; fi
-  restart="$prefix'$binaries/pg_ctl' -D '$folder/data' -l '$folder/log' -m immediate -w restart"
 }
 
 install_missing
+# For the tests that start servers of their own.
+if "$server" binaries >/dev/null 2>&1; then export GARAGE_TEST_PG_SCRIPT=$server; fi
+say "$swift build --package-path Tests/PostgresTests --scratch-path .build-postgres --build-tests"
+build=("$swift" build --package-path Tests/PostgresTests --scratch-path .build-postgres --build-tests)
+"${build[@]}"
+bundle=("$("${build[@]}" --show-bin-path)"/*.xctest)
 if [ -n "${GARAGE_TEST_PG_URL:-}" ]; then say "on the server that GARAGE_TEST_PG_URL names"; else start_server; fi
 
-run_tests() {
-  say "swift test --package-path Tests/PostgresTests $*"
-  "${SWIFT:-swift}" test --package-path Tests/PostgresTests --scratch-path .build-postgres --disable-xctest "$@"
-}
-
-run_tests "$@"
-# By itself, since everything else would miss the server meanwhile; and only one of the tests' own is restarted.
-if [ -n "$restart" ] && [ $# -eq 0 ]; then
-  GARAGE_TEST_PG_RESTART=$restart run_tests --skip-build --filter aRestartedServerIsUsedAgain
+status=0
+if [ $# -gt 0 ] || [ "$(uname)" != Linux ]; then
+  timeout --kill-after=30 "$limit" "$swift" test --package-path Tests/PostgresTests --scratch-path .build-postgres \
+    --skip-build --disable-xctest "$@" || status=$?
+  exit "$status"
 fi
+
+# Several processes at a time: a test that waits for the server keeps a thread of its process's few.
+run() { # run NAME OPTIONS…
+  say "${bundle[0]##*/} ${*:2}"
+  timeout --kill-after=30 "$limit" "${bundle[0]}" --testing-library swift-testing "${@:2}" >"$logs/$1" 2>&1 &
+  pids+=($!)
+}
+run garage --filter '^GarageStorageTests\.'
+run conformance --filter 'ConformanceTests'
+run driver --filter '^GaragePostgresTests\.' --skip 'ConformanceTests'
+for pid in "${pids[@]}"; do
+  code=0
+  wait "$pid" || code=$?
+  if [ "$code" -ne 0 ]; then status=$code; fi
+done
+pids=()
+cat "$logs"/*
+if [ "$status" -ne 0 ]; then
+  [ "$status" -ne 124 ] && [ "$status" -ne 137 ] || echo "The tests did not end within $limit, and were killed."
+  echo "What failed:"
+  grep -aE -A 3 "✘|error:|Fatal error|rogram crashed" "$logs"/* | grep -avE "started\.$|passed after" | cut -c 1-500 |
+    tail -n 60
+fi
+grep -ahE "Test run with" "$logs"/* || true
+exit "$status"

@@ -9,8 +9,9 @@
       commandName: "garage",
       abstract: "Looks into the stores of Garage, checks, counts, clears up, copies and rescues them.",
       discussion: """
-        A store is the path of an SQLite file or of an LMDB folder; which of them it is, is found out by looking. What only \
-        reads opens the store for reading only, beside whoever else has it open, and never makes one.
+        A store is the path of an SQLite file or of an LMDB folder; which of them it is, is found out by looking. Or it is \
+        the URL of a PostgreSQL database, postgresql://user@host/database, with #name behind it where the store in it is \
+        not called garage. What only reads opens the store for reading only, beside whoever else has it open, and never makes one.
 
         Exit status: 0, 1 where something was found or is not there, 2 for a wrong command line, 3 where a store cannot be \
         opened.

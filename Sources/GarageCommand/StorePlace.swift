@@ -6,19 +6,27 @@
   import GarageSQLite
   import GarageStorage
 
+  #if PostgreSQL
+    import GaragePostgres
+  #endif
+
   /// Where a store is, and which driver it takes.
   struct StorePlace: ExpressibleByArgument {
-    let path: String
+    /// A path, or the URL of a database.
+    private let text: String
+    /// The same for people: of a URL without the password.
+    var path: String { isURL ? Self.withoutPassword(text) : text }
 
     init?(argument: String) {
       if argument.isEmpty { return nil }
-      path = argument
+      text = argument
     }
 
     enum Kind { case sqlite, lmdb }
 
     /// Opens the storage that is there; nothing is made.
     func openStorage(forWriting: Bool) throws -> any StorageDriver {
+      if isURL { return try openServerStorage(forWriting: forWriting, isToBeMade: false) }
       let url = URL(filePath: path)
       switch try kind() {
       case .sqlite:
@@ -40,13 +48,14 @@
 
     /// What is wrong with the pages of a store whose engine would not survive to say so.
     func complaintsBeforeOpening() throws -> [String] {
-      try kind() == .lmdb ? LMDBStorage.integrityComplaints(at: URL(filePath: path)) : []
+      try !isURL && kind() == .lmdb ? LMDBStorage.integrityComplaints(at: URL(filePath: path)) : []
     }
 
     private func kind() throws -> Kind {
-      if path.contains("://") {
+      if isURL {
         throw CommandFailure.opening(
-          "\(path): stores behind a URL cannot be opened by this version. Give a path.")
+          "\(path): this works on the files of a store, and this one is on a server. Give a path; 'garage copy' brings it there."
+        )
       }
       var isFolder: ObjCBool = false
       guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -64,6 +73,7 @@
     /// Opens a storage to copy to, which may be new: an LMDB folder where the path is one or ends in a slash, an SQLite file
     /// otherwise.
     func makeStorage() throws -> any StorageDriver {
+      if isURL { return try openServerStorage(forWriting: true, isToBeMade: true) }
       var isFolder: ObjCBool = false
       let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
       do {
@@ -81,6 +91,46 @@
         let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
         return sum + (size ?? 0)
       }
+    }
+  }
+
+  // MARK: - On a server
+
+  extension StorePlace {
+    private var isURL: Bool { text.contains("://") }
+
+    private static func withoutPassword(_ url: String) -> String {
+      url.replacing(/(:\/\/[^:@\/]*):[^@\/]*@/) { "\($0.1):***@" }
+        .replacing(/([?&]password=)[^&#]*/) { "\($0.1)***" }
+    }
+
+    /// Opens a store in a PostgreSQL database: the one that the URL's fragment names, or else `garage`.
+    private func openServerStorage(forWriting: Bool, isToBeMade: Bool) throws -> any StorageDriver {
+      guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else {
+        throw CommandFailure.opening(
+          "\(path): of stores behind a URL only those in PostgreSQL are known: postgresql://user@host/database."
+        )
+      }
+      #if PostgreSQL
+        let parts = text.split(separator: "#", maxSplits: 1)
+        var options = PostgreSQLStorage.Options()
+        if parts.count == 2 { options.name = parts[1].removingPercentEncoding ?? String(parts[1]) }
+        if !isToBeMade {
+          // Never makes one: what writes looks first.
+          options.isReadOnly = true
+          let looking = try PostgreSQLStorage(String(parts[0]), options: options)
+          if !forWriting { return looking }
+          try looking.close()
+          options.isReadOnly = false
+        }
+        return try PostgreSQLStorage(String(parts[0]), options: options)
+      #else
+        throw CommandFailure.opening(
+          """
+          \(path): this command was built without PostgreSQL. Install libpq with its headers (Debian: libpq-dev) and \
+          build it again with 'make garage'.
+          """)
+      #endif
     }
   }
 #endif

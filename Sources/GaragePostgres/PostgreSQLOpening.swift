@@ -73,8 +73,10 @@
         let connection = try address.connect(options, trips)
         let facts = try self.facts(connection)
         try connection.prepare(tables, writersConflict: facts.writers == .several)
-        connection.send(.forgetTokens, isIgnored: true)
-        connection.sendBatch()
+        if !options.isReadOnly {
+          connection.send(.forgetTokens, isIgnored: true)
+          connection.sendBatch()
+        }
         return (connection, facts)
       } catch let failure as PostgreSQLFailure {
         throw failure.storageError(during: .open, at: place)
@@ -91,6 +93,9 @@
           "The server has version \(server.integer(0, 0) / 10_000), and 12 or later is needed. Update it.")
       }
       if server.integer(0, 2) != 0 {
+        if options.isReadOnly {
+          throw error(.notFound, "There is no store of that name in this database. Check both names.")
+        }
         if server.integer(0, 1) != 0 {
           throw error(
             .notFound, "There is no store, and a standby cannot make one. Connect to the server that writes.")
@@ -140,7 +145,9 @@
       do {
         _ = try connection.query(
           "SELECT pg_advisory_xact_lock(\(PostgreSQLTables.lockClass), hashtext($1))", [tables.facts])
-        let look = try connection.query("SELECT to_regclass($1) IS NULL", [tables.facts])
+        // Without a table to lock, the server would look into what it remembered from before the wait.
+        let look = try connection.query(
+          "SELECT to_regclass($1) IS NULL FROM pg_class LIMIT 1", [tables.facts])
         if look.integer(0, 0) != 0 {
           try connection.execute(tables.creation(options.writers))
         }

@@ -21,6 +21,13 @@
       /// Decided by whoever makes the store, for all who open it later: what their options say is not asked then.
       public var writers: Writers = .several
 
+      /// Whether the storage only reads: nothing is made, and every write throws ``StorageError/Kind/readOnly``.
+      ///
+      /// The server may be a standby then. What it shows is what the other one had committed a little earlier; and because a
+      /// standby does not know which writes ran beside each other, a reader there may see one of two that are not committed
+      /// in the order that they have for each other.
+      public var isReadOnly = false
+
       /// How many connections the storage has at a time, 40 unless told. A transaction takes one. A thread that is inside a
       /// transaction already gets one beyond that number where it opens another; all others wait, up to
       /// ``lockTimeout``, after which ``StorageError/Kind/readersFull`` is thrown.
@@ -37,6 +44,12 @@
 
       /// How long a connection may take to be made; 10 seconds unless told. `connect_timeout` in the URL counts more.
       public var connectTimeout: Duration = .seconds(10)
+
+      /// How long the server may take to answer once everything was sent; 5 minutes unless told. Then the connection is given
+      /// up: ``StorageError/Kind/disconnected``, or, where that was a commit, the server is asked what became of it. So
+      /// nothing waits for ever, neither for a server that hangs nor for a standby that a commit waits for. Allow more
+      /// where one call removes or reads so much that it takes longer.
+      public var answerTimeout: Duration = .seconds(300)
 
       /// How long a write whose commit was not answered goes on asking what became of it, before it throws
       /// ``StorageError/Kind/outcomeUnknown``; 60 seconds unless told.

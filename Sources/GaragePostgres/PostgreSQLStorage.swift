@@ -20,7 +20,7 @@
   ///
   /// A storage that was opened before `fork()` throws in the child, which may open one of its own. There is no error and
   /// no log of this driver's with a password in it; passwords, certificates and `sslmode` are libpq's matter.
-  public final class PostgreSQLStorage: StorageDriver, Sendable {
+  public final class PostgreSQLStorage: DeferredReading, Sendable {
     /// Durable, shared between processes, with readers that go on during a write.
     public let info: StorageInfo
 
@@ -56,7 +56,8 @@
       info = StorageInfo(
         name: driverName, maximumKeyByteCount: StorageInfo.guaranteedKeyByteCount,
         maximumValueByteCount: Self.maximumValueByteCount, isDurable: true, readsDuringWrite: true,
-        isSharedAcrossProcesses: true, roundTripsAreExpensive: true, writersConflict: writersConflict)
+        isSharedAcrossProcesses: true, roundTripsAreExpensive: true, isReadOnly: options.isReadOnly,
+        writersConflict: writersConflict)
       pool = PostgreSQLPool(options, place: opening.place, holding: first) {
         () throws(PostgreSQLFailure) in try opening.connect(to: facts)
       }
@@ -86,16 +87,33 @@
           connection.send(.snapshot)
           try connection.receive(0)
         }
-        let transaction = PostgreSQLReadTransaction(connection, place: opening.place)
-        defer {
-          transaction.end()
-          // Nothing was changed, and nobody waits for the answer.
-          connection.send(.commit, isIgnored: true)
-          connection.sendBatch()
-          pool.giveBack(connection)
-        }
-        return try body(transaction)
+        return try read(body, on: connection)
       }
+    }
+
+    /// As ``read(_:)``, but for the moment: `body` sees the state of its first operation, with which the beginning goes to the
+    /// server. That is one trip less.
+    public func deferredRead<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+      try lifetime.withRead {
+        // This call is one of them.
+        let connection = try pool.take(mayWait: lifetime.depthOnThisThread <= 1, .read)
+        connection.send(.beginRead)
+        return try read(body, on: connection)
+      }
+    }
+
+    private func read<R>(
+      _ body: (any ReadTransaction) throws -> R, on connection: PostgreSQLConnection
+    ) throws -> R {
+      let transaction = PostgreSQLReadTransaction(connection, place: opening.place)
+      defer {
+        transaction.end()
+        // Nothing was changed, and nobody waits for the answer.
+        connection.send(.commit, isIgnored: true)
+        connection.sendBatch()
+        pool.giveBack(connection)
+      }
+      return try body(transaction)
     }
 
     /// Runs `body`, then commits or rolls back as it says.
@@ -104,7 +122,8 @@
     /// ``StorageError/Kind/busy`` where another transaction held what this one needs for longer than
     /// ``Options/lockTimeout``, ``StorageError/Kind/disconnected``, and ``StorageError/Kind/outcomeUnknown``.
     public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
-      try lifetime.withWrite {
+      if info.isReadOnly { throw readOnlyError() }
+      return try lifetime.withWrite {
         let isLocked = !info.writersConflict
         let connection = try begin(.write) { [facts] connection throws(PostgreSQLFailure) in
           // Where several write, the transaction begins with the first thing that is sent.
@@ -133,6 +152,13 @@
       }
     }
 
+    private func readOnlyError() -> StorageError {
+      StorageError(
+        .readOnly, during: .write, driver: driverName,
+        message:
+          "\(opening.place): The storage was opened for reading only. Open it without isReadOnly to write.")
+    }
+
     // MARK: Transactions
 
     /// A connection on which a transaction has begun; on another one where one that rested turns out to be lost.
@@ -150,13 +176,13 @@
           return connection
         } catch {
           triesLeft -= 1
-          let wasLost = connection.isLost
-          if !wasLost {
+          let isToRepeat = connection.isLost && !error.isSilence
+          if !connection.isLost {
             connection.send(.rollBack, isIgnored: true)
             connection.sendBatch()
           }
           pool.giveBack(connection)
-          guard wasLost, triesLeft > 0 else {
+          guard isToRepeat, triesLeft > 0 else {
             throw error.storageError(during: operation, at: opening.place)
           }
         }

@@ -7,6 +7,10 @@ import GarageSealing
 import GarageStorage
 import InsecureSealer
 
+#if PostgreSQL
+  import GaragePostgres
+#endif
+
 /// What the process can be told to do.
 enum Command {
   static func run(_ arguments: [String]) throws {
@@ -71,16 +75,42 @@ struct Failure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-func openStorage(_ driver: String, at path: String) throws -> any StorageDriver {
+/// - Parameter readOnly: for the stores on a server alone.
+func openStorage(_ driver: String, at path: String, readOnly: Bool = false) throws -> any StorageDriver {
   let url = URL(fileURLWithPath: path)
   switch driver {
   case "sqlite": return try SQLiteStorage(at: url)
   case "lmdb": return try LMDBStorage(at: url)
   case "memory": return MemoryStorage()
   case "sealedSQLite": return try SealedStorage(SQLiteStorage(at: url), sealer: InsecureTestSealer(key: 7))
-  default: throw Failure("\(driver) is none of sqlite, lmdb, memory, sealedSQLite")
+  #if PostgreSQL
+    case "postgres": return try openServerStorage(at: path, .several, readOnly)
+    case "postgresOneWriter": return try openServerStorage(at: path, .one, readOnly)
+    case "sealedPostgres":
+      return try SealedStorage(
+        openServerStorage(at: path, .several, readOnly), sealer: InsecureTestSealer(key: 7))
+  #endif
+  default:
+    throw Failure("\(driver) is none of sqlite, lmdb, memory, sealedSQLite, nor, with the trait, postgres")
   }
 }
+
+#if PostgreSQL
+  /// The store of a path on the server that `GARAGE_TEST_PG_URL` names. Its tables begin with `gt_`, by which they are
+  /// found and dropped in the end.
+  private func openServerStorage(
+    at path: String, _ writers: PostgreSQLStorage.Options.Writers, _ readOnly: Bool
+  ) throws -> PostgreSQLStorage {
+    guard let url = ProcessInfo.processInfo.environment["GARAGE_TEST_PG_URL"] else {
+      throw Failure("GARAGE_TEST_PG_URL is not set")
+    }
+    var options = PostgreSQLStorage.Options()
+    options.name = "gt_" + path.split(separator: "/").suffix(2).joined(separator: "-").suffix(40)
+    options.writers = writers
+    options.isReadOnly = readOnly
+    return try PostgreSQLStorage(url, options: options)
+  }
+#endif
 
 /// Identified by its content, which hashes differently in every process.
 struct Basket: Codable, Hashable {

@@ -27,6 +27,7 @@ enum Counting {
 
   /// Commits that do not wait for the disk, where the engine can do without.
   private static func relaxed(_ driver: String, at path: String) throws -> any StorageDriver {
+    if driver == "postgres" { return try openStorage(driver, at: path) }
     let url = URL(fileURLWithPath: path)
     if driver == "lmdb" { return try LMDBStorage(at: url, options: LMDBStorage.Options(durability: .normal)) }
     var options = SQLiteStorage.Options()

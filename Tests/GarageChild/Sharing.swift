@@ -60,7 +60,7 @@ enum Sharing {
 
   /// What the other side wrote is whole, and does not go away.
   private static func look(_ garage: Garage, _ isLeft: Bool, _ seen: inout Int) throws {
-    try garage.read { reader in
+    try garage.read(retrying: 1000) { reader in
       let notes =
         isLeft
         ? try reader.retrieveAll(RightNote.self).map(\.id) : try reader.retrieveAll(LeftNote.self).map(\.id)

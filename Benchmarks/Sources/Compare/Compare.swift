@@ -66,9 +66,27 @@ struct Compare: ParsableCommand {
     + ArchiveComparison.names + LinkComparison.names + KeyComparison.names + ShapeComparison.names
     + FlatComparison.names + QueryComparison.names + IndexComparison.names + LargeValueComparison.names
     + GrowthComparison.names + CommunityGrowthComparison.names + SeveralCoresComparison.names
-    + ConcurrencyComparison.names
+    + ConcurrencyComparison.names + serverNames
+
+  /// What needs a server.
+  private static let serverNames: [String] = {
+    #if PostgreSQL
+      PostgresComparison.names
+    #else
+      []
+    #endif
+  }()
+
+  @Option(
+    help: ArgumentHelp(
+      "Also measure on this PostgreSQL server, where this was built with --traits PostgreSQL. Tables garage_compare_… are made there and dropped.",
+      valueName: "url"))
+  var server: String?
 
   func validate() throws {
+    if server != nil && Self.serverNames.isEmpty {
+      throw ValidationError("This was built without PostgreSQL: build it with --traits PostgreSQL.")
+    }
     for name in only where !Self.names.contains(name) {
       throw ValidationError("Nothing is called '\(name)'. There are: \(Self.names.joined(separator: ", ")).")
     }
@@ -150,12 +168,23 @@ struct Compare: ParsableCommand {
       rows += try LargeValueComparison(folder: folder, only: store)
         .rows(Rounds(count: rounds ?? 5, deadline: nil))
     }
+    rows += try serverRows()
     rows += try GrowthComparison(largest: growth, folder: folder, rounds: rounds ?? 5, isWanted: isWanted)
       .rows()
     rows += try CommunityGrowthComparison(
       largest: growth, folder: folder, rounds: rounds ?? 5, isWanted: isWanted
     ).rows()
     return rows
+  }
+
+  private func serverRows() throws -> [ResultRow] {
+    #if PostgreSQL
+      if let server {
+        return try PostgresComparison(url: server, isWanted: isWanted)
+          .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
+      }
+    #endif
+    return []
   }
 
   private func isWanted(_ name: String) -> Bool {

@@ -65,7 +65,8 @@
         PQfinish(handle)
         throw error
       }
-      let connection = PostgreSQLConnection(handle, password: password, trips)
+      let connection = PostgreSQLConnection(
+        handle, password: password, answerTimeout: options.answerTimeout, trips)
       let settings = [
         // A plan made for an empty table scans all of it, and goes on doing so when there is much in it. Scans that are
         // made to look expensive would be compiled, which takes half a second.
@@ -124,7 +125,8 @@
     /// Why a connection was not made: the server's words come as `FATAL:  53300: sorry, …`.
     private func refusal(of handle: OpaquePointer) -> PostgreSQLFailure {
       let text = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
-      var state: String?
+      // What libpq finds out by itself has no state.
+      var state = PQconnectionNeedsPassword(handle) == 1 ? "28P01" : nil
       var lines: [String] = []
       for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("LOCATION:") {
         var words = line.split(separator: " ", omittingEmptySubsequences: true)

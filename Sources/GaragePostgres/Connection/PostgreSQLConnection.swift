@@ -35,15 +35,18 @@
     /// Whether the connection is gone.
     private(set) var isLost = false
     private let password: String?
+    /// How long an answer may take.
+    private let answerTimeout: Duration
 
     /// The server's time when ``openedAt`` was now.
     private var serverMilliseconds: Int64 = 0
     private let openedAt = ContinuousClock.now
 
     /// Takes over a connection that libpq has made.
-    init(_ handle: OpaquePointer, password: String?, _ trips: PostgreSQLTrips) {
+    init(_ handle: OpaquePointer, password: String?, answerTimeout: Duration, _ trips: PostgreSQLTrips) {
       self.handle = handle
       self.password = password
+      self.answerTimeout = answerTimeout
       self.trips = trips
       // The default prints what the server notes to standard error.
       PQsetNoticeReceiver(handle, { _, _ in }, nil)
@@ -61,21 +64,30 @@
       -> PostgreSQLResult
     {
       trips.count()
-      let answer = withTexts(parameters) { values in
-        PQexecParams(handle, sql, Int32(parameters.count), nil, values, nil, nil, isBinary ? 1 : 0)
+      let code = withTexts(parameters) { values in
+        PQsendQueryParams(handle, sql, Int32(parameters.count), nil, values, nil, nil, isBinary ? 1 : 0)
       }
-      guard let answer else { throw lost() }
-      let result = PostgreSQLResult(answer)
-      if let failure = failure(of: result) { throw failure }
-      return result
+      return try lastAnswer(code)
     }
 
     /// Runs several commands, in one round trip.
     func execute(_ commands: [String]) throws(PostgreSQLFailure) {
       trips.count()
-      guard let answer = PQexec(handle, commands.joined(separator: ";\n")) else { throw lost() }
-      // Of the first that failed, or of the last.
-      if let failure = failure(of: PostgreSQLResult(answer)) { throw failure }
+      _ = try lastAnswer(PQsendQuery(handle, commands.joined(separator: ";\n")))
+    }
+
+    /// The answer to the last of the commands that were sent: of the one that failed, where one did.
+    private func lastAnswer(_ code: Int32) throws(PostgreSQLFailure) -> PostgreSQLResult {
+      guard code == 1 else { throw lost() }
+      var last: PostgreSQLResult?
+      while awaitAnswer(), let answer = PQgetResult(handle) { last = PostgreSQLResult(answer) }
+      if let silence = firstFailure {
+        firstFailure = nil
+        throw silence
+      }
+      guard let last else { throw lost() }
+      if let failure = failure(of: last) { throw failure }
+      return last
     }
 
     private func withTexts<R>(_ texts: [String], _ body: ([UnsafePointer<CChar>?]) -> R) -> R {
@@ -88,11 +100,13 @@
 
     /// Prepares all statements, in one round trip; from then on ``send(_:_:)`` and ``receive(_:)`` are to be used.
     func prepare(_ tables: PostgreSQLTables, writersConflict: Bool) throws(PostgreSQLFailure) {
-      let time = try query("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8")
-      serverMilliseconds = Int64(time.integer(0, 0))
+      let server = try query(
+        "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8, pg_is_in_recovery()::int4")
+      serverMilliseconds = Int64(server.integer(0, 0))
+      let isStandby = server.integer(0, 1) != 0
       guard PQenterPipelineMode(handle) == 1 else { throw lost() }
       for statement in PostgreSQLStatement.allCases {
-        let sql = statement.sql(tables, writersConflict: writersConflict)
+        let sql = statement.sql(tables, writersConflict: writersConflict, isStandby: isStandby)
         guard PQsendPrepare(handle, statement.rawValue, sql, 0, nil) == 1 else { throw lost() }
         awaited.append(.command)
       }
@@ -176,13 +190,13 @@
 
     /// The answer to one command. Nil where the connection is lost.
     private func receiveAnswer() -> PostgreSQLResult? {
-      guard let first = PQgetResult(handle) else {
+      guard awaitAnswer(), let first = PQgetResult(handle) else {
         noteLost()
         return nil
       }
       let result = PostgreSQLResult(first)
       // Behind each answer comes nothing, once. A lost connection may answer more.
-      while let more = PQgetResult(handle) {
+      while awaitAnswer(), let more = PQgetResult(handle) {
         PQclear(more)
         if PQstatus(handle) == CONNECTION_BAD { break }
       }
@@ -191,9 +205,38 @@
     }
 
     private func receiveEndOfBatch() {
-      guard let answer = PQgetResult(handle) else { return noteLost() }
+      guard awaitAnswer(), let answer = PQgetResult(handle) else { return noteLost() }
       if PQresultStatus(answer) != PGRES_PIPELINE_SYNC { noteLost() }
       PQclear(answer)
+    }
+
+    /// Waits until `PQgetResult` need not: false where that took too long, and the connection is given up.
+    private func awaitAnswer() -> Bool {
+      if PQisBusy(handle) == 0 { return true }
+      let end = ContinuousClock.now + answerTimeout
+      while PQisBusy(handle) != 0 {
+        let left = (end - ContinuousClock.now).components
+        let milliseconds = left.seconds * 1000 + left.attoseconds / 1_000_000_000_000_000
+        if milliseconds <= 0 {
+          giveUp()
+          return false
+        }
+        var look = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        // Where it is gone, `PQgetResult` says so, and why.
+        if poll(&look, 1, Int32(clamping: milliseconds)) > 0, PQconsumeInput(handle) == 0 { return true }
+      }
+      return true
+    }
+
+    private func giveUp() {
+      noteLost()
+      // What was not sent yet must not be waited for either, when the connection is closed.
+      shutdown(PQsocket(handle), Int32(SHUT_RDWR))
+      if firstFailure == nil {
+        firstFailure = PostgreSQLFailure(
+          text: "The server did not answer within \(answerTimeout)", isOfConnection: true,
+          isSilence: true)
+      }
     }
 
     /// What went wrong according to a result, or nil.

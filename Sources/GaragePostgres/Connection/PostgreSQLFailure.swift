@@ -12,6 +12,8 @@
     var text: String
     /// Whether the connection is gone.
     var isOfConnection = false
+    /// Whether the server was there, and said nothing for too long: another connection would fare no better.
+    var isSilence = false
 
     /// The failure as the protocol's error.
     ///

@@ -11,11 +11,12 @@
     /// when they are visited.
     static let inlineByteCount = 16 << 10
 
-    func sql(_ tables: PostgreSQLTables, writersConflict: Bool) -> String {
+    func sql(_ tables: PostgreSQLTables, writersConflict: Bool, isStandby: Bool) -> String {
       switch self {
       case .beginRead:
-        // Beside several writers a snapshot alone may show what no order of them brings about.
-        return "BEGIN ISOLATION LEVEL \(writersConflict ? "SERIALIZABLE" : "REPEATABLE READ") READ ONLY"
+        // Beside several writers a snapshot alone may show what no order of them brings about. A standby has nothing else.
+        let isSerializable = writersConflict && !isStandby
+        return "BEGIN ISOLATION LEVEL \(isSerializable ? "SERIALIZABLE" : "REPEATABLE READ") READ ONLY"
       case .beginWrite:
         // The only writer sees the last commit with each of its statements: there is no other one.
         return "BEGIN ISOLATION LEVEL \(writersConflict ? "SERIALIZABLE" : "READ COMMITTED") READ WRITE"

@@ -19,12 +19,12 @@ final class Cancellation: Sendable {
 extension Garage {
   /// Runs a read on a thread of the library's, users' code that does not belong to an actor included.
   ///
-  /// - Parameter body: has to ask the ``Cancellation`` between two objects.
+  /// - Parameter body: has to ask the ``Cancellation`` between two objects. It may run again.
   nonisolated(nonsending)
     func reading<R>(_ body: @escaping (ReadAccess, Cancellation) throws -> R) async throws -> sending R
   {
     try await leaving { [self] cancellation in
-      try withReadAccess { try body($0, cancellation) }
+      try withRepeatableReadAccess { try body($0, cancellation) }
     }
   }
 

@@ -90,7 +90,7 @@ nonisolated(nonsending)
     _ body: nonisolated(nonsending) (_ alone: Bool) async throws -> R
   ) async throws -> R
 {
-  var retries = Retries(attempts, isClocked: isClocked, gate)
+  var retries = Retries(attempts, isClocked: isClocked, expectsConflicts: gate != nil)
   while true {
     do { return try await body(retries.needsToBeAlone) } catch {
       guard let pause = retries.pause(after: error) else { throw translated(error) }

@@ -22,7 +22,7 @@ extension Garage {
     progress: (CareProgress) throws -> Void = { _ in }
   ) throws -> [RecordIdentity] {
     try withoutActuallyEscaping(progress) { progress in
-      try withReadAccess { access in
+      try withRepeatableReadAccess { access in
         var search = try Reachability(access, along: kinds, progress)
         return try search.unreached(from: roots).map { try access.identity(ofRecord: $0) }
       }
@@ -48,7 +48,7 @@ extension Garage {
     progress: (CareProgress) throws -> Void = { _ in }
   ) throws -> Int {
     try withoutActuallyEscaping(progress) { progress in
-      let isClean = try withReadAccess { access in
+      let isClean = try withRepeatableReadAccess { access in
         var search = try Reachability(access, along: kinds, progress)
         return try search.unreached(from: roots).isEmpty
       }

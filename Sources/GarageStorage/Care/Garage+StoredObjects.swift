@@ -24,7 +24,7 @@ extension GarageReading {
     -> [Identifier]
   {
     if limit <= 0 { return [] }
-    return try withReadAccess { access in
+    return try withRepeatableReadAccess { access in
       let tag = TypeTag(name: name).digest
       var range = KeyLayout.records(tag: tag)
       if let last { range.lowerBound = try access.garage.objectKeys.record(tag: tag, last).bytes + [0] }
@@ -41,7 +41,7 @@ extension GarageReading {
   ///
   /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)``, ``GarageError/storage(_:)``.
   public func storedObject(ofTypeNamed name: String, identifier: Identifier) throws -> StoredObject? {
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
       try access.storedObject(access.garage.objectKeys.record(tag: TypeTag(name: name).digest, identifier))
     }
   }
@@ -50,7 +50,7 @@ extension GarageReading {
   ///
   /// - Throws: as ``storedObject(ofTypeNamed:identifier:)``.
   public func storedObject(_ identity: RecordIdentity) throws -> StoredObject? {
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
       try access.storedObject(access.garage.objectKeys.record(tag: identity.tag, identity.identifier))
     }
   }
@@ -59,14 +59,14 @@ extension GarageReading {
   ///
   /// - Throws: ``GarageError/damagedText(digest:)``, ``GarageError/storage(_:)``.
   public func typeName(of identity: RecordIdentity) throws -> String? {
-    try withReadAccess { try $0.name(ofTag: identity.tag) }
+    try withRepeatableReadAccess { try $0.name(ofTag: identity.tag) }
   }
 
   /// The values of all typed keys, in the order of their keys, as the store has them.
   ///
   /// - Throws: ``GarageError/corruptValue(key:reason:)``, ``GarageError/storage(_:)``.
   public func storedKeyValues() throws -> [StoredKeyValue] {
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
       var values: [StoredKeyValue] = []
       try access.transaction.scan(KeyLayout.allValues, .forward) { key, value in
         let name = KeyName.text(ofKey: key)
@@ -135,7 +135,7 @@ extension GarageReading {
   ///
   /// - Throws: ``GarageError/damagedText(digest:)``, ``GarageError/storage(_:)``.
   public func storedTypes() throws -> [StoredType] {
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
       // Keys stand together by tag.
       var types: [(tag: UInt64, count: Int, byteCount: Int)] = []
       try access.transaction.scan(KeyLayout.allRecords, .forward) { key, record in
@@ -159,7 +159,7 @@ extension GarageReading {
   ///
   /// - Throws: ``GarageError/storage(_:)``.
   public func storedKeyCount() throws -> Int {
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
       var count = 0
       try access.transaction.scanKeys(KeyLayout.allValues, .forward) { _ in
         count += 1
@@ -174,7 +174,7 @@ extension GarageReading {
   ///
   /// - Throws: ``GarageError/storage(_:)``.
   public func identifier(describedAs text: String, ofTypeNamed name: String) throws -> Identifier? {
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
       let tag = TypeTag(name: name).digest
       return try Identifier.all(describedAs: text).first {
         try access.transaction.contains(access.garage.objectKeys.record(tag: tag, $0))

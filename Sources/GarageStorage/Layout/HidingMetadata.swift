@@ -89,12 +89,14 @@ extension ObjectKeys {
       return ObjectKeys(hidingKey: metadata?.hidingKey, isSealed: isSealed)
     }
 
-    if let keys = try driver.read(found) {
+    // Several may open, and so make, one store at a time.
+    let conflicts = driver.info.writersConflict
+    if let keys = try retrying(expectsConflicts: conflicts, { try driver.read(found) }) {
       self = keys
       return
     }
     if driver.info.isReadOnly { throw GarageError.noGarage(driver: name) }
-    self = try retrying {
+    self = try retrying(expectsConflicts: conflicts) {
       try driver.write { transaction in
         // Another process may have been first.
         if let keys = try found(in: transaction) { return .commit(keys) }

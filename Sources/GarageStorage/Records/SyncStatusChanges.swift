@@ -33,14 +33,17 @@ extension WriteAccess {
 
   /// The statuses under which the index may have the record with this key.
   func indexedStatuses(_ key: RawSpan) throws -> [SyncStatus] {
-    try withReplaceableValue(key) { record in
-      guard let record else { return [] }
-      // What is damaged may have any.
-      guard let header = try? garage.objectKeys.header(of: key, record, typeName: "") else {
-        return SyncStatus.allCases
-      }
-      return header.syncStatus.map { [$0] } ?? []
+    try withReplaceableValue(key) { indexedStatuses(key, of: $0) }
+  }
+
+  /// The statuses under which the index may have this record.
+  func indexedStatuses(_ key: RawSpan, of record: RawSpan?) -> [SyncStatus] {
+    guard let record else { return [] }
+    // What is damaged may have any.
+    guard let header = try? garage.objectKeys.header(of: key, record, typeName: "") else {
+      return SyncStatus.allCases
     }
+    return header.syncStatus.map { [$0] } ?? []
   }
 
   /// Lends a value that is about to be replaced or removed, which it can be without being readable.

@@ -33,13 +33,17 @@ extension WriteAccess {
     let order = graph.recordsInKeyOrder()
     let entries = try beginEntries()
     if let entries { try noteRecords(of: graph, order, leavingOut: leavingOut, in: entries) }
+    let known =
+      garage.store.roundTripsAreExpensive
+      ? try indexedStatuses(of: graph, order, leavingOut: leavingOut) : nil
     try graph.bytes.withUnsafeBytes { bytes in
       for index in order where index != leavingOut {
         let record = records[index]
         let key = bytes.bytes.extracting(record.key)
         if let status = record.syncStatus {
           if statuses == nil { statuses = SyncStatusChanges() }
-          statuses?.note(key, from: try indexedStatuses(key), to: status)
+          let before = try known?[StorageKey(key)] ?? indexedStatuses(key)
+          statuses?.note(key, from: before, to: status)
         }
         try transaction.put(bytes.bytes.extracting(record.value), for: key)
         for tag in record.formerTags {
@@ -50,5 +54,28 @@ extension WriteAccess {
     }
     if let entries { try makeEntries(entries) }
     try statuses?.make(in: transaction)
+  }
+
+  /// The statuses under which the index may have the records of a graph that get one: one question for all of them. Nil where
+  /// there is but one, or where they may not be readable.
+  private func indexedStatuses(
+    of graph: EncodedGraph, _ order: some Collection<Int>, leavingOut: Int?
+  ) throws -> [StorageKey: [SyncStatus]]? {
+    if garage.objectKeys.isSealed { return nil }
+    let records = graph.records
+    let keys = graph.bytes.withUnsafeBytes { bytes in
+      var keys: [StorageKey] = []
+      for index in order where index != leavingOut && records[index].syncStatus != nil {
+        keys.append(StorageKey(bytes.bytes.extracting(records[index].key)))
+      }
+      return keys
+    }
+    if keys.count < 2 { return nil }
+    var statuses: [StorageKey: [SyncStatus]] = [:]
+    try transaction.withValues(for: keys) { index, record in
+      let key = keys[index]
+      statuses[key] = indexedStatuses(key.bytes.span.bytes, of: record)
+    }
+    return statuses
   }
 }

@@ -10,7 +10,7 @@ extension Garage {
   ///
   /// - Throws: ``GarageError/closed``, ``GarageError/storage(_:)``.
   public func referrerIndex() throws -> IndexInfo? {
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
       let transaction = access.committed
       let items = try indexing.catalog(in: transaction)?.items.filter { $0.definition.isOfReferences } ?? []
       let item = items.first { $0.state == .ready } ?? items.first

@@ -85,7 +85,7 @@ extension GarageReading {
   /// - Throws: ``GarageError/closed``, ``GarageError/storage(_:)``.
   public func explainReferrers() throws -> QueryPlan {
     try garage.prepareReferrerIndex()
-    return try withReadAccess { try ReferrerSearch($0).plan }
+    return try withRepeatableReadAccess { try ReferrerSearch($0).plan }
   }
 }
 
@@ -120,7 +120,7 @@ extension GarageReading {
 
   func referrers(of object: ReferredObject) throws -> [RecordIdentity] {
     try garage.prepareReferrerIndex()
-    return try withReadAccess { access in
+    return try withRepeatableReadAccess { access in
       try access.referrers(of: object).map { try access.identity(ofRecord: $0) }
     }
   }
@@ -130,7 +130,7 @@ extension GarageReading {
   ) throws -> [R] {
     try garage.prepareReferrerIndex()
     let path = try property.map { property in try garage.encoding { _ in try property.path(of: R.self) } }
-    return try withReadAccess { access in
+    return try withRepeatableReadAccess { access in
       var objects: [R] = []
       try access.visitReferrers(type, of: object, by: path) { objects.append($0) }
       return objects

@@ -21,7 +21,8 @@ extension Garage {
   public func retrieveAll<T: Codable & SendableMetatype>(_ type: T.Type) throws -> [T] {
     // Inlined for the same reason as `retrieve`.
     var objects: [T] = []
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
+      objects = []
       try access.visitObjectsTogether(type) { object in objects.append(object) }
     }
     return objects

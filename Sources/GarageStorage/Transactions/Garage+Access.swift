@@ -32,6 +32,31 @@ extension Garage: GarageWriting {
     }
   }
 
+  /// Runs `body` on one state of the store, again where the engine asks for another try. For the verbs.
+  @_specialize(where R == Void)
+  public func withRepeatableReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
+    try translatingErrors {
+      try repeatableRead { try body(ReadAccess(garage: self, transaction: $0)) }
+    }
+  }
+
+  /// Runs `body` on one state of the store, again where the engine asks for another try, as it does of reads only where
+  /// writes run beside each other.
+  @inline(__always)
+  func repeatableRead<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    if let gate = store.gate {
+      return try retrying(nil, gate, isRead: true) {
+        try beginCall()
+        defer { endCall() }
+        // Verbs run nobody else's code before they have asked the storage for something.
+        return try store.readDeferred(body)
+      }
+    }
+    try beginCall()
+    defer { endCall() }
+    return try store.read(body)
+  }
+
   /// Runs `body` in a transaction that changes the store, again where the engine asks for another try. For the verbs.
   @_specialize(where R == Void)
   public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {

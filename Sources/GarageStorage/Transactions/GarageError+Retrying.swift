@@ -20,13 +20,17 @@ internal import GarageDriver
 ///   - isClocked: false where nothing waits: the seconds then count from the first failure, and a call that
 ///     succeeds at once need not ask for the time.
 ///   - gate: where writes run beside each other.
+///   - expectsConflicts: whether they run beside each other, where there is no gate yet.
+///   - isRead: whether `body` only reads, and so is in nobody's way: it is never alone.
 func retrying<R>(
-  _ attempts: Int? = nil, isClocked: Bool = true, _ gate: SharingGate? = nil, _ body: () throws -> R
+  _ attempts: Int? = nil, isClocked: Bool = true, _ gate: SharingGate? = nil,
+  expectsConflicts: Bool = false, isRead: Bool = false, _ body: () throws -> R
 ) throws -> R {
-  var retries = Retries(attempts, isClocked: isClocked, gate)
+  var retries = Retries(
+    attempts, isClocked: isClocked, expectsConflicts: expectsConflicts || gate != nil)
   while true {
     do {
-      guard retries.needsToBeAlone, let gate else { return try body() }
+      guard !isRead, retries.needsToBeAlone, let gate else { return try body() }
       return try gate.enter(alone: true, body)
     } catch {
       guard let pause = retries.pause(after: error) else { throw error }
@@ -37,7 +41,7 @@ func retrying<R>(
 
 /// How often, and how soon, a call is made again.
 struct Retries {
-  private let hasGate: Bool
+  private let expectsConflicts: Bool
   private var start: ContinuousClock.Instant?
   private var nextPause: UInt32 = 500
   private var failuresLeft: Int
@@ -47,8 +51,8 @@ struct Retries {
   /// The longest pause between two tries, in microseconds.
   private static let longestPause: UInt32 = 100_000
 
-  init(_ attempts: Int?, isClocked: Bool, _ gate: SharingGate?) {
-    hasGate = gate != nil
+  init(_ attempts: Int?, isClocked: Bool, expectsConflicts: Bool) {
+    self.expectsConflicts = expectsConflicts
     start = isClocked ? ContinuousClock.now : nil
     failuresLeft = max(0, attempts ?? 10)
     conflictsLeft = max(0, attempts ?? 100)
@@ -63,10 +67,11 @@ struct Retries {
     let now = ContinuousClock.now
     let passed = now - (start ?? now)
     if start == nil { start = now }
-    if hasGate && GarageError.isConflict(error) {
+    if expectsConflicts && GarageError.isConflict(error) {
       conflictCount += 1
       conflictsLeft -= 1
-      guard conflictsLeft >= 0, passed < .seconds(10) else { return nil }
+      // However long the turns of others took: alone it has tried at least once.
+      guard conflictsLeft >= 0, passed < .seconds(10) || conflictCount < 5 else { return nil }
     } else {
       failuresLeft -= 1
       guard failuresLeft >= 0, passed < .seconds(2) else { return nil }

@@ -1,4 +1,4 @@
-/// Reads one consistent snapshot, inside a closure of ``Garage/read(_:)``. It has the verbs of ``Garage`` that read.
+/// Reads one consistent snapshot, inside a closure of ``Garage/read(retrying:_:)``. It has the verbs of ``Garage`` that read.
 ///
 /// It lives on one thread. After its closure it throws ``GarageError/transactionEnded``.
 public final class GarageReader: GarageReading {

@@ -17,6 +17,8 @@ internal import Synchronization
 ///   (`generation`), or are just being committed together with others, it begins again.
 final class SavingStore: Sendable {
   let driver: any StorageDriver
+  /// The driver, where it can save a trip.
+  private let deferred: (any DeferredReading)?
   private let driverName: String
   /// Those who listen for changes.
   let news: NewsHub
@@ -63,6 +65,7 @@ final class SavingStore: Sendable {
 
   init(_ driver: any StorageDriver, _ indexing: Indexing, garage: UInt64) {
     self.driver = driver
+    deferred = driver as? any DeferredReading
     self.indexing = indexing
     self.garage = garage
     news = NewsHub.of(driver)
@@ -72,7 +75,7 @@ final class SavingStore: Sendable {
     isSharedAcrossProcesses = info.isSharedAcrossProcesses
     roundTripsAreExpensive = info.roundTripsAreExpensive
     commits = info.isDurable ? CommitQueue(driver: info.name) : nil
-    gate = info.writersConflict ? SharingGate(driver: info.name) : nil
+    gate = info.writersConflict ? SharingGate(driver, name: info.name) : nil
   }
 
   /// Whether a write would wait for nobody, where there is no queue.
@@ -99,6 +102,12 @@ final class SavingStore: Sendable {
     }
     // What the storage holds is a state of the whole, whether or not unsaved changes come up now.
     return try driver.read(body)
+  }
+
+  /// The same for who does nothing before the first operation that others could see: the storage may show the state of that.
+  func readDeferred<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    guard let deferred, !hasUnsavedChanges else { return try read(body) }
+    return try deferred.deferredRead(body)
   }
 
   /// Waits until changes that are just being committed are forgotten. That takes no other lock.

@@ -7,7 +7,8 @@ internal import Synchronization
 ///
 /// Alone is who saves unsaved changes, adds to them or drops them, and who has been in conflict too often. It is entered
 /// before the storage's transaction begins, in order of coming, and belongs to a thread: what is asked for inside goes
-/// through. So a write inside a write is the storage's to refuse.
+/// through. So a write inside a write is the storage's to refuse. It is asked before anybody waits here who is inside a
+/// transaction already: two threads in the gates of two garages on one store would wait for each other for ever.
 final class SharingGate: Sendable {
   private struct State {
     var sharerCount = 0
@@ -19,7 +20,13 @@ final class SharingGate: Sendable {
   /// Marks the threads that are inside. Never closed.
   private let lifetime: StorageLifetime
 
-  init(driver: String) { lifetime = StorageLifetime(driver: driver) }
+  /// Throws where the storage would refuse the calling thread a write.
+  private let checkWrite: @Sendable () throws -> Void
+
+  init(_ driver: any StorageDriver, name: String) {
+    lifetime = StorageLifetime(driver: name)
+    checkWrite = { _ = try driver.write { _ in .rollBack(()) } }
+  }
 
   /// Whether the calling thread is inside.
   var isEntered: Bool { lifetime.isInsideTransaction }
@@ -27,19 +34,28 @@ final class SharingGate: Sendable {
   /// Runs `body` alone, or beside others that are not.
   func enter<R>(alone: Bool, _ body: () throws -> R) throws -> R {
     if isEntered { return try body() }
-    wait(alone: alone)
+    if !admitAtOnce(alone: alone) {
+      if CommitQueue.isPassed { try checkWrite() }
+      wait(alone: alone)
+    }
     defer { leave(alone: alone) }
     return try lifetime.withCall(body)
   }
 
+  /// Lets the thread in where nobody has to be waited for.
+  private func admitAtOnce(alone: Bool) -> Bool { state.withLock { Self.admitAtOnce(alone, &$0) } }
+
+  private static func admitAtOnce(_ alone: Bool, _ state: inout State) -> Bool {
+    let isFree = !state.isTakenAlone && (!alone || state.sharerCount == 0)
+    // Behind those that wait already, so that nobody waits for ever.
+    guard isFree && state.waiting.isEmpty else { return false }
+    admit(alone, &state)
+    return true
+  }
+
   private func wait(alone: Bool) {
     let semaphore = state.withLock { state -> DispatchSemaphore? in
-      let isFree = !state.isTakenAlone && (!alone || state.sharerCount == 0)
-      // Behind those that wait already, so that nobody waits for ever.
-      if isFree && state.waiting.isEmpty {
-        Self.admit(alone, &state)
-        return nil
-      }
+      if Self.admitAtOnce(alone, &state) { return nil }
       let semaphore = DispatchSemaphore(value: 0)
       state.waiting.append((alone, semaphore))
       return semaphore

@@ -20,7 +20,7 @@ extension GarageReading {
           if let garage = Garage.itself(self) {
             found = try garage.readPlainOnce(name, kind, to: room.place)
           } else {
-            try withReadAccess { found = try $0.readPlain(name, kind, to: room.place) }
+            try withRepeatableReadAccess { found = try $0.readPlain(name, kind, to: room.place) }
           }
         }
         switch found {
@@ -35,14 +35,14 @@ extension GarageReading {
 
   @usableFromInline
   func codedValue<K: KeyType>(of key: K) throws -> K.ValueType where K.ValueType: Codable {
-    try withReadAccess { try $0.value(of: key) ?? key.defaultValue }
+    try withRepeatableReadAccess { try $0.value(of: key) ?? key.defaultValue }
   }
 
   /// Whether a value is stored under a key, be it the default. Does not read it.
   ///
   /// - Throws: ``GarageError/storage(_:)``.
   public func contains<K: KeyType>(_ key: K) throws -> Bool {
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
       try KeyName.with(key) { bytes, _ in try access.transaction.contains(bytes) }
     }
   }
@@ -54,7 +54,7 @@ extension GarageReading {
   /// - Throws: ``GarageError/corruptValue(key:reason:)`` where the name of a very long key is damaged,
   ///   ``GarageError/storage(_:)``.
   public func storedKeys<N: Namespace>(in namespace: N.Type) throws -> [StoredKey] {
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
       var keys: [StoredKey] = []
       try access.visitKeys(prefix: KeyName.prefix(of: namespace)) { _, full in
         if let parts = KeyName.parts(of: full) {

@@ -86,9 +86,7 @@ extension Garage {
   ) throws -> PlainValue.Found {
     try translatingErrors {
       var found = PlainValue.Found.nothing
-      try beginCall()
-      defer { endCall() }
-      try store.read { found = try PlainValue.read(name, kind, to: place, in: $0) }
+      try repeatableRead { found = try PlainValue.read(name, kind, to: place, in: $0) }
       return found
     }
   }

@@ -19,7 +19,7 @@ extension GarageReading {
   public func retrieve<T: Codable & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
   ) throws -> T? {
-    try withReadAccess { try $0.object(type, $0.identifier(of: type, converting: identifier)) }
+    try withRepeatableReadAccess { try $0.object(type, $0.identifier(of: type, converting: identifier)) }
   }
 
   /// The object of this type whose identifier is this UUID, or its text; nil where there is none.
@@ -27,7 +27,7 @@ extension GarageReading {
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) throws -> T? {
-    try withReadAccess { try $0.object(type, $0.identifier(of: type, converting: identifier)) }
+    try withRepeatableReadAccess { try $0.object(type, $0.identifier(of: type, converting: identifier)) }
   }
 
   /// Whether there is an object of this type whose identifier has this text.
@@ -37,7 +37,9 @@ extension GarageReading {
   public func contains<T: Codable & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
   ) throws -> Bool {
-    try withReadAccess { try $0.storageKey(of: type, $0.identifier(of: type, converting: identifier)) != nil }
+    try withRepeatableReadAccess {
+      try $0.storageKey(of: type, $0.identifier(of: type, converting: identifier)) != nil
+    }
   }
 
   /// Whether there is an object of this type whose identifier is this UUID, or its text.
@@ -45,7 +47,9 @@ extension GarageReading {
   /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) throws -> Bool {
-    try withReadAccess { try $0.storageKey(of: type, $0.identifier(of: type, converting: identifier)) != nil }
+    try withRepeatableReadAccess {
+      try $0.storageKey(of: type, $0.identifier(of: type, converting: identifier)) != nil
+    }
   }
 }
 

@@ -82,7 +82,7 @@ extension GarageReading {
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``, and ``GarageError/invalidMapping(type:reason:)``.
   @_disfavoredOverload
   public func retrieve<T: MappableObject>(_ type: T.Type, identifier: some Hashable) throws -> T? {
-    try withReadAccess {
+    try withRepeatableReadAccess {
       try $0.object(type, TypeDescription.identity(of: type, converting: identifier).identifier)
     }
   }
@@ -94,7 +94,7 @@ extension GarageReading {
   public func retrieve<T: MappableObject & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
   ) throws -> T? {
-    try withReadAccess {
+    try withRepeatableReadAccess {
       try $0.object(type, TypeDescription.identity(of: type, converting: identifier).identifier)
     }
   }
@@ -104,7 +104,7 @@ extension GarageReading {
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func retrieve<T: MappableObject & Identifiable>(_ type: T.Type, identifier: UUID) throws -> T? {
-    try withReadAccess {
+    try withRepeatableReadAccess {
       try $0.object(type, TypeDescription.identity(of: type, converting: identifier).identifier)
     }
   }
@@ -114,7 +114,7 @@ extension GarageReading {
   /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func contains<T: MappableObject>(_ type: T.Type, identifier: some Hashable) throws -> Bool {
-    try withReadAccess {
+    try withRepeatableReadAccess {
       try $0.storageKey(of: type, TypeDescription.identity(of: type, converting: identifier).identifier)
         != nil
     }
@@ -127,7 +127,7 @@ extension GarageReading {
   public func contains<T: MappableObject & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
   ) throws -> Bool {
-    try withReadAccess {
+    try withRepeatableReadAccess {
       try $0.storageKey(of: type, TypeDescription.identity(of: type, converting: identifier).identifier)
         != nil
     }
@@ -138,7 +138,7 @@ extension GarageReading {
   /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func contains<T: MappableObject & Identifiable>(_ type: T.Type, identifier: UUID) throws -> Bool {
-    try withReadAccess {
+    try withRepeatableReadAccess {
       try $0.storageKey(of: type, TypeDescription.identity(of: type, converting: identifier).identifier)
         != nil
     }

@@ -16,7 +16,7 @@ extension GarageReading {
   public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws -> T? {
     // Inlined, so that what follows the decoding is done by code that knows the type. Out through a variable: each generic layer below that returns a `T?` looks its metadata up.
     var object: T?
-    try withReadAccess { try $0.visitObject(type, id: identifier) { object = $0 } }
+    try withRepeatableReadAccess { try $0.visitObject(type, id: identifier) { object = $0 } }
     return object
   }
 
@@ -24,7 +24,7 @@ extension GarageReading {
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   public func retrieve<T: Codable>(_ type: T.Type, identifier: Identifier) throws -> T? {
-    try withReadAccess { try $0.object(type, identifier) }
+    try withRepeatableReadAccess { try $0.object(type, identifier) }
   }
 
   /// The object that a reference names; nil where there is none.
@@ -34,7 +34,7 @@ extension GarageReading {
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   public func retrieve<T: Codable & Identifiable>(_ reference: Reference<T>) throws -> T? {
-    try withReadAccess { try $0.object(of: reference) }
+    try withRepeatableReadAccess { try $0.object(of: reference) }
   }
 
   // MARK: All objects
@@ -49,7 +49,8 @@ extension GarageReading {
   public func retrieveAll<T: Codable>(_ type: T.Type) throws -> [T] {
     // Inlined for the same reason as `retrieve`.
     var objects: [T] = []
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
+      objects = []
       try access.visitObjects(type, inOneSession: true) { object in objects.append(object) }
     }
     return objects
@@ -79,14 +80,14 @@ extension GarageReading {
   ///
   /// - Throws: ``GarageError/unsupportedIDConformance(_:)``, ``GarageError/storage(_:)``.
   public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws -> Bool {
-    try withReadAccess { try $0.storageKey(of: type, $0.identifier(of: type, identifier)) != nil }
+    try withRepeatableReadAccess { try $0.storageKey(of: type, $0.identifier(of: type, identifier)) != nil }
   }
 
   /// Whether there is an object of this type with the identifier that ``identifier(for:)`` gave.
   ///
   /// - Throws: ``GarageError/storage(_:)``.
   public func contains<T: Codable>(_ type: T.Type, identifier: Identifier) throws -> Bool {
-    try withReadAccess { try $0.storageKey(of: type, identifier) != nil }
+    try withRepeatableReadAccess { try $0.storageKey(of: type, identifier) != nil }
   }
 
   /// How many objects of this type there are. Takes time in proportion to that number.
@@ -95,7 +96,7 @@ extension GarageReading {
   ///   ``GarageError/unregisteredClass(tag:type:identifier:)`` where it cannot be told whether a record is one
   ///   of that class.
   public func count<T: Codable>(_ type: T.Type) throws -> Int {
-    try withReadAccess { try $0.count(type) }
+    try withRepeatableReadAccess { try $0.count(type) }
   }
 
   /// What identifies this object among those of its type: its `id`, or the digest of a `Hashable` value.

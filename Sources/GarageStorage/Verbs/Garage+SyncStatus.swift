@@ -12,7 +12,8 @@ extension GarageReading {
   public func retrieveAll<T: Codable & Syncable>(_ type: T.Type, withStatus status: SyncStatus) throws -> [T]
   {
     var objects: [T] = []
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
+      objects = []
       try access.visitObjects(type, withStatus: status) { objects.append($0) }
     }
     return objects
@@ -36,7 +37,8 @@ extension GarageReading {
   ///   that the garage was not told about: none is left out silently. Else as ``retrieveAll(_:)``.
   public func retrieveAll(withStatus status: SyncStatus) throws -> [any Syncable] {
     var objects: [any Syncable] = []
-    try withReadAccess { access in
+    try withRepeatableReadAccess { access in
+      objects = []
       try access.visitAllObjects(withStatus: status) { objects.append($0) }
     }
     return objects
@@ -71,7 +73,7 @@ extension GarageReading {
 
   private func syncStatus(ofAny object: Any) throws -> SyncStatus {
     let parked = try garage.encoding { try ParkedObject(object, $0) }
-    return try withReadAccess { try $0.header(of: parked).syncStatus ?? .undetermined }
+    return try withRepeatableReadAccess { try $0.header(of: parked).syncStatus ?? .undetermined }
   }
 }
 

@@ -8,13 +8,19 @@ extension Garage {
   /// ```
   /// Reads nest. A read inside a closure of ``write(retrying:_:)`` sees the last commit.
   ///
+  /// - Parameter attempts: how often `body` is run again where a snapshot that it was given turns out to be no state of the
+  ///   store, as happens on engines whose writers run beside each other (`StorageError.isRetryable`).
   /// - Throws: what `body` throws, and ``GarageError/storage(_:)``.
-  public func read<R>(_ body: (GarageReader) throws -> R) throws -> R {
-    try withReadAccess { access in
-      let reader = GarageReader(access)
-      defer { reader.end() }
-      return try passingErrors { try body(reader) }
+  public func read<R>(retrying attempts: Int = 0, _ body: (GarageReader) throws -> R) throws -> R {
+    func attempt() throws -> R {
+      try withReadAccess { access in
+        let reader = GarageReader(access)
+        defer { reader.end() }
+        return try passingErrors { try body(reader) }
+      }
     }
+    if attempts <= 0 { return try attempt() }
+    return try translatingErrors { try retrying(attempts, store.gate, isRead: true, attempt) }
   }
 
   /// Runs `body` as the only writer; all its changes are made together, or none where it throws.

@@ -17,7 +17,7 @@ extension GarageReading {
   ///
   /// - Throws: ``GarageError/damagedText(digest:)`` where a name is damaged, ``GarageError/storage(_:)``.
   public func typeNames() throws -> [String: Int] {
-    try withReadAccess { try $0.countsByTypeName() }
+    try withRepeatableReadAccess { try $0.countsByTypeName() }
   }
 }
 

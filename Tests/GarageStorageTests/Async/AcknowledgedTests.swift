@@ -9,7 +9,7 @@ import Testing
     var id: Int
   }
 
-  @Test(arguments: [Backend.sqlite, .lmdb, .sealedSQLite])
+  @Test(arguments: Backend.sharedAndSealed)
   func itSurvivesTheProcess(_ backend: Backend) throws {
     let place = try Place(backend)
     var acknowledged: [Int] = []

@@ -54,7 +54,7 @@ import Testing
             }
           }
         case 5:
-          try garage.write {
+          try garage.write(retrying: 1000) {
             try $0.park(Named(id: id, value: round)); model[id] = round
           }
         case 6:
@@ -127,15 +127,17 @@ import Testing
         switch thread % 4 {
         case 0: try garage.read { _ in try garage.park(Counter(id: 100 + thread)) }
         case 1:
-          try garage.write { writer in
+          try garage.write(retrying: 1000) { writer in
             #expect(throws: GarageError.nestedWrite) { try garage.park(Counter(id: 999)) }
             #expect(throws: GarageError.nestedWrite) { try garage.write { _ in } }
             #expect(throws: GarageError.nestedWrite) { try garage.delete(Counter.self, identifier: 1) }
             try writer.park(Counter(id: 200 + round))
           }
         case 2:
-          try garage.forEach(Counter.self) {
-            if $0.id < 4 { try garage.park(Counter(id: $0.id, value: round)) }
+          try again {
+            try garage.forEach(Counter.self) {
+              if $0.id < 4 { try garage.park(Counter(id: $0.id, value: round)) }
+            }
           }
         default: try garage.park(Counter(id: 300 + round))
         }

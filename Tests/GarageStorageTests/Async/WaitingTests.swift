@@ -123,7 +123,9 @@ import Testing
       for task in 0..<200 {
         group.addTask {
           try await garage.park(Counter(id: task))
-          if task % 10 == 0 { try await garage.write { try $0.park(Counter(id: 1000 + task)) } }
+          if task % 10 == 0 {
+            try await garage.write(retrying: 1000) { try $0.park(Counter(id: 1000 + task)) }
+          }
         }
       }
       try await group.waitForAll()

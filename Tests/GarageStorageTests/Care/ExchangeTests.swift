@@ -16,7 +16,7 @@ import Testing
     place.folder.appending(path: name)
   }
 
-  @Test(arguments: Backend.allCases, Backend.engines)
+  @Test(arguments: Backend.copied, Backend.engines)
   func everyDriverToEveryDriver(_ from: Backend, _ to: Backend) throws {
     let store = try CareStore(from)
     let file = file(store.place)

@@ -53,7 +53,7 @@ import Testing
 
   @Test(arguments: Backend.allCases, [false, true])
   func deletesWhatAPlainSearchDoesNotReach(_ backend: Backend, hidesIdentifiers: Bool) throws {
-    if hidesIdentifiers && backend != .sealedSQLite { return }
+    if hidesIdentifiers && !backend.isSealed { return }
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
     for kinds in [Set(ReferenceKind.allCases), [.eager, .linked], [.lazy]] {

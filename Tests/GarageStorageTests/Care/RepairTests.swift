@@ -62,7 +62,7 @@ import Testing
   func theIndexOfReferencesIsMadeAgain(_ backend: Backend) throws {
     let place = try Place(backend)
     let driver = try place.open()
-    let garage = try Garage(driver, referrers: backend == .sealedSQLite ? .readable : .indexed)
+    let garage = try Garage(driver, referrers: backend.isSealed ? .readable : .indexed)
     try garage.parkAll((0..<30).map { CareNode($0) })
     let nodes = try garage.retrieveAll(CareNode.self)
     for node in nodes { node.links = [nodes[(node.id + 1) % 30]] }

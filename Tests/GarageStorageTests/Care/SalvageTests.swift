@@ -87,7 +87,7 @@ import Testing
   /// A whole store comes over wholly, whatever is in it, and through a seal.
   @Test(arguments: [Backend.sqlite, .lmdb, .sealedSQLite], [false, true])
   func aWholeStoreComesOver(_ backend: Backend, hidesIdentifiers: Bool) async throws {
-    if hidesIdentifiers && backend != .sealedSQLite { return }
+    if hidesIdentifiers && !backend.isSealed { return }
     let store = try CareStore(backend, hidesIdentifiers: hidesIdentifiers)
     try await store.garage.parkAll(
       (0..<300).map { Letter(id: $0, text: String(repeating: "\($0)", count: $0 * 20)) })
@@ -100,7 +100,7 @@ import Testing
     let pages: any SalvageSource =
       backend == .lmdb ? LMDBPages(at: copy.storePath) : SQLitePages(at: copy.storePath)
     let source: any SalvageSource =
-      backend == .sealedSQLite ? try SealedPages(pages, sealer: InsecureTestSealer(key: 7)) : pages
+      backend.isSealed ? try SealedPages(pages, sealer: InsecureTestSealer(key: 7)) : pages
     let driver = try Place(backend).open()
     let garage = try Garage(driver, types: [Dog.self, Puppy.self], hidesIdentifiers: hidesIdentifiers)
     let report = try await GarageSalvage(from: source, into: garage).run()

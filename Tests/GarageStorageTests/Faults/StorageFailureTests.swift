@@ -12,7 +12,7 @@ import Testing
     var autosaves: Bool
     var testDescription: String { "\(backend) \(operation) \(autosaves ? "saving" : "not saving")" }
 
-    static let all = [Backend.faultyMemory, .faultySQLite, .faultyLMDB].flatMap { backend in
+    static let all = Backend.faulty.flatMap { backend in
       [StorageError.Operation.read, .write, .get, .scan, .put, .remove, .commit].flatMap { operation in
         [true, false].map { Stack(backend: backend, operation: operation, autosaves: $0) }
       }

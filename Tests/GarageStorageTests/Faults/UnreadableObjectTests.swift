@@ -55,7 +55,7 @@ private struct CartToUpgrade: Codable, Identifiable, TypeTagged {
     }
   }
   private func ways(_ backend: Backend) -> [Way] {
-    backend == .sealedSQLite ? Way.allCases : [.plain, .farAway]
+    backend.isSealed ? Way.allCases : [.plain, .farAway]
   }
 
   /// What the three verbs and the three who have them read, and leave out.

@@ -70,5 +70,7 @@ enum GoldenFiles {
 }
 
 /// The folder `Tests` of this package.
-let testsFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-  .deletingLastPathComponent()
+///
+/// Behind links: `Tests/PostgresTests` has these tests by one.
+let testsFolder = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+  .deletingLastPathComponent().deletingLastPathComponent()

@@ -1,9 +1,9 @@
 import Foundation
-import GarageCoding
 import GarageDriver
 import GarageMemory
 import Testing
 
+@testable import GarageCoding
 @testable import GarageStorage
 
 /// A store written by format version 1 is read for good: no byte of it changes.

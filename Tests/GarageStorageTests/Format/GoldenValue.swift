@@ -1,7 +1,8 @@
 import Foundation
 import GarageDriver
-import GarageStorage
 import Testing
+
+@testable import GarageStorage
 
 /// One row of the table of golden values: what is parked, and how it is recognised when it comes back.
 struct GoldenValue: CustomTestStringConvertible, Sendable {

@@ -6,14 +6,12 @@ import Testing
 
 /// Indexes that several processes make, maintain and drop, some of which are killed.
 @Suite(.serialized) struct IndexProcessTests {
-  private static let engines: [Backend] = [.sqlite, .lmdb, .sealedSQLite]
-
   /// How many processes are killed for each engine: `GARAGE_KILLS=200` for a trial that takes minutes.
   private static let killCount =
     Int(ProcessInfo.processInfo.environment["GARAGE_KILLS"] ?? "") ?? (runsLongTests ? 200 : 18)
 
   /// Killed at any moment, while they fill, save or drop, processes leave indexes that are as the records say.
-  @Test(arguments: engines)
+  @Test(arguments: Backend.sharedAndSealed)
   func indexesSurviveKills(_ backend: Backend) throws {
     let place = try Place(backend)
     let path = place.storePath.path
@@ -49,7 +47,7 @@ import Testing
   }
 
   /// Sixteen threads in each of four processes want the same values.
-  @Test(arguments: engines)
+  @Test(arguments: Backend.sharedAndSealed)
   func aValueIsTakenOnceAmongThreadsOfProcesses(_ backend: Backend) throws {
     let place = try Place(backend)
     let path = place.storePath.path
@@ -68,7 +66,7 @@ import Testing
   }
 
   /// Of several processes that want a value one gets it.
-  @Test(arguments: engines)
+  @Test(arguments: Backend.sharedAndSealed)
   func aValueIsTakenOnceAmongProcesses(_ backend: Backend) throws {
     let place = try Place(backend)
     let path = place.storePath.path

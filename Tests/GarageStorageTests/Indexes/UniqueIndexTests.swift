@@ -6,7 +6,7 @@ import Testing
 
 /// Values that no two objects share.
 @Suite struct UniqueIndexTests {
-  private static let open = Backend.allCases.filter { $0 != .sealedSQLite }
+  private static let open = Backend.allCases.filter { !$0.isSealed }
 
   private func expectTaken(_ index: String, _ value: String, _ existing: Int, _ body: () throws -> Void) {
     #expect(throws: GarageError.notUnique(index: index, value: value, existing: "\(existing)")) { try body() }

@@ -179,7 +179,7 @@ extension Backend {
   func relations(
     _ place: Place, isIndexed: Bool, types: [any Codable.Type] = [], hidesIdentifiers: Bool = false
   ) throws -> Garage {
-    let indexed: ReferrerOption = self == .sealedSQLite ? .hashed : .indexed
+    let indexed: ReferrerOption = isSealed ? .hashed : .indexed
     return try Garage(
       place.open(), types: types, hidesIdentifiers: hidesIdentifiers,
       referrers: isIndexed ? indexed : .asStored)

@@ -9,6 +9,8 @@ import GarageStorage
 import InsecureSealer
 import Synchronization
 
+@testable import GarageChild
+
 /// Where one test keeps its store, which can be opened again and again.
 ///
 /// The folder goes when the process ends: a place may be released before the garage that works in it.
@@ -41,9 +43,9 @@ final class Place {
   func open(readOnly: Bool = false) throws -> any StorageDriver {
     let base = try openBase(readOnly: readOnly)
     return switch backend {
-    case .memory, .sqlite, .lmdb: base
-    case .faultyMemory, .faultySQLite, .faultyLMDB: FaultyStorage(base, plan: plan)
-    case .sealedSQLite: try SealedStorage(base, sealer: InsecureTestSealer(key: 7))
+    case .memory, .sqlite, .lmdb, .postgres, .postgresOneWriter: base
+    case .faultyMemory, .faultySQLite, .faultyLMDB, .faultyPostgres: FaultyStorage(base, plan: plan)
+    case .sealedSQLite, .sealedPostgres: try SealedStorage(base, sealer: InsecureTestSealer(key: 7))
     }
   }
 
@@ -53,6 +55,9 @@ final class Place {
     case .memory, .faultyMemory: memory
     case .sqlite, .faultySQLite, .sealedSQLite: try sqlite(readOnly)
     case .lmdb, .faultyLMDB: try lmdb(readOnly)
+    case .postgres, .faultyPostgres, .sealedPostgres:
+      try openStorage("postgres", at: storePath.path, readOnly: readOnly)
+    case .postgresOneWriter: try openStorage("postgresOneWriter", at: storePath.path, readOnly: readOnly)
     }
   }
 

@@ -57,7 +57,7 @@ import Testing
 
   @Test(arguments: Backend.allCases)
   func aWriteThatFailsLeavesBoth(_ backend: Backend) throws {
-    guard backend == .faultyMemory || backend == .faultySQLite || backend == .faultyLMDB else { return }
+    guard backend.isFaulty else { return }
     let place = try Place(backend)
     let garage = try place.garage()
     try garage.parkAll((0..<10).map { Errand(id: $0, syncStatus: .notSynced) })

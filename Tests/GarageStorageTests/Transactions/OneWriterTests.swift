@@ -7,7 +7,8 @@ import InsecureSealer
 import Synchronization
 import Testing
 
-/// A store has one writer at a time, through whichever garage and storage value it is reached.
+/// A store has one writer at a time, or where several write the same comes of it, through whichever garage and storage value
+/// it is reached.
 @Suite struct OneWriterTests {
   /// Two garages on one store: on one storage value, or on two.
   private func pair(_ place: Place, ownValues: Bool) throws -> (Garage, Garage) {
@@ -62,7 +63,7 @@ import Testing
       for (task, (outer, inner)) in [(one, two), (two, one)].enumerated() {
         group.addTask {
           for round in 0..<200 {
-            try outer.write { writer in
+            try outer.write(retrying: 1000) { writer in
               try writer.park(Counter(id: task * 1000 + round))
               #expect(throws: GarageError.nestedWrite) { try inner.park(Counter(id: 5000)) }
             }
@@ -143,7 +144,7 @@ private final class Worker {
     case 15: try giveUp(in: number)
     case 16:
       // One state, whoever saves meanwhile.
-      try garage.read { reader in
+      try garage.read(retrying: 1000) { reader in
         let first = try reader.retrieveAll(Counter.self)
         #expect(try reader.retrieveAll(Counter.self) == first)
       }
@@ -166,7 +167,7 @@ private final class Worker {
   private func move(in number: Int) throws {
     let (from, to) = (account(in: number), account(in: number))
     let amount = Int.random(in: 1..<100, using: &generator)
-    try garages[number].write { writer in
+    try garages[number].write(retrying: 1000) { writer in
       try change(from, by: -amount, writer)
       try change(to, by: amount, writer)
     }
@@ -174,7 +175,7 @@ private final class Worker {
 
   private func add(in number: Int) throws {
     let (account, amount) = (account(in: number), Int.random(in: 1..<100, using: &generator))
-    try garages[number].write { try change(account, by: amount, $0) }
+    try garages[number].write(retrying: 1000) { try change(account, by: amount, $0) }
     // What was acknowledged is there in the end, saved by whom ever.
     sums.values.withLock { $0[number] += amount }
   }
@@ -183,7 +184,7 @@ private final class Worker {
     struct Stop: Error {}
     let account = account(in: number)
     #expect(throws: Stop.self) {
-      try garages[number].write { writer in
+      try garages[number].write(retrying: 1000) { writer in
         try change(account, by: 1_000_000, writer)
         throw Stop()
       }
@@ -193,7 +194,7 @@ private final class Worker {
   private func writeInsideWrite(_ number: Int) throws {
     let other = garages[(number + 1) % 3]
     let (account, otherAccount) = (account(in: number), account(in: (number + 1) % 3))
-    try garages[number].write { writer in
+    try garages[number].write(retrying: 1000) { writer in
       try change(account, by: 0, writer)
       #expect(throws: GarageError.nestedWrite) { try other.park(Counter(id: otherAccount, value: 1_000_000)) }
     }

@@ -308,7 +308,7 @@ import Testing
               Int.random(in: 0..<accounts, using: &generator), Int.random(in: 0..<accounts, using: &generator)
             )
             @Sendable func move() throws {
-              try garage.write { writer in
+              try garage.write(retrying: 1000) { writer in
                 guard from != to else { return }
                 var (a, b) = (
                   try #require(try writer.retrieve(Counter.self, identifier: from)),
@@ -333,7 +333,7 @@ import Testing
           for _ in 0..<60 {
             let total = try garage.retrieveAll(Counter.self).reduce(0) { $0 + $1.value }
             #expect(total == accounts * 100)
-            try garage.read { reader in
+            try garage.read(retrying: 1000) { reader in
               let first = try reader.retrieveAll(Counter.self)
               let second = try reader.retrieveAll(Counter.self)
               #expect(first == second)
@@ -357,7 +357,7 @@ import Testing
         group.addTask {
           for round in 0..<40 {
             let number = task * 1000 + round
-            try outer.write { writer in
+            try outer.write(retrying: 1000) { writer in
               try writer.park(Counter(id: number))
               do { try inner.park(Counter(id: number + 500)) } catch GarageError.nestedWrite {}
             }

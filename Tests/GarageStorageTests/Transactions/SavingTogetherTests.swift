@@ -138,7 +138,7 @@ import Testing
   }
 
   /// Each operation of the storage fails in turn: begin, put, commit.
-  @Test(arguments: [Backend.faultyMemory, .faultySQLite, .faultyLMDB])
+  @Test(arguments: Backend.faulty)
   func whereTheStorageFailsNothingIsSavedAndNothingLost(_ backend: Backend) throws {
     let place = try Place(backend)
     let driver = try place.open()

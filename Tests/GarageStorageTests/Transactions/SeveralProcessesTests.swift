@@ -10,10 +10,8 @@ import Testing
 
 /// What takes another process.
 @Suite(.serialized) struct SeveralProcessesTests {
-  static let engines: [Backend] = [.sqlite, .lmdb]
-
   /// Nothing of what two processes write at once is lost, and each reads types the other introduced.
-  @Test(arguments: engines)
+  @Test(arguments: Backend.shared)
   func twoProcessesShareAStore(_ backend: Backend) throws {
     let place = try Place(backend)
     let rounds = 100
@@ -62,7 +60,7 @@ import Testing
   }
 
   /// The tags of private and local types are the same in the next process.
-  @Test(arguments: [Backend.sqlite, .lmdb, .sealedSQLite])
+  @Test(arguments: Backend.sharedAndSealed)
   func privateTypesAreFoundByTheNextProcess(_ backend: Backend) throws {
     let place = try Place(backend)
     for round in 0..<3 {
@@ -93,12 +91,12 @@ import Testing
   }
 
   /// One object after another, in 64 MiB above the empty process however many there are.
-  @Test(arguments: engines + [.sealedSQLite])
+  @Test(arguments: Backend.sharedAndSealed)
   func goingThroughAllObjectsTakesBoundedMemory(_ backend: Backend) throws {
     try measure(backend, count: 50_000)
   }
 
-  @Test(.enabled(if: runsLongTests), arguments: engines)
+  @Test(.enabled(if: runsLongTests), arguments: Backend.shared)
   func goingThroughAMillionObjectsTakesBoundedMemory(_ backend: Backend) throws {
     try measure(backend, count: 1_000_000)
   }

@@ -336,7 +336,7 @@ import Testing
               Int.random(in: 0..<accounts, using: &generator), Int.random(in: 0..<accounts, using: &generator)
             )
             guard from != to else { continue }
-            try garage.write { writer in
+            try garage.write(retrying: 1000) { writer in
               var (a, b) = (
                 try #require(try writer.retrieve(Counter.self, identifier: from)),
                 try #require(try writer.retrieve(Counter.self, identifier: to))

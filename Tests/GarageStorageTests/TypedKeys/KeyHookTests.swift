@@ -139,7 +139,7 @@ private struct TracingKey<N: Namespace>: KeyType {
     }
   }
 
-  @Test(arguments: [Backend.faultyMemory, .faultySQLite, .faultyLMDB])
+  @Test(arguments: Backend.faulty)
   func whatFollowsACommitDoesNotRunWhenItFails(_ backend: Backend) throws {
     let place = try Place(backend)
     let garage = try place.garage()
@@ -219,8 +219,13 @@ private struct TracingKey<N: Namespace>: KeyType {
       }
     }
     let entries = log.take()
-    for entry in ["pre inner", "pre hooked", "post inner", "post hooked"] {
+    for entry in ["post inner", "post hooked"] {
       #expect(entries.count { $0 == entry } == threads * rounds)
+    }
+    // Before each commit: also before one that another one came before, and that is made again.
+    for entry in ["pre inner", "pre hooked"] {
+      let count = entries.count { $0 == entry }
+      #expect(backend.isPostgres ? count >= threads * rounds : count == threads * rounds)
     }
     #expect(seen.withLock { $0.count } == threads * rounds)
     #expect(seen.withLock { $0.max() } == threads * rounds)

@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [Backend.faultyMemory, .faultySQLite, .faultyLMDB])
+  @Test(arguments: Backend.faulty)
   func entriesStayUntilTheCommit(_ backend: Backend) throws {
     let place = try Place(backend)
     let garage = try place.garage()

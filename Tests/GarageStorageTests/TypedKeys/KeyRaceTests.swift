@@ -8,6 +8,8 @@ import GarageStorage
 import InsecureSealer
 import Testing
 
+@testable import GarageChild
+
 /// Many who change one key at once.
 @Suite(.serialized) struct KeyRaceTests {
   /// A folder for a hundred thousand commits: in memory where the system has such a place, for a disk takes
@@ -33,13 +35,15 @@ import Testing
     case .lmdb:
       return try LMDBStorage(
         at: url, options: LMDBStorage.Options(durability: .normal, mapByteCount: 1 << 28))
+    case .postgres, .postgresOneWriter: return try openStorage(backend.rawValue, at: url.path)
     default: return MemoryStorage()
     }
   }
 
   @Test(arguments: Backend.engines)
   func aHundredThreadsCount(_ backend: Backend) throws {
-    let count = runsLongTests ? 1000 : 200
+    // Each is a commit of its own, and on a server some round trips.
+    let count = backend.isPostgres ? 20 : runsLongTests ? 1000 : 200
     try withFolder { url throws in
       let garage = try Garage(relaxed(backend, at: url))
       try Threads.run(100) { _ in
@@ -68,15 +72,16 @@ import Testing
     #expect(try garage.get(.launchCount) == 200)
   }
 
-  @Test(arguments: [Backend.sqlite, .lmdb])
+  @Test(arguments: Backend.shared)
   func fourProcessesCountToAHundredThousand(_ backend: Backend) throws {
+    let count = backend.isPostgres ? 500 : 25_000
     try withFolder { url throws in
       let garage = try Garage(relaxed(backend, at: url))
-      let children = try (0..<4).map { _ in try Child("count-key", backend.rawValue, url.path, "25000") }
+      let children = try (0..<4).map { _ in try Child("count-key", backend.rawValue, url.path, "\(count)") }
       for child in children { #expect(try child.firstLine().hasPrefix("ready=")) }
       for child in children { try child.send("go") }
-      for child in children { #expect(try child.wait()["counted"] == "25000") }
-      #expect(try garage.get(Key<GlobalNamespace, Int>(id: "count", defaultValue: 0)) == 100_000)
+      for child in children { #expect(try child.wait()["counted"] == "\(count)") }
+      #expect(try garage.get(Key<GlobalNamespace, Int>(id: "count", defaultValue: 0)) == 4 * count)
       try garage.close()
     }
   }

@@ -61,7 +61,22 @@ struct Must {
     ].flatMap { $0 } + links + flat + queries + concurrency + ShapeComparison.Way.allCases.flatMap(shapes)
     + LargeValueComparison.measuredNames.flatMap {
       limits($0, "sqlite", $0, [LargeValueComparison.blobTable: 1.3])
-    }
+    } + server
+
+  /// Beside plain SQL that moves the same bytes, and how much many at a time gain: by the clock, for it is the server that
+  /// works.
+  private static let server: [Must] = {
+    #if PostgreSQL
+      typealias Server = PostgresComparison
+      return times(Server.parkAll, "postgresql", Server.parkAll, [Server.sql: 0.7])
+        + [(16, true, 12.0), (64, true, 16), (16, false, 1.6), (64, false, 1.6)].flatMap { count, slow, least in
+          let name = Server.tasks(count, slow: slow)
+          return times(name, "postgresql", name, [Server.oneTask: least])
+        }
+    #else
+      return []
+    #endif
+  }()
 
   /// What links and references may cost.
   private static let links = LinkComparison.goals.flatMap { kind, peer, most in

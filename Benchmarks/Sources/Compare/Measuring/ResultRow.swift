@@ -41,6 +41,14 @@ struct ResultRow: Encodable {
       peerValue: peerBytes, unit: "bytes", processorRatio: nil, objects: objects, rounds: 1)
   }
 
+  /// A row of round trips: how many there were, beside how many there should be.
+  init(_ name: String, note: String, _ subject: String, _ peer: String, trips: Int, _ peerTrips: Int) {
+    self.init(
+      name: name, subject: subject, peer: peer, ratio: Double(peerTrips) / Double(trips),
+      subjectValue: Double(trips), peerValue: Double(peerTrips), unit: "trips", processorRatio: nil, objects: 1, rounds: 1)
+    self.note = note
+  }
+
   /// The geometric mean of rows of times with one subject and one peer.
   init(meanOf rows: [ResultRow], _ name: String) {
     func mean(_ value: (ResultRow) -> Double) -> Double {
@@ -128,7 +136,7 @@ enum Table {
 
   private static func quantity(_ row: ResultRow) -> String {
     let value = row.subjectValue
-    if row.unit != "ns" { return "\(number(value)) bytes" }
+    if row.unit != "ns" { return "\(number(value)) \(row.unit)" }
     return value < 1000
       ? "\(number(value)) ns" : String(format: value < 100_000 ? "%.1f µs" : "%.0f µs", value / 1000)
   }

@@ -268,10 +268,14 @@ func increment(_ key: String, in storage: any StorageDriver) throws {
   }
 }
 
-/// Runs `body` again as long as the driver asks for that.
+/// Runs `body` again as long as the driver asks for that, up to a minute: who asks for longer has come to a stop, and says
+/// why.
 func again<R>(_ body: () throws -> R) throws -> R {
+  let end = ContinuousClock.now + .seconds(60)
   while true {
-    do { return try body() } catch let error as StorageError where error.isRetryable {}
+    do { return try body() } catch let error as StorageError
+      where error.isRetryable && ContinuousClock.now < end
+    {}
   }
 }
 

@@ -18,12 +18,17 @@ extension Garage {
   ///   try reader.count(Cat.self) + reader.count(Dog.self)
   /// }
   /// ```
-  /// - Throws: what `body` throws, as ``read(_:)``, and `CancellationError` where the task was cancelled before it began.
+  /// - Parameter attempts: as for ``read(retrying:_:)``.
+  /// - Throws: what `body` throws, as ``read(retrying:_:)``, and `CancellationError` where the task was cancelled before it
+  ///   began.
   nonisolated(nonsending)
-    public func read<R>(_ body: @escaping @Sendable (GarageReader) throws -> sending R) async throws
-    -> sending R
+    public func read<R>(
+      retrying attempts: Int = 0, _ body: @escaping @Sendable (GarageReader) throws -> sending R
+    ) async throws -> sending R
   {
-    try await leaving { _ in try inPlace { try self.read { Carried(try body($0)).value } } }
+    try await leaving { _ in
+      try inPlace { try self.read(retrying: attempts) { Carried(try body($0)).value } }
+    }
   }
 
   /// Runs `body` as the only writer, on a thread of the library's; all its changes are made together, or none where it

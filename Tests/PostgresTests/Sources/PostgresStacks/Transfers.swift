@@ -29,34 +29,41 @@ public enum Transfers {
       let from = Int.random(in: 0..<accountCount, using: &random)
       let to = (from + Int.random(in: 1..<accountCount, using: &random)) % accountCount
       let amount = Int.random(in: 1...50, using: &random)
-      while true {
-        do {
-          try storage.write { transaction in
-            try transaction.put(
-              [UInt8]("\(try self.amount(from, transaction) - amount)".utf8), for: key(from))
-            try transaction.put([UInt8]("\(try self.amount(to, transaction) + amount)".utf8), for: key(to))
-            return .commit(())
-          }
-          break
-        } catch let error as StorageError where error.isRetryable { refusedCount += 1 }
+      try again(counting: &refusedCount) {
+        try storage.write { transaction in
+          try transaction.put(
+            [UInt8]("\(try self.amount(from, transaction) - amount)".utf8), for: key(from))
+          try transaction.put([UInt8]("\(try self.amount(to, transaction) + amount)".utf8), for: key(to))
+          return .commit(())
+        }
       }
     }
     return refusedCount
   }
 
+  /// Runs `body` again as long as the storage asks for that, up to two minutes: a server that is gone must not be waited
+  /// for by who waits for this process.
+  private static func again<R>(counting refusedCount: inout Int, _ body: () throws -> R) throws -> R {
+    let end = ContinuousClock.now + .seconds(120)
+    while true {
+      do { return try body() } catch let error as StorageError
+        where error.isRetryable && ContinuousClock.now < end
+      { refusedCount += 1 }
+    }
+  }
+
   /// What all accounts have together, as one reader sees it.
   public static func sum(in storage: any StorageDriver) throws -> Int {
-    while true {
-      do {
-        return try storage.read { transaction in
-          var sum = 0
-          try transaction.scan(.prefix([UInt8]("account-".utf8)), .forward) { _, value in
-            sum += Int(String(decoding: [UInt8](copying: value), as: UTF8.self)) ?? 0
-            return .continue
-          }
-          return sum
+    var refusedCount = 0
+    return try again(counting: &refusedCount) {
+      try storage.read { transaction in
+        var sum = 0
+        try transaction.scan(.prefix([UInt8]("account-".utf8)), .forward) { _, value in
+          sum += Int(String(decoding: [UInt8](copying: value), as: UTF8.self)) ?? 0
+          return .continue
         }
-      } catch let error as StorageError where error.isRetryable {}
+        return sum
+      }
     }
   }
 

@@ -22,6 +22,7 @@ import Testing
       try child.run()
       children.append((child, output))
     }
+    // They end by themselves, also where the server is gone.
     while children.contains(where: { $0.0.isRunning }) {
       #expect(try Transfers.sum(in: storage) == expected)
     }

@@ -31,13 +31,18 @@ final class CuttingProxy: Sendable {
   private let server: UInt16
   private let plan: Mutex<@Sendable () -> Cut>
   private let cuts = Mutex<[Cut: Int]>([:])
+  /// How long each message, or as much of it as comes at once, is kept back: in both directions.
+  private let delay: Duration
 
   /// How often each was done.
   var counts: [Cut: Int] { cuts.withLock(\.self) }
 
   /// - Parameter plan: says what to do with the next commit of a write.
-  init(before server: UInt16, _ plan: @escaping @Sendable () -> Cut) throws {
+  init(
+    before server: UInt16, delay: Duration = .zero, _ plan: @escaping @Sendable () -> Cut = { .none }
+  ) throws {
     self.server = server
+    self.delay = delay
     self.plan = Mutex(plan)
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     self.listener = listener
@@ -72,7 +77,7 @@ final class CuttingProxy: Sendable {
           connect(upstream, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
         }
       }
-      let link = Link(client: client, server: upstream)
+      let link = Link(client: client, server: upstream, delay: delay)
       if code != 0 {
         link.cut()
         link.cut()
@@ -114,9 +119,12 @@ final class CuttingProxy: Sendable {
     /// How many of the two pumps have ended.
     private let endCount = Atomic<Int>(0)
 
-    init(client: Int32, server: Int32) {
+    private let delay: UInt32
+
+    init(client: Int32, server: Int32, delay: Duration) {
       self.client = client
       self.server = server
+      self.delay = UInt32(delay / .microseconds(1))
     }
 
     func pumpDown() {
@@ -129,6 +137,7 @@ final class CuttingProxy: Sendable {
     func receive(from socket: Int32) -> Data? {
       var bytes = [UInt8](repeating: 0, count: 1 << 16)
       let count = recv(socket, &bytes, bytes.count, 0)
+      if delay > 0 { usleep(delay) }
       return count > 0 ? Data(bytes[..<count]) : nil
     }
 

@@ -7,8 +7,10 @@ import Testing
 
 /// Connections that are cut at a commit: what is told of it is so, and nothing is made twice.
 @Suite(.serialized) struct LostCommitTests {
-  /// How many cuts: a thousand by hand, fewer in each run.
-  static let cutCount = ProcessInfo.processInfo.environment["GARAGE_TEST_PG_CUTS"].flatMap { Int($0) } ?? 150
+  /// How many cuts for each way of writing: a thousand in long runs.
+  static let cutCount =
+    ProcessInfo.processInfo.environment["GARAGE_TEST_PG_CUTS"].flatMap { Int($0) }
+    ?? (runsLongTests ? 1000 : 150)
 
   @Test(arguments: PostgreSQLStorage.Options.Writers.allCases)
   func everyCommitIsResolved(_ writers: PostgreSQLStorage.Options.Writers) throws {
@@ -24,6 +26,7 @@ import Testing
     var (unknownCount, refusedCount) = (0, 0)
     while proxy.counts.values.reduce(0, +) < Self.cutCount {
       number += 1
+      let end = ContinuousClock.now + .seconds(120)
       while true {
         do {
           try storage.write { transaction in
@@ -38,7 +41,7 @@ import Testing
         } catch let error as StorageError where error.kind == .outcomeUnknown {
           unknownCount += 1
           break
-        } catch let error as StorageError where error.isRetryable {
+        } catch let error as StorageError where error.isRetryable && ContinuousClock.now < end {
           refusedCount += 1
           let isThere = try direct.read { try $0.contains(key("number-\(number)")) }
           #expect(!isThere, "\(number) was committed, and \(error) says that it was not")

@@ -4,26 +4,48 @@ import GarageDriver
 import PostgresStacks
 import Testing
 
-/// Every check over the driver and its decorated stacks.
-@Suite(.serialized) struct PostgresConformanceTests {
-  @Test(arguments: PostgresStack.all, Conformance.checks.filter { !$0.isHeavy })
-  func conforms(_ stack: PostgresStack, to check: ConformanceCheck) throws {
-    try check.run(stack.options(), stack.open)
+/// Every check over the driver as it is by default, and those over one writer at a time that have to do with who writes when.
+/// In long runs every check over every stack.
+@Suite struct PostgresConformanceTests {
+  @Test(arguments: StackCheck.all.filter { !$0.check.isHeavy })
+  func conforms(_ each: StackCheck) throws {
+    try each.check.run(each.stack.options(), each.stack.open)
   }
 }
 
 /// Checks that take much memory, one at a time.
 @Suite(.serialized) struct HeavyPostgresConformanceTests {
-  @Test(arguments: PostgresStack.all, Conformance.checks.filter(\.isHeavy))
-  func conforms(_ stack: PostgresStack, to check: ConformanceCheck) throws {
-    var options = stack.options()
-    options.storesLargeValues = stack.name == PostgresStack.several.name
+  @Test(arguments: StackCheck.all.filter(\.check.isHeavy))
+  func conforms(_ each: StackCheck) throws {
+    var options = each.stack.options()
+    options.storesLargeValues = runsLongTests && each.stack.name == PostgresStack.several.name
     options.patience = 600
-    try check.run(options, stack.open)
+    try each.check.run(options, each.stack.open)
+  }
+}
+
+/// A check over a stack.
+struct StackCheck: Sendable, CustomTestStringConvertible {
+  let stack: PostgresStack
+  let check: ConformanceCheck
+  var testDescription: String { "\(stack) \(check)" }
+
+  static let all = PostgresStack.all.flatMap { stack in
+    Conformance.checks.filter { runsLongTests || stack.isChecked(by: $0) }
+      .map { StackCheck(stack: stack, check: $0) }
   }
 }
 
 extension PostgresStack {
+  /// Whether the check runs over this stack each time.
+  func isChecked(by check: ConformanceCheck) -> Bool {
+    if name == PostgresStack.several.name { return true }
+    let topics = [
+      "transaction", "snapshot", "nesting", "poison", "life", "race", "conflict", "process", "crash",
+    ]
+    return name == PostgresStack.one.name && topics.contains { check.name.hasPrefix($0 + "/") }
+  }
+
   /// The options for this stack's checks; its child opens the same stack.
   func options() -> ConformanceOptions {
     ConformanceOptions(childExecutable: childExecutable, childArguments: [name], killCount: 5)

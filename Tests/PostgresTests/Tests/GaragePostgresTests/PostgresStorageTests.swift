@@ -81,6 +81,30 @@ import Testing
     #expect(try count { try storage.write { _ in .commit(()) } } == 0)
   }
 
+  /// A deferred read is one state, that of its first operation, and one trip.
+  @Test(arguments: PostgreSQLStorage.Options.Writers.allCases)
+  func deferredReadsAreOneStateAndOneTrip(_ writers: PostgreSQLStorage.Options.Writers) throws {
+    let storage = try Server.open(Server.newName(), writers)
+    try put(storage, "a")
+    try put(storage, "b")
+    let before = storage.roundTripCount
+    #expect(try storage.deferredRead { try $0.value(for: key("a")) } == [1])
+    #expect(storage.roundTripCount - before == 1)
+    try storage.deferredRead { transaction in
+      try inThreads(1) { _ in try put(storage, "a", [2]) }
+      #expect(try transaction.value(for: key("a")) == [2])
+      try inThreads(1) { _ in try put(storage, "b", [3]) }
+      #expect(try transaction.value(for: key("b")) == [1])
+      #expect(try storage.deferredRead { try $0.value(for: key("b")) } == [3])
+    }
+    // Nothing is asked, and nothing is left behind on the connection.
+    for _ in 0..<3 { try storage.deferredRead { _ in } }
+    struct Stop: Error {}
+    #expect(throws: Stop.self) { try storage.deferredRead { _ in throw Stop() } }
+    try put(storage, "c")
+    #expect(try storage.deferredRead { try $0.contains(key("c")) })
+  }
+
   @Test func errorsSayWhatToDoAndNoPassword() throws {
     func error(_ url: String, _ change: (inout PostgreSQLStorage.Options) -> Void = { _ in }) -> StorageError?
     {
@@ -162,37 +186,6 @@ import Testing
       return .commit(())
     }
     #expect(try storage.read { try $0.value(for: key("a")) } == nil)
-  }
-
-  @Test(.enabled(if: Server.restartCommand != nil))
-  func aRestartedServerIsUsedAgain() throws {
-    for writers in PostgreSQLStorage.Options.Writers.allCases {
-      let storage = try Server.open(Server.newName(), writers)
-      try put(storage, "a")
-      try storage.read { _ in try Server.restart() }
-      // Once a connection that rested may turn out to be lost.
-      var tries = 0
-      while true {
-        tries += 1
-        do {
-          try put(storage, "b")
-          break
-        } catch let error as StorageError where error.isRetryable && tries < 5 {
-          #expect(error.kind == .disconnected, "\(error)")
-        }
-      }
-      #expect(try storage.read { try $0.contains(key("a")) && $0.contains(key("b")) })
-      let error = #expect(throws: StorageError.self) {
-        try storage.write { transaction in
-          _ = try transaction.value(for: key("a"))
-          try Server.restart()
-          try transaction.put([2], for: key("a"))
-          return .commit(())
-        }
-      }
-      #expect(error?.kind == .disconnected)
-      #expect(try storage.read { try $0.value(for: key("a")) } == [1])
-    }
   }
 }
 

@@ -31,19 +31,9 @@ enum Server {
 
   /// A name that no other store has.
   static func newName() -> String { "gt_\(UUID().uuidString.lowercased().prefix(20))" }
-
-  /// What restarts the server as a crash would, where it is one of the tests' own.
-  static let restartCommand = ProcessInfo.processInfo.environment["GARAGE_TEST_PG_RESTART"]
-
-  static func restart() throws {
-    // Not a Process, which waits for whoever has its files open, and that is the server then.
-    let code = system((restartCommand ?? "false") + " </dev/null >/dev/null 2>&1")
-    if code != 0 { throw NoRestart(code: code) }
-  }
 }
 
 struct NoURL: Error {}
 
-struct NoRestart: Error {
-  var code: Int32
-}
+/// Whether everything runs at full size: `GARAGE_LONG_TESTS=1`.
+let runsLongTests = ProcessInfo.processInfo.environment["GARAGE_LONG_TESTS"] == "1"
