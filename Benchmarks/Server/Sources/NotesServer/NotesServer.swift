@@ -6,7 +6,6 @@ import GarageSQLite
 import GarageStorage
 import Hummingbird
 import Logging
-import NIOPosix
 import Notes
 
 /// Serves notes on loopback until it is ended.
@@ -26,12 +25,7 @@ struct NotesServer: AsyncParsableCommand {
   @Option(help: "The port on 127.0.0.1.")
   var port = 8080
 
-  @Flag(inversion: .prefixedNo, help: "Run tasks on the threads that serve connections.")
-  var sharedThreads = true
-
   func run() async throws {
-    // A request then needs no other thread, unless a verb waits for the disk.
-    if sharedThreads { _ = NIOSingletons.unsafeTryInstallSingletonPosixEventLoopGroupAsConcurrencyGlobalExecutor() }
     let folder = URL(filePath: folder, directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     switch store {
