@@ -188,8 +188,8 @@ let package = Package(
     .testTarget(
       name: "GarageStorageTests",
       dependencies: [
-        "GarageStorage", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageConformance", "GarageChild",
-        "GarageSealing", "InsecureSealer", "GarageFuzz",
+        "GarageStorage", "GarageCoding", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageConformance",
+        "GarageChild", "GarageSealing", "InsecureSealer", "GarageFuzz",
       ],
       swiftSettings: settings),
     .testTarget(

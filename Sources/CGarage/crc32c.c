@@ -39,14 +39,14 @@ uint32_t garage_crc32c_portable(uint32_t seed, const void *bytes, size_t count) 
 }
 
 // The checksum of a record: what is before the checksum's own four bytes, and what is behind them.
-#define CHECKSUM_END (GARAGE_CHECKSUM_OFFSET + GARAGE_CHECKSUM_SIZE)
-#define RECORD_CHECKSUM(continued)                                          \
-  uint32_t crc = continued(~seed, key, key_count);                          \
-  crc = continued(crc, record, GARAGE_CHECKSUM_OFFSET);                     \
-  return ~continued(crc, (const uint8_t *)record + CHECKSUM_END, count - CHECKSUM_END)
+#define RECORD_CHECKSUM(continued)                 \
+  const uint8_t *bytes = record;                   \
+  uint32_t crc = continued(~seed, key, key_count); \
+  crc = continued(crc, bytes, place);              \
+  return ~continued(crc, bytes + place + 4, count - place - 4)
 
 uint32_t garage_record_crc32c_portable(uint32_t seed, const void *key, size_t key_count, const void *record,
-                                       size_t count) {
+                                       size_t count, size_t place) {
   pthread_once(&table_once, make_table);
   RECORD_CHECKSUM(continued_portable);
 }
@@ -152,7 +152,7 @@ TARGET static uint32_t hardware(uint32_t seed, const uint8_t *bytes, size_t coun
 }
 
 TARGET static uint32_t record_hardware(uint32_t seed, const uint8_t *key, size_t key_count, const uint8_t *record,
-                                       size_t count) {
+                                       size_t count, size_t place) {
   RECORD_CHECKSUM(continued);
 }
 
@@ -163,7 +163,7 @@ TARGET __attribute__((noinline)) static uint32_t hardware_far(uint32_t seed, con
 
 TARGET __attribute__((noinline)) static uint32_t record_hardware_far(uint32_t seed, const uint8_t *key,
                                                                      size_t key_count, const uint8_t *record,
-                                                                     size_t count) {
+                                                                     size_t count, size_t place) {
   RECORD_CHECKSUM(continued_far);
 }
 
@@ -181,10 +181,10 @@ uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
 }
 
 uint32_t garage_record_crc32c(uint32_t seed, const void *key, size_t key_count, const void *record,
-                              size_t count) {
-  if (!has_instruction()) return garage_record_crc32c_portable(seed, key, key_count, record, count);
-  return count < FAR ? record_hardware(seed, key, key_count, record, count)
-                     : record_hardware_far(seed, key, key_count, record, count);
+                              size_t count, size_t place) {
+  if (!has_instruction()) return garage_record_crc32c_portable(seed, key, key_count, record, count, place);
+  return count < FAR ? record_hardware(seed, key, key_count, record, count, place)
+                     : record_hardware_far(seed, key, key_count, record, count, place);
 }
 
 #else
@@ -194,8 +194,8 @@ uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
 }
 
 uint32_t garage_record_crc32c(uint32_t seed, const void *key, size_t key_count, const void *record,
-                              size_t count) {
-  return garage_record_crc32c_portable(seed, key, key_count, record, count);
+                              size_t count, size_t place) {
+  return garage_record_crc32c_portable(seed, key, key_count, record, count, place);
 }
 
 #endif

@@ -21,6 +21,11 @@ public struct StorageKey: Hashable, Sendable {
 }
 
 extension StorageKey: Comparable {
+  /// Whether both have the same bytes.
+  public static func == (left: StorageKey, right: StorageKey) -> Bool {
+    left.bytes.count == right.bytes.count && compareKeys(left.bytes.span.bytes, right.bytes.span.bytes) == 0
+  }
+
   /// Whether `left` stands before `right`.
   public static func < (left: StorageKey, right: StorageKey) -> Bool {
     compareKeys(left.bytes.span.bytes, right.bytes.span.bytes) < 0

@@ -20,7 +20,7 @@ func fail(_ message: String) -> Never {
 
 /// Puts the checksum right, so that what is behind it is reached.
 func seal(_ record: inout [UInt8], key: [UInt8]) {
-  guard record.count >= RecordChecksum.end else { return }
+  guard record.count >= RecordHead.byteCount else { return }
   key.withUnsafeBytes { key in
     record.withUnsafeMutableBytes { RecordChecksum.write(into: $0, under: CheckedKey(key)) }
   }

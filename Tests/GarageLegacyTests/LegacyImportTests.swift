@@ -1,4 +1,5 @@
 import Foundation
+import GarageCoding
 import GarageDriver
 import GarageLMDB
 import GarageLegacy
@@ -195,7 +196,8 @@ private func takeApart(_ citizens: [Citizen], _ vessels: [Vessel]) {
     #expect(report.failures.isEmpty && report.notices.map(\.identifier) == ["1"])
     #expect(report.notices[0].reason.contains("Room is not Syncable"))
     let milliseconds = UInt64((700_000_123.25 + 978_307_200) * 1000)
-    let time = withUnsafeBytes(of: milliseconds.littleEndian) { Array($0.prefix(6)) }
+    let place = RecordHead.timeOffset..<RecordHead.byteCount
+    let time = withUnsafeBytes(of: milliseconds.littleEndian) { Array($0.prefix(place.count)) }
     let records = try storage.read { transaction in
       var records: [[UInt8]] = []
       try transaction.scan(.all, .forward) { _, value in
@@ -204,7 +206,7 @@ private func takeApart(_ citizens: [Citizen], _ vessels: [Vessel]) {
       }
       return records
     }
-    #expect(records.contains { $0.count > 12 && Array($0[6..<12]) == time })
+    #expect(records.contains { $0.count > place.upperBound && Array($0[place]) == time })
   }
 
   @Test func statusesThatAreNoneAreReported() throws {

@@ -47,18 +47,15 @@ static inline void garage_pop_transaction(void) {
 // Uses the processor's instruction where there is one, else a table.
 uint32_t garage_crc32c(uint32_t seed, const void *_Nullable bytes, size_t count);
 
-// Where the checksum stands in a record, and how many bytes it has. RecordChecksum.swift writes and reads it there.
-enum { GARAGE_CHECKSUM_OFFSET = 2, GARAGE_CHECKSUM_SIZE = 4 };
-
 // The checksum of a record under its key, in one call: of the key, and of all of the record but the checksum's own
-// bytes, up to which a record goes at least.
+// four bytes, which stand at `place` and up to which a record goes at least.
 uint32_t garage_record_crc32c(uint32_t seed, const void *_Nullable key, size_t key_count, const void *_Nonnull record,
-                              size_t count);
+                              size_t count, size_t place);
 
 // The same two by table alone, so that tests can compare them.
 uint32_t garage_crc32c_portable(uint32_t seed, const void *_Nullable bytes, size_t count);
 uint32_t garage_record_crc32c_portable(uint32_t seed, const void *_Nullable key, size_t key_count,
-                                       const void *_Nonnull record, size_t count);
+                                       const void *_Nonnull record, size_t count, size_t place);
 
 // Copies text to one or two places, and tells what is in it.
 enum { GARAGE_NOT_ASCII = 1, GARAGE_HAS_ZERO = 2 };

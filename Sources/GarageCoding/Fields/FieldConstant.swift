@@ -65,8 +65,7 @@ extension GraphEncoder {
         let (start, end) = (parsed.body.lowerBound, parsed.body.upperBound)
         return try body(
           FieldPlace(
-            record: FieldRecord(parsed: parsed, shapeText: { _ in nil }),
-            start: InlinePrefix.skipSyncStatus(parsed.base, start, end: end), end: end))
+            in: parsed, start: InlinePrefix.skipSyncStatus(parsed.base, start, end: end), end: end))
       }
     }
   }

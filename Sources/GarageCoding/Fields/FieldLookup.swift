@@ -3,7 +3,8 @@
 /// Belongs to one thread.
 package final class FieldLookup {
   package let path: FieldPath
-  private var steps: [Step]
+  // No access to it overlaps another: it belongs to one thread, and nothing is called while one goes on.
+  @exclusivity(unchecked) private var steps: [Step]
 
   /// Where a field stands.
   package enum Place {
@@ -19,9 +20,11 @@ package final class FieldLookup {
   private struct Step {
     let key: String
     let utf8: [UInt8]
-    /// The shape met last, and the places of the key in it, the one that counts first.
+    /// The shape met last, and the places of the key in it, the one that counts first; none before there was a shape.
     var digest: UInt64 = 0
-    var places: [Int]?
+    var isLearnt = false
+    var place: Int?
+    var otherPlaces: [Int] = []
     var keyCount = 0
 
     init(_ key: String) {
@@ -59,7 +62,7 @@ package final class FieldLookup {
     }
     at = InlinePrefix.skipSyncStatus(base, at, end: end)
     let next = try BodyScanner.skipValue(base, at, end: end)
-    return .value(FieldPlace(record: record, start: at, end: next))
+    return .value(FieldPlace(in: record.parsed, start: at, end: next))
   }
 
   /// Where a map has the value of a step's key.
@@ -73,12 +76,11 @@ package final class FieldLookup {
         throw DamagedBytes(reason: "shape \(header.second - 1) is not in the record's table", offset: at)
       }
       let digest = try ShapeTable.digest(base, shapes, at: header.second - 1)
-      if steps[step].places == nil || steps[step].digest != digest { try learn(digest, step, record) }
-      let places = steps[step].places.unsafelyUnwrapped
+      if !steps[step].isLearnt || steps[step].digest != digest { try learn(digest, step, record) }
       // Most keys stand once, and have a value.
-      if let place = places.first {
+      if let place = steps[step].place {
         if let found = try field(place, base, header) { return found }
-        for place in places.dropFirst() {
+        for place in steps[step].otherPlaces {
           if let found = try field(place, base, header) { return found }
         }
       }
@@ -99,8 +101,10 @@ package final class FieldLookup {
   private func learn(_ digest: UInt64, _ step: Int, _ record: FieldRecord) throws {
     let shape = try record.shape(digest).object
     let key = steps[step].key
-    steps[step].places =
-      (shape.positions[key].map { [$0] } ?? []) + (shape.earlierPositions[key] ?? [])
+    let places = (shape.positions[key].map { [$0] } ?? []) + (shape.earlierPositions[key] ?? [])
+    steps[step].place = places.first
+    steps[step].otherPlaces = Array(places.dropFirst())
+    steps[step].isLearnt = true
     steps[step].keyCount = shape.keys.count
     steps[step].digest = digest
   }

@@ -4,13 +4,27 @@
   internal import Foundation
 #endif
 
-/// A value in a record, where it stands.
+/// A value in a record, where it stands. Valid as long as the record's bytes are lent.
+///
+/// Bits alone: there is one for each field of each record that is looked at, and nothing to count references to.
 package struct FieldPlace {
-  let record: FieldRecord
+  private let base: UnsafeRawPointer
+  /// The record's table of references.
+  private let references: Range<Int>?
   let start: Int
   let end: Int
 
-  private var base: UnsafeRawPointer { record.parsed.base }
+  @inline(__always)
+  init(in record: ParsedRecord, start: Int, end: Int) {
+    (base, references) = (record.base, record.references)
+    (self.start, self.end) = (start, end)
+  }
+
+  /// An element of a collection that stands there.
+  private init(in collection: FieldPlace, start: Int, end: Int) {
+    (base, references) = (collection.base, collection.references)
+    (self.start, self.end) = (start, end)
+  }
 
   /// What kind of value begins here.
   @inline(__always)
@@ -25,7 +39,7 @@ package struct FieldPlace {
     if tag >= BodyTag.smallInteger {
       if tag < BodyTag.shortString { return .number(.integer(Int64(tag - BodyTag.smallInteger))) }
       if tag < BodyTag.smallReference { return .text(try text()) }
-      return .reference(try record.reference(Int(tag - BodyTag.smallReference)))
+      return .reference(try reference(Int(tag - BodyTag.smallReference)))
     }
     switch tag {
     case BodyTag.null, BodyTag.absent: return .null
@@ -44,9 +58,9 @@ package struct FieldPlace {
         throw DamagedBytes(reason: "a decimal is no number", offset: start)
       }
       return .number(.decimal(number))
-    case BodyTag.reference8: return .reference(try record.reference(Int(payload(UInt8.self))))
+    case BodyTag.reference8: return .reference(try reference(Int(payload(UInt8.self))))
     case BodyTag.reference32:
-      return .reference(try record.reference(Int(UInt32(littleEndian: payload(UInt32.self)))))
+      return .reference(try reference(Int(UInt32(littleEndian: payload(UInt32.self)))))
     default: return integer.map { .number($0) }
     }
   }
@@ -106,6 +120,26 @@ package struct FieldPlace {
     }
   }
 
+  /// The identity at a place in the table of references.
+  private func reference(_ place: Int) throws -> RecordIdentity {
+    var (next, found) = (0, nil as RecordIdentity?)
+    try forEachReference { _, tag, identifier in
+      if next == place {
+        found = RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier)))
+      }
+      next += 1
+    }
+    guard let found else {
+      throw DamagedBytes(reason: "reference \(place) is not in the record's table", offset: 0)
+    }
+    return found
+  }
+
+  /// Visits the record's table of references in its order.
+  func forEachReference(_ visit: (ReferenceKind, UInt64, UnsafeRawBufferPointer) throws -> Void) throws {
+    if let references { try ReferenceTable.forEach(base, references, visit) }
+  }
+
   private func text() throws -> String {
     guard let utf8, let text = String(validating: utf8, as: UTF8.self) else {
       throw DamagedBytes(reason: "a string is not UTF-8", offset: start)
@@ -132,7 +166,7 @@ extension FieldPlace {
       for _ in 0..<header.second {
         at = InlinePrefix.skipSyncStatus(base, at, end: header.end)
         let next = try BodyScanner.skipValue(base, at, end: header.end)
-        if try !visit(FieldPlace(record: record, start: at, end: next).value()) { return true }
+        if try !visit(FieldPlace(in: self, start: at, end: next).value()) { return true }
         at = next
       }
       return true

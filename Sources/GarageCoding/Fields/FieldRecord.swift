@@ -54,21 +54,6 @@ package struct FieldRecord {
     }
     throw DamagedBytes(reason: "a shape it names is not in the store, or damaged", offset: 0)
   }
-
-  /// The identity at a place in the table of references.
-  func reference(_ place: Int) throws -> RecordIdentity {
-    var (next, found) = (0, nil as RecordIdentity?)
-    try parsed.forEachReference { _, tag, identifier in
-      if next == place {
-        found = RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier)))
-      }
-      next += 1
-    }
-    guard let found else {
-      throw DamagedBytes(reason: "reference \(place) is not in the record's table", offset: 0)
-    }
-    return found
-  }
 }
 
 extension FieldRecord {

@@ -78,15 +78,15 @@ package final class IndexedFields {
       }
       return kinds
     }
-    for (field, component) in components.enumerated() {
+    for field in components.indices {
       let start = bytes.bytes.count
-      switch try place(component.lookup, component.older, record) {
+      switch try place(components[field].lookup, components[field].older, record) {
       case .undecided: bytes.appendOther()
       case .absent:
         bytes.append(.null)
         kinds.noteAbsent(in: field)
       case .value(let place):
-        if component.ignoresCase, case .text(let text)? = try place.value() {
+        if components[field].ignoresCase, case .text(let text)? = try place.value() {
           bytes.append(.text(text.lowercased()))
         } else if place.isNull {
           bytes.append(.null)

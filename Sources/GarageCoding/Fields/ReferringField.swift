@@ -49,7 +49,7 @@ extension GraphEncoder {
   fileprivate func references<T: Encodable>(in value: T) throws -> Set<RecordIdentity> {
     try withField(of: value) { place in
       var found: Set<RecordIdentity> = []
-      try place.record.forEachReference { _, tag, identifier in
+      try place.forEachReference { _, tag, identifier in
         found.insert(RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier))))
       }
       return found

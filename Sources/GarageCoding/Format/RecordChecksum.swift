@@ -31,9 +31,8 @@ package struct CheckedKey {
 /// | checked key | record, up to the checksum | record, behind it |
 /// ```
 package enum RecordChecksum {
-  /// Where it stands, little-endian. The function in C that computes it leaves these bytes out.
-  static let offset = Int(GARAGE_CHECKSUM_OFFSET)
-  package static let end = Int(GARAGE_CHECKSUM_OFFSET + GARAGE_CHECKSUM_SIZE)
+  /// Where it stands, little-endian, behind version and flags.
+  static let offset = RecordHead.checksumOffset
 
   /// Writes the checksum into a record that is complete but for it.
   @inline(__always)
@@ -52,6 +51,7 @@ package enum RecordChecksum {
   @inline(__always)
   private static func compute(_ record: UnsafeRawBufferPointer, under key: CheckedKey) -> UInt32 {
     garage_record_crc32c(
-      key.seed, key.bytes.baseAddress, key.bytes.count, record.baseAddress.unsafelyUnwrapped, record.count)
+      key.seed, key.bytes.baseAddress, key.bytes.count, record.baseAddress.unsafelyUnwrapped, record.count,
+      offset)
   }
 }

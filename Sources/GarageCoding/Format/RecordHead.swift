@@ -11,6 +11,10 @@ package struct RecordHead {
   package static let byteCount = 12
   /// How many they are in a value.
   static let valueByteCount = 6
+  /// Where the checksum of four bytes stands.
+  package static let checksumOffset = 2
+  /// Where the time stands in a record.
+  package static let timeOffset = 6
 
   var flags: RecordFlags
   /// Milliseconds since 1970-01-01 UTC; nil in a value.
@@ -20,21 +24,21 @@ package struct RecordHead {
 
   /// Writes the head of a record, whose checksum comes last of all, to where there is room for ``byteCount``.
   ///
-  /// In few stores, because the checksum is slow to load what several have just written. Here and where the time is read the
-  /// checksum's place is taken for granted: the version and flags before it, the time behind.
+  /// In two stores, because the checksum is slow to load what several have just written: the first has the lowest two of the
+  /// time's six bytes, the second the other four.
   @inline(__always)
   static func write(_ flags: RecordFlags, time: UInt64, to place: UnsafeMutableRawPointer) {
-    let first = UInt64(RecordFormat.version) | UInt64(flags.rawValue) << 8 | time << 48
+    let first = UInt64(RecordFormat.version) | UInt64(flags.rawValue) << 8 | time << UInt64(8 * timeOffset)
     place.storeBytes(of: first.littleEndian, as: UInt64.self)
     place.storeBytes(
-      of: UInt32(truncatingIfNeeded: time >> 16).littleEndian, toByteOffset: 8, as: UInt32.self)
+      of: UInt32(truncatingIfNeeded: time >> 16).littleEndian, toByteOffset: timeOffset + 2, as: UInt32.self)
   }
 
   /// Writes the head of a value to where there is room for ``valueByteCount``.
   @inline(__always)
   static func writeOfValue(_ flags: RecordFlags, to place: UnsafeMutableRawPointer) {
     place.storeBytes(of: first(flags).littleEndian, as: UInt16.self)
-    place.storeBytes(of: 0, toByteOffset: RecordChecksum.offset, as: UInt32.self)
+    place.storeBytes(of: 0, toByteOffset: checksumOffset, as: UInt32.self)
   }
 
   /// The first two bytes, as a number.
@@ -61,7 +65,7 @@ package struct RecordHead {
 
   @inline(__always)
   private static func time(_ base: UnsafeRawPointer) -> UInt64 {
-    UInt64(littleEndian: base.loadUnaligned(fromByteOffset: 4, as: UInt64.self)) >> 16
+    UInt64(littleEndian: base.loadUnaligned(fromByteOffset: timeOffset - 2, as: UInt64.self)) >> 16
   }
 
   /// Whether this is the head of a value without flags, in this version: what most values of plain types have.

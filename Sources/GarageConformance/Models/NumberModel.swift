@@ -23,10 +23,11 @@ struct NumberModel {
 
   /// The number that a scan of `range` comes to at or behind `start`, or nil where there is none.
   func next(at start: Int, in range: Range<Int>, _ direction: ScanDirection) -> Int? {
+    let step = direction == .forward ? 1 : -1
     var number = start
-    while range.contains(number) {
+    while number >= range.lowerBound && number < range.upperBound {
       if versions[number] != 0 { return number }
-      number += direction == .forward ? 1 : -1
+      number += step
     }
     return nil
   }

@@ -50,7 +50,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let store = try CareStore(backend)
     let garage = try fill(store.garage)
-    for _ in 0..<4 {
+    for _ in 0..<(runsLongTests ? 4 : 2) {
       let place = try Place(backend == .memory ? .sqlite : .memory)
       let destination = try place.open()
       for _ in 0..<3 {

@@ -1,4 +1,5 @@
 import Foundation
+import GarageCoding
 import GarageDriver
 import GarageStorage
 import Testing
@@ -43,7 +44,7 @@ import Testing
           && found.first?.type?.hasSuffix("CareNode") == true,
         "bit \(position): \(report)")
     }
-    for count in [0, 1, 11, record.count / 2, record.count - 1] {
+    for count in [0, 1, RecordHead.byteCount - 1, record.count / 2, record.count - 1] {
       try Driver.put(Array(record[..<count]), for: key.bytes, store.driver)
       #expect(try !store.garage.verify().isSound, "cut at \(count)")
     }
@@ -56,12 +57,15 @@ import Testing
     let key = try keys(of: "CareNode", in: store.garage, store.driver)[1]
     let record = try #require(try Driver.contents(store.driver)[key])
     var found = 0
-    // Behind the header of 12 bytes come tables and body; each byte is made another one, and the checksum made to fit.
-    for position in 12..<record.count {
+    // Behind the head come tables and body; each byte is made another one, and the checksum made to fit.
+    for position in RecordHead.byteCount..<record.count {
       var damaged = record
       damaged[position] ^= 0xFF
-      let checksum = CRC32C.checksum(Array(key.bytes.dropFirst()) + damaged[..<2] + damaged[6...])
-      damaged.replaceSubrange(2..<6, with: checksum)
+      key.bytes.withUnsafeBytes { key in
+        damaged.withUnsafeMutableBytes {
+          RecordChecksum.write(into: $0, under: CheckedKey(UnsafeRawBufferPointer(rebasing: key.dropFirst())))
+        }
+      }
       try Driver.put(damaged, for: key.bytes, store.driver)
       if try !store.garage.verify().findings.isEmpty { found += 1 }
     }
@@ -172,16 +176,3 @@ import Testing
 }
 
 private struct RenamedLeaf: Codable, Identifiable { var id: String }
-
-/// The checksum of records, as RFC 3720, appendix B.4, defines it: bit by bit.
-private enum CRC32C {
-  /// Little-endian.
-  static func checksum(_ bytes: [UInt8]) -> [UInt8] {
-    var state: UInt32 = ~0
-    for byte in bytes {
-      state ^= UInt32(byte)
-      for _ in 0..<8 { state = state & 1 == 1 ? state >> 1 ^ 0x82F6_3B78 : state >> 1 }
-    }
-    return withUnsafeBytes(of: (~state).littleEndian) { Array($0) }
-  }
-}

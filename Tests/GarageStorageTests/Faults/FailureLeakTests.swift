@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: Failing.Kind.allCases)
     func whatFailsLeavesNoMemoryInUse(_ kind: Failing.Kind) throws {
       // A hundred bytes each are noticed.
-      let count = runsLongTests ? 10_000 : 5_000
+      let count = runsLongTests ? 10_000 : 3_000
       let growth = try Child("fail", kind.rawValue, "\(count)").wait()["growth"]
       let bytes = try #require(growth.flatMap { Int($0) })
       #expect(bytes < count * 105, "\(kind)")

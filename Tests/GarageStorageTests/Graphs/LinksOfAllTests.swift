@@ -241,7 +241,7 @@ private final class TramKnot: Codable, Identifiable, Hashable {
   /// A chain whose links are all retrieved, from its first one and from its last one on.
   @Test(arguments: [true, false])
   func longChainsOfAllObjects(_ isAscending: Bool) throws {
-    let count = 100_000
+    let count = runsLongTests ? 100_000 : 40_000
     try onSmallStack {
       let garage = try Garage(MemoryStorage())
       let rails = TramRail.chain(count, isAscending: isAscending)

@@ -52,7 +52,7 @@ import Testing
   @Test(arguments: Backend.allCases)
   func sortsAndLimits(_ backend: Backend) throws {
     let seed = UInt64.random(in: 0 ... .max)
-    let population = try Population(backend, 300, seed)
+    let population = try Population(backend, 150, seed)
     let query = population.garage.query(Specimen.self)
     func check<V: Comparable & Codable>(_ property: KeyPath<Specimen, V>) throws {
       for direction in SortDirection.allCases {

@@ -48,7 +48,7 @@ struct CodecComparison {
   private func sizeRows(_ coders: [Coder]) throws -> [ResultRow] {
     guard let ours = coders.first else { return [] }
     let garage = try GarageCoder<Person>()
-    let bodies = try people.map { try GarageCoder<Person>.bodyByteCount(garage.encode($0)) }
+    let bodies = try people.map { try garage.bodyByteCount($0) }
     let body = Double(bodies.reduce(0, +)) / Double(people.count)
     return [(Self.bytesName, ours.byteCount), (Self.bodyBytesName, body)].filter { isWanted($0.0) }.flatMap {
       (name, bytes) in

@@ -20,10 +20,11 @@ final class GarageCoder<Object: Codable & Identifiable> {
 
   func encode(_ object: Object) throws -> EncodedGraph { try encoder.encode(root: object) }
 
-  /// How large the body of a graph's only record is, as Docs/Format.md has it: a header of 12 bytes, which names
-  /// each shape by eight bytes behind their number. Not for objects with references.
-  static func bodyByteCount(_ graph: EncodedGraph) -> Int {
-    byteCount(graph) - 12 - (graph.shapes.isEmpty ? 0 : 1 + 8 * graph.shapes.count)
+  /// How large an object's body is, without the table of shapes, which names each by eight bytes behind their number. Not for
+  /// objects with references.
+  func bodyByteCount(_ object: Object) throws -> Int {
+    let shapes = try encode(object).shapes.count
+    return try encodeBody(object).count - (shapes == 0 ? 0 : 1 + 8 * shapes)
   }
 
   /// How large a graph's records are, without their keys.

@@ -254,8 +254,13 @@ private func isEqual(_ span: RawSpan?, _ bytes: [UInt8]) -> Bool {
 /// Bytes that depend on how many they are and where they stand.
 func pattern(_ count: Int) -> [UInt8] {
   [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-    for index in 0..<count {
+    // They come again after 65 536: copied from there, because a loop over 512 MiB takes its time where nothing is optimized.
+    let period = min(count, 1 << 16)
+    for index in 0..<period {
       buffer[index] = UInt8(truncatingIfNeeded: (index ^ (index >> 8)) &* 31 &+ count)
+    }
+    for start in stride(from: period, to: count, by: 1 << 16) {
+      memcpy(buffer.baseAddress! + start, buffer.baseAddress!, min(1 << 16, count - start))
     }
     initialized = count
   }
