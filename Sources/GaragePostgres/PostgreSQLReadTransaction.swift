@@ -151,6 +151,8 @@
     // MARK: - Pages
 
     private static let firstPageRowCount = 64
+    /// Of keys alone, which are small.
+    private static let firstPageKeyCount = 256
     private static let largestPageRowCount = 4096
     /// How many bytes a page should have, as far as the one before tells.
     private static let pageByteCount = 2 << 20
@@ -167,7 +169,8 @@
       // Behind every key there can be.
       var upper =
         range.upperBound ?? [UInt8](repeating: 0xFF, count: StorageInfo.guaranteedKeyByteCount + 1)
-      var limit = Self.firstPageRowCount
+      let hasValues = statement == .scanForward || statement == .scanBackward
+      var limit = hasValues ? Self.firstPageRowCount : Self.firstPageKeyCount
       while true {
         try state.beginRead(.scan)
         let page = try lower.withUnsafeBytes { lower in
@@ -183,9 +186,7 @@
             return try visit(key, row, page)
           }
           if step == .stop { return }
-          if statement == .scanForward || statement == .scanBackward {
-            byteCount += page.withBytes(row, 1) { $0.count }
-          }
+          if hasValues { byteCount += page.withBytes(row, 1) { $0.count } }
         }
         if count < limit { return }
         let last = page.bytes(count - 1, 0)

@@ -313,9 +313,12 @@ extension ReadAccess {
     withKeys nextKey: () throws -> StorageKey?, _ source: TransactionSource,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
+    var blockCount = 128
     while true {
+      // Each block costs a trip and more.
+      blockCount = min(blockCount * 2, 1024)
       var keys: [StorageKey] = []
-      while keys.count < 256, let key = try nextKey() { keys.append(key) }
+      while keys.count < blockCount, let key = try nextKey() { keys.append(key) }
       if keys.isEmpty { return }
       var records: [(key: StorageKey, record: [UInt8])] = []
       try transaction.withValues(for: keys) { index, record in

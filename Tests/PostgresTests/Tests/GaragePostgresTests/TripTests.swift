@@ -97,7 +97,8 @@ import Testing
     try counted.expect(1) { TripTests.isSo(try $0.contains(Note.self, identifier: 1)) }
     // Pages of 64, of 256, and the rest.
     try counted.expect(3) { TripTests.isSo(try $0.retrieveAll(Note.self).count == 1000) }
-    try counted.expect(3) { TripTests.isSo(try $0.count(Note.self) == 1000) }
+    // Pages of 256 keys, and the rest.
+    try counted.expect(2) { TripTests.isSo(try $0.count(Note.self) == 1000) }
     try counted.expect(2) { try $0.delete(Note.self, identifier: 1) }
     try counted.expect(1) { try $0.deleteAll(Note.self) }
     try counted.expect(1) { TripTests.isSo(try $0.count(Note.self) == 0) }
@@ -200,6 +201,25 @@ import Testing
     try counted.expect(2) { try $0.parkAll((0..<1000).map { Town(id: $0) }) }
     #expect(try counted.garage.count(Town.self) == 1000)
     #expect(try counted.garage.count(FormerTown.self) == 0)
+  }
+
+  class Animal: Codable, Identifiable {
+    var id: Int
+    init(_ id: Int) { self.id = id }
+  }
+  final class Dog: Animal {}
+
+  /// Which class a record is of only the record tells: they are asked for together.
+  @Test func subclassesAreCountedInFewTrips() throws {
+    let counted = try Counted()
+    try counted.garage.parkAll((0..<2500).map { $0 % 3 == 0 ? Dog($0) : Animal($0) })
+    let before = counted.storage.roundTripCount
+    #expect(try counted.garage.count(Dog.self) == 834)
+    #expect(try counted.garage.count(Animal.self) == 2500)
+    #expect(counted.storage.roundTripCount - before <= 14)
+    try counted.garage.deleteAll(Dog.self)
+    #expect(counted.storage.roundTripCount - before <= 30)
+    #expect(try counted.garage.count(Animal.self) == 1666)
   }
 
   @Test func tasksTakeOneTripToo() async throws {
