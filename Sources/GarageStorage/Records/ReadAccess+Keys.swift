@@ -98,7 +98,8 @@ extension ReadAccess {
       if block.isEmpty { return }
       var isOfType = Array(repeating: false, count: block.count)
       try transaction.withValues(for: block) { index, record in
-        isOfType[index] = try isRecord(block[index].bytes.span.bytes, record, of: type, facts)
+        let key = block[index].bytes
+        isOfType[index] = try isRecord(key.span.bytes, record, of: type, facts)
       }
       for (key, isOfType) in zip(block, isOfType) where isOfType { try visit(key) }
     }

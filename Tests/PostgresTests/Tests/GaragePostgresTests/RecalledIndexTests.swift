@@ -1,3 +1,4 @@
+import Foundation
 import GarageDriver
 import GaragePostgres
 import GarageStorage
@@ -112,6 +113,8 @@ import Testing
           let id = thread * 1_000_000 + round % 50
           try garage.park(Volume(id: id, code: thread * 1_000_000 + round))
           round += 1
+          // Who fills an index reads all that there is, and is refused as long as others are faster.
+          usleep(5000)
         }
       }
     }
