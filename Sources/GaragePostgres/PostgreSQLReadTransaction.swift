@@ -28,6 +28,15 @@
     /// The transaction's own value of a key that was not sent yet. For writes.
     func unsent(_ key: RawSpan) -> PostgreSQLChange? { nil }
 
+    /// Notes that nothing of what was sent has failed. For writes.
+    func noteAnswered() {}
+
+    /// The value of a key, where it need not be asked for alone. For writes.
+    func foreseen(_ key: RawSpan) throws -> Foreseen? { nil }
+
+    /// A value, or none, that is known.
+    struct Foreseen { let value: [UInt8]? }
+
     final func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
       try state.beginRead(.get)
       try state.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
@@ -35,6 +44,12 @@
         state.lend()
         defer { state.takeBack() }
         guard case .put(let value) = change else { return try body(nil) }
+        return try body(value.span.bytes)
+      }
+      if let known = try foreseen(key) {
+        state.lend()
+        defer { state.takeBack() }
+        guard let value = known.value else { return try body(nil) }
         return try body(value.span.bytes)
       }
       let found = try stored(key, .get)
@@ -54,6 +69,7 @@
         if case .put = change { return true }
         return false
       }
+      if let known = try foreseen(key) { return known.value != nil }
       return try key.withUnsafeBytes { try ask(.contains, [$0], .get) }.rowCount > 0
     }
 
@@ -135,6 +151,8 @@
     // MARK: - Pages
 
     private static let firstPageRowCount = 64
+    /// Of keys alone, which are small.
+    private static let firstPageKeyCount = 256
     private static let largestPageRowCount = 4096
     /// How many bytes a page should have, as far as the one before tells.
     private static let pageByteCount = 2 << 20
@@ -151,7 +169,8 @@
       // Behind every key there can be.
       var upper =
         range.upperBound ?? [UInt8](repeating: 0xFF, count: StorageInfo.guaranteedKeyByteCount + 1)
-      var limit = Self.firstPageRowCount
+      let hasValues = statement == .scanForward || statement == .scanBackward
+      var limit = hasValues ? Self.firstPageRowCount : Self.firstPageKeyCount
       while true {
         try state.beginRead(.scan)
         let page = try lower.withUnsafeBytes { lower in
@@ -167,9 +186,7 @@
             return try visit(key, row, page)
           }
           if step == .stop { return }
-          if statement == .scanForward || statement == .scanBackward {
-            byteCount += page.withBytes(row, 1) { $0.count }
-          }
+          if hasValues { byteCount += page.withBytes(row, 1) { $0.count } }
         }
         if count < limit { return }
         let last = page.bytes(count - 1, 0)
@@ -282,7 +299,9 @@
         try prepareToRead()
         guard let connection else { throw PostgreSQLFailure(text: "The transaction has ended") }
         connection.send(statement, parameters)
-        return try connection.receive(1)[0]
+        let answer = try connection.receive(1)[0]
+        noteAnswered()
+        return answer
       } catch {
         throw noted(error, operation)
       }

@@ -30,6 +30,7 @@
     private let pool: PostgreSQLPool
     private let opening: PostgreSQLOpening
     private let trips = PostgreSQLTrips()
+    private let memory = PostgreSQLMemory()
 
     /// The largest value, in bytes.
     public static let maximumValueByteCount = 1_000_000_000
@@ -133,8 +134,12 @@
           try connection.receive(0)
         }
         defer { pool.giveBack(connection) }
-        let transaction = PostgreSQLWriteTransaction(connection, place: opening.place, hasBegun: isLocked)
-        return try runWrite(body, in: transaction) {
+        let transaction = PostgreSQLWriteTransaction(
+          connection, place: opening.place, hasBegun: isLocked, memory)
+        func checkedBody(_: any WriteTransaction) throws -> TransactionOutcome<R> {
+          try transaction.checkingRecalled { try body(transaction) }
+        }
+        return try runWrite(checkedBody, in: transaction) {
           transaction.finish()
         } commit: {
           try commit(transaction)

@@ -21,6 +21,10 @@
     private var hasBegun: Bool
     /// Whether any change was sent.
     private var hasChanged = false
+    /// What it was told that it will be asked for.
+    var announcement = PostgreSQLAnnouncement()
+    /// What need not be asked for, since the storage remembers it.
+    var recall: PostgreSQLRecall
 
     /// Values above that many bytes are kept in pieces of as many.
     static let pieceByteCount = 512 << 10
@@ -30,8 +34,11 @@
     /// How many batches are sent before the answers to all of them are waited for.
     private static let maximumBatchCount = 8
 
-    init(_ connection: PostgreSQLConnection, place: String, hasBegun: Bool) {
+    init(
+      _ connection: PostgreSQLConnection, place: String, hasBegun: Bool, _ memory: PostgreSQLMemory
+    ) {
       self.hasBegun = hasBegun
+      recall = PostgreSQLRecall(memory)
       super.init(connection, place: place)
     }
 
@@ -43,7 +50,9 @@
       try state.checkValue(value, limit: PostgreSQLStorage.maximumValueByteCount)
       if value.byteCount > Self.pieceByteCount { return try putLarge(value, for: key) }
       changedByteCount += value.byteCount + key.byteCount
-      changes[StorageKey(key)] = .put([UInt8](copying: value))
+      let changed = StorageKey(key)
+      forgetForeseen(changed)
+      changes[changed] = .put([UInt8](copying: value))
       if changes.count >= Self.maximumChangeCount || changedByteCount >= Self.maximumChangedByteCount {
         try sendAhead(.put)
       }
@@ -53,7 +62,9 @@
       try state.beginChange(.remove)
       try state.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)
       changedByteCount += key.byteCount
-      changes[StorageKey(key)] = .remove
+      let changed = StorageKey(key)
+      forgetForeseen(changed)
+      changes[changed] = .remove
       if changes.count >= Self.maximumChangeCount { try sendAhead(.remove) }
     }
 
@@ -64,6 +75,8 @@
         range.upperBound ?? [UInt8](repeating: 0xFF, count: StorageInfo.guaranteedKeyByteCount + 1)
       // What stands in the range and was not sent yet need not be.
       for key in changes.keys where range.contains(key) { changes[key] = nil }
+      announcement.forgetFetched()
+      recall.noteChanges(in: range)
       try changing(.remove) { connection in
         range.lowerBound.withUnsafeBytes { lower in
           upper.withUnsafeBytes { connection.send(.removeRange, [lower, $0]) }
@@ -72,7 +85,9 @@
     }
 
     private func putLarge(_ value: RawSpan, for key: RawSpan) throws {
-      changes[StorageKey(key)] = nil
+      let changed = StorageKey(key)
+      changes[changed] = nil
+      forgetForeseen(changed)
       let identifier = (0..<2).flatMap { _ in
         withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { [UInt8]($0) }
       }
@@ -129,12 +144,18 @@
       changes.isEmpty ? nil : changes[StorageKey(key)]
     }
 
+    override func foreseen(_ key: RawSpan) throws -> Foreseen? { try foresee(key) }
+
+    override func noteAnswered() { recall.noteChecked() }
+
     /// Queues what was collected, in key order, and `BEGIN` before it where nothing was sent yet.
     private func sendCollected(_ connection: PostgreSQLConnection) {
       if !hasBegun {
         hasBegun = true
         connection.send(.beginWrite)
       }
+      // Before what changes it.
+      recall.sendExpected(connection)
       if changes.isEmpty { return }
       hasChanged = true
       let sorted = changes.sorted { $0.key < $1.key }
@@ -164,9 +185,15 @@
 
     /// Commits; where it does not, it has rolled back, or the connection is gone.
     func commit() -> End {
+      let end = sendCommit()
+      if case .committed = end { recall.endCommitted() } else { recall.endUndone() }
+      return end
+    }
+
+    private func sendCommit() -> End {
       guard let connection else { return .committed }
       defer { self.connection = nil }
-      if !hasBegun && changes.isEmpty { return .committed }
+      if !hasBegun && changes.isEmpty && !recall.isUnchecked { return .committed }
       sendCollected(connection)
       let token = PostgreSQLToken(serverMilliseconds: connection.serverTime)
       if hasChanged { token.bytes.withUnsafeBytes { connection.send(.noteToken, [$0]) } }
@@ -186,6 +213,7 @@
 
     /// Undoes what was sent, without waiting for the answer.
     func rollBack() {
+      recall.endUndone()
       guard let connection else { return }
       self.connection = nil
       if hasBegun { rollBack(connection) }

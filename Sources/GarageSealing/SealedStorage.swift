@@ -69,6 +69,18 @@ public struct SealedStorage: StorageDriver {
   public func close() throws { try base.close() }
 }
 
+extension SealedStorage: DeferredReading {
+  /// As ``read(_:)``; on a wrapped storage that saves a trip where a state may be that of the first operation, with that.
+  public func deferredRead<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    guard let base = base as? any DeferredReading else { return try read(body) }
+    return try base.deferredRead { transaction in
+      let sealed = SealedReadTransaction(transaction, keys, info)
+      defer { sealed.end() }
+      return try body(sealed)
+    }
+  }
+}
+
 extension SealedStorage: SeparableStorage {
   package func separated() -> (any StorageDriver)? {
     guard let base = (base as? any SeparableStorage)?.separated() else { return nil }

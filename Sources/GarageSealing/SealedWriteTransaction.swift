@@ -1,7 +1,7 @@
 internal import GarageDriver
 
 /// Seals what is put.
-final class SealedWriteTransaction: SealedReadTransaction, WriteTransaction {
+final class SealedWriteTransaction: SealedReadTransaction, WriteTransaction, AnnouncedReading {
   private let base: any WriteTransaction
 
   init(_ base: any WriteTransaction, _ keys: KeyRing, _ info: StorageInfo) {
@@ -30,6 +30,11 @@ final class SealedWriteTransaction: SealedReadTransaction, WriteTransaction {
     try state.beginChange(.remove)
     try noting { try base.removeAll(in: range) }
   }
+
+  // Keys are not sealed.
+  func willGet(_ keys: [StorageKey]) -> Bool { (base as? any AnnouncedReading)?.willGet(keys) ?? false }
+
+  func mayRemember(_ key: StorageKey) { (base as? any AnnouncedReading)?.mayRemember(key) }
 
   private func noting(_ change: () throws -> Void) throws {
     do { try change() } catch let error as StorageError { throw state.failed(error) }

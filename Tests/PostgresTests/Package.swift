@@ -34,8 +34,10 @@ let package = Package(
       name: "PostgresChild", dependencies: ["PostgresStacks"] + garage("GarageConformance", "GaragePostgres")),
     .testTarget(
       name: "GaragePostgresTests",
-      dependencies: ["PostgresStacks", "PostgresChild"]
-        + garage("GarageDriver", "GaragePostgres", "GarageConformance", "GarageStorage", "garage-demo")),
+      dependencies: ["PostgresStacks", "PostgresChild", "InsecureSealer"]
+        + garage(
+          "GarageDriver", "GaragePostgres", "GarageSealing", "GarageConformance", "GarageStorage",
+          "garage-demo", "_DebianPackages")),
 
     // By links, from the folders where they are the package's own.
     .executableTarget(

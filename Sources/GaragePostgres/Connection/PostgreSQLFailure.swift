@@ -15,6 +15,9 @@
     /// Whether the server was there, and said nothing for too long: another connection would fare no better.
     var isSilence = false
 
+    /// Of `expectValue` and `expectNone` alone: a division by zero.
+    static let otherThanExpected = "22012"
+
     /// The failure as the protocol's error.
     ///
     /// - Parameter place: which store, or which server, in words without a password.
@@ -34,6 +37,11 @@
       switch state {
       case "40001", "40P01":
         return (.conflict, true, "Another transaction came first. Nothing was changed; make the call again.")
+      case Self.otherThanExpected:
+        return (
+          .conflict, true,
+          "What this storage remembered was changed elsewhere. Nothing was changed; make the call again."
+        )
       case "55P03":
         return (
           .busy, true, "Another transaction held what this one needs for too long. Make the call again later."

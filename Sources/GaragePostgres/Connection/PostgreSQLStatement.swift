@@ -6,6 +6,7 @@
     case scanForward, scanBackward, keysForward, keysBackward
     case put, putLarge, putPiece, remove, removeRange
     case noteToken, claimToken, forgetTokens
+    case expectValue, expectNone
 
     /// Values up to that many bytes come along with the page of a scan, or with many others; larger ones are fetched
     /// when they are visited.
@@ -63,6 +64,16 @@
         return """
           DELETE FROM \(tables.tokens) WHERE token < \
           int8send((extract(epoch FROM clock_timestamp()) * 1000)::int8 - \(PostgreSQLToken.lifeMilliseconds))
+          """
+      // What is not as expected divides by zero, which ends the transaction; nothing else here divides.
+      case .expectValue:
+        return """
+          SELECT 1 / CASE WHEN (SELECT v FROM \(entries) WHERE shard = 0 AND k = $1::bytea AND size IS NULL) \
+          IS NOT DISTINCT FROM $2::bytea THEN 1 ELSE 0 END
+          """
+      case .expectNone:
+        return """
+          SELECT 1 / CASE WHEN EXISTS (SELECT 1 FROM \(entries) WHERE shard = 0 AND k = $1::bytea) THEN 0 ELSE 1 END
           """
       default: return ""
       }

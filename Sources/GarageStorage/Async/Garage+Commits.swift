@@ -37,9 +37,11 @@ extension Garage {
     try translatingErrors {
       try retrying(isClocked: store.isSharedAcrossProcesses, store.gate) {
         // Whoever has the turn may be waiting for the gate that this thread has alone.
-        if let gate = store.gate, gate.isEntered { return try commit(inTurnOf: nil, body) }
+        if let gate = store.gate, gate.isEntered {
+          return try commit(inTurnOf: nil, isRepeated: true, body)
+        }
         if try queue.beginIfFree() {
-          try commit(inTurnOf: queue, body)
+          try commit(inTurnOf: queue, isRepeated: true, body)
         } else {
           try commitTogether(queue, byteCount, body)
         }
@@ -56,7 +58,7 @@ extension Garage {
       switch try queue.begin(job) {
       case .settled(let error): if let error { throw error }
       case .turn:
-        if store.hasUnsavedChanges { return try commit(inTurnOf: queue, body) }
+        if store.hasUnsavedChanges { return try commit(inTurnOf: queue, isRepeated: true, body) }
         var settled = commitTogether(job, queue)
         // Whoever is next need not wait until all are awake.
         queue.end()

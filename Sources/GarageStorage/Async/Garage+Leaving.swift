@@ -69,14 +69,19 @@ extension Garage {
   {
     var wanted = FetchedTransaction.Wanted()
     wanted.keys = Set(keys)
+    try Task.checkCancellation()
+    try checkOpen()
+    // Where nothing is known yet, the body first says what it asks for: that takes no state of the storage.
+    var next = keys.isEmpty ? FetchedTransaction(ofNothingIn: self) : try await fetch(wanted)
     while true {
-      let fetched = try await fetch(wanted)
+      let fetched = next
       let result: Result<R, any Error> = Result {
         try translatingErrors { try body(ReadAccess(garage: self, transaction: fetched)) }
       }
       // Users' code may have made something else of the error.
       if !fetched.hasMissed { return try result.get() }
       wanted = fetched.wanted
+      next = try await fetch(wanted)
     }
   }
 

@@ -31,7 +31,9 @@ extension Garage {
       let commit: () throws -> Void = { [self, settings] in
         func commit() throws -> CommitHooks? {
           try settings.apply(to: self) {
-            try commitKeepingHooks(inTurnOf: nil, autosaves: settings.autosaves) {
+            try commitKeepingHooks(
+              inTurnOf: nil, autosaves: settings.autosaves, isRepeated: attempts.map { $0 > 0 } ?? true
+            ) {
               result.value = try body($0)
             }
           }

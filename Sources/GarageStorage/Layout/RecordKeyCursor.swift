@@ -41,8 +41,10 @@ struct RecordKeyCursor {
 
   /// One tag's keys.
   private struct Source {
-    private static let blockCount = 256
+    private static let largestBlockCount = 4096
 
+    /// More each time: whoever asks for many asks for all.
+    private var blockCount = 256
     private var range: StorageKeyRange
     /// Whether these are keys of the index of sync statuses.
     private let isIndex: Bool
@@ -65,10 +67,11 @@ struct RecordKeyCursor {
       var keys = block
       try transaction.scanKeys(range, .forward) { key in
         keys.append(StorageKey(key))
-        return keys.count < Source.blockCount ? .continue : .stop
+        return keys.count < blockCount ? .continue : .stop
       }
       block = keys
-      isAtEnd = block.count < Source.blockCount
+      isAtEnd = block.count < blockCount
+      blockCount = min(blockCount * 2, Source.largestBlockCount)
       if let last = block.last { range.lowerBound = last.bytes + [0] }
     }
 

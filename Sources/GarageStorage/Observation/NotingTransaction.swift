@@ -1,7 +1,7 @@
 internal import GarageDriver
 
 /// Notes which keys a transaction changes, for those who listen.
-final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval {
+final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, AnnouncedReading {
   private let base: any WriteTransaction
   private let isSealed: Bool
   private(set) var log = ChangeLog()
@@ -45,6 +45,10 @@ final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval {
     if beginning != nil { log.note(key, isRemoved: true) }
     return beginning
   }
+
+  func willGet(_ keys: [StorageKey]) -> Bool { (base as? any AnnouncedReading)?.willGet(keys) ?? false }
+
+  func mayRemember(_ key: StorageKey) { (base as? any AnnouncedReading)?.mayRemember(key) }
 
   // MARK: Reading
 

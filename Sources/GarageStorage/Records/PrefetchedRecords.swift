@@ -14,6 +14,8 @@ struct PrefetchedRecords {
   /// By key; nil for those that are known to be missing.
   private var records: [StorageKey: [UInt8]?] = [:]
   private var byteCount = 0
+  /// Those that were here before, and are not to be fetched again.
+  private var earlier: Set<StorageKey> = []
 
   init(_ objectKeys: ObjectKeys) { self.objectKeys = objectKeys }
 
@@ -33,9 +35,16 @@ struct PrefetchedRecords {
     try fetchLevels(wanted, in: transaction)
   }
 
-  mutating func removeAll() {
-    records.removeAll()
+  /// - Parameter isHeld: whether somebody holds what was made of these, so that they are not to be fetched again.
+  mutating func removeAll(keepingNames isHeld: Bool = false) {
     byteCount = 0
+    guard isHeld else {
+      earlier.removeAll()
+      return records.removeAll()
+    }
+    earlier.formUnion(records.keys)
+    // Of what is missing nothing is held: it may be asked for again.
+    records = records.filter { $0.value == nil }
   }
 
   private mutating func fetchLevels(_ wanted: Set<StorageKey>, in transaction: any ReadTransaction) throws {
@@ -72,7 +81,7 @@ struct PrefetchedRecords {
       ) { kind, target in
         if kind == .lazy { return }
         let key = try objectKeys.record(tag: target.tag, target.identifier)
-        if records[key] == nil { wanted.insert(key) }
+        if records[key] == nil && !earlier.contains(key) { wanted.insert(key) }
       }
     }
   }

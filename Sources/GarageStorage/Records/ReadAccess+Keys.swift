@@ -37,18 +37,23 @@ extension ReadAccess {
     _ key: StorageKey, of type: T.Type, _ facts: RecordTypeFacts
   ) throws -> Bool {
     if !facts.sharesSpaceWithSuperclass { return true }
-    let bytes = key.bytes.span.bytes
-    let concreteTag = try transaction.withValue(for: bytes) { record -> UInt64? in
-      guard let record else { return nil }
-      return try garage.objectKeys.header(of: bytes, record, typeName: facts.name).concreteTag
+    let bytes = key.bytes
+    return try transaction.withValue(for: bytes.span.bytes) {
+      try isRecord(bytes.span.bytes, $0, of: type, facts)
     }
+  }
+
+  /// The same of a record that is at hand.
+  private func isRecord<T: Codable>(
+    _ key: RawSpan, _ record: RawSpan?, of type: T.Type, _ facts: RecordTypeFacts
+  ) throws -> Bool {
+    guard let record else { return false }
+    let concreteTag = try garage.objectKeys.header(of: key, record, typeName: facts.name).concreteTag
     // Without one the record is of the topmost class.
     guard let concreteTag else { return false }
     if let registered = garage.types.type(tag: concreteTag) { return registered is T.Type }
     if facts.ownTags.contains(concreteTag) { return true }
-    throw try transaction.withValue(for: bytes) {
-      try unregisteredClass(concreteTag, key: bytes, $0, typeName: facts.name)
-    }
+    throw try unregisteredClass(concreteTag, key: key, record, typeName: facts.name)
   }
 
   /// The error for a record of a class that the garage was not told about.
@@ -83,8 +88,20 @@ extension ReadAccess {
   func visitRecordKeys<T: Codable>(_ type: T.Type, _ visit: (StorageKey) throws -> Void) throws {
     let facts = try RecordTypeFacts.of(type)
     var keys = RecordKeyCursor(try presentTags(of: facts), in: transaction)
-    while let key = try keys.next() {
-      if try isRecord(key, of: type, facts) { try visit(key) }
+    guard facts.sharesSpaceWithSuperclass, garage.store.roundTripsAreExpensive else {
+      while let key = try keys.next() { if try isRecord(key, of: type, facts) { try visit(key) } }
+      return
+    }
+    while true {
+      var block: [StorageKey] = []
+      while block.count < 1000, let key = try keys.next() { block.append(key) }
+      if block.isEmpty { return }
+      var isOfType = Array(repeating: false, count: block.count)
+      try transaction.withValues(for: block) { index, record in
+        let key = block[index].bytes
+        isOfType[index] = try isRecord(key.span.bytes, record, of: type, facts)
+      }
+      for (key, isOfType) in zip(block, isOfType) where isOfType { try visit(key) }
     }
   }
 

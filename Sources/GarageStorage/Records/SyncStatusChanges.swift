@@ -102,6 +102,12 @@ extension WriteAccess {
   func setSyncStatus(_ status: SyncStatus, of objects: [ParkedObject]) throws {
     var changes = SyncStatusChanges()
     var records: [(key: StorageKey, record: [UInt8])] = []
+    if garage.store.roundTripsAreExpensive {
+      let keys = try objects.flatMap { object in
+        try object.facts.tags.map { try garage.objectKeys.record(tag: $0, object.identifier) }
+      }
+      announce(keys)
+    }
     for object in objects {
       let key = try reading.key(of: object)
       let keyBytes = key.bytes.span.bytes
@@ -132,13 +138,15 @@ extension ReadAccess {
   }
 
   func header(of object: ParkedObject) throws -> RecordSummary {
-    let key = try key(of: object)
-    return try transaction.withValue(for: key) { record in
-      guard let record else {
-        throw GarageError.failedToRetrieveObject(object.facts.name, "\(object.identifier)")
+    for tag in object.facts.tags {
+      let key = try garage.objectKeys.record(tag: tag, object.identifier)
+      let header = try transaction.withValue(for: key) { record -> RecordSummary? in
+        guard let record else { return nil }
+        return try garage.objectKeys.header(of: key.bytes.span.bytes, record, typeName: object.facts.name)
       }
-      return try garage.objectKeys.header(of: key.bytes.span.bytes, record, typeName: object.facts.name)
+      if let header { return header }
     }
+    throw GarageError.failedToRetrieveObject(object.facts.name, object.identifier.description)
   }
 
   /// Decodes all objects of a type that have a status, in the order of their identifiers.

@@ -59,8 +59,11 @@ final class TransactionSource: RecordSource {
   }
 
   /// Fetches all that can be reached from records at hand, in few round trips, in place of what was fetched before.
-  func prefetch(behind records: [(key: StorageKey, record: [UInt8])]) throws {
-    prefetched.removeAll()
+  ///
+  /// - Parameter isHeld: whether who decodes holds all that was fetched with earlier records, so that it is not fetched again.
+  func prefetch(behind records: [(key: StorageKey, record: [UInt8])], exceptKnown isHeld: Bool = false) throws
+  {
+    prefetched.removeAll(keepingNames: isHeld)
     try prefetched.fetch(behind: records, in: transaction)
   }
 

@@ -21,6 +21,7 @@ extension WriteAccess {
     if unknown.isEmpty { return }
     // A type that is met for the first time may declare indexes.
     if try garage.indexing.meet(unknown.map(\.0)) { pending.indexes = nil }
+    announce(unknown.map { KeyLayout.text($0.0) })
     for (name, text) in unknown where !pending.newTexts.contains(name) {
       try StoreTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
       pending.newTexts.insert(name)
@@ -32,10 +33,12 @@ extension WriteAccess {
     let records = graph.records
     let order = graph.recordsInKeyOrder()
     let entries = try beginEntries()
+    var known: [StorageKey: [SyncStatus]]?
+    if garage.store.roundTripsAreExpensive {
+      let wanted = keysToRead(of: graph, order, leavingOut: leavingOut, entries)
+      if !announce(wanted) { known = try indexedStatuses(of: graph, order, leavingOut: leavingOut) }
+    }
     if let entries { try noteRecords(of: graph, order, leavingOut: leavingOut, in: entries) }
-    let known =
-      garage.store.roundTripsAreExpensive
-      ? try indexedStatuses(of: graph, order, leavingOut: leavingOut) : nil
     try graph.bytes.withUnsafeBytes { bytes in
       for index in order where index != leavingOut {
         let record = records[index]
@@ -54,6 +57,24 @@ extension WriteAccess {
     }
     if let entries { try makeEntries(entries) }
     try statuses?.make(in: transaction)
+  }
+
+  /// The keys of the records that are looked at before those of a graph take their places.
+  private func keysToRead(
+    of graph: EncodedGraph, _ order: [Int], leavingOut: Int?, _ entries: IndexBatch?
+  ) -> [StorageKey] {
+    let records = graph.records
+    var keys: [StorageKey] = []
+    graph.bytes.withUnsafeBytes { bytes in
+      for index in order where index != leavingOut {
+        let record = records[index]
+        let key = bytes.bytes.extracting(record.key)
+        let isIndexed = entries?.concerns(tag: KeyLayout.tag(inRecordKey: key)) ?? false
+        if isIndexed || record.syncStatus != nil { keys.append(StorageKey(key)) }
+        for tag in record.formerTags { keys.append(KeyLayout.record(tag: tag, sameIdentifierAs: key)) }
+      }
+    }
+    return keys
   }
 
   /// The statuses under which the index may have the records of a graph that get one: one question for all of them. Nil where

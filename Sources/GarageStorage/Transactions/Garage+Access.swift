@@ -61,41 +61,51 @@ extension Garage: GarageWriting {
   @_specialize(where R == Void)
   public func withWriteAccess<R>(_ body: (WriteAccess) throws -> R) throws -> R {
     try translatingErrors {
-      try retrying(isClocked: store.isSharedAcrossProcesses, store.gate) { try change(body) }
+      try retrying(isClocked: store.isSharedAcrossProcesses, store.gate) {
+        try change(isRepeated: true, body)
+      }
     }
   }
 
   /// Runs `body` once, in a transaction of its own.
-  func change<R>(_ body: (WriteAccess) throws -> R) throws -> R {
+  ///
+  /// - Parameter isRepeated: whether the caller does so again after a conflict.
+  func change<R>(isRepeated: Bool, _ body: (WriteAccess) throws -> R) throws -> R {
     var result: R?
-    try commit { result = try body($0) }
+    try commit(isRepeated: isRepeated) { result = try body($0) }
     return result.unsafelyUnwrapped
   }
 
   /// Writes, remembers which texts are in the store now, and runs the hooks of the commit. Not generic: the runtime
   /// looks generic types up each time.
-  private func commit(_ body: (WriteAccess) throws -> Void) throws {
+  private func commit(isRepeated: Bool, _ body: (WriteAccess) throws -> Void) throws {
     // Where several may write at a time (the store has a gate), a single commit waits for no turn.
     let queue = CommitQueue.isPassed || store.gate != nil ? nil : store.commits
     if let queue { try queue.begin() }
-    try commit(inTurnOf: queue, body)
+    try commit(inTurnOf: queue, isRepeated: isRepeated, body)
   }
 
   /// The same in a turn that has begun, and ends here.
   ///
-  /// - Parameter queue: nil where the garage has none, or the thread goes past it.
+  /// - Parameters:
+  ///   - queue: nil where the garage has none, or the thread goes past it.
+  ///   - isRepeated: whether the caller does so again after a conflict.
   @inline(__always)
-  func commit(inTurnOf queue: CommitQueue?, _ body: (WriteAccess) throws -> Void) throws {
-    let hooks = try commitKeepingHooks(inTurnOf: queue, autosaves: isAutosaveEnabled, body)
+  func commit(
+    inTurnOf queue: CommitQueue?, isRepeated: Bool, _ body: (WriteAccess) throws -> Void
+  ) throws {
+    let hooks = try commitKeepingHooks(
+      inTurnOf: queue, autosaves: isAutosaveEnabled, isRepeated: isRepeated, body)
     hooks?.runAfterCommit()
   }
 
   /// The same, but for the hooks that run after the commit, which are left to the caller.
   @inline(__always)
   func commitKeepingHooks(
-    inTurnOf queue: CommitQueue?, autosaves: Bool, _ body: (WriteAccess) throws -> Void
+    inTurnOf queue: CommitQueue?, autosaves: Bool, isRepeated: Bool, _ body: (WriteAccess) throws -> Void
   ) throws -> CommitHooks? {
     var pending = PendingCommit()
+    pending.isRepeated = isRepeated
     let isSaved = try LentPendingCommit.with(&pending) { pending in
       defer { if let queue { queue.end() } }
       try beginCall()

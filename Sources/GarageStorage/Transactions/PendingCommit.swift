@@ -8,6 +8,8 @@ struct PendingCommit {
   var indexes: IndexCatalog??
   /// Why the changes must not be committed, although the verb that threw it left some behind.
   var failure: (any Error)?
+  /// Whether the transaction is made again where another one came first: then it may count on what is only remembered.
+  var isRepeated = false
   /// How many verbs are decoding objects. Such a verb runs `init(from:)`, from which nothing can be changed.
   var decodingDepth = 0
 }

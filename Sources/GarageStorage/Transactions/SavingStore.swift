@@ -169,6 +169,7 @@ final class SavingStore: Sendable {
     var saving: Saving?
     defer { saving?.end(in: self) }
     let isSaved = try driver.write { transaction in
+      if pending.value.isRepeated { rememberIndexes(in: transaction) }
       try heard.noting(transaction, isSealed: isSealed) { transaction in
         if try settledUnsavedChanges() {
           saving = try save(pending, before: body, in: transaction)
@@ -189,6 +190,7 @@ final class SavingStore: Sendable {
     func write() throws -> Bool {
       try driver.write { transaction in
         if try settledUnsavedChanges() { return .rollBack(false) }
+        rememberIndexes(in: transaction)
         try heard.noting(transaction, isSealed: isSealed, body)
         return .commit(true)
       }
@@ -196,6 +198,14 @@ final class SavingStore: Sendable {
     let isCommitted = if let gate { try gate.enter(alone: false, write) } else { try write() }
     if isCommitted { heard.tell(from: garage, isUnsaved: false) }
     return isCommitted
+  }
+
+  /// Saves the trip in which each write finds out which indexes there are, where writes are made again if they count on what
+  /// is not so any more.
+  @inline(__always)
+  private func rememberIndexes(in transaction: any WriteTransaction) {
+    if gate == nil { return }
+    (transaction as? any AnnouncedReading)?.mayRemember(IndexCatalog.key)
   }
 
   private func writeUnsaved(

@@ -143,6 +143,12 @@ extension WriteAccess {
     var keys: [StorageKey] = []
     try reading.visitRecordKeys(type) { keys.append($0) }
     if followsRules { return try delete(keys, facts) }
+    if garage.store.roundTripsAreExpensive {
+      announce(
+        keys.flatMap { key in
+          facts.tags.map { KeyLayout.record(tag: $0, sameIdentifierAs: key.bytes.span.bytes) }
+        })
+    }
     for key in keys {
       for tag in facts.tags {
         let other = KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes)
@@ -160,6 +166,14 @@ extension WriteAccess {
   /// The same for an identifier in the form it has in keys.
   private func removeRecords(_ tags: [UInt64], _ identifier: RawSpan) throws -> Bool {
     var isRemoved = false
+    if garage.store.roundTripsAreExpensive {
+      // Looked at for its entries, and for its status.
+      var keys: [StorageKey] = []
+      for tag in tags {
+        try garage.objectKeys.withStorageKey(tag: tag, identifier) { keys.append(StorageKey($0)) }
+      }
+      announce(keys)
+    }
     for tag in tags {
       try garage.objectKeys.withStorageKey(tag: tag, identifier) { key in
         if try removeRecord(key) { isRemoved = true }

@@ -254,7 +254,8 @@ extension ReadAccess {
       return try decode(type, key, record, typeName: facts.name, session)
     }
     if tags.count == 1 && !mayChange {
-      return try visitBlocks(of: KeyLayout.records(tag: tags[0]), source, decode: decoded, visit: visit)
+      return try visitBlocks(
+        of: KeyLayout.records(tag: tags[0]), source, areAllHeld: inOneSession, decode: decoded, visit: visit)
     }
     try visitRecords(under: tags, source, mayChange: mayChange, decode: decoded) { try visit($0) }
     if isCompletedTogether { try decoding { try session.completeTogether() } }
@@ -312,9 +313,12 @@ extension ReadAccess {
     withKeys nextKey: () throws -> StorageKey?, _ source: TransactionSource,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
+    var blockCount = 128
     while true {
+      // Each block costs a trip and more.
+      blockCount = min(blockCount * 2, 1024)
       var keys: [StorageKey] = []
-      while keys.count < 256, let key = try nextKey() { keys.append(key) }
+      while keys.count < blockCount, let key = try nextKey() { keys.append(key) }
       if keys.isEmpty { return }
       var records: [(key: StorageKey, record: [UInt8])] = []
       try transaction.withValues(for: keys) { index, record in
@@ -329,14 +333,19 @@ extension ReadAccess {
   }
 
   /// Lends the records in a range to `decode`, as they come from a scan: a block at a time, with all that these refer to.
+  ///
+  /// - Parameter areAllHeld: whether what was decoded with one block need not be fetched for the next.
   private func visitBlocks<T>(
-    of range: StorageKeyRange, _ source: TransactionSource, decode: (RawSpan, RawSpan) throws -> T?,
-    visit: (consuming T) throws -> Void
+    of range: StorageKeyRange, _ source: TransactionSource, areAllHeld: Bool,
+    decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
     var records: [(key: StorageKey, record: [UInt8])] = []
     var byteCount = 0
+    var blockCount = 256
     func visitBlock() throws {
-      try source.prefetch(behind: records)
+      try source.prefetch(behind: records, exceptKnown: areAllHeld)
+      // Each block costs a trip and more.
+      if areAllHeld { blockCount = min(blockCount * 2, 4096) }
       for (key, record) in records {
         if let object = try decode(key.bytes.span.bytes, record.span.bytes) { try visit(object) }
       }
@@ -346,7 +355,7 @@ extension ReadAccess {
     try transaction.scan(range, .forward) { key, record in
       records.append((StorageKey(key), [UInt8](copying: record)))
       byteCount += record.byteCount
-      if records.count == 256 || byteCount > 4 << 20 { try visitBlock() }
+      if records.count >= blockCount || byteCount > 4 << 20 { try visitBlock() }
       return .continue
     }
     try visitBlock()

@@ -41,7 +41,7 @@ extension Garage {
   public func write<R>(retrying attempts: Int = 0, _ body: (GarageWriter) throws -> R) throws -> R {
     try translatingErrors {
       try retrying(attempts, store.gate) {
-        try change { access in
+        try change(isRepeated: attempts > 0) { access in
           let writer = GarageWriter(access)
           defer { writer.end() }
           return try passingErrors { try body(writer) }

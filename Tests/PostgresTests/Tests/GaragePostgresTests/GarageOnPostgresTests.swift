@@ -114,45 +114,6 @@ import Testing
     #expect(try garage.verify().findings.isEmpty)
   }
 
-  private struct Chore: Codable, Identifiable, Syncable {
-    var id: Int
-    var syncStatus = SyncStatus.notSynced
-  }
-
-  private enum Keys: Namespace {
-    static let id = "trips"
-    static let number = Key<Keys, Int>(id: "number", defaultValue: 0)
-  }
-
-  /// How often the garage waits for the server, as the driver counts it.
-  @Test func tripsAreFew() throws {
-    let storage = try Server.open(Server.newName())
-    let garage = try Garage(storage)
-    func expect(_ most: Int, _ relation: String, line: Int = #line, _ body: () throws -> Void) throws {
-      let before = storage.roundTripCount
-      try body()
-      let count = storage.roundTripCount - before
-      #expect(relation == "==" ? count == most : count <= most, "\(count) trips in line \(line)")
-    }
-    func right(_ isRight: Bool) { #expect(isRight) }
-    try expect(4, "<=") { try garage.park(Note(id: 0, text: "of a new type")) }
-    // Which indexes there are, and the commit.
-    try expect(2, "==") { try garage.park(Note(id: 1, text: "one")) }
-    try expect(2, "==") { try garage.parkAll((2..<1000).map { Note(id: $0, text: "") }) }
-    try expect(1, "==") { try right(garage.retrieve(Note.self, identifier: 1)?.text == "one") }
-    try expect(1, "==") { try right(garage.contains(Note.self, identifier: 1)) }
-    try expect(6, "<=") { try right(garage.retrieveAll(Note.self).count == 1000) }
-    try garage.park(Node(id: 0, next: (1...5).reversed().reduce(nil) { Node(id: $1, next: $0) }))
-    // Six of them in a row, each asked for when the one before is there.
-    try expect(7, "<=") { try right(garage.retrieve(Node.self, identifier: 0)?.next?.next?.id == 2) }
-    try garage.set(Keys.number, value: 1)
-    try expect(1, "==") { try garage.set(Keys.number, value: 2) }
-    try expect(1, "==") { try right(garage.get(Keys.number) == 2) }
-    try expect(2, "==") { try garage.update(Keys.number) { $0 += 1 } }
-    try garage.park(Chore(id: -1))
-    try expect(4, "<=") { try garage.parkAll((0..<1000).map { Chore(id: $0) }) }
-  }
-
   @Test func tasksShareCommits() async throws {
     let storage = try Server.open(Server.newName())
     let garage = try Garage(storage)

@@ -7,10 +7,10 @@ import Testing
 
 /// Connections that are cut at a commit: what is told of it is so, and nothing is made twice.
 @Suite(.serialized) struct LostCommitTests {
-  /// How many cuts for each way of writing: a thousand in long runs.
+  /// How many cuts for each way of writing: a thousand in long runs, few in quick ones.
   static let cutCount =
     ProcessInfo.processInfo.environment["GARAGE_TEST_PG_CUTS"].flatMap { Int($0) }
-    ?? (runsLongTests ? 1000 : 150)
+    ?? (runsLongTests ? 1000 : runsQuickly ? 30 : 150)
 
   @Test(arguments: PostgreSQLStorage.Options.Writers.allCases)
   func everyCommitIsResolved(_ writers: PostgreSQLStorage.Options.Writers) throws {

@@ -5,7 +5,7 @@ import PostgresStacks
 import Testing
 
 /// Every check over the driver as it is by default, and those over one writer at a time that have to do with who writes when.
-/// In long runs every check over every stack.
+/// In long runs every check over every stack, in quick ones over the driver as it is by default alone.
 @Suite struct PostgresConformanceTests {
   @Test(arguments: StackCheck.all.filter { !$0.check.isHeavy })
   func conforms(_ each: StackCheck) throws {
@@ -14,7 +14,7 @@ import Testing
 }
 
 /// Checks that take much memory, one at a time.
-@Suite(.serialized) struct HeavyPostgresConformanceTests {
+@Suite(.serialized, .enabled(if: !runsQuickly)) struct HeavyPostgresConformanceTests {
   @Test(arguments: StackCheck.all.filter(\.check.isHeavy))
   func conforms(_ each: StackCheck) throws {
     var options = each.stack.options()
@@ -40,6 +40,7 @@ extension PostgresStack {
   /// Whether the check runs over this stack each time.
   func isChecked(by check: ConformanceCheck) -> Bool {
     if name == PostgresStack.several.name { return true }
+    if runsQuickly { return false }
     let topics = [
       "transaction", "snapshot", "nesting", "poison", "life", "race", "conflict", "process", "crash",
     ]

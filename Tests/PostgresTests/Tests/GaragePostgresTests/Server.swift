@@ -35,5 +35,8 @@ enum Server {
 
 struct NoURL: Error {}
 
+/// Whether only what takes little time runs, as `test-postgres.sh --quick` asks for.
+let runsQuickly = ProcessInfo.processInfo.environment["GARAGE_TEST_PG_QUICK"] == "1"
+
 /// Whether everything runs at full size: `GARAGE_LONG_TESTS=1`.
 let runsLongTests = ProcessInfo.processInfo.environment["GARAGE_LONG_TESTS"] == "1"

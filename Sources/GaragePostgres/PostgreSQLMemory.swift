@@ -1,0 +1,21 @@
+#if PostgreSQL
+  internal import GarageDriver
+  internal import Synchronization
+
+  /// What transactions of one storage found under keys whose values hardly ever change. It may be out of date: who relies on
+  /// it has the server check it.
+  final class PostgreSQLMemory: Sendable {
+    private let values = Mutex<[StorageKey: [UInt8]?]>([:])
+
+    /// What was found last; nil where nobody has looked, `.some(nil)` where there was no value.
+    func value(of key: StorageKey) -> [UInt8]?? { values.withLock { $0[key] } }
+
+    func note(_ value: [UInt8]?, of key: StorageKey) {
+      values.withLock { _ = $0.updateValue(value, forKey: key) }
+    }
+
+    func forget(_ keys: some Sequence<StorageKey>) {
+      values.withLock { for key in keys { $0.removeValue(forKey: key) } }
+    }
+  }
+#endif
