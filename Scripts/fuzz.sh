@@ -25,7 +25,7 @@ program=$(build --show-bin-path)/GarageFuzz
 
 # The limit on all memory is wide: objects in a circle, which the fuzzers make on purpose, are never freed. What a
 # stored length could ask for at once is what the other limit is about.
-for fuzzer in ${FUZZERS:-records types stores}; do
+for fuzzer in ${FUZZERS:-records types stores care}; do
   echo "fuzz: $fuzzer for $seconds seconds" >&2
   if [ "$has_libfuzzer" = yes ]; then
     mkdir -p "$folder/corpus/$fuzzer" "$folder/found"

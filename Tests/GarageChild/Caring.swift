@@ -16,6 +16,49 @@ enum Caring {
     var next: Reference<Thing>?
   }
 
+  /// What has entries that follow from its records.
+  struct Chore: Codable, Identifiable, TypeTagged, Syncable, Indexed {
+    static var typeTag: String { "chore" }
+    static var indexes: [Index<Chore>] { [Index(\.group, .readable)] }
+    var id: Int
+    var group: Int
+    var syncStatus = SyncStatus.undetermined
+  }
+
+  /// Chores with every status.
+  static func fillChores(_ garage: Garage, count: Int = 900) throws {
+    try garage.parkAll(
+      (0..<count).map { Chore(id: $0, group: $0 % 7, syncStatus: SyncStatus.allCases[$0 % 4]) })
+  }
+
+  /// Takes away every third entry that follows from a record.
+  private static func spoil(_ storage: any StorageDriver) throws {
+    try storage.write { transaction in
+      var keys: [StorageKey] = []
+      for space in [0x20, 0x21] as [UInt8] {
+        var place = 0
+        try transaction.scanKeys(.prefix([space]), .forward) { key in
+          place += 1
+          if place % 3 == 0 { keys.append(StorageKey(key)) }
+          return .continue
+        }
+      }
+      for key in keys { try transaction.remove(key) }
+      return .commit(())
+    }
+  }
+
+  /// The sealers between which a store is changed, to and fro.
+  static let sealers = [InsecureTestSealer(key: 7), InsecureTestSealer(key: 8)]
+
+  private static func rekey(_ url: URL, _ driver: String, _ round: Int) throws {
+    let base = try openStorage(driver == "sealedSQLite" ? "sqlite" : driver, at: url.path)
+    let storage = try SealedStorage(
+      base, sealer: sealers[round % 2], formerSealers: [sealers[(round + 1) % 2]])
+    guard try storage.rekey(batchCount: 40).isComplete else { throw Failure("not all opens") }
+    try storage.close()
+  }
+
   /// Parks what the trials begin with: things of which every second one leads to the next but one.
   static func fill(_ garage: Garage, count: Int = 600) throws {
     try garage.parkAll(
@@ -58,7 +101,15 @@ enum Caring {
         ).run()
         try garage.deleteAll(Thing.self)
       case "repair":
+        try spoil(storage)
         try garage.repair()
+      case "copy":
+        try garage.park(Thing(id: 1, text: "round \(round)"))
+        let other = try openStorage(
+          driver == "sqlite" ? "lmdb" : "sqlite", at: url.appending(path: "copy-\(round)").path)
+        try garage.copy(to: other)
+        try other.close()
+      case "rekey": try rekey(url, driver, round)
       case "gc":
         // Those of odd numbers are reached by nobody.
         try garage.parkAll((0..<600).filter { $0 % 2 == 1 }.map { Thing(id: $0, text: "garbage") })

@@ -4,8 +4,8 @@ import Foundation
 //
 //     GarageFuzz FUZZER [--seconds N] [--cases N] [--seed N] [--case N] [--memory MEGABYTES] [--corpus FOLDER]
 //
-// FUZZER is `records` (any bytes as a record), `types` (random values of random types) or `stores` (a store whose
-// entries were changed). What fails ends the process with a signal and says `--case`, which repeats it. Built with
+// FUZZER is `records` (any bytes as a record), `types` (random values of random types), `stores` (a store whose
+// entries were changed) or `care` (the same under the verbs of care). What fails ends the process with a signal and says `--case`, which repeats it. Built with
 // `-D LIBFUZZER -sanitize=fuzzer` it is a program of libFuzzer's, with its options behind FUZZER.
 
 private let arguments = CommandLine.arguments
@@ -15,8 +15,9 @@ private func fuzzer(_ name: String) throws -> any Fuzzer {
   case "records": return try RecordFuzzer()
   case "types": return TypeFuzzer()
   case "stores": return try StoreFuzzer()
+  case "care": return try CareFuzzer()
   default:
-    FileHandle.standardError.write(Data("usage: GarageFuzz records|types|stores [options]\n".utf8))
+    FileHandle.standardError.write(Data("usage: GarageFuzz records|types|stores|care [options]\n".utf8))
     exit(2)
   }
 }

@@ -88,7 +88,7 @@ private struct StoreCounting {
     try progress.advance()
     let byteCount = key.byteCount + value.byteCount
     switch KeyLayout.space(of: key) {
-    case .record where key.byteCount > KeyLayout.identifierOffset: countRecord(key, value, byteCount)
+    case .record where KeyLayout.isRecord(key): countRecord(key, value, byteCount)
     case .value:
       statistics.keyCount += 1
       statistics.keyByteCount += byteCount

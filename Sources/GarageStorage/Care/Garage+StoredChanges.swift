@@ -43,12 +43,16 @@ extension WriteAccess {
   func changeStoredObject(
     _ name: String, _ identifier: Identifier, _ change: (inout RecordValue) throws -> Void
   ) throws {
-    let tag = TypeTag(name: name).digest
+    let tag = try reading.tag(listedAs: name)
     let key = try garage.objectKeys.record(tag: tag, identifier)
     let bytes = key.bytes.span.bytes
     let found = try transaction.withValue(for: bytes) { record -> RecordContent? in
       guard let record else { return nil }
-      return try reading.content(of: bytes, record)
+      let typeName = try reading.listedName(ofTag: tag)
+      return try garage.objectKeys.withIdentifier(of: bytes, record, typeName: typeName) {
+        try RecordContent(
+          tag: tag, keyIdentifier: $0, record: record, typeName: typeName, shapeText: reading.shapeText)
+      }
     }
     guard var content = found else { throw nothing(name, identifier) }
     if identifier.kind == .digest {
@@ -63,7 +67,7 @@ extension WriteAccess {
   }
 
   func deleteStoredObject(_ name: String, _ identifier: Identifier) throws {
-    let key = try garage.objectKeys.record(tag: TypeTag(name: name).digest, identifier)
+    let key = try garage.objectKeys.record(tag: reading.tag(listedAs: name), identifier)
     if try !removeRecord(key.bytes.span.bytes) { throw nothing(name, identifier) }
   }
 }

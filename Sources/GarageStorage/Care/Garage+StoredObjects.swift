@@ -25,12 +25,12 @@ extension GarageReading {
   {
     if limit <= 0 { return [] }
     return try withRepeatableReadAccess { access in
-      let tag = TypeTag(name: name).digest
+      let tag = try access.tag(listedAs: name)
       var range = KeyLayout.records(tag: tag)
       if let last { range.lowerBound = try access.garage.objectKeys.record(tag: tag, last).bytes + [0] }
       var keys: [StorageKey] = []
       try access.transaction.scanKeys(range, .forward) { key in
-        keys.append(StorageKey(key))
+        if KeyLayout.isRecord(key) { keys.append(StorageKey(key)) }
         return keys.count < limit ? .continue : .stop
       }
       return try keys.map { try access.identity(ofRecord: $0).identifier }
@@ -42,7 +42,7 @@ extension GarageReading {
   /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)``, ``GarageError/storage(_:)``.
   public func storedObject(ofTypeNamed name: String, identifier: Identifier) throws -> StoredObject? {
     try withRepeatableReadAccess { access in
-      try access.storedObject(access.garage.objectKeys.record(tag: TypeTag(name: name).digest, identifier))
+      try access.storedObject(access.garage.objectKeys.record(tag: access.tag(listedAs: name), identifier))
     }
   }
 
@@ -65,20 +65,29 @@ extension GarageReading {
   /// The values of all typed keys, in the order of their keys, as the store has them.
   ///
   /// - Throws: ``GarageError/corruptValue(key:reason:)``, ``GarageError/storage(_:)``.
-  public func storedKeyValues() throws -> [StoredKeyValue] {
+  public func storedKeyValues() throws -> [StoredKeyValue] { try storedKeyValues { throw $0 } }
+
+  /// The same, where those that are damaged are told of, and passed over.
+  ///
+  /// - Throws: ``GarageError/storage(_:)``, and what `onDamage` throws.
+  package func storedKeyValues(onDamage: (GarageError) throws -> Void) throws -> [StoredKeyValue] {
     try withRepeatableReadAccess { access in
       var values: [StoredKeyValue] = []
-      try access.transaction.scan(KeyLayout.allValues, .forward) { key, value in
+      let isSealed = access.garage.objectKeys.isSealed
+      try access.transaction.forEachEntry(in: KeyLayout.allValues, isSealed: isSealed) { key, value in
         let name = KeyName.text(ofKey: key)
+        guard let value else {
+          return try onDamage(
+            .corruptValue(key: name, reason: "its seal does not open: it was damaged, or put here by others"))
+        }
         do {
           let content = try RecordValue(
             valueUnder: KeyLayout.checked(key), value, shapeText: access.shapeText)
           values.append(
             StoredKeyValue(name: name, byteCount: key.byteCount + value.byteCount, value: content))
         } catch let damage as ValueDamage {
-          throw GarageError(damage, key: name)
+          try onDamage(GarageError(damage, key: name))
         }
-        return .continue
       }
       return values
     }
@@ -97,10 +106,27 @@ extension ReadAccess {
     return text.map { String(decoding: $0, as: UTF8.self) }
   }
 
+  /// What people see of the type with that tag: its name, and where that is gone or damaged its digest, 16 hexadecimal
+  /// digits.
+  func listedName(ofTag tag: UInt64) throws -> String {
+    do { return try name(ofTag: tag) ?? hexadecimal(tag) } catch GarageError.damagedText {
+      return hexadecimal(tag)
+    }
+  }
+
+  /// The tag of the type that is listed under a name, which need not be whole: ``listedName(ofTag:)``.
+  func tag(listedAs name: String) throws -> UInt64 {
+    let tag = TypeTag(name: name).digest
+    guard name.utf8.count == 16, let digest = UInt64(name, radix: 16), hexadecimal(digest) == name,
+      try listedName(ofTag: digest) == name
+    else { return tag }
+    return digest
+  }
+
   fileprivate func storedObject(_ key: StorageKey) throws -> StoredObject? {
     let bytes = key.bytes.span.bytes
     let tag = KeyLayout.tag(inRecordKey: bytes)
-    let typeName = try name(ofTag: tag) ?? hexadecimal(tag)
+    let typeName = try listedName(ofTag: tag)
     return try transaction.withValue(for: bytes) { record -> StoredObject? in
       guard let record else { return nil }
       let content = try garage.objectKeys.withIdentifier(of: bytes, record, typeName: typeName) {
@@ -108,7 +134,7 @@ extension ReadAccess {
           tag: tag, keyIdentifier: $0, record: record, typeName: typeName, shapeText: shapeText)
       }
       let summary = content.header
-      let concrete = try summary.concreteTag.map { try name(ofTag: $0) ?? hexadecimal($0) }
+      let concrete = try summary.concreteTag.map { try listedName(ofTag: $0) }
       return StoredObject(
         type: concrete ?? typeName, identifier: try identity(ofRecord: key).identifier,
         modificationDate: Date(timeIntervalSince1970: Double(summary.modificationTime) / 1000),
@@ -131,25 +157,48 @@ public struct StoredType: Sendable, Hashable {
 extension GarageReading {
   /// The types that there are objects of, in the order of their names. Goes through all records, and looks into none.
   ///
-  /// ``Garage/statistics(progress:)`` tells more, and takes longer.
+  /// One whose name is gone from the store, or damaged, is listed by its digest, 16 hexadecimal digits, which stands for the
+  /// name in the calls here. ``Garage/statistics(progress:)`` tells more, and takes longer.
   ///
-  /// - Throws: ``GarageError/damagedText(digest:)``, ``GarageError/storage(_:)``.
+  /// - Throws: ``GarageError/storage(_:)``.
   public func storedTypes() throws -> [StoredType] {
     try withRepeatableReadAccess { access in
       // Keys stand together by tag.
       var types: [(tag: UInt64, count: Int, byteCount: Int)] = []
-      try access.transaction.scan(KeyLayout.allRecords, .forward) { key, record in
+      let isSealed = access.garage.objectKeys.isSealed
+      try access.transaction.forEachEntry(in: KeyLayout.allRecords, isSealed: isSealed) { key, record in
+        guard KeyLayout.isRecord(key) else { return }
         let tag = KeyLayout.tag(inRecordKey: key)
         if types.last?.tag != tag { types.append((tag, 0, 0)) }
         types[types.count - 1].count += 1
-        types[types.count - 1].byteCount += key.byteCount + record.byteCount
-        return .continue
+        types[types.count - 1].byteCount += key.byteCount + (record?.byteCount ?? 0)
       }
       return try types.map {
         StoredType(
-          name: try access.name(ofTag: $0.tag) ?? hexadecimal($0.tag), objectCount: $0.count,
-          byteCount: $0.byteCount)
+          name: try access.listedName(ofTag: $0.tag), objectCount: $0.count, byteCount: $0.byteCount)
       }.sorted { $0.name < $1.name }
+    }
+  }
+
+  /// The names of the types that there are objects of, in their order. Looks at one key of each type.
+  ///
+  /// - Throws: ``GarageError/storage(_:)``.
+  package func storedTypeNames() throws -> [String] {
+    try withRepeatableReadAccess { access in
+      var names: [String] = []
+      var range = KeyLayout.allRecords
+      while true {
+        var found: UInt64?
+        try access.transaction.scanKeys(range, .forward) { key in
+          if KeyLayout.isRecord(key) { found = KeyLayout.tag(inRecordKey: key) }
+          return found == nil ? .continue : .stop
+        }
+        guard let tag = found else { break }
+        names.append(try access.listedName(ofTag: tag))
+        guard let end = KeyLayout.records(tag: tag).upperBound else { break }
+        range.lowerBound = end
+      }
+      return names.sorted()
     }
   }
 }
@@ -175,7 +224,7 @@ extension GarageReading {
   /// - Throws: ``GarageError/storage(_:)``.
   public func identifier(describedAs text: String, ofTypeNamed name: String) throws -> Identifier? {
     try withRepeatableReadAccess { access in
-      let tag = TypeTag(name: name).digest
+      let tag = try access.tag(listedAs: name)
       return try Identifier.all(describedAs: text).first {
         try access.transaction.contains(access.garage.objectKeys.record(tag: tag, $0))
       }
@@ -187,8 +236,11 @@ extension GarageReading {
   ///
   /// - Throws: ``GarageError/storage(_:)``.
   public func identity(describedAs text: String, ofTypeNamed name: String) throws -> RecordIdentity? {
-    try identifier(describedAs: text, ofTypeNamed: name).map {
-      RecordIdentity(tag: TypeTag(name: name).digest, identifier: $0)
+    try withRepeatableReadAccess { access in
+      let tag = try access.tag(listedAs: name)
+      return try Identifier.all(describedAs: text).first {
+        try access.transaction.contains(access.garage.objectKeys.record(tag: tag, $0))
+      }.map { RecordIdentity(tag: tag, identifier: $0) }
     }
   }
 }

@@ -22,7 +22,7 @@ struct Reachability {
     self.kinds = kinds
     var index = RecordIndex()
     try access.transaction.scanKeys(KeyLayout.allRecords, .forward) { key in
-      if key.byteCount > KeyLayout.identifierOffset { index.append(key) }
+      if KeyLayout.isRecord(key) { index.append(key) }
       return .continue
     }
     isReached = Array(repeating: false, count: index.count)
@@ -50,7 +50,7 @@ struct Reachability {
         return keys
       }
       for key in try keys(of: type) { reach(index.number(of: key.bytes.span.bytes)) }
-    case .allNamed(let name): try reachAll(named: TypeTag(name: name).digest)
+    case .allNamed(let name): try reachAll(named: access.tag(listedAs: name))
     case .object(let identity):
       try identity.identifier.bytes.withUnsafeBytes { try reach(identity.tag, $0) }
     case .keys:
@@ -107,8 +107,7 @@ struct Reachability {
     try access.transaction.withValue(for: bytes) { record in
       guard let record else { return }
       let tag = KeyLayout.tag(inRecordKey: bytes)
-      let name = try access.garage.texts.text(TextName(kind: .tag, digest: tag), in: access.transaction)
-      let typeName = name.map { String(decoding: $0, as: UTF8.self) } ?? hexadecimal(tag)
+      let typeName = try access.listedName(ofTag: tag)
       try access.garage.objectKeys.withIdentifier(of: bytes, record, typeName: typeName) { identifier in
         try RecordSummary.forEachReference(
           tag: tag, keyIdentifier: identifier, record: record, typeName: typeName

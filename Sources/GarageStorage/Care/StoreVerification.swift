@@ -45,7 +45,7 @@ struct StoreVerification {
 
   /// Compares the entries of indexes with the records, in both directions.
   private mutating func verifyIndexes() throws {
-    try visit(KeyLayout.allEntries, readingValues: false) { _, _, _ in }
+    try verifyEntries()
     do {
       let indexes = try garage.verifyIndexes(in: transaction)
       for fault in indexes.faults {
@@ -55,6 +55,24 @@ struct StoreVerification {
       report.add(.damage, .index, "\(error)")
     } catch let error as StorageError {
       report.add(.damage, .index, "The indexes could not be read: \(error.message)")
+    }
+  }
+
+  /// Looks whether there is an index for each entry.
+  private mutating func verifyEntries() throws {
+    // What is wrong with the catalog is said elsewhere; then nobody knows whose an entry is.
+    let catalog = (try? garage.indexing.catalog(in: transaction)).map { $0?.items ?? [] }
+    let ranges = catalog?.flatMap(\.definition.entryRanges)
+    // Entries of one index stand together.
+    var last: StorageKeyRange?
+    try visit(KeyLayout.allEntries, readingValues: false) { verification, key, _ in
+      guard let ranges else { return }
+      if let last, last.contains(key) { return }
+      last = ranges.first { $0.contains(key) }
+      if last != nil { return }
+      verification.report.add(
+        .notice, .unknown,
+        "an entry is of no index that the store has: \(StorageKey(key)). Another program put it there.")
     }
   }
 
@@ -162,14 +180,14 @@ struct StoreVerification {
   private mutating func verifyIndexedRecords() throws {
     do {
       try transaction.scanKeys(KeyLayout.allRecords, .forward) { key in
-        if key.byteCount > KeyLayout.identifierOffset { index.append(key) }
+        if KeyLayout.isRecord(key) { index.append(key) }
         return .continue
       }
     } catch let error as StorageError {
       report.add(.damage, .engine, "\(error.message) References to the objects behind it are not looked at.")
     }
     try visit(KeyLayout.allRecords) { verification, key, record in
-      guard key.byteCount > KeyLayout.identifierOffset else {
+      guard KeyLayout.isRecord(key) else {
         return verification.report.add(
           .notice, .unknown, "an entry has a key as for an object, without an identifier: \(StorageKey(key))")
       }
@@ -377,5 +395,14 @@ struct StoreVerification {
           """)
       }
     }
+  }
+}
+
+extension StorageKeyRange {
+  /// Whether the key is in the range.
+  fileprivate func contains(_ key: RawSpan) -> Bool {
+    if compareKeys(key, lowerBound.span.bytes) < 0 { return false }
+    guard let upperBound else { return true }
+    return compareKeys(key, upperBound.span.bytes) < 0
   }
 }

@@ -141,10 +141,18 @@ enum KeyLayout {
   /// The value of every typed key.
   static let allValues = StorageKeyRange.prefix([Space.value.rawValue])
 
-  /// The tag in a record's key.
+  /// The tag in a record's key; 0 where somebody else put a key there that is too short to have one.
   static func tag(inRecordKey key: RawSpan) -> UInt64 {
-    UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: spaceByteCount, as: UInt64.self))
+    if key.byteCount < identifierOffset { return 0 }
+    return UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: spaceByteCount, as: UInt64.self))
   }
+
+  /// Whether a key among those of records can be one: it has an identifier behind its tag.
+  static func isRecord(_ key: RawSpan) -> Bool { key.byteCount > identifierOffset }
+
+  /// Where in any key among those of records the identifier begins, within a key that is too short as well.
+  @inline(__always)
+  static func identifierStart(of key: RawSpan) -> Int { min(identifierOffset, key.byteCount) }
 
   // MARK: - Index entries
 

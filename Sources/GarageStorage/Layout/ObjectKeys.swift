@@ -64,7 +64,7 @@ struct ObjectKeys: Sendable {
   func withIdentifier<R>(
     of key: RawSpan, _ record: RawSpan, typeName: String, _ body: (RawSpan) throws -> R
   ) throws -> R {
-    guard let hash else { return try body(key.extracting(KeyLayout.identifierOffset...)) }
+    guard let hash else { return try body(key.extracting(KeyLayout.identifierStart(of: key)...)) }
     return try withHiddenIdentifier(hash, key, record, typeName, body)
   }
 
@@ -76,7 +76,7 @@ struct ObjectKeys: Sendable {
       whole in
       try Identifier.withKeyForm(of: whole) { identifier in
         let isOfKey = try hash.withHash(of: identifier.bytes) {
-          compareKeys($0, key.extracting(KeyLayout.identifierOffset...)) == 0
+          compareKeys($0, key.extracting(KeyLayout.identifierStart(of: key)...)) == 0
         }
         if !isOfKey {
           throw GraphCodingError.corrupt(
@@ -112,7 +112,7 @@ struct ObjectKeys: Sendable {
   func identifierText(of key: RawSpan, _ record: RawSpan?) -> String {
     guard hidesIdentifiers else {
       return Identifier.description(
-        ofKeyBytes: [UInt8](copying: key.extracting(KeyLayout.identifierOffset...)))
+        ofKeyBytes: [UInt8](copying: key.extracting(KeyLayout.identifierStart(of: key)...)))
     }
     guard let record else { return hexadecimal(key) }
     let text = try? withIdentifier(of: key, record, typeName: "") {
@@ -123,6 +123,6 @@ struct ObjectKeys: Sendable {
 
   /// `hidden as 0123…`
   private func hexadecimal(_ key: RawSpan) -> String {
-    "hidden as \(StorageKey(key.extracting(KeyLayout.identifierOffset...)))"
+    "hidden as \(StorageKey(key.extracting(KeyLayout.identifierStart(of: key)...)))"
   }
 }

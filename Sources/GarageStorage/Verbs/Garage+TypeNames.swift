@@ -26,6 +26,7 @@ extension ReadAccess {
     // Keys stand together by tag.
     var counts: [(tag: UInt64, count: Int)] = []
     try transaction.scanKeys(KeyLayout.allRecords, .forward) { key in
+      guard KeyLayout.isRecord(key) else { return .continue }
       let tag = KeyLayout.tag(inRecordKey: key)
       if counts.last?.tag != tag { counts.append((tag, 0)) }
       counts[counts.count - 1].count += 1

@@ -1,5 +1,6 @@
 import Foundation
 import GarageDriver
+import GarageSealing
 import GarageStorage
 import Testing
 
@@ -26,16 +27,20 @@ import Testing
     throws
   {
     for round in 0..<Self.rounds {
-      let child = try Child("care", place.backend.rawValue, place.storePath.path, verb, other.path)
-      #expect(try child.firstLine().hasPrefix("ready="), "\(verb) \(round)")
-      Thread.sleep(forTimeInterval: .random(in: 0.005...0.4))
-      child.kill()
+      try runUntilKilled(verb, place, other, round)
       let garage = try place.garage()
       defer { try? garage.close() }
       let report = try garage.verify()
       #expect(report.isSound, "\(verb) \(round): \(report)")
       try check(garage, round)
     }
+  }
+
+  private func runUntilKilled(_ verb: String, _ place: Place, _ other: URL, _ round: Int) throws {
+    let child = try Child("care", place.backend.rawValue, place.storePath.path, verb, other.path)
+    #expect(try child.firstLine().hasPrefix("ready="), "\(verb) \(round)")
+    Thread.sleep(forTimeInterval: .random(in: 0.005...0.4))
+    child.kill()
   }
 
   /// All that was parked at first is there as it was; of one thing the text may be another.
@@ -144,6 +149,95 @@ import Testing
       // All of the garbage is there, or none of it.
       let odd = ids.count { $0 % 2 == 1 }
       #expect(odd == 0 || odd == 300, "round \(round): \(odd)")
+    }
+  }
+
+  /// What was spoiled may be so when the process ends, and the next repair mends all of it.
+  @Test(arguments: backends)
+  func repair(_ backend: Backend) throws {
+    let place = try filled(backend)
+    let filling = try place.garage([Caring.Chore.self])
+    try Caring.fillChores(filling)
+    try filling.close()
+    let before = try contents(place, of: [0x10, 0x20, 0x21])
+    for round in 0..<Self.rounds {
+      try runUntilKilled("repair", place, place.folder, round)
+      #expect(try contents(place, of: [0x10]) == before.filter { $0.key.bytes[0] == 0x10 }, "round \(round)")
+      let garage = try place.garage([Caring.Thing.self, Caring.Chore.self])
+      try garage.repair()
+      let report = try garage.verify()
+      #expect(report.isSound && report.findings.isEmpty, "round \(round): \(report)")
+      try garage.close()
+      #expect(try contents(place, of: [0x10, 0x20, 0x21]) == before, "round \(round)")
+    }
+  }
+
+  private func contents(_ place: Place, of spaces: [UInt8]) throws -> [StorageKey: [UInt8]] {
+    let driver = try place.open()
+    defer { try? driver.close() }
+    return try Driver.contents(driver).filter { spaces.contains($0.key.bytes[0]) }
+  }
+
+  /// A copy is whole, or no garage, and then the same call goes on with it.
+  @Test(arguments: backends)
+  func copy(_ backend: Backend) throws {
+    let place = try filled(backend)
+    let copies = place.folder.appending(path: "copies")
+    var resumed = 0
+    for round in 0..<Self.rounds {
+      try FileManager.default.createDirectory(at: copies, withIntermediateDirectories: true)
+      try runUntilKilled("copy", place, copies, round)
+      let garage = try place.garage()
+      #expect(try garage.verify().isSound, "round \(round)")
+      try expectThings(garage, "round \(round)")
+      let numbers = try FileManager.default.contentsOfDirectory(atPath: copies.path)
+        .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }.compactMap { Int($0.dropFirst(5)) }
+      for number in numbers.sorted().suffix(2) {
+        let path = copies.appending(path: "copy-\(number)").path
+        let destination = try openStorage(backend == .sqlite ? "lmdb" : "sqlite", at: path)
+        let isWhole = try !Driver.contents(destination, .prefix([0x00])).filter {
+          $0.key.bytes == [0x00] + Array("garage".utf8)
+        }.isEmpty
+        if !isWhole {
+          // An empty one would become a garage.
+          if try !Driver.contents(destination).isEmpty {
+            #expect(throws: GarageError.self, "round \(round)") { try Garage(destination) }
+          }
+          try garage.copy(to: destination)
+          resumed += 1
+          let source = try place.open()
+          #expect(try Driver.contents(destination) == Driver.contents(source), "round \(round)")
+          try source.close()
+        }
+        let copy = try Garage(destination)
+        #expect(try copy.verify().isSound, "copy \(number) of round \(round)")
+        try expectThings(copy, "copy \(number) of round \(round)")
+        try copy.close()
+      }
+      try garage.close()
+      try FileManager.default.removeItem(at: copies)
+    }
+    #expect(resumed > 0 || Self.rounds < 20)
+  }
+
+  /// Ended anywhere, a store whose key is being changed opens with both keys, and the same call goes on.
+  @Test(arguments: backends.filter(\.isSealed))
+  func rekey(_ backend: Backend) throws {
+    let place = try filled(backend)
+    for round in 0..<Self.rounds {
+      try runUntilKilled("rekey", place, place.storePath, round)
+      let storage = try SealedStorage(
+        place.openBase(), sealer: Caring.sealers[0], formerSealers: [Caring.sealers[1]])
+      let garage = try Garage(storage)
+      let report = try garage.verify()
+      #expect(report.isSound, "round \(round): \(report)")
+      try expectThings(garage, "round \(round)")
+      #expect(try storage.rekey().isComplete, "round \(round)")
+      try garage.close()
+      // Now one is enough.
+      let alone = try place.garage()
+      try expectThings(alone, "round \(round)")
+      try alone.close()
     }
   }
 }

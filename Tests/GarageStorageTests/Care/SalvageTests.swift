@@ -131,6 +131,28 @@ import Testing
     #expect(try other.retrieveAll(Counter.self).map(\.value) == [1, 5])
   }
 
+  /// Where the coding keys of a type are lost its objects come over all the same, and its indexes fit in the end.
+  @Test(arguments: Backend.engines)
+  func objectsOfAnIndexedTypeComeOverWithoutItsCodingKeys(_ backend: Backend) throws {
+    let driver = try Place(backend).open()
+    try Garage(driver).parkAll((0..<30).map { Shelf(id: $0, row: $0 % 3) })
+    let shapes = try Driver.contents(driver, .prefix([0x02])).keys
+    #expect(!shapes.isEmpty)
+    try driver.write { transaction in
+      for key in shapes { try transaction.remove(key) }
+      return .commit(())
+    }
+    let saved = try Garage(Place(backend).open(), types: [Shelf.self])
+    let report = try GarageSalvage(from: EntrySource(driver), into: saved).run()
+    #expect(report.objectCount == 30 && report.damagedCount == 0, "\(report)")
+    #expect(
+      try saved.verify().findings.allSatisfy { $0.place == .record && $0.description.contains("shape") })
+    // This process knows the type.
+    try saved.repair()
+    #expect(try saved.verify().findings.isEmpty)
+    #expect(try saved.query(Shelf.self).where(\.row == 1).count() == 10)
+  }
+
   @Test(arguments: engines)
   func endsWhereItIsToEnd(_ backend: Backend) async throws {
     struct Stop: Error {}
@@ -156,4 +178,10 @@ import Testing
       expectStorageError(.notFound) { _ = try GarageSalvage(from: missing, into: other).run() }
     }
   }
+}
+
+private struct Shelf: Codable, Identifiable, Indexed {
+  var id: Int
+  var row: Int
+  static var indexes: [Index<Shelf>] { [Index(\.row, .readable)] }
 }

@@ -5,7 +5,7 @@ import Testing
 ///
 /// `make fuzz` goes on for longer. A file that failed once stays in `Tests/Corpus`.
 @Suite(.serialized) struct FuzzCorpusTests {
-  @Test(arguments: ["records", "types", "stores"])
+  @Test(arguments: ["records", "types", "stores", "care"])
   func nothingCrashesHangsOrTakesMemoryWithoutBound(_ fuzzer: String) throws {
     let process = Process()
     process.executableURL = Child.folder.appending(path: "GarageFuzz")

@@ -48,7 +48,7 @@ struct EntryAdmission {
   }
 
   private func record(_ key: RawSpan, _ record: RawSpan) throws -> AdmittedEntry {
-    guard key.byteCount > KeyLayout.identifierOffset else {
+    guard KeyLayout.isRecord(key) else {
       throw GraphCodingError.corrupt(
         type: "an object", identifier: "\(StorageKey(key))", reason: "its key holds no identifier")
     }
@@ -110,7 +110,9 @@ struct EntryAdmission {
 
 extension WriteAccess {
   /// Puts an entry of another garage in the place of what is there, with all that belongs to it.
-  func admit(_ entry: AdmittedEntry) throws {
+  ///
+  /// - Parameter isIndexed: whether indexes follow. Where they do not, they have to be made to fit afterwards.
+  func admit(_ entry: AdmittedEntry, isIndexed: Bool = true) throws {
     switch entry {
     case .text(let name, let text):
       // A type that is met for the first time may declare indexes.
@@ -121,7 +123,11 @@ extension WriteAccess {
       let bytes = key.bytes.span.bytes
       var statuses = SyncStatusChanges()
       statuses.note(bytes, from: try indexedStatuses(bytes), to: summary.syncStatus)
-      try putRecord(record.span.bytes, for: bytes)
+      if isIndexed {
+        try putRecord(record.span.bytes, for: bytes)
+      } else {
+        try transaction.put(record.span.bytes, for: bytes)
+      }
       try statuses.make(in: transaction)
     case .value(let key, let value):
       try transaction.put(value, for: key)

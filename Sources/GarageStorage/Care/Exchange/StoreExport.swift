@@ -98,7 +98,7 @@ struct StoreExport {
   // MARK: - Records and values
 
   private mutating func writeRecord(_ key: RawSpan, _ record: RawSpan) throws {
-    guard key.byteCount > KeyLayout.identifierOffset else {
+    guard KeyLayout.isRecord(key) else {
       throw GarageError.corruptRecord(
         type: "an object", identifier: "\(StorageKey(key))", reason: "its key holds no identifier")
     }

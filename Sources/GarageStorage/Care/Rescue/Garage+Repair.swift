@@ -47,10 +47,15 @@ extension Garage {
     return try store.driver.read(body)
   }
 
-  /// Empties the indexes that do not fit, and fills them again.
-  private func repairIndexes() throws -> [String] {
+  /// Empties the indexes that do not fit, and fills them again; returns their names.
+  @discardableResult
+  func repairIndexes() throws -> [String] {
     let damaged = try withCommitted { Set(try verifyIndexes(in: $0).damagedIndexes) }
-    if damaged.isEmpty { return [] }
+    if damaged.isEmpty {
+      // What was begun by a call that ended early.
+      while try fillIndexes() != nil {}
+      return []
+    }
     try writeDirectly { transaction in
       guard let catalog = try indexing.catalog(in: transaction) else { return }
       var items = catalog.items
@@ -138,7 +143,7 @@ private final class RepairPlan {
   }
 
   private func look(atRecord key: RawSpan, _ record: RawSpan) throws {
-    guard key.byteCount > KeyLayout.identifierOffset else { return }
+    guard KeyLayout.isRecord(key) else { return }
     let tag = KeyLayout.tag(inRecordKey: key)
     let summary = try? keys.withIdentifier(of: key, record, typeName: "") { identifier in
       try verifier.verify(

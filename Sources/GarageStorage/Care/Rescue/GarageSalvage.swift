@@ -61,6 +61,7 @@ public struct GarageSalvage {
           }
           try bringing.flush()
         }
+        if bringing.leavesIndexes { try garage.repairIndexes() }
         try reporter.end()
         return bringing.report
       }
@@ -77,6 +78,8 @@ private struct BringingOver {
   private var byteCount = 0
   /// The keys of what was brought over in this call from an older state, which something newer may replace.
   private var older: Set<StorageKey> = []
+  /// Whether there are records now that indexes know nothing of.
+  private(set) var leavesIndexes = false
   var report = SalvageReport()
 
   private static let blockCount = 2000
@@ -146,7 +149,12 @@ private struct BringingOver {
       report.objectCount += 1
     }
     if let present, present >= summary.modificationTime { return }
-    try access.admit(entry)
+    do { try access.admit(entry) } catch is GraphCodingError {
+      // A record is whole where its checksum says so, and an index may have to know more of it: its shape, which is lost or
+      // stands behind it.
+      try access.admit(entry, isIndexed: false)
+      leavesIndexes = true
+    }
   }
 
   /// When the object was encoded that is there; nil where there is none, or a damaged one.

@@ -1,0 +1,45 @@
+internal import GarageDriver
+
+extension ReadTransaction {
+  /// Visits every entry of a range, forward, with no value where that is sealed and does not open.
+  func forEachEntry(
+    in range: StorageKeyRange, isSealed: Bool, _ visit: (_ key: RawSpan, _ value: RawSpan?) throws -> Void
+  ) throws {
+    var rest: StorageKeyRange? = range
+    while let range = rest {
+      guard let damaged = try scanUntilDamage(range, isSealed: isSealed, visit) else { return }
+      try visit(damaged.bytes.span.bytes, nil)
+      rest = StorageKeyRange(from: damaged.bytes + [0], to: range.upperBound)
+    }
+  }
+
+  /// Visits entries until one is sealed and does not open; returns its key.
+  private func scanUntilDamage(
+    _ range: StorageKeyRange, isSealed: Bool, _ visit: (_ key: RawSpan, _ value: RawSpan?) throws -> Void
+  ) throws -> StorageKey? {
+    var last: [UInt8] = []
+    var isVisiting = false
+    do {
+      try scan(range, .forward) { key, value in
+        isVisiting = true
+        try visit(key, value)
+        isVisiting = false
+        if isSealed {
+          last.removeAll(keepingCapacity: true)
+          key.withUnsafeBytes { last.append(contentsOf: $0) }
+        }
+        return .continue
+      }
+      return nil
+    } catch let error as StorageError where isSealed && error.isOfOneValue && !isVisiting {
+      // Scanning goes no further: the next one is asked for by its key alone.
+      let lower = last.isEmpty ? range.lowerBound : last + [0]
+      var damaged: StorageKey?
+      try scanKeys(StorageKeyRange(from: lower, to: range.upperBound), .forward) { key in
+        damaged = StorageKey(key)
+        return .stop
+      }
+      return damaged
+    }
+  }
+}
