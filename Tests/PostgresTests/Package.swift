@@ -57,8 +57,8 @@ let package = Package(
       exclude: [
         "Care/CareKillTests.swift", "Care/SalvageTests.swift", "Faults/FailureLeakTests.swift",
         "Faults/FuzzCorpusTests.swift", "Faults/OutOfRoomTests.swift", "Format/FormatPageTests.swift",
-        "Graphs/LongChainTests.swift", "Indexes/OrderedBytesTests.swift", "Verbs/ErrorTextTests.swift",
-        "Verbs/RecordBatchTests.swift",
+        "Graphs/LongChainTests.swift", "Indexes/OrderedBytesTests.swift",
+        "Transactions/PowerLossTests.swift", "Verbs/ErrorTextTests.swift", "Verbs/RecordBatchTests.swift",
       ],
       swiftSettings: settings),
   ]
