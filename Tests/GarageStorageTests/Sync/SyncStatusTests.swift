@@ -1,4 +1,5 @@
 import Foundation
+import GarageCoding
 import GarageDriver
 import GarageStorage
 import Testing
