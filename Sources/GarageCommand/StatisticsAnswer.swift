@@ -19,6 +19,8 @@
     var keys: Int
     var keyBytes: Int
     var otherBytes: Int
+    /// Of the files; absent where the engine does not tell.
+    var freeBytes: Int?
     var objects: Int
     var bytes: Int
 
@@ -32,7 +34,7 @@
           damaged: type.damagedCount)
       }
       (keys, keyBytes) = (statistics.keyCount, statistics.keyByteCount)
-      otherBytes = statistics.otherByteCount
+      (otherBytes, freeBytes) = (statistics.otherByteCount, statistics.freeByteCount)
       (objects, bytes) = (statistics.objectCount, statistics.byteCount)
     }
 

@@ -35,6 +35,13 @@ extension LMDBStorage: Compacting {
     return CompactionResult(byteCountBefore: before, byteCountAfter: diskByteCount)
   }
 
+  /// The bytes of the pages in the free list, whether or not they are holes already.
+  ///
+  /// - Throws: ``StorageError`` where the file cannot be read.
+  public func freeByteCount() throws -> Int? {
+    try lifetime.withRead { try connection.freePageCount() * connection.size.pageByteCount }
+  }
+
   /// Commits without a change, so that what the last commit freed is in use in neither of the last two states.
   private func commitAnew() throws {
     try write { transaction in
@@ -87,25 +94,45 @@ extension LMDBConnection {
   ) {
     // What was freed by the last committed state is in use in the one before, which a loss of power may bring back.
     let oldest = oldestState(before: writing - 1)
-    // LMDB shows the free list to those who only read.
+    return try withFreeList(.write) { cursor in
+      var pages: [UInt64] = []
+      var number = first
+      for _ in 0..<limit {
+        guard let entry = try freedPages(cursor, from: number), entry.number < oldest else {
+          return (try makeHoles(&pages), nil)
+        }
+        pages += entry.pages
+        number = entry.number + 1
+      }
+      return (try makeHoles(&pages), number)
+    }
+  }
+
+  /// How many pages the last committed state does not use.
+  fileprivate func freePageCount() throws -> Int {
+    try withFreeList(.read) { cursor in
+      var (count, number) = (0, UInt64(0))
+      while let entry = try freedPages(cursor, from: number) {
+        count += entry.pages.count
+        number = entry.number + 1
+      }
+      return count
+    }
+  }
+
+  /// Lends a cursor on the free list, which LMDB shows to those who only read.
+  private func withFreeList<R>(
+    _ operation: StorageError.Operation, _ body: (OpaquePointer) throws -> R
+  ) throws -> R {
     var txn: OpaquePointer?
     var code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &txn)
-    guard code == MDB_SUCCESS, let txn else { throw error(code, during: .write) }
+    guard code == MDB_SUCCESS, let txn else { throw error(code, during: operation) }
     defer { mdb_txn_abort(txn) }
     var cursor: OpaquePointer?
     code = mdb_cursor_open(txn, Self.freeList, &cursor)
-    guard code == MDB_SUCCESS, let cursor else { throw error(code, during: .write) }
+    guard code == MDB_SUCCESS, let cursor else { throw error(code, during: operation) }
     defer { mdb_cursor_close(cursor) }
-    var pages: [UInt64] = []
-    var number = first
-    for _ in 0..<limit {
-      guard let entry = try freedPages(cursor, from: number), entry.number < oldest else {
-        return (try makeHoles(&pages), nil)
-      }
-      pages += entry.pages
-      number = entry.number + 1
-    }
-    return (try makeHoles(&pages), number)
+    return try body(cursor)
   }
 
   /// The entry of the free list with that number or the next higher one; nil where there is none.

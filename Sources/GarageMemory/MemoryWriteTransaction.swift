@@ -55,6 +55,17 @@ final class MemoryWriteTransaction: MemoryReadTransaction, WriteTransaction {
     tree.put(value, for: key)
   }
 
+  func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
+    try state.beginChange(.put)
+    for entry in entries {
+      try state.checkKey(bytes.extracting(entry.key), .put, limit: StorageInfo.guaranteedKeyByteCount)
+      try state.checkValue(bytes.extracting(entry.value), limit: MemoryStorage.maximumValueByteCount)
+    }
+    if entries.isEmpty { return }
+    takeTree()
+    tree.putAll(entries, in: bytes)
+  }
+
   func remove(_ key: RawSpan) throws {
     try state.beginChange(.remove)
     try state.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)

@@ -7,7 +7,7 @@ enum SQLiteQuery: Int, CaseIterable {
   case get, contains
   case scanForward, scanBackward, scanBackwardBelow
   case keysForward, keysBackward, keysBackwardBelow
-  case put, remove, removeLooking, removeFrom, removeBetween, removeEverything
+  case put, putMany, remove, removeLooking, removeFrom, removeBetween, removeEverything
   /// Those on the table of large values, and on the keys that have one.
   case getLarge, lastLarge, insertLarge, updateLarge, replaceLarge, removeLarge, removePointer
   case removeLargeFrom, removeLargeBetween, removeEveryLarge
@@ -31,9 +31,9 @@ enum SQLiteQuery: Int, CaseIterable {
     case .keysForward: "SELECT key FROM \(keys) WHERE key >= ?1 ORDER BY key"
     case .keysBackward: "SELECT key FROM \(keys) ORDER BY key DESC"
     case .keysBackwardBelow: "SELECT key FROM \(keys) WHERE key < ?1 ORDER BY key DESC"
-    case .put:
+    case .put, .putMany:
       """
-      INSERT INTO \(keys) (key, value) VALUES (?1, ?2)
+      INSERT INTO \(keys) (key, value) VALUES \(Self.rows(self == .put ? 1 : Self.manyCount))
       ON CONFLICT (key) DO UPDATE SET value = excluded.value \(spared.isEmpty ? "" : "WHERE \(spared)")
       """
     case .remove: "DELETE FROM \(keys) WHERE key = ?1 \(spared.isEmpty ? "" : "AND \(spared)")"
@@ -57,6 +57,13 @@ enum SQLiteQuery: Int, CaseIterable {
     case .format: "PRAGMA user_version"
     case .pageCount: "PRAGMA page_count"
     }
+  }
+
+  /// How many entries ``putMany`` puts.
+  static let manyCount = 64
+
+  private static func rows(_ count: Int) -> String {
+    (0..<count).map { "(?\(2 * $0 + 1), ?\(2 * $0 + 2))" }.joined(separator: ", ")
   }
 
   private static func removeLarge(where condition: String) -> String {

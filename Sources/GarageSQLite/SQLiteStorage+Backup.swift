@@ -113,6 +113,17 @@ extension SQLiteStorage: BackingUp {
 }
 
 extension SQLiteStorage: Compacting {
+  /// The bytes of the pages in the file's free list.
+  ///
+  /// - Throws: ``StorageError`` where the file cannot be opened or read.
+  public func freeByteCount() throws -> Int? {
+    try lifetime.withRead {
+      let connection = try readers.openConnection()
+      defer { connection.close() }
+      return try connection.integer("PRAGMA freelist_count") * connection.integer("PRAGMA page_size")
+    }
+  }
+
   /// Writes the store anew (`VACUUM`), as its only writer, and empties the log.
   ///
   /// It needs as much free room again as the store takes, in the folder for temporary files and beside the store. What

@@ -45,6 +45,57 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
     }
   }
 
+  /// Many in one statement keep its place in the tree from one to the next: behind the last entry of all none is looked for.
+  func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
+    try beginChange(.put)
+    var start = 0
+    while start < entries.count {
+      var end = start
+      while end < entries.count, end - start < SQLiteQuery.manyCount, try isSmall(entries[end], in: bytes) {
+        end += 1
+      }
+      if end - start == SQLiteQuery.manyCount {
+        try putMany(entries[start..<end], in: bytes)
+      } else {
+        // With the one that is not small.
+        end = min(end + 1, entries.count)
+        try putEach(entries[start..<end], in: bytes)
+      }
+      start = end
+    }
+  }
+
+  private func putEach(_ entries: ArraySlice<PlacedEntry>, in bytes: RawSpan) throws {
+    for entry in entries { try put(bytes.extracting(entry.value), for: bytes.extracting(entry.key)) }
+  }
+
+  /// Whether an entry stands beside others. Checks it, too.
+  private func isSmall(_ entry: PlacedEntry, in bytes: RawSpan) throws -> Bool {
+    let (key, value) = (bytes.extracting(entry.key), bytes.extracting(entry.value))
+    try state.pointee.checkKey(key, .put, limit: StorageInfo.guaranteedKeyByteCount)
+    try state.pointee.checkValue(value, limit: maximumValueByteCount)
+    return key.byteCount + value.byteCount <= largestEntryByteCount
+  }
+
+  private func putMany(_ entries: ArraySlice<PlacedEntry>, in bytes: RawSpan) throws {
+    let isEachPut = try bytes.withUnsafeBytes { bytes in
+      let statement = try take(.putMany, .put)
+      defer { connection.giveBack(statement) }
+      var (code, place) = (SQLITE_OK, Int32(1))
+      for entry in entries where code == SQLITE_OK {
+        code = bind(UnsafeRawBufferPointer(rebasing: bytes[entry.key]), at: place, of: statement.handle)
+        if code != SQLITE_OK { break }
+        code = bind(UnsafeRawBufferPointer(rebasing: bytes[entry.value]), at: place + 1, of: statement.handle)
+        place += 2
+      }
+      if code == SQLITE_OK { code = sqlite3_step(statement.handle) }
+      if code != SQLITE_DONE { throw failed(code, .put) }
+      return connection.layout == .oneTable || sqlite3_changes(connection.handle) == entries.count
+    }
+    // Some stand where a large value is: one by one it is found out which.
+    if !isEachPut { try putEach(entries, in: bytes) }
+  }
+
   func remove(_ key: RawSpan) throws {
     try beginChange(.remove)
     try state.pointee.checkKey(key, .remove, limit: StorageInfo.guaranteedKeyByteCount)

@@ -24,4 +24,7 @@ extension SealedStorage: BackingUp, Compacting {
     }
     return try base.compact(progress: progress)
   }
+
+  /// What the wrapped storage tells.
+  public func freeByteCount() throws -> Int? { try (base as? any Compacting)?.freeByteCount() }
 }

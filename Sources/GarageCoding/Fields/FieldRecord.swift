@@ -1,8 +1,15 @@
+/// What knows the texts of the shapes that records name.
+package protocol ShapeTexts: AnyObject {
+  /// The text that the store has for the shape with that digest.
+  func shapeText(_ digest: UInt64) throws -> [UInt8]?
+}
+
 /// A record whose fields are looked at where they stand, without being decoded. Valid as long as its bytes are lent.
+///
+/// Bits alone, as there are many of them: copies count no references.
 package struct FieldRecord {
   let parsed: ParsedRecord
-  /// The text that the store has for the shape with that digest.
-  let shapeText: (UInt64) throws -> [UInt8]?
+  private let texts: LentShapeTexts
 
   /// Reads what stands before the body, and checks the record.
   ///
@@ -10,27 +17,27 @@ package struct FieldRecord {
   ///   - tag: the digest of the identity tag in the record's key.
   ///   - keyIdentifier: the identifier as the key holds it.
   ///   - typeName: names the type in errors.
+  ///   - texts: nil where no field is looked at.
   /// - Throws: ``GraphCodingError`` for a record that is damaged or newer; what `body` throws.
   package static func with<R>(
-    tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, typeName: String,
-    shapeText: (UInt64) throws -> [UInt8]?, _ body: (FieldRecord) throws -> R
+    tag: UInt64, keyIdentifier: RawSpan, record: RawSpan, typeName: String, _ texts: (any ShapeTexts)?,
+    _ body: (FieldRecord) throws -> R
   ) throws -> R {
-    try withoutActuallyEscaping(shapeText) { shapeText in
+    try withExtendedLifetime(texts) {
       try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
-        try body(FieldRecord(parsed: parsed, shapeText: shapeText))
+        try body(FieldRecord(parsed: parsed, texts: LentShapeTexts(texts)))
       }
     }
   }
 
   /// The same for a record that was just encoded, which is not checked.
   package static func withEncoded<R>(
-    _ record: RawSpan, typeName: String, shapeText: (UInt64) throws -> [UInt8]?,
-    _ body: (FieldRecord) throws -> R
+    _ record: RawSpan, typeName: String, _ texts: any ShapeTexts, _ body: (FieldRecord) throws -> R
   ) throws -> R {
-    try withoutActuallyEscaping(shapeText) { shapeText in
+    try withExtendedLifetime(texts) {
       try record.withUnsafeBytes { bytes in
         do {
-          return try body(FieldRecord(parsed: ParsedRecord(encoded: bytes), shapeText: shapeText))
+          return try body(FieldRecord(parsed: ParsedRecord(encoded: bytes), texts: LentShapeTexts(texts)))
         } catch let error as DamagedBytes {
           throw GraphCodingError.corrupt(type: typeName, identifier: "", reason: error.reason)
         }
@@ -49,7 +56,9 @@ package struct FieldRecord {
 
   func shape(_ digest: UInt64) throws -> Permanent<Shape> {
     if let known = ShapeRegistry.shape(digest: digest) { return known }
-    if let text = try shapeText(digest), let shape = try ShapeRegistry.shape(text: text, digest: digest) {
+    if let text = try texts.texts?.shapeText(digest),
+      let shape = try ShapeRegistry.shape(text: text, digest: digest)
+    {
       return shape
     }
     throw DamagedBytes(reason: "a shape it names is not in the store, or damaged", offset: 0)

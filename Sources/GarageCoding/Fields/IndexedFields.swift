@@ -79,7 +79,7 @@ package final class IndexedFields {
       return kinds
     }
     for field in components.indices {
-      let start = bytes.bytes.count
+      let start = bytes.count
       switch try place(components[field].lookup, components[field].older, record) {
       case .undecided: bytes.appendOther()
       case .absent:
@@ -94,7 +94,7 @@ package final class IndexedFields {
           try bytes.append(place)
         }
       }
-      kinds.note(bytes.bytes[start], in: field)
+      kinds.note(bytes[start], in: field)
     }
     return kinds
   }

@@ -23,7 +23,9 @@
 /// double    the sign bit flipped when positive, all bits when negative; every NaN as zeros, -0.0 as 0.0
 /// decimal   | places before the point + 8000 hex, 2 | digits + 1 | 00 |, without zeros around; all inverted when negative
 /// ```
-package struct OrderedBytes {
+///
+/// Bytes of one's own, which grow in place: an index is gathered from millions of them.
+package struct OrderedBytes: ~Copyable {
   package enum Kind {
     package static let null: UInt8 = 0x01
     package static let `false`: UInt8 = 0x02
@@ -42,29 +44,76 @@ package struct OrderedBytes {
   /// How many bytes there are where they were cut: the first 224, and the first 16 of the SHA-256 of the whole.
   package static let cutByteCount = 240
 
-  package var bytes: [UInt8] = []
+  // As much as one value mostly takes.
+  private var arena = ByteArena(capacity: 64)
 
   package init() {}
+
+  deinit { arena.deallocate() }
+
+  /// How many bytes there are.
+  package var count: Int {
+    @inline(__always) get { arena.count }
+  }
+
+  /// A copy of them.
+  package var bytes: [UInt8] { Array(all) }
+
+  /// The bytes, until the next change.
+  package var all: UnsafeRawBufferPointer {
+    @inline(__always) get { UnsafeRawBufferPointer(arena.all) }
+  }
+
+  /// A byte of them.
+  package subscript(place: Int) -> UInt8 {
+    @inline(__always) get { arena.base[place] }
+    @inline(__always) set { arena.base[place] = newValue }
+  }
+
+  package mutating func append(_ byte: UInt8) { arena.append(byte) }
+
+  package mutating func append(_ bytes: RawSpan) { bytes.withUnsafeBytes { arena.append($0) } }
+
+  package mutating func append(_ bytes: [UInt8]) { bytes.withUnsafeBytes { arena.append($0) } }
+
+  /// Removes all behind the first `count`.
+  package mutating func truncate(to count: Int) { arena.truncate(to: count) }
+
+  /// Removes all, and gives the memory back where it is more than that.
+  package mutating func removeAll(keeping limit: Int) { arena.removeAll(keeping: limit) }
 
   // MARK: - Values
 
   package mutating func append(_ value: FieldValue) {
     switch value {
-    case .null: bytes.append(Kind.null)
-    case .bool(let value): bytes.append(value ? Kind.true : Kind.false)
+    case .null, .bool: arena.append(OrderedBytes.kind(of: value))
     case .number(let number): append(number)
     case .date(let seconds): append(Kind.date, seconds)
     case .text(var text): text.withUTF8 { append(utf8: UnsafeRawBufferPointer($0)) }
     case .uuid(let uuid):
-      bytes.append(Kind.uuid)
-      bytes += uuid
+      arena.append(Kind.uuid)
+      append(uuid)
     case .data(let data):
-      bytes.append(Kind.data)
+      arena.append(Kind.data)
       data.withUnsafeBytes { appendEscaped($0) }
     case .reference(let identity):
-      bytes.append(Kind.reference)
+      arena.append(Kind.reference)
       append(bigEndian: identity.tag)
       identity.identifier.bytes.withUnsafeBytes { appendEscaped($0) }
+    }
+  }
+
+  /// The first byte of a value.
+  package static func kind(of value: FieldValue) -> UInt8 {
+    switch value {
+    case .null: Kind.null
+    case .bool(let value): value ? Kind.true : Kind.false
+    case .number: Kind.number
+    case .date: Kind.date
+    case .text: Kind.text
+    case .uuid: Kind.uuid
+    case .data: Kind.data
+    case .reference: Kind.reference
     }
   }
 
@@ -72,8 +121,7 @@ package struct OrderedBytes {
   @inline(__always)
   package mutating func append(_ place: FieldPlace) throws {
     if let integer = place.narrowInteger, integer.magnitude <= 1 << 53 {
-      append(Kind.number, Double(integer))
-      bytes.append(0)
+      appendWhole(Double(integer))
     } else if let utf8 = place.utf8, isBelowCombiningMarks(utf8) {
       appendText(utf8)
     } else {
@@ -86,7 +134,7 @@ package struct OrderedBytes {
     if let value = try place.value() { append(value) } else { appendOther() }
   }
 
-  package mutating func appendOther() { bytes.append(Kind.other) }
+  package mutating func appendOther() { arena.append(Kind.other) }
 
   private mutating func append(utf8: UnsafeRawBufferPointer) {
     if isBelowCombiningMarks(utf8) { return appendText(utf8) }
@@ -95,31 +143,43 @@ package struct OrderedBytes {
   }
 
   private mutating func appendText(_ utf8: UnsafeRawBufferPointer) {
-    bytes.append(Kind.text)
+    arena.append(Kind.text)
     appendEscaped(utf8)
   }
 
   private mutating func appendEscaped(_ content: UnsafeRawBufferPointer) {
-    if content.contains(where: { $0 <= 1 }) {
+    arena.append(atMost: 2 * content.count + 1) { memory in
+      var place = 0
       for byte in content {
-        if byte <= 1 { bytes.append(1) }
-        bytes.append(byte <= 1 ? byte + 1 : byte)
+        if byte <= 1 {
+          memory.storeBytes(of: 1, toByteOffset: place, as: UInt8.self)
+          place += 1
+        }
+        memory.storeBytes(of: byte <= 1 ? byte + 1 : byte, toByteOffset: place, as: UInt8.self)
+        place += 1
       }
-    } else {
-      bytes.append(contentsOf: content)
+      memory.storeBytes(of: 0, toByteOffset: place, as: UInt8.self)
+      return place + 1
     }
-    bytes.append(0)
   }
 
   @inline(__always)
-  package mutating func append(bigEndian number: UInt64) {
-    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
-  }
+  package mutating func append(bigEndian number: UInt64) { arena.append(digest: number) }
 
   @inline(__always)
   private mutating func append(_ kind: UInt8, _ value: Double) {
-    bytes.append(kind)
-    append(bigEndian: OrderedBytes.sortable(value))
+    arena.append(atMost: 9) { memory in
+      memory.storeBytes(of: kind, as: UInt8.self)
+      memory.storeBytes(of: OrderedBytes.sortable(value).bigEndian, toByteOffset: 1, as: UInt64.self)
+      return 9
+    }
+  }
+
+  /// Appends a number that a double is.
+  @inline(__always)
+  private mutating func appendWhole(_ value: Double) {
+    append(Kind.number, value)
+    arena.append(0)
   }
 
   /// A double as a number that sorts as it does.
@@ -141,14 +201,14 @@ package struct OrderedBytes {
     let floor = number.floor
     append(Kind.number, floor)
     if number.isNaN || number == .double(floor) {
-      bytes.append(0)
+      append(0)
     } else {
-      bytes.append(1)
+      append(1)
       let (isNegative, digits, place) = number.decimalDigits
       var residual: [UInt8] = []
       withUnsafeBytes(of: UInt16(truncatingIfNeeded: place + 0x8000).bigEndian) { residual += $0 }
       residual += digits.map { $0 + 1 } + [0]
-      bytes += isNegative ? residual.map(~) : residual
+      append(isNegative ? residual.map(~) : residual)
     }
   }
 
@@ -159,11 +219,9 @@ package struct OrderedBytes {
   /// - Returns: whether it was.
   @discardableResult
   package mutating func cut(from start: Int) -> Bool {
-    if bytes.count - start <= OrderedBytes.uncutByteCount { return false }
-    let digest = bytes.withUnsafeBytes {
-      ContentDigest.digest16(of: UnsafeRawBufferPointer(rebasing: $0[start...]))
-    }
-    bytes.removeLast(bytes.count - start - OrderedBytes.uncutByteCount)
+    if count - start <= OrderedBytes.uncutByteCount { return false }
+    let digest = ContentDigest.digest16(of: UnsafeRawBufferPointer(rebasing: all[start...]))
+    truncate(to: start + OrderedBytes.uncutByteCount)
     append(bigEndian: digest.0)
     append(bigEndian: digest.1)
     return true

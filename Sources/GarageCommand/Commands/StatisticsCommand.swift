@@ -29,9 +29,12 @@
                 + (type.damagedCount > 0 ? " (\(type.damagedCount) damaged)" : ""),
             ]
           })
+      let free = statistics.freeByteCount.map { "; \($0) bytes of the file are free" } ?? ""
       Output.write(
-        "\(statistics.keyCount) typed keys with \(statistics.keyByteCount) bytes; \(statistics.otherByteCount) bytes beside"
-      )
+        """
+        \(statistics.keyCount) typed keys with \(statistics.keyByteCount) bytes; \(statistics.otherByteCount) bytes \
+        beside\(free)
+        """)
     }
   }
 #endif

@@ -30,4 +30,7 @@ extension FaultyStorage: BackingUp, Compacting, IntegrityChecking {
     }
     return try base.compact(progress: progress)
   }
+
+  /// What the wrapped storage tells.
+  public func freeByteCount() throws -> Int? { try (base as? any Compacting)?.freeByteCount() }
 }

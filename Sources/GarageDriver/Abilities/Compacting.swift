@@ -8,6 +8,17 @@ public protocol Compacting: StorageDriver {
   ///   as it was, or with a part of the room given back.
   /// - Throws: ``StorageError``, and what `progress` throws.
   func compact(progress: (_ completed: Int, _ total: Int) throws -> Void) throws -> CompactionResult
+
+  /// How many bytes of its files hold nothing, and are used before the files grow; nil where the engine does not tell, which
+  /// is the default.
+  ///
+  /// - Throws: ``StorageError``.
+  func freeByteCount() throws -> Int?
+}
+
+extension Compacting {
+  /// Nil: it is not known.
+  public func freeByteCount() throws -> Int? { nil }
 }
 
 /// How much room a store took before and after it gave some back.

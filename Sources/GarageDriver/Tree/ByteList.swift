@@ -4,6 +4,16 @@ struct ByteList {
   /// Where in `bytes` each string ends.
   private var ends: [UInt32] = []
 
+  init() {}
+
+  private init(bytes: [UInt8], ends: [UInt32]) { (self.bytes, self.ends) = (bytes, ends) }
+
+  /// An empty list with room for as much as another one has.
+  init(reservingAs list: ByteList) {
+    bytes.reserveCapacity(list.bytes.count + list.bytes.count / 16)
+    ends.reserveCapacity(list.ends.count + list.ends.count / 16)
+  }
+
   var count: Int { ends.count }
 
   /// Where the string at `index` begins in `bytes`; for `count` the end of the last one.
@@ -118,6 +128,15 @@ struct ByteList {
     bytes += other.bytes
     ends += other.ends
     moveEnds(from: first, by: offset)
+  }
+
+  /// Appends some strings of another list.
+  mutating func append(_ other: ByteList, _ indices: Range<Int>) {
+    if indices.isEmpty { return }
+    let range = other.start(of: indices.lowerBound)..<other.start(of: indices.upperBound)
+    let distance = bytes.count - range.lowerBound
+    bytes += other.bytes[range]
+    for index in indices { ends.append(UInt32(Int(other.ends[index]) + distance)) }
   }
 
   /// Removes the strings from `index` on and returns them.

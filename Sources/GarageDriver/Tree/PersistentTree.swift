@@ -90,6 +90,43 @@ public struct PersistentTree: Sendable {
     }
   }
 
+  /// Stores many values, each in place of what was under its key: as ``put(_:for:prefix:)`` does of one after another.
+  ///
+  /// Those in ascending order of their keys are merged into the tree together, which takes a fraction of the time.
+  ///
+  /// - Parameters:
+  ///   - entries: where each key and its value stand.
+  ///   - bytes: what they stand in.
+  ///   - prefix: a byte to store in front of each value.
+  public mutating func putAll(_ entries: [PlacedEntry], in bytes: RawSpan, prefix: UInt8? = nil) {
+    bytes.withUnsafeBytes { bytes in
+      var start = 0
+      while start < entries.count {
+        var end = start + 1
+        while end < entries.count,
+          compareKeys(
+            bytes.bytes.extracting(entries[end - 1].key), bytes.bytes.extracting(entries[end].key)) < 0
+        { end += 1 }
+        merge(AscendingEntries(entries[start..<end], in: bytes, prefix: prefix))
+        start = end
+      }
+    }
+  }
+
+  private mutating func merge(_ entries: AscendingEntries) {
+    let root = uniqueRoot() ?? TreeNode()
+    self.root = root
+    var outcome = root.merge(entries)
+    count += outcome.newCount
+    while !outcome.splits.isEmpty {
+      let top = TreeNode(self.root.unsafelyUnwrapped, outcome.splits)
+      if outcome.isUnderfull { top.repairChildren() }
+      outcome = TreeNode.MergeOutcome(splits: top.splitEvenly())
+      self.root = top
+    }
+    dropNeedlessRoots()
+  }
+
   /// Removes `key` and its value, and tells whether it was there.
   @discardableResult
   public mutating func remove(_ key: RawSpan) -> Bool {

@@ -42,6 +42,9 @@ extension TreeNode {
   static let minimumLeafWeight = maximumLeafWeight / 4
   static let maximumChildCount = 32
   static let minimumChildCount = maximumChildCount / 4
+  /// How full nodes are made that are written at once.
+  static let targetLeafWeight = maximumLeafWeight * 3 / 4
+  static let targetChildCount = maximumChildCount * 3 / 4
   /// What an entry weighs beyond its bytes, so that a leaf of tiny entries does not grow too long.
   static let entryWeight = 16
 
@@ -211,7 +214,7 @@ extension TreeNode {
 }
 
 /// The shortest bytes behind all of `left` and not behind any of `right`.
-private func shortestSeparator(_ left: ByteList, _ right: ByteList) -> [UInt8] {
+func shortestSeparator(_ left: ByteList, _ right: ByteList) -> [UInt8] {
   let last = left.bytes[left.range(at: left.count - 1)]
   let first = right.bytes[right.range(at: 0)]
   let common = zip(last, first).prefix { $0 == $1 }.count

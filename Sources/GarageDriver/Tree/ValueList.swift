@@ -9,6 +9,11 @@ struct ValueList {
   /// The large values, nil in the place of a small one. No list at all while every value is small.
   private var large: [[UInt8]?] = []
 
+  init() {}
+
+  /// An empty list with room for as many small values as another one has.
+  init(reservingAs list: ValueList) { small = ByteList(reservingAs: list.small) }
+
   /// The value at `index` if it is a large one.
   func large(at index: Int) -> [UInt8]? { large.isEmpty ? nil : large[index] }
 
@@ -59,6 +64,15 @@ struct ValueList {
       large = paddedLarge + other.paddedLarge
     }
     small.append(other.small)
+  }
+
+  /// Appends some values of another list.
+  mutating func append(_ other: ValueList, _ indices: Range<Int>) {
+    if !large.isEmpty || !other.large.isEmpty {
+      large = paddedLarge + other.paddedLarge[indices]
+      dropNeedlessList()
+    }
+    small.append(other.small, indices)
   }
 
   /// Removes the values from `index` on and returns them.

@@ -14,10 +14,12 @@ extension Garage {
       try translatingErrors {
         try beginCall()
         defer { endCall() }
-        return try store.driver.read { transaction in
+        var statistics = try store.driver.read { transaction in
           var counting = try StoreCounting(ReadAccess(garage: self, transaction: transaction), progress)
           return try counting.run()
         }
+        statistics.freeByteCount = try (store.driver as? any Compacting)?.freeByteCount()
+        return statistics
       }
     }
   }

@@ -33,6 +33,9 @@ public struct StoreStatistics: Sendable, Hashable {
   public internal(set) var keyByteCount = 0
   /// The bytes of everything else: names, entries for sync statuses, metadata.
   public internal(set) var otherByteCount = 0
+  /// How many bytes of the store's files are free to be used again: ``Garage/compact(progress:)`` may give them back. Nil
+  /// where the engine does not tell.
+  public internal(set) var freeByteCount: Int?
 
   /// How many objects there are.
   public var objectCount: Int { types.reduce(0) { $0 + $1.objectCount } }
@@ -50,7 +53,9 @@ extension StoreStatistics: CustomStringConvertible {
         \(type.largestByteCount); \(outgoing) references from them, \(type.incomingReferenceCount) to them
         """
     }
-    return (lines + ["\(keyCount) keys, \(keyByteCount) bytes; \(otherByteCount) bytes beside"]).joined(
-      separator: "\n")
+    let free = freeByteCount.map { "; \($0) bytes free" } ?? ""
+    return (lines + ["\(keyCount) keys, \(keyByteCount) bytes; \(otherByteCount) bytes beside\(free)"])
+      .joined(
+        separator: "\n")
   }
 }

@@ -14,11 +14,11 @@ internal import GarageDriver
 
 extension IndexBatch {
   /// The entries of a record, sorted, each once.
-  func references(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
+  func references(_ part: Part, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
     if !record.refersToOthers { return [] }
     var entries: [Entry] = []
     try record.forEachReference { kind, tag, identifier in
-      try entries.append(reference(position, key, record, kind, tag, identifier))
+      try entries.append(reference(part, key, record, kind, tag, identifier))
     }
     if entries.count < 2 { return entries }
     entries.sort(by: isBefore)
@@ -27,7 +27,7 @@ extension IndexBatch {
       let last = distinct[distinct.count - 1]
       if hasSameKey(last, entry) {
         // Referred to in two ways.
-        bytes.bytes[last.start + last.keyCount] |= bytes.bytes[entry.start + entry.keyCount]
+        bytes[last.start + last.keyCount] |= bytes[entry.start + entry.keyCount]
       } else {
         distinct.append(entry)
       }
@@ -36,23 +36,21 @@ extension IndexBatch {
   }
 
   private func reference(
-    _ position: Int, _ key: RawSpan, _ record: FieldRecord, _ kind: ReferenceKind, _ tag: UInt64,
+    _ part: Part, _ key: RawSpan, _ record: FieldRecord, _ kind: ReferenceKind, _ tag: UInt64,
     _ identifier: UnsafeRawBufferPointer
   ) throws -> Entry {
-    let start = bytes.bytes.count
+    let start = bytes.count
     try Identifier.withKeyForm(of: identifier) { identifier in
       try keys.withStorageKey(tag: tag, identifier.bytes) { target in
-        try KeyLayout.appendReferencePrefix(ofTarget: target, parts[position].hash, to: &bytes.bytes)
+        try KeyLayout.appendReferencePrefix(ofTarget: target, part.hash, to: &bytes)
       }
     }
-    KeyLayout.appendReferrer(key, to: &bytes.bytes)
-    let keyEnd = bytes.bytes.count
-    bytes.bytes.append(1 << kind.rawValue)
+    KeyLayout.appendReferrer(key, to: &bytes)
+    let keyEnd = bytes.count
+    bytes.append(1 << kind.rawValue)
     if let concreteTag = record.concreteTag { bytes.append(bigEndian: concreteTag) }
-    var entry = Entry(
-      start: start, keyCount: keyEnd - start, valueCount: bytes.bytes.count - keyEnd, order: 0,
-      isUnique: false)
-    entry.order = order(of: entry, behind: parts[position].prefixByteCount)
+    var entry = Entry(start: start, keyCount: keyEnd - start, valueCount: bytes.count - keyEnd)
+    entry.order = order(of: entry, behind: part.prefixByteCount)
     return entry
   }
 

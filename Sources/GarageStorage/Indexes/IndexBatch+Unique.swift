@@ -6,28 +6,25 @@ internal import GarageDriver
 extension IndexBatch {
   /// Throws `notUnique` where two records would have the same values in an index that is unique.
   func checkUnique(in transaction: any ReadTransaction) throws {
-    for position in parts.indices where parts[position].isUnique {
-      if parts[position].added.isEmpty { continue }
+    for part in parts where part.isUnique && !part.added.isEmpty {
       sort()
       var last: Entry?
-      let tags = try crowdedTags(position, transaction)
-      for entry in parts[position].added where entry.isUnique {
-        if let last, hasSameValues(last, entry) {
-          throw notUnique(position, entry, identifierOf: last)
-        }
+      let tags = try crowdedTags(part, transaction)
+      for entry in part.added where entry.isUnique {
+        if let last, hasSameValues(part, last, entry) { throw notUnique(part, entry, identifierOf: last) }
         last = entry
-        for tag in tags { try checkUnique(position, entry, tag, transaction) }
+        for tag in tags { try checkUnique(part, entry, tag, transaction) }
       }
     }
   }
 
   /// The tags under which there are entries among those of the batch: of many new ones in a place of their own, as when a store
   /// is filled, none need be looked for one by one.
-  private func crowdedTags(_ position: Int, _ transaction: any ReadTransaction) throws -> [UInt64] {
-    let (definition, added) = (parts[position].item.definition, parts[position].added)
+  private func crowdedTags(_ part: Part, _ transaction: any ReadTransaction) throws -> [UInt64] {
+    let (definition, added) = (part.item.definition, part.added)
     guard added.count >= 16, let first = added.first, let last = added.last else { return definition.tags }
     return try definition.tags.filter { tag in
-      let prefix = KeyLayout.indexPrefix(tag: tag, index: parts[position].item.id)
+      let prefix = KeyLayout.indexPrefix(tag: tag, index: part.item.id)
       // Without identifiers: another with the same values may stand before the first and behind the last.
       let range = StorageKeyRange(
         from: prefix + values(first), to: StorageKeyRange.prefix(prefix + values(last)).upperBound)
@@ -40,43 +37,45 @@ extension IndexBatch {
     }
   }
 
-  private func values(_ entry: Entry) -> ArraySlice<UInt8> {
+  private func values(_ entry: Entry) -> [UInt8] {
     let start = entry.start + KeyLayout.indexPrefixByteCount
-    return bytes.bytes[start..<start + valuesCount(entry)]
+    return Array(bytes.all[start..<start + entry.valuesCount])
   }
 
-  private func valuesCount(_ entry: Entry) -> Int { Int(bytes.bytes[entry.start + entry.keyCount]) }
-
-  private func hasSameValues(_ left: Entry, _ right: Entry) -> Bool {
-    let (count, prefix) = (valuesCount(left), KeyLayout.indexPrefixByteCount)
-    guard count == valuesCount(right) else { return false }
-    let isSame = withBytes(left.start + prefix, count) { left in
-      withBytes(right.start + prefix, count) { compareKeys(left, $0) == 0 }
-    }
+  private func hasSameValues(_ part: Part, _ left: Entry, _ right: Entry) -> Bool {
+    let (count, prefix) = (left.valuesCount, KeyLayout.indexPrefixByteCount)
+    guard count == right.valuesCount else { return false }
+    // Of most pairs that tells, without a look at bytes that are far away.
+    if left.order != right.order, part.orderPlace + 8 <= prefix + count { return false }
+    let all = bytes.all.bytes
+    let isSame =
+      compareKeys(
+        all.extracting(left.start + prefix..<left.start + prefix + count),
+        all.extracting(right.start + prefix..<right.start + prefix + count)) == 0
     return isSame && wholeValues[left.start] == wholeValues[right.start]
   }
 
   private func checkUnique(
-    _ position: Int, _ entry: Entry, _ tag: UInt64, _ transaction: any ReadTransaction
+    _ part: Part, _ entry: Entry, _ tag: UInt64, _ transaction: any ReadTransaction
   ) throws {
     let values = values(entry)
     let range = StorageKeyRange.prefix(
-      KeyLayout.indexPrefix(tag: tag, index: parts[position].item.id) + values)
+      KeyLayout.indexPrefix(tag: tag, index: part.item.id) + values)
     var others: [StorageKey] = []
     try transaction.scanKeys(range, .forward) { key in
       let isOwn = withBytes(entry.start, entry.keyCount) { compareKeys($0, key) == 0 }
-      if !isOwn && !isRemoved(position, key) { others.append(StorageKey(key)) }
+      if !isOwn && !isRemoved(part, key) { others.append(StorageKey(key)) }
       return others.count < 8 ? .continue : .stop
     }
-    for other in others where try isHeld(position, entry, Array(values), by: other, transaction) {
+    for other in others where try isHeld(part, entry, values, by: other, transaction) {
       let place = KeyLayout.indexPrefixByteCount + values.count
-      throw notUnique(position, entry, existing: other.bytes.span.bytes.extracting(place...))
+      throw notUnique(part, entry, existing: other.bytes.span.bytes.extracting(place...))
     }
   }
 
   /// Whether an entry goes with the batch, whose entries are sorted.
-  private func isRemoved(_ position: Int, _ key: RawSpan) -> Bool {
-    let removed = parts[position].removed
+  private func isRemoved(_ part: Part, _ key: RawSpan) -> Bool {
+    let removed = part.removed
     var (low, high) = (0, removed.count)
     while low < high {
       let middle = (low + high) / 2
@@ -90,7 +89,7 @@ extension IndexBatch {
   /// Whether the record of another entry has the same values, whole as they are: an entry may be left of what another
   /// process replaced behind unsaved changes.
   private func isHeld(
-    _ position: Int, _ entry: Entry, _ values: [UInt8], by other: StorageKey,
+    _ part: Part, _ entry: Entry, _ values: [UInt8], by other: StorageKey,
     _ transaction: any ReadTransaction
   ) throws -> Bool {
     let whole = wholeValues[entry.start] ?? values
@@ -100,8 +99,7 @@ extension IndexBatch {
       record in
       guard let record else { return false }
       var isHeld = false
-      let part = parts[position]
-      let isReadable = try withFields(key.bytes.span.bytes, record, transaction) { record in
+      let isReadable = try withFields(key.bytes.span.bytes, record) { record in
         if part.item.definition.isEach {
           _ = try part.fields.forEachElement(record) { element in
             guard let element else { return }
@@ -120,18 +118,17 @@ extension IndexBatch {
     }
   }
 
-  private func notUnique(_ position: Int, _ entry: Entry, identifierOf other: Entry) -> GarageError {
-    let start = other.start + KeyLayout.indexPrefixByteCount + valuesCount(other)
-    return withBytes(start, other.start + other.keyCount - start) { notUnique(position, entry, existing: $0) }
+  private func notUnique(_ part: Part, _ entry: Entry, identifierOf other: Entry) -> GarageError {
+    let start = other.start + KeyLayout.indexPrefixByteCount + other.valuesCount
+    return withBytes(start, other.start + other.keyCount - start) { notUnique(part, entry, existing: $0) }
   }
 
-  private func notUnique(_ position: Int, _ entry: Entry, existing: RawSpan) -> GarageError {
-    let start = entry.start + KeyLayout.indexPrefixByteCount
-    let values = wholeValues[entry.start] ?? Array(bytes.bytes[start..<start + valuesCount(entry)])
+  private func notUnique(_ part: Part, _ entry: Entry, existing: RawSpan) -> GarageError {
+    let values = wholeValues[entry.start] ?? values(entry)
     let identifier =
       keys.hidesIdentifiers
       ? "hidden as \(StorageKey(existing))" : Identifier.description(ofKeyBytes: [UInt8](copying: existing))
     return .notUnique(
-      index: parts[position].item.name, value: OrderedBytes.text(of: values), existing: identifier)
+      index: part.item.name, value: OrderedBytes.text(of: values), existing: identifier)
   }
 }

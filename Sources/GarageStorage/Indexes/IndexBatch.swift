@@ -18,8 +18,12 @@ final class IndexBatch {
   var writesAll = false
   let keys: ObjectKeys
   let texts: StoreTexts
-  @exclusivity(unchecked) var parts: [Part]
+  let parts: [Part]
   @exclusivity(unchecked) var bytes = OrderedBytes()
+  /// What texts of shapes are read from, while something is noted.
+  @exclusivity(unchecked) private var transaction: (any ReadTransaction)?
+  /// The tag met last, and which indexes its records have.
+  @exclusivity(unchecked) private var positions: (tag: UInt64, of: [Int])?
   /// The entries that are put at once; used again.
   private var placed: [PlacedEntry] = []
   /// Whether what was gathered is in the order of its keys.
@@ -35,16 +39,21 @@ final class IndexBatch {
   }
 
   /// Whether records under a tag have entries.
-  func concerns(tag: UInt64) -> Bool { !catalog.positions(tag: tag).isEmpty }
+  func concerns(tag: UInt64) -> Bool { !positions(tag: tag).isEmpty }
+
+  /// Which indexes records under a tag have.
+  @inline(__always)
+  private func positions(tag: UInt64) -> [Int] {
+    if let positions, positions.tag == tag { return positions.of }
+    let found = catalog.positions(tag: tag)
+    positions = (tag, found)
+    return found
+  }
 
   private func reset() {
-    bytes.bytes.removeAll(keepingCapacity: bytes.bytes.count < 1 << 20)
+    bytes.removeAll(keeping: 1 << 20)
     wholeValues.removeAll()
-    for index in parts.indices {
-      parts[index].added.removeAll(keepingCapacity: true)
-      parts[index].removed.removeAll(keepingCapacity: true)
-      parts[index].kinds = IndexedFields.Kinds()
-    }
+    for part in parts { part.reset() }
   }
 
   // MARK: - Gathering
@@ -56,31 +65,27 @@ final class IndexBatch {
   ///   - old: nil where there is none; no bytes where it is sealed and does not open.
   ///   - new: one that was just encoded; nil where there will be none.
   func note(_ key: RawSpan, old: RawSpan?, new: RawSpan?, in transaction: any ReadTransaction) throws {
-    let positions = catalog.positions(tag: KeyLayout.tag(inRecordKey: key))
+    let positions = positions(tag: KeyLayout.tag(inRecordKey: key))
     if positions.isEmpty { return }
     isSorted = false
-    guard let new else { return try noteOld(key, old, nil, positions, transaction) }
-    try FieldRecord.withEncoded(new, typeName: "object", shapeText: { try self.shapeText($0, transaction) }) {
-      try noteOld(key, old, $0, positions, transaction)
-    }
+    begin(transaction)
+    guard let new else { return try noteOld(key, old, nil, positions) }
+    try FieldRecord.withEncoded(new, typeName: "object", self) { try noteOld(key, old, $0, positions) }
   }
 
-  private func noteOld(
-    _ key: RawSpan, _ old: RawSpan?, _ new: FieldRecord?, _ positions: [Int],
-    _ transaction: any ReadTransaction
-  ) throws {
+  private func noteOld(_ key: RawSpan, _ old: RawSpan?, _ new: FieldRecord?, _ positions: [Int]) throws {
     guard let old else {
-      for position in positions { try compare(position, key, nil, new) }
+      for position in positions { try compare(parts[position], key, nil, new) }
       return
     }
-    let isReadable = try withFields(key, old, transaction) { old in
-      for position in positions { try compare(position, key, old, new) }
+    let isReadable = try withFields(key, old) { old in
+      for position in positions { try compare(parts[position], key, old, new) }
     }
     if isReadable { return }
     // What it had cannot be told: its entries are looked for one by one.
     for position in positions {
-      try removeAll(position, key, transaction)
-      try compare(position, key, nil, new)
+      try removeAll(parts[position], key)
+      try compare(parts[position], key, nil, new)
     }
   }
 
@@ -88,33 +93,33 @@ final class IndexBatch {
   func fill(_ key: RawSpan, _ record: RawSpan, _ positions: [Int], in transaction: any ReadTransaction) throws
   {
     isSorted = false
-    let isReadable = try withFields(key, record, transaction) { record in
-      for position in positions { try compare(position, key, nil, record) }
+    begin(transaction)
+    let isReadable = try withFields(key, record) { record in
+      for position in positions { try compare(parts[position], key, nil, record) }
     }
     if isReadable { return }
     // Queries meet it, and say what is wrong with it.
     for position in positions where !parts[position].isOfReferences {
-      let entry = parts[position].unreadable(key, &bytes)
-      parts[position].added.append(entry)
+      parts[position].added.append(parts[position].unreadable(key, &bytes))
     }
   }
 
-  private func shapeText(_ digest: UInt64, _ transaction: any ReadTransaction) throws -> [UInt8]? {
-    try texts.text(TextName(kind: .shape, digest: digest), in: transaction)
+  private func begin(_ transaction: any ReadTransaction) {
+    if self.transaction !== transaction { self.transaction = transaction }
   }
 
+  /// Lets the transaction go: the batch may outlive it.
+  func end() { transaction = nil }
+
   /// Lends the fields of a record; false where it is damaged.
-  func withFields(
-    _ key: RawSpan, _ record: RawSpan, _ transaction: any ReadTransaction,
-    _ body: (FieldRecord) throws -> Void
-  ) throws -> Bool {
+  func withFields(_ key: RawSpan, _ record: RawSpan, _ body: (FieldRecord) throws -> Void) throws -> Bool {
     if record.byteCount == 0 { return false }
-    let count = bytes.bytes.count
+    let count = bytes.count
     do {
       try keys.withIdentifier(of: key, record, typeName: "object") { identifier in
         try FieldRecord.with(
           tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record,
-          typeName: "object", shapeText: { try self.shapeText($0, transaction) }, body)
+          typeName: "object", self, body)
       }
       return true
     } catch is GraphCodingError {
@@ -125,56 +130,53 @@ final class IndexBatch {
 
   /// Forgets what was noted behind a place.
   private func forgetEntries(from count: Int) {
-    bytes.bytes.removeLast(bytes.bytes.count - count)
-    for index in parts.indices {
-      while let last = parts[index].added.last, last.start >= count { parts[index].added.removeLast() }
-      while let last = parts[index].removed.last, last.start >= count { parts[index].removed.removeLast() }
+    bytes.truncate(to: count)
+    for part in parts {
+      while let last = part.added.last, last.start >= count { part.added.removeLast() }
+      while let last = part.removed.last, last.start >= count { part.removed.removeLast() }
     }
   }
 
   /// Notes what differs between the entries of two records with one key.
-  private func compare(_ position: Int, _ key: RawSpan, _ old: FieldRecord?, _ new: FieldRecord?) throws {
-    if parts[position].isOfMany { return try compareAll(position, key, old, new) }
+  private func compare(_ part: Part, _ key: RawSpan, _ old: FieldRecord?, _ new: FieldRecord?) throws {
+    if part.isOfMany { return try compareAll(part, key, old, new) }
     guard let old else {
-      if let new { parts[position].added.append(try entry(position, key, new)) }
+      if let new { part.added.append(try part.entry(key, new, &bytes, &wholeValues)) }
       return
     }
-    let start = bytes.bytes.count
-    let before = try entry(position, key, old)
-    guard let new else { return parts[position].removed.append(before) }
-    let after = try entry(position, key, new)
+    let start = bytes.count
+    let before = try part.entry(key, old, &bytes, &wholeValues)
+    guard let new else { return part.removed.append(before) }
+    let after = try part.entry(key, new, &bytes, &wholeValues)
     if isEqual(before, after) {
-      if writesAll { return parts[position].added.append(after) }
-      bytes.bytes.removeLast(bytes.bytes.count - start)
+      if writesAll { return part.added.append(after) }
+      bytes.truncate(to: start)
       return
     }
-    parts[position].removed.append(before)
-    parts[position].added.append(after)
+    part.removed.append(before)
+    part.added.append(after)
   }
 
   /// The same where a record has an entry for each of its elements, or for each that it refers to.
-  private func compareAll(
-    _ position: Int, _ key: RawSpan, _ old: FieldRecord?, _ new: FieldRecord?
-  ) throws {
-    let isOfReferences = parts[position].isOfReferences
-    if isOfReferences, !writesAll, let old, let new, old.hasSameReferences(as: new) { return }
-    func entries(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
-      isOfReferences ? try references(position, key, record) : try elements(position, key, record)
+  private func compareAll(_ part: Part, _ key: RawSpan, _ old: FieldRecord?, _ new: FieldRecord?) throws {
+    if part.isOfReferences, !writesAll, let old, let new, old.hasSameReferences(as: new) { return }
+    func entries(_ record: FieldRecord) throws -> [Entry] {
+      part.isOfReferences ? try references(part, key, record) : try elements(part, key, record)
     }
-    var before = (try old.map { try entries(position, key, $0) } ?? [])[...]
-    for entry in try new.map({ try entries(position, key, $0) }) ?? [] {
+    var before = (try old.map { try entries($0) } ?? [])[...]
+    for entry in try new.map({ try entries($0) }) ?? [] {
       while let first = before.first, isBefore(first, entry) {
-        parts[position].removed.append(first)
+        part.removed.append(first)
         before = before.dropFirst()
       }
       if let first = before.first, isEqual(first, entry) {
         before = before.dropFirst()
-        if writesAll { parts[position].added.append(entry) }
+        if writesAll { part.added.append(entry) }
       } else {
-        parts[position].added.append(entry)
+        part.added.append(entry)
       }
     }
-    parts[position].removed += before
+    part.removed += before
   }
 
   func isEqual(_ left: Entry, _ right: Entry) -> Bool {
@@ -186,26 +188,18 @@ final class IndexBatch {
   }
 
   func withBytes<R>(_ start: Int, _ count: Int, _ body: (RawSpan) throws -> R) rethrows -> R {
-    let all = bytes.bytes
-    return try body(all.span.bytes.extracting(start..<start + count))
+    try body(UnsafeRawBufferPointer(rebasing: bytes.all[start..<start + count]).bytes)
   }
 
   // MARK: - Entries
 
-  /// The entry of a record, appended to the bytes.
-  @inline(__always)
-  private func entry(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> Entry {
-    try parts[position].entry(key, record, &bytes, &wholeValues)
-  }
-
   /// The entries of a record's elements, sorted, each once.
-  private func elements(_ position: Int, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
+  private func elements(_ part: Part, _ key: RawSpan, _ record: FieldRecord) throws -> [Entry] {
     var entries: [Entry] = []
-    let fields = parts[position].fields
-    let isAbsent = try fields.forEachElement(record) { element in
-      entries.append(parts[position].entry(of: element, key, record, &bytes, &wholeValues))
+    let isAbsent = try part.fields.forEachElement(record) { element in
+      entries.append(part.entry(of: element, key, record, &bytes, &wholeValues))
     }
-    if isAbsent { parts[position].kinds.noteAbsent(in: 0) }
+    if isAbsent { part.kinds.noteAbsent(in: 0) }
     entries.sort(by: isBefore)
     var last: Entry?
     return entries.filter { entry in
@@ -215,26 +209,25 @@ final class IndexBatch {
   }
 
   /// Notes that every entry of an identifier goes.
-  private func removeAll(_ position: Int, _ key: RawSpan, _ transaction: any ReadTransaction) throws {
-    let definition = parts[position].item.definition
+  private func removeAll(_ part: Part, _ key: RawSpan) throws {
+    guard let transaction else { return }
+    let definition = part.item.definition
     let range =
       definition.isOfReferences
       ? KeyLayout.references(isHashed: definition.isHashed)
-      : KeyLayout.entries(tag: KeyLayout.tag(inRecordKey: key), index: parts[position].item.id)
+      : KeyLayout.entries(tag: KeyLayout.tag(inRecordKey: key), index: part.item.id)
     var found: [Entry] = []
     try transaction.scan(range, .forward) { entry, value in
       guard definition.isOfReferences ? isReferrer(key, in: entry) : isOf(key, entry, value) else {
         return .continue
       }
-      let start = bytes.bytes.count
-      entry.withUnsafeBytes { bytes.bytes.append(contentsOf: $0) }
-      found.append(
-        Entry(start: start, keyCount: entry.byteCount, valueCount: 0, order: 0, isUnique: false))
+      found.append(Entry(start: bytes.count, keyCount: entry.byteCount, valueCount: 0))
+      bytes.append(entry)
       return .continue
     }
     for var entry in found {
-      entry.order = order(of: entry, behind: parts[position].prefixByteCount)
-      parts[position].removed.append(entry)
+      entry.order = order(of: entry, behind: part.prefixByteCount)
+      part.removed.append(entry)
     }
   }
 
@@ -244,8 +237,7 @@ final class IndexBatch {
   }
 
   func order(of entry: Entry, behind prefix: Int) -> UInt64 {
-    let all = bytes.bytes
-    return IndexBatch.order(of: entry, behind: prefix, in: all.span.bytes)
+    IndexBatch.order(of: entry, behind: prefix, in: bytes.all)
   }
 
   /// Where in an entry's key the identifier begins; nil where its value is damaged.
@@ -258,12 +250,11 @@ final class IndexBatch {
 
   /// Lends every entry that was gathered for an index, and begins anew.
   func takeEntries(_ position: Int, _ visit: (RawSpan, RawSpan) throws -> Void) rethrows {
-    let all = bytes.bytes
+    let all = bytes.all
     for entry in parts[position].added {
       let middle = entry.start + entry.keyCount
       try visit(
-        all.span.bytes.extracting(entry.start..<middle),
-        all.span.bytes.extracting(middle..<middle + entry.valueCount))
+        all.bytes.extracting(entry.start..<middle), all.bytes.extracting(middle..<middle + entry.valueCount))
     }
     reset()
   }
@@ -280,44 +271,44 @@ final class IndexBatch {
   /// Sorts what was gathered; of many, by the first bytes in which they differ at all.
   func sort() {
     if isSorted { return }
-    for position in parts.indices {
-      sort(&parts[position].added, behind: parts[position].prefixByteCount)
-      sort(&parts[position].removed, behind: parts[position].prefixByteCount)
+    for part in parts {
+      part.orderPlace = sort(&part.added, behind: part.prefixByteCount)
+      _ = sort(&part.removed, behind: part.prefixByteCount)
     }
     isSorted = true
   }
 
-  private func sort(_ entries: inout [Entry], behind prefix: Int) {
-    if entries.count < 2 { return }
-    let all = bytes.bytes
-    let span = all.span.bytes
+  /// Returns where the bytes stand in the keys that are in their `order`.
+  private func sort(_ entries: inout [Entry], behind prefix: Int) -> Int {
+    if entries.count < 2 { return prefix }
+    let all = bytes.all
+    var place = prefix
     if entries.count >= 32 {
-      let place = prefix + commonByteCount(entries, behind: prefix)
+      place += commonByteCount(entries, behind: prefix)
       for index in entries.indices {
-        entries[index].order = IndexBatch.order(of: entries[index], behind: place, in: span)
+        entries[index].order = IndexBatch.order(of: entries[index], behind: place, in: all)
       }
     }
     entries.sort { left, right in
       if left.order != right.order { return left.order < right.order }
       return compareKeys(
-        span.extracting(left.start..<left.start + left.keyCount),
-        span.extracting(right.start..<right.start + right.keyCount)) < 0
+        all.bytes.extracting(left.start..<left.start + left.keyCount),
+        all.bytes.extracting(right.start..<right.start + right.keyCount)) < 0
     }
+    return place
   }
 
   /// How many bytes all keys have in common behind those that they have in any case.
   private func commonByteCount(_ entries: [Entry], behind prefix: Int) -> Int {
-    let all = bytes.bytes
-    let span = all.span.bytes
+    let all = bytes.all
     let first = entries[0]
     var count = first.keyCount - prefix
     for entry in entries.dropFirst() {
       count = min(count, entry.keyCount - prefix)
       var place = 0
-      while place < count,
-        span.unsafeLoad(fromByteOffset: first.start + prefix + place, as: UInt8.self)
-          == span.unsafeLoad(fromByteOffset: entry.start + prefix + place, as: UInt8.self)
-      { place += 1 }
+      while place < count, all[first.start + prefix + place] == all[entry.start + prefix + place] {
+        place += 1
+      }
       count = place
     }
     return max(count, 0)
@@ -330,23 +321,38 @@ final class IndexBatch {
     var isChanged = false
     placed.removeAll(keepingCapacity: true)
     sort()
-    for position in parts.indices {
-      for entry in parts[position].removed {
+    for (position, part) in parts.enumerated() {
+      for entry in part.removed {
         try withBytes(entry.start, entry.keyCount) { try transaction.remove($0) }
       }
-      for entry in parts[position].added {
-        let middle = entry.start + entry.keyCount
-        placed.append(PlacedEntry(key: entry.start..<middle, value: middle..<middle + entry.valueCount))
-      }
-      if !items[position].kinds.isSuperset(of: parts[position].kinds) {
-        items[position].kinds.formUnion(parts[position].kinds)
+      if !items[position].kinds.isSuperset(of: part.kinds) {
+        items[position].kinds.formUnion(part.kinds)
         isChanged = true
       }
     }
-    if !placed.isEmpty {
-      let all = bytes.bytes
-      try transaction.putAll(placed, in: all.span.bytes)
+    for part in partsInOrder() {
+      for entry in part.added {
+        let middle = entry.start + entry.keyCount
+        placed.append(PlacedEntry(key: entry.start..<middle, value: middle..<middle + entry.valueCount))
+      }
     }
+    if !placed.isEmpty { try transaction.putAll(placed, in: bytes.all.bytes) }
     return isChanged ? IndexCatalog(items) : nil
+  }
+
+  /// The indexes with something to add, in the order of their entries' keys: drivers put ascending keys faster.
+  private func partsInOrder() -> [Part] {
+    parts.filter { !$0.added.isEmpty }.sorted { left, right in
+      withBytes(left.added[0].start, left.added[0].keyCount) { first in
+        withBytes(right.added[0].start, right.added[0].keyCount) { compareKeys(first, $0) < 0 }
+      }
+    }
+  }
+}
+
+extension IndexBatch: ShapeTexts {
+  func shapeText(_ digest: UInt64) throws -> [UInt8]? {
+    guard let transaction else { return nil }
+    return try texts.text(TextName(kind: .shape, digest: digest), in: transaction)
   }
 }

@@ -52,6 +52,8 @@ final class IndexCatalog: Sendable {
   let items: [Item]
   /// Those that writers maintain, by the tag of the record: positions among the items.
   let maintained: [UInt64: [Int]]
+  /// Those that answer questions, by the tag of their type.
+  let ready: [UInt64: [Item]]
   /// Those that are maintained whatever the tag: of references.
   let maintainedForAll: [Int]
 
@@ -66,6 +68,7 @@ final class IndexCatalog: Sendable {
     let ofAll = kept.filter { items[$0].definition.isOfReferences }
     if !ofAll.isEmpty { for tag in maintained.keys { maintained[tag, default: []] += ofAll } }
     self.maintained = maintained
+    ready = Dictionary(grouping: items.filter { $0.state == .ready }, by: \.definition.tag)
     maintainedForAll = ofAll
   }
 

@@ -22,8 +22,7 @@ struct IndexCheck: @unchecked Sendable {
         let expected = try GraphEncoder().fieldValue(of: value)
         let stored = try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) {
           try FieldRecord.with(
-            tag: facts.tag, keyIdentifier: $0, record: record, typeName: facts.name,
-            shapeText: { try source.shapeText($0) }
+            tag: facts.tag, keyIdentifier: $0, record: record, typeName: facts.name, source
           ) { try fields.value(0, $0) }
         }
         if let stored, stored != expected { mismatch = StorageKey(key) }

@@ -28,6 +28,11 @@ struct IndexDefinition: Hashable, Sendable {
   /// The tags of the records that have entries; none where all records have.
   var tags: [UInt64] { isOfReferences ? [] : [tag] + formerTags }
 
+  /// Whether it has one entry for each record, of one field as it is.
+  var isOfOneField: Bool {
+    components.count == 1 && !isEach && !isHashed && !isOfReferences && !components[0].ignoresCase
+  }
+
   /// What names the index in keys: the digest of its definition.
   var id: UInt64 { bytes.withUnsafeBytes { ContentDigest.digest8(of: $0) } }
 

@@ -266,6 +266,7 @@ final class Indexing: Sendable {
   }
 
   func giveBack(_ batch: IndexBatch) {
+    batch.end()
     let idle = IdleBatch(batch: batch)
     known.withLock { $0.idleBatch = idle }
   }

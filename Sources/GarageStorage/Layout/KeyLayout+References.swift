@@ -14,35 +14,53 @@ extension KeyLayout {
   /// Appends what the entries of one object begin with.
   ///
   /// - Parameter target: the key of its record, whether or not there is one.
-  static func appendReferencePrefix(ofTarget target: RawSpan, _ hash: KeyedHash?, to bytes: inout [UInt8])
+  static func appendReferencePrefix(
+    ofTarget target: RawSpan, _ hash: KeyedHash?, to bytes: inout OrderedBytes
+  )
     throws
   {
     if let hash {
       bytes.append(Space.hashedReference.rawValue)
       try hash.withHash(of: target.extracting(1...)) { hash in
-        hash.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        bytes.append(hash)
       }
       return
     }
     let identifier = target.extracting(identifierOffset...)
     bytes.append(Space.reference.rawValue)
     bytes.append(UInt8(truncatingIfNeeded: identifier.byteCount))
-    identifier.withUnsafeBytes { bytes.append(contentsOf: $0) }
-    target.extracting(1..<identifierOffset).withUnsafeBytes { bytes.append(contentsOf: $0) }
+    bytes.append(identifier)
+    bytes.append(target.extracting(1..<identifierOffset))
   }
 
   /// Appends the record that refers to the object.
-  static func appendReferrer(_ key: RawSpan, to bytes: inout [UInt8]) {
-    key.extracting(1...).withUnsafeBytes { bytes.append(contentsOf: $0) }
+  static func appendReferrer(_ key: RawSpan, to bytes: inout OrderedBytes) {
+    bytes.append(key.extracting(1...))
   }
 
-  /// The key of the record that an entry says refers to its object; nil where the entry is damaged.
-  static func referrer(ofReference entry: RawSpan) -> StorageKey? {
+  /// Where in an entry the tag and the identifier stand of the record that refers to its object; nil where the entry is
+  /// damaged.
+  private static func referrerPlace(_ entry: RawSpan) -> Int? {
     guard entry.byteCount > 2 else { return nil }
     let isHashed = entry.unsafeLoad(as: UInt8.self) == Space.hashedReference.rawValue
     let length = Int(entry.unsafeLoad(fromByteOffset: 1, as: UInt8.self))
     let place = isHashed ? hashedPrefixByteCount : 2 + length + RecordKey.tagByteCount
-    guard entry.byteCount > place + RecordKey.tagByteCount else { return nil }
+    return entry.byteCount > place + RecordKey.tagByteCount ? place : nil
+  }
+
+  /// The tag of the record that an entry says refers to its object, and its identifier as keys have it; nil where the entry is
+  /// damaged.
+  static func referringIdentity(ofReference entry: RawSpan) -> (tag: UInt64, identifier: [UInt8])? {
+    guard let place = referrerPlace(entry) else { return nil }
+    return (
+      UInt64(bigEndian: entry.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)),
+      [UInt8](copying: entry.extracting((place + RecordKey.tagByteCount)...))
+    )
+  }
+
+  /// The key of the record that an entry says refers to its object; nil where the entry is damaged.
+  static func referrer(ofReference entry: RawSpan) -> StorageKey? {
+    guard let place = referrerPlace(entry) else { return nil }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(1 + entry.byteCount - place)
     bytes.append(Space.record.rawValue)

@@ -20,10 +20,15 @@ extension QueryRun {
     if filter == nil && query.sortKeys.isEmpty { return way }
     guard let catalog = try access.garage.indexing.catalog(in: access.transaction) else { return way }
     way.tags = try access.presentTags(of: facts)
-    var items = catalog.items.filter { item in
-      item.state == .ready && item.definition.tag == facts.tag
-        && item.definition.typeVersion == facts.ofCoder.currentVersion
-        && way.tags.allSatisfy(item.definition.tags.contains)
+    guard var items = catalog.ready[facts.tag] else { return way }
+    let version = facts.ofCoder.currentVersion
+    func isOfUse(_ definition: borrowing IndexDefinition) -> Bool {
+      definition.typeVersion == version
+        && way.tags.allSatisfy { $0 == definition.tag || definition.formerTags.contains($0) }
+    }
+    // Mostly all are, and nothing is copied.
+    if !items.indices.allSatisfy({ isOfUse(items[$0].definition) }) {
+      items.removeAll { !isOfUse($0.definition) }
     }
     if let overlay = access.transaction as? OverlayReadTransaction,
       overlay.changes.hasChange(in: KeyLayout.allRecords)
@@ -32,6 +37,14 @@ extension QueryRun {
       items.removeAll { !(overlay.changes.indexes?.contains($0.id) ?? false) }
     }
     if items.isEmpty { return way }
+    if query.sortKeys.isEmpty, !way.isUnsaved, case .field(let field)? = filter?.node,
+      field.isSameInSubclasses,
+      case .equals(let constant) = field.test
+    {
+      way.plan = IndexPlan.toEqual(
+        field.lookup.path, constant.value, absentIsNull: field.absentIsNull, items)
+      if way.plan != nil { return way }
+    }
     let planner = QueryPlanner<Root>(items: items, kindsAreUnknown: way.isUnsaved)
     way.plan = filter.flatMap { planner.plan($0.node) }
     way.order = way.isUnsaved || way.tags.count > 1 ? nil : orderedScan(planner, way.plan)
@@ -50,7 +63,7 @@ extension QueryRun {
     guard let scan = planner.ordered(by: order, filter?.node) else { return nil }
     let isShort = query.maximumCount.map { $0 <= 10_000 } ?? false
     guard let plan else { return isShort ? scan : nil }
-    return scan.cost <= plan.cost || isShort && plan.cost > 850 ? scan : nil
+    return scan.cost <= plan.cost || isShort && plan.cost > IndexPlan.Cost.long ? scan : nil
   }
 
   /// Whether an entry's record is of the query's type, as the entry's value tells; nil where it does not.

@@ -1,39 +1,6 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// A way to what a query finds: stretches of one index, or of several whose finds are put together.
-struct IndexPlan {
-  /// A stretch of the values of one index.
-  struct Stretch {
-    var lower: [UInt8]
-    var upper: [UInt8]
-    /// Whether every entry there that is not cut answers the whole condition with yes.
-    var isExact: Bool
-    /// Whether all entries there have the same values.
-    var isPoint: Bool
-  }
-
-  /// Stretches of one index, in its order.
-  struct Scan {
-    var item: IndexCatalog.Item
-    var stretches: [Stretch]
-    /// How much of the index is read, as far as the condition tells: the less the better.
-    var cost: Int
-    /// Which of the terms that have to hold at once confine it.
-    var terms: Set<Int>
-  }
-
-  /// More indexes beside the only scan are not looked at.
-  static let maximumOtherCount = 2
-
-  var scans: [Scan]
-  /// Scans that lead to all that is found as the only one of `scans` does, but are confined by other terms: what one of them
-  /// leaves out is not found.
-  var others: [Scan] = []
-
-  var cost: Int { scans.reduce(0) { max($0, $1.cost) } + scans.count }
-}
-
 /// Looks for indexes that serve a query.
 struct QueryPlanner<Root: Codable> {
   let items: [IndexCatalog.Item]
@@ -105,7 +72,7 @@ struct QueryPlanner<Root: Codable> {
       IndexPlan.Stretch(lower: [], upper: [], isExact: true, isPoint: true)
     ]
     var found: [IndexPlan.Stretch] = []
-    var cost = 1000
+    var cost = IndexPlan.Cost.whole
     for field in definition.components.indices {
       guard let ranges = ranges(item, field, terms, places, &answered) else {
         if field == 0 { return nil }
@@ -143,14 +110,18 @@ struct QueryPlanner<Root: Codable> {
     let stretches = found.map { QueryPlanner.cut($0) }
     return IndexPlan.Scan(
       item: item, stretches: stretches.sorted { ValueRanges.isLess($0.lower, $1.lower) },
-      cost: definition.isUnique && found.allSatisfy(\.isPoint) ? cost - 500 : cost, terms: answered)
+      cost: definition.isUnique && found.allSatisfy(\.isPoint) ? cost - IndexPlan.Cost.unique : cost,
+      terms: answered)
   }
 
   private static func gain(_ ranges: ValueRanges) -> Int {
-    if ranges.ranges.allSatisfy(\.isPoint) { return ranges.ranges.count <= 1 ? 200 : 150 }
+    if ranges.ranges.allSatisfy(\.isPoint) {
+      return ranges.ranges.count <= 1 ? IndexPlan.Cost.oneValue : IndexPlan.Cost.someValues
+    }
     // A stretch from one value to another of its kind is likely to be short.
     let isBounded = ranges.ranges.allSatisfy { $0.isPoint || $0.lower.count > 1 && $0.upper.count > 1 }
-    return isBounded ? 100 : ranges.ranges.allSatisfy(\.isExact) ? 50 : 10
+    if isBounded { return IndexPlan.Cost.bounded }
+    return ranges.ranges.allSatisfy(\.isExact) ? IndexPlan.Cost.halfBounded : IndexPlan.Cost.uncertain
   }
 
   /// All that begins with these bytes.
@@ -164,7 +135,7 @@ struct QueryPlanner<Root: Codable> {
     let most = OrderedBytes.uncutByteCount
     if stretch.isPoint, stretch.lower.count > most {
       var bytes = OrderedBytes()
-      bytes.bytes = stretch.lower
+      bytes.append(stretch.lower)
       bytes.cut(from: 0)
       stretch.lower = bytes.bytes
       stretch.upper = ValueRanges.behind(bytes.bytes)
@@ -251,7 +222,7 @@ struct QueryPlanner<Root: Codable> {
     }
     return IndexPlan.Scan(
       item: item, stretches: stretches.sorted { ValueRanges.isLess($0.lower, $1.lower) },
-      cost: item.definition.isUnique ? 300 : 800, terms: answered)
+      cost: IndexPlan.Cost.ofOneValue(isUnique: item.definition.isUnique), terms: answered)
   }
 
   // MARK: - Order
@@ -288,14 +259,14 @@ struct QueryPlanner<Root: Codable> {
     var answered: Set<Int> = []
     var prefix: [UInt8] = []
     var isExact = true
-    var cost = 1000
+    var cost = IndexPlan.Cost.whole
     for field in 0..<fixed {
       guard let ranges = ranges(item, field, terms, 0..<terms.count, &answered), ranges.ranges.count == 1,
         ranges.ranges[0].isPoint
       else { return nil }
       prefix += ranges.ranges[0].lower
       isExact = isExact && ranges.ranges[0].isExact
-      cost -= 200
+      cost -= IndexPlan.Cost.oneValue
     }
     var stretches = [QueryPlanner.stretch(prefix, isExact, isPoint: false)]
     if prefix.isEmpty { stretches[0].upper = [0xFF] }

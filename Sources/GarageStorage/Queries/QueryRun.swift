@@ -170,7 +170,7 @@ final class QueryRun<Root: Codable> {
     try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
       try FieldRecord.with(
         tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record,
-        typeName: facts.name, shapeText: { try source.shapeText($0) }, body)
+        typeName: facts.name, source, body)
     }
   }
 

@@ -193,7 +193,7 @@ extension ValueRanges {
     return bytes.bytes
   }
 
-  static func kind(_ value: FieldValue) -> UInt8 { bytes(value)[0] }
+  static func kind(_ value: FieldValue) -> UInt8 { OrderedBytes.kind(of: value) }
 
   private static func equal(to value: FieldValue, _ absentIsNull: Bool) -> ValueRanges {
     if value.isNaN { return .none }

@@ -2,7 +2,7 @@ internal import GarageCoding
 internal import GarageDriver
 
 /// Hands a decoder the records that one transaction sees.
-final class TransactionSource: RecordSource {
+final class TransactionSource: RecordSource, ShapeTexts {
   /// Nil while the source waits to be used again, and nobody has it.
   @exclusivity(unchecked) private var current: (any ReadTransaction)?
   private var transaction: any ReadTransaction { current.unsafelyUnwrapped }

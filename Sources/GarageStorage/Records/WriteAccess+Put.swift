@@ -40,6 +40,9 @@ extension WriteAccess {
     }
     if let entries { try noteRecords(of: graph, order, leavingOut: leavingOut, in: entries) }
     try graph.bytes.withUnsafeBytes { bytes in
+      // Many are put at once, which drivers do faster: so many that the list of them stays small.
+      var places: [PlacedEntry] = []
+      let most = order.count < 16 ? 1 : 4096
       for index in order where index != leavingOut {
         let record = records[index]
         let key = bytes.bytes.extracting(record.key)
@@ -48,12 +51,21 @@ extension WriteAccess {
           let before = try known?[StorageKey(key)] ?? indexedStatuses(key)
           statuses?.note(key, from: before, to: status)
         }
-        try transaction.put(bytes.bytes.extracting(record.value), for: key)
+        if most == 1 {
+          try transaction.put(bytes.bytes.extracting(record.value), for: key)
+        } else {
+          places.append(PlacedEntry(key: record.key, value: record.value))
+          if places.count == most {
+            try transaction.putAll(places, in: bytes.bytes)
+            places.removeAll(keepingCapacity: true)
+          }
+        }
         for tag in record.formerTags {
           // Its entries go with the others'.
           _ = try removeRecordAlone(KeyLayout.record(tag: tag, sameIdentifierAs: key).bytes.span.bytes)
         }
       }
+      if !places.isEmpty { try transaction.putAll(places, in: bytes.bytes) }
     }
     if let entries { try makeEntries(entries) }
     try statuses?.make(in: transaction)

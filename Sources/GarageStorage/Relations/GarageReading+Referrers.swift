@@ -121,7 +121,11 @@ extension GarageReading {
   func referrers(of object: ReferredObject) throws -> [RecordIdentity] {
     try garage.prepareReferrerIndex()
     return try withRepeatableReadAccess { access in
-      try access.referrers(of: object).map { try access.identity(ofRecord: $0) }
+      let targets = try access.keys(of: object.identity, object.tags)
+      if targets.count == 1, let found = try ReferrerSearch(access).identities(referringTo: targets[0]) {
+        return found
+      }
+      return try access.referrers(of: object).map { try access.identity(ofRecord: $0) }
     }
   }
 
@@ -205,7 +209,7 @@ extension ReadAccess {
   /// - Throws: ``GraphCodingError`` for a damaged one.
   func content(of key: RawSpan, _ record: RawSpan) throws -> RecordContent {
     let tag = KeyLayout.tag(inRecordKey: key)
-    let typeName = try name(ofTag: tag) ?? hexadecimal(tag)
+    let typeName = try listedName(ofTag: tag)
     return try garage.objectKeys.withIdentifier(of: key, record, typeName: typeName) {
       try RecordContent(
         tag: tag, keyIdentifier: $0, record: record, typeName: typeName, shapeText: shapeText)

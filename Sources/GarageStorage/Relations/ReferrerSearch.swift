@@ -43,16 +43,42 @@ struct ReferrerSearch {
     for target in targets where try !forEachEntry(of: target, { try visit($0, target) }) { return }
   }
 
+  /// Those who refer to one object, where their keys tell it all: nil where records would have to be asked.
+  func identities(referringTo target: StorageKey) throws -> [RecordIdentity]? {
+    if item == nil || isUnsaved || access.garage.objectKeys.hidesIdentifiers { return nil }
+    var found: [RecordIdentity] = []
+    var isWhole = true
+    try transaction.scanKeys(entries(of: target), .forward) { entry in
+      guard let (tag, keyForm) = KeyLayout.referringIdentity(ofReference: entry) else {
+        throw namesNoRecord(StorageKey(entry))
+      }
+      guard let identifier = Identifier(bytes: keyForm), !identifier.isCut else {
+        isWhole = false
+        return .stop
+      }
+      found.append(RecordIdentity(tag: tag, identifier: identifier))
+      return .continue
+    }
+    return isWhole ? found : nil
+  }
+
+  private func entries(of target: StorageKey) throws -> StorageKeyRange {
+    var prefix = OrderedBytes()
+    try KeyLayout.appendReferencePrefix(ofTarget: target.bytes.span.bytes, hash, to: &prefix)
+    return .prefix(prefix.bytes)
+  }
+
+  private func namesNoRecord(_ entry: StorageKey) -> GarageError {
+    .corruptRecord(type: "all types", identifier: "index entry \(entry)", reason: "it names no record")
+  }
+
   /// Visits the records that entries name; false where `visit` stopped.
   private func forEachEntry(of target: StorageKey, _ visit: (StorageKey) throws -> ScanStep) throws -> Bool {
-    var prefix: [UInt8] = []
-    try KeyLayout.appendReferencePrefix(ofTarget: target.bytes.span.bytes, hash, to: &prefix)
     var isStopped = false
-    try transaction.forEachKeyBlock(.prefix(prefix)) { entries in
+    try transaction.forEachKeyBlock(entries(of: target)) { entries in
       for entry in entries {
         guard let referrer = KeyLayout.referrer(ofReference: entry.bytes.span.bytes) else {
-          throw GarageError.corruptRecord(
-            type: "all types", identifier: "index entry \(entry)", reason: "it names no record")
+          throw namesNoRecord(entry)
         }
         if isUnsaved, try !refers(referrer, to: target) { continue }
         isStopped = try visit(referrer) == .stop
@@ -102,7 +128,7 @@ extension ReadAccess {
     let own = KeyLayout.tag(inRecordKey: key)
     try garage.objectKeys.withIdentifier(of: key, record, typeName: "object") { identifier in
       try FieldRecord.with(
-        tag: own, keyIdentifier: identifier, record: record, typeName: "object", shapeText: { _ in nil }
+        tag: own, keyIdentifier: identifier, record: record, typeName: "object", nil
       ) { record in
         try record.forEachReference { kind, tag, identifier in
           if let tags, !tags.contains(tag) { return }

@@ -15,6 +15,15 @@ final class OverlayWriteTransaction: OverlayReadTransaction, WriteTransaction {
     changes.put(value, for: key)
   }
 
+  func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
+    try state.beginChange(.put)
+    for entry in entries {
+      try state.checkKey(bytes.extracting(entry.key), .put, limit: info.maximumKeyByteCount)
+      try state.checkValue(bytes.extracting(entry.value), limit: info.maximumValueByteCount)
+    }
+    changes.putAll(entries, in: bytes)
+  }
+
   func remove(_ key: RawSpan) throws {
     try state.beginChange(.remove)
     try state.checkKey(key, .remove, limit: info.maximumKeyByteCount)

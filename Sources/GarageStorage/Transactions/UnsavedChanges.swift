@@ -20,6 +20,10 @@ struct UnsavedChanges: Sendable {
     tree.put(value, for: key, prefix: Mark.put)
   }
 
+  mutating func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) {
+    tree.putAll(entries, in: bytes, prefix: Mark.put)
+  }
+
   /// Notes that `key` is to be removed, whether or not the storage has it.
   mutating func remove(_ key: RawSpan) {
     tree.put(RawSpan(), for: key, prefix: Mark.removed)

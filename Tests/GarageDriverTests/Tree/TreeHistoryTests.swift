@@ -45,6 +45,14 @@ struct TreeHistoryTests {
       return [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: length)
     }
 
+    /// Entries to be put at once, mostly in the order of their keys.
+    mutating func batch() -> [Entry] {
+      let count = [0, 1, 2, 10, 200].randomElement(using: &random)!
+      let entries = (0..<count).map { _ in (key: key(), value: value()) }
+      return Int.random(in: 0..<4, using: &random) == 0
+        ? entries : entries.sorted { precedes($0.key, $1.key) }
+    }
+
     mutating func range() -> StorageKeyRange {
       let lower = Bool.random(using: &random) ? key() : []
       guard Int.random(in: 0..<3, using: &random) > 0 else { return StorageKeyRange(from: lower) }
@@ -94,6 +102,11 @@ struct TreeHistoryTests {
         let removed = tree.removeAll(in: range)
         let expected = model.removeAll(in: range)
         try #require(removed == expected, "seed \(seed), step \(step)")
+      } else if dice == 99 {
+        let batch = history.batch()
+        tree.putAll(batch)
+        for (key, value) in batch { model.put(value, for: key) }
+        try tree.check("seed \(seed), step \(step), after a batch of \(batch.count)")
       } else if dice == 98 {
         snapshots.append((tree, model))
         if snapshots.count > 4 { snapshots.removeFirst() }
@@ -143,5 +156,32 @@ struct TreeHistoryTests {
       try #require(tree.entries().map(\.key) == left.sorted().map { key($0) }, "seed \(seed), round \(round)")
     }
     try #require(full.entries().count == 20_000)
+  }
+
+  /// Batches that are as large as the tree, or much larger or smaller, into one place or all over it.
+  @Test(arguments: 1...2)
+  func batchesLeaveAProperTree(_ seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    for round in 0..<12 {
+      var tree = PersistentTree()
+      var model: [Int: [UInt8]] = [:]
+      var snapshots: [(tree: PersistentTree, model: [Int: [UInt8]])] = []
+      for step in 0..<6 {
+        let count = [1, 30, 2000, 9000].randomElement(using: &random)!
+        let distance = [1, 2, 40].randomElement(using: &random)!
+        let first = Int.random(in: 0..<100_000, using: &random)
+        let length = [0, 20, 900].randomElement(using: &random)!
+        let batch = (0..<count).map { (key: first + $0 * distance, value: random.bytes(length)) }
+        tree.putAll(batch.map { (key($0.key), $0.value) })
+        for (key, value) in batch { model[key] = value }
+        let comment: Comment = "seed \(seed), round \(round), step \(step)"
+        try tree.check(comment)
+        snapshots.append((tree, model))
+      }
+      for (tree, model) in snapshots {
+        let expected = model.sorted { $0.key < $1.key }.map { (key: key($0.key), value: $0.value) }
+        try #require(isSame(tree.entries(), expected), "seed \(seed), round \(round)")
+      }
+    }
   }
 }

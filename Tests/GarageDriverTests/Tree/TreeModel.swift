@@ -10,6 +10,17 @@ extension PersistentTree {
     put(value.span.bytes, for: key.span.bytes, prefix: prefix)
   }
 
+  mutating func putAll(_ entries: [Entry]) {
+    var bytes: [UInt8] = []
+    let placed = entries.map { entry in
+      let start = bytes.count
+      bytes += entry.key + entry.value
+      let middle = start + entry.key.count
+      return PlacedEntry(key: start..<middle, value: middle..<bytes.count)
+    }
+    putAll(placed, in: bytes.span.bytes)
+  }
+
   @discardableResult
   mutating func remove(_ key: [UInt8]) -> Bool { remove(key.span.bytes) }
 

@@ -30,4 +30,17 @@ import Testing
     #expect(statistics.objectCount == contents.keys.count { $0.bytes[0] == 0x10 })
     #expect(statistics.description.contains("CareNode"))
   }
+
+  @Test(arguments: Backend.allCases) func tellsWhatIsFree(_ backend: Backend) throws {
+    let store = try CareStore(backend)
+    guard let before = try store.garage.statistics().freeByteCount else {
+      return #expect(!store.driver.info.isDurable || Backend.isOnServer)
+    }
+    try store.garage.parkAll(
+      (0..<500).map { CareLeaf(id: "leaf \($0)", text: String(repeating: "x", count: 2000)) })
+    try store.garage.deleteAll(CareLeaf.self)
+    let after = try store.garage.statistics()
+    #expect(try #require(after.freeByteCount) >= before + 500_000)
+    #expect(after.description.contains("bytes free"))
+  }
 }

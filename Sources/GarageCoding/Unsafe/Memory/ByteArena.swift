@@ -16,8 +16,8 @@ struct ByteArena {
   private var capacity: Int
   private static let smallest = 4096
 
-  init() {
-    capacity = ByteArena.smallest
+  init(capacity: Int = ByteArena.smallest) {
+    self.capacity = capacity
     base = ByteArena.resized(nil, capacity)
   }
 

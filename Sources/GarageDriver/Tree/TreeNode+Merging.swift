@@ -1,0 +1,233 @@
+// Putting many entries at once. One after another each would look for its leaf, and move what stands behind it there; together
+// they are merged with what their leaves have, and every leaf is written once.
+
+/// Entries with ascending keys, on their way into a tree.
+struct AscendingEntries {
+  private let entries: ArraySlice<PlacedEntry>
+  private let bytes: UnsafeRawBufferPointer
+  /// A byte to store in front of each value.
+  let prefix: UInt8?
+
+  /// - Parameters:
+  ///   - entries: each with a key behind that of the one before.
+  ///   - bytes: outlive this value.
+  init(_ entries: ArraySlice<PlacedEntry>, in bytes: UnsafeRawBufferPointer, prefix: UInt8?) {
+    (self.entries, self.bytes, self.prefix) = (entries, bytes, prefix)
+  }
+
+  var indices: Range<Int> { entries.indices }
+  var count: Int { entries.count }
+
+  func key(_ index: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[entries[index].key])
+  }
+
+  func value(_ index: Int) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[entries[index].value])
+  }
+
+  func part(_ range: Range<Int>) -> AscendingEntries {
+    AscendingEntries(entries[range], in: bytes, prefix: prefix)
+  }
+
+  /// How much a leaf weighs more with all of them, as far as none takes the place of another.
+  var weight: Int {
+    entries.reduce(0) { sum, entry in
+      let valueCount = entry.value.count + (prefix == nil ? 0 : 1)
+      let small = valueCount > ValueList.maximumSmallByteCount ? 0 : valueCount
+      return sum + entry.key.count + small + TreeNode.entryWeight
+    }
+  }
+
+  /// The first of them whose key is not below `bound`.
+  func place(of bound: RawSpan) -> Int {
+    var (low, high) = (entries.startIndex, entries.endIndex)
+    while low < high {
+      let middle = (low + high) / 2
+      if compareKeys(key(middle).bytes, bound) < 0 { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension TreeNode {
+  /// A branch over a node and those that were split from it.
+  convenience init(_ left: TreeNode, _ splits: [Split]) {
+    self.init(children: [left] + splits.map(\.right))
+    for split in splits { keys.insert(split.separator.span.bytes, at: keys.count) }
+  }
+
+  struct MergeOutcome {
+    var newCount = 0
+    /// Whether smaller values in place of larger ones have left too little in the node.
+    var isUnderfull = false
+    /// The nodes that have to stand to the right of the one that was put into, in order.
+    var splits: [Split] = []
+  }
+
+  /// Puts entries where they belong below this node, and splits what became overfull.
+  func merge(_ entries: AscendingEntries) -> MergeOutcome {
+    if entries.count == 1 {
+      let first = entries.indices.lowerBound
+      let outcome = put(entries.value(first).bytes, for: entries.key(first).bytes, prefix: entries.prefix)
+      return MergeOutcome(
+        newCount: outcome.isNew ? 1 : 0, isUnderfull: outcome.isUnderfull,
+        splits: outcome.split.map { [$0] } ?? [])
+    }
+    return isLeaf ? mergeIntoLeaf(entries) : mergeIntoBranch(entries)
+  }
+
+  // MARK: - Leaves
+
+  private func mergeIntoLeaf(_ entries: AscendingEntries) -> MergeOutcome {
+    let oldCount = keys.count
+    let total = weight + entries.weight
+    // As entries that are put in order fill leaves: there is room for more.
+    let leafCount =
+      total <= Self.maximumLeafWeight ? 1 : (total + Self.targetLeafWeight - 1) / Self.targetLeafWeight
+    var merger = LeafMerger(leafWeight: leafCount == 1 ? nil : total / leafCount)
+    var old = 0
+    var newCount = 0
+    for index in entries.indices {
+      let key = entries.key(index).bytes
+      // Most of those that come in many belong behind all that are there, or before them.
+      let (place, isThere) = old == oldCount ? (oldCount, false) : keys.positionFromEnd(of: key)
+      merger.append(keys, values, old..<place)
+      merger.append(key, entries.value(index).bytes, prefix: entries.prefix)
+      if !isThere { newCount += 1 }
+      old = isThere ? place + 1 : place
+    }
+    merger.append(keys, values, old..<oldCount)
+    let leaves = merger.finish()
+    (keys, values) = leaves[0]
+    var outcome = MergeOutcome(newCount: newCount)
+    for (left, right) in zip(leaves, leaves.dropFirst()) {
+      outcome.splits.append(
+        Split(
+          separator: shortestSeparator(left.keys, right.keys),
+          right: TreeNode(keys: right.keys, values: right.values)))
+    }
+    outcome.isUnderfull = isUnderfull || outcome.splits.contains { $0.right.isUnderfull }
+    return outcome
+  }
+
+  // MARK: - Branches
+
+  private func mergeIntoBranch(_ entries: AscendingEntries) -> MergeOutcome {
+    var outcome = MergeOutcome()
+    var splits: [(child: Int, splits: [Split])] = []
+    var isRepairNeeded = false
+    var place = entries.indices.lowerBound
+    while place < entries.indices.upperBound {
+      let child = childIndex(for: entries.key(place).bytes)
+      let end =
+        child < keys.count
+        ? entries.part(place..<entries.indices.upperBound).place(
+          of: keys.bytes.span.bytes.extracting(keys.range(at: child)))
+        : entries.indices.upperBound
+      let found = uniqueChild(at: child).merge(entries.part(place..<end))
+      outcome.newCount += found.newCount
+      if found.isUnderfull { isRepairNeeded = true }
+      if !found.splits.isEmpty { splits.append((child, found.splits)) }
+      place = end
+    }
+    insert(splits)
+    if isRepairNeeded { repairChildren() }
+    outcome.isUnderfull = isUnderfull
+    outcome.splits = splitEvenly()
+    return outcome
+  }
+
+  /// Joins children that have too little with their neighbours.
+  func repairChildren() {
+    for index in children.indices.reversed() { repairChild(at: index) }
+  }
+
+  /// Puts new nodes behind the children that they were split from.
+  private func insert(_ splits: [(child: Int, splits: [Split])]) {
+    if splits.isEmpty { return }
+    var (newKeys, newChildren) = (ByteList(), [TreeNode]())
+    var next = 0
+    for (child, splits) in splits {
+      newChildren += children[next...child]
+      newKeys.append(keys, next..<child)
+      for split in splits {
+        newKeys.insert(split.separator.span.bytes, at: newKeys.count)
+        newChildren.append(split.right)
+      }
+      if child < keys.count { newKeys.append(keys, child..<child + 1) }
+      next = child + 1
+    }
+    newChildren += children[next...]
+    if next < keys.count { newKeys.append(keys, next..<keys.count) }
+    (keys, children) = (newKeys, newChildren)
+  }
+
+  /// Moves what is too much in a branch into new ones of the same size.
+  func splitEvenly() -> [Split] {
+    if !isOverfull { return [] }
+    let count = children.count
+    let nodeCount = (count + Self.targetChildCount - 1) / Self.targetChildCount
+    let (allKeys, allChildren) = (keys, children)
+    var splits: [Split] = []
+    for node in 0..<nodeCount {
+      let (start, end) = (count * node / nodeCount, count * (node + 1) / nodeCount)
+      var part = ByteList()
+      part.append(allKeys, start..<end - 1)
+      if node == 0 {
+        (keys, children) = (part, Array(allChildren[start..<end]))
+      } else {
+        let separator = [UInt8](copying: allKeys.bytes.span.bytes.extracting(allKeys.range(at: start - 1)))
+        splits.append(
+          Split(separator: separator, right: TreeNode(keys: part, children: Array(allChildren[start..<end]))))
+      }
+    }
+    return splits
+  }
+}
+
+/// Writes leaves from what comes to it in the order of keys.
+private struct LeafMerger {
+  /// How much a leaf is to weigh; nil where there will be only one.
+  private let leafWeight: Int?
+  private var leaves: [(keys: ByteList, values: ValueList)] = []
+  private var keys = ByteList()
+  private var values = ValueList()
+
+  init(leafWeight: Int?) { self.leafWeight = leafWeight }
+
+  /// Begins another leaf where this one has enough, or no room for so many bytes.
+  private mutating func makeRoom(_ byteCount: Int) {
+    guard let leafWeight, keys.count > 0 else { return }
+    let weight = keys.start(of: keys.count) + values.start(of: keys.count) + keys.count * TreeNode.entryWeight
+    if weight < leafWeight, weight + byteCount + TreeNode.entryWeight <= TreeNode.maximumLeafWeight { return }
+    leaves.append((keys, values))
+    (keys, values) = (ByteList(reservingAs: keys), ValueList(reservingAs: values))
+  }
+
+  mutating func append(_ key: RawSpan, _ value: RawSpan, prefix: UInt8?) {
+    makeRoom(key.byteCount + min(value.byteCount, ValueList.maximumSmallByteCount))
+    keys.insert(key, at: keys.count)
+    values.put(value, prefix: prefix, at: keys.count - 1, isNew: true)
+  }
+
+  /// Appends some of a leaf's entries.
+  mutating func append(_ keys: ByteList, _ values: ValueList, _ indices: Range<Int>) {
+    if leafWeight == nil {
+      self.keys.append(keys, indices)
+      self.values.append(values, indices)
+      return
+    }
+    for index in indices {
+      makeRoom(keys.range(at: index).count + values.small.range(at: index).count)
+      self.keys.append(keys, index..<index + 1)
+      self.values.append(values, index..<index + 1)
+    }
+  }
+
+  /// The leaves; one at least.
+  mutating func finish() -> [(keys: ByteList, values: ValueList)] {
+    if keys.count > 0 || leaves.isEmpty { leaves.append((keys, values)) }
+    return leaves
+  }
+}
