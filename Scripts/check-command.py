@@ -13,7 +13,10 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+import commandtrials  # noqa: E402 (beside this file)
+from trials import ROOT, expect, failures, run  # noqa: E402
+
 # As the Makefile has it; TRAITS=Command,Crypto,PostgreSQL tries stores in a database, too.
 TRAITS = os.environ.get("TRAITS", "Command,Crypto")
 HAS_POSTGRES = "PostgreSQL" in TRAITS.split(",")
@@ -33,21 +36,6 @@ Package: c
 Package: alone
 Version: 4
 """
-failures = []
-
-
-def expect(condition, what):
-    if not condition:
-        failures.append(what)
-        print(f"check-command: FAILED: {what}", file=sys.stderr)
-
-
-def run(*arguments, status=0):
-    result = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
-    expect(
-        result.returncode == status,
-        f"{' '.join(arguments[1:])}: ended with {result.returncode}, not {status}: {result.stdout}{result.stderr}")
-    return result
 
 
 def build():
@@ -138,6 +126,7 @@ def check_looking(garage, folder, store):
     found = run(garage, "find", store, "Package", 'not (version is nil) and name starts with "a"').stdout.split()
     expect(found == ["a", "alone"], f"find: {found}")
     expect(run(garage, "find", store, "Package", 'name != "a"', "--limit", "1").stdout.split() == ["alone"], "find, limited")
+    run(garage, "get", store, "Package", "--", "-5", status=1)
     for nonsense in ["version =", "= 2", '(name = "a"', 'name = "a', "name is 3", 'name = "a" name']:
         run(garage, "find", store, "Package", nonsense, status=2)
     drawing = json.loads(run(garage, "graph", store, "Package", "a", "--json").stdout)
@@ -327,7 +316,13 @@ def main():
             check_looking(garage, folder, store)
             check_changing(garage, folder, store)
             check_rescue(garage, folder, store)
+            commandtrials.check_watch(garage, folder, store)
+            commandtrials.check_rekey(garage, folder, store)
+            commandtrials.check_damaged_pages(garage, folder, store)
+            commandtrials.check_terminal(garage, store)
         check_sealed(garage, folder, os.path.join(folder, "sqlite"))
+        commandtrials.check_damaged_record(garage, folder, os.path.join(folder, "sqlite"))
+        commandtrials.check_nothing_is_made(garage, folder, packages)
         check_damage(garage, os.path.join(folder, "sqlite"))
         check_server(garage, demo, folder, packages)
         run(garage, "ls", "mysql://127.0.0.1/app", status=3)
@@ -355,6 +350,8 @@ def main():
                 "share/zsh/site-functions/_garage", "share/fish/vendor_completions.d/garage.fish"]:
             expect(os.path.getsize(os.path.join(prefix, path)) > 0, f"{path} was not installed")
         run(os.path.join(prefix, "bin/garage"), "ls", os.path.join(folder, "lmdb"))
+        commandtrials.check_descriptions(garage, prefix)
+        commandtrials.check_statuses(garage, folder, with_inspector="Inspector" in TRAITS.split(","))
     if failures:
         sys.exit(1)
     print("check-command: all as it should be")

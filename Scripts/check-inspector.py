@@ -155,7 +155,7 @@ def check_answers(inspector, store):
     types = {entry["type"]: entry["objects"] for entry in facts["types"]}
     expect(
         types == {"InspectorFixture.Note": COUNT, "InspectorFixture.NoteList": 7, "InspectorFixture.Friend": 3,
-                  INTRUDER: 1, "InspectorFixture.Color": 1}, f"the types: {types}")
+                  INTRUDER: 1, "InspectorFixture.Color": 1, "InspectorFixture.Measure": 2}, f"the types: {types}")
     expect(facts["path"] == store and facts["keys"] == 2 and not facts["isWritable"] and facts["bytes"] > 0, f"facts: {facts}")
     notes = "/api/objects?type=InspectorFixture.Note"
     page = inspector.get(notes + "&offset=9990&limit=50")
@@ -168,6 +168,16 @@ def check_answers(inspector, store):
     found = inspector.get(notes + "&filter=" + quoted('weight >= 24 and title starts with "note 9"'))
     expected = [n for n in range(1, COUNT + 1) if (n % 97) / 4 >= 24 and str(n).startswith("9")]
     expect([int(row["id"]) for row in found["rows"]] == expected[:100] and found["total"] == len(expected), "a filter")
+    for condition in ["large = 9007199254740993", "small = 0.1", "small > 0 and wide > 1e30 and id = 1.0"]:
+        rows = inspector.get("/api/objects?type=InspectorFixture.Measure&filter=" + quoted(condition))["rows"]
+        expect([row["id"] for row in rows] == ["1"], f"the numbers that {condition}: {rows}")
+    for offset in [0, 300, 5000, COUNT - 7]:
+        rows = inspector.get(notes + f"&offset={offset}&limit=30")["rows"]
+        expected = list(range(1, COUNT + 1))[offset:offset + 30]
+        expect([int(row["id"]) for row in rows] == expected, f"the rows from {offset}")
+        rows = inspector.get(notes + f"&offset={offset}&limit=30&sort=$id&descending=true")["rows"]
+        expected = list(range(COUNT, 0, -1))[offset:offset + 30]
+        expect([int(row["id"]) for row in rows] == expected, f"the rows from {offset}, downwards")
     for field, key in [("weight", lambda n: n % 97), ("title", lambda n: f"note {n}"), ("isDone", lambda n: n % 3 == 0),
                        ("due", lambda n: n), ("remark", lambda n: n % 10 == 0), ("$id", lambda n: n)]:
         for descending in [False, True]:
@@ -191,7 +201,7 @@ def check_answers(inspector, store):
     keys = {entry["key"]: entry["value"]["text"] for entry in inspector.get("/api/keys")}
     expect(keys["settings:theme"] == "dark" and keys['settings:<svg onload="window.intruded=4">'] == SCRIPT, f"keys: {keys}")
     statistics = inspector.get("/api/statistics")
-    expect(statistics["objects"] == COUNT + 12 and statistics["keys"] == 2, f"statistics: {statistics}")
+    expect(statistics["objects"] == COUNT + 14 and statistics["keys"] == 2, f"statistics: {statistics}")
     report = inspector.get("/api/verification")
     expect(report["isSound"] and report["findings"] == [], f"verification: {report}")
     # What tries to be more than data is data.
@@ -221,6 +231,33 @@ def check_changes(garage, fixture, driver, store):
             title = inspector.get("/api/object?type=InspectorFixture.Note&id=5")["value"]["fields"]
             expect(any(field["value"].get("text") == f"turn {turn}" for field in title), f"note 5: {title}")
         connection.close()
+
+
+def check_sealed(garage, store):
+    """A sealed store, where the command was built with ciphers: as any other, with its key."""
+    with tempfile.TemporaryDirectory() as folder:
+        key, sealed = os.path.join(folder, "key"), os.path.join(folder, "sealed")
+        with open(key, "wb") as file:
+            file.write(bytes(range(32)))
+        result = subprocess.run(
+            [garage, "copy", "--seal", "--key-file", key, store, sealed], capture_output=True, text=True, check=False)
+        if "without ciphers" in result.stderr:
+            print("check-inspector: built without ciphers: nothing is tried on a sealed store", file=sys.stderr)
+            return
+        expect(result.returncode == 0, f"a sealed copy: {result}")
+        refused = subprocess.run([garage, "serve", sealed], capture_output=True, text=True, check=False)
+        expect(refused.returncode == 3 and "sealed" in refused.stderr, f"serve without the key: {refused}")
+        with Inspector(garage, sealed, "--key-file", key) as inspector:
+            check_answers(inspector, sealed)
+            path = "/api/objects?type=InspectorFixture.Note&filter=" + quoted('title = "told"')
+            expect(inspector.get(path)["total"] == 0, "nothing is told yet")
+            subprocess.run(
+                [garage, "set", sealed, "Note", "9", "title", "told", "--write", "--key-file", key], check=True,
+                stdout=subprocess.DEVNULL)
+            deadline = time.monotonic() + 10
+            while inspector.get(path)["total"] != 1 and time.monotonic() < deadline:
+                time.sleep(0.05)
+            expect(inspector.get(path)["total"] == 1, "a commit to the sealed store appears")
 
 
 def check_writing(garage, store):
@@ -424,7 +461,7 @@ def check_graph(page, inspector, axe):
 
 
 def check_rest(page, inspector, axe):
-    for place, text in [("keys", "settings:theme"), ("statistics", "10,012 objects"), ("verification", "all is sound")]:
+    for place, text in [("keys", "settings:theme"), ("statistics", "10,014 objects"), ("verification", "all is sound")]:
         page.click(f"document.querySelector('#places a[href=\"#/{place}\"]')")
         expect(page.wait(f"{text_of('main')}.includes({json.dumps(text)})"), f"{place}: {page.ask(text_of('main'))[:300]}")
         axe.check(page, place)
@@ -632,6 +669,8 @@ def main():
             with Inspector(garage, store) as inspector:
                 check_refusals(inspector)
                 check_answers(inspector, store)
+            if driver == "sqlite":
+                check_sealed(garage, store)
             check_changes(garage, fixture, driver, store)
             check_writing(garage, store)
             check_command(garage, folder, store)

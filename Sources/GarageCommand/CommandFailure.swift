@@ -12,6 +12,12 @@ struct CommandFailure: Error {
     CommandFailure(message: message, status: findingStatus)
   }
 
+  /// Its engine would not survive to read this store.
+  static func damagedPages(_ path: String) -> CommandFailure {
+    .opening(
+      "\(path): pages of the store are damaged. 'garage verify' tells which, 'garage salvage' rescues.")
+  }
+
   /// A store cannot be opened.
   static func opening(_ message: String) -> CommandFailure {
     CommandFailure(message: message, status: openingStatus)

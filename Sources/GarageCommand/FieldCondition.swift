@@ -34,6 +34,8 @@
     enum Constant {
       case null
       case bool(Bool)
+      /// One that is written without a point and exponent: large ones have no double of their own.
+      case integer(Int64)
       case number(Double)
       case text(String)
     }
@@ -96,11 +98,20 @@
       switch constant {
       case .null: return nil
       case .bool(let bool): return value.boolValue.map { $0 == bool ? 0 : $0 ? 1 : -1 }
+      case .integer(let number):
+        if case .integer(let value) = value { return value == number ? 0 : value < number ? -1 : 1 }
+        return order(value, .number(Double(number)))
       case .number(let number):
-        return value.doubleValue.flatMap { $0 == number ? 0 : $0 < number ? -1 : $0 > number ? 1 : nil }
+        // As people write it, a number of 4 bytes is none of 8.
+        if case .float(let value) = value { return order(value, Float(number)) }
+        return value.doubleValue.flatMap { order($0, number) }
       case .text(let text):
         return self.text(value).map { $0 == text ? 0 : $0 < text ? -1 : 1 }
       }
+    }
+
+    private static func order<N: BinaryFloatingPoint>(_ one: N, _ other: N) -> Int? {
+      one == other ? 0 : one < other ? -1 : one > other ? 1 : nil
     }
 
     private static func text(_ value: RecordValue) -> String? {
@@ -119,6 +130,7 @@
     private enum Word: Equatable {
       case name(String)
       case sign(String)
+      case integer(Int64)
       case number(Double)
       case text(String)
     }
@@ -148,8 +160,13 @@
         } else if first.isNumber || first == "-" || first == "+" {
           let digits = rest.prefix { $0.isNumber || "+-.eE".contains($0) }
           rest.removeFirst(digits.count)
-          guard let number = Double(digits) else { throw failure("'\(digits)' is no number") }
-          words.append(.number(number))
+          if let integer = Int64(digits) {
+            words.append(.integer(integer))
+          } else if let number = Double(digits) {
+            words.append(.number(number))
+          } else {
+            throw failure("'\(digits)' is no number")
+          }
         } else {
           let name = rest.prefix { !$0.isWhitespace && !"()=<>!\"'".contains($0) }
           if name.isEmpty { throw failure("'\(first)' has no meaning") }
@@ -223,6 +240,7 @@
       defer { place += 1 }
       switch words[place] {
       case .text(let text): return .text(text)
+      case .integer(let number): return .integer(number)
       case .number(let number): return .number(number)
       case .name("true"): return .bool(true)
       case .name("false"): return .bool(false)

@@ -6,7 +6,7 @@
     ///
     /// - Throws: ``CommandFailure`` where it is none or several.
     func typeName(matching part: String) throws -> String {
-      let names = try typeNames().keys.sorted()
+      let names = try storedTypeNames()
       if names.contains(part) { return part }
       let matches = names.filter { $0.hasSuffix("." + part) }
       if matches.count == 1 { return matches[0] }

@@ -21,7 +21,8 @@
         CollectGarbageCommand.self, CopyCommand.self, BackupCommand.self, CompactCommand.self,
         ExportCommand.self,
         ImportCommand.self, SalvageCommand.self, RepairCommand.self, FindCommand.self, GraphCommand.self,
-        DiffCommand.self, ServeCommand.self, SetCommand.self, DeleteCommand.self,
+        DiffCommand.self, WatchCommand.self, RekeyCommand.self, ServeCommand.self, SetCommand.self,
+        DeleteCommand.self,
       ])
   }
 

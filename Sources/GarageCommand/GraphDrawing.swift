@@ -33,10 +33,11 @@
       while place < waiting.count {
         let (number, identity) = (place, waiting[place])
         place += 1
-        let object = try reader.storedObject(identity)
-        nodes[number].type = try object?.type ?? reader.typeName(of: identity) ?? "an unnamed type"
-        nodes[number].exists = object != nil
-        guard let object, nodes[number].distance < depth else { continue }
+        let look = try reader.look(at: identity)
+        let name = look.object?.type ?? (try? reader.typeName(of: identity))
+        nodes[number].type = name ?? "an unnamed type"
+        if case .nothing = look { nodes[number].exists = false }
+        guard let object = look.object, nodes[number].distance < depth else { continue }
         for (target, kind) in object.value.referencesWithKinds {
           if numbers[target] == nil {
             if nodes.count == limit {

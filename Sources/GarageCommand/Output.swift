@@ -29,6 +29,13 @@ enum Output {
     write(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 
+  /// The same in one line, for answers that go on.
+  static func jsonLine(_ value: some Encodable) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    write(String(decoding: try encoder.encode(value), as: UTF8.self))
+  }
+
   /// Columns: numbers to the right, the last column as it is.
   static func table(_ rows: [[String]]) {
     guard let first = rows.first else { return }

@@ -47,6 +47,30 @@
         }
       }
 
+      /// The storage within the seal of a new key, which opens what is sealed with this one, too: with the cipher that this
+      /// key is used with.
+      func rekeyingStorage(_ base: any StorageDriver, to new: SealingKey) throws -> SealedStorage {
+        let (oldKey, newKey) = (SymmetricKey(data: bytes), SymmetricKey(data: new.bytes))
+        do {
+          return try SealedStorage(
+            base, sealer: AESGCMSealer(key: newKey), formerSealers: [AESGCMSealer(key: oldKey)])
+        } catch let error as StorageError where error.kind == .wrongKey && bytes.count == 32 {
+          guard new.bytes.count == 32 else {
+            let isChaCha = (try? SealedStorage(base, sealer: ChaChaPolySealer(key: oldKey))) != nil
+            throw isChaCha ? Self.tooShort : error
+          }
+          let storage = try? SealedStorage(
+            base, sealer: ChaChaPolySealer(key: newKey), formerSealers: [ChaChaPolySealer(key: oldKey)])
+          guard let storage else { throw error }
+          return storage
+        }
+      }
+
+      private static let tooShort = CommandFailure(
+        message:
+          "The store is sealed with ChaCha20-Poly1305, whose keys have 32 bytes, and the new one has fewer.",
+        status: CommandFailure.usageStatus)
+
       func pages(_ base: any SalvageSource) throws -> any SalvageSource {
         let key = SymmetricKey(data: bytes)
         let former: [any Sealer] = bytes.count == 32 ? [try ChaChaPolySealer(key: key)] : []
@@ -54,6 +78,9 @@
       }
     #else
       func storage(_ base: any StorageDriver) throws -> any StorageDriver { throw Self.unable }
+      func rekeyingStorage(_ base: any StorageDriver, to new: SealingKey) throws -> SealedStorage {
+        throw Self.unable
+      }
       func pages(_ base: any SalvageSource) throws -> any SalvageSource { throw Self.unable }
 
       private static let unable = CommandFailure.opening(

@@ -2,6 +2,7 @@
   import ArgumentParser
   import Foundation
   import GarageDriver
+  import GarageSealing
   import GarageStorage
 
   /// How stores are opened: with a key where they are sealed.
@@ -21,9 +22,19 @@
     /// - Throws: ``CommandFailure`` where there is none; nothing is made.
     func open(_ place: StorePlace, forWriting: Bool = false, usesKey: Bool = true) throws -> Garage {
       try opening(place) {
-        let storage = try place.openStorage(forWriting: forWriting)
-        return try Garage(usesKey ? unsealing(storage) : storage)
+        func opened(_ storage: any StorageDriver) throws -> any StorageDriver {
+          usesKey ? try unsealing(storage) : storage
+        }
+        if forWriting { try expectGarage(place, opened) }
+        return try Garage(opened(place.openStorage(forWriting: forWriting)))
       }
+    }
+
+    /// Looks, for reading only, whether there is a garage: where there is none, as in an empty file, what writes makes one.
+    private func expectGarage(
+      _ place: StorePlace, _ unsealing: (any StorageDriver) throws -> any StorageDriver
+    ) throws {
+      try Garage(unsealing(place.openStorage(forWriting: false))).close()
     }
 
     /// Opens a store, or makes it where there is none.
@@ -59,19 +70,47 @@
       return try SealingKey(key).storage(storage)
     }
 
+    /// Opens a sealed store to change its key.
+    ///
+    /// - Throws: ``CommandFailure`` where one of the two keys is missing.
+    func openForRekeying(_ place: StorePlace, newKeyFile: String?) throws -> SealedStorage {
+      guard let old = try key() else {
+        throw CommandFailure.opening(
+          "\(place.path): the key that the store is sealed with is missing: --key-file FILE, or GARAGE_KEY.")
+      }
+      guard let new = try Self.key(file: newKeyFile, variable: "GARAGE_NEW_KEY") else {
+        throw CommandFailure.opening(
+          "\(place.path): the new key is missing: --new-key-file FILE, or GARAGE_NEW_KEY.")
+      }
+      if new == old {
+        throw CommandFailure(
+          message: "Both keys are the same. Make another one: head -c 32 /dev/urandom > new.key",
+          status: CommandFailure.usageStatus)
+      }
+      return try opening(place) {
+        func unsealing(_ storage: any StorageDriver) throws -> SealedStorage {
+          try SealingKey(old).rekeyingStorage(storage, to: SealingKey(new))
+        }
+        try expectGarage(place, unsealing)
+        return try unsealing(place.openStorage(forWriting: true))
+      }
+    }
+
     /// The bytes of the key; nil where none was given.
-    private func key() throws -> Data? {
-      if let keyFile {
-        guard let content = FileManager.default.contents(atPath: keyFile) else {
-          throw CommandFailure.opening("\(keyFile): there is no such file, or it may not be read.")
+    private func key() throws -> Data? { try Self.key(file: keyFile, variable: "GARAGE_KEY") }
+
+    private static func key(file: String?, variable: String) throws -> Data? {
+      if let file {
+        guard let content = FileManager.default.contents(atPath: file) else {
+          throw CommandFailure.opening("\(file): there is no such file, or it may not be read.")
         }
         if let key = SealingKey.bytes(content) { return key }
-        throw CommandFailure.opening("\(keyFile): this is no key. One has 16, 24 or 32 bytes.")
+        throw CommandFailure.opening("\(file): this is no key. One has 16, 24 or 32 bytes.")
       }
-      guard let text = ProcessInfo.processInfo.environment["GARAGE_KEY"], !text.isEmpty else { return nil }
+      guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else { return nil }
       if let key = SealingKey.bytes(Data(text.utf8), isText: true) { return key }
       throw CommandFailure.opening(
-        "GARAGE_KEY is no key. One has 16, 24 or 32 bytes, in hexadecimal or Base64.")
+        "\(variable) is no key. One has 16, 24 or 32 bytes, in hexadecimal or Base64.")
     }
   }
 #endif

@@ -22,13 +22,18 @@
       text = argument
     }
 
+    /// Completions are files and folders.
+    static var defaultCompletionKind: CompletionKind { .file() }
+
     enum Kind { case sqlite, lmdb }
 
     /// Opens the storage that is there; nothing is made.
     func openStorage(forWriting: Bool) throws -> any StorageDriver {
       if isURL { return try openServerStorage(forWriting: forWriting, isToBeMade: false) }
       let url = URL(filePath: path)
-      switch try kind() {
+      let kind = try kind()
+      EngineCrash.explain(for: path)
+      switch kind {
       case .sqlite:
         var options = SQLiteStorage.Options()
         options.isReadOnly = !forWriting
@@ -77,10 +82,20 @@
       var isFolder: ObjCBool = false
       let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
       do {
+        EngineCrash.explain(for: path)
         let isLMDB = exists ? isFolder.boolValue : path.hasSuffix("/") || path.hasSuffix(".lmdb")
         if isLMDB { return try LMDBStorage(at: URL(filePath: path, directoryHint: .isDirectory)) }
         return try SQLiteStorage(at: URL(filePath: path))
       } catch { throw CommandFailure.opening("\(path): \(error)") }
+    }
+
+    /// Whether there is a file or folder already. Of a store on a server that is not known, and it counts as there.
+    var isThere: Bool { isURL || FileManager.default.fileExists(atPath: path) }
+
+    /// Takes a store away that was just made, and closed.
+    func removeFiles() {
+      if isURL { return }
+      for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
     }
 
     /// How many bytes there are in a file, or in the files of a folder.

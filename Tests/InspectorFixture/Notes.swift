@@ -55,6 +55,14 @@ struct Color: Codable, Hashable {
   var name: String
 }
 
+/// Numbers that are none of eight bytes, or not exactly.
+struct Measure: Codable, Identifiable {
+  var id: Int
+  var large: Int
+  var small: Float
+  var wide: Int128
+}
+
 enum Settings: Namespace { static let id = "settings" }
 
 extension KeyType where Self == Key<Settings, String> {

@@ -56,16 +56,24 @@
 
     struct KeyEntry: Encodable, Sendable {
       var key: String
-      var bytes: Int
-      var value: InspectedValue
+      var bytes: Int?
+      var value: InspectedValue?
+      /// Why it cannot be read.
+      var error: String?
     }
 
     func keys() async throws -> [KeyEntry] {
       try await garage.read { reader in
         let names = TypeNames(reader)
-        return try reader.storedKeyValues().map {
-          KeyEntry(key: $0.name, bytes: $0.byteCount, value: InspectedValue($0.value, names: names))
-        }
+        var damaged: [KeyEntry] = []
+        let entries = try reader.storedKeyValues { error in
+          switch error {
+          case .corruptValue(let key, _), .newerRecordFormat(_, let key, _):
+            damaged.append(KeyEntry(key: key, error: "\(error)"))
+          default: throw error
+          }
+        }.map { KeyEntry(key: $0.name, bytes: $0.byteCount, value: InspectedValue($0.value, names: names)) }
+        return entries + damaged
       }
     }
 
@@ -107,18 +115,18 @@
       }
       let (listing, rows) = try await garage.read { reader in
         let listing = try known ?? ObjectListing(request, reader)
-        if listing.identifiers.isEmpty, try reader.identifiers(ofTypeNamed: request.type, limit: 1).isEmpty {
+        if listing.count == 0, try reader.identifiers(ofTypeNamed: request.type, limit: 1).isEmpty {
           throw InspectorFailure(status: 404, "There are no objects of a type \(request.type).")
         }
         let names = TypeNames(reader)
-        let rows = try listing.page(offset, limit, isDescending: isDescending).map {
+        let rows = try listing.page(offset, limit, isDescending: isDescending, reader).map {
           try Self.row($0, request.type, reader, names)
         }
         return (listing, rows)
       }
       if known == nil { keep(listing, of: request, version) }
       return Rows(
-        total: listing.identifiers.count, unreadable: listing.unreadableCount, offset: offset,
+        total: listing.count, unreadable: listing.unreadableCount, offset: offset,
         columns: listing.columns, rows: rows)
     }
 

@@ -30,7 +30,7 @@
       switch error {
       case .failedToRetrieveObject: 404
       case .notUnique, .identifiedByContent: 409
-      case .corruptRecord, .newerRecordFormat, .corruptValue, .damagedText: 422
+      case _ where error.isOfOneEntry: 422
       case .closed: 503
       case .storage(let error): error.isRetryable ? 503 : 500
       default: 500

@@ -226,7 +226,8 @@
         async function draw() {
           const keys = await get('keys');
           content.replaceChildren(keys.length ? table(['Key', '#Bytes', 'Value'], keys.map((key) => [
-            el('bdi', {}, key.key), count(key.bytes), tree(key.value)])) : el('p', {}, 'There are no typed keys.'));
+            el('bdi', {}, key.key), key.error ? '' : count(key.bytes),
+            key.error ? el('span', {class: 'problem'}, key.error) : tree(key.value)])) : el('p', {}, 'There are no typed keys.'));
         }
         await draw();
         return {title: 'Keys', content: [content], refresh: draw};

@@ -3,7 +3,6 @@
   import GarageStorage
   import Hummingbird
   import Logging
-  import Synchronization
 
   /// Serves the inspector on this machine's own address until it is told to end.
   struct InspectorServer {
@@ -25,31 +24,9 @@
 
     /// - Throws: ``CommandFailure`` where the port is not to be had.
     func run(announcing announce: @escaping @Sendable (Announcement) throws -> Void) throws {
-      let outcome = Mutex<Result<Void, any Error>?>(nil)
-      let isDone = DispatchSemaphore(value: 0)
-      let end: @Sendable (Result<Void, any Error>) -> Void = { result in
-        outcome.withLock { $0 = $0 ?? result }
-        isDone.signal()
-      }
-      let signals = [SIGINT, SIGTERM].map { number in
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        source.setEventHandler { end(.success(())) }
-        source.resume()
-        return source
-      }
+      defer { close() }
       let server = self
-      let task = Task.detached {
-        do {
-          try await server.serve(announcing: announce)
-          end(.success(()))
-        } catch { end(.failure(error)) }
-      }
-      isDone.wait()
-      signals.forEach { $0.cancel() }
-      task.cancel()
-      close()
-      if case .failure(let error) = outcome.withLock({ $0 }) { throw error }
+      try UntilTold.run { try await server.serve(announcing: announce) }
     }
 
     /// Closes the garage, unless somebody reads on for long: what ends a process does not damage a store.

@@ -18,9 +18,16 @@
     var readsObjects: Bool { filter != nil || sort != nil && sort != Self.identifier }
   }
 
-  /// The identifiers of all objects that were asked for, in order, as of one state of the store.
+  /// Which objects were asked for, in order, as of one state of the store.
   struct ObjectListing: Sendable {
-    private(set) var identifiers: [Identifier] = []
+    private enum Order: Sendable {
+      /// All of them by identifier: of a million it has some thousands.
+      case all(StoredObjectIndex)
+      /// Some of them, or in another order.
+      case chosen([Identifier])
+    }
+
+    private var order = Order.chosen([])
     /// The fields that the first objects have.
     private(set) var columns: [String] = []
     /// How many objects of the type cannot be read, and so are not looked at.
@@ -28,15 +35,39 @@
 
     private static let sampleCount = 100
 
+    /// How many objects there are in it.
+    var count: Int {
+      switch order {
+      case .all(let index): index.count
+      case .chosen(let identifiers): identifiers.count
+      }
+    }
+
     /// A part of them, upwards or downwards.
-    func page(_ offset: Int, _ limit: Int, isDescending: Bool) -> [Identifier] {
-      if isDescending { return Array(identifiers.reversed().dropFirst(offset).prefix(limit)) }
-      return Array(identifiers.dropFirst(offset).prefix(limit))
+    func page(
+      _ offset: Int, _ limit: Int, isDescending: Bool, _ reader: some GarageReading
+    ) throws -> [Identifier] {
+      let end = min(count, offset + limit)
+      if offset >= end { return [] }
+      let range = isDescending ? count - end..<count - offset : offset..<end
+      let part =
+        switch order {
+        case .all(let index): try reader.identifiers(in: index, from: range.lowerBound, limit: range.count)
+        case .chosen(let identifiers): Array(identifiers[range])
+        }
+      return isDescending ? part.reversed() : part
     }
 
     /// - Throws: ``CommandFailure`` where the filter cannot be read; what reading throws but for damaged objects.
     init(_ request: ListingRequest, _ reader: some GarageReading) throws {
       let condition = try request.filter.map { try FieldCondition($0) }
+      if !request.readsObjects {
+        order = .all(try reader.objectIndex(ofTypeNamed: request.type))
+        for identifier in try reader.identifiers(ofTypeNamed: request.type, limit: Self.sampleCount) {
+          note(try read(identifier, request.type, reader))
+        }
+        return
+      }
       var found: [(identifier: Identifier, key: SortKey, place: Int)] = []
       var last: Identifier?
       while true {
@@ -44,20 +75,15 @@
         guard let end = page.last else { break }
         last = end
         for identifier in page {
-          var key = SortKey.nothing
-          if request.readsObjects || found.count < Self.sampleCount {
-            let object = try read(identifier, request.type, reader)
-            if let condition, object.map({ condition.holds(for: $0.value) }) != true { continue }
-            key = object.map { SortKey($0, by: request.sort) } ?? .nothing
-            if found.count < Self.sampleCount { note(object) }
-          }
+          let object = try read(identifier, request.type, reader)
+          if let condition, object.map({ condition.holds(for: $0.value) }) != true { continue }
+          let key = object.map { SortKey($0, by: request.sort) } ?? .nothing
+          if found.count < Self.sampleCount { note(object) }
           found.append((identifier, key, found.count))
         }
       }
-      if request.readsObjects && request.sort != nil {
-        found.sort { ($0.key, $0.place) < ($1.key, $1.place) }
-      }
-      identifiers = found.map(\.identifier)
+      if request.sort != nil { found.sort { ($0.key, $0.place) < ($1.key, $1.place) } }
+      order = .chosen(found.map(\.identifier))
     }
 
     /// An object; nil where it is damaged, or was just deleted.
@@ -65,7 +91,7 @@
       _ identifier: Identifier, _ type: String, _ reader: some GarageReading
     ) throws -> StoredObject? {
       do { return try reader.storedObject(ofTypeNamed: type, identifier: identifier) } catch let error {
-        guard InspectorFailure(error).status == 422 else { throw error }
+        guard (error as? GarageError)?.isOfOneEntry == true else { throw error }
         unreadableCount += 1
         return nil
       }

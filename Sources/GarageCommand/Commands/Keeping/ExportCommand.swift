@@ -11,7 +11,7 @@
 
     @OptionGroup var access: StoreAccess
     @Argument(help: "The store.") var store: StorePlace
-    @Argument(help: "The file, which must not be there.") var file: String
+    @Argument(help: "The file, which must not be there.", completion: .file()) var file: String
     @Flag(help: "As JSON.") var json = false
 
     func run() throws {

@@ -13,7 +13,7 @@
         """)
 
     @OptionGroup var access: StoreAccess
-    @Argument(help: "The file.") var file: String
+    @Argument(help: "The file.", completion: .file()) var file: String
     @Argument(help: "The store, new or not.") var to: StorePlace
     @Flag(help: "As JSON.") var json = false
 
@@ -21,14 +21,20 @@
       guard FileManager.default.isReadableFile(atPath: file) else {
         throw CommandFailure.opening("\(file): there is no such file, or it may not be read.")
       }
+      let isNew = !to.isThere
       let garage = try access.openOrMake(to)
-      defer { try? garage.close() }
-      let line = ProgressLine("importing")
-      let result = try garage.import(from: URL(filePath: file)) {
-        line.show($0.completedUnitCount, of: $0.totalUnitCount)
+      do {
+        defer { try? garage.close() }
+        let line = ProgressLine("importing")
+        let result = try garage.import(from: URL(filePath: file)) {
+          line.show($0.completedUnitCount, of: $0.totalUnitCount)
+        }
+        line.end()
+        try Exchanged(result).show(json, "taken in")
+      } catch {
+        if isNew { to.removeFiles() }
+        throw error
       }
-      line.end()
-      try Exchanged(result).show(json, "taken in")
     }
   }
 #endif

@@ -14,7 +14,7 @@
 
     @OptionGroup var access: StoreAccess
     @Argument(help: "The store.") var store: StorePlace
-    @Argument(help: "Where the copy is to be: a new file or folder.") var to: String
+    @Argument(help: "Where the copy is to be: a new file or folder.", completion: .file()) var to: String
     @Flag(help: "Leave out what the store does not use.") var compact = false
     @Flag(help: "As JSON.") var json = false
 

@@ -24,11 +24,7 @@
     #if Inspector
       func run() throws {
         let complaints = try store.complaintsBeforeOpening()
-        if !complaints.isEmpty {
-          throw CommandFailure.opening(
-            "\(store.path): pages of the store are damaged. 'garage verify' tells which, 'garage salvage' rescues."
-          )
-        }
+        if !complaints.isEmpty { throw CommandFailure.damagedPages(store.path) }
         let garage = try access.open(store, forWriting: write)
         let (store, write, json) = (store, write, json)
         let server = InspectorServer(garage: garage, place: store, isWritable: write, port: port)

@@ -35,6 +35,7 @@
       let name = try garage.typeName(matching: type)
       var entries: [Entry] = []
       var hasMore = false
+      var damage = DamageNotes()
       try garage.read { reader in
         func typeName(_ identity: RecordIdentity) -> String {
           (try? reader.typeName(of: identity)) ?? "an unnamed type"
@@ -43,9 +44,9 @@
         search: while true {
           let page = try reader.identifiers(ofTypeNamed: name, after: last, limit: 1000)
           for identifier in page {
-            guard let object = try reader.storedObject(ofTypeNamed: name, identifier: identifier),
-              condition.holds(for: object.value)
-            else { continue }
+            let look = try reader.look(atTypeNamed: name, identifier)
+            if case .damaged(let error) = look { damage.note(error) }
+            guard let object = look.object, condition.holds(for: object.value) else { continue }
             if entries.count == limit {
               hasMore = true
               break search
@@ -58,9 +59,13 @@
           if page.isEmpty { break }
         }
       }
-      if json { return try Output.json(entries) }
+      if json {
+        try Output.json(entries)
+        return try damage.end()
+      }
       for entry in entries { Output.write(Output.quotedIfOdd(entry.id)) }
       if hasMore { Output.complain("there are more: --limit \(limit * 10)") }
+      try damage.end()
     }
   }
 #endif

@@ -22,6 +22,7 @@
     }
 
     func run() throws {
+      if try !store.complaintsBeforeOpening().isEmpty { throw CommandFailure.damagedPages(store.path) }
       let garage = try access.open(store, forWriting: true)
       defer { try? garage.close() }
       let line = ProgressLine("repairing")

@@ -23,16 +23,18 @@
     func run() throws {
       let garage = try access.open(store)
       defer { try? garage.close() }
-      let keys = try garage.storedKeyValues()
+      var damage = DamageNotes()
+      let keys = try garage.storedKeyValues { damage.note($0) }
       func typeName(_ identity: RecordIdentity) -> String {
         (try? garage.typeName(of: identity)) ?? "an unnamed type"
       }
       if json {
-        return try Output.json(
+        try Output.json(
           Keys(
             keys: keys.map {
               Keys.Entry(key: $0.name, bytes: $0.byteCount, value: JSONValue($0.value, typeName: typeName))
             }))
+        return try damage.end()
       }
       let text = ValueText(typeName: typeName) { _ in nil }
       for key in keys {
@@ -40,6 +42,7 @@
         Output.write("\(Output.quotedIfOdd(key.name)) = \(lines[0])")
         for line in lines.dropFirst() { Output.write(line) }
       }
+      try damage.end()
     }
   }
 #endif

@@ -35,7 +35,7 @@
         throw CommandFailure.missing(
           "There is no \(name) \"\(identifier)\". garage ls lists those there are.")
       }
-      let referrers = try garage.referrers(of: identity).map {
+      let referrers = try self.referrers(of: identity, garage).map {
         Deletion.Referrer(type: try garage.typeName(of: $0) ?? "an unnamed type", id: "\($0.identifier)")
       }
       if write { try garage.deleteStoredObject(ofTypeNamed: name, identifier: identity.identifier) }
@@ -44,6 +44,15 @@
         Output.write("\(Output.quotedIfOdd(referrer.type)) \(referrer.id.debugDescription) refers to it")
       }
       if write { Output.write("deleted") } else { Output.complain("nothing was deleted; --write deletes it") }
+    }
+
+    /// What is damaged may be what is to be deleted, and does not keep it there.
+    private func referrers(of identity: RecordIdentity, _ garage: Garage) throws -> [RecordIdentity] {
+      do { return try garage.referrers(of: identity) } catch let error as GarageError where error.isOfOneEntry
+      {
+        Output.complain("who refers to it cannot be told: \(error)")
+        return []
+      }
     }
   }
 #endif

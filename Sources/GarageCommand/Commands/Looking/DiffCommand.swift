@@ -17,7 +17,8 @@
     @Flag(help: "As JSON.") var json = false
 
     private struct Difference: Encodable {
-      /// `removed` is in the first store only, `added` in the second, `changed` in both.
+      /// `removed` is in the first store only, `added` in the second, `changed` in both; `damaged` cannot be read in one of
+      /// them.
       var kind: String
       var type: String?
       var id: String?
@@ -33,16 +34,16 @@
       var differences: [Difference] = []
       try one.read { one in
         try two.read { two in
-          let names = Set(try one.storedTypes().map(\.name)).union(try two.storedTypes().map(\.name))
+          let names = Set(try one.storedTypeNames()).union(try two.storedTypeNames())
           for name in names.sorted() { differences += try Self.objects(ofTypeNamed: name, one, two) }
-          differences += Self.keys(try one.storedKeyValues(), try two.storedKeyValues())
+          differences += try Self.keys(one, two)
         }
       }
       if json {
         try Output.json(differences)
       } else {
         for difference in differences {
-          let sign = ["removed": "-", "added": "+"][difference.kind] ?? "~"
+          let sign = ["removed": "-", "added": "+", "damaged": "!"][difference.kind] ?? "~"
           let what =
             difference.key.map { Output.quotedIfOdd($0) }
             ?? "\(Output.quotedIfOdd(difference.type ?? "")) \((difference.id ?? "").debugDescription)"
@@ -57,22 +58,29 @@
     ) throws -> [Difference] {
       var differences: [Difference] = []
       try forEachIdentifier(ofTypeNamed: name, one) { identifier in
-        guard let before = try one.storedObject(ofTypeNamed: name, identifier: identifier) else { return }
-        let after = try two.storedObject(ofTypeNamed: name, identifier: identifier)
-        if let after, after.type == before.type, after.value == before.value,
-          after.syncStatus == before.syncStatus,
-          after.typeVersion == before.typeVersion
-        {
-          return
-        }
+        let before = try one.look(atTypeNamed: name, identifier)
+        guard let kind = kind(before, try two.look(atTypeNamed: name, identifier)) else { return }
         differences.append(
-          Difference(kind: after == nil ? "removed" : "changed", type: before.type, id: "\(identifier)"))
+          Difference(kind: kind, type: before.object?.type ?? name, id: "\(identifier)"))
       }
       try forEachIdentifier(ofTypeNamed: name, two) { identifier in
-        if try one.storedObject(ofTypeNamed: name, identifier: identifier) != nil { return }
+        guard case .nothing = try one.look(atTypeNamed: name, identifier) else { return }
         differences.append(Difference(kind: "added", type: name, id: "\(identifier)"))
       }
       return differences
+    }
+
+    /// What became of an object; nil where it is the same.
+    private static func kind(_ before: ObjectLook, _ after: ObjectLook) -> String? {
+      switch (before, after) {
+      case (.damaged, _), (_, .damaged): "damaged"
+      case (.nothing, .nothing): nil
+      case (.nothing, .object): "added"
+      case (.object, .nothing): "removed"
+      case (.object(let before), .object(let after)):
+        after.type == before.type && after.value == before.value && after.syncStatus == before.syncStatus
+          && after.typeVersion == before.typeVersion ? nil : "changed"
+      }
     }
 
     private static func forEachIdentifier(
@@ -87,10 +95,20 @@
       }
     }
 
-    private static func keys(_ one: [StoredKeyValue], _ two: [StoredKeyValue]) -> [Difference] {
-      let before = Dictionary(one.map { ($0.name, $0.value) }) { first, _ in first }
-      let after = Dictionary(two.map { ($0.name, $0.value) }) { first, _ in first }
-      return Set(before.keys).union(after.keys).sorted().compactMap { name in
+    private static func keys(_ one: some GarageReading, _ two: some GarageReading) throws -> [Difference] {
+      var damaged: Set<String> = []
+      func values(_ reader: some GarageReading) throws -> [String: RecordValue] {
+        let values = try reader.storedKeyValues { error in
+          switch error {
+          case .corruptValue(let name, _), .newerRecordFormat(_, let name, _): damaged.insert(name)
+          default: throw error
+          }
+        }
+        return Dictionary(values.map { ($0.name, $0.value) }) { first, _ in first }
+      }
+      let (before, after) = (try values(one), try values(two))
+      return Set(before.keys).union(after.keys).union(damaged).sorted().compactMap { name in
+        if damaged.contains(name) { return Difference(kind: "damaged", key: name) }
         if before[name] == after[name] { return nil }
         let kind = after[name] == nil ? "removed" : before[name] == nil ? "added" : "changed"
         return Difference(kind: kind, key: name)

@@ -62,7 +62,11 @@
         var next: [StoredObject] = []
         for identity in level.flatMap({ $0.value.references }) where seen.insert(identity).inserted {
           // The root may be met again, under the tag that a reference has for it.
-          if let object = try reader.storedObject(identity), object != root { next.append(object) }
+          switch try reader.look(at: identity) {
+          case .object(let object): if object != root { next.append(object) }
+          case .nothing: break
+          case .damaged(let error): Output.complain("\(error)")
+          }
         }
         entries += next.map { entry($0, typeName) }
         level = next
@@ -80,10 +84,13 @@
       let head = "\(Output.quotedIfOdd(object.type)) \(object.identifier.description.debugDescription)"
       let text = ValueText(typeName: typeName) { identity in
         // What stands above is not shown again: circles end.
-        guard depth > 0, !above.contains(identity), let target = try reader.storedObject(identity) else {
-          return nil
+        guard depth > 0, !above.contains(identity) else { return nil }
+        switch try reader.look(at: identity) {
+        case .object(let target):
+          return try lines(of: target, depth - 1, above + [identity], reader, typeName)
+        case .nothing: return nil
+        case .damaged(let error): return [Output.quotedIfOdd("\(error)")]
         }
-        return try lines(of: target, depth - 1, above + [identity], reader, typeName)
       }
       return try ["\(head)  (\(facts.joined(separator: ", ")))"]
         + text.lines(object.value).filter { !$0.isEmpty }

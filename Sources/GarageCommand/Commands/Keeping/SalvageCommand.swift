@@ -17,11 +17,18 @@
     @Flag(help: "Bring over what may have been deleted before, too.") var older = false
     @Flag(help: "As JSON.") var json = false
 
+    private struct Older: Encodable {
+      var type: String
+      var id: String
+    }
+
     private struct Report: Encodable {
       var objects: Int
       var keys: Int
       var damaged: Int
       var older: Int
+      /// Those of an older state, which --older brings over: the first of them.
+      var olderObjects: [Older]
       var notes: [String]
     }
 
@@ -34,14 +41,20 @@
         line.show($0.completedUnitCount, of: $0.totalUnitCount)
       }
       line.end()
+      let older = try report.olderObjects.map {
+        Older(type: try garage.typeName(of: $0) ?? "an unnamed type", id: "\($0.identifier)")
+      }
       if json {
         try Output.json(
           Report(
             objects: report.objectCount, keys: report.keyCount, damaged: report.damagedCount,
-            older: report.olderCount,
-            notes: report.notes))
+            older: report.olderCount, olderObjects: older, notes: report.notes))
       } else {
         Output.write("\(report)")
+        for object in older {
+          Output.write("? \(Output.quotedIfOdd(object.type)) \(object.id.debugDescription)")
+        }
+        if !older.isEmpty && !self.older { Output.complain("--older brings those over, too") }
       }
       if report.damagedCount > 0 || !report.notes.isEmpty { throw ExitCode(CommandFailure.findingStatus) }
     }

@@ -31,6 +31,9 @@
     }
 
     func run() throws {
+      if try write && !store.complaintsBeforeOpening().isEmpty {
+        throw CommandFailure.damagedPages(store.path)
+      }
       let garage = try access.open(store, forWriting: write)
       defer { try? garage.close() }
       let roots =
