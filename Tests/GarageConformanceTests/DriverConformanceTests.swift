@@ -5,15 +5,23 @@ import Testing
 
 /// Every check over every driver and every decorated one.
 @Suite struct DriverConformanceTests {
-  /// The storages that are made for the suite itself keep all in dictionaries: size tells little about them. What lets
-  /// operations fail passes them on to whichever driver: on two of four it is tried at full length alone.
-  static let runs = Stack.all.filter { stack in
-    LongTests.areWanted || !["Fault(LMDB)", "Fault(Reference)"].contains(stack.name)
-  }.flatMap { stack in
+  static let runs = Stack.all.flatMap { stack in
     Conformance.checks.filter { check in
-      !check.isHeavy
-        && (LongTests.areWanted || !check.name.hasPrefix("large/") || !stack.name.contains("Reference"))
+      !check.isHeavy && (LongTests.areWanted || !isTriedElsewhere(stack, check.name))
     }.map { (stack, $0) }
+  }
+
+  /// Whether a check that takes long tells little about a stack that others do not, so that it runs at full length alone.
+  private static func isTriedElsewhere(_ stack: Stack, _ check: String) -> Bool {
+    switch stack.name {
+    // What lets operations fail passes them on to whichever driver.
+    case "Fault(LMDB)", "Fault(Reference)": true
+    // These keep all in dictionaries: size tells little about them.
+    case "Reference", "Sealed(Memory)": check.hasPrefix("large/")
+    case "ReferenceInMemory", "ReferenceExclusive", "ReferenceWaiting", "Optimistic":
+      check.hasPrefix("large/") || check.hasSuffix("-anywhere")
+    default: false
+    }
   }
 
   @Test(arguments: runs) func conforms(_ stack: Stack, to check: ConformanceCheck) throws {

@@ -8,10 +8,10 @@ import Testing
 
 private let lengths: [Int] = {
   let texts = ProcessInfo.processInfo.environment["GARAGE_CHAIN_LENGTHS"]?.split(separator: ",") ?? []
-  return texts.isEmpty ? [20_000] : texts.compactMap { Int($0) }
+  return texts.isEmpty ? [8_000] : texts.compactMap { Int($0) }
 }()
 /// For chains that differ in detail from those, deep enough to end a small stack.
-private let short = lengths == [20_000] ? [5_000] : lengths
+private let short = lengths == [8_000] ? [5_000] : lengths
 
 /// A chain's element, taken apart from the front.
 private protocol Link: AnyObject {

@@ -14,8 +14,8 @@ import Testing
     var testDescription: String { "\(kind) \(driver) \(count)" }
   }
 
-  /// Every kind on every driver: 44 bytes of stack for each object would be too many.
-  static let short = combinations([12_000]) + [Length(kind: .mixed, driver: "sealedSQLite", count: 12_000)]
+  /// Every kind on every driver: 87 bytes of stack for each object would be too many.
+  static let short = combinations([6_000]) + [Length(kind: .mixed, driver: "sealedSQLite", count: 6_000)]
   /// The growth of time with length shows in the rows of one kind and driver.
   static let long = combinations([10_000, 100_000, 1_000_000])
 
