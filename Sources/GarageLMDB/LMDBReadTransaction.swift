@@ -149,3 +149,25 @@ class LMDBReadTransaction: ReadTransaction {
     state.failed(connection.error(code, during: operation))
   }
 }
+
+extension LMDBReadTransaction: RangeCounting {
+  final func count(in range: StorageKeyRange) throws -> Int {
+    try state.beginRead(.scan)
+    if range.isEmpty { return 0 }
+    let cursor = try takeCursor(.scan)
+    defer { giveBack(cursor) }
+    var place = LMDBCursor(cursor, of: self, .scan)
+    var isThere = try range.lowerBound.withUnsafeBytes {
+      try place.move(toBound: $0, maximumKeyByteCount: maximumKeyByteCount)
+    }
+    var count = 0
+    try (range.upperBound ?? []).withUnsafeBytes { end in
+      while isThere {
+        if range.upperBound != nil, place.order(against: end) >= 0 { break }
+        count += 1
+        isThere = try place.moveToNext()
+      }
+    }
+    return count
+  }
+}

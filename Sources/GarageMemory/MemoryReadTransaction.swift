@@ -63,3 +63,10 @@ class MemoryReadTransaction: ReadTransaction {
     try tree.scanKeys(range, direction, visit)
   }
 }
+
+extension MemoryReadTransaction: RangeCounting {
+  final func count(in range: StorageKeyRange) throws -> Int {
+    try state.beginRead(.scan)
+    return visibleTree().count(in: range)
+  }
+}

@@ -7,6 +7,7 @@ enum SQLiteQuery: Int, CaseIterable {
   case get, contains
   case scanForward, scanBackward, scanBackwardBelow
   case keysForward, keysBackward, keysBackwardBelow
+  case countFrom, countBetween
   case put, putMany, remove, removeLooking, removeFrom, removeBetween, removeEverything
   /// Those on the table of large values, and on the keys that have one.
   case getLarge, lastLarge, insertLarge, updateLarge, replaceLarge, removeLarge, removePointer
@@ -31,6 +32,8 @@ enum SQLiteQuery: Int, CaseIterable {
     case .keysForward: "SELECT key FROM \(keys) WHERE key >= ?1 ORDER BY key"
     case .keysBackward: "SELECT key FROM \(keys) ORDER BY key DESC"
     case .keysBackwardBelow: "SELECT key FROM \(keys) WHERE key < ?1 ORDER BY key DESC"
+    case .countFrom: "SELECT count(*) FROM \(keys) WHERE key >= ?1"
+    case .countBetween: "SELECT count(*) FROM \(keys) WHERE key >= ?1 AND key < ?2"
     case .put, .putMany:
       """
       INSERT INTO \(keys) (key, value) VALUES \(Self.rows(self == .put ? 1 : Self.manyCount))

@@ -35,13 +35,15 @@ package final class FieldLookup {
 
   package init(_ path: FieldPath) {
     self.path = path
-    steps = path.keys.map { Step($0) }
+    steps = []
   }
 
   /// Where the field stands in a record.
   ///
   /// - Throws: `DamagedBytes`, which whoever knows the record names.
   package func place(in record: FieldRecord) throws -> Place {
+    // Only now: of a query that an index answers no field is looked for.
+    if steps.count != path.keys.count { steps = path.keys.map { Step($0) } }
     let base = record.parsed.base
     var at = record.parsed.body.lowerBound
     var end = record.parsed.body.upperBound

@@ -71,6 +71,17 @@ public struct PersistentTree: Sendable {
     }
   }
 
+  /// How many keys there are in `range`: a leaf at a time.
+  package func count(in range: StorageKeyRange) -> Int {
+    var count = 0
+    var cursor = TreeCursor(self, range, .forward)
+    while cursor.leaf != nil {
+      count += cursor.stretch.count
+      cursor.moveToNextLeaf()
+    }
+    return count
+  }
+
   /// Stores `value` under `key`, in place of what was there.
   ///
   /// - Parameter prefix: a byte to store in front of the value, for callers that mark their values and do not

@@ -10,6 +10,15 @@ struct IndexPlan {
     var isExact: Bool
     /// Whether all entries there have the same values.
     var isPoint: Bool
+
+    /// Whether all that stands there are numbers or dates, whose bytes are too few to be cut.
+    var isOfUncutKind: Bool {
+      guard let first = lower.first, let last = upper.first else { return false }
+      let kinds = OrderedBytes.Kind.number...OrderedBytes.Kind.date
+      // Behind the last of a kind the next one begins.
+      return kinds.contains(first) && last >= first
+        && (kinds.contains(last) || upper == [kinds.upperBound + 1])
+    }
   }
 
   /// How much of an index is read, in numbers that mean nothing but which is less: from ``whole`` the others are taken.

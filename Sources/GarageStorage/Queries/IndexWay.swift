@@ -162,7 +162,9 @@ extension QueryRun {
         return rest.count <= 4096 ? .continue : .stop
       }
       let range = range(scan.item, way.tags[0], stretch)
-      if needsValues {
+      if !needsValues, scan.item.definition.components.count == 1, stretch.isExact, stretch.isOfUncutKind {
+        count += try access.transaction.keyCount(in: range)
+      } else if needsValues {
         try access.transaction.scan(range, .forward) { key, value in
           guard let (_, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
           return take(key, isCounted: isMatch)

@@ -72,15 +72,11 @@ extension ReadAccess {
   func count<T: Codable>(_ type: T.Type) throws -> Int {
     let facts = try RecordTypeFacts.of(type)
     let tags = try presentTags(of: facts)
-    var count = 0
     if tags.count == 1 && !facts.sharesSpaceWithSuperclass {
-      try transaction.scanKeys(KeyLayout.records(tag: tags[0]), .forward) { _ in
-        count += 1
-        return .continue
-      }
-    } else {
-      try visitRecordKeys(type) { _ in count += 1 }
+      return try transaction.keyCount(in: KeyLayout.records(tag: tags[0]))
     }
+    var count = 0
+    try visitRecordKeys(type) { _ in count += 1 }
     return count
   }
 
