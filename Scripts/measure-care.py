@@ -84,11 +84,17 @@ def timed(what, *arguments, status=0, runs=5):
     return seconds, results[-1]
 
 
-def digest(store):
+# What a store says of itself, such as when it was made.
+OWN_KEY = b"\x00garage"
+
+
+def digest(store, leaving_out=None):
     """Of all entries of an SQLite store, in the order of their keys."""
     result = hashlib.sha256()
     database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
     for key, value in database.execute("SELECT key, value FROM entries ORDER BY key"):
+        if key == leaving_out:
+            continue
         result.update(len(key).to_bytes(4, "big") + key + len(value).to_bytes(8, "big") + value)
     database.close()
     return result.hexdigest()
@@ -142,7 +148,7 @@ def measure_copies(garage, fixture, folder, stores, kills):
     timed("export", garage, "export", first, lines, runs=1)
     timed("import", garage, "import", lines, again, runs=1)
     timed("diff of what was exported and taken in", garage, "diff", first, again, runs=1)
-    expect(digest(again) == before, "export → import is not byte-equal")
+    expect(digest(again, OWN_KEY) == digest(first, OWN_KEY), "export → import is not record-equal")
     for path in [*around, lines, again]:
         shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
 
