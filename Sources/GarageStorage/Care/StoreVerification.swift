@@ -215,10 +215,9 @@ struct StoreVerification {
 
   private mutating func verifyRecord(_ tag: UInt64, _ key: RawSpan, _ record: RawSpan?) throws {
     let type = typeName(tag)
-    let identifier = keys.identifierText(of: key, record)
     guard let record else {
       return report.add(
-        .damage, .record, type: type, identifier,
+        .damage, .record, type: type, keys.identifierText(of: key, nil),
         "\(Self.sealAdvice). Restore it from a backup, or delete it.")
     }
     var missing: [(ReferenceKind, UInt64, Identifier)] = []
@@ -227,7 +226,8 @@ struct StoreVerification {
       let summary = try keys.withIdentifier(of: key, record, typeName: type) { keyIdentifier in
         if Identifier.isDamaged(keyForm: [UInt8](copying: keyIdentifier)) {
           throw GraphCodingError.corrupt(
-            type: type, identifier: identifier, reason: "its key holds no identifier")
+            type: type, identifier: keys.identifierText(of: key, record),
+            reason: "its key holds no identifier")
         }
         return try verifier.verify(
           tag: tag, keyIdentifier: keyIdentifier, record: record, typeName: type, shapeText: shapeText
@@ -238,10 +238,13 @@ struct StoreVerification {
       }
       if let concrete = summary.concreteTag { verifyName(of: concrete) }
       for tag in targetTags { verifyName(of: tag) }
-      try verifyEntry(for: summary.syncStatus, type, identifier, key)
+      try verifyEntry(for: summary.syncStatus, type, key, record)
     } catch let error as GraphCodingError {
-      return report.add(.damage, .record, type: type, identifier, "\(GarageError(error))")
+      return report.add(
+        .damage, .record, type: type, keys.identifierText(of: key, record), "\(GarageError(error))")
     }
+    if missing.isEmpty { return }
+    let identifier = keys.identifierText(of: key, record)
     for (kind, tag, target) in missing {
       let path = path(of: target, tag, key, record, type)
       report.add(.notice, .reference, type: type, identifier, path: path, missingMessage(kind, tag, target))
@@ -309,12 +312,12 @@ struct StoreVerification {
 
   /// A record with a status has an entry by which it is found.
   private mutating func verifyEntry(
-    for status: SyncStatus?, _ type: String, _ identifier: String, _ key: RawSpan
+    for status: SyncStatus?, _ type: String, _ key: RawSpan, _ record: RawSpan
   ) throws {
     guard let status else { return }
     if try transaction.contains(KeyLayout.syncStatus(status, ofRecord: key)) { return }
     report.add(
-      .damage, .syncStatus, type: type, identifier,
+      .damage, .syncStatus, type: type, keys.identifierText(of: key, record),
       "the object is \(status), and has no entry by which it is found so. Setting its sync status again puts it right."
     )
   }
