@@ -32,7 +32,6 @@ enum SQLiteLayout: Int, CaseIterable {
     // SQLite gives them the new name, and fails where one of them is broken.
     "PRAGMA legacy_alter_table = ON",
     "ALTER TABLE entries RENAME TO keys",
-    "CREATE TABLE large (id INTEGER PRIMARY KEY, value BLOB NOT NULL)",
     // Who had the store open before, with a version that knows one table only, reads on through the view. His
     // writes fail, because views cannot be written.
     """
@@ -40,6 +39,8 @@ enum SQLiteLayout: Int, CaseIterable {
     SELECT key, CASE typeof(value) WHEN 'integer' THEN (SELECT large.value FROM large WHERE large.id = keys.value)
     ELSE value END FROM keys
     """,
+    // A table comes last: `SQLiteStorage.integrityComplaints()` says why.
+    "CREATE TABLE large (id INTEGER PRIMARY KEY, value BLOB NOT NULL)",
     "PRAGMA user_version = \(SQLiteLayout.withLargeValues.format)",
   ]
 
