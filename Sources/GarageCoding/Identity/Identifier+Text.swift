@@ -34,28 +34,33 @@ extension Identifier: CustomStringConvertible {
   }
 
   /// Whether the bytes are those of an identifier.
-  var isWellFormed: Bool {
+  static func isWellFormed(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let first = bytes.first, let kind = IdentifierKind(rawValue: first) else { return false }
     return switch kind {
     case .none: bytes.count == 2
-    case .integer: integerText != nil
+    case .integer: integer(bytes) != nil
     case .date: bytes.count == 9
     case .uuid, .digest: bytes.count == 17
-    case .string: String(validating: bytes.dropFirst(), as: UTF8.self) != nil
+    case .string: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()).isUTF8
     case .canonical: true
     }
   }
 
   /// The decimal digits of an integer; nil when the bytes are not its only form.
   private var integerText: String? {
+    guard let (isNegative, magnitude) = bytes.withUnsafeBytes(Identifier.integer) else { return nil }
+    return (isNegative ? "-" : "") + String(magnitude)
+  }
+
+  /// An integer's sign and magnitude; nil when the bytes are not its only form.
+  private static func integer(_ bytes: UnsafeRawBufferPointer) -> (isNegative: Bool, magnitude: UInt128)? {
     guard bytes.count >= 2 else { return nil }
     let isNegative = bytes[1] < 0x80
     let width = isNegative ? 0x80 - Int(bytes[1]) : Int(bytes[1]) - 0x80
     guard width <= 16, bytes.count == 2 + width else { return nil }
     var magnitude: UInt128 = 0
     for byte in bytes[2...] { magnitude = magnitude << 8 | UInt128(isNegative ? ~byte : byte) }
-    guard width == 16 - magnitude.leadingZeroBitCount / 8 else { return nil }
-    return (isNegative ? "-" : "") + String(magnitude)
+    return width == 16 - magnitude.leadingZeroBitCount / 8 ? (isNegative, magnitude) : nil
   }
 
   /// The number of this type that the identifier holds.

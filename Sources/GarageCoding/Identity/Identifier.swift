@@ -48,7 +48,7 @@ public struct Identifier: Hashable, Sendable {
   /// - Returns: nil when they are none: an unknown kind, a wrong length, text that is not UTF-8.
   public init?(bytes: [UInt8]) {
     self.bytes = bytes
-    guard isWellFormed else { return nil }
+    guard bytes.withUnsafeBytes(Identifier.isWellFormed) else { return nil }
   }
 
   /// The identifier that a writer holds, which must have written just one.
@@ -77,9 +77,9 @@ extension Identifier {
   public var isCut: Bool { Identifier.isCut(byteCount: bytes.count) }
 
   /// Whether bytes that stand in a key are no identifier's key form. Of one that is cut nothing can be said.
-  package static func isDamaged(keyForm: [UInt8]) -> Bool {
-    keyForm.count != maximumKeyByteCount
-      && (isCut(byteCount: keyForm.count) || Identifier(bytes: keyForm) == nil)
+  package static func isDamaged(keyForm: RawSpan) -> Bool {
+    keyForm.byteCount != maximumKeyByteCount
+      && (isCut(byteCount: keyForm.byteCount) || !keyForm.withUnsafeBytes(isWellFormed))
   }
 
   /// Whether an identifier of this length is cut in keys.

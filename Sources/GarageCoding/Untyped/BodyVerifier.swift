@@ -18,9 +18,7 @@ struct BodyVerifier {
   }
 
   private func verifyValue(_ at: inout Int, _ end: Int, depth: Int) throws {
-    guard depth <= RecordFormat.maximumDepth, StackLimit.hasRoom else {
-      throw GraphCodingError.nestingTooDeep(depth: depth)
-    }
+    guard depth <= RecordFormat.maximumDepth else { throw GraphCodingError.nestingTooDeep(depth: depth) }
     let start = at
     at = try BodyScanner.skipValue(base, start, end: end)
     let tag = base.load(fromByteOffset: start, as: UInt8.self)
@@ -31,14 +29,19 @@ struct BodyVerifier {
     case BodyTag.decimal: try verifyDecimal((start + 2)..<at)
     case BodyTag.string8: try verifyText((start + 2)..<at)
     case BodyTag.string32: try verifyText((start + 5)..<at)
-    case BodyTag.mapSmall, BodyTag.mapLarge: try verifyMap(start, at, depth)
-    case BodyTag.arraySmall, BodyTag.arrayLarge: try verifyArray(start, at, depth)
+    case BodyTag.mapSmall, BodyTag.mapLarge:
+      try checkStack(depth)
+      try verifyMap(start, at, depth)
+    case BodyTag.arraySmall, BodyTag.arrayLarge:
+      try checkStack(depth)
+      try verifyArray(start, at, depth)
     case BodyTag.packedSmall, BodyTag.packedLarge: try verifyPacked(start, at)
     case BodyTag.reference8:
       try verifyReference(Int(BodyScanner.loadNumber(base, start + 1, width: 1, end: at)), start)
     case BodyTag.reference32:
       try verifyReference(Int(BodyScanner.loadNumber(base, start + 1, width: 4, end: at)), start)
     case BodyTag.syncStatus, BodyTag.versioned:
+      try checkStack(depth)
       if tag == BodyTag.syncStatus { _ = try InlinePrefix.readSyncStatus(base, start, end: at) }
       var content = try InlinePrefix.skip(base, start, end: at)
       try verifyValue(&content, at, depth: depth + 1)
@@ -46,6 +49,11 @@ struct BodyVerifier {
       throw DamagedBytes(reason: "a reference stands outside of the table", offset: start)
     default: break
     }
+  }
+
+  /// What has values inside needs a stack for them.
+  private func checkStack(_ depth: Int) throws {
+    guard StackLimit.hasRoom else { throw GraphCodingError.nestingTooDeep(depth: depth) }
   }
 
   // MARK: - Containers

@@ -3,8 +3,11 @@
 ///
 /// One is used for many records of a store: it keeps how many keys each shape has.
 package final class RecordVerifier {
-  private var shapeKeyCounts: [UInt64: Int] = [:]
-  private var counts: [Int] = []
+  @exclusivity(unchecked) private var shapeKeyCounts: [UInt64: Int] = [:]
+  /// Of the record at hand.
+  @exclusivity(unchecked) private var counts: [Int] = []
+  /// Records of a type stand together, and have the same shapes.
+  @exclusivity(unchecked) private var lastShape: (digest: UInt64, keyCount: Int)?
 
   package init() {}
 
@@ -65,7 +68,11 @@ package final class RecordVerifier {
   package static func isShapeText(_ text: [UInt8]) -> Bool { ShapeText.read(text) != nil }
 
   private func keyCount(_ digest: UInt64, _ shapeText: (UInt64) throws -> [UInt8]?) throws -> Int {
-    if let count = shapeKeyCounts[digest] { return count }
+    if let lastShape, lastShape.digest == digest { return lastShape.keyCount }
+    if let count = shapeKeyCounts[digest] {
+      lastShape = (digest, count)
+      return count
+    }
     guard let text = try shapeText(digest), let count = ShapeText.keyCount(of: text, digest: digest) else {
       throw DamagedBytes(reason: "a shape it names is not in the store, or damaged", offset: 0)
     }

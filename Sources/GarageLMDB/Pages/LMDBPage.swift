@@ -38,10 +38,13 @@ struct LMDBPage {
 
   let bytes: [UInt8]
 
+  init(bytes: [UInt8]) { self.bytes = bytes }
+
   init?(_ file: Int32, at offset: off_t, count: Int) {
-    var bytes = [UInt8](repeating: 0, count: count)
-    let read = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress, count, offset) }
-    if read < count { return nil }
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, readCount in
+      readCount = max(0, pread(file, buffer.baseAddress, count, offset))
+    }
+    if bytes.count < count { return nil }
     self.bytes = bytes
   }
 

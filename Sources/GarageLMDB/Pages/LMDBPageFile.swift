@@ -14,6 +14,11 @@ final class LMDBPageFile {
   private let file: Int32
   let byteCount: Int
   let pageByteCount: Int
+  /// What was read last, by the number of the block modulo their count.
+  private var blocks = [(number: Int, bytes: [UInt8])](repeating: (-1, []), count: 32)
+
+  /// How many bytes are read at a time: for each page by itself the call takes longer than its bytes.
+  private static let blockByteCount = 1 << 16
 
   /// Opens the file. Where the first page does not tell how large pages are, that is found by the second.
   ///
@@ -47,12 +52,28 @@ final class LMDBPageFile {
   var pageCount: UInt64 { UInt64(byteCount / pageByteCount) }
 
   func page(_ number: UInt64) -> LMDBPage? {
-    number < pageCount ? LMDBPage(file, at: off_t(Int(number) * pageByteCount), count: pageByteCount) : nil
+    guard number < pageCount else { return nil }
+    let offset = Int(number) * pageByteCount
+    let block = offset / Self.blockByteCount
+    let slot = block % blocks.count
+    if blocks[slot].number != block {
+      let start = block * Self.blockByteCount
+      let count = min(Self.blockByteCount, byteCount - start)
+      // Where a part of the disk cannot be read, the pages beside it can.
+      guard let read = LMDBPage(file, at: off_t(start), count: count) else { return pageAlone(number) }
+      blocks[slot] = (block, read.bytes)
+    }
+    let place = offset % Self.blockByteCount
+    return LMDBPage(bytes: Array(blocks[slot].bytes[place..<(place + pageByteCount)]))
+  }
+
+  private func pageAlone(_ number: UInt64) -> LMDBPage? {
+    LMDBPage(file, at: off_t(Int(number) * pageByteCount), count: pageByteCount)
   }
 
   /// The states that the two meta pages tell of, the newest first.
   var metas: [LMDBMeta] {
-    [0, 1].compactMap { page($0)?.meta(pageByteCount: pageByteCount) }.sorted {
+    [0, 1].compactMap { pageAlone($0)?.meta(pageByteCount: pageByteCount) }.sorted {
       $0.transaction > $1.transaction
     }
   }

@@ -36,12 +36,7 @@ private struct StoreCounting {
 
   init(_ access: ReadAccess, _ progress: @escaping (CareProgress) throws -> Void) throws {
     self.access = access
-    var total = 0
-    try access.transaction.scanKeys(.all, .forward) { _ in
-      total += 1
-      return .continue
-    }
-    self.progress = ProgressReporter(total: total, progress)
+    self.progress = ProgressReporter(total: try access.transaction.keyCount(in: .all), progress)
   }
 
   mutating func run() throws -> StoreStatistics {

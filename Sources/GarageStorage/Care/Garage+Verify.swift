@@ -1,5 +1,7 @@
+internal import Dispatch
 internal import GarageCoding
 internal import GarageDriver
+internal import Synchronization
 
 extension Garage {
   /// Reads the whole store, without any Swift type, and reports what is damaged or does not fit together.
@@ -26,25 +28,68 @@ extension Garage {
       try translatingErrors {
         try beginCall()
         defer { endCall() }
-        var report = VerificationReport()
-        if let checking = store.driver as? any IntegrityChecking {
-          for complaint in try checking.integrityComplaints() {
-            report.add(
-              .damage, .engine,
-              """
-              \(complaint). Restore a backup, or salvage what can be read into a new store (GarageSalvage); do not go on \
-              writing to this one.
-              """)
-          }
-          // What reads on may find itself at the end of the process.
-          if checking.trustsItsPages && !report.isSound { return report }
+        let checking = store.driver as? any IntegrityChecking
+        // Reading what the engine complains of may end the process.
+        if let checking, checking.trustsItsPages {
+          let report = VerificationReport(ofComplaints: try checking.integrityComplaints())
+          if !report.isSound { return report }
         }
-        return try store.driver.read { transaction in
-          let access = ReadAccess(garage: self, transaction: transaction)
-          var verification = try StoreVerification(access, report, progress)
-          return try verification.run()
+        let check = checking.flatMap { $0.trustsItsPages ? nil : EngineCheck($0) }
+        // The check ends before the call does, which the storage may be closed after.
+        defer { check?.wait() }
+        let report = try store.driver.read { transaction in
+          try StoreVerification(ReadAccess(garage: self, transaction: transaction), progress).run()
         }
+        guard let check else { return report }
+        return VerificationReport(ofComplaints: try check.complaints()).adding(report)
       }
     }
+  }
+}
+
+/// The engine's own check, on another thread, while this one goes through the records.
+private final class EngineCheck: Sendable {
+  private let result = Mutex<Result<[String], any Error>?>(nil)
+  private let ended = DispatchSemaphore(value: 0)
+
+  init(_ driver: any IntegrityChecking) {
+    WorkerThreads.shared.run {
+      let complaints = Result { try driver.integrityComplaints() }
+      self.result.withLock { $0 = complaints }
+      self.ended.signal()
+    }
+  }
+
+  /// What it complained of, when it has ended.
+  func complaints() throws -> [String] {
+    wait()
+    return try result.withLock { $0 }?.get() ?? []
+  }
+
+  func wait() {
+    ended.wait()
+    // For who waits once more.
+    ended.signal()
+  }
+}
+
+extension VerificationReport {
+  fileprivate init(ofComplaints complaints: [String]) {
+    for complaint in complaints {
+      add(
+        .damage, .engine,
+        """
+        \(complaint). Restore a backup, or salvage what can be read into a new store (GarageSalvage); do not go on \
+        writing to this one.
+        """)
+    }
+  }
+
+  /// This report, and behind it what another one says of the same store.
+  fileprivate func adding(_ other: VerificationReport) -> VerificationReport {
+    var report = other
+    report.findings = Array((findings + other.findings).prefix(VerificationReport.maximumFindingCount))
+    report.findingCounts.merge(findingCounts, uniquingKeysWith: +)
+    return report
   }
 }

@@ -13,6 +13,20 @@ struct RecordIndex {
     /// The identifiers, one behind the other, and where each of them ends.
     var identifiers: [UInt8] = []
     var ends: [Int] = []
+
+    func number(_ identifier: RawSpan) -> Int? {
+      let identifiers = identifiers.span.bytes
+      let ends = ends.span
+      var (low, high) = (0, ends.count)
+      while low < high {
+        let middle = (low + high) / 2
+        let start = middle == 0 ? 0 : ends[middle - 1]
+        let order = compareKeys(identifiers.extracting(start..<ends[middle]), identifier)
+        if order == 0 { return first + middle }
+        if order < 0 { low = middle + 1 } else { high = middle }
+      }
+      return nil
+    }
   }
   private var spaces: [Space] = []
   /// Where a tag's space is among them.
@@ -48,18 +62,14 @@ struct RecordIndex {
   ///
   /// - Parameter identifier: as it stands in keys.
   func number(tag: UInt64, _ identifier: RawSpan) -> Int? {
-    guard let place = places[tag] else { return nil }
-    let space = spaces[place]
-    let identifiers = space.identifiers.span.bytes
-    let ends = space.ends.span
-    var (low, high) = (0, ends.count)
-    while low < high {
-      let middle = (low + high) / 2
-      let start = middle == 0 ? 0 : ends[middle - 1]
-      let order = compareKeys(identifiers.extracting(start..<ends[middle]), identifier)
-      if order == 0 { return space.first + middle }
-      if order < 0 { low = middle + 1 } else { high = middle }
-    }
+    guard let place = place(of: tag) else { return nil }
+    return spaces[place].number(identifier)
+  }
+
+  private func place(of tag: UInt64) -> Int? {
+    // Of few tags the right one is seen sooner than hashed.
+    if spaces.count > 8 { return places[tag] }
+    for place in spaces.indices where spaces[place].tag == tag { return place }
     return nil
   }
 

@@ -2,37 +2,33 @@ internal import GarageCoding
 internal import GarageDriver
 
 /// Goes through one state of a store and notes in a report what is wrong with it.
-struct StoreVerification {
-  private let access: ReadAccess
-  private var report: VerificationReport
-  private var progress: ProgressReporter
-  private var index = RecordIndex()
+final class StoreVerification {
+  private let garage: Garage
+  private let transaction: any ReadTransaction
+  private let keys: ObjectKeys
+  @exclusivity(unchecked) private var report = VerificationReport()
+  @exclusivity(unchecked) private var progress: ProgressReporter
+  @exclusivity(unchecked) private var index = RecordIndex()
   private let verifier = RecordVerifier()
-  /// The tags of keys, classes and references that were met, and the one met last.
+  /// The name of the type that was named last.
+  @exclusivity(unchecked) private var lastName: (tag: UInt64, name: String)?
+  /// What the record at hand refers to: the tags, each once in a row, and the objects that are not there.
+  @exclusivity(unchecked) private var targetTags: [UInt64] = []
+  @exclusivity(unchecked) private var missing: [(kind: ReferenceKind, tag: UInt64, target: Identifier)] = []
+  /// The tags of keys, classes and references that were met, and some that were met last, each at a place that it tells.
   private var tagsMet: Set<UInt64> = []
-  private var lastTag: UInt64?
+  @exclusivity(unchecked) private var lastTags = [UInt64?](repeating: nil, count: 64)
   /// How often a reference's property was looked for: that takes the whole tree of a record.
   private var pathCount = 0
   private static let maximumPathCount = 1000
 
-  private var transaction: any ReadTransaction { access.transaction }
-  private var garage: Garage { access.garage }
-  private var keys: ObjectKeys { access.garage.objectKeys }
-
-  init(
-    _ access: ReadAccess, _ report: VerificationReport, _ progress: @escaping (CareProgress) throws -> Void
-  ) throws {
-    self.access = access
-    self.report = report
-    var total = 0
-    try access.transaction.scanKeys(.all, .forward) { _ in
-      total += 1
-      return .continue
-    }
-    self.progress = ProgressReporter(total: total, progress)
+  init(_ access: ReadAccess, _ progress: @escaping (CareProgress) throws -> Void) throws {
+    (garage, transaction) = (access.garage, access.transaction)
+    keys = garage.objectKeys
+    self.progress = ProgressReporter(total: try transaction.keyCount(in: .all), progress)
   }
 
-  mutating func run() throws -> VerificationReport {
+  func run() throws -> VerificationReport {
     try verifyTexts()
     try verifyIndexedRecords()
     try verifySyncStatuses()
@@ -44,7 +40,7 @@ struct StoreVerification {
   }
 
   /// Compares the entries of indexes with the records, in both directions.
-  private mutating func verifyIndexes() throws {
+  private func verifyIndexes() throws {
     try verifyEntries()
     do {
       let indexes = try garage.verifyIndexes(in: transaction)
@@ -59,18 +55,18 @@ struct StoreVerification {
   }
 
   /// Looks whether there is an index for each entry.
-  private mutating func verifyEntries() throws {
+  private func verifyEntries() throws {
     // What is wrong with the catalog is said elsewhere; then nobody knows whose an entry is.
     let catalog = (try? garage.indexing.catalog(in: transaction)).map { $0?.items ?? [] }
     let ranges = catalog?.flatMap(\.definition.entryRanges)
     // Entries of one index stand together.
     var last: StorageKeyRange?
-    try visit(KeyLayout.allEntries, readingValues: false) { verification, key, _ in
+    try visit(KeyLayout.allEntries, readingValues: false) { key, _ in
       guard let ranges else { return }
       if let last, last.contains(key) { return }
       last = ranges.first { $0.contains(key) }
       if last != nil { return }
-      verification.report.add(
+      report.add(
         .notice, .unknown,
         "an entry is of no index that the store has: \(StorageKey(key)). Another program put it there.")
     }
@@ -81,22 +77,22 @@ struct StoreVerification {
   /// Lends every entry in a range, with no value where that does not open or could not be read.
   ///
   /// Where the engine gives up inside of the range, that is noted, and the rest of the range is left.
-  private mutating func visit(
+  private func visit(
     _ range: StorageKeyRange, readingValues: Bool = true,
-    _ body: (inout StoreVerification, RawSpan, RawSpan?) throws -> Void
+    _ body: (RawSpan, RawSpan?) throws -> Void
   ) throws {
     do {
       if keys.isSealed && readingValues { return try visitSealed(range, body) }
       if !readingValues {
         return try transaction.scanKeys(range, .forward) { key in
           try count(key, nil)
-          try body(&self, key, nil)
+          try body(key, nil)
           return .continue
         }
       }
       try transaction.scan(range, .forward) { key, value in
         try count(key, value)
-        try body(&self, key, value)
+        try body(key, value)
         return .continue
       }
     } catch let error as StorageError {
@@ -107,8 +103,8 @@ struct StoreVerification {
   }
 
   /// Neither a scan nor a multi-get goes on behind a value that does not open: here each is asked for by itself.
-  private mutating func visitSealed(
-    _ range: StorageKeyRange, _ body: (inout StoreVerification, RawSpan, RawSpan?) throws -> Void
+  private func visitSealed(
+    _ range: StorageKeyRange, _ body: (RawSpan, RawSpan?) throws -> Void
   ) throws {
     var range = range
     while true {
@@ -121,9 +117,9 @@ struct StoreVerification {
         try transaction.withReplaceableValue(for: key.bytes.span.bytes, isSealed: true) { value in
           try count(key.bytes.span.bytes, value)
           if let value, value.byteCount > 0 {
-            try body(&self, key.bytes.span.bytes, value)
+            try body(key.bytes.span.bytes, value)
           } else {
-            try body(&self, key.bytes.span.bytes, nil)
+            try body(key.bytes.span.bytes, nil)
           }
         }
       }
@@ -132,7 +128,7 @@ struct StoreVerification {
     }
   }
 
-  private mutating func count(_ key: RawSpan, _ value: RawSpan?) throws {
+  private func count(_ key: RawSpan, _ value: RawSpan?) throws {
     report.byteCount += key.byteCount + (value?.byteCount ?? 0)
     try progress.advance()
   }
@@ -142,21 +138,29 @@ struct StoreVerification {
     """
 
   private func typeName(_ tag: UInt64) -> String {
+    // Records of a type stand together.
+    if let lastName, lastName.tag == tag { return lastName.name }
+    let name = lookUpTypeName(tag)
+    lastName = (tag, name)
+    return name
+  }
+
+  private func lookUpTypeName(_ tag: UInt64) -> String {
     let text = try? garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
     return text.map { String(decoding: $0, as: UTF8.self) } ?? "an unnamed type (\(hexadecimal(tag)))"
   }
 
   // MARK: - Texts
 
-  private mutating func verifyTexts() throws {
+  private func verifyTexts() throws {
     for (kind, range) in [(TextName.Kind.tag, KeyLayout.allTagTexts), (.shape, KeyLayout.allShapeTexts)] {
-      try visit(range) { verification, key, text in
-        verification.verifyText(kind, key, text)
+      try visit(range) { key, text in
+        verifyText(kind, key, text)
       }
     }
   }
 
-  private mutating func verifyText(_ kind: TextName.Kind, _ key: RawSpan, _ text: RawSpan?) {
+  private func verifyText(_ kind: TextName.Kind, _ key: RawSpan, _ text: RawSpan?) {
     let what = kind == .tag ? "the name of a type" : "the coding keys of a type"
     guard let name = KeyLayout.textName(kind, key) else {
       return report.add(
@@ -177,7 +181,7 @@ struct StoreVerification {
 
   // MARK: - Records
 
-  private mutating func verifyIndexedRecords() throws {
+  private func verifyIndexedRecords() throws {
     do {
       try transaction.scanKeys(KeyLayout.allRecords, .forward) { key in
         if KeyLayout.isRecord(key) { index.append(key) }
@@ -186,22 +190,23 @@ struct StoreVerification {
     } catch let error as StorageError {
       report.add(.damage, .engine, "\(error.message) References to the objects behind it are not looked at.")
     }
-    try visit(KeyLayout.allRecords) { verification, key, record in
+    try visit(KeyLayout.allRecords) { key, record in
       guard KeyLayout.isRecord(key) else {
-        return verification.report.add(
+        return report.add(
           .notice, .unknown, "an entry has a key as for an object, without an identifier: \(StorageKey(key))")
       }
       let tag = KeyLayout.tag(inRecordKey: key)
-      verification.verifyName(of: tag)
-      verification.report.objectCount += 1
-      try verification.verifyRecord(tag, key, record)
+      verifyName(of: tag)
+      report.objectCount += 1
+      try verifyRecord(tag, key, record)
     }
   }
 
   /// A type whose name is gone is found by those who have the type, and by nobody else. Each tag is looked for once.
-  private mutating func verifyName(of tag: UInt64) {
-    if tag == lastTag { return }
-    lastTag = tag
+  private func verifyName(of tag: UInt64) {
+    let place = Int(tag % UInt64(lastTags.count))
+    if lastTags[place] == tag { return }
+    lastTags[place] = tag
     guard tagsMet.insert(tag).inserted else { return }
     let name = TextName(kind: .tag, digest: tag)
     let isThere = (try? transaction.contains(KeyLayout.text(name))) ?? true
@@ -213,18 +218,18 @@ struct StoreVerification {
     }
   }
 
-  private mutating func verifyRecord(_ tag: UInt64, _ key: RawSpan, _ record: RawSpan?) throws {
+  private func verifyRecord(_ tag: UInt64, _ key: RawSpan, _ record: RawSpan?) throws {
     let type = typeName(tag)
     guard let record else {
       return report.add(
         .damage, .record, type: type, keys.identifierText(of: key, nil),
         "\(Self.sealAdvice). Restore it from a backup, or delete it.")
     }
-    var missing: [(ReferenceKind, UInt64, Identifier)] = []
-    var targetTags: [UInt64] = []
+    missing.removeAll(keepingCapacity: true)
+    targetTags.removeAll(keepingCapacity: true)
     do {
       let summary = try keys.withIdentifier(of: key, record, typeName: type) { keyIdentifier in
-        if Identifier.isDamaged(keyForm: [UInt8](copying: keyIdentifier)) {
+        if Identifier.isDamaged(keyForm: keyIdentifier) {
           throw GraphCodingError.corrupt(
             type: type, identifier: keys.identifierText(of: key, record),
             reason: "its key holds no identifier")
@@ -265,11 +270,15 @@ struct StoreVerification {
 
   /// The identifier of a target without a record; nil where it has one.
   private func missingTarget(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) throws -> Identifier? {
-    let isThere = try Identifier.withKeyForm(of: identifier) { keyForm in
-      try keys.withStorageKey(tag: tag, keyForm.bytes) { index.number(of: $0) != nil }
+    let isThere: Bool
+    if keys.hidesIdentifiers || Identifier.isCut(byteCount: identifier.count) {
+      isThere = try Identifier.withKeyForm(of: identifier) { keyForm in
+        try keys.withStorageKey(tag: tag, keyForm.bytes) { index.number(of: $0) != nil }
+      }
+    } else {
+      isThere = index.number(tag: tag, identifier.bytes) != nil
     }
-    if isThere { return nil }
-    return Identifier(bytes: Array(identifier))
+    return isThere ? nil : Identifier(bytes: Array(identifier))
   }
 
   private func missingMessage(_ kind: ReferenceKind, _ tag: UInt64, _ target: Identifier) -> String {
@@ -294,7 +303,7 @@ struct StoreVerification {
   }
 
   /// Where in a record a reference stands.
-  private mutating func path(
+  private func path(
     of target: Identifier, _ tag: UInt64, _ key: RawSpan, _ record: RawSpan, _ type: String
   ) -> String? {
     guard pathCount < Self.maximumPathCount else { return nil }
@@ -311,7 +320,7 @@ struct StoreVerification {
   // MARK: - Sync statuses
 
   /// A record with a status has an entry by which it is found.
-  private mutating func verifyEntry(
+  private func verifyEntry(
     for status: SyncStatus?, _ type: String, _ key: RawSpan, _ record: RawSpan
   ) throws {
     guard let status else { return }
@@ -322,19 +331,19 @@ struct StoreVerification {
     )
   }
 
-  private mutating func verifySyncStatuses() throws {
-    try visit(KeyLayout.allSyncStatuses, readingValues: false) { verification, key, _ in
+  private func verifySyncStatuses() throws {
+    try visit(KeyLayout.allSyncStatuses, readingValues: false) { key, _ in
       guard let (status, recordKey) = KeyLayout.statusAndRecord(ofSyncStatus: StorageKey(key)) else {
-        return verification.report.add(
+        return report.add(
           .notice, .unknown,
           "an entry has a key as for a sync status, with no such status: \(StorageKey(key))")
       }
-      try verification.verifyRecord(behind: status, recordKey)
+      try verifyRecord(behind: status, recordKey)
     }
   }
 
   /// An entry whose record is gone or has another status means nothing, and is left over.
-  private mutating func verifyRecord(behind status: SyncStatus, _ key: StorageKey) throws {
+  private func verifyRecord(behind status: SyncStatus, _ key: StorageKey) throws {
     let bytes = key.bytes.span.bytes
     let found = try transaction.withReplaceableValue(for: bytes, isSealed: keys.isSealed) {
       record -> SyncStatus?? in
@@ -352,19 +361,19 @@ struct StoreVerification {
 
   // MARK: - Typed keys
 
-  private mutating func verifyValues() throws {
-    try visit(KeyLayout.allValues) { verification, key, value in
-      verification.report.keyCount += 1
-      try verification.verifyValue(key, value)
+  private func verifyValues() throws {
+    try visit(KeyLayout.allValues) { key, value in
+      report.keyCount += 1
+      try verifyValue(key, value)
     }
   }
 
-  private mutating func verifyValue(_ key: RawSpan, _ value: RawSpan?) throws {
+  private func verifyValue(_ key: RawSpan, _ value: RawSpan?) throws {
     let name = KeyName.text(ofKey: key)
     guard let value else {
       return report.add(.damage, .value, name, "\(Self.sealAdvice). Set it again, or remove it.")
     }
-    var missing: [(ReferenceKind, UInt64, Identifier)] = []
+    missing.removeAll(keepingCapacity: true)
     do {
       try verifier.verify(valueUnder: KeyLayout.checked(key), value, shapeText: shapeText) {
         kind, tag, identifier in
@@ -383,15 +392,15 @@ struct StoreVerification {
   // MARK: - The rest
 
   /// Metadata was read when the garage was opened, and is read again; all else is nothing that a garage has.
-  private mutating func verifyRest() throws {
+  private func verifyRest() throws {
     do {
       if try StoreMetadata(in: transaction, driver: garage.store.driver.info.name) == nil {
         report.add(.damage, .metadata, "the entry that makes the store a garage is gone")
       }
     } catch { report.add(.damage, .metadata, "\(translated(error))") }
     for range in KeyLayout.unknownRanges {
-      try visit(range, readingValues: false) { verification, key, _ in
-        verification.report.add(
+      try visit(range, readingValues: false) { key, _ in
+        report.add(
           .notice, .unknown,
           """
           an entry is none of a garage's: \(StorageKey(key)). Another program, or a newer version of this one, put it there.

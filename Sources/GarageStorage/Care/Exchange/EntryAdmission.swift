@@ -86,7 +86,7 @@ struct EntryAdmission {
   private func admitted(
     _ tag: UInt64, keyForm: [UInt8], _ record: RawSpan, _ summary: RecordSummary
   ) throws -> AdmittedEntry {
-    if Identifier.isDamaged(keyForm: keyForm) {
+    if Identifier.isDamaged(keyForm: keyForm.span.bytes) {
       throw GraphCodingError.corrupt(
         type: hexadecimal(tag), identifier: "\(StorageKey(keyForm))", reason: "its key holds no identifier")
     }
