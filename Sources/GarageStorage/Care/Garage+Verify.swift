@@ -15,9 +15,11 @@ extension Garage {
   /// property that has to hold the object makes its owner unreadable all the same, which no one can tell who does not
   /// know the type; ``GarageReading/retrieveAll(_:onError:)`` tells.
   ///
+  /// The engine's own check runs on a thread of its own meanwhile, and the call ends when both have.
+  ///
   /// Where LMDB's pages are damaged, only that is said: reading on through LMDB could end the process.
   ///
-  /// Memory: the identifiers of all objects, and 8 bytes for each.
+  /// Memory: the identifiers of all objects, and up to 24 bytes for each.
   ///
   /// - Parameter progress: is told every 1024 entries how far it is. What it throws ends the call, and so does
   ///   cancelling the task.

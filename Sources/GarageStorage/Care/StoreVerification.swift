@@ -8,7 +8,7 @@ final class StoreVerification {
   private let keys: ObjectKeys
   @exclusivity(unchecked) private var report = VerificationReport()
   @exclusivity(unchecked) private var progress: ProgressReporter
-  @exclusivity(unchecked) private var index = RecordIndex()
+  @exclusivity(unchecked) private var index: RecordIndex
   private let verifier = RecordVerifier()
   /// The name of the type that was named last.
   @exclusivity(unchecked) private var lastName: (tag: UInt64, name: String)?
@@ -25,12 +25,28 @@ final class StoreVerification {
   init(_ access: ReadAccess, _ progress: @escaping (CareProgress) throws -> Void) throws {
     (garage, transaction) = (access.garage, access.transaction)
     keys = garage.objectKeys
-    self.progress = ProgressReporter(total: try transaction.keyCount(in: .all), progress)
+    let records = KeyLayout.allRecords
+    var (before, behind) = (StorageKeyRange.all, StorageKeyRange.all)
+    before.upperBound = records.lowerBound
+    behind.lowerBound = records.upperBound ?? []
+    var total = try transaction.keyCount(in: before) + transaction.keyCount(in: behind)
+    var index = RecordIndex()
+    do {
+      try transaction.scanKeys(records, .forward) { key in
+        total += 1
+        if KeyLayout.isRecord(key) { index.append(key) }
+        return .continue
+      }
+    } catch let error as StorageError {
+      report.add(.damage, .engine, "\(error.message) References to the objects behind it are not looked at.")
+    }
+    self.index = index
+    self.progress = ProgressReporter(total: total, progress)
   }
 
   func run() throws -> VerificationReport {
     try verifyTexts()
-    try verifyIndexedRecords()
+    try verifyRecords()
     try verifySyncStatuses()
     try verifyIndexes()
     try verifyValues()
@@ -181,15 +197,7 @@ final class StoreVerification {
 
   // MARK: - Records
 
-  private func verifyIndexedRecords() throws {
-    do {
-      try transaction.scanKeys(KeyLayout.allRecords, .forward) { key in
-        if KeyLayout.isRecord(key) { index.append(key) }
-        return .continue
-      }
-    } catch let error as StorageError {
-      report.add(.damage, .engine, "\(error.message) References to the objects behind it are not looked at.")
-    }
+  private func verifyRecords() throws {
     try visit(KeyLayout.allRecords) { key, record in
       guard KeyLayout.isRecord(key) else {
         return report.add(
