@@ -6,7 +6,8 @@ public protocol IntegrityChecking: StorageDriver {
   /// Has the engine read and check everything, and returns what it complains about, in its own words; nothing where all is
   /// well.
   ///
-  /// It sees one committed state, may take as long as reading the whole store, and changes nothing.
+  /// It sees one committed state, may take as long as reading the whole store, and changes nothing. Where the engine does not
+  /// trust its pages, it is called on a thread of its own while others read.
   ///
   /// - Throws: ``StorageError`` where it could not check.
   func integrityComplaints() throws -> [String]
