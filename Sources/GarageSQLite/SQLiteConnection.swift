@@ -166,6 +166,18 @@ final class SQLiteConnection: @unchecked Sendable {
     return methods.pointee.xRead?(file, &bytes, Int32(known), 0) == SQLITE_OK && bytes[...] == magic[..<known]
   }
 
+  /// Whether the file begins with zeros where a database has its header.
+  func beginsWithZeros() -> Bool {
+    var pointer: UnsafeMutablePointer<sqlite3_file>?
+    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK,
+      let file = pointer,
+      let methods = file.pointee.pMethods
+    else { return false }
+    var bytes = [UInt8](repeating: 1, count: 100)
+    return methods.pointee.xRead?(file, &bytes, Int32(bytes.count), 0) == SQLITE_OK
+      && bytes.allSatisfy { $0 == 0 }
+  }
+
   /// The error for a failed call on this connection.
   func failure(_ code: Int32, _ operation: StorageError.Operation) -> StorageError {
     let failure = SQLiteFailure(code: code, on: handle)

@@ -206,6 +206,9 @@ struct SQLiteFile: Sendable {
     if connection.isCutShort() {
       throw Self.error(.corrupt, path, "The file is damaged: it was cut off. Restore a backup.")
     }
+    // A new file is zeros until its first page is written. Who writes it has a journal until then, and where he was
+    // killed, or the power went, SQLite makes the file empty again by that.
+    if connection.beginsWithZeros(), access(path + "-journal", F_OK) == 0 { return }
     do {
       let applicationID = try connection.integer("PRAGMA application_id")
       try checkFormat(applicationID, try connection.integer("PRAGMA user_version"))

@@ -231,6 +231,32 @@ struct PermissionTests {
     try SQLiteStorage(at: folder.file()).put([1], "a")
   }
 
+  /// What a power loss, or a kill, leaves of a store that is just being made: the room for its pages, and the journal that
+  /// says that there were none.
+  @Test("A store whose making was ended opens")
+  func endedMaking() throws {
+    let folder = try TemporaryFolder()
+    let journal = folder.url.appending(path: "store.garage-journal")
+    // "The Rollback Journal" in https://sqlite.org/fileformat2.html: no pages, none before, sectors and pages of these sizes.
+    var header: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    for number: UInt32 in [0, 7, 0, 512, 4096] {
+      header += withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
+    header += [UInt8](repeating: 0, count: 512 - header.count)
+    try Data(count: 8192).write(to: folder.file())
+    try Data(header).write(to: journal)
+    do {
+      let storage = try SQLiteStorage(at: folder.file())
+      try storage.put([1], "key")
+      #expect(try storage.value("key") == [1])
+      try storage.close()
+    }
+    // Without the journal it may be anybody's.
+    try Data(count: 8192).write(to: folder.file())
+    try expectError(.notAStorage) { _ = try SQLiteStorage(at: folder.file()) }
+    #expect(try Data(contentsOf: folder.file()) == Data(count: 8192))
+  }
+
   @Test("A storage that only reads sees what others commit, and refuses to write")
   func reading() throws {
     let reader = try SQLiteStorage(at: folder.file(), options: readOnly)
