@@ -30,7 +30,7 @@ struct LMDBDataFile {
   enum Condition {
     /// Nothing in it: LMDB will begin a new store.
     case empty
-    /// It ends within the two pages that come first, before anything was ever committed.
+    /// It has no more than the two pages that come first, not all of these, and nothing was ever committed.
     case unfinished
     case whole
   }
@@ -52,6 +52,7 @@ struct LMDBDataFile {
     }
     if status.st_size == 0 { return .empty }
     if !Self.isLayoutKnown { return .whole }
+    if isCreationTorn(file, byteCount: Int(status.st_size)) { return .unfinished }
 
     if status.st_size < 152, LMDBPage(file, at: 0, count: Int(status.st_size))?.isBeginningOfMeta == true {
       throw cutError(status.st_size, needed: 2 * Int(getpagesize()))
@@ -67,6 +68,29 @@ struct LMDBDataFile {
     if status.st_size >= 2 * off_t(page.pageByteCount) { return .whole }
     if page.transaction == 0 { return .unfinished }
     throw cutError(status.st_size, needed: 2 * Int(page.pageByteCount))
+  }
+
+  /// Whether one of the two first pages, or both, never reached the disk: LMDB writes them without waiting, and a loss of power
+  /// may leave either out. Pages behind them are not written before they are there (``LMDBOpening``).
+  private func isCreationTorn(_ file: Int32, byteCount: Int) -> Bool {
+    let pageByteCount = Int(getpagesize())
+    // Disks write whole sectors: what is shorter was cut by somebody.
+    guard 512...2 * pageByteCount ~= byteCount, let all = LMDBPage(file, at: 0, count: byteCount)?.bytes
+    else {
+      return false
+    }
+    var isTorn = false
+    for start in [0, pageByteCount] {
+      let page = LMDBPage(bytes: Array(all.dropFirst(start).prefix(pageByteCount)))
+      if page.bytes.allSatisfy({ $0 == 0 }) {
+        isTorn = true
+      } else if page.bytes.count < 152 || page.flags & Self.metaFlag == 0 || page.magic != Self.magic
+        || page.transaction > 0
+      {
+        return false
+      }
+    }
+    return isTorn
   }
 
   /// Empties a file whose creation was interrupted, unless a process is creating it just now.

@@ -158,6 +158,10 @@ struct LMDBOpening {
     guard code == MDB_SUCCESS, let txn else { throw failure(code) }
     do {
       if try hasMarker(txn) { return mdb_txn_abort(txn) }
+      // The two first pages, which LMDB wrote without waiting for the disk: where they are missing after a loss of power, there
+      // is nothing behind them, and the store can be begun anew.
+      code = mdb_env_sync(env, 1)
+      if code != MDB_SUCCESS { throw failure(code) }
       var main: MDB_dbi = 0
       var content: MDB_dbi = 0
       code = mdb_dbi_open(txn, nil, 0, &main)

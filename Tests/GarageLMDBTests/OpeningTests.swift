@@ -68,6 +68,61 @@ import Testing
     }
   }
 
+  @Test(
+    "A store whose first pages did not all reach the disk is begun anew",
+    arguments: [[0], [1], [0, 1]], [0, 512, 4096])
+  func endedMaking(missingPages: [Int], missingByteCount: Int) throws {
+    try withTemporaryFolder { folder in
+      let foreign = try ForeignEnvironment(at: folder)
+      foreign.close()
+      let file = folder.appending(path: "data.mdb")
+      let pageByteCount = Int(getpagesize())
+      var content = try Data(contentsOf: file)
+      try #require(content.count == 2 * pageByteCount)
+      for page in missingPages {
+        content.replaceSubrange(
+          page * pageByteCount..<(page + 1) * pageByteCount, with: Data(count: pageByteCount))
+      }
+      content.removeLast(missingByteCount)
+      try content.write(to: file)
+      let readOnly = LMDBStorage.Options(isReadOnly: true)
+      #expect(storageError { try LMDBStorage(at: folder, options: readOnly) }?.kind == .notAStorage)
+      #expect(try Data(contentsOf: file) == content)
+      let storage = try LMDBStorage(at: folder)
+      try storage.put([1], "k")
+      try storage.close()
+      let again = try LMDBStorage(at: folder)
+      #expect(try again.get("k") == [1])
+      try again.close()
+    }
+  }
+
+  @Test("Nothing is begun anew where something was committed, or where there are other bytes")
+  func notEndedMaking() throws {
+    let pageByteCount = Int(getpagesize())
+    func refuses(_ content: Data, _ kind: StorageError.Kind) throws {
+      try withTemporaryFolder { folder in
+        let file = folder.appending(path: "data.mdb")
+        try content.write(to: file)
+        #expect(storageError { try LMDBStorage(at: folder) }?.kind == kind)
+        #expect(try Data(contentsOf: file) == content)
+      }
+    }
+    // One byte among zeros.
+    var zeros = Data(count: 2 * pageByteCount)
+    zeros[2 * pageByteCount - 1] = 1
+    try refuses(zeros, .notAStorage)
+    try refuses(Data(count: 2 * pageByteCount + 1), .notAStorage)
+    // What is left of a store with a commit.
+    try withTemporaryFolder { folder in
+      let storage = try LMDBStorage(at: folder)
+      try storage.put([1], "k")
+      try storage.close()
+      let first = try Data(contentsOf: folder.appending(path: "data.mdb")).prefix(2 * pageByteCount)
+      try refuses(Data(count: pageByteCount) + first.suffix(pageByteCount), .notAStorage)
+    }
+  }
+
   @Test func refusesTheStoreOfAnotherProgram() throws {
     try withTemporaryFolder { folder in
       let foreign = try ForeignEnvironment(at: folder)
