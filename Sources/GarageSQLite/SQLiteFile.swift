@@ -156,7 +156,8 @@ struct SQLiteFile: Sendable {
     // As large as the library was built for: SQLite cuts the number to its own limit.
     sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, Int32.max)
     let full = options.durability == .full
-    try connection.execute("PRAGMA synchronous = \(full ? "FULL" : "NORMAL")")
+    // Until there is the log. With a rollback journal, less may leave a store that cannot be opened after a loss of power.
+    try connection.execute("PRAGMA synchronous = FULL")
     // These two do something on Apple systems only, where an ordinary fsync stops at the disk's cache.
     try connection.execute("PRAGMA fullfsync = \(full ? 1 : 0)")
     try connection.execute("PRAGMA checkpoint_fullfsync = \(full ? 1 : 0)")
@@ -174,6 +175,7 @@ struct SQLiteFile: Sendable {
         The file system offers no shared memory for SQLite's write-ahead log. Put the store on a local disk.
         """)
     }
+    if options.durability == .normal { try connection.execute("PRAGMA synchronous = NORMAL") }
     try connection.execute("PRAGMA journal_size_limit = \(max(0, options.walCheckpointByteCount))")
     if let count = options.maximumPageCount { try connection.execute("PRAGMA max_page_count = \(count)") }
     connection.watchLog()

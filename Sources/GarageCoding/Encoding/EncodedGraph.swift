@@ -100,6 +100,28 @@ extension EncodedGraph {
     }
   }
 
+  /// Where the key and the bytes stand of the record at a position, without the rest of what there is to know.
+  package func place(ofRecord position: Int) -> (key: Range<Int>, value: Range<Int>) {
+    let content = memory.content
+    precondition(position >= 0 && position < content.recordCount, "a graph has no record \(position)")
+    let place = content.places[position]
+    return (place.key..<place.value, place.value..<place.end)
+  }
+
+  /// Whether the record at a position has neither a sync status nor former tags.
+  package func isPlain(_ position: Int) -> Bool {
+    let content = memory.content
+    precondition(position >= 0 && position < content.recordCount, "a graph has no record \(position)")
+    return content.places[position].formerTags < 0 && content.places[position].status < 0
+  }
+
+  /// Whether older programs parked the object of the record at a position under other tags.
+  package func hasFormerTags(_ position: Int) -> Bool {
+    let content = memory.content
+    precondition(position >= 0 && position < content.recordCount, "a graph has no record \(position)")
+    return content.places[position].formerTags >= 0
+  }
+
   /// The bytes of a graph.
   public struct Bytes: RandomAccessCollection, Equatable, @unchecked Sendable {
     fileprivate let memory: GraphMemory

@@ -5,6 +5,8 @@ package final class FieldLookup {
   package let path: FieldPath
   // No access to it overlaps another: it belongs to one thread, and nothing is called while one goes on.
   @exclusivity(unchecked) private var steps: [Step]
+  /// Of a path of one key, the shape met last, and the key's first place in it; none where it has no such key.
+  @exclusivity(unchecked) private var near: (digest: UInt64, place: Int)?
 
   /// Where a field stands.
   package enum Place {
@@ -41,7 +43,29 @@ package final class FieldLookup {
   /// Where the field stands in a record.
   ///
   /// - Throws: `DamagedBytes`, which whoever knows the record names.
+  @inline(__always)
   package func place(in record: FieldRecord) throws -> Place {
+    if let near, let found = try value(record, near.digest, near.place) { return .value(found) }
+    return try placeByPath(in: record)
+  }
+
+  /// The value at a place of a record's outermost map; nil where the map is of another shape, or the value absent.
+  @inline(__always)
+  private func value(_ record: FieldRecord, _ digest: UInt64, _ place: Int) throws -> FieldPlace? {
+    let (base, body) = (record.parsed.base, record.parsed.body)
+    guard let shapes = record.parsed.shapes,
+      let header = try ContainerHeader.read(
+        base, body.lowerBound, end: body.upperBound, small: BodyTag.mapSmall, large: BodyTag.mapLarge),
+      header.second > 0, try ShapeTable.digest(base, shapes, at: header.second - 1) == digest,
+      let found = try field(place, base, header)
+    else { return nil }
+    let start = InlinePrefix.skipSyncStatus(base, found, end: header.end)
+    let end = try BodyScanner.skipValue(base, start, end: header.end)
+    return FieldPlace(in: record.parsed, start: start, end: end)
+  }
+
+  @inline(never)
+  private func placeByPath(in record: FieldRecord) throws -> Place {
     // Only now: of a query that an index answers no field is looked for.
     if steps.count != path.keys.count { steps = path.keys.map { Step($0) } }
     let base = record.parsed.base
@@ -109,6 +133,7 @@ package final class FieldLookup {
     steps[step].isLearnt = true
     steps[step].keyCount = shape.keys.count
     steps[step].digest = digest
+    if steps.count == 1 { near = steps[0].place.map { (digest, $0) } }
   }
 
   /// Where the entry with that key has its value: entries are sorted by their keys.

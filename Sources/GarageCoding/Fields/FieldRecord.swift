@@ -45,6 +45,25 @@ package struct FieldRecord {
     }
   }
 
+  /// The same for several records, which stand among bytes.
+  package static func withEncoded<R>(
+    _ records: some Collection<Range<Int>>, in bytes: UnsafeRawBufferPointer, typeName: String,
+    _ texts: any ShapeTexts, _ body: ([FieldRecord]) throws -> R
+  ) throws -> R {
+    try withExtendedLifetime(texts) {
+      let lent = LentShapeTexts(texts)
+      do {
+        return try body(
+          records.map { record in
+            FieldRecord(
+              parsed: try ParsedRecord(encoded: UnsafeRawBufferPointer(rebasing: bytes[record])), texts: lent)
+          })
+      } catch let error as DamagedBytes {
+        throw GraphCodingError.corrupt(type: typeName, identifier: "", reason: error.reason)
+      }
+    }
+  }
+
   /// The digest of the object's own type tag, where it is not that of its identity space.
   package var concreteTag: UInt64? { parsed.concreteTag }
 

@@ -110,6 +110,46 @@ struct ByteList {
     ends.append(UInt32(newCount))
   }
 
+  /// Appends the keys of entries.
+  mutating func appendKeys(of entries: AscendingEntries) {
+    append(entries.count, entries.keysByteCount, prefix: nil) { entries.key($0) }
+  }
+
+  /// Appends the values of entries, all of which are small.
+  mutating func appendValues(of entries: AscendingEntries) {
+    append(entries.count, entries.valuesByteCount, prefix: entries.prefix) { entries.value($0) }
+  }
+
+  /// Appends so many strings, with so many bytes in all.
+  @inline(__always)
+  private mutating func append(
+    _ count: Int, _ byteCount: Int, prefix: UInt8?, _ string: (_ index: Int) -> UnsafeRawBufferPointer
+  ) {
+    let start = bytes.count
+    let newCount = start + byteCount
+    if start == 0 {
+      bytes.reserveCapacity(newCount)
+      ends.reserveCapacity(count)
+    } else if newCount > bytes.capacity {
+      // As above.
+      bytes.reserveCapacity(newCount + newCount / 4)
+    }
+    bytes.append(contentsOf: repeatElement(0, count: byteCount))
+    bytes.withUnsafeMutableBytes { bytes in
+      var end = start
+      for index in 0..<count {
+        if let prefix {
+          bytes[end] = prefix
+          end += 1
+        }
+        let string = string(index)
+        UnsafeMutableRawBufferPointer(rebasing: bytes[end...]).copyMemory(from: string)
+        end += string.count
+        ends.append(UInt32(end))
+      }
+    }
+  }
+
   mutating func replace(at index: Int, with string: RawSpan, prefix: UInt8? = nil) {
     let old = range(at: index)
     let length = bytes.replace(old, with: string, prefix: prefix)

@@ -111,15 +111,19 @@ public struct PersistentTree: Sendable {
   ///   - prefix: a byte to store in front of each value.
   public mutating func putAll(_ entries: [PlacedEntry], in bytes: RawSpan, prefix: UInt8? = nil) {
     bytes.withUnsafeBytes { bytes in
-      var start = 0
-      while start < entries.count {
-        var end = start + 1
-        while end < entries.count,
-          compareKeys(
-            bytes.bytes.extracting(entries[end - 1].key), bytes.bytes.extracting(entries[end].key)) < 0
-        { end += 1 }
-        merge(AscendingEntries(entries[start..<end], in: bytes, prefix: prefix))
-        start = end
+      entries.withUnsafeBufferPointer { entries in
+        var start = 0
+        while start < entries.count {
+          var end = start + 1
+          while end < entries.count,
+            compareKeys(
+              bytes.bytes.extracting(entries[end - 1].key), bytes.bytes.extracting(entries[end].key)) < 0
+          { end += 1 }
+          merge(
+            AscendingEntries(
+              UnsafeBufferPointer(rebasing: entries[start..<end]), in: bytes, prefix: prefix))
+          start = end
+        }
       }
     }
   }

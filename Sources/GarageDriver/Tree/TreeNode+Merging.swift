@@ -3,15 +3,15 @@
 
 /// Entries with ascending keys, on their way into a tree.
 struct AscendingEntries {
-  private let entries: ArraySlice<PlacedEntry>
+  private let entries: UnsafeBufferPointer<PlacedEntry>
   private let bytes: UnsafeRawBufferPointer
   /// A byte to store in front of each value.
   let prefix: UInt8?
 
   /// - Parameters:
   ///   - entries: each with a key behind that of the one before.
-  ///   - bytes: outlive this value.
-  init(_ entries: ArraySlice<PlacedEntry>, in bytes: UnsafeRawBufferPointer, prefix: UInt8?) {
+  ///   - bytes: outlive this value, as the entries do.
+  init(_ entries: UnsafeBufferPointer<PlacedEntry>, in bytes: UnsafeRawBufferPointer, prefix: UInt8?) {
     (self.entries, self.bytes, self.prefix) = (entries, bytes, prefix)
   }
 
@@ -27,17 +27,38 @@ struct AscendingEntries {
   }
 
   func part(_ range: Range<Int>) -> AscendingEntries {
-    AscendingEntries(entries[range], in: bytes, prefix: prefix)
+    AscendingEntries(UnsafeBufferPointer(rebasing: entries[range]), in: bytes, prefix: prefix)
   }
 
   /// How much a leaf weighs more with all of them, as far as none takes the place of another.
   var weight: Int {
-    entries.reduce(0) { sum, entry in
-      let valueCount = entry.value.count + (prefix == nil ? 0 : 1)
-      let small = valueCount > ValueList.maximumSmallByteCount ? 0 : valueCount
-      return sum + entry.key.count + small + TreeNode.entryWeight
+    var weight = 0
+    for index in indices {
+      let valueCount = smallValueByteCount(index)
+      weight += keyByteCount(index) + valueCount + TreeNode.entryWeight
+    }
+    return weight
+  }
+
+  func keyByteCount(_ index: Int) -> Int { entries[index].key.count }
+
+  /// How many bytes a value takes among others, with what stands before it.
+  func smallValueByteCount(_ index: Int) -> Int {
+    let count = entries[index].value.count + (prefix == nil ? 0 : 1)
+    return count > ValueList.maximumSmallByteCount ? 0 : count
+  }
+
+  /// Whether no value has to stand in an array of its own.
+  var haveSmallValues: Bool {
+    indices.allSatisfy {
+      entries[$0].value.count + (prefix == nil ? 0 : 1) <= ValueList.maximumSmallByteCount
     }
   }
+
+  var keysByteCount: Int { entries.reduce(0) { $0 + $1.key.count } }
+
+  /// How many bytes all values take, with what stands before them.
+  var valuesByteCount: Int { entries.reduce(prefix == nil ? 0 : count) { $0 + $1.value.count } }
 
   /// The first of them whose key is not below `bound`.
   func place(of bound: RawSpan) -> Int {
@@ -68,8 +89,7 @@ extension TreeNode {
   /// Puts entries where they belong below this node, and splits what became overfull.
   func merge(_ entries: AscendingEntries) -> MergeOutcome {
     if entries.count == 1 {
-      let first = entries.indices.lowerBound
-      let outcome = put(entries.value(first).bytes, for: entries.key(first).bytes, prefix: entries.prefix)
+      let outcome = put(entries.value(0).bytes, for: entries.key(0).bytes, prefix: entries.prefix)
       return MergeOutcome(
         newCount: outcome.isNew ? 1 : 0, isUnderfull: outcome.isUnderfull,
         splits: outcome.split.map { [$0] } ?? [])
@@ -80,24 +100,31 @@ extension TreeNode {
   // MARK: - Leaves
 
   private func mergeIntoLeaf(_ entries: AscendingEntries) -> MergeOutcome {
-    let oldCount = keys.count
+    let (oldKeys, oldValues) = (keys, values)
+    let oldCount = oldKeys.count
     let total = weight + entries.weight
     // As entries that are put in order fill leaves: there is room for more.
     let leafCount =
       total <= Self.maximumLeafWeight ? 1 : (total + Self.targetLeafWeight - 1) / Self.targetLeafWeight
     var merger = LeafMerger(leafWeight: leafCount == 1 ? nil : total / leafCount)
     var old = 0
-    var newCount = 0
-    for index in entries.indices {
-      let key = entries.key(index).bytes
+    var newCount = entries.count
+    var start = 0
+    while start < entries.count {
+      let key = entries.key(start).bytes
       // Most of those that come in many belong behind all that are there, or before them.
-      let (place, isThere) = old == oldCount ? (oldCount, false) : keys.positionFromEnd(of: key)
-      merger.append(keys, values, old..<place)
-      merger.append(key, entries.value(index).bytes, prefix: entries.prefix)
-      if !isThere { newCount += 1 }
+      let (place, isThere) = old == oldCount ? (oldCount, false) : oldKeys.positionFromEnd(of: key)
+      merger.append(oldKeys, oldValues, old..<place)
+      if isThere { newCount -= 1 }
       old = isThere ? place + 1 : place
+      let end =
+        old == oldCount
+        ? entries.count
+        : start + max(1, entries.part(start..<entries.count).place(of: oldKeys.bytes(at: old).bytes))
+      merger.append(entries.part(start..<end))
+      start = end
     }
-    merger.append(keys, values, old..<oldCount)
+    merger.append(oldKeys, oldValues, old..<oldCount)
     let leaves = merger.finish()
     (keys, values) = leaves[0]
     var outcome = MergeOutcome(newCount: newCount)
@@ -117,19 +144,16 @@ extension TreeNode {
     var outcome = MergeOutcome()
     var splits: [(child: Int, splits: [Split])] = []
     var isRepairNeeded = false
-    var place = entries.indices.lowerBound
-    while place < entries.indices.upperBound {
+    var place = 0
+    while place < entries.count {
       let child = childIndex(for: entries.key(place).bytes)
-      let end =
-        child < keys.count
-        ? entries.part(place..<entries.indices.upperBound).place(
-          of: keys.bytes.span.bytes.extracting(keys.range(at: child)))
-        : entries.indices.upperBound
-      let found = uniqueChild(at: child).merge(entries.part(place..<end))
+      let rest = entries.part(place..<entries.count)
+      let count = child < keys.count ? rest.place(of: keys.bytes(at: child).bytes) : rest.count
+      let found = uniqueChild(at: child).merge(rest.part(0..<count))
       outcome.newCount += found.newCount
       if found.isUnderfull { isRepairNeeded = true }
       if !found.splits.isEmpty { splits.append((child, found.splits)) }
-      place = end
+      place += count
     }
     insert(splits)
     if isRepairNeeded { repairChildren() }
@@ -196,19 +220,40 @@ private struct LeafMerger {
 
   init(leafWeight: Int?) { self.leafWeight = leafWeight }
 
-  /// Begins another leaf where this one has enough, or no room for so many bytes.
-  private mutating func makeRoom(_ byteCount: Int) {
-    guard let leafWeight, keys.count > 0 else { return }
-    let weight = keys.start(of: keys.count) + values.start(of: keys.count) + keys.count * TreeNode.entryWeight
-    if weight < leafWeight, weight + byteCount + TreeNode.entryWeight <= TreeNode.maximumLeafWeight { return }
+  /// Whether another leaf is begun for so many bytes: where this one has enough, or no room for them.
+  private func isFull(_ weight: Int, for byteCount: Int) -> Bool {
+    guard let leafWeight, weight > 0 else { return false }
+    return weight >= leafWeight || weight + byteCount + TreeNode.entryWeight > TreeNode.maximumLeafWeight
+  }
+
+  private var weight: Int {
+    keys.start(of: keys.count) + values.start(of: keys.count) + keys.count * TreeNode.entryWeight
+  }
+
+  private mutating func beginLeaf() {
     leaves.append((keys, values))
     (keys, values) = (ByteList(reservingAs: keys), ValueList(reservingAs: values))
   }
 
-  mutating func append(_ key: RawSpan, _ value: RawSpan, prefix: UInt8?) {
-    makeRoom(key.byteCount + min(value.byteCount, ValueList.maximumSmallByteCount))
-    keys.insert(key, at: keys.count)
-    values.put(value, prefix: prefix, at: keys.count - 1, isNew: true)
+  /// Appends entries that nothing stands between, as many at a time as go into a leaf.
+  mutating func append(_ entries: AscendingEntries) {
+    var start = 0
+    while start < entries.count {
+      var (end, weight) = (start, weight)
+      while end < entries.count {
+        let byteCount = entries.keyByteCount(end) + entries.smallValueByteCount(end)
+        if isFull(weight, for: byteCount) { break }
+        weight += byteCount + TreeNode.entryWeight
+        end += 1
+      }
+      if end > start {
+        let part = entries.part(start..<end)
+        values.append(part, behind: keys.count)
+        keys.appendKeys(of: part)
+      }
+      if end < entries.count { beginLeaf() }
+      start = end
+    }
   }
 
   /// Appends some of a leaf's entries.
@@ -219,7 +264,9 @@ private struct LeafMerger {
       return
     }
     for index in indices {
-      makeRoom(keys.range(at: index).count + values.small.range(at: index).count)
+      if isFull(weight, for: keys.range(at: index).count + values.small.range(at: index).count) {
+        beginLeaf()
+      }
       self.keys.append(keys, index..<index + 1)
       self.values.append(values, index..<index + 1)
     }

@@ -53,6 +53,14 @@ struct ValueList {
     }
   }
 
+  /// Appends the values of entries behind the `count` that there are.
+  mutating func append(_ entries: AscendingEntries, behind count: Int) {
+    if large.isEmpty, entries.haveSmallValues { return small.appendValues(of: entries) }
+    for index in entries.indices {
+      put(entries.value(index).bytes, prefix: entries.prefix, at: count + index, isNew: true)
+    }
+  }
+
   mutating func remove(_ indices: Range<Int>) {
     small.remove(indices)
     if !large.isEmpty { large.removeSubrange(indices) }

@@ -31,6 +31,7 @@ extension IndexBatch {
   /// An index, and what changes of it.
   final class Part {
     let item: IndexCatalog.Item
+    private let id: UInt64
     let fields: IndexedFields
     let hash: KeyedHash?
     let isUnique: Bool
@@ -44,12 +45,11 @@ extension IndexBatch {
     @exclusivity(unchecked) var kinds = IndexedFields.Kinds()
     /// Where in the keys of `added`, once sorted, the bytes stand that are in their `order`.
     var orderPlace: Int
-    /// What entries of records under the tag met last begin with.
-    @exclusivity(unchecked) private var prefix: (tag: UInt64, bytes: [UInt8]) = (0, [])
 
     init(_ item: IndexCatalog.Item) {
       let definition = item.definition
       self.item = item
+      id = item.id
       fields = IndexedFields(definition.components, typeVersion: definition.typeVersion)
       hash = definition.isHashed ? KeyedHash(key: item.hashKey) : nil
       isUnique = definition.isUnique
@@ -103,11 +103,7 @@ extension IndexBatch {
     /// Begins an entry; returns where it stands.
     private func begin(_ key: RawSpan, _ bytes: inout OrderedBytes) -> Int {
       let start = bytes.count
-      let tag = KeyLayout.tag(inRecordKey: key)
-      if prefix.tag != tag || prefix.bytes.isEmpty {
-        prefix = (tag, KeyLayout.indexPrefix(tag: tag, index: item.id))
-      }
-      bytes.append(prefix.bytes)
+      KeyLayout.appendIndexPrefix(tag: KeyLayout.tag(inRecordKey: key), index: id, to: &bytes)
       return start
     }
 

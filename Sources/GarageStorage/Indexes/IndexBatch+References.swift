@@ -35,12 +35,39 @@ extension IndexBatch {
     return distinct
   }
 
+  /// Appends the entries of a new record to those of its index.
+  func appendReferences(_ part: Part, _ key: RawSpan, _ record: FieldRecord) throws {
+    if !record.refersToOthers { return }
+    let first = part.added.count
+    try record.forEachReference { kind, tag, identifier in
+      let entry = try reference(part, key, record, kind, tag, identifier)
+      // Most records refer to each object in one way.
+      if part.added.count - first < 8 {
+        for index in first..<part.added.count where hasSameKey(part.added[index], entry) {
+          bytes[part.added[index].start + entry.keyCount] |= bytes[entry.start + entry.keyCount]
+          bytes.truncate(to: entry.start)
+          return
+        }
+      }
+      part.added.append(entry)
+    }
+    if part.added.count - first <= 8 { return }
+    // Of more they are sorted, to be compared with their neighbours.
+    let start = part.added[first].start
+    part.added.removeLast(part.added.count - first)
+    bytes.truncate(to: start)
+    part.added += try references(part, key, record)
+  }
+
   private func reference(
     _ part: Part, _ key: RawSpan, _ record: FieldRecord, _ kind: ReferenceKind, _ tag: UInt64,
     _ identifier: UnsafeRawBufferPointer
   ) throws -> Entry {
     let start = bytes.count
     try Identifier.withKeyForm(of: identifier) { identifier in
+      if part.hash == nil && !keys.hidesIdentifiers {
+        return KeyLayout.appendReferencePrefix(ofTarget: tag, identifier.bytes, to: &bytes)
+      }
       try keys.withStorageKey(tag: tag, identifier.bytes) { target in
         try KeyLayout.appendReferencePrefix(ofTarget: target, part.hash, to: &bytes)
       }

@@ -10,7 +10,8 @@ extension IndexBatch {
       sort()
       var last: Entry?
       let tags = try crowdedTags(part, transaction)
-      for entry in part.added where entry.isUnique {
+      for (index, entry) in part.added.enumerated() where entry.isUnique {
+        announce(part.added, behind: index)
         if let last, hasSameValues(part, last, entry) { throw notUnique(part, entry, identifierOf: last) }
         last = entry
         for tag in tags { try checkUnique(part, entry, tag, transaction) }

@@ -1,3 +1,4 @@
+internal import CGarage
 internal import GarageCoding
 internal import GarageDriver
 
@@ -24,8 +25,11 @@ final class IndexBatch {
   @exclusivity(unchecked) private var transaction: (any ReadTransaction)?
   /// The tag met last, and which indexes its records have.
   @exclusivity(unchecked) private var positions: (tag: UInt64, of: [Int])?
-  /// The entries that are put at once; used again.
-  private var placed: [PlacedEntry] = []
+  /// The entries that are put at once, and their bytes; used again.
+  @exclusivity(unchecked) private var placed: [PlacedEntry] = []
+  @exclusivity(unchecked) private var ordered = OrderedBytes()
+  /// So many at a time that their bytes stay near.
+  private static let blockCount = 2048
   /// Whether what was gathered is in the order of its keys.
   @exclusivity(unchecked) private var isSorted = false
   /// The whole values of entries of unique indexes where they stand cut or hashed, by the place of the entry.
@@ -71,6 +75,38 @@ final class IndexBatch {
     begin(transaction)
     guard let new else { return try noteOld(key, old, nil, positions) }
     try FieldRecord.withEncoded(new, typeName: "object", self) { try noteOld(key, old, $0, positions) }
+  }
+
+  /// Notes new records, all under one tag, of which there are none yet: index by index, so that what each needs to know stays
+  /// near.
+  ///
+  /// - Parameters:
+  ///   - records: where they and their keys stand among `all`, just encoded.
+  func noteNew(
+    _ records: [PlacedEntry], in all: UnsafeRawBufferPointer, _ transaction: any ReadTransaction
+  ) throws {
+    guard let first = records.first else { return }
+    let positions = positions(tag: KeyLayout.tag(inRecordKey: all.bytes.extracting(first.key)))
+    isSorted = false
+    begin(transaction)
+    for start in stride(from: 0, to: records.count, by: 64) {
+      let block = records[start..<min(start + 64, records.count)]
+      try FieldRecord.withEncoded(block.lazy.map(\.value), in: all, typeName: "object", self) { fields in
+        for position in positions {
+          let part = parts[position]
+          for index in fields.indices {
+            let key = all.bytes.extracting(records[start + index].key)
+            if part.isOfReferences {
+              try appendReferences(part, key, fields[index])
+            } else if part.isOfMany {
+              try compareAll(part, key, nil, fields[index])
+            } else {
+              part.added.append(try part.entry(key, fields[index], &bytes, &wholeValues))
+            }
+          }
+        }
+      }
+    }
   }
 
   private func noteOld(_ key: RawSpan, _ old: RawSpan?, _ new: FieldRecord?, _ positions: [Int]) throws {
@@ -278,48 +314,13 @@ final class IndexBatch {
     isSorted = true
   }
 
-  /// Returns where the bytes stand in the keys that are in their `order`.
-  private func sort(_ entries: inout [Entry], behind prefix: Int) -> Int {
-    if entries.count < 2 { return prefix }
-    let all = bytes.all
-    var place = prefix
-    if entries.count >= 32 {
-      place += commonByteCount(entries, behind: prefix)
-      for index in entries.indices {
-        entries[index].order = IndexBatch.order(of: entries[index], behind: place, in: all)
-      }
-    }
-    entries.sort { left, right in
-      if left.order != right.order { return left.order < right.order }
-      return compareKeys(
-        all.bytes.extracting(left.start..<left.start + left.keyCount),
-        all.bytes.extracting(right.start..<right.start + right.keyCount)) < 0
-    }
-    return place
-  }
-
-  /// How many bytes all keys have in common behind those that they have in any case.
-  private func commonByteCount(_ entries: [Entry], behind prefix: Int) -> Int {
-    let all = bytes.all
-    let first = entries[0]
-    var count = first.keyCount - prefix
-    for entry in entries.dropFirst() {
-      count = min(count, entry.keyCount - prefix)
-      var place = 0
-      while place < count, all[first.start + prefix + place] == all[entry.start + prefix + place] {
-        place += 1
-      }
-      count = place
-    }
-    return max(count, 0)
-  }
-
   /// Makes the changes, those that remove first, and begins anew. Returns the catalog where it has to say more of the entries.
   func make(in transaction: any WriteTransaction) throws -> IndexCatalog? {
     defer { reset() }
     var items = catalog.items
     var isChanged = false
     placed.removeAll(keepingCapacity: true)
+    ordered.truncate(to: 0)
     sort()
     for (position, part) in parts.enumerated() {
       for entry in part.removed {
@@ -330,14 +331,38 @@ final class IndexBatch {
         isChanged = true
       }
     }
-    for part in partsInOrder() {
-      for entry in part.added {
-        let middle = entry.start + entry.keyCount
-        placed.append(PlacedEntry(key: entry.start..<middle, value: middle..<middle + entry.valueCount))
-      }
-    }
-    if !placed.isEmpty { try transaction.putAll(placed, in: bytes.all.bytes) }
+    for part in partsInOrder() { try put(part.added, in: transaction) }
+    try putOrdered(in: transaction)
     return isChanged ? IndexCatalog(items) : nil
+  }
+
+  /// Puts entries, which are sorted. They were gathered in another order: each is copied behind the one before, as drivers look
+  /// at them more than once, and so need not wait for memory each time.
+  private func put(_ entries: [Entry], in transaction: any WriteTransaction) throws {
+    for (index, entry) in entries.enumerated() {
+      announce(entries, behind: index)
+      let (start, middle) = (ordered.count, ordered.count + entry.keyCount)
+      withBytes(entry.start, entry.keyCount + entry.valueCount) { ordered.append($0) }
+      placed.append(PlacedEntry(key: start..<middle, value: middle..<ordered.count))
+      if placed.count == Self.blockCount { try putOrdered(in: transaction) }
+    }
+  }
+
+  /// Asks for the memory of an entry that will be looked at soon.
+  @inline(__always)
+  func announce(_ entries: [Entry], behind index: Int) {
+    let ahead = 12
+    guard index + ahead < entries.count, let all = bytes.all.baseAddress else { return }
+    let entry = entries[index + ahead]
+    garage_prefetch(all + entry.start)
+    garage_prefetch(all + (entry.start + entry.keyCount))
+  }
+
+  private func putOrdered(in transaction: any WriteTransaction) throws {
+    if placed.isEmpty { return }
+    try transaction.putAll(placed, in: ordered.all.bytes)
+    placed.removeAll(keepingCapacity: true)
+    ordered.truncate(to: 0)
   }
 
   /// The indexes with something to add, in the order of their entries' keys: drivers put ascending keys faster.

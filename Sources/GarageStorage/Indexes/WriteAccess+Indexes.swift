@@ -115,42 +115,53 @@ extension WriteAccess {
   func noteRecords(
     of graph: EncodedGraph, _ order: [Int], leavingOut: Int?, in batch: IndexBatch
   ) throws {
-    let records = graph.records
     try graph.bytes.withUnsafeBytes { bytes in
-      var place = 0
-      while place < order.count {
-        let tag = KeyLayout.tag(inRecordKey: bytes.bytes.extracting(records[order[place]].key))
-        var end = place + 1
-        while end < order.count,
-          KeyLayout.tag(inRecordKey: bytes.bytes.extracting(records[order[end]].key)) == tag
-        { end += 1 }
-        defer { place = end }
-        let indices = order[place..<end].lazy.filter { $0 != leavingOut }
-        if batch.concerns(tag: tag), let first = indices.first, let last = indices.last {
-          let areNew =
-            try end - place >= 16
-            && isEmpty(
-              from: bytes.bytes.extracting(records[first].key),
-              through: bytes.bytes.extracting(records[last].key))
-          for index in indices {
-            let key = bytes.bytes.extracting(records[index].key)
-            let record = bytes.bytes.extracting(records[index].value)
-            if areNew {
-              try batch.note(key, old: nil, new: record, in: transaction)
-            } else {
-              try note(key, record, in: batch)
-            }
+      func tag(_ position: Int) -> UInt64 {
+        KeyLayout.tag(inRecordKey: bytes.bytes.extracting(graph.place(ofRecord: position).key))
+      }
+      var start = 0
+      while start < order.count {
+        let common = tag(order[start])
+        var end = start + 1
+        while end < order.count, tag(order[end]) == common { end += 1 }
+        if batch.concerns(tag: common) {
+          try noteRecords(of: graph, order[start..<end], leavingOut, in: bytes, batch)
+        }
+        for position in order[start..<end] where position != leavingOut && graph.hasFormerTags(position) {
+          let record = graph.records[position]
+          for former in record.formerTags {
+            let key = KeyLayout.record(tag: former, sameIdentifierAs: bytes.bytes.extracting(record.key))
+            try note(key.bytes.span.bytes, nil, in: batch)
           }
         }
-        for index in indices {
-          let key = bytes.bytes.extracting(records[index].key)
-          for former in records[index].formerTags {
-            try note(KeyLayout.record(tag: former, sameIdentifierAs: key).bytes.span.bytes, nil, in: batch)
-          }
-        }
+        start = end
       }
     }
     try batch.checkUnique(in: transaction)
+  }
+
+  /// The same of records under one tag.
+  private func noteRecords(
+    of graph: EncodedGraph, _ order: ArraySlice<Int>, _ leavingOut: Int?, in bytes: UnsafeRawBufferPointer,
+    _ batch: IndexBatch
+  ) throws {
+    if order.count >= 16, let first = order.first, let last = order.last,
+      try isEmpty(
+        from: bytes.bytes.extracting(graph.place(ofRecord: first).key),
+        through: bytes.bytes.extracting(graph.place(ofRecord: last).key))
+    {
+      var records: [PlacedEntry] = []
+      records.reserveCapacity(order.count)
+      for position in order where position != leavingOut {
+        let place = graph.place(ofRecord: position)
+        records.append(PlacedEntry(key: place.key, value: place.value))
+      }
+      return try batch.noteNew(records, in: bytes, transaction)
+    }
+    for position in order where position != leavingOut {
+      let place = graph.place(ofRecord: position)
+      try note(bytes.bytes.extracting(place.key), bytes.bytes.extracting(place.value), in: batch)
+    }
   }
 
   /// Whether there is no key between two, these included.

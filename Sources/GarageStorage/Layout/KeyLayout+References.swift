@@ -26,11 +26,17 @@ extension KeyLayout {
       }
       return
     }
-    let identifier = target.extracting(identifierOffset...)
+    appendReferencePrefix(
+      ofTarget: tag(inRecordKey: target), target.extracting(identifierOffset...), to: &bytes)
+  }
+
+  /// The same for a target whose identifier is given as it stands in keys, where nothing is hashed.
+  static func appendReferencePrefix(ofTarget tag: UInt64, _ identifier: RawSpan, to bytes: inout OrderedBytes)
+  {
     bytes.append(Space.reference.rawValue)
     bytes.append(UInt8(truncatingIfNeeded: identifier.byteCount))
     bytes.append(identifier)
-    bytes.append(target.extracting(1..<identifierOffset))
+    bytes.append(bigEndian: tag)
   }
 
   /// Appends the record that refers to the object.

@@ -166,6 +166,14 @@ enum KeyLayout {
     return bytes
   }
 
+  /// Appends it.
+  @inline(__always)
+  static func appendIndexPrefix(tag: UInt64, index: UInt64, to bytes: inout OrderedBytes) {
+    bytes.append(Space.index.rawValue)
+    bytes.append(bigEndian: tag)
+    bytes.append(bigEndian: index)
+  }
+
   /// All entries of one index for the records under one tag.
   static func entries(tag: UInt64, index: UInt64) -> StorageKeyRange {
     .prefix(indexPrefix(tag: tag, index: index))

@@ -37,7 +37,7 @@ extension EncodedGraph {
   }
 
   private func compareKeys(of a: Int, _ b: Int) -> Int {
-    let (a, b) = (records[a].key, records[b].key)
+    let (a, b) = (place(ofRecord: a).key, place(ofRecord: b).key)
     let order = keys.withUnsafeBytes { keys in
       memcmp(keys.baseAddress! + a.lowerBound, keys.baseAddress! + b.lowerBound, min(a.count, b.count))
     }
@@ -47,12 +47,13 @@ extension EncodedGraph {
   /// How many bytes all keys begin with.
   private var commonPrefixByteCount: Int {
     keys.withUnsafeBytes { keys in
-      let first = records[0].key
+      let first = place(ofRecord: 0).key
       var count = first.count
-      for record in records.dropFirst() {
-        count = min(count, record.key.count)
+      for index in records.indices.dropFirst() {
+        let key = place(ofRecord: index).key
+        count = min(count, key.count)
         var same = 0
-        while same < count, keys[first.lowerBound + same] == keys[record.key.lowerBound + same] { same += 1 }
+        while same < count, keys[first.lowerBound + same] == keys[key.lowerBound + same] { same += 1 }
         count = same
       }
       return count
@@ -62,7 +63,7 @@ extension EncodedGraph {
   /// Eight bytes of a key as a number that compares as they do. Zeros stand for what is behind its end, so
   /// equal numbers say nothing.
   private func keyBytes(of index: Int, from start: Int) -> UInt64 {
-    let key = records[index].key
+    let key = place(ofRecord: index).key
     return keys.withUnsafeBytes { keys in
       var number: UInt64 = 0
       for offset in start..<(start + 8) {

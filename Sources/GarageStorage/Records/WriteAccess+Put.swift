@@ -44,23 +44,24 @@ extension WriteAccess {
       var places: [PlacedEntry] = []
       let most = order.count < 16 ? 1 : 4096
       for index in order where index != leavingOut {
-        let record = records[index]
-        let key = bytes.bytes.extracting(record.key)
-        if let status = record.syncStatus {
+        let place = graph.place(ofRecord: index)
+        let key = bytes.bytes.extracting(place.key)
+        let record = graph.isPlain(index) ? nil : records[index]
+        if let status = record?.syncStatus {
           if statuses == nil { statuses = SyncStatusChanges() }
           let before = try known?[StorageKey(key)] ?? indexedStatuses(key)
           statuses?.note(key, from: before, to: status)
         }
         if most == 1 {
-          try transaction.put(bytes.bytes.extracting(record.value), for: key)
+          try transaction.put(bytes.bytes.extracting(place.value), for: key)
         } else {
-          places.append(PlacedEntry(key: record.key, value: record.value))
+          places.append(PlacedEntry(key: place.key, value: place.value))
           if places.count == most {
             try transaction.putAll(places, in: bytes.bytes)
             places.removeAll(keepingCapacity: true)
           }
         }
-        for tag in record.formerTags {
+        for tag in record?.formerTags ?? [] {
           // Its entries go with the others'.
           _ = try removeRecordAlone(KeyLayout.record(tag: tag, sameIdentifierAs: key).bytes.span.bytes)
         }

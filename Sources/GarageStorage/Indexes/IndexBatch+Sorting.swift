@@ -1,0 +1,152 @@
+internal import GarageDriver
+
+// Entries stand in the order in which they were gathered, and their keys far from each other in memory. Comparing them two by
+// two waits for memory each time; so many are sorted by numbers, which are eight bytes of each key: a radix sort (Hollerith,
+// 1889; Knuth, The Art of Computer Programming, volume 3, section 5.2.5). Those that are equal in these follow by the next eight.
+
+extension IndexBatch {
+  /// An entry on its way to its place.
+  struct SortedEntry {
+    var order: UInt64
+    /// Where it stands among those that were gathered.
+    var index: UInt32
+  }
+
+  /// Fewer are compared with each other.
+  private static let radixCount = 256
+
+  /// Sorts entries by their keys.
+  ///
+  /// - Parameter prefix: how many bytes all keys have in common in any case.
+  /// - Returns: where the bytes stand in the keys that are in their `order`.
+  func sort(_ entries: inout [Entry], behind prefix: Int) -> Int {
+    if entries.count < 2 { return prefix }
+    let all = bytes.all
+    var place = prefix
+    if entries.count >= 32 {
+      place += commonByteCount(entries, behind: prefix)
+      for index in entries.indices {
+        entries[index].order = IndexBatch.order(of: entries[index], behind: place, in: all)
+      }
+    }
+    if entries.count < Self.radixCount {
+      entries.sort { left, right in
+        if left.order != right.order { return left.order < right.order }
+        return IndexBatch.isBefore(left, right, in: all)
+      }
+      return place
+    }
+    var sorted = entries.indices.map { SortedEntry(order: entries[$0].order, index: UInt32($0)) }
+    var room = sorted
+    var counts = [UInt32](repeating: 0, count: 8 * 256)
+    entries.withUnsafeBufferPointer { entries in
+      sorted.withUnsafeMutableBufferPointer { sorted in
+        room.withUnsafeMutableBufferPointer { room in
+          counts.withUnsafeMutableBufferPointer { counts in
+            let sorting = EntrySorting(entries: entries, bytes: all, room: room, counts: counts)
+            sorting.sort(sorted, at: place)
+          }
+        }
+      }
+    }
+    entries = sorted.map { entries[Int($0.index)] }
+    return place
+  }
+
+  @inline(__always)
+  static func isBefore(_ left: Entry, _ right: Entry, in all: UnsafeRawBufferPointer) -> Bool {
+    compareKeys(
+      all.bytes.extracting(left.start..<left.start + left.keyCount),
+      all.bytes.extracting(right.start..<right.start + right.keyCount)) < 0
+  }
+
+  /// How many bytes all keys have in common behind those that they have in any case.
+  private func commonByteCount(_ entries: [Entry], behind prefix: Int) -> Int {
+    let all = bytes.all
+    let first = entries[0]
+    var count = first.keyCount - prefix
+    for entry in entries.dropFirst() {
+      count = min(count, entry.keyCount - prefix)
+      var place = 0
+      while place < count, all[first.start + prefix + place] == all[entry.start + prefix + place] {
+        place += 1
+      }
+      count = place
+    }
+    return max(count, 0)
+  }
+
+  private struct EntrySorting {
+    let entries: UnsafeBufferPointer<Entry>
+    let bytes: UnsafeRawBufferPointer
+    /// As much as there is to sort.
+    let room: UnsafeMutableBufferPointer<SortedEntry>
+    /// How many have each value of each of the eight bytes.
+    let counts: UnsafeMutableBufferPointer<UInt32>
+
+    private func isBefore(_ left: SortedEntry, _ right: SortedEntry) -> Bool {
+      if left.order != right.order { return left.order < right.order }
+      return IndexBatch.isBefore(entries[Int(left.index)], entries[Int(right.index)], in: bytes)
+    }
+
+    private func sortByComparing(_ sorted: UnsafeMutableBufferPointer<SortedEntry>) {
+      var sorted = sorted
+      sorted.sort(by: isBefore)
+    }
+
+    /// Sorts entries whose `order` is the eight bytes of their keys from a place on, before which they are equal.
+    func sort(_ sorted: UnsafeMutableBufferPointer<SortedEntry>, at place: Int) {
+      if sorted.count < IndexBatch.radixCount { return sortByComparing(sorted) }
+      sortByOrder(sorted)
+      var start = 0
+      while start < sorted.count {
+        var end = start + 1
+        while end < sorted.count, sorted[end].order == sorted[start].order { end += 1 }
+        if end - start > 1 {
+          sortFurther(UnsafeMutableBufferPointer(rebasing: sorted[start..<end]), at: place + 8)
+        }
+        start = end
+      }
+    }
+
+    /// Sorts entries that are equal up to a place.
+    private func sortFurther(_ sorted: UnsafeMutableBufferPointer<SortedEntry>, at place: Int) {
+      // Equal values were gathered in the order of their identifiers.
+      let isSorted = sorted.indices.dropFirst().allSatisfy { !isBefore(sorted[$0], sorted[$0 - 1]) }
+      if isSorted { return }
+      let isEnded = sorted.contains { entries[Int($0.index)].keyCount <= place }
+      // Zeros stand for what is behind the end of a key.
+      if isEnded { return sortByComparing(sorted) }
+      for index in sorted.indices {
+        sorted[index].order = IndexBatch.order(
+          of: entries[Int(sorted[index].index)], behind: place, in: bytes)
+      }
+      sort(sorted, at: place)
+    }
+
+    /// Sorts by `order` alone, and leaves those that are equal in it as they stand: byte by byte, the last one first.
+    private func sortByOrder(_ sorted: UnsafeMutableBufferPointer<SortedEntry>) {
+      let count = sorted.count
+      counts.update(repeating: 0)
+      for entry in sorted {
+        for byte in 0..<8 { counts[byte << 8 | Int(entry.order >> UInt64(8 * byte) & 0xFF)] &+= 1 }
+      }
+      var (from, to) = (sorted, UnsafeMutableBufferPointer(rebasing: room[..<count]))
+      for byte in 0..<8 {
+        let shift = UInt64(8 * byte)
+        let places = UnsafeMutableBufferPointer(rebasing: counts[byte << 8..<(byte + 1) << 8])
+        // All have the same.
+        if places[Int(from[0].order >> shift & 0xFF)] == UInt32(count) { continue }
+        var next: UInt32 = 0
+        for value in 0..<256 { (places[value], next) = (next, next &+ places[value]) }
+        for entry in from {
+          let value = Int(entry.order >> shift & 0xFF)
+          to[Int(places[value])] = entry
+          places[value] &+= 1
+        }
+        swap(&from, &to)
+      }
+      if from.baseAddress != sorted.baseAddress { _ = sorted.update(fromContentsOf: from) }
+    }
+  }
+}

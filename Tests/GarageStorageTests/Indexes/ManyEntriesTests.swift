@@ -1,0 +1,121 @@
+import Foundation
+import GarageDriver
+import Testing
+
+@testable import GarageStorage
+
+/// Objects that are parked together have the same entries in all indexes as those that are parked one after another.
+@Suite struct ManyEntriesTests {
+  struct Guest: Codable, Identifiable, Equatable, Indexed {
+    var id: String
+    /// Few values, and long beginnings in common.
+    var room: String
+    var floor: Int
+    /// No two alike.
+    var ticket: String
+    var weight: Double?
+    var notes: [String]
+    var friends: [Reference<Guest>]
+    /// Kept as a reference of another kind.
+    var hub: Hub
+    var hubs: [Reference<Hub>]
+
+    static var indexes: [Index<Guest>] {
+      [
+        Index(\.room), Index(\.floor), Index(\.ticket, .unique), Index(\.room, \.floor), Index(\.weight),
+        Index(each: \.notes),
+      ]
+    }
+
+    init(_ number: Int, _ random: inout SeededGenerator) {
+      func identifier() -> String { "guest \(Int.random(in: 0..<3_000, using: &random))" }
+      id = "guest \(number)"
+      let beginning = ["", "\0", "a", "a\0", "house by the sea, ", String(repeating: "long ", count: 60)]
+      room = beginning.randomElement(using: &random)! + "\(Int.random(in: 0..<3, using: &random))"
+      floor = Int.random(in: -2...300, using: &random)
+      ticket =
+        "a ticket with a long beginning, \(number % 10)\(UInt64.random(in: 0 ... .max, using: &random))"
+      weight = Bool.random(using: &random) ? nil : Double.random(in: -1e9...1e9, using: &random)
+      notes = (0..<Int.random(in: 0...3, using: &random)).map { _ in
+        "\(Int.random(in: 0..<50, using: &random))"
+      }
+      friends = (0..<Int.random(in: 0...12, using: &random)).map { _ in
+        Reference(Guest.self, identifier: identifier())
+      }
+      hub = Hub(id: "hub \(Int.random(in: 0..<9, using: &random))")
+      // Some refer to it in two ways.
+      hubs = (0..<Int.random(in: 0...12, using: &random)).map { Reference(Hub.self, identifier: "hub \($0)") }
+    }
+  }
+
+  private func entries(_ garage: Garage) throws -> [StorageKey: [UInt8]] {
+    var entries: [StorageKey: [UInt8]] = [:]
+    try garage.withReadAccess { access in
+      try access.transaction.scan(KeyLayout.allEntries, .forward) { key, value in
+        entries[StorageKey(key)] = [UInt8](copying: value)
+        return .continue
+      }
+    }
+    return entries
+  }
+
+  @Test(arguments: Backend.allCases.filter { !$0.isSealed })
+  func haveTheSameEntries(_ backend: Backend) throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    var guests = (0..<1_000).map { Guest($0, &random) }
+    let (place, other) = (try Place(backend), try Place(.memory))
+    let together = try backend.relations(place, isIndexed: true)
+    let oneByOne = try Backend.memory.relations(other, isIndexed: true)
+    for pass in 0..<2 {
+      try together.parkAll(guests)
+      try oneByOne.write { writer in for guest in guests { try writer.park(guest) } }
+      #expect(try entries(together) == entries(oneByOne), "pass \(pass), seed \(seed)")
+      #expect(try together.verifyIndexes().isSound, "pass \(pass), seed \(seed)")
+      let byRoom = try together.query(Guest.self).sorted(by: \.floor).retrieveAll()
+      let expected = guests.sorted { $0.id < $1.id }.stableSorted { $0.floor < $1.floor }
+      #expect(byRoom == expected, "pass \(pass), seed \(seed)")
+      // Then half of them change.
+      for index in guests.indices where Bool.random(using: &random) { guests[index] = Guest(index, &random) }
+    }
+  }
+
+  /// Uniqueness is told by neighbours, and drivers put ascending keys faster.
+  @Test(arguments: [2, 40, 300, 3_000])
+  func areSorted(count: Int) throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    let garage = try Backend.memory.relations(Place(.memory), isIndexed: true)
+    let guests = (0..<count).map { Guest($0, &random) }
+    try garage.parkAll(guests)
+    try garage.withReadAccess { access in
+      let catalog = try #require(try garage.indexing.catalog(in: access.transaction))
+      let batch = IndexBatch(catalog, garage.indexing.keys, garage.indexing.texts)
+      let records = KeyLayout.records(tag: try RecordTypeFacts.of(Guest.self).tag)
+      // In no order.
+      for digit in UInt8(0)..<7 {
+        try access.transaction.scan(records, .forward) { key, record in
+          guard [UInt8](copying: key).last.unsafelyUnwrapped % 7 == digit else { return .continue }
+          try batch.fill(key, record, Array(batch.parts.indices), in: access.transaction)
+          return .continue
+        }
+      }
+      batch.sort()
+      for part in batch.parts {
+        #expect(part.added.count >= count || part.isOfMany)
+        let keys = part.added.map { batch.withBytes($0.start, $0.keyCount) { StorageKey($0) } }
+        #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }, "\(part.item.name), seed \(seed)")
+      }
+    }
+  }
+}
+
+extension Array {
+  fileprivate func stableSorted(by isBefore: (Element, Element) -> Bool) -> [Element] {
+    enumerated().sorted { left, right in
+      if isBefore(left.element, right.element) { return true }
+      if isBefore(right.element, left.element) { return false }
+      return left.offset < right.offset
+    }.map(\.element)
+  }
+}
