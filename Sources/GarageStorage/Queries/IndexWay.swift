@@ -210,6 +210,8 @@ extension QueryRun {
 
     func take(_ key: StorageKey, isMatch: Bool) throws {
       patience -= isMatch ? 0 : 1
+      // Whoever goes on looks the record up anyway, and there is one for each entry that tells by itself.
+      if isMatch, start == nil { return found.append(key) }
       let isFound = try access.transaction.withValue(for: key) { record -> Bool in
         guard let record else { return false }
         let keyBytes = key.bytes
@@ -290,7 +292,8 @@ extension QueryRun {
   private func forEachDescending(
     _ range: StorageKeyRange, _ visit: (RawSpan, RawSpan) throws -> ScanStep
   ) throws {
-    let blockCount = 64
+    // One more than is wanted, so that the last group is whole where its entries have different values.
+    let blockCount = Swift.max(8, Swift.min(query.maximumCount ?? .max, 63) + 1)
     var range = range
     while true {
       var block: [(key: StorageKey, value: [UInt8])] = []
