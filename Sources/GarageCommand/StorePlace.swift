@@ -37,6 +37,9 @@
       case .sqlite:
         var options = SQLiteStorage.Options()
         options.isReadOnly = !forWriting
+        // Most commands read each page once, and are to take little memory.
+        options.memoryMapByteCount = 0
+        options.cacheByteCount = 16 << 20
         return try SQLiteStorage(at: url, options: options)
       case .lmdb:
         var options = LMDBStorage.Options()

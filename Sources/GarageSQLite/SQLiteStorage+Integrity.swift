@@ -18,6 +18,8 @@ extension SQLiteStorage: IntegrityChecking {
     try lifetime.withRead {
       let connection = try readers.openConnection()
       defer { connection.close() }
+      // Each page is read once: mapped, they would all count as the process's memory.
+      try connection.execute("PRAGMA mmap_size = 0", .read)
       let statement = try connection.prepare("PRAGMA integrity_check(\(Self.maximumCount))", .read)
       defer { sqlite3_finalize(statement) }
       var complaints: [String] = []

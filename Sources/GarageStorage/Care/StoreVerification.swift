@@ -21,9 +21,11 @@ final class StoreVerification {
   /// How often a reference's property was looked for: that takes the whole tree of a record.
   private var pathCount = 0
   private static let maximumPathCount = 1000
+  @exclusivity(unchecked) private var pages = PagesRead()
 
   init(_ access: ReadAccess, _ progress: @escaping (CareProgress) throws -> Void) throws {
-    (garage, transaction) = (access.garage, access.transaction)
+    let transaction = access.transaction
+    (garage, self.transaction) = (access.garage, transaction)
     keys = garage.objectKeys
     let records = KeyLayout.allRecords
     var (before, behind) = (StorageKeyRange.all, StorageKeyRange.all)
@@ -31,9 +33,11 @@ final class StoreVerification {
     behind.lowerBound = records.upperBound ?? []
     var total = try transaction.keyCount(in: before) + transaction.keyCount(in: behind)
     var index = RecordIndex()
+    var pages = PagesRead()
     do {
       try transaction.scanKeys(records, .forward) { key in
         total += 1
+        pages.note(key.byteCount, in: transaction)
         if KeyLayout.isRecord(key) { index.append(key) }
         return .continue
       }
@@ -145,7 +149,9 @@ final class StoreVerification {
   }
 
   private func count(_ key: RawSpan, _ value: RawSpan?) throws {
-    report.byteCount += key.byteCount + (value?.byteCount ?? 0)
+    let byteCount = key.byteCount + (value?.byteCount ?? 0)
+    report.byteCount += byteCount
+    pages.note(byteCount, in: transaction)
     try progress.advance()
   }
 
@@ -424,5 +430,20 @@ extension StorageKeyRange {
     if compareKeys(key, lowerBound.span.bytes) < 0 { return false }
     guard let upperBound else { return true }
     return compareKeys(key, upperBound.span.bytes) < 0
+  }
+}
+
+/// How much was read since the last pages were let go of: of a large store, memory would else be as large as its file.
+private struct PagesRead {
+  private static let mostByteCount = 8 << 20
+  private var byteCount = 0
+
+  @inline(__always)
+  mutating func note(_ entryByteCount: Int, in transaction: any ReadTransaction) {
+    // Who reads keys alone gets the pages with their values.
+    byteCount += max(entryByteCount, 128)
+    if byteCount < Self.mostByteCount { return }
+    byteCount = 0
+    (transaction as? any PageForgetting)?.forgetPages()
   }
 }

@@ -1,0 +1,35 @@
+internal import CLMDB
+internal import GarageDriver
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+extension LMDBReadTransaction: PageForgetting {
+  /// Takes all pages of the map out of the process's memory. Other transactions find them again in the system's cache.
+  package final func forgetPages() {
+    guard LMDBDataFile.isLayoutKnown, let start = mapStart else { return }
+    let (pageByteCount, pageCount) = connection.size
+    // Of a file that is mapped to be shared, this forgets where its pages are, and nothing that is in them.
+    madvise(start, pageByteCount * pageCount, MADV_DONTNEED)
+  }
+
+  /// Where the map begins; nil where there is no entry. LMDB does not tell, but each page says which one it is.
+  private var mapStart: UnsafeMutableRawPointer? {
+    var (key, value) = (MDB_val(), MDB_val())
+    var cursor: OpaquePointer?
+    guard mdb_cursor_open(txn, dbi, &cursor) == MDB_SUCCESS, let cursor else { return nil }
+    defer { mdb_cursor_close(cursor) }
+    guard mdb_cursor_get(cursor, &key, &value, MDB_FIRST) == MDB_SUCCESS, let data = key.mv_data else {
+      return nil
+    }
+    // Keys stand in the page of their leaf.
+    let pageByteCount = connection.size.pageByteCount
+    let page = data - Int(bitPattern: data) % pageByteCount
+    return page - Int(page.load(as: UInt64.self)) * pageByteCount
+  }
+}
