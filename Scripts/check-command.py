@@ -70,6 +70,9 @@ def check_store(garage, store):
     expect(report["isSound"] and report["findings"] == [] and report["objects"] == 4, f"verify: {report}")
     garbage = json.loads(run(garage, "gc", store, "--roots", "Package", "--json").stdout)
     expect(garbage == {"objects": [], "deleted": 0}, f"gc: {garbage}")
+    reached = json.loads(run(garage, "gc", store, "--roots", "Package:b", "--json").stdout)
+    expect(reached["objects"] and {"type": "GarageDemo.Package", "id": "b"} not in reached["objects"], "gc by an object")
+    run(garage, "gc", store, "--roots", "Package:nothing", status=1)
     run(garage, "gc", store, status=2)
     run(garage, "keys", store)
 

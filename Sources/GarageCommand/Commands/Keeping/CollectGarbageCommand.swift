@@ -2,7 +2,7 @@
   import ArgumentParser
   import GarageStorage
 
-  /// `garage gc STORE --roots TYPE …`
+  /// `garage gc STORE --roots TYPE TYPE:ID …`
   struct CollectGarbageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "gc", abstract: "List the objects that no root reaches, or with --write delete them.")
@@ -11,7 +11,9 @@
     @Argument(help: "The store.") var store: StorePlace
     @Option(
       parsing: .upToNextOption,
-      help: "Types, whole or what stands behind their last dots, all of whose objects are in use.")
+      help: ArgumentHelp(
+        "What is in use: types, whole or what stands behind their last dots, and objects as TYPE:ID.",
+        discussion: "Of a type alone, all objects are in use. An identifier is written as ls prints it."))
     var roots: [String] = []
     @Flag(help: "What typed keys refer to is not in use by that.") var ignoreKeys = false
     @Flag(help: "Delete them.") var write = false
@@ -27,7 +29,23 @@
     }
 
     func validate() throws {
-      if roots.isEmpty { throw ValidationError("Name the types that are in use: --roots TYPE …") }
+      if roots.isEmpty { throw ValidationError("Name what is in use: --roots TYPE TYPE:ID …") }
+    }
+
+    /// A type, or one of its objects.
+    private func root(_ text: String, _ garage: Garage) throws -> GarageRoot {
+      let names = try garage.storedTypeNames()
+      let isType = names.contains { $0 == text || $0.hasSuffix("." + text) }
+      guard !isType, let colon = text.firstIndex(of: ":") else {
+        return .allNamed(try garage.typeName(matching: text))
+      }
+      let name = try garage.typeName(matching: String(text[..<colon]))
+      let identifier = String(text[text.index(after: colon)...])
+      guard let identity = try garage.identity(describedAs: identifier, ofTypeNamed: name) else {
+        throw CommandFailure.missing(
+          "There is no \(name) \"\(identifier)\". garage ls lists those there are.")
+      }
+      return .object(identity)
     }
 
     func run() throws {
@@ -36,8 +54,7 @@
       }
       let garage = try access.open(store, forWriting: write)
       defer { try? garage.close() }
-      let roots =
-        try roots.map { GarageRoot.allNamed(try garage.typeName(matching: $0)) } + (ignoreKeys ? [] : [.keys])
+      let roots = try roots.map { try root($0, garage) } + (ignoreKeys ? [] : [.keys])
       let line = ProgressLine("searching")
       let garbage = try garage.unreachable(from: roots) {
         line.show($0.completedUnitCount, of: $0.totalUnitCount)
