@@ -20,9 +20,8 @@ extension Garage {
   nonisolated(nonsending)
     public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) async throws -> T?
   {
-    if let lone = try lone(type, { try $0.visitObject(type, id: identifier, onlyLone: true, $1) }) {
-      return lone.object
-    }
+    var object: T?
+    if try lone(&object, { try $0.visitObject(type, id: identifier, onlyLone: true, $1) }) { return object }
     return try await readingFetched { access in
       var object: T?
       try access.visitObject(type, id: identifier) { object = $0 }
@@ -41,9 +40,9 @@ extension Garage {
       _ type: T.Type, identifier: T.ID
     ) async throws -> sending T?
   {
-    if let lone = try lone(type, { try $0.visitObject(type, id: identifier, onlyLone: true, $1) }) {
-      return Carried(lone.object).value
-    }
+    // Nobody else has it.
+    nonisolated(unsafe) var object: T?
+    if try lone(&object, { try $0.visitObject(type, id: identifier, onlyLone: true, $1) }) { return object }
     let identifier = try encoding { _ in try self.identifier(of: type, identifier) }
     return try await reading { access, _ in try access.object(type, identifier) }
   }
@@ -54,9 +53,8 @@ extension Garage {
   nonisolated(nonsending)
     public func retrieve<T: Codable>(_ type: T.Type, identifier: Identifier) async throws -> T?
   {
-    if let lone = try lone(type, { try $0.visitObject(type, identifier, onlyLone: true, $1) }) {
-      return lone.object
-    }
+    var object: T?
+    if try lone(&object, { try $0.visitObject(type, identifier, onlyLone: true, $1) }) { return object }
     return try await readingFetched { try $0.object(type, identifier) }
   }
 
@@ -68,9 +66,9 @@ extension Garage {
       _ type: T.Type, identifier: Identifier
     ) async throws -> sending T?
   {
-    if let lone = try lone(type, { try $0.visitObject(type, identifier, onlyLone: true, $1) }) {
-      return Carried(lone.object).value
-    }
+    // Nobody else has it.
+    nonisolated(unsafe) var object: T?
+    if try lone(&object, { try $0.visitObject(type, identifier, onlyLone: true, $1) }) { return object }
     return try await reading { access, _ in try access.object(type, identifier) }
   }
 
@@ -200,16 +198,17 @@ extension Garage {
 
   // MARK: Objects that refer to nothing
 
-  /// Decodes an object here where its record refers to no other, and the storage waits for nothing; nil where it has to
+  /// Decodes an object here where its record refers to no other, and the storage waits for nothing; false where it has to
   /// be read elsewhere.
+  ///
+  /// It returns no optional of an optional: the runtime would look the type up each time.
   private func lone<T>(
-    _ type: T.Type, _ visit: (ReadAccess, (consuming T) throws -> Void) throws -> Void
-  ) throws -> (object: T?, Void)? {
+    _ object: inout T?, _ visit: (ReadAccess, (consuming T) throws -> Void) throws -> Void
+  ) throws -> Bool {
     if Task.isCancelled { throw CancellationError() }
-    if store.roundTripsAreExpensive { return nil }
-    var object: T?
-    do { try withReadAccess { try visit($0) { object = $0 } } } catch is RefersToOthers { return nil }
-    return (object, ())
+    if store.roundTripsAreExpensive { return false }
+    do { try withReadAccess { try visit($0) { object = $0 } } } catch is RefersToOthers { return false }
+    return true
   }
 }
 
