@@ -21,7 +21,7 @@ struct ChangeLog: Sendable {
   private var valueCount = 0
   /// Whether anything may have changed: by a process that does not tell what, or in a range of several types.
   private(set) var isEverything = false
-  /// Of each key its length, two bytes, whether it was removed, and its bytes.
+  /// Of each key four bytes, its length and in the highest bit whether it was removed, and its bytes.
   private var entries: [UInt8] = []
 
   static let everything: ChangeLog = {
@@ -83,10 +83,18 @@ struct ChangeLog: Sendable {
   @inline(__always)
   private mutating func append(_ key: RawSpan, _ isRemoved: Bool) {
     if entries.isEmpty { entries.reserveCapacity(64) }
-    entries.append(UInt8(truncatingIfNeeded: key.byteCount))
-    entries.append(UInt8(truncatingIfNeeded: key.byteCount >> 8))
-    entries.append(isRemoved ? 1 : 0)
+    let head = UInt32(truncatingIfNeeded: key.byteCount) | (isRemoved ? ChangeLog.removed : 0)
+    withUnsafeBytes(of: head) { entries.append(contentsOf: $0) }
     key.withUnsafeBytes { entries.append(contentsOf: $0) }
+  }
+
+  private static let removed: UInt32 = 1 << 31
+
+  /// Notes that entries were put.
+  mutating func note(_ placed: [PlacedEntry], in bytes: RawSpan) {
+    let needed = entries.count + placed.reduce(0) { $0 + $1.key.count + 4 }
+    if needed > entries.capacity { entries.reserveCapacity(max(needed, 2 * entries.capacity)) }
+    for entry in placed { note(bytes.extracting(entry.key), isRemoved: false) }
   }
 
   // MARK: Reading
@@ -96,11 +104,10 @@ struct ChangeLog: Sendable {
     let bytes = entries.span.bytes
     var place = 0
     while place < bytes.byteCount {
-      let length =
-        Int(bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self))
-        | Int(bytes.unsafeLoad(fromByteOffset: place + 1, as: UInt8.self)) << 8
-      let isRemoved = bytes.unsafeLoad(fromByteOffset: place + 2, as: UInt8.self) != 0
-      place += 3
+      let head = bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt32.self)
+      let length = Int(head & ~ChangeLog.removed)
+      let isRemoved = head & ChangeLog.removed != 0
+      place += 4
       if !visit(bytes.extracting(place..<place + length), isRemoved) { return }
       place += length
     }

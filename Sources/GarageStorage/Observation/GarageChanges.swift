@@ -18,13 +18,15 @@ public struct GarageChanges: Sendable {
   /// Who made the changes.
   public let sources: Set<Source>
   /// Whether anything may have changed: where others did it, and where all objects were deleted at once.
-  public var mayBeAnything: Bool { changes.isEverything }
+  public var mayBeAnything: Bool { merged.isEverything }
 
-  private let changes: KeyChanges
+  private let merged: MergedChanges
   private let garage: Garage
 
-  init(_ changes: KeyChanges, _ sources: Set<Source>, _ garage: Garage) {
-    self.changes = changes
+  private var changes: KeyChanges { merged.value }
+
+  init(_ merged: MergedChanges, _ sources: Set<Source>, _ garage: Garage) {
+    self.merged = merged
     self.sources = sources
     self.garage = garage
   }
@@ -33,6 +35,7 @@ public struct GarageChanges: Sendable {
   public func concern<T: Codable>(_ type: T.Type) -> Bool {
     if mayBeAnything { return true }
     guard let facts = try? RecordTypeFacts.of(type) else { return false }
+    let changes = changes
     return facts.tags.contains { changes.tags[$0] != nil }
   }
 
@@ -46,6 +49,7 @@ public struct GarageChanges: Sendable {
   /// Whether the value of a key may have changed.
   public func concern<K: KeyType>(_ key: K) -> Bool {
     if mayBeAnything { return true }
+    let changes = changes
     if changes.hasManyValues { return true }
     return (try? KeyName.with(key) { bytes, _ in changes.values.contains(StorageKey(bytes)) }) ?? true
   }
@@ -54,6 +58,7 @@ public struct GarageChanges: Sendable {
     if mayBeAnything || garage.hidesIdentifiers { return nil }
     guard let facts = try? RecordTypeFacts.of(type) else { return [] }
     var found: Set<Identifier> = []
+    let changes = changes
     for tag in facts.tags {
       guard let ofTag = changes.tags[tag] else { continue }
       if ofTag.isMany { return nil }

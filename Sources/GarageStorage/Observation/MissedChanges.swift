@@ -1,4 +1,5 @@
 internal import GarageDriver
+internal import Synchronization
 
 /// What was committed since somebody asked. It is merged when somebody does, and before where it would be much.
 struct MissedChanges: Sendable {
@@ -11,6 +12,9 @@ struct MissedChanges: Sendable {
   private static let maximumByteCount = 128 << 10
 
   var isEmpty: Bool { logs.isEmpty && earlier.isEmpty }
+
+  /// Whether anything may have changed.
+  var isEverything: Bool { earlier.isEverything || logs.contains { $0.isEverything } }
 
   /// All of it, of each key what became of it in the end.
   var merged: KeyChanges {
@@ -33,5 +37,24 @@ struct MissedChanges: Sendable {
   /// Whether it touches what somebody is interested in.
   func concern(_ interest: Interest) -> Bool {
     earlier.concern(interest) || logs.contains { $0.concerns(interest) }
+  }
+}
+
+/// What somebody missed, merged when he asks what it is: who only shows everything anew never does.
+final class MergedChanges: Sendable {
+  private let missed: MissedChanges
+  private let merged = Mutex<KeyChanges?>(nil)
+
+  init(_ missed: MissedChanges) { self.missed = missed }
+
+  var isEverything: Bool { missed.isEverything }
+
+  var value: KeyChanges {
+    merged.withLock { merged in
+      if let merged { return merged }
+      let value = missed.merged
+      merged = value
+      return value
+    }
   }
 }

@@ -64,7 +64,7 @@ final class NewsListener: Sendable {
 
   /// Waits until there is something; returns what was missed, and nil when the task was cancelled or the garage closed.
   nonisolated(nonsending)
-    func next() async -> (changes: KeyChanges, sources: Set<GarageChanges.Source>)?
+    func next() async -> (changes: MergedChanges, sources: Set<GarageChanges.Source>)?
   {
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -83,8 +83,7 @@ final class NewsListener: Sendable {
       defer { state.forget() }
       return (state.missed, state.sources)
     }
-    // Merged here, and not where others commit.
-    return news.map { ($0.missed.merged, $0.sources) }
+    return news.map { (MergedChanges($0.missed), $0.sources) }
   }
 
   /// Keeps all that comes from here on, and forgets what came before: it is about to read.

@@ -18,7 +18,7 @@ final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, A
 
   func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
     try base.putAll(entries, in: bytes)
-    for entry in entries { log.note(bytes.extracting(entry.key), isRemoved: false) }
+    log.note(entries, in: bytes)
   }
 
   func remove(_ key: RawSpan) throws {
