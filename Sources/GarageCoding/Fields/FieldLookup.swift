@@ -6,7 +6,13 @@ package final class FieldLookup {
   // No access to it overlaps another: it belongs to one thread, and nothing is called while one goes on.
   @exclusivity(unchecked) private var steps: [Step]
   /// Of a path of one key, the shape met last, and the key's first place in it; none where it has no such key.
-  @exclusivity(unchecked) private var near: (digest: UInt64, place: Int)?
+  @exclusivity(unchecked) private(set) var near: Near?
+
+  /// Where a shape has a key.
+  struct Near: BitwiseCopyable {
+    let digest: UInt64
+    let place: Int
+  }
 
   /// Where a field stands.
   package enum Place {
@@ -45,23 +51,8 @@ package final class FieldLookup {
   /// - Throws: `DamagedBytes`, which whoever knows the record names.
   @inline(__always)
   package func place(in record: FieldRecord) throws -> Place {
-    if let near, let found = try value(record, near.digest, near.place) { return .value(found) }
+    if let near, let found = try near.value(record) { return .value(found) }
     return try placeByPath(in: record)
-  }
-
-  /// The value at a place of a record's outermost map; nil where the map is of another shape, or the value absent.
-  @inline(__always)
-  private func value(_ record: FieldRecord, _ digest: UInt64, _ place: Int) throws -> FieldPlace? {
-    let (base, body) = (record.parsed.base, record.parsed.body)
-    guard let shapes = record.parsed.shapes,
-      let header = try ContainerHeader.read(
-        base, body.lowerBound, end: body.upperBound, small: BodyTag.mapSmall, large: BodyTag.mapLarge),
-      header.second > 0, try ShapeTable.digest(base, shapes, at: header.second - 1) == digest,
-      let found = try field(place, base, header)
-    else { return nil }
-    let start = InlinePrefix.skipSyncStatus(base, found, end: header.end)
-    let end = try BodyScanner.skipValue(base, start, end: header.end)
-    return FieldPlace(in: record.parsed, start: start, end: end)
   }
 
   @inline(never)
@@ -105,9 +96,9 @@ package final class FieldLookup {
       if !steps[step].isLearnt || steps[step].digest != digest { try learn(digest, step, record) }
       // Most keys stand once, and have a value.
       if let place = steps[step].place {
-        if let found = try field(place, base, header) { return found }
+        if let found = try FieldLookup.field(place, base, header) { return found }
         for place in steps[step].otherPlaces {
-          if let found = try field(place, base, header) { return found }
+          if let found = try FieldLookup.field(place, base, header) { return found }
         }
       }
       for _ in 0..<steps[step].keyCount { at = try BodyScanner.skipValue(base, at, end: header.end) }
@@ -117,7 +108,9 @@ package final class FieldLookup {
 
   /// Where the value of the shape's key with that place is; nil where it is absent.
   @inline(__always)
-  private func field(_ place: Int, _ base: UnsafeRawPointer, _ header: ContainerHeader) throws -> Int? {
+  fileprivate static func field(_ place: Int, _ base: UnsafeRawPointer, _ header: ContainerHeader) throws
+    -> Int?
+  {
     var at = header.content
     for _ in 0..<place { at = try BodyScanner.skipValue(base, at, end: header.end) }
     guard at < header.end else { throw DamagedBytes(reason: "a map ends before its fields", offset: at) }
@@ -133,7 +126,7 @@ package final class FieldLookup {
     steps[step].isLearnt = true
     steps[step].keyCount = shape.keys.count
     steps[step].digest = digest
-    if steps.count == 1 { near = steps[0].place.map { (digest, $0) } }
+    if steps.count == 1 { near = steps[0].place.map { Near(digest: digest, place: $0) } }
   }
 
   /// Where the entry with that key has its value: entries are sorted by their keys.
@@ -149,5 +142,22 @@ package final class FieldLookup {
       at = try BodyScanner.skipValue(base, at, end: end)
     }
     return nil
+  }
+}
+
+extension FieldLookup.Near {
+  /// The value that stands there in a record's outermost map; nil where the map is of another shape, or the value absent.
+  @inline(__always)
+  func value(_ record: FieldRecord) throws -> FieldPlace? {
+    let (base, body) = (record.parsed.base, record.parsed.body)
+    guard let shapes = record.parsed.shapes,
+      let header = try ContainerHeader.read(
+        base, body.lowerBound, end: body.upperBound, small: BodyTag.mapSmall, large: BodyTag.mapLarge),
+      header.second > 0, try ShapeTable.digest(base, shapes, at: header.second - 1) == digest,
+      let found = try FieldLookup.field(place, base, header)
+    else { return nil }
+    let start = InlinePrefix.skipSyncStatus(base, found, end: header.end)
+    let end = try BodyScanner.skipValue(base, start, end: header.end)
+    return FieldPlace(in: record.parsed, start: start, end: end)
   }
 }

@@ -53,6 +53,8 @@ package final class IndexedFields {
   }
 
   private let components: [(lookup: FieldLookup, older: [FieldLookup], ignoresCase: Bool)]
+  /// Where each field stood last: a copy of what its lookup knows, which is read without counting references.
+  @exclusivity(unchecked) private var near: [FieldLookup.Near?]
   /// The version that the type of the record's object must have had.
   private let typeVersion: Int
 
@@ -64,6 +66,7 @@ package final class IndexedFields {
       )
     }
     self.typeVersion = typeVersion
+    near = components.map { _ in nil }
   }
 
   /// Appends what a record has in all fields.
@@ -78,8 +81,13 @@ package final class IndexedFields {
       }
       return kinds
     }
-    for field in components.indices {
+    for field in near.indices {
       let start = bytes.count
+      if let near = near[field], let place = try near.value(record) {
+        if place.isNull { bytes.append(.null) } else { try bytes.append(place) }
+        kinds.note(bytes[start], in: field)
+        continue
+      }
       switch try place(components[field].lookup, components[field].older, record) {
       case .undecided: bytes.appendOther()
       case .absent:
@@ -95,6 +103,8 @@ package final class IndexedFields {
         }
       }
       kinds.note(bytes[start], in: field)
+      // In one case all texts are made anew.
+      if !components[field].ignoresCase { near[field] = components[field].lookup.near }
     }
     return kinds
   }
