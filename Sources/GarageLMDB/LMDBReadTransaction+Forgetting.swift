@@ -11,8 +11,10 @@ internal import GarageDriver
 
 extension LMDBReadTransaction: PageForgetting {
   /// Takes all pages of the map out of the process's memory. Other transactions find them again in the system's cache.
+  ///
+  /// Not in a transaction that writes, whose changed pages stand elsewhere.
   package final func forgetPages() {
-    guard LMDBDataFile.isLayoutKnown, let start = mapStart else { return }
+    guard !isWrite, LMDBDataFile.isLayoutKnown, let start = mapStart else { return }
     let (pageByteCount, pageCount) = connection.size
     // Of a file that is mapped to be shared, this forgets where its pages are, and nothing that is in them.
     madvise(start, pageByteCount * pageCount, MADV_DONTNEED)

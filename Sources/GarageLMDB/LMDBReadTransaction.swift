@@ -19,7 +19,7 @@ class LMDBReadTransaction: ReadTransaction {
   final unowned(unsafe) let connection: LMDBConnection
   final let dbi: MDB_dbi
   final let maximumKeyByteCount: Int
-  private final let isWrite: Bool
+  final let isWrite: Bool
 
   init(txn: OpaquePointer, connection: LMDBConnection, isWrite: Bool = false) {
     self.txn = txn

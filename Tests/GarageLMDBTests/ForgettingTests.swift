@@ -48,6 +48,14 @@
             return .stop
           }
         }
+        // What was changed and not committed stands elsewhere, and stays.
+        try storage.write { transaction in
+          try transaction.put(([1, 2, 3] as [UInt8]).span.bytes, for: Array("key 10000".utf8).span.bytes)
+          (transaction as? any PageForgetting)?.forgetPages()
+          let value = try transaction.value(for: StorageKey(Array("key 10000".utf8)))
+          #expect(value == [1, 2, 3])
+          return .rollBack(())
+        }
         try storage.close()
         let empty = try LMDBStorage(at: folder.appending(path: "empty"))
         try empty.read { ($0 as? any PageForgetting)?.forgetPages() }

@@ -11,7 +11,7 @@ extension IndexBatch {
       var last: Entry?
       let tags = try crowdedTags(part, transaction)
       for (index, entry) in part.added.enumerated() where entry.isUnique {
-        announce(part.added, behind: index)
+        prefetch(part.added, behind: index)
         if let last, hasSameValues(part, last, entry) { throw notUnique(part, entry, identifierOf: last) }
         last = entry
         for tag in tags { try checkUnique(part, entry, tag, transaction) }

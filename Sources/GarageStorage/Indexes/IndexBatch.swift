@@ -56,6 +56,7 @@ final class IndexBatch {
 
   private func reset() {
     bytes.removeAll(keeping: 1 << 20)
+    ordered.removeAll(keeping: 1 << 18)
     wholeValues.removeAll()
     for part in parts { part.reset() }
   }
@@ -320,7 +321,6 @@ final class IndexBatch {
     var items = catalog.items
     var isChanged = false
     placed.removeAll(keepingCapacity: true)
-    ordered.truncate(to: 0)
     sort()
     for (position, part) in parts.enumerated() {
       for entry in part.removed {
@@ -340,7 +340,7 @@ final class IndexBatch {
   /// at them more than once, and so need not wait for memory each time.
   private func put(_ entries: [Entry], in transaction: any WriteTransaction) throws {
     for (index, entry) in entries.enumerated() {
-      announce(entries, behind: index)
+      prefetch(entries, behind: index)
       let (start, middle) = (ordered.count, ordered.count + entry.keyCount)
       withBytes(entry.start, entry.keyCount + entry.valueCount) { ordered.append($0) }
       placed.append(PlacedEntry(key: start..<middle, value: middle..<ordered.count))
@@ -350,7 +350,7 @@ final class IndexBatch {
 
   /// Asks for the memory of an entry that will be looked at soon.
   @inline(__always)
-  func announce(_ entries: [Entry], behind index: Int) {
+  func prefetch(_ entries: [Entry], behind index: Int) {
     let ahead = 12
     guard index + ahead < entries.count, let all = bytes.all.baseAddress else { return }
     let entry = entries[index + ahead]
