@@ -43,26 +43,68 @@ struct ChangeLog: Sendable {
 
   // MARK: Writing down
 
+  /// Notes that a key was put or removed.
+  ///
+  /// - Parameter filter: who listens. Nothing is listed of types that nobody wants to hear of: whoever begins to listen
+  ///   before the commit is told that many of their records were changed.
   @inline(__always)
-  mutating func note(_ key: RawSpan, isRemoved: Bool) {
-    if isEverything || key.byteCount == 0 { return }
+  mutating func note(_ key: RawSpan, isRemoved: Bool, _ filter: borrowing NewsFilter) {
+    if isEverything || !lists(key, filter) { return }
+    if entries.isEmpty { entries.reserveCapacity(64) }
+    let head = ChangeLog.head(of: key, isRemoved)
+    withUnsafeBytes(of: head) { entries.append(contentsOf: $0) }
+    key.withUnsafeBytes { entries.append(contentsOf: $0) }
+  }
+
+  /// Notes that entries were put.
+  mutating func note(_ placed: [PlacedEntry], in bytes: RawSpan, _ filter: borrowing NewsFilter) {
+    if isEverything { return }
+    let capacity = placed.reduce(0) { $0 + $1.key.count + 4 }
+    let listed = [UInt8](unsafeUninitializedCapacity: capacity) { room, count in
+      for entry in placed {
+        let key = bytes.extracting(entry.key)
+        if !lists(key, filter) { continue }
+        let place = UnsafeMutableRawPointer(room.baseAddress.unsafelyUnwrapped + count)
+        place.storeBytes(of: ChangeLog.head(of: key, false), as: UInt32.self)
+        key.withUnsafeBytes {
+          (place + 4).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
+        }
+        count += 4 + key.byteCount
+      }
+    }
+    if entries.isEmpty { entries = listed } else { entries += listed }
+  }
+
+  /// Counts a key that was changed; whether it is to be listed.
+  @inline(__always)
+  private mutating func lists(_ key: RawSpan, _ filter: borrowing NewsFilter) -> Bool {
+    if key.byteCount == 0 { return false }
     switch key.unsafeLoad(fromByteOffset: 0, as: UInt8.self) {
     case KeyLayout.Space.record.rawValue where key.byteCount >= KeyLayout.identifierOffset:
-      if note(tag: KeyLayout.tag(inRecordKey: key), count: 1) { append(key, isRemoved) }
+      let tag = KeyLayout.tag(inRecordKey: key)
+      return !tags.add(filter.mayConcern(tag) ? 1 : ChangeLog.limit + 1, to: tag).isMany
     case KeyLayout.Space.value.rawValue:
       valueCount += 1
-      if !hasManyValues { append(key, isRemoved) }
+      return !hasManyValues
     // All else comes and goes with these.
-    default: break
+    default: return false
     }
   }
+
+  /// What stands before a key that is listed.
+  @inline(__always)
+  private static func head(of key: RawSpan, _ isRemoved: Bool) -> UInt32 {
+    UInt32(truncatingIfNeeded: key.byteCount) | (isRemoved ? removed : 0)
+  }
+
+  private static let removed: UInt32 = 1 << 31
 
   /// Notes that a range was removed.
   mutating func note(_ range: StorageKeyRange) {
     let lower = range.lowerBound
     switch lower.first.flatMap(KeyLayout.Space.init) {
     case .record? where lower.count >= KeyLayout.identifierOffset:
-      _ = note(tag: KeyLayout.tag(inRecordKey: lower.span.bytes), count: ChangeLog.limit + 1)
+      _ = tags.add(ChangeLog.limit + 1, to: KeyLayout.tag(inRecordKey: lower.span.bytes))
     case .value?: valueCount += ChangeLog.limit + 1
     case let space? where space.isOfEntries: break
     default: noteEverything()
@@ -72,29 +114,6 @@ struct ChangeLog: Sendable {
   mutating func noteEverything() {
     self = ChangeLog()
     isEverything = true
-  }
-
-  /// Counts records of a tag; whether they are few enough to be listed.
-  @inline(__always)
-  private mutating func note(tag: UInt64, count: Int) -> Bool {
-    !tags.add(count, to: tag).isMany
-  }
-
-  @inline(__always)
-  private mutating func append(_ key: RawSpan, _ isRemoved: Bool) {
-    if entries.isEmpty { entries.reserveCapacity(64) }
-    let head = UInt32(truncatingIfNeeded: key.byteCount) | (isRemoved ? ChangeLog.removed : 0)
-    withUnsafeBytes(of: head) { entries.append(contentsOf: $0) }
-    key.withUnsafeBytes { entries.append(contentsOf: $0) }
-  }
-
-  private static let removed: UInt32 = 1 << 31
-
-  /// Notes that entries were put.
-  mutating func note(_ placed: [PlacedEntry], in bytes: RawSpan) {
-    let needed = entries.count + placed.reduce(0) { $0 + $1.key.count + 4 }
-    if needed > entries.capacity { entries.reserveCapacity(max(needed, 2 * entries.capacity)) }
-    for entry in placed { note(bytes.extracting(entry.key), isRemoved: false) }
   }
 
   // MARK: Reading

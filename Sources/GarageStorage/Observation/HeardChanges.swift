@@ -11,28 +11,21 @@ struct HeardChanges {
   /// Runs `body` on a transaction whose changes are noted where anybody listens.
   @inline(__always)
   mutating func noting(
-    _ transaction: any WriteTransaction, isSealed: Bool, _ body: (any WriteTransaction) throws -> Void
+    _ transaction: any WriteTransaction, isSealed: Bool, _ idle: borrowing Reusable<NotingTransaction>,
+    _ body: (any WriteTransaction) throws -> Void
   ) throws {
     if !hub.isHeard { return try body(transaction) }
-    log = try HeardChanges.log(of: transaction, isSealed, body)
-    // Nobody else commits before this does.
-    log?.number = hub.nextNumber()
-  }
-
-  @inline(never)
-  private static func log(
-    of transaction: any WriteTransaction, _ isSealed: Bool, _ body: (any WriteTransaction) throws -> Void
-  ) throws -> ChangeLog {
-    let noting = NotingTransaction(transaction, isSealed: isSealed)
-    try withExtendedLifetime(noting) { try body(noting) }
-    return noting.log
+    var log = try idle.log(of: transaction, isSealed: isSealed, hub, body)
+    // Nobody else commits before this does. What lists nothing has no order, either.
+    if log.byteCount > 0 { log.number = hub.nextNumber() }
+    self.log = log
   }
 
   /// Tells of them, when they are committed.
   @inline(__always)
-  func tell(from garage: UInt64, isUnsaved: Bool) {
+  mutating func tell(from garage: UInt64, isUnsaved: Bool) {
     if !hub.isHeard { return }
     // Whoever began to listen in between may have read what was there before.
-    hub.tell(log ?? .everything, from: garage, isUnsaved: isUnsaved)
+    hub.tell(log.take() ?? .everything, from: garage, isUnsaved: isUnsaved)
   }
 }

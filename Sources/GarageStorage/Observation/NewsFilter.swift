@@ -53,6 +53,12 @@ struct NewsFilter: ~Copyable, Sendable {
     return false
   }
 
+  /// Whether records of a tag that are changed may concern anybody.
+  @inline(__always)
+  func mayConcern(_ tag: UInt64) -> Bool {
+    everythingCount.load(ordering: .relaxed) > 0 || has(tag)
+  }
+
   // MARK: Bits
 
   /// Tags are digests: any of their bits will do.

@@ -13,32 +13,14 @@ final class NewsHub: Sendable {
     var isPolling = false
   }
 
-  private final class Weak: Sendable {
-    weak let hub: NewsHub?
-    init(_ hub: NewsHub) { self.hub = hub }
-  }
-
-  private static let hubs = Mutex<[ObjectIdentifier: Weak]>([:])
-
   /// How often others' commits are looked for.
   static let pollMilliseconds: UInt32 = 100
 
   private let state = Mutex(State())
-  private let filter = NewsFilter()
+  /// Says without a lock of what nobody wants to hear.
+  let filter = NewsFilter()
   private let listenerCount = Atomic<Int>(0)
   private let lastNumber = Atomic<UInt64>(0)
-
-  /// The hub of a storage's store.
-  static func of(_ driver: any StorageDriver) -> NewsHub {
-    guard let origin = NewsOrigin.of(driver) else { return NewsHub() }
-    return hubs.withLock { hubs in
-      if let hub = hubs[origin]?.hub { return hub }
-      hubs = hubs.filter { $0.value.hub != nil }
-      let hub = NewsHub()
-      hubs[origin] = Weak(hub)
-      return hub
-    }
-  }
 
   /// Whether changes have to be noted.
   @inline(__always)
@@ -59,7 +41,7 @@ final class NewsHub: Sendable {
       state.isPolling = true
       return true
     }
-    if mustPoll { WorkerThreads.shared.run { [weak self] in NewsHub.poll { self } } }
+    if mustPoll { WorkerThreads.shared.run { self.poll() } }
   }
 
   /// Tells a listener that was added of nothing but what concerns this from here on.
@@ -100,8 +82,8 @@ final class NewsHub: Sendable {
 
   // MARK: Others
 
-  private static func poll(_ hub: () -> NewsHub?) {
-    while let hub = hub(), hub.pollOnce() { usleep(pollMilliseconds * 1000) }
+  private func poll() {
+    while pollOnce() { usleep(NewsHub.pollMilliseconds * 1000) }
   }
 
   /// Looks whether others committed; false where nobody listens any more.

@@ -2,28 +2,47 @@ internal import GarageDriver
 
 /// Notes which keys a transaction changes, for those who listen.
 final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, AnnouncedReading {
-  private let base: any WriteTransaction
+  /// Nil while it waits to be used again, and nobody has it.
+  @exclusivity(unchecked) private var current: (any WriteTransaction)?
+  private var base: any WriteTransaction { current.unsafelyUnwrapped }
   private let isSealed: Bool
-  private(set) var log = ChangeLog()
+  private let hub: NewsHub
+  @exclusivity(unchecked) private var log = ChangeLog()
 
-  init(_ base: any WriteTransaction, isSealed: Bool) {
-    self.base = base
+  init(isSealed: Bool, _ hub: NewsHub) {
     self.isSealed = isSealed
+    self.hub = hub
+  }
+
+  /// Begins to note what is changed in a transaction.
+  func begin(_ base: any WriteTransaction) { current = base }
+
+  /// Lets the transaction go, and what was noted in it and not taken.
+  func end() {
+    current = nil
+    if !log.isEmpty { log = ChangeLog() }
+  }
+
+  /// What was noted; it is given away.
+  func takeLog() -> ChangeLog {
+    var taken = ChangeLog()
+    swap(&taken, &log)
+    return taken
   }
 
   func put(_ value: RawSpan, for key: RawSpan) throws {
     try base.put(value, for: key)
-    log.note(key, isRemoved: false)
+    log.note(key, isRemoved: false, hub.filter)
   }
 
   func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
     try base.putAll(entries, in: bytes)
-    log.note(entries, in: bytes)
+    log.note(entries, in: bytes, hub.filter)
   }
 
   func remove(_ key: RawSpan) throws {
     try base.remove(key)
-    log.note(key, isRemoved: true)
+    log.note(key, isRemoved: true, hub.filter)
   }
 
   func removeAll(in range: StorageKeyRange) throws {
@@ -42,7 +61,7 @@ final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, A
       }
       if beginning != nil { try base.remove(key) }
     }
-    if beginning != nil { log.note(key, isRemoved: true) }
+    if beginning != nil { log.note(key, isRemoved: true, hub.filter) }
     return beginning
   }
 

@@ -22,6 +22,8 @@ final class SavingStore: Sendable {
   private let driverName: String
   /// Those who listen for changes.
   let news: NewsHub
+  private let sharedNews: SharedNewsHub
+  private let idleNoting = Reusable<NotingTransaction>()
   /// The number of the garage.
   private let garage: UInt64
   private let isSealed: Bool
@@ -68,7 +70,8 @@ final class SavingStore: Sendable {
     deferred = driver as? any DeferredReading
     self.indexing = indexing
     self.garage = garage
-    news = NewsHub.of(driver)
+    sharedNews = SharedNewsHub.of(driver)
+    news = sharedNews.hub
     let info = driver.info
     driverName = info.name
     isSealed = info.isSealed
@@ -170,7 +173,7 @@ final class SavingStore: Sendable {
     defer { saving?.end(in: self) }
     let isSaved = try driver.write { transaction in
       if pending.value.isRepeated { rememberIndexes(in: transaction) }
-      try heard.noting(transaction, isSealed: isSealed) { transaction in
+      try heard.noting(transaction, isSealed: isSealed, idleNoting) { transaction in
         if try settledUnsavedChanges() {
           saving = try save(pending, before: body, in: transaction)
         } else {
@@ -191,7 +194,7 @@ final class SavingStore: Sendable {
       try driver.write { transaction in
         if try settledUnsavedChanges() { return .rollBack(false) }
         rememberIndexes(in: transaction)
-        try heard.noting(transaction, isSealed: isSealed, body)
+        try heard.noting(transaction, isSealed: isSealed, idleNoting, body)
         return .commit(true)
       }
     }
@@ -217,7 +220,7 @@ final class SavingStore: Sendable {
       let before = unsaved.withLock { $0 }
       let transaction = OverlayWriteTransaction(before.changes, over: base, driver.info)
       defer { transaction.end() }
-      try heard.noting(transaction, isSealed: isSealed, body)
+      try heard.noting(transaction, isSealed: isSealed, idleNoting, body)
       let changes = try transaction.commit()
       try unsaved.withLock { unsaved in
         if unsaved.generation != before.generation { throw GarageError.unsavedChangesDiscarded }

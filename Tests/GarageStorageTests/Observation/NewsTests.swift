@@ -87,6 +87,37 @@ import Testing
     #expect(try await key.next() == 0)
   }
 
+  /// Nothing is listed of a type that nobody listens to; who begins to before the commit hears of it all the same.
+  @Test(arguments: Backend.engines) func whoBeginsWhileSomebodyWritesHearsOfIt(_ backend: Backend)
+    async throws
+  {
+    let garage = try Place(backend).garage()
+    var other = garage.values(of: Person.self, identifier: "Sam").makeAsyncIterator()
+    _ = try await other.next()
+    let (hasParked, mayCommit) = (AsyncStream.makeStream(of: Void.self), DispatchSemaphore(value: 0))
+    let writing = Task.detached {
+      try await garage.write { writer in
+        try writer.parkAll([Counter(id: 1), Counter(id: 2, value: 2)])
+        try writer.park(Counter(id: 1, value: 1))
+        hasParked.continuation.finish()
+        mayCommit.wait()
+      }
+    }
+    for await _ in hasParked.stream {}
+    var object = garage.values(of: Counter.self, identifier: 1).makeAsyncIterator()
+    #expect(try await object.next() == .some(nil))
+    var all = garage.values(of: garage.query(Counter.self)).makeAsyncIterator()
+    #expect(try await all.next()?.isEmpty == true)
+    var changes = garage.changes().makeAsyncIterator()
+    mayCommit.signal()
+    try await writing.value
+    #expect(try await object.next() == .some(Counter(id: 1, value: 1)))
+    #expect(try await all.next()?.map(\.id) == [1, 2])
+    let news = try #require(await changes.next())
+    // Not all that it heard of is listed.
+    #expect(news.concern(Counter.self) && news.parked(Counter.self) == nil && !news.concern(Person.self))
+  }
+
   /// What an object refers to concerns it.
   @Test(arguments: Backend.engines) func reachedObjectsConcern(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()

@@ -63,7 +63,7 @@ struct ConcurrencyComparison {
       samples.beginRound()
       for subject in ["memory", "sqlite", "lmdb"].rotated(by: round) where only.isEmpty || only.contains(subject) {
         for question in wanted.rotated(by: round) where subject != "memory" || !question.isDurable {
-          try measure(question, subject, &samples)
+          try measure(question, subject, round, &samples)
         }
       }
     }
@@ -76,7 +76,9 @@ struct ConcurrencyComparison {
     }
   }
 
-  private func measure(_ question: Question, _ subject: String, _ samples: inout Samples) throws {
+  private func measure(
+    _ question: Question, _ subject: String, _ round: Int, _ samples: inout Samples
+  ) throws {
     let place = folder.appending(path: "garage-concurrency-\(getpid())")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: place) }
@@ -89,12 +91,14 @@ struct ConcurrencyComparison {
     let garage = try Garage(driver)
     defer { try? garage.close() }
     let trial = ConcurrentTrial(garage, scale: scale)
-    try trial.prepare()
-    for (who, count, run) in [(subject, trial.count(question), { try trial.run(question) })]
-      + question.peers.map({ peer in
+    try trial.prepare(hasToWait: question.isDurable)
+    let runs =
+      [(subject, trial.count(question), { try trial.run(question) })]
+      + question.peers.map { peer in
         ("\(subject), \(peer)", trial.count(question, peer), { try trial.run(question, peer) })
-      })
-    {
+      }
+    // A store that grows is not the same for who comes first: all take turns.
+    for (who, count, run) in runs.rotated(by: round) {
       try trial.isHeard(question, who == subject) {
         try samples.measure(
           Operation(name: question.rawValue, who: who, count: count, run: run, verify: { try trial.verify() }))

@@ -21,9 +21,12 @@ final class ConcurrentTrial: Sendable {
 
   init(_ garage: Garage, scale: Int) { (self.garage, self.scale) = (garage, scale) }
 
-  func prepare() throws {
+  /// - Parameter hasToWait: whether commits wait for a disk. As long as a log grows they wait longer: it gets the size
+  ///   that it keeps.
+  func prepare(hasToWait: Bool) throws {
     try garage.park(Note(id: 0, text: "the first"))
     try garage.write { writer in for key in Self.keys { try writer.set(key, value: 0) } }
+    if hasToWait { for _ in 0..<1000 { try park() } }
   }
 
   private static let keys = (0..<many).map { Key<GlobalNamespace, Int>(id: "count \($0)", defaultValue: 0) }
