@@ -22,8 +22,8 @@ fi
 folder=.build-$kind
 "$swift" build --build-tests --sanitize "$kind" --scratch-path "$folder"
 if [ "$kind" = thread ] && [ "$(uname)" = Linux ]; then
-  "${CC:-clang}" -O1 -shared -fPIC -o "$folder/thread-mutex.so" Scripts/thread-mutex.c
-  LD_PRELOAD=$PWD/$folder/thread-mutex.so${LD_PRELOAD:+:$LD_PRELOAD}
+  "${CC:-clang}" -O1 -shared -fPIC -o "$folder/thread-runtime.so" Scripts/thread-runtime.c
+  LD_PRELOAD=$PWD/$folder/thread-runtime.so${LD_PRELOAD:+:$LD_PRELOAD}
   export LD_PRELOAD
 fi
 exec "$swift" test --skip-build --disable-xctest --sanitize "$kind" --scratch-path "$folder" "$@"
