@@ -35,6 +35,20 @@ extension DecoderPointer {
     for _ in 0..<count { at = try BodyScanner.skipValue(base, at, end: frame.end) }
   }
 
+  /// Makes the value at the cursor at a place.
+  ///
+  /// - Parameter inPlace: the type, where it can be read so.
+  @inline(__always)
+  fileprivate func readValue<T: Decodable>(
+    to place: UnsafeMutablePointer<T>, _ inPlace: (any DecodableInPlace.Type)?
+  ) throws {
+    if let inPlace, try !isMarked() {
+      try inPlace.read(from: self, to: UnsafeMutableRawPointer(place))
+    } else {
+      place.initialize(to: try readAny(T.self))
+    }
+  }
+
   /// How many elements to make room for at once: of damaged bytes not too many.
   fileprivate func roomFor(_ count: Int) -> Int { Swift.min(count, 1 << 12) }
 }
@@ -54,12 +68,7 @@ extension Array: DecodableCollection where Element: Decodable {
     let elements = try [Element](unsafeUninitializedCapacity: count) { elements, initialized in
       while initialized < count {
         try state.beginElement(Element.self)
-        let place = elements.baseAddress.unsafelyUnwrapped + initialized
-        if let inPlace, try !state.isMarked() {
-          try inPlace.read(from: state, to: UnsafeMutableRawPointer(place))
-        } else {
-          place.initialize(to: try state.readAny(Element.self))
-        }
+        try state.readValue(to: elements.baseAddress.unsafelyUnwrapped + initialized, inPlace)
         state.advance()
         initialized &+= 1
       }
@@ -91,7 +100,13 @@ extension Set: DecodableCollection where Element: Decodable {
       try state.beginElement(Element.self)
       let element = try state.readAny(Element.self)
       state.advance()
-      elements.insert(element)
+      // Quicker than `insert` in generic code: that makes a pair.
+      elements.update(with: element)
+    }
+    // Of equal elements the first one stays, which the set's own `init(from:)` sees to.
+    guard elements.count == count else {
+      state.rewindArray()
+      return false
     }
     state.scratch.put(as: Set.self, elements)
     return true
@@ -111,45 +126,43 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
   }
 
   private static func readTexts(from state: DecoderPointer) throws -> Bool {
-    guard let count = try state.requestEntries() else { return false }
-    var entries = Dictionary(minimumCapacity: state.roomFor(count))
-    while let text = try state.beginNextEntry() {
-      let key = Reinterpretation.same(try state.string(text), as: Key.self)
-      let value = try state.readAny(Value.self)
-      state.advance()
-      entries[key] = value
+    try readEntries(from: state) { text, key in
+      key.initialize(to: Reinterpretation.same(try state.string(text), as: Key.self))
+      return true
     }
-    state.scratch.put(as: Dictionary.self, entries)
-    return true
   }
 
   private static func readNumbers(from state: DecoderPointer) throws -> Bool {
-    guard let count = try state.requestEntries() else { return false }
-    var entries = Dictionary(minimumCapacity: state.roomFor(count))
-    while let text = try state.beginNextEntry() {
+    try readEntries(from: state) { text, key in
       // What is no number is an error, which the dictionary itself throws.
       guard let number = try state.number(text) else { return false }
-      let value = try state.readAny(Value.self)
-      state.advance()
-      entries[Reinterpretation.same(number, as: Key.self)] = value
+      key.initialize(to: Reinterpretation.same(number, as: Key.self))
+      return true
     }
-    state.scratch.put(as: Dictionary.self, entries)
-    return true
   }
 
   private static func readRepresented<R: CodingKeyRepresentable>(
     from state: DecoderPointer, _: R.Type
   ) throws -> Bool {
-    guard let count = try state.requestEntries() else { return false }
-    var entries = Dictionary(minimumCapacity: state.roomFor(count))
-    while let text = try state.beginNextEntry() {
+    try readEntries(from: state) { text, place in
       guard let key = R(codingKey: DictionaryKey(stringValue: try state.string(text))) else { return false }
-      let value = try state.readAny(Value.self)
-      state.advance()
-      entries[Reinterpretation.same(key, as: Key.self)] = value
+      place.initialize(to: Reinterpretation.same(key, as: Key.self))
+      return true
     }
-    state.scratch.put(as: Dictionary.self, entries)
-    return true
+  }
+
+  /// Reads the entries of a map.
+  ///
+  /// - Parameter readKey: makes the key whose text stands in the range, at the place; false where the text says none.
+  @inline(__always)
+  private static func readEntries(
+    from state: DecoderPointer, _ readKey: (Range<Int>, UnsafeMutablePointer<Key>) throws -> Bool
+  ) throws -> Bool {
+    guard let count = try state.requestEntries() else { return false }
+    return try fill(count, state) { key in
+      guard let text = try state.beginNextEntry() else { return false }
+      return try readKey(text, key)
+    }
   }
 
   /// Keys and values in turn.
@@ -158,16 +171,47 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
     let count = state.frame.count
     // A key without a value is an error, which the dictionary itself throws.
     guard count % 2 == 0 else { return false }
-    var entries = Dictionary(minimumCapacity: state.roomFor(count / 2))
-    while state.frame.next < count {
+    try state.checkElements(count)
+    let isRead = try fill(count / 2, state) { key in
       try state.beginElement(Key.self)
-      let key = try state.readAny(Key.self)
+      key.initialize(to: try state.readAny(Key.self))
       state.advance()
-      try state.beginElement(Value.self)
-      let value = try state.readAny(Value.self)
-      state.advance()
-      entries[key] = value
+      do {
+        try state.beginElement(Value.self)
+      } catch {
+        key.deinitialize(count: 1)
+        throw error
+      }
+      return true
     }
+    if !isRead { state.rewindArray() }
+    return isRead
+  }
+
+  /// Reads so many entries to where they stay, into the scratch memory.
+  ///
+  /// - Parameter readKey: makes the next key at a place, and moves the cursor to its value; false where there is none.
+  /// - Returns: False where a key was missing, or two were equal.
+  @inline(__always)
+  private static func fill(
+    _ count: Int, _ state: DecoderPointer, _ readKey: (UnsafeMutablePointer<Key>) throws -> Bool
+  ) throws -> Bool {
+    let inPlace = state.types.facts(of: Value.self).0.with { $0.decodableInPlace }
+    let entries = try Dictionary(placesOf: count) { keys, values, filled in
+      while filled < count {
+        guard try readKey(keys + filled) else { return }
+        do {
+          try state.readValue(to: values + filled, inPlace)
+        } catch {
+          (keys + filled).deinitialize(count: 1)
+          throw error
+        }
+        state.advance()
+        filled &+= 1
+      }
+    }
+    // Of equal keys the last one's value stays, which the dictionary's own `init(from:)` sees to.
+    guard entries.count == count else { return false }
     state.scratch.put(as: Dictionary.self, entries)
     return true
   }

@@ -19,6 +19,12 @@ extension DecoderPointer {
     }
   }
 
+  /// Goes back to the first element of the current frame's array.
+  func rewindArray() {
+    frame.next = 0
+    frame.nextOffset = frame.content
+  }
+
   /// The header of the array at the cursor; nil for other values, packed arrays among them.
   @inline(__always)
   func arrayHeader() throws -> ContainerHeader? {

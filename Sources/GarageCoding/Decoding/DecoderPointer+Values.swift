@@ -28,6 +28,14 @@ extension DecoderPointer {
     return try kind == .codable ? readByOwnCode(type) : readUnwrapped(type, facts)
   }
 
+  /// Whether the value at the cursor is one of that type, and no reference to a record that may be gone.
+  @inline(__always)
+  func isSurelyThere<T>(_ type: T.Type) throws -> Bool {
+    let kind = types.facts(of: T.self).1
+    if kind.isScalar || kind == .own { return true }
+    return try kind.mayStandUnwrapped && !isMarked()
+  }
+
   /// Reads a value whose property may be without: nil where it is a reference whose record is gone.
   @inline(__always)
   func readTarget<T: Decodable>(_ type: T.Type) throws -> T? {

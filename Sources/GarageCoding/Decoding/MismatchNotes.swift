@@ -25,8 +25,15 @@ struct MismatchNotes {
   private var texts: [Text?] = []
   private var place: Place?
   private var path: [any CodingKey] = []
-  private var frame: UInt64 = 0
-  private var framePath: [any CodingKey] = []
+  private struct FramePath {
+    var serial: UInt64
+    var path: [any CodingKey]
+  }
+
+  /// The paths to the frames met last: in a tree of maps and arrays one goes to and fro between a few.
+  private var framePaths: [FramePath] = []
+  private var nextFramePath = 0
+  private static let framePathCount = 8
 
   /// What is said where a value with the first byte `tag` is none of that type.
   mutating func text(of type: Any.Type, _ tag: UInt8, _ make: () -> String) -> String {
@@ -48,20 +55,30 @@ struct MismatchNotes {
     to place: Place, _ outer: () -> [any CodingKey], _ key: () -> (any CodingKey)?
   ) -> [any CodingKey] {
     if place == self.place { return path }
-    if place.serial != frame {
-      framePath = outer()
-      frame = place.serial
-    }
     self.place = place
-    path = framePath
+    path = framePath(place.serial, outer)
     if let key = key() { path.append(key) }
     return path
+  }
+
+  private mutating func framePath(_ serial: UInt64, _ make: () -> [any CodingKey]) -> [any CodingKey] {
+    for known in framePaths where known.serial == serial { return known.path }
+    let made = FramePath(serial: serial, path: make())
+    if framePaths.count < Self.framePathCount {
+      framePaths.append(made)
+    } else {
+      framePaths[nextFramePath] = made
+      nextFramePath = (nextFramePath + 1) % Self.framePathCount
+    }
+    return made.path
   }
 
   /// Forgets the paths, whose keys are users' values.
   mutating func forgetPaths() {
     if place == nil { return }
-    (place, path, frame, framePath) = (nil, [], 0, [])
+    (place, path) = (nil, [])
+    framePaths.removeAll(keepingCapacity: true)
+    nextFramePath = 0
   }
 }
 

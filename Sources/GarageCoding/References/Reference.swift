@@ -29,6 +29,12 @@ public struct Reference<Target>: Hashable, Sendable {
     }
   }
 
+  /// The identity of the target, where that is all that this holds.
+  @inline(__always)
+  var knownIdentity: RecordIdentity? {
+    if case .identity(let identity) = name { identity } else { nil }
+  }
+
   /// The target itself, where it stood inline when this was read.
   package var inlineTarget: InlineTarget? {
     if case .inline(let target) = name { target } else { nil }
@@ -94,6 +100,15 @@ extension Reference: CustomStringConvertible {
 }
 
 // MARK: - Coding
+
+/// `Reference` itself, for a question at run time.
+protocol LazyReference {
+  static var target: Any.Type { get }
+}
+
+extension Reference: LazyReference {
+  static var target: Any.Type { Target.self }
+}
 
 extension Reference: GraphCodable, GraphDecodable {
   static func encode(at address: UnsafeRawPointer, toGraph state: EncoderPointer) throws {

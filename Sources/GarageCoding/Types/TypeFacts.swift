@@ -92,6 +92,8 @@ package final class TypeFacts: @unchecked Sendable {
   /// to ask a value of a generic type for such a conformance takes longer than to code it.
   let ownEncodable: (any GraphCodable.Type)?
   let ownDecodable: (any GraphDecodable.Type)?
+  /// What it refers to, where it is a `Reference`.
+  let referenceTarget: Any.Type?
   /// How a property of the type is read, where it is a linked one.
   let link: LinkForm?
   let unordered: (any UnorderedCollection.Type)?
@@ -202,6 +204,7 @@ package final class TypeFacts: @unchecked Sendable {
     }
     ownEncodable = kind == .own ? type as? any GraphCodable.Type : nil
     ownDecodable = kind == .own ? type as? any GraphDecodable.Type : nil
+    referenceTarget = (type as? any LazyReference.Type)?.target
     link = kind == .own ? (type as? any LinkDecodable.Type)?.linkForm : nil
     unordered = kind == .unordered ? type as? any UnorderedCollection.Type : nil
     encodableElements = kind == .codable ? type as? any EncodableElements.Type : nil

@@ -75,7 +75,7 @@ extension Dictionary: AnyDictionary {}
 
   /// Elements that fail on the way leave nothing behind.
   @Test func failuresOnTheWay() throws {
-    final class Counted: Codable, Equatable {
+    final class Counted: Codable, Hashable {
       @TaskLocal static var living = Counter()
       final class Counter: @unchecked Sendable { var count = 0 }
       let number: Int
@@ -91,12 +91,18 @@ extension Dictionary: AnyDictionary {}
       }
       deinit { Counted.living.count -= 1 }
       static func == (a: Counted, b: Counted) -> Bool { a.number == b.number }
+      func hash(into hasher: inout Hasher) { hasher.combine(number) }
     }
     Counted.$living.withValue(Counted.Counter()) {
       #expect(throws: (any Error).self) { try recode(Array(0..<10), as: [Counted].self) }
       #expect(throws: (any Error).self) { try recode(Array(0..<10), as: [Counted?].self) }
       #expect(throws: (any Error).self) { try recode(["a": 1, "b": 7, "c": 2], as: [String: Counted].self) }
       #expect(throws: (any Error).self) { try recode([1: 1, 2: 7], as: [Int: Counted].self) }
+      #expect(throws: (any Error).self) { try recode((1...8).map { $0 }, as: [Counted: Int].self) }
+      #expect(throws: (any Error).self) { try recode([1, 2, 3, 7], as: [Counted: Counted].self) }
+      #expect(throws: (any Error).self) { try recode([1, 2, 3], as: [Counted: Counted].self) }
+      #expect(throws: (any Error).self) { try recode([1, 2, 7, 4], as: [Counted: Counted].self) }
+      #expect(throws: (any Error).self) { try recode(Array(0..<10), as: Set<Counted>.self) }
       #expect(Counted.living.count == 0)
     }
   }
@@ -114,5 +120,71 @@ extension Dictionary: AnyDictionary {}
     ]
     #expect(try copy(texts) == texts)
     #expect(try copy(Set(texts.keys)) == Set(texts.keys))
+  }
+
+  /// Equal, and yet not the same.
+  private struct Marked: Codable, Hashable {
+    var name: Int
+    var mark: String
+    static func == (a: Marked, b: Marked) -> Bool { a.name == b.name }
+    func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  }
+
+  /// Of equal elements and keys those stay that stay with JSON.
+  @Test func equalElementsAndKeys() throws {
+    let elements = [(1, "a"), (2, "b"), (1, "c"), (3, "d"), (2, "e")].map { Marked(name: $0.0, mark: $0.1) }
+    let marks = { (set: Set<Marked>) in set.map(\.mark).sorted() }
+    let expected = marks(try JSON.decode(New<Set<Marked>>.self, JSON.encode(Old(elements))).value)
+    #expect(marks(try recode(elements, as: Set<Marked>.self)) == expected && expected == ["a", "b", "d"])
+    /// Keys and values in turn.
+    struct Pairs: Codable {
+      var elements: [Marked]
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for element in elements {
+          try container.encode(element)
+          try container.encode(element.mark)
+        }
+      }
+      init(_ elements: [Marked]) { self.elements = elements }
+      init(from decoder: any Decoder) throws { elements = [] }
+    }
+    let byJSON = try JSON.decode(New<[Marked: String]>.self, JSON.encode(Old(Pairs(elements)))).value
+    let ours = try recode(Pairs(elements), as: [Marked: String].self)
+    #expect(ours == byJSON && ours.values.sorted() == ["c", "d", "e"])
+    #expect(Set(ours.map { $0.key.mark + $0.value }) == Set(byJSON.map { $0.key.mark + $0.value }))
+  }
+
+  /// A map may have two keys that are one for a dictionary.
+  @Test(arguments: [["\u{E9}", "e\u{301}"], ["a", "e\u{301}", "\u{E9}", "z"]])
+  func keysThatAreOneText(_ keys: [String]) throws {
+    struct Map: Codable {
+      var keys: [String]
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: DictionaryKey.self)
+        for (number, key) in keys.enumerated() {
+          try container.encode(number, forKey: DictionaryKey(stringValue: key))
+        }
+      }
+      init(_ keys: [String]) { self.keys = keys }
+      init(from decoder: any Decoder) throws { keys = [] }
+    }
+    let read = try recode(Map(keys), as: [String: Int].self)
+    #expect(read.count == keys.count - 1)
+    let number = try #require(read["\u{E9}"])
+    #expect(keys[number] == "\u{E9}" && read.values.allSatisfy { keys.indices.contains($0) })
+  }
+
+  /// More than there is room for at once, and none.
+  @Test func manyAndNone() throws {
+    let many = Dictionary(
+      uniqueKeysWithValues: (0..<10_000).map { ("key \($0)", $0 % 3 == 0 ? nil : "\($0)") })
+    #expect(try copy(many) == many)
+    let byNumber = Dictionary(uniqueKeysWithValues: (0..<10_000).map { ($0 * 77 - 5000, Point(x: $0, y: 1)) })
+    #expect(try copy(byNumber) == byNumber)
+    let byPoint = Dictionary(uniqueKeysWithValues: (0..<10_000).map { (Double($0), [$0]) })
+    #expect(try copy(byPoint) == byPoint)
+    #expect(try copy([String: Int]()).isEmpty && copy([Double: Int]()).isEmpty && copy(Set<Int>()).isEmpty)
+    #expect(try copy(["x": [String: [Int: Int]](), "y": ["z": [1: 2]]]) == ["x": [:], "y": ["z": [1: 2]]])
   }
 }

@@ -18,7 +18,7 @@ struct GarageArchive: ArchiveStore {
 
   init(_ who: String, _ driver: any StorageDriver) throws {
     self.who = who
-    garage = try Garage(driver)
+    garage = try GarageStore.garage(driver)
   }
 
   func park(_ packages: [Package]) throws { try garage.parkAll(packages) }

@@ -95,7 +95,7 @@ private struct FlatStore<T: FlatObject> {
   let close: () throws -> Void
 
   static func garage(_ who: String, _ driver: any StorageDriver) throws -> FlatStore {
-    let garage = try Garage(driver)
+    let garage = try GarageStore.garage(driver)
     return FlatStore(
       who: who, park: { try garage.parkAll($0) }, retrieveAll: { try garage.retrieveAll(T.self) },
       close: { try garage.close() })

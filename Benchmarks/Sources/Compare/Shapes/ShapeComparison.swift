@@ -125,7 +125,7 @@ private struct MeasuredShape: Sendable {
 
   /// An empty store and a warm garage at the start of each pass; the coders of the others are made once, too.
   private static func garage<Object: Shape>(_ objects: [Object]) throws -> Coding {
-    let garage = try Garage(MemoryStorage(), types: Object.types)
+    let garage = try GarageStore.garage(MemoryStorage(), types: Object.types)
     return coding(
       objects, "memory", "memory", empty: { try garage.deleteAllObjects() },
       park: { try garage.parkAll(objects) }, retrieve: { $0 = try garage.retrieveAll(Object.self) })

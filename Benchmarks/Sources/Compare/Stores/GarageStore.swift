@@ -16,7 +16,14 @@ final class GarageStore: StoreUnderTest {
     self.who = who
     self.workload = workload
     isDurable = driver.info.isDurable
-    garage = try Garage(driver)
+    garage = try Self.garage(driver)
+  }
+
+  /// A garage that works on one core, as the peers do: what more of them give has rows of its own, by the clock.
+  static func garage(_ driver: any StorageDriver, types: [any Codable.Type] = []) throws -> Garage {
+    let garage = try Garage(driver, types: types)
+    garage.usesSeveralCores = false
+    return garage
   }
 
   static func memory(_ workload: Workload) throws -> GarageStore {

@@ -256,11 +256,16 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
       state.advance()
       return nil
     }
-    if state.types.facts(of: type).1 == .own {
-      let value = try state.readOwn(type)
-      state.advance()
-      return value
-    }
+    guard try state.isSurelyThere(type) else { return try readTargetIfPresent(type) }
+    let value = try state.readAny(type)
+    state.advance()
+    return value
+  }
+
+  /// Reads a value that may be a reference to a record that is gone. Apart, because an optional that a function hands on
+  /// makes it ask for the optional's metadata, whatever happens.
+  @inline(never)
+  private func readTargetIfPresent<T: Decodable>(_ type: T.Type) throws -> T? {
     let value = try state.readTarget(type)
     state.advance()
     return value

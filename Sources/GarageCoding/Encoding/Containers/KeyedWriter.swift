@@ -98,7 +98,20 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
       _ = try state.writeScalar(value, kind)
       return
     }
+    if kind == .own, try encodeReference(value, key, facts) { return }
     try encodeComposite(value, key, facts, kind)
+  }
+
+  /// Writes a `Reference` whose identity is known, of which nothing can fail. False where the value is none.
+  @inline(__always)
+  private func encodeReference<T>(_ value: T, _ key: Key, _ facts: Permanent<TypeFacts>) throws -> Bool {
+    guard let target = facts.with({ $0.referenceTarget }),
+      // What a reference consists of does not depend on its target.
+      let identity = Reinterpretation.bits(of: value, as: Reference<Never>.self).knownIdentity
+    else { return false }
+    try begin(key)
+    state.writeReference(to: identity, of: target, .lazy)
+    return true
   }
 
   @inline(__always)
