@@ -123,7 +123,7 @@ extension QueryRun {
     let found = try plan.others.isEmpty ? candidates(of: plan) : sharedCandidates(of: plan)
     guard var candidates = found else { return false }
     candidates.sort()
-    var block = RecordBlock()
+    var block = RecordBlock(atMost: query.sortKeys.isEmpty ? query.maximumCount : nil)
     try candidates.forEachOnce { key, isMatch in
       if let start {
         let identifier = key.extracting(KeyLayout.identifierOffset...)
@@ -147,7 +147,9 @@ extension QueryRun {
     private(set) var keys: [StorageKey] = []
     private(set) var areMatches: [Bool] = []
     // Who wants a few shall not wait for many.
-    private var size = 16
+    private var size: Int
+
+    init(atMost limit: Int?) { size = max(1, min(limit ?? 16, 16)) }
 
     var isEmpty: Bool { keys.isEmpty }
     var isFull: Bool { keys.count >= size }
