@@ -1,4 +1,5 @@
 internal import GarageDriver
+internal import Synchronization
 
 #if canImport(SQLite3)
   internal import SQLite3
@@ -13,6 +14,9 @@ internal import GarageDriver
 final class SQLiteConnection: @unchecked Sendable {
   enum Role { case writer, reader }
 
+  /// No other connection of this process has it, or had it.
+  private let number = SQLiteConnection.lastNumber.add(1, ordering: .relaxed).newValue
+  private static let lastNumber = Atomic<UInt64>(0)
   let path: String
   let handle: OpaquePointer
   /// Whether it made the store.
@@ -146,6 +150,14 @@ final class SQLiteConnection: @unchecked Sendable {
   }
 
   // MARK: State
+
+  /// Names the state that a transaction sees which is open on this connection; nil where it cannot be told.
+  var stateName: UInt64? {
+    // A number of SQLite's that is another one as soon as a transaction begins on another state than the last one.
+    var version: UInt32 = 0
+    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return code == SQLITE_OK ? number << 32 | UInt64(version) : nil
+  }
 
   /// Whether the file begins as an SQLite database does, and ends within the first 512 bytes, of which every database
   /// has more.

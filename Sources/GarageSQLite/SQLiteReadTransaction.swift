@@ -1,4 +1,4 @@
-internal import GarageDriver
+package import GarageDriver
 
 #if canImport(SQLite3)
   internal import SQLite3
@@ -230,6 +230,16 @@ class SQLiteReadTransaction: ReadTransaction {
       ?? StorageError(
         .engine, during: .write, driver: driverName,
         message: "SQLite ended the transaction after a failure. Make it again from its beginning.")
+  }
+}
+
+extension SQLiteStorage: StateNaming {
+  package func stateName(of transaction: any ReadTransaction) -> UInt64? {
+    guard let transaction = transaction as? SQLiteReadTransaction, !(transaction is SQLiteWriteTransaction)
+    else {
+      return nil
+    }
+    return transaction.connection.stateName
   }
 }
 

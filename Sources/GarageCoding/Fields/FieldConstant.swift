@@ -50,9 +50,9 @@ extension GraphEncoder {
   /// What a record holds where a field has this value; nil where that is no scalar.
   ///
   /// - Throws: what encoding the value throws.
-  package func fieldValue<T: Encodable>(of value: T) throws -> FieldValue? {
-    if let scalar = FieldValue(ofScalar: value) { return scalar }
-    return try withField(of: value) { try $0.value() }
+  package static func fieldValue<T: Encodable>(of value: T) throws -> FieldValue? {
+    if let scalar = FieldValue.ofCommonType(value) { return scalar }
+    return try GraphEncoder().withField(of: value) { try $0.value() }
   }
 
   /// Lends the value as a record would hold it.
@@ -73,15 +73,17 @@ extension GraphEncoder {
 
 extension FieldValue {
   /// What a record holds where a field has a value of one of the commonest types; nil for any other.
-  fileprivate init?<T>(ofScalar value: T) {
-    if T.self == Int.self, let value = value as? Int {
-      self = .number(.integer(Int64(value)))
-    } else if T.self == String.self, let value = value as? String {
-      self = .text(value)
-    } else if T.self == Bool.self, let value = value as? Bool {
-      self = .bool(value)
-    } else {
-      return nil
+  package static func ofCommonType<T>(_ value: T) -> FieldValue? {
+    if T.self == Int.self { return .number(.integer(Int64(Reinterpretation.same(value, as: Int.self)))) }
+    if T.self == String.self { return .text(Reinterpretation.same(value, as: String.self)) }
+    if T.self == Bool.self { return .bool(Reinterpretation.same(value, as: Bool.self)) }
+    if T.self == Double.self { return .number(.double(Reinterpretation.same(value, as: Double.self))) }
+    if T.self == Int?.self {
+      return Reinterpretation.same(value, as: Int?.self).map { .number(.integer(Int64($0))) } ?? .null
     }
+    if T.self == String?.self {
+      return Reinterpretation.same(value, as: String?.self).map { .text($0) } ?? .null
+    }
+    return nil
   }
 }

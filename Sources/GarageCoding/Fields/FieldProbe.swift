@@ -57,7 +57,7 @@ final class FieldProbe {
   func scalar<T: Decodable>(_ type: T.Type, _ path: [String]) throws -> T? {
     let isSecond = chosen.map { $0.change == .second && $0.path == path } ?? false
     guard let value = FieldProbe.value(type, isSecond: isSecond) as? T else { return nil }
-    if let value = value as? any Encodable, let field = try? GraphEncoder().fieldValue(of: value) {
+    if let value = value as? any Encodable, let field = try? GraphEncoder.fieldValue(of: value) {
       made.note(path, field)
     }
     return value

@@ -11,6 +11,10 @@ package struct FieldRecord {
   let parsed: ParsedRecord
   private let texts: LentShapeTexts
 
+  /// - Parameter texts: of an object that is there as long as the record's bytes are lent.
+  @inline(__always)
+  init(_ parsed: ParsedRecord, _ texts: LentShapeTexts) { (self.parsed, self.texts) = (parsed, texts) }
+
   /// Reads what stands before the body, and checks the record.
   ///
   /// - Parameters:
@@ -25,7 +29,7 @@ package struct FieldRecord {
   ) throws -> R {
     try withExtendedLifetime(texts) {
       try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
-        try body(FieldRecord(parsed: parsed, texts: LentShapeTexts(texts)))
+        try body(FieldRecord(parsed, LentShapeTexts(texts)))
       }
     }
   }
@@ -37,7 +41,7 @@ package struct FieldRecord {
     try withExtendedLifetime(texts) {
       try record.withUnsafeBytes { bytes in
         do {
-          return try body(FieldRecord(parsed: ParsedRecord(encoded: bytes), texts: LentShapeTexts(texts)))
+          return try body(FieldRecord(ParsedRecord(encoded: bytes), LentShapeTexts(texts)))
         } catch let error as DamagedBytes {
           throw GraphCodingError.corrupt(type: typeName, identifier: "", reason: error.reason)
         }
@@ -55,8 +59,7 @@ package struct FieldRecord {
       do {
         return try body(
           records.map { record in
-            FieldRecord(
-              parsed: try ParsedRecord(encoded: UnsafeRawBufferPointer(rebasing: bytes[record])), texts: lent)
+            FieldRecord(try ParsedRecord(encoded: UnsafeRawBufferPointer(rebasing: bytes[record])), lent)
           })
       } catch let error as DamagedBytes {
         throw GraphCodingError.corrupt(type: typeName, identifier: "", reason: error.reason)

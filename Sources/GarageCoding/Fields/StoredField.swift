@@ -23,6 +23,10 @@ package enum FieldComparability: Sendable {
 
   /// - Parameter type: that of a property, of its value where it is optional, or of the elements of a collection.
   package init(_ type: Any.Type) {
+    if type == Int.self || type == String.self {
+      self = .ordered
+      return
+    }
     let type = unwrapped(type)
     switch TypeFacts.of(type).object.kind {
     case .bool, .string, .double, .float, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8,
@@ -56,6 +60,15 @@ extension StoredField {
     _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
   ) -> StoredField? {
     let key = FoundField(root: ObjectIdentifier(type), keyPath: keyPath)
+    if let recent = RecentField.find(key) { return recent }
+    let found = of(keyPath, key, in: type)
+    RecentField.note(key, found)
+    return found
+  }
+
+  private static func of<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, _ key: FoundField, in type: any Decodable.Type
+  ) -> StoredField? {
     if let known = FoundField.known.withLock({ $0.fields[key] }) { return known }
     func search<T: Decodable>(_ type: T.Type) -> StoredField? {
       self.search(keyPath) { leaf in
@@ -143,6 +156,42 @@ private struct FoundField: Hashable {
     var fields: [FoundField: StoredField?] = [:]
   }
   static let known = Mutex(Table())
+}
+
+/// A field that was asked for not long ago, at the place that its key path's address gives it: to hash a key path takes several
+/// times as long as to find this one. A later one takes an earlier one's place.
+private struct RecentField: @unchecked Sendable {
+  // @unchecked: as above.
+  /// It holds the key path, so that no other one gets its address.
+  private let key: FoundField
+  private let field: StoredField?
+
+  private static let places = Mutex([RecentField?](repeating: nil, count: 64))
+
+  private static func place(_ key: FoundField) -> Int {
+    let address = ObjectIdentifier(key.keyPath).address ^ key.root.address
+    return Int((address >> 4 ^ address >> 10) % 64)
+  }
+
+  /// Nil where it is not there; nil within where the property has no field.
+  static func find(_ key: FoundField) -> StoredField?? {
+    let place = place(key)
+    return places.withLock { places in
+      guard let found = places[place], found.key.keyPath === key.keyPath, found.key.root == key.root else {
+        return nil
+      }
+      return .some(found.field)
+    }
+  }
+
+  static func note(_ key: FoundField, _ field: StoredField?) {
+    let place = place(key)
+    // Let go of outside of the lock.
+    _ = places.withLock { places in
+      defer { places[place] = RecentField(key: key, field: field) }
+      return places[place]
+    }
+  }
 }
 
 /// The type inside an optional; any other type itself.

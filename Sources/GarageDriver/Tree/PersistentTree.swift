@@ -53,6 +53,10 @@ public struct PersistentTree: Sendable {
     _ range: StorageKeyRange, _ direction: ScanDirection,
     _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
   ) rethrows {
+    if let (leaf, stretch) = shortStretch(range) {
+      _ = try leaf.visit(stretch, direction, visit)
+      return
+    }
     var cursor = TreeCursor(self, range, direction)
     while let leaf = cursor.leaf {
       if try leaf.visit(cursor.stretch, direction, visit) == .stop { return }
@@ -64,11 +68,35 @@ public struct PersistentTree: Sendable {
   public func scanKeys(
     _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
   ) rethrows {
+    if let (leaf, stretch) = shortStretch(range) {
+      _ = try leaf.visitKeys(stretch, direction, visit)
+      return
+    }
     var cursor = TreeCursor(self, range, direction)
     while let leaf = cursor.leaf {
       if try leaf.visitKeys(cursor.stretch, direction, visit) == .stop { return }
       cursor.moveToNextLeaf()
     }
+  }
+
+  /// The leaf that a range lies in, and which of its entries, where these are few and end before the leaf does: a cursor takes
+  /// longer to make than they take to be visited.
+  private func shortStretch(_ range: StorageKeyRange) -> (leaf: TreeNode, stretch: Range<Int>)? {
+    guard let root, let upperBound = range.upperBound else { return nil }
+    let lower = range.lowerBound.span.bytes
+    var node = Unmanaged.passUnretained(root)
+    while let child = node._withUnsafeGuaranteedRef({ node in
+      node.isLeaf ? nil : Unmanaged.passUnretained(node.children[node.childIndex(for: lower)])
+    }) {
+      node = child
+    }
+    // Held from here on, so that nobody changes it.
+    let leaf = node.takeUnretainedValue()
+    let start = leaf.keys.position(of: lower).index
+    let last = min(start + 8, leaf.keys.count)
+    var end = start
+    while end < last, compareKeys(leaf.keys.bytes(at: end).bytes, upperBound.span.bytes) < 0 { end += 1 }
+    return end < last ? (leaf, start..<end) : nil
   }
 
   /// How many keys there are in `range`: a leaf at a time.

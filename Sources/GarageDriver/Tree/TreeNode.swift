@@ -92,17 +92,10 @@ extension TreeNode {
     _ stretch: Range<Int>, _ direction: ScanDirection,
     _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
   ) rethrows -> ScanStep {
-    let keys = keys, values = values
+    // Where they stand, without holding them: whoever shows a leaf holds it, so that nobody changes it.
     for step in 0..<stretch.count {
       let index = direction == .forward ? stretch.lowerBound + step : stretch.upperBound - 1 - step
-      let key = keys.bytes.span.bytes.extracting(keys.range(at: index))
-      let next =
-        if let large = values.large(at: index) {
-          try visit(key, large.span.bytes)
-        } else {
-          try visit(key, values.small.bytes.span.bytes.extracting(values.small.range(at: index)))
-        }
-      if next == .stop { return .stop }
+      if try visit(keys.bytes(at: index).bytes, values.bytes(at: index).bytes) == .stop { return .stop }
     }
     return .continue
   }

@@ -208,5 +208,13 @@ extension Garage {
 
 extension ReadAccess {
   /// The storage's own transaction, without the changes that are not saved to it.
-  var committed: any ReadTransaction { (transaction as? OverlayReadTransaction)?.base ?? transaction }
+  var committed: any ReadTransaction { overlay?.base ?? transaction }
+
+  /// The transaction that sees the storage through changes which are not saved to it, where it is one, be it that somebody
+  /// listens to what it changes.
+  var overlay: OverlayReadTransaction? {
+    if let overlay = transaction as? OverlayReadTransaction { return overlay }
+    if !isWriting { return nil }
+    return (transaction as? NotingTransaction)?.noted as? OverlayReadTransaction
+  }
 }

@@ -136,5 +136,14 @@ final class IndexCatalog: Sendable {
     return reader.isAtEnd ? items : nil
   }
 
+  /// Whether it is the one that a transaction sees.
+  func isStored(in transaction: any ReadTransaction) throws -> Bool {
+    try transaction.withValue(for: IndexCatalog.key) { stored in
+      guard let stored else { return false }
+      let bytes = bytes
+      return compareKeys(bytes.span.bytes, stored) == 0
+    }
+  }
+
   func item(_ id: UInt64) -> Item? { items.first { $0.id == id } }
 }

@@ -19,7 +19,7 @@ struct IndexCheck: @unchecked Sendable {
         guard let object = try access.decode(Root.self, key, record, typeName: facts.name, session),
           let value = object[keyPath: keyPath] as? any Encodable
         else { return .continue }
-        let expected = try GraphEncoder().fieldValue(of: value)
+        let expected = try GraphEncoder.fieldValue(of: value)
         let stored = try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) {
           try FieldRecord.with(
             tag: facts.tag, keyIdentifier: $0, record: record, typeName: facts.name, source

@@ -44,6 +44,11 @@ final class Indexing: Sendable {
   private let driverName: String
   private let known = Mutex(Known())
   private let declarationCount = Atomic<Int>(0)
+  /// The address of the type that was found settled last, 0 where there is none: mostly it is asked for again. Changed under
+  /// the lock.
+  private let recentlySettled = Atomic<UInt>(0)
+  /// What leads queries to the objects with one value.
+  let pointLookups = PointLookup.Table()
 
   init(_ keys: ObjectKeys, _ texts: StoreTexts, driver: String) {
     self.keys = keys
@@ -116,7 +121,15 @@ final class Indexing: Sendable {
   var declarations: [Declaration] { known.withLock { $0.declarations } }
 
   /// Whether nothing more is to be done for a type before it is asked for.
-  func isSettled(_ type: Any.Type) -> Bool { known.withLock { $0.settled.contains(ObjectIdentifier(type)) } }
+  func isSettled(_ type: Any.Type) -> Bool {
+    let key = ObjectIdentifier(type)
+    if recentlySettled.load(ordering: .acquiring) == key.address { return true }
+    return known.withLock { known in
+      guard known.settled.contains(key) else { return false }
+      recentlySettled.store(key.address, ordering: .releasing)
+      return true
+    }
+  }
 
   func noteSettled(_ type: Any.Type) { _ = known.withLock { $0.settled.insert(ObjectIdentifier(type)) } }
 
@@ -128,6 +141,7 @@ final class Indexing: Sendable {
     known.withLock { known in
       known.stored = []
       known.settled = []
+      recentlySettled.store(0, ordering: .releasing)
       known.reconciledCount = -1
     }
   }

@@ -5,6 +5,8 @@ final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, A
   /// Nil while it waits to be used again, and nobody has it.
   @exclusivity(unchecked) private var current: (any WriteTransaction)?
   private var base: any WriteTransaction { current.unsafelyUnwrapped }
+  /// The transaction whose changes are noted.
+  var noted: any WriteTransaction { base }
   private let isSealed: Bool
   private let hub: NewsHub
   @exclusivity(unchecked) private var log = ChangeLog()

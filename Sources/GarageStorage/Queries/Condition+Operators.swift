@@ -109,12 +109,7 @@ public func == <Root: Codable, Value: Comparable & Codable>(
 public func == <Root: Codable, Value: Codable>(
   property: KeyPath<Root, Value>, match: ValueMatch<Value>
 ) -> Condition<Root> {
-  Condition(
-    .comparison(
-      Condition.Comparison(
-        text: "\(nameOf(property)) == \(match.text)", field: { StoredField.of(property, in: $0) },
-        test: match.test,
-        holds: { match.holds($0[keyPath: property]) })))
+  Condition(.comparison(MatchComparison(property, match)))
 }
 
 /// Whether a property is not what a match looks for.
@@ -142,44 +137,91 @@ func constantText(_ value: some Any) -> String {
 
 extension Condition {
   fileprivate static func equal<Value: Equatable & Codable>(
-    _ property: KeyPath<Root, Value>, _ value: Value, _ name: String
+    _ property: KeyPath<Root, Value>, _ value: Value, _ name: StaticString
   ) -> Condition {
-    Condition(
-      .comparison(
-        Comparison(
-          text: "\(nameOf(property)) \(name) \(constantText(value))",
-          field: { StoredField.of(property, in: $0) },
-          test: { try FieldTest.equality(with: value) }, holds: { $0[keyPath: property] == value })))
+    Condition(.comparison(EqualComparison(property, value, name)))
   }
 
   fileprivate static func ordered<Property: Codable, Value: Comparable & Codable>(
-    _ property: KeyPath<Root, Property>, _ value: Value, _ name: String,
+    _ property: KeyPath<Root, Property>, _ value: Value, _ name: StaticString,
     _ test: @escaping (FieldConstant) -> FieldTest, _ holds: @escaping (Property) -> Bool
   ) -> Condition {
-    Condition(
-      .comparison(
-        Comparison(
-          text: "\(nameOf(property)) \(name) \(constantText(value))",
-          field: { StoredField.of(property, in: $0) },
-          test: {
-            guard case .ordered = FieldComparability(Value.self) else { return nil }
-            return try GraphEncoder().fieldValue(of: value).map { test(FieldConstant($0)) }
-          },
-          holds: { holds($0[keyPath: property]) })))
+    Condition(.comparison(OrderedComparison(property, value, name, test, holds)))
   }
 
   fileprivate static func ordered<Value: Comparable & Codable>(
-    _ property: KeyPath<Root, Value>, _ value: Value, _ name: String,
+    _ property: KeyPath<Root, Value>, _ value: Value, _ name: StaticString,
     _ test: @escaping (FieldConstant) -> FieldTest, _ holds: @escaping (Value, Value) -> Bool
   ) -> Condition {
     ordered(property, value, name, test) { holds($0, value) }
   }
 }
 
+/// Whether a property equals a value.
+private final class EqualComparison<Root: Codable, Value: Equatable & Codable>: Condition<Root>.Comparison {
+  private let property: KeyPath<Root, Value>
+  private let value: Value
+  private let name: StaticString
+
+  init(_ property: KeyPath<Root, Value>, _ value: Value, _ name: StaticString) {
+    (self.property, self.value, self.name) = (property, value, name)
+  }
+
+  override func text() -> String { "\(nameOf(property)) \(name) \(constantText(value))" }
+  override func field(_ type: any Decodable.Type) -> StoredField? { StoredField.of(property, in: type) }
+  override func test() throws -> FieldTest? { try FieldTest.equality(with: value) }
+  override func holds(_ object: Root) -> Bool { object[keyPath: property] == value }
+  override var equality: (property: AnyKeyPath, value: FieldValue)? {
+    FieldValue.ofCommonType(value).map { (property, $0) }
+  }
+}
+
+/// Whether a property comes before or behind a value.
+private final class OrderedComparison<Root: Codable, Property: Codable, Value: Comparable & Codable>:
+  Condition<Root>.Comparison
+{
+  private let property: KeyPath<Root, Property>
+  private let value: Value
+  private let name: StaticString
+  private let makeTest: (FieldConstant) -> FieldTest
+  private let isOrdered: (Property) -> Bool
+
+  init(
+    _ property: KeyPath<Root, Property>, _ value: Value, _ name: StaticString,
+    _ makeTest: @escaping (FieldConstant) -> FieldTest, _ isOrdered: @escaping (Property) -> Bool
+  ) {
+    (self.property, self.value, self.name) = (property, value, name)
+    (self.makeTest, self.isOrdered) = (makeTest, isOrdered)
+  }
+
+  override func text() -> String { "\(nameOf(property)) \(name) \(constantText(value))" }
+  override func field(_ type: any Decodable.Type) -> StoredField? { StoredField.of(property, in: type) }
+  override func test() throws -> FieldTest? {
+    guard case .ordered = FieldComparability(Value.self) else { return nil }
+    return try GraphEncoder.fieldValue(of: value).map { makeTest(FieldConstant($0)) }
+  }
+  override func holds(_ object: Root) -> Bool { isOrdered(object[keyPath: property]) }
+}
+
+/// Whether a property is what a match looks for.
+private final class MatchComparison<Root: Codable, Value: Codable>: Condition<Root>.Comparison {
+  private let property: KeyPath<Root, Value>
+  private let match: ValueMatch<Value>
+
+  init(_ property: KeyPath<Root, Value>, _ match: ValueMatch<Value>) {
+    (self.property, self.match) = (property, match)
+  }
+
+  override func text() -> String { "\(nameOf(property)) == \(match.text)" }
+  override func field(_ type: any Decodable.Type) -> StoredField? { StoredField.of(property, in: type) }
+  override func test() throws -> FieldTest? { try match.test() }
+  override func holds(_ object: Root) -> Bool { match.holds(object[keyPath: property]) }
+}
+
 extension FieldTest {
   /// Whether a field equals a value; nil where only the value's type can tell.
   static func equality<Value: Codable>(with value: Value) throws -> FieldTest? {
     if case .none = FieldComparability(Value.self) { return nil }
-    return try GraphEncoder().fieldValue(of: value).map { .equals(FieldConstant($0)) }
+    return try GraphEncoder.fieldValue(of: value).map { .equals(FieldConstant($0)) }
   }
 }

@@ -9,32 +9,28 @@ internal import GarageCoding
 /// It is a value, to be kept, combined, and used in any garage. What it means for an object is what the same Swift
 /// expression means; a property without value (nil) is equal to nil alone, and neither less nor more than anything.
 public struct Condition<Root: Codable> {
-  indirect enum Node {
+  enum Node {
     case comparison(Comparison)
-    case both(Node, Node)
-    case either(Node, Node)
-    case not(Node)
+    indirect case both(Node, Node)
+    indirect case either(Node, Node)
+    indirect case not(Node)
     /// Of the object as a whole.
-    case test(String, (Root) throws -> Bool)
+    indirect case test(String, (Root) throws -> Bool)
   }
 
-  /// The comparison of one property.
-  struct Comparison {
+  /// The comparison of one property. Only its subclasses are made: one object for each comparison, and not one for each
+  /// closure that a comparison would take.
+  class Comparison {
     /// As it is written, for ``QueryPlan``. Made when asked for: to print a key path takes longer than to find an object.
-    let text: () -> String
+    func text() -> String { "" }
     /// Finds out where the property stands in records, of the type itself or of a subclass.
-    let field: (any Decodable.Type) -> StoredField?
+    func field(_ type: any Decodable.Type) -> StoredField? { nil }
     /// The question to its bytes; nil where only objects can be asked.
-    let test: () throws -> FieldTest?
+    func test() throws -> FieldTest? { nil }
     /// The question to an object.
-    let holds: (Root) -> Bool
-
-    init(
-      text: @autoclosure @escaping () -> String, field: @escaping (any Decodable.Type) -> StoredField?,
-      test: @escaping () throws -> FieldTest?, holds: @escaping (Root) -> Bool
-    ) {
-      (self.text, self.field, self.test, self.holds) = (text, field, test, holds)
-    }
+    func holds(_ object: Root) -> Bool { false }
+    /// The property and its value, where it has to be equal to a value of one of the commonest types.
+    var equality: (property: AnyKeyPath, value: FieldValue)? { nil }
   }
 
   let node: Node

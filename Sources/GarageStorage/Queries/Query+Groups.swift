@@ -88,7 +88,7 @@ extension QueryRun {
     guard tags.count == 1, !facts.ofCoder.isOfClass, query.condition == nil,
       let catalog = try access.garage.indexing.catalog(in: access.transaction)
     else { return nil }
-    if let overlay = access.transaction as? OverlayReadTransaction,
+    if let overlay = access.overlay,
       overlay.changes.hasChange(in: KeyLayout.allRecords)
     {
       return nil

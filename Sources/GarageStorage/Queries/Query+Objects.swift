@@ -9,9 +9,11 @@ extension Query {
   /// - Throws: as ``GarageReading/retrieveAll(_:)``, and what encoding the query's constants throws.
   public func retrieveAll() throws -> sending [Root] {
     var objects: [Root] = []
-    try run { run in
+    try withAccess { access in
+      if try visitByValue(access, { objects.append($0) }) { return }
+      let run = try QueryRun(self, access)
       try run.forEachMatch(keepsObjects: true) { key, record, known in
-        if let object = try known ?? run.object(key, record) { objects.append(object) }
+        try run.withObject(key, record, known) { objects.append($0) }
         return .continue
       }
     }
@@ -96,10 +98,18 @@ extension Query {
     return query
   }
 
+  /// Runs `body` on one state of the store.
+  func run<R>(_ body: (QueryRun<Root>) throws -> R) throws -> R {
+    var result: R?
+    try withAccess { result = try body(QueryRun(self, $0)) }
+    return result.unsafelyUnwrapped
+  }
+
   /// Runs `body` on one state of the store. The first question about a type makes the indexes that it declares, where it may
   /// write and they are missing.
-  func run<R>(_ body: (QueryRun<Root>) throws -> R) throws -> R {
-    if let garage = reader as? Garage { try garage.prepareIndexes(of: Root.self) }
-    return try reader.withReadAccess { try body(QueryRun(self, $0)) }
+  func withAccess(_ body: (ReadAccess) throws -> Void) throws {
+    guard let garage = Garage.itself(reader) else { return try reader.withReadAccess(body) }
+    try garage.prepareIndexes(of: Root.self)
+    try garage.withReadAccess(body)
   }
 }

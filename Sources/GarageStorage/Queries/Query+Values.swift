@@ -140,6 +140,12 @@ extension Query {
   private func sum<Property: Codable, Value: Numeric>(
     _ property: KeyPath<Root, Property>, _ value: (Property) -> Value?
   ) throws -> Value {
+    if Property.self == Int.self {
+      guard let sum = try unlessLimited.integerSum(property) else {
+        throw GarageError.sumOutOfRange(type: "\(Root.self)", property: nameOf(property))
+      }
+      return Sameness.generic(sum, as: Value.self)
+    }
     var sum = Value.zero
     try unlessLimited.forEachValue(property) { found in
       guard let found = value(found) else { return }
@@ -149,6 +155,21 @@ extension Query {
       sum = next
     }
     return sum
+  }
+
+  /// The sum of a property that is an `Int`; nil where that does not hold it.
+  private func integerSum<Property: Codable>(_ property: KeyPath<Root, Property>) throws -> Int? {
+    var sum = 0
+    var isTooLarge = false
+    let column = QueryColumn(property)
+    try run { run in
+      try run.forEachMatch(keepsObjects: false) { key, record, known in
+        guard let integer = try column.integer(run, key, record, known) else { return .continue }
+        (sum, isTooLarge) = sum.addingReportingOverflow(integer)
+        return isTooLarge ? .stop : .continue
+      }
+    }
+    return isTooLarge ? nil : sum
   }
 
   /// The mean of a property over the objects found; nil where none is found.
@@ -172,7 +193,7 @@ extension Query {
     var (sum, lost, count) = (0.0, 0.0, 0)
     try unlessLimited.forEachValue(property) { found in
       guard let found = value(found),
-        case .number(let number)? = try GraphEncoder().fieldValue(of: found)
+        case .number(let number)? = try GraphEncoder.fieldValue(of: found)
       else { return }
       let next = number.approximation
       let total = sum + next

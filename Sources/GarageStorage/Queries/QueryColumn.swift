@@ -11,11 +11,21 @@ final class QueryColumn<Root: Codable, Value: Codable> {
   private let property: KeyPath<Root, Value>
   private let field: StoredField?
   private let lookup: FieldLookup?
+  /// Whether it is an `Int`, as most are that are added up.
+  private let isInteger = Value.self == Int.self
 
   init(_ property: KeyPath<Root, Value>) {
     self.property = property
     field = QueryColumn.isReadable ? StoredField.of(property) : nil
     lookup = field.map { FieldLookup($0.path) }
+  }
+
+  /// The integer that a match has there, of a property that is an `Int`; nil where its record is of another class.
+  func integer(_ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: Root?) throws -> Int? {
+    if known == nil, let lookup, let integer = try run.storedInteger(key, record, lookup) {
+      return Int(integer)
+    }
+    return try value(run, key, record, known).map { Sameness.known($0, as: Int.self) }
   }
 
   /// Where it stands in records, if values are made of what stands there.
@@ -26,6 +36,9 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: Root?
   ) throws -> Value? {
     if let object = known { return object[keyPath: property] }
+    if isInteger, let lookup, let integer = try run.storedInteger(key, record, lookup) {
+      return Sameness.generic(Int(integer), as: Value.self)
+    }
     if let field = try run.storedValue(key, record, lookup, field), let value = QueryColumn.value(field) {
       return value
     }
@@ -44,20 +57,21 @@ final class QueryColumn<Root: Codable, Value: Codable> {
   }
 
   private static func value(_ field: FieldValue) -> Value? {
-    let type = unwrapped(Value.self)
     switch field {
     case .null: return none()
     case .bool(let value): return value as? Value
-    case .text(let value): return value as? Value
+    case .text(let value):
+      return Value.self == String.self ? Sameness.generic(value, as: Value.self) : value as? Value
     case .date(let seconds): return Date(timeIntervalSinceReferenceDate: seconds) as? Value
     case .data(let bytes): return Data(bytes) as? Value
     case .uuid(let bytes):
       return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) } as? Value
     case .number(.double(let value)):
-      return type is Float.Type ? Float(value) as? Value : value as? Value
+      if Value.self == Double.self { return Sameness.generic(value, as: Value.self) }
+      return unwrapped(Value.self) is Float.Type ? Float(value) as? Value : value as? Value
     case .number(.decimal(let value)): return value as? Value
     case .number(.integer(let value)):
-      guard let type = type as? any FixedWidthInteger.Type else { return nil }
+      guard let type = unwrapped(Value.self) as? any FixedWidthInteger.Type else { return nil }
       return integer(value, type) as? Value
     case .number(.wide), .reference: return nil
     }

@@ -12,6 +12,8 @@ final class QueryRun<Root: Codable> {
   private let source: TransactionSource
   private let session: GraphDecodingSession
   private var limit = SessionLimit()
+  // No access to it overlaps another.
+  @exclusivity(unchecked) private var question: RecordQuestion?
   /// Where the first match is to stand behind; nil where it is the first of all.
   var start: QueryCursor?
   private let sortLookups: [FieldLookup?]
@@ -89,37 +91,55 @@ final class QueryRun<Root: Codable> {
       try forEachCandidate(
         of: plan,
         { key, record, isMatch in
+          guard isMatch else { return try visitIfMatching(key, record, keepsObjects: keepsObjects, visit) }
           beginRecord(record, keepsObjects: keepsObjects)
-          return isMatch ? try visit(key, record, nil) : try visitIfMatching(key, record, visit)
+          return try visit(key, record, nil)
         })
     {
       return
     }
     try forEachRecord { key, record in
-      beginRecord(record, keepsObjects: keepsObjects)
-      return try visitIfMatching(key, record, visit)
+      try visitIfMatching(key, record, keepsObjects: keepsObjects, visit)
     }
   }
 
-  private func visitIfMatching(_ key: RawSpan, _ record: RawSpan, _ visit: Visit) throws -> ScanStep {
-    switch try answer(key, record) {
-    case false?: return .continue
-    case true?: return try visit(key, record, nil)
-    case nil:
-      guard let object = try object(key, record), try filter?.holds(object) ?? true else {
-        return .continue
-      }
-      return try visit(key, record, object)
-    }
+  @inline(__always)
+  private func visitIfMatching(
+    _ key: RawSpan, _ record: RawSpan, keepsObjects: Bool, _ visit: Visit
+  ) throws -> ScanStep {
+    // Most are decided here. What follows has room for an object, whose type generic code looks up each time.
+    let answer = try answer(key, record)
+    if case .no = answer { return .continue }
+    return try visitUnlessAnother(key, record, answer, keepsObjects: keepsObjects, visit)
+  }
+
+  @inline(never)
+  private func visitUnlessAnother(
+    _ key: RawSpan, _ record: RawSpan, _ answer: FieldAnswer, keepsObjects: Bool, _ visit: Visit
+  ) throws -> ScanStep {
+    beginRecord(record, keepsObjects: keepsObjects)
+    if case .yes = answer { return try visit(key, record, nil) }
+    guard let object = try object(key, record), try filter?.holds(object) ?? true else { return .continue }
+    return try visit(key, record, object)
   }
 
   /// Whether a record matches, be it that the object has to be asked.
   func isMatch(_ key: RawSpan, _ record: RawSpan) throws -> Bool {
+    let answer = try answer(key, record)
+    return switch answer {
+    case .no: false
+    case .yes: true
+    case .unknown: try isObjectMatch(key, record)
+    }
+  }
+
+  @inline(never)
+  private func isObjectMatch(_ key: RawSpan, _ record: RawSpan) throws -> Bool {
     beginRecord(record, keepsObjects: false)
-    if let answer = try answer(key, record) { return answer }
     return try object(key, record).map { try filter?.holds($0) ?? true } ?? false
   }
 
+  /// Called before anything of a record is decoded.
   private func beginRecord(_ record: RawSpan, keepsObjects: Bool) {
     if !keepsObjects { limit.resetIfReached(session, source) }
     source.countRecord(record.byteCount)
@@ -148,20 +168,33 @@ final class QueryRun<Root: Codable> {
     }
   }
 
-  /// Whether a record matches; nil where only the object tells.
-  private func answer(_ key: RawSpan, _ record: RawSpan) throws -> Bool? {
-    if filter == nil && !facts.sharesSpaceWithSuperclass { return true }
-    return try withFields(key, record) { fields in
-      if facts.sharesSpaceWithSuperclass && fields.concreteTag == nil { return false }
-      guard isDecidable(fields) else { return nil }
-      return try filter.map { try $0.answer(fields) } ?? true
+  /// Whether a record matches.
+  @inline(__always)
+  private func answer(_ key: RawSpan, _ record: RawSpan) throws -> FieldAnswer {
+    if filter == nil && !facts.sharesSpaceWithSuperclass { return .yes }
+    return try asking(key, record) { question, tag, identifier in
+      try question.answer(tag: tag, keyIdentifier: identifier, record: record)
     }
   }
 
-  /// Whether the fields of a record stand where those of the query's type do: it is of no other class or version.
-  private func isDecidable(_ fields: FieldRecord) -> Bool {
-    if let concreteTag = fields.concreteTag, !facts.ownTags.contains(concreteTag) { return false }
-    return facts.ofCoder.isCurrent(fields)
+  /// What is asked of the bytes of records. Made when it is needed first: of what an index finds none is asked.
+  private func makeQuestion() -> RecordQuestion {
+    let question = RecordQuestion(
+      filter?.question() ?? .ofAny(), facts.ofCoder, typeName: facts.name, ownTags: facts.ownTags,
+      sharesSpaceWithSuperclass: facts.sharesSpaceWithSuperclass, source)
+    self.question = question
+    return question
+  }
+
+  /// Asks something of a record's bytes.
+  @inline(__always)
+  func asking<R>(
+    _ key: RawSpan, _ record: RawSpan, _ body: (RecordQuestion, UInt64, RawSpan) throws -> R
+  ) throws -> R {
+    let question = question ?? makeQuestion()
+    return try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+      try body(question, KeyLayout.tag(inRecordKey: key), identifier)
+    }
   }
 
   /// Lends a record's fields.
@@ -171,6 +204,21 @@ final class QueryRun<Root: Codable> {
       try FieldRecord.with(
         tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record,
         typeName: facts.name, source, body)
+    }
+  }
+
+  /// Decodes a record, if it is not known already, and hands its object on, unless that is of another class. Handed on and not
+  /// returned: each generic layer that returns an optional costs.
+  func withObject(
+    _ key: RawSpan, _ record: RawSpan, _ known: Root?, _ found: (consuming Root) throws -> Void
+  ) throws {
+    if let known { return try found(known) }
+    try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+      access.beginDecoding()
+      defer { access.endDecoding() }
+      try session.visit(
+        Root.self, facts.ofCoder, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier,
+        record: record, found)
     }
   }
 
@@ -274,15 +322,16 @@ extension QueryRun {
     _ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup?, _ field: StoredField?
   ) throws -> FieldValue? {
     guard let lookup, let field else { return nil }
-    return try withFields(key, record) { fields in
-      guard isDecidable(fields) else { return nil }
-      switch try lookup.place(in: fields) {
-      case .undecided: return nil
-      case .absent: return field.absentIsNull ? .null : nil
-      case .value(let place):
-        if place.isNull { return field.absentIsNull ? .null : nil }
-        return try place.value()
-      }
+    return try asking(key, record) { question, tag, identifier in
+      try question.value(
+        lookup, absentIsNull: field.absentIsNull, tag: tag, keyIdentifier: identifier, record: record)
+    }
+  }
+
+  /// The integer that a record has in a field; nil where there is none, or its bytes do not tell.
+  func storedInteger(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup) throws -> Int64? {
+    try asking(key, record) { question, tag, identifier in
+      try question.integer(lookup, tag: tag, keyIdentifier: identifier, record: record)
     }
   }
 

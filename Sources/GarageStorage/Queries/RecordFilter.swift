@@ -13,7 +13,7 @@ final class RecordFilter<Root: Codable> {
 
   /// A comparison that is made with bytes.
   struct Field {
-    let lookup: FieldLookup
+    let path: FieldPath
     let test: FieldTest
     let absentIsNull: Bool
     /// As it was written.
@@ -43,7 +43,7 @@ final class RecordFilter<Root: Codable> {
       let isSame = subclasses.allSatisfy { comparison.field($0)?.path == field.path }
       return .field(
         Field(
-          lookup: FieldLookup(field.path), test: test, absentIsNull: field.absentIsNull,
+          path: field.path, test: test, absentIsNull: field.absentIsNull,
           text: comparison.text, isSameInSubclasses: isSame))
     case .both(let left, let right): return .both(try node(left, subclasses), try node(right, subclasses))
     case .either(let left, let right): return .either(try node(left, subclasses), try node(right, subclasses))
@@ -67,25 +67,16 @@ final class RecordFilter<Root: Codable> {
     return texts(node)
   }
 
-  /// Whether a record's object satisfies the condition; nil where its bytes do not tell.
-  func answer(_ record: FieldRecord) throws -> Bool? { try RecordFilter.answer(node, record) }
+  /// The condition, to be asked of the bytes of records.
+  func question() -> FieldQuestion { RecordFilter.question(node) }
 
-  private static func answer(_ node: Node, _ record: FieldRecord) throws -> Bool? {
+  private static func question(_ node: Node) -> FieldQuestion {
     switch node {
-    case .field(let field):
-      return try field.test.answer(field.lookup.place(in: record), absentIsNull: field.absentIsNull)
-    case .object: return nil
-    case .both(let left, let right):
-      let first = try answer(left, record)
-      if first == false { return false }
-      let second = try answer(right, record)
-      return second == false ? false : first == nil ? nil : second
-    case .either(let left, let right):
-      let first = try answer(left, record)
-      if first == true { return true }
-      let second = try answer(right, record)
-      return second == true ? true : first == nil ? nil : second
-    case .not(let inner): return try answer(inner, record).map { !$0 }
+    case .field(let field): .of(FieldLookup(field.path), field.test, absentIsNull: field.absentIsNull)
+    case .object: .ofObject()
+    case .both(let left, let right): .both(question(left), question(right))
+    case .either(let left, let right): .either(question(left), question(right))
+    case .not(let inner): .not(question(inner))
     }
   }
 

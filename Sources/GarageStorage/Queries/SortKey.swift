@@ -37,7 +37,7 @@ struct SortKey<Root: Codable> {
     isAscending = direction == .ascending
     field = { StoredField.of(property, in: $0) }
     if case .ordered = FieldComparability(type) { isOrderOfFields = true } else { isOrderOfFields = false }
-    value = { try GraphEncoder().fieldValue(of: $0[keyPath: property]) }
+    value = { try GraphEncoder.fieldValue(of: $0[keyPath: property]) }
     self.order = order
   }
 

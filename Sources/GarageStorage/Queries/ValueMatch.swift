@@ -18,7 +18,7 @@ extension ValueMatch where Value: Equatable {
         if case .none = FieldComparability(Value.self) { return nil }
         var constants: [FieldConstant] = []
         for value in values {
-          guard let constant = try GraphEncoder().fieldValue(of: value) else { return nil }
+          guard let constant = try GraphEncoder.fieldValue(of: value) else { return nil }
           constants.append(FieldConstant(constant))
         }
         return .isOneOf(constants)
@@ -85,7 +85,7 @@ extension ValueMatch where Value: Sequence, Value.Element: Equatable & Codable {
       text: ".contains(\(constantText(element)))",
       test: {
         if case .none = FieldComparability(Value.Element.self) { return nil }
-        return try GraphEncoder().fieldValue(of: element).map { .containsElement(FieldConstant($0)) }
+        return try GraphEncoder.fieldValue(of: element).map { .containsElement(FieldConstant($0)) }
       },
       holds: { $0.contains(element) })
   }

@@ -16,7 +16,7 @@ struct ReferrerSearch {
     let items = try access.garage.indexing.catalog(in: access.transaction)?.items ?? []
     var found = items.filter { $0.definition.isOfReferences && $0.state == .ready }
     var isUnsaved = false
-    if let overlay = access.transaction as? OverlayReadTransaction,
+    if let overlay = access.overlay,
       overlay.changes.hasChange(in: KeyLayout.allRecords)
     {
       isUnsaved = true

@@ -19,6 +19,8 @@ final class SavingStore: Sendable {
   let driver: any StorageDriver
   /// The driver, where it can save a trip.
   private let deferred: (any DeferredReading)?
+  /// What tells whether two transactions see the same state; nil where the storage does not.
+  let naming: (any StateNaming)?
   private let driverName: String
   /// Those who listen for changes.
   let news: NewsHub
@@ -68,6 +70,7 @@ final class SavingStore: Sendable {
   init(_ driver: any StorageDriver, _ indexing: Indexing, garage: UInt64) {
     self.driver = driver
     deferred = driver as? any DeferredReading
+    naming = driver as? any StateNaming
     self.indexing = indexing
     self.garage = garage
     sharedNews = SharedNewsHub.of(driver)

@@ -370,7 +370,8 @@ extension ReadAccess {
     return (makeSession(source), source)
   }
 
-  private func makeSession(_ source: TransactionSource) -> GraphDecodingSession {
+  /// A session that finds records there.
+  func makeSession(_ source: TransactionSource) -> GraphDecodingSession {
     let session = GraphDecodingSession(
       source: source, types: garage.types, userInfo: garage.userInfo, dates: garage.dateDecodingStrategy)
     session.nameHolders()

@@ -46,6 +46,30 @@ import Testing
     }
   }
 
+  /// What a garage remembers of the way to one value holds while others build and drop the index that leads there.
+  @Test(arguments: Backend.sharedAndSealed)
+  func othersBuildAndDropBetweenTwoEqualQueries(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let path = place.storePath.path
+    try Garage(openStorage(backend.rawValue, at: path)).close()
+    let children = try ["left", "right"].map { try Child("stock", backend.rawValue, path, $0) }
+    defer { for child in children { child.kill() } }
+    for child in children { #expect(try child.firstLine().hasPrefix("ready=")) }
+    let garage = try Garage(openStorage(backend.rawValue, at: path))
+    for round in 0..<(runsLongTests ? 2000 : 100) {
+      try garage.read { reader in
+        let all = try reader.retrieveAll(Ware.self)
+        let (price, name) = (Double(round % 7 - 3), "n\(round % 9)")
+        #expect(
+          try reader.query(Ware.self).where(\.price == price).retrieveAll()
+            == all.filter { $0.price == price })
+        #expect(
+          try reader.query(Ware.self).where(\.name == name).retrieveAll() == all.filter { $0.name == name })
+      }
+    }
+    try garage.close()
+  }
+
   /// Sixteen threads in each of four processes want the same values.
   @Test(arguments: Backend.sharedAndSealed)
   func aValueIsTakenOnceAmongThreadsOfProcesses(_ backend: Backend) throws {

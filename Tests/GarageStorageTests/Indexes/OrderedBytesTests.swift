@@ -11,10 +11,9 @@ import Testing
   }
 
   private static func values() throws -> [FieldValue] {
-    let encoder = GraphEncoder()
     var values: [FieldValue] = []
     func add<T: Encodable>(_ some: [T]) throws {
-      for value in some { if let field = try encoder.fieldValue(of: value) { values.append(field) } }
+      for value in some { if let field = try GraphEncoder.fieldValue(of: value) { values.append(field) } }
     }
     let doubles: [Double] = [
       0, -0.0, 0.1, -0.1, 1, -1, 2.5, .nan, .infinity, -.infinity, .leastNonzeroMagnitude,

@@ -58,7 +58,8 @@ struct Must {
       limits("set a key's Int", "sqlite", KeyComparison.setName, [RawStore.who: 2]),
       limits("get a key's Int", "lmdb", KeyComparison.getName, [RawStore.who: 2]),
       limits("set a key's Int", "lmdb", KeyComparison.setName, [RawStore.who: 2]),
-    ].flatMap { $0 } + links + flat + queries + concurrency + ShapeComparison.Way.allCases.flatMap(shapes)
+    ].flatMap { $0 } + links + flat + queries + indexes + concurrency
+    + ShapeComparison.Way.allCases.flatMap(shapes)
     + LargeValueComparison.measuredNames.flatMap {
       limits($0, "sqlite", $0, [LargeValueComparison.blobTable: 1.3])
     } + server
@@ -69,7 +70,8 @@ struct Must {
     #if PostgreSQL
       typealias Server = PostgresComparison
       return times(Server.parkAll, "postgresql", Server.parkAll, [Server.sql: 0.7])
-        + [(16, true, 12.0), (64, true, 16), (16, false, 1.6), (64, false, 1.6)].flatMap { count, slow, least in
+        + [(16, true, 12.0), (64, true, 16), (16, false, 1.6), (64, false, 1.6)].flatMap {
+          count, slow, least in
           let name = Server.tasks(count, slow: slow)
           return times(name, "postgresql", name, [Server.oneTask: least])
         }
@@ -95,6 +97,33 @@ struct Must {
     let name = QueryComparison.Question.onePercent
     return times(name, $0.key, name, [QueryComparison.decoding: $0.value, QueryComparison.records: 1])
   }
+
+  /// What stands in the place of a peer where a must is a time.
+  static let limit = "the most it may take"
+
+  /// What indexes cost, and what they are worth: for memory, SQLite and LMDB.
+  private static let indexes: [Must] = {
+    typealias Question = IndexComparison.Question
+    let subjects = ["memory", "sqlite", "lmdb"]
+    func each(_ name: String, _ peer: String, most: [Double]) -> [Must] {
+      zip(subjects, most).flatMap { limits(name, $0, name, [peer: $1]) }
+    }
+    func each(_ question: Question, _ peers: [String: Double]) -> [Must] {
+      subjects.flatMap { times(question.name, $0, question.name, peers) }
+    }
+    func absolute(_ name: String) -> [Must] { subjects.flatMap { times(name, $0, name, [limit: 1]) } }
+    return each(IndexComparison.parkOne, IndexComparison.none, most: [1.6, 1.6, 1.5])
+      + each(IndexComparison.parkThree, IndexComparison.none, most: [2.6, 2.6, 2.2])
+      + each(IndexComparison.replaceThree, IndexComparison.none, most: [3, 3, 3])
+      + each(IndexComparison.parkReferrers, IndexComparison.none, most: [2, 2.5, 1.6])
+      + absolute(IndexComparison.referrersName) + absolute(IndexComparison.fillName)
+      + each(Question.onePercent, [IndexComparison.records: 5])
+      + each(Question.onePercent.name, IndexComparison.byIdentifier, most: [1.2, 1.2, 1.2])
+      + each(Question.oneObject, [IndexComparison.records: 10, IndexComparison.cached: 4])
+      + each(Question.oneObject.name, IndexComparison.byIdentifier, most: [1.4, 1.4, 1.4])
+      + each(Question.tenPercent, [IndexComparison.records: 1]) + absolute(Question.tenPercent.name)
+      + each(Question.firstSorted, [IndexComparison.records: 4]) + absolute(Question.firstSorted.name)
+  }()
 
   /// Those who wait for the disk at the same time share the wait. By the clock.
   private static let concurrency = ["sqlite", "lmdb"].flatMap { subject in

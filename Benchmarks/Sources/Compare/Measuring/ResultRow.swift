@@ -34,6 +34,15 @@ struct ResultRow: Encodable {
       rounds: min(ours.rounds, theirs.rounds))
   }
 
+  /// A row of times beside what they may be at most, in nanoseconds; nil where they were not measured.
+  init?(_ name: String, _ subject: String, atMost limit: Double, _ samples: Samples) {
+    guard let ours = samples.median(name, subject) else { return nil }
+    self.init(
+      name: name, subject: subject, peer: Must.limit, ratio: limit / ours.wall, subjectValue: ours.wall,
+      peerValue: limit, unit: "ns", processorRatio: limit / ours.processor, objects: ours.objects,
+      rounds: ours.rounds)
+  }
+
   /// A row of sizes.
   init(_ name: String, _ subject: String, _ peer: String, bytes: Double, peerBytes: Double, objects: Int) {
     self.init(
@@ -45,7 +54,8 @@ struct ResultRow: Encodable {
   init(_ name: String, note: String, _ subject: String, _ peer: String, trips: Int, _ peerTrips: Int) {
     self.init(
       name: name, subject: subject, peer: peer, ratio: Double(peerTrips) / Double(trips),
-      subjectValue: Double(trips), peerValue: Double(peerTrips), unit: "trips", processorRatio: nil, objects: 1, rounds: 1)
+      subjectValue: Double(trips), peerValue: Double(peerTrips), unit: "trips", processorRatio: nil,
+      objects: 1, rounds: 1)
     self.note = note
   }
 
@@ -65,7 +75,9 @@ struct ResultRow: Encodable {
   ///
   /// - Parameter note: says which one it is.
   init?(slowestOf rows: [ResultRow], _ name: String, note: (ResultRow) -> String?) {
-    guard let row = rows.min(by: { $0.processorRatio ?? $0.ratio < $1.processorRatio ?? $1.ratio }) else { return nil }
+    guard let row = rows.min(by: { $0.processorRatio ?? $0.ratio < $1.processorRatio ?? $1.ratio }) else {
+      return nil
+    }
     self = row
     self.note = note(row)
     self.name = name

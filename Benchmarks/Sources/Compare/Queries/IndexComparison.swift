@@ -17,17 +17,31 @@ struct IndexComparison {
   static let parkThree = "park with 3 indexes"
   static let parkReferrers = "park with an index of references"
   static let referrersName = "referrers of the most referred"
+  static let replaceThree = "replace with 3 indexes, half changed"
+  static let fillName = "fill an index"
   static let names =
-    [allName, parkOne, parkThree, parkReferrers, referrersName] + Question.all.map { $0.name }
+    [allName, parkOne, parkThree, replaceThree, parkReferrers, referrersName, fillName]
+    + Question.all.map { $0.name }
   static let records = "GRDB columns"
+  static let cached = "GRDB cached statement"
   static let none = "no index"
+  /// The same objects are retrieved one by one, by the same store.
+  static let byIdentifier = "by identifier"
 
   /// One question, and how each of those asked answers it.
   struct Question: Sendable {
     var name: String
+    /// How many times it is asked in one go.
+    var count = 1
+    /// What it may take at most, in nanoseconds on memory, SQLite and LMDB.
+    var limits: [Double]?
     var garage: @Sendable (Garage, Int) throws -> Answer
     var filter: @Sendable ([IndexedVisitor], Int) -> Answer
     var sql: @Sendable (Database, Int) throws -> Answer
+    /// The same with a statement that is kept, and columns read one by one.
+    var sqlCached: (@Sendable (Database, Int) throws -> Answer)?
+    /// The identifiers of what is found, where that is compared with retrieving it by these.
+    var isComparedWithGets = false
   }
 
   /// What a question leads to.
@@ -47,16 +61,26 @@ struct IndexComparison {
       try runRound(round, visitors, correspondents, &samples)
     }
     let subjects = ["memory", "sqlite", "lmdb"]
-    let costs = [Self.parkOne, Self.parkThree, Self.parkReferrers, Self.referrersName].flatMap { name in
-      subjects.compactMap { ResultRow(name, $0, Self.none, who: "\($0), \(Self.none)", samples) }
+    let costs = [Self.parkOne, Self.parkThree, Self.replaceThree, Self.parkReferrers, Self.referrersName]
+      .flatMap {
+        name in
+        subjects.compactMap { ResultRow(name, $0, Self.none, who: "\($0), \(Self.none)", samples) }
+      }
+    func absolute(_ name: String, _ limits: [Double]) -> [ResultRow] {
+      zip(subjects, limits).compactMap { ResultRow(name, $0, atMost: $1, samples) }
     }
-    return costs
+    return costs + absolute(Self.referrersName, [2e6, 4e6, 2e6])
+      + absolute(Self.fillName, [60e6, 180e6, 60e6].map { $0 / Double(count) })
       + Question.all.flatMap { question in
-        subjects.compactMap { subject in
-          ResultRow(
-            question.name, subject, Self.records,
-            who: Self.records + (subject == "memory" ? ", in memory" : ""), samples)
-        }
+        subjects.flatMap { subject in
+          let suffix = subject == "memory" ? ", in memory" : ""
+          return [
+            ResultRow(question.name, subject, Self.records, who: Self.records + suffix, samples),
+            ResultRow(question.name, subject, Self.cached, who: Self.cached + suffix, samples),
+            ResultRow(
+              question.name, subject, Self.byIdentifier, who: "\(subject), \(Self.byIdentifier)", samples),
+          ].compactMap { $0 }
+        } + absolute(question.name, question.limits ?? [])
       }
   }
 
@@ -98,27 +122,55 @@ struct IndexComparison {
       try measure(Self.parkThree, none, plain[1], visitors)
       try measure(Self.parkThree, subject, indexed[1], thrice)
       if !isAsked(Self.parkThree) { try indexed[1].parkAll(thrice) }
+      if isAsked(Self.replaceThree) {
+        if !isAsked(Self.parkThree) { try plain[1].parkAll(visitors) }
+        let changed = visitors.map { $0.id % 2 == 0 ? $0 : $0.moved(by: count) }
+        try measure(Self.replaceThree, none, plain[1], changed)
+        try measure(Self.replaceThree, subject, indexed[1], changed.map(IndexedVisitor.init))
+        try indexed[1].parkAll(thrice)
+      }
+      try measureFilling(subject, indexed[0], once, &samples)
       try measure(Self.parkReferrers, none, plain[2], correspondents)
       try measure(Self.parkReferrers, subject, indexed[2], correspondents)
-      if isAsked(Self.referrersName) {
-        let expected = correspondents.count {
-          $0.friends.contains(Reference(Correspondent.self, identifier: 0))
-        }
-        for (who, garage) in [(none, plain[2]), (subject, indexed[2])] {
-          if try garage.count(Correspondent.self) == 0 { try garage.parkAll(correspondents) }
-          var found = 0
-          try samples.measure(
-            Operation(
-              name: Self.referrersName, who: who, count: 1,
-              run: { found = try garage.referrers(of: Correspondent.self, identifier: 0).count },
-              verify: { try WrongResult.unless(found == expected, "\(found) and not \(expected)") }))
-        }
-      }
+      try measureReferrers([(none, plain[2]), (subject, indexed[2])], correspondents, &samples)
       for garage in plain + [indexed[0], indexed[2]] { try garage.close() }
       asked.append((subject, indexed[1]))
     }
     try ask(round, asked, thrice, root, &samples)
     for (_, garage) in asked { try garage.close() }
+  }
+
+  /// An index that was dropped is made again.
+  private func measureFilling(
+    _ who: String, _ garage: Garage, _ visitors: [OnceIndexedVisitor], _ samples: inout Samples
+  ) throws {
+    if !isAsked(Self.fillName) { return }
+    if !isAsked(Self.parkOne) { try garage.parkAll(visitors) }
+    _ = try garage.query(OnceIndexedVisitor.self).where(\.visits == 0).count()
+    try garage.dropIndex("visits", of: OnceIndexedVisitor.self)
+    try samples.measure(
+      Operation(
+        name: Self.fillName, who: who, count: visitors.count, run: { try garage.buildIndexes() },
+        verify: {
+          let entries = try garage.indexes(of: OnceIndexedVisitor.self).first?.entries
+          try WrongResult.unless(entries == visitors.count, "not filled")
+        }))
+  }
+
+  private func measureReferrers(
+    _ garages: [(who: String, garage: Garage)], _ correspondents: [Correspondent], _ samples: inout Samples
+  ) throws {
+    if !isAsked(Self.referrersName) { return }
+    let expected = correspondents.count { $0.friends.contains(Reference(Correspondent.self, identifier: 0)) }
+    for (who, garage) in garages {
+      if try garage.count(Correspondent.self) == 0 { try garage.parkAll(correspondents) }
+      var found = 0
+      try samples.measure(
+        Operation(
+          name: Self.referrersName, who: who, count: 1,
+          run: { found = try garage.referrers(of: Correspondent.self, identifier: 0).count },
+          verify: { try WrongResult.unless(found == expected, "\(found) and not \(expected)") }))
+    }
   }
 
   /// Asks all garages, and the database with the same indexes.
@@ -147,12 +199,22 @@ struct IndexComparison {
         var answer: Answer?
         operations.append(
           Operation(
-            name: question.name, who: who, count: 1, run: { answer = try run() },
+            name: question.name, who: who, count: question.count, run: { answer = try run() },
             verify: { try WrongResult.unless(answer == expected, "another answer") }))
       }
-      for (who, garage) in garages { add(who) { try question.garage(garage, count) } }
+      for (who, garage) in garages {
+        add(who) { try question.garage(garage, count) }
+        guard question.isComparedWithGets, case .visitors(let found) = expected else { continue }
+        let identifiers = found.map(\.id)
+        add("\(who), \(Self.byIdentifier)") {
+          .visitors(try identifiers.compactMap { try garage.retrieve(IndexedVisitor.self, identifier: $0) })
+        }
+      }
       for (suffix, database) in databases {
         add(Self.records + suffix) { try database.read { try question.sql($0, count) } }
+        if let cached = question.sqlCached {
+          add(Self.cached + suffix) { try database.read { try cached($0, count) } }
+        }
       }
       for pass in 0..<3 {
         for operation in operations.rotated(by: round + pass) {
@@ -162,64 +224,4 @@ struct IndexComparison {
     }
     for (_, database) in databases { try database.close() }
   }
-}
-
-extension IndexComparison.Question {
-  typealias Question = IndexComparison.Question
-
-  static let all: [Question] = [onePercent, oneObject, tenPercent, firstSorted, pair]
-
-  private static let onePercent = Question(
-    name: "index range of 1 %",
-    garage: { .visitors(try $0.query(IndexedVisitor.self).where(\.visits < $1 / 100).retrieveAll()) },
-    filter: { visitors, count in .visitors(visitors.filter { $0.visits < count / 100 }) },
-    sql: { db, count in
-      .visitors(
-        try IndexedVisitor.fetchAll(
-          db, sql: "SELECT * FROM visitor WHERE visits < ? ORDER BY id", arguments: [count / 100]))
-    })
-
-  private static let oneObject = Question(
-    name: "index equality, one object",
-    garage: { .visitors(try $0.query(IndexedVisitor.self).where(\.visits == $1 / 2).retrieveAll()) },
-    filter: { visitors, count in .visitors(visitors.filter { $0.visits == count / 2 }) },
-    sql: { db, count in
-      .visitors(
-        try IndexedVisitor.fetchAll(
-          db, sql: "SELECT * FROM visitor WHERE visits = ?", arguments: [count / 2]))
-    })
-
-  private static let tenPercent = Question(
-    name: "index count of 10 %",
-    garage: { .number(try $0.query(IndexedVisitor.self).where(\.visits < $1 / 10).count()) },
-    filter: { visitors, count in .number(visitors.count { $0.visits < count / 10 }) },
-    sql: { db, count in
-      .number(
-        try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM visitor WHERE visits < ?", arguments: [count / 10])
-          ?? -1)
-    })
-
-  private static let firstSorted = Question(
-    name: "index sorted, the first 20",
-    garage: { garage, _ in
-      .visitors(
-        try garage.query(IndexedVisitor.self).sorted(by: \.visits, .descending).limit(20).retrieveAll())
-    },
-    filter: { visitors, _ in .visitors(Array(visitors.sorted { $0.visits > $1.visits }.prefix(20))) },
-    sql: { db, _ in
-      .visitors(try IndexedVisitor.fetchAll(db, sql: "SELECT * FROM visitor ORDER BY visits DESC LIMIT 20"))
-    })
-
-  private static let pair = Question(
-    name: "index of two properties",
-    garage: { garage, _ in
-      .visitors(
-        try garage.query(IndexedVisitor.self).where(\.city == "green" && \.age == 40...45).retrieveAll())
-    },
-    filter: { visitors, _ in .visitors(visitors.filter { $0.city == "green" && 40...45 ~= $0.age }) },
-    sql: { db, _ in
-      .visitors(
-        try IndexedVisitor.fetchAll(
-          db, sql: "SELECT * FROM visitor WHERE city = 'green' AND age BETWEEN 40 AND 45 ORDER BY id"))
-    })
 }

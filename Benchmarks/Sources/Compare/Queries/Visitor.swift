@@ -35,6 +35,14 @@ struct Visitor: Codable, Equatable, Identifiable, FetchableRecord, PersistableRe
     }
   }
 
+  /// The same with other values in two of the indexed properties.
+  func moved(by offset: Int) -> Visitor {
+    var visitor = self
+    visitor.visits += offset
+    visitor.age += 1
+    return visitor
+  }
+
   static func makeTable(_ db: Database) throws {
     try db.create(table: databaseTableName) { table in
       table.primaryKey("id", .integer)

@@ -30,7 +30,7 @@ extension QueryRun {
     if !items.indices.allSatisfy({ isOfUse(items[$0].definition) }) {
       items.removeAll { !isOfUse($0.definition) }
     }
-    if let overlay = access.transaction as? OverlayReadTransaction,
+    if let overlay = access.overlay,
       overlay.changes.hasChange(in: KeyLayout.allRecords)
     {
       way.isUnsaved = true
@@ -42,7 +42,7 @@ extension QueryRun {
       case .equals(let constant) = field.test
     {
       way.plan = IndexPlan.toEqual(
-        field.lookup.path, constant.value, absentIsNull: field.absentIsNull, items)
+        field.path, constant.value, absentIsNull: field.absentIsNull, items)
       if way.plan != nil { return way }
     }
     let planner = QueryPlanner<Root>(items: items, kindsAreUnknown: way.isUnsaved)
@@ -123,15 +123,63 @@ extension QueryRun {
     let found = try plan.others.isEmpty ? candidates(of: plan) : sharedCandidates(of: plan)
     guard var candidates = found else { return false }
     candidates.sort()
+    var block = RecordBlock(atMost: query.sortKeys.isEmpty ? query.maximumCount : nil)
     try candidates.forEachOnce { key, isMatch in
       if let start {
         let identifier = key.extracting(KeyLayout.identifierOffset...)
         if compareKeys(identifier, start.span.bytes) <= 0 { return .continue }
       }
       if way.tags.count > 1, try !access.isCurrent(key, facts.tags) { return .continue }
-      return try lend(key, isMatch, visit)
+      if !readsBlocks { return try lend(key, isMatch, visit) }
+      block.append(key, isMatch)
+      return block.isFull ? try lend(&block, visit) : .continue
     }
+    if !block.isEmpty { _ = try lend(&block, visit) }
     return true
+  }
+
+  /// Whether several records are asked for at once: that gains nothing where a get leads through no pages of a file, and costs
+  /// where what is visited changes what is to be read.
+  private var readsBlocks: Bool { access.garage.store.driver.info.isDurable && !access.isWriting }
+
+  /// Records that are read at once.
+  private struct RecordBlock {
+    private(set) var keys: [StorageKey] = []
+    private(set) var areMatches: [Bool] = []
+    // Who wants a few shall not wait for many.
+    private var size: Int
+
+    init(atMost limit: Int?) { size = max(1, min(limit ?? 16, 16)) }
+
+    var isEmpty: Bool { keys.isEmpty }
+    var isFull: Bool { keys.count >= size }
+
+    mutating func append(_ key: RawSpan, _ isMatch: Bool) {
+      keys.append(StorageKey(key))
+      areMatches.append(isMatch)
+    }
+
+    mutating func removeAll() {
+      keys.removeAll(keepingCapacity: true)
+      areMatches.removeAll(keepingCapacity: true)
+      size = min(1024, 4 * size)
+    }
+  }
+
+  /// Lends the records of a block, and makes room for the next one.
+  private func lend(
+    _ block: inout RecordBlock, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
+  ) throws -> ScanStep {
+    let (keys, areMatches) = (block.keys, block.areMatches)
+    block.removeAll()
+    var isEnd = false
+    try access.transaction.withValues(for: keys) { index, record in
+      if isEnd { return }
+      guard let record else { return }
+      let key = keys[index].bytes
+      isEnd = try visit(key.span.bytes, record, areMatches[index]) == .stop
+    }
+    return isEnd ? .stop : .continue
   }
 
   private func lend(

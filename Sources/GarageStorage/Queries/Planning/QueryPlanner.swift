@@ -171,7 +171,7 @@ struct QueryPlanner<Root: Codable> {
     let component = item.definition.components[field]
     switch node {
     case .field(let test):
-      guard test.lookup.path == component.path, test.isSameInSubclasses else { return nil }
+      guard test.path == component.path, test.isSameInSubclasses else { return nil }
       return ValueRanges(
         test.test, absentIsNull: test.absentIsNull, component, isEach: item.definition.isEach, kinds(item),
         field)

@@ -1,0 +1,270 @@
+/// What the bytes of a record say to a condition.
+package enum FieldAnswer: UInt8, Sendable {
+  case no
+  case yes
+  /// Only the object tells.
+  case unknown
+
+  init(_ answer: Bool?) {
+    switch answer {
+    case false?: self = .no
+    case true?: self = .yes
+    case nil: self = .unknown
+    }
+  }
+}
+
+/// A condition made ready to be asked of the fields of many records.
+///
+/// A tree of objects and not of enum values: to go through these copies what is in them, and counts references to it, which
+/// takes several times as long as a comparison. Belongs to one thread.
+package class FieldQuestion {
+  /// Of the object alone.
+  package static func ofObject() -> FieldQuestion { FieldQuestion() }
+
+  /// Whether one field passes a test.
+  package static func of(_ lookup: FieldLookup, _ test: FieldTest, absentIsNull: Bool) -> FieldQuestion {
+    let field = FieldQuestion.Field(lookup, test, absentIsNull)
+    switch test {
+    case .equals(let constant):
+      if let integer = constant.integer { return IntegerQuestion(field, least: integer, most: integer) }
+      return OrderQuestion(field, constant, less: false, equal: true, more: false)
+    case .isLess(let constant, let orEqual):
+      if let integer = constant.integer {
+        if orEqual { return IntegerQuestion(field, least: .min, most: integer) }
+        return integer == .min
+          ? IntegerQuestion(field, least: 1, most: 0) : IntegerQuestion(field, least: .min, most: integer - 1)
+      }
+      return OrderQuestion(field, constant, less: true, equal: orEqual, more: false)
+    case .isGreater(let constant, let orEqual):
+      if let integer = constant.integer {
+        if orEqual { return IntegerQuestion(field, least: integer, most: .max) }
+        return integer == .max
+          ? IntegerQuestion(field, least: 1, most: 0) : IntegerQuestion(field, least: integer + 1, most: .max)
+      }
+      return OrderQuestion(field, constant, less: false, equal: orEqual, more: true)
+    case .hasPrefix(let text): return PrefixQuestion(field, text)
+    case .isOneOf, .equalsIgnoringCase, .text, .containsElement: return AnyFieldQuestion(field)
+    }
+  }
+
+  /// Whether both hold.
+  package static func both(_ left: FieldQuestion, _ right: FieldQuestion) -> FieldQuestion {
+    if let left = left as? IntegerQuestion, let right = right as? IntegerQuestion,
+      let merged = left.merged(with: right)
+    {
+      return merged
+    }
+    return BothQuestion(left, right)
+  }
+
+  /// Whether one of them holds, or both.
+  package static func either(_ left: FieldQuestion, _ right: FieldQuestion) -> FieldQuestion {
+    EitherQuestion(left, right)
+  }
+
+  /// Whether it does not hold.
+  package static func not(_ inner: FieldQuestion) -> FieldQuestion { NotQuestion(inner) }
+
+  /// What every object satisfies.
+  package static func ofAny() -> FieldQuestion { AnyQuestion() }
+
+  /// - Throws: `DamagedBytes`, which whoever knows the record names.
+  func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer { .unknown }
+
+  /// A field, and what is asked of it where no shorter way leads to the answer.
+  fileprivate final class Field {
+    let lookup: FieldLookup
+    let test: FieldTest
+    let absentIsNull: Bool
+
+    init(_ lookup: FieldLookup, _ test: FieldTest, _ absentIsNull: Bool) {
+      (self.lookup, self.test, self.absentIsNull) = (lookup, test, absentIsNull)
+    }
+
+    @inline(never)
+    func answer(_ place: FieldLookup.Place) throws -> FieldAnswer {
+      FieldAnswer(try test.answer(place, absentIsNull: absentIsNull))
+    }
+  }
+}
+
+private final class AnyQuestion: FieldQuestion {
+  override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer { .yes }
+}
+
+// MARK: - Put together
+
+private final class BothQuestion: FieldQuestion {
+  private let left: FieldQuestion
+  private let right: FieldQuestion
+
+  init(_ left: FieldQuestion, _ right: FieldQuestion) { (self.left, self.right) = (left, right) }
+
+  override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
+    let first = try left.answer(record)
+    if first == .no { return .no }
+    let second = try right.answer(record)
+    return second == .no ? .no : first == .unknown ? .unknown : second
+  }
+}
+
+private final class EitherQuestion: FieldQuestion {
+  private let left: FieldQuestion
+  private let right: FieldQuestion
+
+  init(_ left: FieldQuestion, _ right: FieldQuestion) { (self.left, self.right) = (left, right) }
+
+  override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
+    let first = try left.answer(record)
+    if first == .yes { return .yes }
+    let second = try right.answer(record)
+    return second == .yes ? .yes : first == .unknown ? .unknown : second
+  }
+}
+
+private final class NotQuestion: FieldQuestion {
+  private let inner: FieldQuestion
+
+  init(_ inner: FieldQuestion) { self.inner = inner }
+
+  override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
+    switch try inner.answer(record) {
+    case .no: .yes
+    case .yes: .no
+    case .unknown: .unknown
+    }
+  }
+}
+
+// MARK: - Of one field
+
+/// Any test.
+private final class AnyFieldQuestion: FieldQuestion {
+  private let field: Field
+
+  init(_ field: Field) { self.field = field }
+
+  override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
+    try field.answer(field.lookup.place(in: record))
+  }
+}
+
+/// Whether a number is in a stretch of integers, which is decided at once where it is an integer of up to 64 bits.
+private final class IntegerQuestion: FieldQuestion {
+  private let field: Field
+  /// What is asked beside it of a value that is none: of two that were merged.
+  private let other: Field?
+  private let least: Int64
+  private let most: Int64
+  /// A copy of what the lookup knows: it is read without counting references.
+  @exclusivity(unchecked) private var near: FieldLookup.Near?
+
+  init(_ field: Field, _ other: Field? = nil, least: Int64, most: Int64) {
+    (self.field, self.other, self.least, self.most) = (field, other, least, most)
+  }
+
+  /// One question in place of two to the same field; nil where they are to different ones.
+  func merged(with question: IntegerQuestion) -> IntegerQuestion? {
+    guard other == nil, question.other == nil, field.lookup.path == question.field.lookup.path else {
+      return nil
+    }
+    return IntegerQuestion(
+      field, question.field, least: max(least, question.least), most: min(most, question.most))
+  }
+
+  override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
+    if let near, let value = try near.value(record), let integer = value.narrowInteger {
+      return least <= integer && integer <= most ? .yes : .no
+    }
+    return try answerSlowly(record)
+  }
+
+  @inline(never)
+  private func answerSlowly(_ record: borrowing FieldRecord) throws -> FieldAnswer {
+    let place = try field.lookup.place(in: record)
+    near = field.lookup.near
+    if case .value(let value) = place, let integer = value.narrowInteger {
+      return least <= integer && integer <= most ? .yes : .no
+    }
+    let first = try field.answer(place)
+    guard let other, first != .no else { return first }
+    let second = try other.answer(place)
+    return second == .no ? .no : first == .unknown ? .unknown : second
+  }
+}
+
+/// How a value compares with a constant.
+private final class OrderQuestion: FieldQuestion {
+  private let field: Field
+  private let plainText: [UInt8]?
+  private let less: Bool
+  private let equal: Bool
+  private let more: Bool
+  @exclusivity(unchecked) private var near: FieldLookup.Near?
+
+  init(_ field: Field, _ constant: FieldConstant, less: Bool, equal: Bool, more: Bool) {
+    (self.field, plainText) = (field, constant.plainText)
+    (self.less, self.equal, self.more) = (less, equal, more)
+  }
+
+  override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
+    if let near, let value = try near.value(record), let answer = quickAnswer(value) { return answer }
+    let place = try field.lookup.place(in: record)
+    near = field.lookup.near
+    if case .value(let value) = place, let answer = quickAnswer(value) { return answer }
+    return try field.answer(place)
+  }
+
+  @inline(__always)
+  private func quickAnswer(_ value: FieldPlace) -> FieldAnswer? {
+    guard let plainText, let utf8 = value.utf8, isBelowCombiningMarks(utf8) else { return nil }
+    let order = plainText.withUnsafeBytes { compareBytes(utf8, $0) }
+    return (order < 0 ? less : order == 0 ? equal : more) ? .yes : .no
+  }
+}
+
+/// Whether text begins so: decided at once where both are ASCII as far as they are looked at.
+private final class PrefixQuestion: FieldQuestion {
+  private let field: Field
+  /// Nil where it takes Swift's own comparison. A line's end of two characters counts as one.
+  private let prefix: [UInt8]?
+  @exclusivity(unchecked) private var near: FieldLookup.Near?
+
+  init(_ field: Field, _ text: String) {
+    self.field = field
+    prefix = text.utf8.allSatisfy { $0 < 0x80 && $0 != 0x0D } ? Array(text.utf8) : nil
+  }
+
+  override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
+    if let near, let value = try near.value(record), let answer = quickAnswer(value) { return answer }
+    let place = try field.lookup.place(in: record)
+    near = field.lookup.near
+    if case .value(let value) = place, let answer = quickAnswer(value) { return answer }
+    return try field.answer(place)
+  }
+
+  @inline(__always)
+  private func quickAnswer(_ value: FieldPlace) -> FieldAnswer? {
+    guard let prefix, let utf8 = value.utf8, let answer = PrefixQuestion.answer(prefix, utf8) else {
+      return nil
+    }
+    return answer ? .yes : .no
+  }
+
+  /// Nil where the text has something else than ASCII where it would be looked at: what follows a character may belong to it.
+  @inline(__always)
+  private static func answer(_ prefix: [UInt8], _ text: UnsafeRawBufferPointer) -> Bool? {
+    var isSame = prefix.count <= text.count
+    for index in 0..<min(prefix.count, text.count) {
+      if text[index] >= 0x80 { return nil }
+      if text[index] != prefix[index] {
+        isSame = false
+        // The next one may be a mark on this one; which is another character all the same.
+        break
+      }
+    }
+    if isSame, prefix.count < text.count, text[prefix.count] >= 0x80 { return nil }
+    return isSame
+  }
+}

@@ -1,0 +1,89 @@
+/// What is asked of the bytes of record after record of one type, for a query: whether they satisfy a condition, and what they
+/// have in a field.
+///
+/// Nothing in it is generic. Who asks is another module, whose calls of generic code would take longer than the answers.
+/// Belongs to one thread.
+package final class RecordQuestion {
+  private let question: FieldQuestion
+  private let typeName: String
+  /// The digests of the type's own tags.
+  private let ownTags: [UInt64]
+  private let sharesSpaceWithSuperclass: Bool
+  private let version: Int
+  private let texts: any ShapeTexts
+
+  /// - Parameter ownTags: the digests of the type's own tags.
+  package init(
+    _ question: FieldQuestion, _ facts: TypeFacts, typeName: String, ownTags: [UInt64],
+    sharesSpaceWithSuperclass: Bool, _ texts: any ShapeTexts
+  ) {
+    (self.question, self.typeName, self.ownTags) = (question, typeName, ownTags)
+    (self.sharesSpaceWithSuperclass, version) = (sharesSpaceWithSuperclass, facts.version)
+    self.texts = texts
+  }
+
+  /// Whether a record's object satisfies the condition.
+  ///
+  /// - Throws: ``GraphCodingError`` for a record that is damaged or newer.
+  package func answer(tag: UInt64, keyIdentifier: RawSpan, record: RawSpan) throws -> FieldAnswer {
+    try withFields(tag, keyIdentifier, record) { fields in
+      if sharesSpaceWithSuperclass && fields.concreteTag == nil { return .no }
+      if !isDecidable(fields) { return .unknown }
+      return try question.answer(fields)
+    }
+  }
+
+  /// What a record has in a field; nil where its bytes do not tell.
+  ///
+  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
+  package func value(
+    _ lookup: FieldLookup, absentIsNull: Bool, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> FieldValue? {
+    try withFields(tag, keyIdentifier, record) { fields in
+      guard isDecidable(fields) else { return nil }
+      switch try lookup.place(in: fields) {
+      case .undecided: return nil
+      case .absent: return absentIsNull ? .null : nil
+      case .value(let place):
+        if place.isNull { return absentIsNull ? .null : nil }
+        return try place.value()
+      }
+    }
+  }
+
+  /// The integer of up to 64 bits that a record has in a field; nil where there is none, or its bytes do not tell.
+  ///
+  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
+  package func integer(
+    _ lookup: FieldLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> Int64? {
+    try withFields(tag, keyIdentifier, record) { fields in
+      guard isDecidable(fields), case .value(let place) = try lookup.place(in: fields) else { return nil }
+      return place.narrowInteger
+    }
+  }
+
+  /// Whether the fields stand where those of the type do: the record is of no other class or version.
+  @inline(__always)
+  private func isDecidable(_ fields: borrowing FieldRecord) -> Bool {
+    if let concreteTag = fields.concreteTag, !ownTags.contains(concreteTag) { return false }
+    return fields.typeVersion == version
+  }
+
+  @inline(__always)
+  private func withFields<R>(
+    _ tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan, _ body: (FieldRecord) throws -> R
+  ) throws -> R {
+    try keyIdentifier.withUnsafeBytes { identifier in
+      try record.withUnsafeBytes { record in
+        let key = RecordKey(tag: tag, identifier: identifier)
+        do {
+          // The texts are held by this object.
+          return try body(FieldRecord(try ParsedRecord(key, record), LentShapeTexts(texts)))
+        } catch {
+          throw key.naming(error, typeName)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,152 @@
+internal import GarageCoding
+internal import GarageDriver
+internal import Synchronization
+
+/// The way to the objects that have a value in one property, found out once and taken by many queries: it leads through the
+/// entries of an index of this property alone, each of which answers by itself.
+///
+/// It holds as long as the store's catalog of indexes is the one that it was made of. Each query looks whether that is so, in
+/// its own transaction: what others declare, build or drop, in this process or another one, is seen there.
+final class PointLookup: @unchecked Sendable {
+  // @unchecked: a key path that is only compared.
+  /// Held, so that no other one gets its address.
+  fileprivate let property: AnyKeyPath
+  private let catalog: IndexCatalog
+  /// What the entries begin with; nil where no such index leads to all.
+  let prefix: [UInt8]?
+  /// Of which kind the values are that it leads to.
+  let kind: UInt8
+
+  /// The state of the storage in which the catalog was seen last; 0 where that has no name.
+  private let seen = Atomic<UInt64>(0)
+
+  init(_ property: AnyKeyPath, _ catalog: IndexCatalog, prefix: [UInt8]?, kind: UInt8) {
+    (self.property, self.catalog, self.prefix, self.kind) = (property, catalog, prefix, kind)
+  }
+
+  /// Whether it leads to what a transaction sees.
+  func holds(in access: ReadAccess) throws -> Bool {
+    let state = access.garage.store.naming?.stateName(of: access.transaction)
+    if let state, state == seen.load(ordering: .relaxed) { return true }
+    guard try catalog.isStored(in: access.transaction) else { return false }
+    if let state { seen.store(state, ordering: .relaxed) }
+    return true
+  }
+
+  /// Those that queries took last, each at the place that its property's address gives it: a later one takes an earlier one's
+  /// place. A key path that is written in a program is one object, whoever comes by.
+  struct Table: ~Copyable {
+    private let places = Mutex([PointLookup?](repeating: nil, count: 32))
+
+    private func place(_ property: AnyKeyPath) -> Int {
+      let address = ObjectIdentifier(property).address
+      return Int((address >> 4 ^ address >> 9) % 32)
+    }
+
+    func find(_ property: AnyKeyPath) -> PointLookup? {
+      let place = place(property)
+      return places.withLock { $0[place] }.flatMap { $0.property === property ? $0 : nil }
+    }
+
+    func note(_ lookup: PointLookup) {
+      let place = place(lookup.property)
+      // Let go of outside of the lock.
+      _ = places.withLock { places in
+        defer { places[place] = lookup }
+        return places[place]
+      }
+    }
+  }
+}
+
+extension Query {
+  /// Hands on the objects found, where the whole condition is that a property has a value, and an index of this property alone
+  /// leads to them. Nothing is made for it but the bounds of the entries; a ``QueryRun`` would find the same, in several
+  /// times the time.
+  ///
+  /// - Returns: false, and nothing is handed on, where it takes a ``QueryRun``.
+  func visitByValue(_ access: ReadAccess, _ found: (consuming Root) throws -> Void) throws -> Bool {
+    guard sortKeys.isEmpty, maximumCount != 0, case .comparison(let comparison)? = condition,
+      let (property, value) = comparison.equality
+    else { return false }
+    switch value {
+    case .number(let number) where !number.isNaN: break
+    case .text: break
+    default: return false
+    }
+    let facts = try RecordTypeFacts.of(Root.self)
+    if facts.ofCoder.isOfClass || facts.tags.count > 1 { return false }
+    if let overlay = access.overlay, overlay.changes.hasChange(in: KeyLayout.allRecords) { return false }
+    guard let lookup = try pointLookup(property, comparison, value, facts, access), let prefix = lookup.prefix
+    else { return false }
+    var bytes = OrderedBytes()
+    bytes.append(prefix)
+    bytes.append(value)
+    if bytes[prefix.count] != lookup.kind || bytes.count - prefix.count > OrderedBytes.uncutByteCount {
+      return false
+    }
+    let first = bytes.bytes
+    let range = StorageKeyRange(from: first, to: ValueRanges.behind(first))
+    try access.garage.idleSource.withSource(on: access.transaction, of: access.garage) { source in
+      try visitRecords(ofEntries: range, facts, access, source, found)
+    }
+    return true
+  }
+
+  /// The way to the objects with a value of that kind; nil where the store has no indexes.
+  private func pointLookup(
+    _ property: AnyKeyPath, _ comparison: Condition<Root>.Comparison, _ value: FieldValue,
+    _ facts: RecordTypeFacts, _ access: ReadAccess
+  ) throws -> PointLookup? {
+    let indexing = access.garage.indexing
+    if let known = indexing.pointLookups.find(property), try known.holds(in: access) {
+      return known
+    }
+    guard let catalog = try indexing.catalog(in: access.transaction) else { return nil }
+    let items = (catalog.ready[facts.tag] ?? []).filter {
+      $0.definition.typeVersion == facts.ofCoder.currentVersion
+    }
+    // What depends on this one value is asked of the shortest one of its kind.
+    let ofKind: FieldValue = if case .text = value { .text("") } else { .number(.integer(0)) }
+    let plan = comparison.field(Root.self).flatMap {
+      IndexPlan.toEqual($0.path, ofKind, absentIsNull: $0.absentIsNull, items)
+    }
+    let lookup = PointLookup(
+      property, catalog,
+      prefix: plan.map { KeyLayout.indexPrefix(tag: facts.tag, index: $0.scans[0].item.id) },
+      kind: OrderedBytes.kind(of: value))
+    indexing.pointLookups.note(lookup)
+    return lookup
+  }
+
+  /// Decodes the records of all entries in a range. Not inlined: when this call returns the session has given its reference to
+  /// the source back.
+  @inline(never)
+  private func visitRecords(
+    ofEntries range: StorageKeyRange, _ facts: RecordTypeFacts, _ access: ReadAccess,
+    _ source: TransactionSource, _ found: (consuming Root) throws -> Void
+  ) throws {
+    let session = access.makeSession(source)
+    var rest = maximumCount ?? .max
+    try access.transaction.scan(range, .forward) { entry, value in
+      guard let place = IndexBatch.identifierPlace(value), place < entry.byteCount else {
+        throw GarageError.corruptRecord(
+          type: facts.name, identifier: "index entry \(StorageKey(entry))", reason: "it has no identifier")
+      }
+      try KeyLayout.withStorageKey(tag: facts.tag, entry.extracting(place...)) { key in
+        try access.transaction.withValue(for: key) { record in
+          guard let record else { return }
+          source.countRecord(record.byteCount)
+          rest -= 1
+          try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+            access.beginDecoding()
+            defer { access.endDecoding() }
+            try session.visit(
+              Root.self, facts.ofCoder, tag: facts.tag, keyIdentifier: identifier, record: record, found)
+          }
+        }
+      }
+      return rest > 0 ? .continue : .stop
+    }
+  }
+}
