@@ -104,4 +104,4 @@ check-archive: engines
 	Scripts/check-archive.sh
 
 clean:
-	rm -rf .build .build-consumer .build-crypto .build-command .build-inspector .build-postgres Benchmarks/.build
+	rm -rf .build .build-consumer .build-crypto .build-command .build-inspector .build-postgres Benchmarks/.build Benchmarks/.build-postgres

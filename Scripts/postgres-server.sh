@@ -111,7 +111,8 @@ case "${1:-}" in
     for process in $processes; do
       for _ in $(seq 100); do if is_running "$process"; then sleep 0.05; fi; done
     done
-    rm -f "$2/data/postmaster.pid"
+    # A server that starts would take a process for running whose end nobody has asked for yet.
+    rm -f "$2/data/postmaster.pid" "$2"/.s.PGSQL.*
     ;;
   pause) kill -STOP $(processes_of "$2") ;;
   resume) kill -CONT $(processes_of "$2") ;;

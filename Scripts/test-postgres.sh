@@ -15,8 +15,8 @@
 # GARAGE_TEST_PG_MINUTES  how long the tests may take, 15 unless told, 8 in a quick run; then they are killed, which is a
 #                         failure.
 # GARAGE_TEST_PG_CUTS     how many connections are cut at commits, for each way of writing.
-# GARAGE_LONG_TESTS=1     every stack and every check, and a thousand cuts: about an hour, which GARAGE_TEST_PG_MINUTES has
-#                         to allow.
+# GARAGE_LONG_TESTS=1     the garage's tests on every stack, a thousand cuts, twenty nodes that die: about an hour, which
+#                         GARAGE_TEST_PG_MINUTES has to allow.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,6 +38,9 @@ quick_suites="ParkingTests|RetrievingTests|DeletingTests|OpeningTests|ClosingTes
 quick_suites+="|SavingTogetherTests|UnsavedChangesTests|SeveralProcessesTests|KeyTests|KeyHookTests|KeyRaceTests"
 quick_suites+="|SyncStatusTests|SyncIndexTests|SyncFindingTests|IndexTests|UniqueIndexTests|QueryTests|DeleteRuleTests"
 quick_suites+="|ListenerTests|NewsTests|AsyncVerbTests|GroupCommitTests|AcknowledgedTests|VerifyTests|MigrationTests"
+
+# Of the driver's, what starts and ends servers of its own: it waits for them most of the time.
+own_servers="ServerTroubleTests|HostileServerTests|FailoverTests|DemoOnPostgresTests"
 
 install_missing() {
   command -v apt-get >/dev/null 2>&1 || return 0
@@ -81,7 +84,7 @@ start_server() {
   # More connections than usual: the suite nests reads 64 deep, on two threads. And without waiting for the disk: on this
   # server processes are killed, but neither the server nor the machine.
   # shellcheck disable=SC2086 # one word per setting
-  "$server" start "$folder" "$port" max_connections=500 fsync=off max_locks_per_transaction=256 \
+  "$server" start "$folder" "$port" max_connections=800 fsync=off max_locks_per_transaction=256 \
     synchronous_commit=off full_page_writes=off wal_level=minimal max_wal_senders=0 autovacuum=off max_wal_size=4GB \
     ${GARAGE_TEST_PG_SETTINGS:-}
   export GARAGE_TEST_PG_URL="postgresql://garage@127.0.0.1:$port/postgres"
@@ -112,11 +115,14 @@ run() { # run NAME OPTIONS…
 if [ -n "$quick" ]; then
   run garage --filter "^GarageStorageTests\.($quick_suites)"
   run conformance --filter 'ConformanceTests'
-  run driver --filter '^GaragePostgresTests\.' --skip 'ConformanceTests|ServerTroubleTests|FailoverTests'
+  run driver --filter '^GaragePostgresTests\.' --skip "ConformanceTests|$own_servers"
 else
-  run garage --filter '^GarageStorageTests\.'
-  run conformance --filter 'ConformanceTests'
-  run driver --filter '^GaragePostgresTests\.' --skip 'ConformanceTests'
+  run garage-1 --filter '^GarageStorageTests\.[A-L]'
+  run garage-2 --filter '^GarageStorageTests\.[M-Z]'
+  run conformance-1 --filter '^GaragePostgresTests\.(Heavy)?PostgresConformanceTests'
+  run conformance-2 --filter 'ConformanceTests' --skip '^GaragePostgresTests\.(Heavy)?PostgresConformanceTests'
+  run driver --filter '^GaragePostgresTests\.' --skip "ConformanceTests|$own_servers"
+  run servers --filter "^GaragePostgresTests\.($own_servers)"
 fi
 for pid in "${pids[@]}"; do
   code=0

@@ -16,6 +16,20 @@
       var system: Int
       var database: Int
       var table: Int
+
+      /// What says it, as columns of a query; its first parameter is the name of the table of entries.
+      static let columns = """
+        to_regclass($1)::oid::int8, (SELECT system_identifier FROM pg_control_system()),
+          (SELECT oid::int8 FROM pg_database WHERE datname = current_database())
+        """
+
+      /// Takes it from a row; nil where there is no such table.
+      init?(_ result: PostgreSQLResult, from column: Int32) {
+        guard result.rowCount == 1, !result.isNull(0, column) else { return nil }
+        table = result.integer(0, column)
+        system = result.integer(0, column + 1)
+        database = result.integer(0, column + 2)
+      }
     }
 
     /// What is known of a store that is there.
@@ -61,9 +75,15 @@
     }
 
     /// Connects to a store that is there.
-    func connect(to facts: Facts) throws(PostgreSQLFailure) -> PostgreSQLConnection {
+    ///
+    /// - Parameter answerTimeout: how long an answer may take; as the options say unless told.
+    func connect(
+      to facts: Facts, answerTimeout: Duration? = nil
+    ) throws(PostgreSQLFailure) -> PostgreSQLConnection {
+      var options = options
+      if let answerTimeout { options.answerTimeout = answerTimeout }
       let connection = try address.connect(options, trips)
-      try connection.prepare(tables, writersConflict: facts.writers == .several)
+      try connection.prepare(tables, facts)
       return connection
     }
 
@@ -72,7 +92,7 @@
       do {
         let connection = try address.connect(options, trips)
         let facts = try self.facts(connection)
-        try connection.prepare(tables, writersConflict: facts.writers == .several)
+        try connection.prepare(tables, facts)
         if !options.isReadOnly {
           connection.send(.forgetTokens, isIgnored: true)
           connection.sendBatch()
@@ -110,9 +130,7 @@
       do {
         result = try connection.query(
           """
-          SELECT version, shards, writers, to_regclass($1)::oid::int8,
-            (SELECT system_identifier FROM pg_control_system()),
-            (SELECT oid::int8 FROM pg_database WHERE datname = current_database())
+          SELECT version, shards, writers, \(Identity.columns)
           FROM \(tables.facts)
           """, [tables.entries])
       } catch {
@@ -120,7 +138,7 @@
         guard error.state == "42703" else { throw error }
         throw notAStorage("its table \(tables.facts) is somebody else's")
       }
-      guard result.rowCount == 1, !result.isNull(0, 3) else {
+      guard let identity = Identity(result, from: 3) else {
         throw notAStorage("its tables are not whole")
       }
       let version = result.integer(0, 0)
@@ -134,8 +152,6 @@
           version \(PostgreSQLTables.version) with one. Nothing was changed. Update the library.
           """)
       }
-      let identity = Identity(
-        system: result.integer(0, 4), database: result.integer(0, 5), table: result.integer(0, 3))
       return Facts(identity: identity, writers: writers)
     }
 
@@ -175,15 +191,23 @@
     /// Merely to look for the token would not do: the commit may be on its way still. To insert it waits for a
     /// transaction that has inserted it and is not over. If it was not there, it now is, and the transaction, which
     /// would have to insert it a second time, can never commit.
+    ///
+    /// The answer to this may be lost, too. So a claim stands beside the token that was inserted here: who asks again does not
+    /// take that one for the commit's. And a commit that the server has, but none of the standbys that it is to wait for, is
+    /// none yet; this waits for them in its place.
     func outcome(of token: PostgreSQLToken, _ facts: Facts) -> Outcome {
       let end = ContinuousClock.now + options.resolveTimeout
       var pause: UInt32 = 5_000
       while true {
         do throws(PostgreSQLFailure) {
-          let connection = try connect(to: facts)
-          token.bytes.withUnsafeBytes { connection.send(.claimToken, [$0]) }
-          let answer = try connection.receive(1)[0]
-          return answer.changedRowCount == 0 ? .committed : .notCommitted
+          let left = max(.seconds(1), end - .now)
+          let connection = try connect(to: facts, answerTimeout: min(options.answerTimeout, left))
+          token.bytes.withUnsafeBytes {
+            connection.send(.claimToken, [$0])
+            connection.send(.awaitStandbys, [$0])
+            connection.send(.lookForClaim, [$0])
+          }
+          return try connection.receive(1)[0].rowCount == 0 ? .committed : .notCommitted
         } catch {
           if ContinuousClock.now >= end { return .unknown(error) }
         }

@@ -28,6 +28,9 @@
     /// The transaction's own value of a key that was not sent yet. For writes.
     func unsent(_ key: RawSpan) -> PostgreSQLChange? { nil }
 
+    /// Whether what a scan will come to may be asked for before: in a write something may change it.
+    var readsAhead: Bool { true }
+
     /// Notes that nothing of what was sent has failed. For writes.
     func noteAnswered() {}
 
@@ -171,28 +174,66 @@
         range.upperBound ?? [UInt8](repeating: 0xFF, count: StorageInfo.guaranteedKeyByteCount + 1)
       let hasValues = statement == .scanForward || statement == .scanBackward
       var limit = hasValues ? Self.firstPageRowCount : Self.firstPageKeyCount
+      var ahead: Int?
+      defer { if let ahead { connection?.discardAhead(ahead) } }
       while true {
         try state.beginRead(.scan)
-        let page = try lower.withUnsafeBytes { lower in
-          try upper.withUnsafeBytes { upper in
-            try withUnsafeBytes(of: Int32(limit).bigEndian) { try ask(statement, [lower, upper, $0], .scan) }
-          }
-        }
+        let page = try page(statement, lower, upper, limit, &ahead)
         let count = page.rowCount
-        var byteCount = 0
-        for row in 0..<count {
-          let step = try page.withBytes(row, 0) { key in
-            byteCount += key.count
-            return try visit(key, row, page)
-          }
-          if step == .stop { return }
-          if hasValues { byteCount += page.withBytes(row, 1) { $0.count } }
+        let isLast = count < limit
+        if !isLast {
+          let last = page.bytes(count - 1, 0)
+          if direction == .forward { lower = last + [0] } else { upper = last }
+          let fitting = Self.pageByteCount / max(1, byteCount(of: page, hasValues: hasValues) / count)
+          let isLong = limit >= Self.rowCountAhead
+          limit = min(max(limit * 4, Self.firstPageRowCount), max(1, fitting), Self.largestPageRowCount)
+          if isLong && readsAhead { ahead = sendPage(statement, lower, upper, limit) }
         }
-        if count < limit { return }
-        let last = page.bytes(count - 1, 0)
-        if direction == .forward { lower = last + [0] } else { upper = last }
-        let fitting = Self.pageByteCount / max(1, byteCount / count)
-        limit = min(max(limit * 4, Self.firstPageRowCount), max(1, fitting), Self.largestPageRowCount)
+        for row in 0..<count {
+          let step = try page.withBytes(row, 0) { key in try visit(key, row, page) }
+          if step == .stop { return }
+        }
+        if isLast { return }
+      }
+    }
+
+    /// From pages of so many rows on, the next one is asked for before they are visited: who has come so far goes on.
+    private static let rowCountAhead = 1024
+
+    private final func byteCount(of page: PostgreSQLResult, hasValues: Bool) -> Int {
+      (0..<page.rowCount).reduce(0) { sum, row in
+        sum + page.byteCount(row, 0) + (hasValues ? page.byteCount(row, 1) : 0)
+      }
+    }
+
+    /// The page that was asked for ahead, where one was.
+    private final func page(
+      _ statement: PostgreSQLStatement, _ lower: [UInt8], _ upper: [UInt8], _ limit: Int, _ ahead: inout Int?
+    ) throws -> PostgreSQLResult {
+      if let number = ahead.take() {
+        do throws(PostgreSQLFailure) {
+          guard let connection else { throw PostgreSQLFailure(text: "The transaction has ended") }
+          return try connection.receiveAhead(number)
+        } catch {
+          throw noted(error, .scan)
+        }
+      }
+      return try Self.withPage(lower, upper, limit) { try ask(statement, $0, .scan) }
+    }
+
+    private final func sendPage(
+      _ statement: PostgreSQLStatement, _ lower: [UInt8], _ upper: [UInt8], _ limit: Int
+    ) -> Int? {
+      Self.withPage(lower, upper, limit) { connection?.sendAhead(statement, $0) }
+    }
+
+    private static func withPage<R>(
+      _ lower: [UInt8], _ upper: [UInt8], _ limit: Int, _ body: ([UnsafeRawBufferPointer]) throws -> R
+    ) rethrows -> R {
+      try lower.withUnsafeBytes { lower in
+        try upper.withUnsafeBytes { upper in
+          try withUnsafeBytes(of: Int32(limit).bigEndian) { try body([lower, upper, $0]) }
+        }
       }
     }
 

@@ -1,5 +1,6 @@
 #if PostgreSQL
   public import GarageDriver
+  internal import Synchronization
 
   /// A store in a PostgreSQL database, shared between threads, processes and machines.
   ///
@@ -31,6 +32,7 @@
     private let opening: PostgreSQLOpening
     private let trips = PostgreSQLTrips()
     private let memory = PostgreSQLMemory()
+    private let writeCount = Atomic<Int>(0)
 
     /// The largest value, in bytes.
     public static let maximumValueByteCount = 1_000_000_000
@@ -110,8 +112,8 @@
       defer {
         transaction.end()
         // Nothing was changed, and nobody waits for the answer.
-        connection.send(.commit, isIgnored: true)
-        connection.sendBatch()
+        connection.ignoreDiscarded()
+        connection.sendEnd(.commit)
         pool.giveBack(connection)
       }
       return try body(transaction)
@@ -133,7 +135,10 @@
           withUnsafeBytes(of: facts.lockNumber.bigEndian) { connection.send(.lock, [$0]) }
           try connection.receive(0)
         }
-        defer { pool.giveBack(connection) }
+        defer {
+          forgetTokens(connection)
+          pool.giveBack(connection)
+        }
         let transaction = PostgreSQLWriteTransaction(
           connection, place: opening.place, hasBegun: isLocked, memory)
         func checkedBody(_: any WriteTransaction) throws -> TransactionOutcome<R> {
@@ -147,6 +152,14 @@
           transaction.rollBack()
         }
       }
+    }
+
+    /// Now and then removes old tokens. Nobody waits for that but whoever gets the connection next.
+    private func forgetTokens(_ connection: PostgreSQLConnection) {
+      let count = writeCount.wrappingAdd(1, ordering: .relaxed).newValue
+      guard count.isMultiple(of: PostgreSQLToken.commitsBetween), !connection.isLost else { return }
+      connection.send(.forgetTokens, isIgnored: true)
+      connection.sendBatch()
     }
 
     /// Waits for the transactions of other threads, then closes the connections.
@@ -182,10 +195,7 @@
         } catch {
           triesLeft -= 1
           let isToRepeat = connection.isLost && !error.isSilence
-          if !connection.isLost {
-            connection.send(.rollBack, isIgnored: true)
-            connection.sendBatch()
-          }
+          if !connection.isLost { connection.sendEnd(.rollBack) }
           pool.giveBack(connection)
           guard isToRepeat, triesLeft > 0 else {
             throw error.storageError(during: operation, at: opening.place)

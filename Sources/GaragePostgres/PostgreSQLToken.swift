@@ -7,6 +7,8 @@
 
     /// How long tokens stay: far longer than anybody waits for an answer.
     static let lifeMilliseconds = 24 * 3600 * 1000
+    /// How many old ones go at a time, and after how many commits of a storage: more than have come meanwhile.
+    static let (forgottenCount, commitsBetween) = (5000, 1000)
 
     /// A new one, at that time by the server's clock.
     init(serverMilliseconds: Int64) {

@@ -146,6 +146,8 @@
 
     override func foreseen(_ key: RawSpan) throws -> Foreseen? { try foresee(key) }
 
+    override var readsAhead: Bool { false }
+
     override func noteAnswered() { recall.noteChecked() }
 
     /// Queues what was collected, in key order, and `BEGIN` before it where nothing was sent yet.
@@ -204,6 +206,7 @@
       // Of a transaction that has failed, `COMMIT` only says that it has rolled back.
       if tag == "COMMIT" { return .committed }
       let reason = failure ?? PostgreSQLFailure(text: "The server rolled the transaction back")
+      if reason.leavesCommitOpen { connection.noteLost() }
       if !connection.isLost {
         rollBack(connection)
         return .failed(reason)
@@ -221,8 +224,7 @@
 
     private func rollBack(_ connection: PostgreSQLConnection) {
       connection.ignoreAnswers()
-      connection.send(.rollBack, isIgnored: true)
-      connection.sendBatch()
+      connection.sendEnd(.rollBack)
     }
   }
 #endif

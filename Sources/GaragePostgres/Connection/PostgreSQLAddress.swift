@@ -16,6 +16,8 @@
     private let password: String?
     /// Server, port and database, in words that name no password.
     let place: String
+    private let hosts: PostgreSQLHosts
+    /// How long each host may take.
     private let timeout: Duration
 
     /// - Parameter timeout: how long a connection may take to be made where the URL says nothing of it.
@@ -44,8 +46,10 @@
       let port = values["port"].map { ":\($0)" } ?? ""
       place = host + port + (values["dbname"].map { "/\($0)" } ?? "")
       let seconds = values["connect_timeout"].flatMap { Int($0) } ?? 0
-      let hostCount = host.split(separator: ",", omittingEmptySubsequences: false).count
-      self.timeout = seconds > 0 ? .seconds(max(2, seconds) * hostCount) : timeout
+      hosts = PostgreSQLHosts(values)
+      let namedCount = host.split(separator: ",", omittingEmptySubsequences: false).count
+      self.timeout =
+        seconds > 0 ? .seconds(max(2, seconds) * namedCount) / hosts.count : timeout / hosts.count
     }
 
     /// Text of libpq or the server without the password, should it be in there.
@@ -60,11 +64,7 @@
       -> PostgreSQLConnection
     {
       trips.count()
-      let handle = try start()
-      do { try finish(handle) } catch {
-        PQfinish(handle)
-        throw error
-      }
+      let handle = try openHandle()
       let connection = PostgreSQLConnection(
         handle, password: password, answerTimeout: options.answerTimeout, trips)
       let settings = [
@@ -72,22 +72,47 @@
         // made to look expensive would be compiled, which takes half a second.
         ("plan_cache_mode", "force_generic_plan"), ("jit", "off"), ("enable_seqscan", "off"),
         ("enable_bitmapscan", "off"),
-        ("default_transaction_isolation", "read committed"), ("client_encoding", "UTF8"),
-        ("lock_timeout", "\(options.lockMilliseconds)"),
+        ("default_transaction_isolation", "read committed"), ("default_transaction_read_only", "off"),
+        ("default_transaction_deferrable", "off"), ("client_encoding", "UTF8"),
+        ("enable_indexscan", "on"), ("lock_timeout", "\(options.lockMilliseconds)"),
         ("idle_in_transaction_session_timeout", "0"), ("statement_timeout", "0"),
+        ("transaction_timeout", "0"),
       ]
-      let calls = settings.map { "set_config('\($0.0)', '\($0.1)', false)" }
-      _ = try connection.query("SELECT " + calls.joined(separator: ", "))
+      let rows = settings.map { "('\($0.0)', '\($0.1)')" }
+      // Older servers do not have all of them.
+      _ = try connection.query(
+        """
+        SELECT set_config(name, value, false) FROM (VALUES \(rows.joined(separator: ", "))) AS s (name, value)
+        WHERE current_setting(name, true) IS NOT NULL
+        """)
       return connection
     }
 
-    private func start() throws(PostgreSQLFailure) -> OpaquePointer {
+    /// A connection to the first host that takes it.
+    private func openHandle() throws(PostgreSQLFailure) -> OpaquePointer {
+      var refusals: [PostgreSQLFailure] = []
+      for attempt in hosts.attempts() {
+        let handle = try start(attempt)
+        do throws(PostgreSQLFailure) {
+          try finish(handle)
+          hosts.noteConnected(attempt)
+          return handle
+        } catch {
+          PQfinish(handle)
+          refusals.append(error)
+          if !PostgreSQLHosts.isToGoOn(after: error) { break }
+        }
+      }
+      throw PostgreSQLHosts.summary(of: refusals)
+    }
+
+    private func start(_ attempt: PostgreSQLHosts.Attempt) throws(PostgreSQLFailure) -> OpaquePointer {
       // Those of the URL come later, and count.
       let settings = [
         ("fallback_application_name", "Garage"), ("tcp_user_timeout", "30000"), ("keepalives_idle", "30"),
         ("keepalives_interval", "5"), ("keepalives_count", "3"), ("dbname", url),
       ]
-      let texts = settings.map { (strdup($0.0), strdup($0.1)) }
+      let texts = (settings + attempt.settings).map { (strdup($0.0), strdup($0.1)) }
       defer {
         for (keyword, value) in texts {
           free(keyword)

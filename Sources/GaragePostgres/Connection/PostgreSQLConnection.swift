@@ -20,10 +20,17 @@
     // @unchecked: see above.
 
     /// An answer that is still to come.
-    private enum Awaited {
+    private enum Awaited: Equatable {
       case command
+      /// A command that was sent before anybody asks for its answer, by its number.
+      case ahead(Int)
+      /// The same, whose answer nobody wants any more. Where it fails the transaction has failed, though.
+      case discarded
       /// A command whose failure is nobody's business any more.
       case ignored
+      /// What ends a transaction. Nobody waits for it; but where it fails, whatever comes behind it is inside what it was to
+      /// end, so the connection is given up.
+      case ending
       case endOfBatch
     }
 
@@ -31,6 +38,9 @@
     private let process = ProcessMark()
     private let trips: PostgreSQLTrips
     private var awaited: [Awaited] = []
+    /// Answers to what was sent ahead, by their numbers.
+    private var answeredAhead: [Int: PostgreSQLResult] = [:]
+    private var lastNumberAhead = 0
     private var firstFailure: PostgreSQLFailure?
     /// Whether the connection is gone.
     private(set) var isLost = false
@@ -99,14 +109,25 @@
     }
 
     /// Prepares all statements, in one round trip; from then on ``send(_:_:)`` and ``receive(_:)`` are to be used.
-    func prepare(_ tables: PostgreSQLTables, writersConflict: Bool) throws(PostgreSQLFailure) {
+    ///
+    /// - Throws: also where the tables are not those of the store that was opened: names lead elsewhere when a search path or a
+    ///   host's address is changed, or when tables are made anew.
+    func prepare(_ tables: PostgreSQLTables, _ facts: PostgreSQLOpening.Facts) throws(PostgreSQLFailure) {
       let server = try query(
-        "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8, pg_is_in_recovery()::int4")
+        """
+        SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8, pg_is_in_recovery()::int4,
+          \(PostgreSQLOpening.Identity.columns)
+        """, [tables.entries])
+      guard PostgreSQLOpening.Identity(server, from: 2) == facts.identity else {
+        throw PostgreSQLFailure(
+          state: PostgreSQLFailure.otherStore, text: "Another store is there than the one that was opened")
+      }
       serverMilliseconds = Int64(server.integer(0, 0))
       let isStandby = server.integer(0, 1) != 0
       guard PQenterPipelineMode(handle) == 1 else { throw lost() }
       for statement in PostgreSQLStatement.allCases {
-        let sql = statement.sql(tables, writersConflict: writersConflict, isStandby: isStandby)
+        let sql = statement.sql(
+          tables, writersConflict: facts.writers == .several, isStandby: isStandby)
         guard PQsendPrepare(handle, statement.rawValue, sql, 0, nil) == 1 else { throw lost() }
         awaited.append(.command)
       }
@@ -119,6 +140,18 @@
     func send(
       _ statement: PostgreSQLStatement, _ parameters: [UnsafeRawBufferPointer] = [], isIgnored: Bool = false
     ) {
+      send(statement, parameters, isIgnored ? .ignored : .command)
+    }
+
+    /// Ends a transaction whose end nobody waits for.
+    func sendEnd(_ statement: PostgreSQLStatement) {
+      send(statement, [], .ending)
+      sendBatch()
+    }
+
+    private func send(
+      _ statement: PostgreSQLStatement, _ parameters: [UnsafeRawBufferPointer], _ kind: Awaited
+    ) {
       if isLost { return }
       // An empty buffer may have no address, which would stand for null.
       let values = parameters.map {
@@ -128,7 +161,7 @@
       let formats = [Int32](repeating: 1, count: parameters.count)
       let code = PQsendQueryPrepared(
         handle, statement.rawValue, Int32(parameters.count), values, lengths, formats, 1)
-      if code == 1 { awaited.append(isIgnored ? .ignored : .command) } else { noteLost() }
+      if code == 1 { awaited.append(kind) } else { noteLost() }
     }
 
     /// Ends a batch whose answers are left for later: the server begins with it meanwhile.
@@ -175,11 +208,17 @@
         if isLost { break }
         switch each {
         case .endOfBatch: receiveEndOfBatch()
-        case .command, .ignored:
+        case .command, .ahead, .discarded, .ignored, .ending:
           guard let result = receiveAnswer() else { break }
           if each == .ignored { continue }
-          left -= 1
+          if each == .ending {
+            if result.status != PGRES_COMMAND_OK { noteLost() }
+            continue
+          }
           if let failure = failure(of: result), firstFailure == nil { firstFailure = failure }
+          if case .ahead(let number) = each { answeredAhead[number] = result }
+          guard each == .command else { continue }
+          left -= 1
           if left < count { results.append(result) }
         }
       }
@@ -230,8 +269,6 @@
 
     private func giveUp() {
       noteLost()
-      // What was not sent yet must not be waited for either, when the connection is closed.
-      shutdown(PQsocket(handle), Int32(SHUT_RDWR))
       if firstFailure == nil {
         firstFailure = PostgreSQLFailure(
           text: "The server did not answer within \(answerTimeout)", isOfConnection: true,
@@ -246,7 +283,8 @@
       // Behind a failure in the same batch, which was noted before.
       case PGRES_PIPELINE_ABORTED: return firstFailure ?? PostgreSQLFailure(text: "The batch was given up")
       default:
-        let isOfConnection = PQstatus(handle) == CONNECTION_BAD
+        // Of what ends its session the server says so before the connection is closed.
+        let isOfConnection = PQstatus(handle) == CONNECTION_BAD || result.isOfSession
         if isOfConnection { noteLost() }
         return PostgreSQLFailure(
           state: result.state, text: cleaned(result.message), isOfConnection: isOfConnection)
@@ -266,6 +304,35 @@
         firstFailure = nil
         throw failure
       }
+    }
+
+    // MARK: Ahead
+
+    /// Sends a command whose answer is asked for later, by the number that this returns. The server begins with it
+    /// meanwhile, and other commands may be sent and answered.
+    func sendAhead(_ statement: PostgreSQLStatement, _ parameters: [UnsafeRawBufferPointer]) -> Int {
+      lastNumberAhead += 1
+      send(statement, parameters, .ahead(lastNumberAhead))
+      sendBatch()
+      return lastNumberAhead
+    }
+
+    /// The answer to what was sent ahead.
+    func receiveAhead(_ number: Int) throws(PostgreSQLFailure) -> PostgreSQLResult {
+      if answeredAhead[number] == nil { try receiveEarlier() }
+      guard let result = answeredAhead.removeValue(forKey: number) else { throw lost() }
+      return result
+    }
+
+    /// Lets go of what was sent ahead and is not needed.
+    func discardAhead(_ number: Int) {
+      answeredAhead[number] = nil
+      if let index = awaited.firstIndex(of: .ahead(number)) { awaited[index] = .discarded }
+    }
+
+    /// Lets the next transaction hear nothing of what this one has not waited for.
+    func ignoreDiscarded() {
+      for (index, each) in awaited.enumerated() where each == .discarded { awaited[index] = .ignored }
     }
 
     /// Lets nobody hear of what is still to be answered.
@@ -295,7 +362,13 @@
     }
 
     /// Gives up the connection: nothing that is sent from now on arrives.
-    func noteLost() { isLost = true }
+    func noteLost() {
+      if isLost { return }
+      isLost = true
+      // The server is to end what is open there, for which others wait. And what was not sent yet must not be waited for when the
+      // connection is closed.
+      if process.isOfThisProcess, PQsocket(handle) >= 0 { shutdown(PQsocket(handle), Int32(SHUT_RDWR)) }
+    }
 
     private func lost() -> PostgreSQLFailure {
       noteLost()

@@ -17,13 +17,18 @@
 
     /// Of `expectValue` and `expectNone` alone: a division by zero.
     static let otherThanExpected = "22012"
+    /// Of this driver's own: no server's.
+    static let otherStore = "GA001"
+
+    /// Whether it leaves open what became of the transaction whose commit was sent.
+    var leavesCommitOpen: Bool { state == "40003" || state?.hasPrefix("08") == true }
 
     /// The failure as the protocol's error.
     ///
     /// - Parameter place: which store, or which server, in words without a password.
     func storageError(during operation: StorageError.Operation, at place: String) -> StorageError {
       let (kind, isRetryable, advice) = meaning(operation)
-      let code = state.map { ", SQLSTATE \($0)" } ?? ""
+      let code = state.map { $0 == Self.otherStore ? "" : ", SQLSTATE \($0)" } ?? ""
       let end = text.hasSuffix(".") ? "" : "."
       return StorageError(
         kind, during: operation, driver: driverName, isRetryable: isRetryable,
@@ -63,6 +68,10 @@
         )
       case "42P01":
         return (.notFound, false, "The tables of the store are gone. Close the storage and open it again.")
+      case Self.otherStore:
+        return (.notFound, false, "Nothing was changed there. Close the storage and open it again.")
+      case "3F000":
+        return (.notFound, false, "Make the schema, or name one that is there in the role's search_path.")
       case "28P01", "28000": return (.permissionDenied, false, "Check the user's name and password.")
       case "42501":
         return (.permissionDenied, false, "The role may not do that. Grant it, or connect as another one.")

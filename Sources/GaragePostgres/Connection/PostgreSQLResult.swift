@@ -1,6 +1,14 @@
 #if PostgreSQL
   internal import CPostgreSQL
 
+  #if canImport(Glibc)
+    internal import Glibc
+  #elseif canImport(Musl)
+    internal import Musl
+  #else
+    internal import Darwin
+  #endif
+
   /// What the server answered to one command. Its bytes are there for as long as it is, so they are lent to closures
   /// only.
   final class PostgreSQLResult {
@@ -22,6 +30,8 @@
     var changedRowCount: Int { PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0 }
 
     func isNull(_ row: Int, _ column: Int32) -> Bool { PQgetisnull(handle, Int32(row), column) == 1 }
+
+    func byteCount(_ row: Int, _ column: Int32) -> Int { Int(PQgetlength(handle, Int32(row), column)) }
 
     /// Lends the bytes of a field.
     @inline(__always)
@@ -53,6 +63,13 @@
       PQresultErrorField(handle, sqlState).map { String(cString: $0) }
     }
 
+    /// Whether the failure ends the session.
+    var isOfSession: Bool {
+      // Not in the server's language, as the severity beside it.
+      guard let text = PQresultErrorField(handle, severity) else { return false }
+      return strcmp(text, "FATAL") == 0 || strcmp(text, "PANIC") == 0
+    }
+
     /// The server's words for the failure: its message, and the hint where there is one.
     var message: String {
       let parts = [primaryMessage, detail].compactMap { PQresultErrorField(handle, $0) }
@@ -62,6 +79,7 @@
   }
 
   // Macros of libpq that Swift does not import: characters.
+  private let severity = Int32(UInt8(ascii: "V"))
   private let sqlState = Int32(UInt8(ascii: "C"))
   private let primaryMessage = Int32(UInt8(ascii: "M"))
   private let detail = Int32(UInt8(ascii: "D"))

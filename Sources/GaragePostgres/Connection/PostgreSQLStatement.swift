@@ -5,7 +5,8 @@
     case get, contains, getMany, piece
     case scanForward, scanBackward, keysForward, keysBackward
     case put, putLarge, putPiece, remove, removeRange
-    case noteToken, claimToken, forgetTokens
+    case noteToken, forgetTokens
+    case claimToken, lookForClaim, awaitStandbys
     case expectValue, expectNone
 
     /// Values up to that many bytes come along with the page of a scan, or with many others; larger ones are fetched
@@ -17,7 +18,8 @@
       case .beginRead:
         // Beside several writers a snapshot alone may show what no order of them brings about. A standby has nothing else.
         let isSerializable = writersConflict && !isStandby
-        return "BEGIN ISOLATION LEVEL \(isSerializable ? "SERIALIZABLE" : "REPEATABLE READ") READ ONLY"
+        let level = isSerializable ? "SERIALIZABLE" : "REPEATABLE READ"
+        return "BEGIN ISOLATION LEVEL \(level) READ ONLY, NOT DEFERRABLE"
       case .beginWrite:
         // The only writer sees the last commit with each of its statements: there is no other one.
         return "BEGIN ISOLATION LEVEL \(writersConflict ? "SERIALIZABLE" : "READ COMMITTED") READ WRITE"
@@ -56,15 +58,8 @@
         return "INSERT INTO \(tables.pieces) (shard, id, n, v) VALUES (0, $1::bytea, $2::int4, $3::bytea)"
       case .remove: return "DELETE FROM \(entries) WHERE shard = 0 AND k = ANY($1::bytea[])"
       case .removeRange: return "DELETE FROM \(entries) WHERE shard = 0 AND k >= $1::bytea AND k < $2::bytea"
-      case .noteToken: return "INSERT INTO \(tables.tokens) (token) VALUES ($1::bytea)"
-      case .claimToken:
-        return "INSERT INTO \(tables.tokens) (token) VALUES ($1::bytea) ON CONFLICT DO NOTHING"
-      case .forgetTokens:
-        // By the server's clock, which the tokens begin with: milliseconds, in eight bytes.
-        return """
-          DELETE FROM \(tables.tokens) WHERE token < \
-          int8send((extract(epoch FROM clock_timestamp()) * 1000)::int8 - \(PostgreSQLToken.lifeMilliseconds))
-          """
+      case .noteToken, .claimToken, .lookForClaim, .awaitStandbys, .forgetTokens:
+        return tokenSQL(tables.tokens)
       // What is not as expected divides by zero, which ends the transaction; nothing else here divides.
       case .expectValue:
         return """
@@ -74,6 +69,35 @@
       case .expectNone:
         return """
           SELECT 1 / CASE WHEN EXISTS (SELECT 1 FROM \(entries) WHERE shard = 0 AND k = $1::bytea) THEN 0 ELSE 1 END
+          """
+      default: return ""
+      }
+    }
+
+    private func tokenSQL(_ tokens: String) -> String {
+      // A claim is beside the token that it has put there itself: that one was not put there by the commit.
+      let claim = "decode('00', 'hex')"
+      switch self {
+      case .noteToken: return "INSERT INTO \(tokens) (token) VALUES ($1::bytea)"
+      case .claimToken:
+        return """
+          WITH own AS (INSERT INTO \(tokens) (token) VALUES ($1::bytea) ON CONFLICT DO NOTHING RETURNING token) \
+          INSERT INTO \(tokens) (token) SELECT token || \(claim) FROM own
+          """
+      case .lookForClaim: return "SELECT 1 FROM \(tokens) WHERE token = $1::bytea || \(claim)"
+      case .awaitStandbys:
+        // Who has changed nothing would not wait for them.
+        return """
+          INSERT INTO \(tokens) (token) VALUES ($1::bytea || decode('01', 'hex')) \
+          ON CONFLICT (token) DO UPDATE SET token = excluded.token
+          """
+      case .forgetTokens:
+        // By the server's clock, which the tokens begin with: milliseconds, in eight bytes. Some at a time, because whoever
+        // gets the connection next waits for it. `clock_timestamp()` changes from row to row, so all rows would be looked at.
+        return """
+          DELETE FROM \(tokens) WHERE token = ANY(ARRAY(SELECT token FROM \(tokens) WHERE token < \
+          int8send((extract(epoch FROM now()) * 1000)::int8 - \(PostgreSQLToken.lifeMilliseconds)) \
+          ORDER BY token LIMIT \(PostgreSQLToken.forgottenCount)))
           """
       default: return ""
       }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 /// Jobs that are committed in one transaction, while that is tried.
 struct CommitBatch {
   private let queue: CommitQueue
@@ -13,6 +21,10 @@ struct CommitBatch {
   private var conflictsLeft = 3
   private var done: [ObjectIdentifier: (any Error)?] = [:]
   private var order: [CommitJob]
+  /// How long it waits for jobs that are on their way, all in all.
+  private var waitsUntil: ContinuousClock.Instant?
+  /// When all jobs had run, and the commit began.
+  private var ranAt: ContinuousClock.Instant?
 
   init(_ first: CommitJob, _ queue: CommitQueue) {
     self.queue = queue
@@ -47,14 +59,27 @@ struct CommitBatch {
       }
       running = nil
       if isSingle { return }
-      let more = queue.takeBytes(behind: jobs)
+      let more = takeMore()
       jobs += more
       order += more
     } while next < jobs.count
+    ranAt = .now
+  }
+
+  private mutating func takeMore() -> [CommitJob] {
+    while true {
+      let more = queue.takeBytes(behind: jobs)
+      guard more.isEmpty, let patience = queue.patience(with: jobs.count) else { return more }
+      let end = waitsUntil ?? .now + patience
+      waitsUntil = end
+      if ContinuousClock.now >= end { return [] }
+      usleep(20)
+    }
   }
 
   /// Notes that all that ran are committed.
   mutating func succeed() {
+    if !isSingle, let ranAt { queue.noteCommit(of: jobs.count, .now - ranAt) }
     let count = isSingle ? 1 : jobs.count
     for job in jobs[..<count] { done[ObjectIdentifier(job)] = .some(nil) }
     jobs.removeFirst(count)

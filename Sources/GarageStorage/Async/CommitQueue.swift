@@ -31,7 +31,15 @@ final class CommitQueue: Sendable {
   private static let maximumJobCount = 512
   private static let maximumByteCount = 8 << 20
 
-  init(driver: String) { lifetime = StorageLifetime(driver: driver) }
+  /// Whether whoever commits waits a moment for others.
+  private let awaitsOthers: Bool
+  /// The last commit of several jobs or one.
+  private let last = Mutex((jobCount: 0, duration: Duration.zero))
+
+  init(_ info: StorageInfo) {
+    lifetime = StorageLifetime(driver: info.name)
+    awaitsOthers = info.roundTripsAreExpensive
+  }
 
   /// Whether the calling thread has to go past the queue.
   @inline(__always)
@@ -173,6 +181,22 @@ final class CommitQueue: Sendable {
       jobs.removeFirst(count)
       return taken
     }
+  }
+
+  /// How long to wait for jobs that may be on their way; nil where that is too short to count.
+  ///
+  /// Those that the last commit was for are told all at once and come again one after another, and who is too late waits for a
+  /// whole commit. Without this the first would commit alone each time, and all others together.
+  func patience(with jobCount: Int) -> Duration? {
+    guard awaitsOthers else { return nil }
+    let last = last.withLock { $0 }
+    let patience = min(last.duration / 8, .milliseconds(1))
+    return jobCount < last.jobCount && patience > .microseconds(40) ? patience : nil
+  }
+
+  /// Notes a commit.
+  func noteCommit(of jobCount: Int, _ duration: Duration) {
+    if awaitsOthers { last.withLock { $0 = (jobCount, duration) } }
   }
 
   /// Puts jobs back that were taken, before all others. For whoever has the turn.

@@ -80,7 +80,7 @@ final class SavingStore: Sendable {
     isSealed = info.isSealed
     isSharedAcrossProcesses = info.isSharedAcrossProcesses
     roundTripsAreExpensive = info.roundTripsAreExpensive
-    commits = info.isDurable ? CommitQueue(driver: info.name) : nil
+    commits = info.isDurable ? CommitQueue(info) : nil
     gate = info.writersConflict ? SharingGate(driver, name: info.name) : nil
   }
 

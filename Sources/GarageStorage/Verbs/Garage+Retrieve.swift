@@ -332,7 +332,8 @@ extension ReadAccess {
     }
   }
 
-  /// Lends the records in a range to `decode`, as they come from a scan: a block at a time, with all that these refer to.
+  /// Lends the records in a range to `decode`, as they come from a scan: a block at a time, with all that these refer to. Those
+  /// before the first that refers to others need nothing else, and are not gathered.
   ///
   /// - Parameter areAllHeld: whether what was decoded with one block need not be fetched for the next.
   private func visitBlocks<T>(
@@ -342,6 +343,7 @@ extension ReadAccess {
     var records: [(key: StorageKey, record: [UInt8])] = []
     var byteCount = 0
     var blockCount = 256
+    var hasReferences = false
     func visitBlock() throws {
       try source.prefetch(behind: records, exceptKnown: areAllHeld)
       // Each block costs a trip and more.
@@ -353,6 +355,13 @@ extension ReadAccess {
       byteCount = 0
     }
     try transaction.scan(range, .forward) { key, record in
+      if !hasReferences {
+        hasReferences = RecordSummary.uncheckedRefersToOthers(record)
+        if !hasReferences {
+          if let object = try decode(key, record) { try visit(object) }
+          return .continue
+        }
+      }
       records.append((StorageKey(key), [UInt8](copying: record)))
       byteCount += record.byteCount
       if records.count >= blockCount || byteCount > 4 << 20 { try visitBlock() }

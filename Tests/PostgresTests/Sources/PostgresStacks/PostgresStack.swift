@@ -20,14 +20,15 @@ public struct PostgresStack: Sendable, CustomStringConvertible {
   /// The driver with one writer at a time.
   public static let one = PostgresStack(name: "PostgreSQLWithOneWriter") { try open($0, .one) }
 
+  /// The driver inside one that fails when it is told to.
+  public static let faulty = PostgresStack(name: "Fault(PostgreSQL)") { FaultyStorage(try several.open($0)) }
+  /// The driver below a seal.
+  public static let sealed = PostgresStack(name: "Sealed(PostgreSQL)") {
+    try SealedStorage(try several.open($0), sealer: InsecureTestSealer(key: 2026))
+  }
+
   /// All of them.
-  public static let all = [
-    several, one,
-    PostgresStack(name: "Fault(PostgreSQL)") { FaultyStorage(try several.open($0)) },
-    PostgresStack(name: "Sealed(PostgreSQL)") {
-      try SealedStorage(try several.open($0), sealer: InsecureTestSealer(key: 2026))
-    },
-  ]
+  public static let all = [several, one, faulty, sealed]
 
   /// That of a name.
   public static func named(_ name: String) -> PostgresStack? { all.first { $0.name == name } }

@@ -10,7 +10,8 @@ import Synchronization
   import Darwin
 #endif
 
-/// Stands between clients and the server, and cuts connections where a write is to be committed.
+/// Stands between clients and the server, and cuts connections where a write is to be committed, or where a client asks what
+/// became of one.
 final class CuttingProxy: Sendable {
   /// What becomes of the bytes that hold a commit, and of the connection then.
   enum Cut: CaseIterable, Sendable {
@@ -30,19 +31,27 @@ final class CuttingProxy: Sendable {
   private let listener: Int32
   private let server: UInt16
   private let plan: Mutex<@Sendable () -> Cut>
+  private let questionPlan: @Sendable () -> Cut
   private let cuts = Mutex<[Cut: Int]>([:])
+  private let questionCuts = Mutex<[Cut: Int]>([:])
   /// How long each message, or as much of it as comes at once, is kept back: in both directions.
   private let delay: Duration
 
-  /// How often each was done.
+  /// How often each was done to a commit.
   var counts: [Cut: Int] { cuts.withLock(\.self) }
+  /// How often each was done to a question.
+  var questionCounts: [Cut: Int] { questionCuts.withLock(\.self) }
 
-  /// - Parameter plan: says what to do with the next commit of a write.
+  /// - Parameters:
+  ///   - plan: says what to do with the next commit of a write.
+  ///   - questions: says what to do with the next question what became of a commit.
   init(
-    before server: UInt16, delay: Duration = .zero, _ plan: @escaping @Sendable () -> Cut = { .none }
+    before server: UInt16, delay: Duration = .zero, _ plan: @escaping @Sendable () -> Cut = { .none },
+    questions: @escaping @Sendable () -> Cut = { .none }
   ) throws {
     self.server = server
     self.delay = delay
+    questionPlan = questions
     self.plan = Mutex(plan)
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     self.listener = listener
@@ -88,14 +97,26 @@ final class CuttingProxy: Sendable {
     }
   }
 
+  /// What to do with these bytes.
+  private func cut(_ bytes: Data) -> Cut {
+    // Of a Bind message of the statement that notes a token, which goes with the commit.
+    if bytes.range(of: Data("\0noteToken\0".utf8)) != nil {
+      let cut = plan.withLock { $0() }
+      cuts.withLock { $0[cut, default: 0] += cut == .none ? 0 : 1 }
+      return cut
+    }
+    if bytes.range(of: Data("\0claimToken\0".utf8)) != nil {
+      let cut = questionPlan()
+      questionCuts.withLock { $0[cut, default: 0] += cut == .none ? 0 : 1 }
+      return cut
+    }
+    return .none
+  }
+
   private func pumpUp(_ link: Link) {
     defer { link.cut() }
-    // Of a Bind message of the statement that notes a token, which goes with the commit.
-    let mark = Data("\0noteToken\0".utf8)
     while let bytes = link.receive(from: link.client) {
-      let cut = bytes.range(of: mark) == nil ? .none : plan.withLock { $0() }
-      if cut != .none { cuts.withLock { $0[cut, default: 0] += 1 } }
-      switch cut {
+      switch cut(bytes) {
       case .none: if !link.send(bytes, to: link.server) { return }
       case .before: return
       case .half:

@@ -24,17 +24,27 @@ import Testing
     Package: alone
     """
 
-  /// A small one, and the machine's own, where it has one.
-  enum PackageDatabase: CaseIterable {
-    case sample, machine
+  /// A small one, the machine's own, where it has one, and that of an archive, where `GARAGE_ARCHIVE` names it.
+  enum PackageDatabase {
+    case sample, machine, archive
+
+    static let all: [PackageDatabase] = [.sample, .machine] + (file(of: .archive) == nil ? [] : [.archive])
+
+    private static func file(of database: PackageDatabase) -> String? {
+      switch database {
+      case .sample: nil
+      case .machine: "/var/lib/dpkg/status"
+      case .archive: ProcessInfo.processInfo.environment["GARAGE_ARCHIVE"]
+      }
+    }
 
     var text: String {
-      let status = self == .machine ? try? Data(contentsOf: URL(filePath: "/var/lib/dpkg/status")) : nil
+      let status = Self.file(of: self).flatMap { try? Data(contentsOf: URL(filePath: $0)) }
       return status.map { String(decoding: $0, as: UTF8.self) } ?? DemoOnPostgresTests.sample
     }
   }
 
-  @Test(arguments: PackageDatabase.allCases) func countsAreRight(_ database: PackageDatabase) throws {
+  @Test(arguments: PackageDatabase.all) func countsAreRight(_ database: PackageDatabase) throws {
     let text = database.text
     let server = try OwnServer(["fsync=off"])
     defer { server.stop() }

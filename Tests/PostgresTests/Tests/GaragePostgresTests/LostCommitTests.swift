@@ -15,9 +15,9 @@ import Testing
   @Test(arguments: PostgreSQLStorage.Options.Writers.allCases)
   func everyCommitIsResolved(_ writers: PostgreSQLStorage.Options.Writers) throws {
     let random = Mutex(SplitMix(seed: 18))
-    let proxy = try CuttingProxy(before: Server.port()) {
-      random.withLock { CuttingProxy.Cut.allCases.randomElement(using: &$0)! }
-    }
+    // Who asks what became of a commit may be cut off, too.
+    let cut = { @Sendable in random.withLock { CuttingProxy.Cut.allCases.randomElement(using: &$0)! } }
+    let proxy = try CuttingProxy(before: Server.port(), cut, questions: cut)
     defer { proxy.close() }
     let name = "gt_cut_\(writers.rawValue)_\(UUID().uuidString.prefix(8))"
     let direct = try Server.open(name, writers)
@@ -54,9 +54,41 @@ import Testing
     #expect(refusedCount > 0)
     let count = try direct.read { try $0.value(for: key("count")) }
     #expect(count == [UInt8]("\(number)".utf8))
-    for cut in CuttingProxy.Cut.allCases where cut != .none { #expect(proxy.counts[cut, default: 0] > 0) }
+    for cut in CuttingProxy.Cut.allCases where cut != .none {
+      #expect(proxy.counts[cut, default: 0] > 0 && proxy.questionCounts[cut, default: 0] > 0)
+    }
     try storage.close()
     try direct.close()
+  }
+
+  /// The commit never arrived, and neither does the answer to the question what became of it: whoever asks again must not take
+  /// what the first question left behind for the commit.
+  @Test(arguments: PostgreSQLStorage.Options.Writers.allCases)
+  func aQuestionThatIsAskedAgainIsNotTakenForTheCommit(_ writers: PostgreSQLStorage.Options.Writers) throws {
+    for lostCount in 1...3 {
+      let commitCount = Atomic<Int>(0)
+      let questionCount = Atomic<Int>(0)
+      let proxy = try CuttingProxy(
+        before: Server.port(),
+        { commitCount.add(1, ordering: .sequentiallyConsistent).oldValue == 0 ? .before : .none },
+        questions: {
+          questionCount.add(1, ordering: .sequentiallyConsistent).oldValue < lostCount ? .answer : .none
+        })
+      defer { proxy.close() }
+      let storage = try Server.open(Server.newName(), writers, port: proxy.port)
+      func put() throws {
+        try storage.write { transaction in
+          try transaction.put([1], for: key("a"))
+          return .commit(())
+        }
+      }
+      let error = #expect(throws: StorageError.self) { try put() }
+      #expect(error?.kind == .disconnected && error?.isRetryable == true)
+      #expect(questionCount.load(ordering: .sequentiallyConsistent) == lostCount + 1)
+      #expect(try !storage.read { try $0.contains(key("a")) })
+      try put()
+      #expect(try storage.read { try $0.contains(key("a")) })
+    }
   }
 
   /// Where nobody can be asked, that is said, and no second try is suggested.

@@ -18,7 +18,8 @@ final class OwnServer: Sendable {
   ///   - folder: where it keeps its data; a temporary folder unless told.
   ///   - log: where it keeps its write-ahead log, if not with the rest.
   init(_ settings: [String] = [], in folder: URL? = nil, log: URL? = nil) throws {
-    self.settings = settings + ["max_wal_senders=0", "wal_level=minimal", "shared_buffers=16MB"]
+    // Of a setting that is there twice the second counts.
+    self.settings = ["max_wal_senders=0", "wal_level=minimal", "shared_buffers=16MB"] + settings
     self.folder =
       folder ?? FileManager.default.temporaryDirectory.appending(path: "garage-server-\(UUID().uuidString)")
     port = UInt16(try Self.run("port").trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0

@@ -4,23 +4,35 @@ import GarageDriver
 import PostgresStacks
 import Testing
 
-/// Every check over the driver as it is by default, and those over one writer at a time that have to do with who writes when.
-/// In long runs every check over every stack, in quick ones over the driver as it is by default alone.
+/// Every check over the driver as it is by default. The other stacks have suites of their own, so that they can be run in other
+/// processes: a check that waits for the server keeps a thread of its process's few.
 @Suite struct PostgresConformanceTests {
-  @Test(arguments: StackCheck.all.filter { !$0.check.isHeavy })
-  func conforms(_ each: StackCheck) throws {
-    try each.check.run(each.stack.options(), each.stack.open)
-  }
+  @Test(arguments: StackCheck.all(.several)) func conforms(_ each: StackCheck) throws { try each.run() }
 }
 
-/// Checks that take much memory, one at a time.
+/// Every check over one writer at a time.
+@Suite(.enabled(if: !runsQuickly)) struct OneWriterConformanceTests {
+  @Test(arguments: StackCheck.all(.one)) func conforms(_ each: StackCheck) throws { try each.run() }
+}
+
+/// Every check over the driver inside one that fails when it is told to.
+@Suite(.enabled(if: !runsQuickly)) struct FaultyPostgresConformanceTests {
+  @Test(arguments: StackCheck.all(.faulty)) func conforms(_ each: StackCheck) throws { try each.run() }
+}
+
+/// Every check over the driver below a seal.
+@Suite(.enabled(if: !runsQuickly)) struct SealedPostgresConformanceTests {
+  @Test(arguments: StackCheck.all(.sealed)) func conforms(_ each: StackCheck) throws { try each.run() }
+}
+
+/// Checks that take much memory, over all stacks, one at a time.
 @Suite(.serialized, .enabled(if: !runsQuickly)) struct HeavyPostgresConformanceTests {
-  @Test(arguments: StackCheck.all.filter(\.check.isHeavy))
+  @Test(arguments: PostgresStack.all.flatMap { StackCheck.all($0, isHeavy: true) })
   func conforms(_ each: StackCheck) throws {
-    var options = each.stack.options()
-    options.storesLargeValues = runsLongTests && each.stack.name == PostgresStack.several.name
-    options.patience = 600
-    try each.check.run(options, each.stack.open)
+    try each.run {
+      $0.storesLargeValues = runsLongTests && each.stack.name == PostgresStack.several.name
+      $0.patience = 600
+    }
   }
 }
 
@@ -30,23 +42,18 @@ struct StackCheck: Sendable, CustomTestStringConvertible {
   let check: ConformanceCheck
   var testDescription: String { "\(stack) \(check)" }
 
-  static let all = PostgresStack.all.flatMap { stack in
-    Conformance.checks.filter { runsLongTests || stack.isChecked(by: $0) }
-      .map { StackCheck(stack: stack, check: $0) }
+  static func all(_ stack: PostgresStack, isHeavy: Bool = false) -> [StackCheck] {
+    Conformance.checks.filter { $0.isHeavy == isHeavy }.map { StackCheck(stack: stack, check: $0) }
+  }
+
+  func run(_ change: (inout ConformanceOptions) -> Void = { _ in }) throws {
+    var options = stack.options()
+    change(&options)
+    try check.run(options, stack.open)
   }
 }
 
 extension PostgresStack {
-  /// Whether the check runs over this stack each time.
-  func isChecked(by check: ConformanceCheck) -> Bool {
-    if name == PostgresStack.several.name { return true }
-    if runsQuickly { return false }
-    let topics = [
-      "transaction", "snapshot", "nesting", "poison", "life", "race", "conflict", "process", "crash",
-    ]
-    return name == PostgresStack.one.name && topics.contains { check.name.hasPrefix($0 + "/") }
-  }
-
   /// The options for this stack's checks; its child opens the same stack.
   func options() -> ConformanceOptions {
     ConformanceOptions(childExecutable: childExecutable, childArguments: [name], killCount: 5)

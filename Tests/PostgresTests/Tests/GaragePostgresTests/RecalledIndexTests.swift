@@ -98,23 +98,28 @@ import Testing
   @Test func theyComeAndGoUnderLoad() throws {
     let (ours, theirs, _) = try twoGarages()
     let isOver = Atomic<Bool>(false)
-    // Who fills an index reads all records, and is refused as long as another process is faster.
-    @Sendable func again(_ body: () throws -> Void) throws {
-      let end = ContinuousClock.now + .seconds(60)
+    // Who fills an index reads all records, and is refused as long as another process is faster: the others slow down.
+    let refusedCount = Atomic<UInt32>(0)
+    @Sendable func again(isFilling: Bool = false, _ body: () throws -> Void) throws {
+      let end = ContinuousClock.now + .seconds(120)
       while true {
-        do { return try body() } catch let error as GarageError
-          where error.isRetryable && ContinuousClock.now < end
-        {}
+        do {
+          try body()
+          if isFilling { refusedCount.store(0, ordering: .relaxed) }
+          return
+        } catch let error as GarageError where error.isRetryable && ContinuousClock.now < end {
+          if isFilling { refusedCount.add(1, ordering: .relaxed) }
+        }
       }
     }
     try inThreads(3) { thread in
       if thread == 0 {
         defer { isOver.store(true, ordering: .sequentiallyConsistent) }
         for _ in 0..<(runsLongTests ? 30 : 4) {
-          try again { try theirs.buildIndexes() }
-          try again { try theirs.dropIndex("code", of: Volume.self) }
+          try again(isFilling: true) { try theirs.buildIndexes() }
+          try again(isFilling: true) { try theirs.dropIndex("code", of: Volume.self) }
         }
-        try again { try theirs.buildIndexes() }
+        try again(isFilling: true) { try theirs.buildIndexes() }
       } else {
         let garage = thread == 1 ? theirs : ours
         var round = 0
@@ -122,7 +127,7 @@ import Testing
           let id = thread * 1_000_000 + round % 50
           try again { try garage.park(Volume(id: id, code: thread * 1_000_000 + round)) }
           round += 1
-          usleep(30_000)
+          usleep(30_000 * (1 + min(refusedCount.load(ordering: .relaxed), 20) * 5))
         }
       }
     }
