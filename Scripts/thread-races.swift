@@ -65,6 +65,31 @@ final class Shared<Value>: @unchecked Sendable {
     done.wait()
   }
 
+  static let isResumed = Atomic(false)
+
+  /// Changes an object on another thread and then resumes a task, or the other way round, and then lets the task change it.
+  static func resume(_ counter: Shared<Counter>, first: Bool) {
+    let done = DispatchSemaphore(value: 0)
+    Task {
+      for _ in 0..<200 {
+        isResumed.store(false, ordering: .relaxed)
+        await withCheckedContinuation { continuation in
+          Thread.detachNewThread {
+            if first { continuation.resume() }
+            counter.value.value += 1
+            if !first { continuation.resume() }
+            isResumed.store(true, ordering: .relaxed)
+          }
+          // It comes too late to be woken.
+          while !isResumed.load(ordering: .relaxed) {}
+        }
+        counter.value.value += 1
+      }
+      done.signal()
+    }
+    done.wait()
+  }
+
   static func main() {
     let counter = Shared(Counter())
     let tree = Shared(Tree())
@@ -87,6 +112,8 @@ final class Shared<Value>: @unchecked Sendable {
       // As if nobody else held it.
       run({ number in tree.withLock { $0.leaf.numbers.pointee = number } }, { _ in _ = tree.withLock { $0 }.number })
 
+    case "continuation": resume(counter, first: true)
+
     // No races: who changes something has it alone.
     case "no-array": run({ number in numbers.withLock { $0[3] = number } }, { _ in _ = numbers.withLock { $0 }[3] })
     case "no-tree":
@@ -101,6 +128,7 @@ final class Shared<Value>: @unchecked Sendable {
             buffer.header = number
           }
         }, { _ in _ = buffer.withLock { $0 }.header })
+    case "no-continuation": resume(counter, first: false)
     default: fatalError("which one?")
     }
   }

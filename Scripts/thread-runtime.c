@@ -1,6 +1,6 @@
 // Tells ThreadSanitizer what Swift's own libraries do on Linux. Loaded before the tests, see sanitize.sh.
 //
-// They are not built with the sanitizer, which therefore misses two orders that they make, and would call a race what
+// They are not built with the sanitizer, which therefore misses three orders that they make, and would call a race what
 // is none. The functions below stand in front of the libraries' own and add them.
 //
 // - A Swift mutex that is free is taken and given back by atomics in the caller's code, which the sanitizer sees. One
@@ -8,6 +8,8 @@
 // - A value that is copied on write is written in place once nobody else holds its storage. Whoever read it let go of
 //   it before: the count that goes down (a release in the sense of memory orders, as well) and the count that is found
 //   to be one (an acquire) are that order, inside the runtime.
+// - A task goes on behind what was done before its continuation was resumed. The runtime tells that by itself, but not
+//   where the continuation was resumed before the task came to wait for it (Swift 6.3).
 //
 // Nothing more is told: taking hold of an object orders nothing, and letting go of it orders what came before only for
 // who finds himself alone with it. What two threads do to one object that both of them hold stays a race.
@@ -56,6 +58,19 @@ __attribute__((swiftcall)) void lock_slow(uint32_t thread, __attribute__((swift_
 __attribute__((swiftcall)) void unlock_slow(__attribute__((swift_context)) void *mutex) {
   if (__tsan_release) __tsan_release(mutex);
   NEXT(unlock_function, UNLOCK)(mutex);
+}
+
+// What every function calls first that goes on behind an `await`: it frees the frame of what it called. Who resumes a
+// task, or has it run, lets go of it for the sanitizer.
+typedef __attribute__((swiftcall)) void (*dealloc_function)(void *);
+__attribute__((swiftcall)) void swift_task_dealloc(void *frame);
+
+__attribute__((swiftcall)) void swift_task_dealloc(void *frame) {
+  static void *_Atomic found;
+  NEXT(dealloc_function, "swift_task_dealloc")(frame);
+  if (!__tsan_acquire) return;
+  void *task = ((__attribute__((swiftcall)) void *(*)(void))next(&found, "swift_task_getCurrent"))();
+  if (task) __tsan_acquire(task);
 }
 
 // On arm64, retain and release keep registers that C's functions do not.
