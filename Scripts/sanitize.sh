@@ -23,6 +23,7 @@ folder=.build-$kind
 "$swift" build --build-tests --sanitize "$kind" --scratch-path "$folder"
 if [ "$kind" = thread ] && [ "$(uname)" = Linux ]; then
   "${CC:-clang}" -O1 -shared -fPIC -o "$folder/thread-runtime.so" Scripts/thread-runtime.c
+  Scripts/check-races.sh "$folder/thread-runtime.so"
   LD_PRELOAD=$PWD/$folder/thread-runtime.so${LD_PRELOAD:+:$LD_PRELOAD}
   export LD_PRELOAD
 fi

@@ -1,17 +1,28 @@
 // Tells ThreadSanitizer what Swift's own libraries do on Linux. Loaded before the tests, see sanitize.sh.
 //
-// They are not built with the sanitizer, which therefore misses two orders that they make, and would call a race what
+// They are not built with the sanitizer, which therefore misses three orders that they make, and would call a race what
 // is none. The functions below stand in front of the libraries' own and add them.
 //
 // - A Swift mutex that is free is taken and given back by atomics in the caller's code, which the sanitizer sees. One
 //   that is waited for is handed on by the kernel (a priority-inheriting futex, Swift 6.3) inside the library.
 // - A value that is copied on write is written in place once nobody else holds its storage. Whoever read it let go of
-//   it before: the count that goes down and the count that is found to be one are that order, inside the runtime.
+//   it before: the count that goes down (a release in the sense of memory orders, as well) and the count that is found
+//   to be one (an acquire) are that order, inside the runtime.
+// - A task goes on behind what was done before its continuation was resumed. The runtime tells that by itself, but not
+//   where the continuation was resumed before the task came to wait for it (Swift 6.3).
+//
+// Nothing more is told: taking hold of an object orders nothing, and letting go of it orders what came before only for
+// who finds himself alone with it. What two threads do to one object that both of them hold stays a race.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 // In a program that is not sanitized, such as those that start the tests, there are none.
 extern __attribute__((weak)) void __tsan_acquire(void *address);
@@ -49,42 +60,71 @@ __attribute__((swiftcall)) void unlock_slow(__attribute__((swift_context)) void 
   NEXT(unlock_function, UNLOCK)(mutex);
 }
 
-// The runtime's conventions: on arm64, other than x86-64, retain and release keep registers that C's do not.
+// What every function calls first that goes on behind an `await`: it frees the frame of what it called. Who resumes a
+// task, or has it run, lets go of it for the sanitizer.
+typedef __attribute__((swiftcall)) void (*dealloc_function)(void *);
+__attribute__((swiftcall)) void swift_task_dealloc(void *frame);
+
+__attribute__((swiftcall)) void swift_task_dealloc(void *frame) {
+  static void *_Atomic found;
+  NEXT(dealloc_function, "swift_task_dealloc")(frame);
+  if (!__tsan_acquire) return;
+  void *task = ((__attribute__((swiftcall)) void *(*)(void))next(&found, "swift_task_getCurrent"))();
+  if (task) __tsan_acquire(task);
+}
+
+// On arm64, retain and release keep registers that C's functions do not.
 #ifdef __x86_64__
 
 typedef void (*release_function)(void *);
 typedef void (*release_many_function)(void *, uint32_t);
 typedef bool (*unique_function)(const void *);
 
-// A null reference, and a tagged pointer, counts nothing.
+// The runtime's own test: null, and a string in place of a reference to one, count nothing.
 static bool is_counted(const void *object) { return (intptr_t)object > 0; }
 
 static release_function release_one;
 static release_many_function release_many;
 
 static void ordered_release(void *object) {
-  if (__tsan_release && is_counted(object)) __tsan_release(object);
+  if (is_counted(object)) __tsan_release(object);
   release_one(object);
 }
 
 static void ordered_release_many(void *object, uint32_t count) {
-  if (__tsan_release && is_counted(object)) __tsan_release(object);
+  if (is_counted(object)) __tsan_release(object);
   release_many(object, count);
 }
 
-// Most releases are made inside the runtime, where no function can be stood in front of. It has a place for those who
-// want to hear of all (`_swift_release` in the runtime's HeapObject.cpp, made for Instruments).
+static void fail(const char *what) {
+  fprintf(stderr, "thread-runtime: %s\n", what);
+  abort();
+}
+
+// Lets a function begin with a jump to another one.
+static void lead(void *function, void *to) {
+  struct __attribute__((packed)) { uint8_t jump[6]; void *to; } code = {{0xff, 0x25, 0, 0, 0, 0}, to};
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)function & -page;
+  size_t length = (uintptr_t)function + sizeof code - first;
+  if (mprotect((void *)first, length, PROT_READ | PROT_WRITE | PROT_EXEC)) fail("code cannot be changed");
+  memcpy(function, &code, sizeof code);
+  if (mprotect((void *)first, length, PROT_READ | PROT_EXEC)) fail("code cannot be changed back");
+}
+
+// Most releases are made inside the runtime, where no function can be stood in front of: the functions themselves are
+// changed, before any thread has begun. What they did is there once more, behind the pointers that the runtime has for
+// Instruments. (Its own switch to go by these pointers is of no use: Swift 6.3 then takes short strings for objects.)
 __attribute__((constructor)) static void hear_of_releases(void) {
-  release_function *one = dlsym(RTLD_DEFAULT, "_swift_release");
-  release_many_function *many = dlsym(RTLD_DEFAULT, "_swift_release_n");
-  bool *is_heard =
-      dlsym(RTLD_DEFAULT, "_swift_enableSwizzlingOfAllocationAndRefCountingFunctions_forInstrumentsOnly");
-  if (!__tsan_release || !one || !many || !is_heard) return;
-  release_one = *one;
-  release_many = *many;
-  *one = ordered_release;
-  *many = ordered_release_many;
-  *is_heard = true;
+  if (!__tsan_release) return;
+  void *one = dlsym(RTLD_DEFAULT, "swift_release"), *many = dlsym(RTLD_DEFAULT, "swift_release_n");
+  release_function *real_one = dlsym(RTLD_DEFAULT, "_swift_release");
+  release_many_function *real_many = dlsym(RTLD_DEFAULT, "_swift_release_n");
+  if (!one || !many || !real_one || !real_many) fail("this Swift runtime is not known");
+  release_one = *real_one;
+  release_many = *real_many;
+  if ((void *)release_one == one || (void *)release_many == many) fail("this Swift runtime is not known");
+  lead(one, ordered_release);
+  lead(many, ordered_release_many);
 }
 
 static bool acquired(bool unique, const void *object) {
@@ -124,13 +164,6 @@ __attribute__((swiftcall)) bool known_unique_optional(void **object, void *type)
 __attribute__((swiftcall)) void unique_array(void *type, __attribute__((swift_context)) void **array) {
   NEXT(array_function, UNIQUE_ARRAY)(type, array);
   acquired(true, *array);
-}
-
-// The last to let go frees what all the others have read.
-void swift_deallocClassInstance(void *object, size_t size, size_t alignment) {
-  typedef void (*dealloc_function)(void *, size_t, size_t);
-  if (__tsan_acquire) __tsan_acquire(object);
-  NEXT(dealloc_function, "swift_deallocClassInstance")(object, size, alignment);
 }
 
 #endif

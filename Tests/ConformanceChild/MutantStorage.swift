@@ -79,6 +79,9 @@ extension MutantStorage: ChangeSignaling {
     case .unsignalledCommit: 0
     case .signalledOwnCommit:
       try base.read { try $0.value(for: StorageKey([0x61])).map { UInt64($0.last ?? 0) } ?? 0 }
+    case .markBehindTheWriter:
+      // Where that would be a write inside a write there is no mark.
+      try? base.write { _ in .rollBack(0) }
     default: nil
     }
   }

@@ -109,6 +109,7 @@ enum Mutation: String, CaseIterable, Sendable {
   // Signals
   case unsignalledCommit
   case signalledOwnCommit
+  case markBehindTheWriter
 
   // No room
   case unnotedEngineError
@@ -199,6 +200,7 @@ enum Mutation: String, CaseIterable, Sendable {
     case .tornCommit: "crash/wide-transactions"
     case .unsignalledCommit: "signal/others-commits-change-the-mark"
     case .signalledOwnCommit: "signal/own-commits-leave-the-mark"
+    case .markBehindTheWriter: "signal/asking-waits-for-nobody"
     case .unnotedEngineError: "room/no-room-swallowed-with-300000-bytes"
     case .endsTheProcess: "room/no-room-for-large-values"
     }

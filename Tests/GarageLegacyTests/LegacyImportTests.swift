@@ -17,9 +17,24 @@ enum ImportTarget: String, CaseIterable {
   case hiding
 
   func withGarage(_ body: (Garage) throws -> Void) throws {
+    let (garage, folder) = try open([])
+    defer { try? FileManager.default.removeItem(at: folder) }
+    defer { try? garage.close() }
+    try body(garage)
+  }
+
+  nonisolated(nonsending)
+    func withGarage(_ types: [any Codable.Type], _ body: (Garage) async throws -> Void) async throws
+  {
+    let (garage, folder) = try open(types)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try await body(garage)
+    try await garage.close()
+  }
+
+  private func open(_ types: [any Codable.Type]) throws -> (Garage, URL) {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("import-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
     let place = folder.appendingPathComponent("store")
     let driver: any StorageDriver =
       switch self {
@@ -29,9 +44,7 @@ enum ImportTarget: String, CaseIterable {
       case .sealedSQLite, .hiding:
         try SealedStorage(SQLiteStorage(at: place), sealer: InsecureTestSealer(key: 3))
       }
-    let garage = try Garage(driver, hidesIdentifiers: self == .hiding)
-    defer { try? garage.close() }
-    try body(garage)
+    return (try Garage(driver, types: types, hidesIdentifiers: self == .hiding), folder)
   }
 }
 

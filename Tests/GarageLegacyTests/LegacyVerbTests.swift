@@ -3,6 +3,7 @@ import GarageDriver
 import GarageLegacy
 import GarageMemory
 import GarageStorage
+import Synchronization
 import Testing
 
 /// Verbs under the names that they had in GarageStorage.
@@ -46,5 +47,40 @@ import Testing
     try garage.setSyncStatus(.synced, for: [one, two])
     #expect(try garage.syncStatus(for: two) == .synced)
     #expect(try garage.retrieveObjects(withStatus: .synced, ofClass: Vessel.self).count == 2)
+  }
+
+  /// In tasks, too: on another thread than the task's.
+  @Test(arguments: ImportTarget.allCases)
+  func theyAreThereForTasks(_ target: ImportTarget) async throws {
+    let store = try OldStore()
+    for id in 0..<20 { try store.add("Room2", "\(id)", "{\"id\":\(id),\"size\":\(id * 2)}") }
+    try await target.withGarage([Room2.self, Vessel.self, Crate.self]) { garage in
+      var importer = GarageStorageImporter(storeAt: store.url, types: [Room2.self])
+      let count = Atomic(0)
+      let countInTasks = Atomic(0)
+      importer.didImport = { _ in
+        count.add(1, ordering: .relaxed)
+        if withUnsafeCurrentTask(body: { $0 != nil }) { countInTasks.add(1, ordering: .relaxed) }
+      }
+      let report = try await importer.importObjects(into: garage)
+      #expect(report.failures.isEmpty && report.importedCounts == ["Room2": 20], "\(report)")
+      #expect(count.load(ordering: .relaxed) == 20 && countInTasks.load(ordering: .relaxed) == 0)
+      #expect(try await garage.retrieve(Room2.self, identifier: 7)?.size == 14)
+
+      let (one, two, crate) = (Vessel(), Vessel(), Crate(1))
+      (one.name, two.name) = ("1", "2")
+      (one.syncStatus, crate.syncStatus) = (.notSynced, .notSynced)
+      try await garage.parkObject(one)
+      try await garage.parkObjects([two, crate])
+      #expect(try await garage.retrieveObject(Vessel.self, identifier: "2")?.name == "2")
+      #expect(try await garage.retrieveAllObjects(Vessel.self).count == 2)
+      #expect(
+        try await garage.retrieveObjects(withStatus: .notSynced, ofClass: Vessel.self).map(\.name) == ["1"])
+      #expect(try await garage.retrieveObjects(withStatus: .notSynced).count == 2)
+      try await garage.deleteObject(one)
+      try await garage.deleteAllObjects(Crate.self)
+      #expect(try await garage.retrieveAllObjects(Vessel.self).map(\.name) == ["2"])
+      #expect(try await garage.count(Crate.self) == 0)
+    }
   }
 }

@@ -33,12 +33,15 @@ final class FetchedTransaction: SealedValues {
   private let behind: PrefetchedRecords
   /// What was wanted and is sealed, and does not open; it is among the others as no bytes.
   private let failures: [StorageKey: StorageError]
+  /// The unsaved changes that were fetched through.
+  let unsavedChanges: UnsavedChanges?
   private(set) var wanted: Wanted
   private(set) var hasMissed = false
 
   /// Fetches from a transaction what is wanted, and all records that those refer to.
   init(_ wanted: Wanted, from access: ReadAccess) throws {
     self.wanted = wanted
+    unsavedChanges = access.unsavedChanges
     let transaction = access.transaction
     var keys: [StorageKey: [UInt8]?] = [:]
     var records: [(key: StorageKey, record: [UInt8])] = []
@@ -82,6 +85,7 @@ final class FetchedTransaction: SealedValues {
     failures = [:]
     behind = PrefetchedRecords(garage.objectKeys)
     wanted = Wanted()
+    unsavedChanges = nil
   }
 
   /// The entries of a range. One that is sealed and does not open is among them as no bytes.

@@ -7,11 +7,15 @@ extension GarageWriting {
   /// As ``withWriteAccess(_:)``, for a body that runs no code of users', has no hooks, and may run on another thread and
   /// again: where others are about to commit, it is committed together with theirs.
   ///
-  /// - Parameter byteCount: about how much it writes.
+  /// - Parameters:
+  ///   - byteCount: about how much it writes.
+  ///   - onlyTag: the type whose records are all that it changes, where that is known.
   @inline(__always)
-  func withByteAccess(byteCount: Int = 0, _ body: (WriteAccess) throws -> Void) throws {
+  func withByteAccess(
+    byteCount: Int = 0, onlyTag: UInt64? = nil, _ body: (WriteAccess) throws -> Void
+  ) throws {
     if let garage = Garage.itself(self) {
-      try garage.commitBytes(byteCount, body)
+      try garage.commitBytes(byteCount, onlyTag, body)
     } else {
       try withWriteAccess(body)
     }
@@ -21,7 +25,9 @@ extension GarageWriting {
   @inline(__always)
   func withByteAccess(of graph: EncodedGraph, _ body: (WriteAccess) throws -> Void) throws {
     if graph.inlineTargets.isEmpty {
-      try withByteAccess(byteCount: graph.bytes.count, body)
+      // Asked for only where it is of use.
+      let onlyTag = garage.store.news.isHeard ? graph.onlyTag : nil
+      try withByteAccess(byteCount: graph.bytes.count, onlyTag: onlyTag, body)
     } else {
       try withWriteAccess(body)
     }
@@ -30,18 +36,20 @@ extension GarageWriting {
 
 extension Garage {
   /// Commits a body of bytes, alone where nobody else commits, else in turn and together with others.
-  fileprivate func commitBytes(_ byteCount: Int, _ body: (WriteAccess) throws -> Void) throws {
-    guard let queue = store.commits, !CommitQueue.isPassed, isAutosaveEnabled else {
-      return try withWriteAccess(body)
-    }
+  fileprivate func commitBytes(
+    _ byteCount: Int, _ onlyTag: UInt64?, _ body: (WriteAccess) throws -> Void
+  ) throws {
     try translatingErrors {
       try retrying(isClocked: store.isSharedAcrossProcesses, store.gate) {
+        guard let queue = store.commits, !CommitQueue.isPassed, isAutosaveEnabled else {
+          return try commit(isRepeated: true, onlyTag: onlyTag, body)
+        }
         // Whoever has the turn may be waiting for the gate that this thread has alone.
         if let gate = store.gate, gate.isEntered {
-          return try commit(inTurnOf: nil, isRepeated: true, body)
+          return try commit(inTurnOf: nil, isRepeated: true, onlyTag: onlyTag, body)
         }
         if try queue.beginIfFree() {
-          try commit(inTurnOf: queue, isRepeated: true, body)
+          try commit(inTurnOf: queue, isRepeated: true, onlyTag: onlyTag, body)
         } else {
           try commitTogether(queue, byteCount, body)
         }

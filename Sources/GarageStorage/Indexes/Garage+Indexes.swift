@@ -212,9 +212,9 @@ extension ReadAccess {
 
   /// The transaction that sees the storage through changes which are not saved to it, where it is one, be it that somebody
   /// listens to what it changes.
-  var overlay: OverlayReadTransaction? {
+  private var overlay: OverlayReadTransaction? {
     if let overlay = transaction as? OverlayReadTransaction { return overlay }
     if !isWriting { return nil }
-    return (transaction as? NotingTransaction)?.noted as? OverlayReadTransaction
+    return (transaction as? NotingTransaction)?.base as? OverlayReadTransaction
   }
 }

@@ -44,7 +44,7 @@ extension WriteAccess {
 
   @inline(never)
   private func lookForIndexes() throws -> IndexCatalog? {
-    guard let overlay = transaction as? OverlayWriteTransaction else {
+    guard let overlay else {
       let found = try garage.indexing.catalogForWriting(in: transaction)
       pending.indexes = .some(found)
       return found
@@ -65,7 +65,7 @@ extension WriteAccess {
   func beginEntries() throws -> IndexBatch? {
     guard let catalog = try indexes else { return nil }
     let batch = garage.indexing.takeBatch(catalog)
-    batch.writesAll = transaction is OverlayWriteTransaction
+    batch.writesAll = overlay != nil
     return batch
   }
 
@@ -73,7 +73,7 @@ extension WriteAccess {
   func makeEntries(_ batch: IndexBatch) throws {
     if let updated = try batch.make(in: transaction) {
       // Unsaved changes never hold the catalog: queries do not rely on what it says of their entries.
-      if !(transaction is OverlayWriteTransaction) {
+      if overlay == nil {
         try garage.indexing.put(updated, in: transaction)
         pending.indexes = .some(updated)
       }

@@ -30,6 +30,13 @@ struct ChangeLog: Sendable {
     return log
   }()
 
+  /// That records of one type were changed, whichever.
+  static func many(of tag: UInt64) -> ChangeLog {
+    var log = ChangeLog()
+    _ = log.tags.add(limit + 1, to: tag)
+    return log
+  }
+
   var isEmpty: Bool { !isEverything && tags.isEmpty && valueCount == 0 }
 
   /// Whether typed keys were changed.

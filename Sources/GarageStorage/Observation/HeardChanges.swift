@@ -4,9 +4,20 @@ internal import GarageDriver
 struct HeardChanges {
   private let hub: NewsHub
   private var log: ChangeLog?
+  /// The only type whose records were changed, where that was not noted because nobody listened to them.
+  private var unheardTag: UInt64?
 
   @inline(__always)
   init(_ hub: NewsHub) { self.hub = hub }
+
+  /// Whether a write that changes nothing but records of one type need not be noted, since nobody wants to hear of these.
+  /// Most listeners wait for something else, and a park should cost no more for them.
+  @inline(__always)
+  mutating func goesUnheard(_ tag: UInt64) -> Bool {
+    if hub.filter.mayConcern(tag) { return false }
+    unheardTag = tag
+    return true
+  }
 
   /// Runs `body` on a transaction whose changes are noted where anybody listens.
   @inline(__always)
@@ -25,6 +36,13 @@ struct HeardChanges {
   @inline(__always)
   mutating func tell(from garage: UInt64, isUnsaved: Bool) {
     if !hub.isHeard { return }
+    if let unheardTag {
+      // Somebody may want to by now.
+      if hub.filter.mayConcernCommitted(unheardTag) {
+        hub.tell(.many(of: unheardTag), from: garage, isUnsaved: isUnsaved)
+      }
+      return
+    }
     // Whoever began to listen in between may have read what was there before.
     hub.tell(log.take() ?? .everything, from: garage, isUnsaved: isUnsaved)
   }

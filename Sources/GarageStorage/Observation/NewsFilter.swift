@@ -59,6 +59,12 @@ struct NewsFilter: ~Copyable, Sendable {
     everythingCount.load(ordering: .relaxed) > 0 || has(tag)
   }
 
+  /// The same of records that were committed: then nobody is missed who began to listen before that.
+  @inline(__always)
+  func mayConcernCommitted(_ tag: UInt64) -> Bool {
+    everythingCount.load(ordering: .sequentiallyConsistent) > 0 || has(tag)
+  }
+
   // MARK: Bits
 
   /// Tags are digests: any of their bits will do.

@@ -4,9 +4,8 @@ internal import GarageDriver
 final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, AnnouncedReading {
   /// Nil while it waits to be used again, and nobody has it.
   @exclusivity(unchecked) private var current: (any WriteTransaction)?
-  private var base: any WriteTransaction { current.unsafelyUnwrapped }
-  /// The transaction whose changes are noted.
-  var noted: any WriteTransaction { base }
+  /// What it hands everything on to.
+  var base: any WriteTransaction { current.unsafelyUnwrapped }
   private let isSealed: Bool
   private let hub: NewsHub
   @exclusivity(unchecked) private var log = ChangeLog()

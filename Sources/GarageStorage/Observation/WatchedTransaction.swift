@@ -2,7 +2,7 @@ internal import GarageDriver
 
 /// Notes what is read, so that it is known which commits can change the result.
 final class WatchedTransaction: SealedValues {
-  private let base: any ReadTransaction
+  let base: any ReadTransaction
   private let isSealed: Bool
   private(set) var interest = Interest()
 

@@ -88,11 +88,7 @@ extension QueryRun {
     guard tags.count == 1, !facts.ofCoder.isOfClass, query.condition == nil,
       let catalog = try access.garage.indexing.catalog(in: access.transaction)
     else { return nil }
-    if let overlay = access.overlay,
-      overlay.changes.hasChange(in: KeyLayout.allRecords)
-    {
-      return nil
-    }
+    if access.unsavedChanges?.hasChange(in: KeyLayout.allRecords) == true { return nil }
     return catalog.items.first { item in
       let definition = item.definition
       guard item.state == .ready, definition.tag == tags[0], !definition.isOfReferences, !definition.isEach,

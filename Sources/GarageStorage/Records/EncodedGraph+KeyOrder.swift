@@ -74,3 +74,11 @@ extension EncodedGraph {
     }
   }
 }
+
+extension EncodedGraph {
+  /// The type of its record, where that is all that writing the graph changes; nil where more may be.
+  var onlyTag: UInt64? {
+    if records.count != 1 || !isPlain(0) || !inlineTargets.isEmpty { return nil }
+    return bytes.withUnsafeBytes { KeyLayout.tag(inRecordKey: $0.bytes.extracting(place(ofRecord: 0).key)) }
+  }
+}

@@ -16,11 +16,9 @@ struct ReferrerSearch {
     let items = try access.garage.indexing.catalog(in: access.transaction)?.items ?? []
     var found = items.filter { $0.definition.isOfReferences && $0.state == .ready }
     var isUnsaved = false
-    if let overlay = access.overlay,
-      overlay.changes.hasChange(in: KeyLayout.allRecords)
-    {
+    if let changes = access.unsavedChanges, changes.hasChange(in: KeyLayout.allRecords) {
       isUnsaved = true
-      found.removeAll { !(overlay.changes.indexes?.contains($0.id) ?? false) }
+      found.removeAll { !(changes.indexes?.contains($0.id) ?? false) }
     }
     self.isUnsaved = isUnsaved
     // The one that needs no hash, where there are both.

@@ -78,11 +78,13 @@ extension Garage: GarageWriting {
 
   /// Writes, remembers which texts are in the store now, and runs the hooks of the commit. Not generic: the runtime
   /// looks generic types up each time.
-  private func commit(isRepeated: Bool, _ body: (WriteAccess) throws -> Void) throws {
+  ///
+  /// - Parameter onlyTag: the type whose records are all that `body` changes, where that is known.
+  func commit(isRepeated: Bool, onlyTag: UInt64? = nil, _ body: (WriteAccess) throws -> Void) throws {
     // Where several may write at a time (the store has a gate), a single commit waits for no turn.
     let queue = CommitQueue.isPassed || store.gate != nil ? nil : store.commits
     if let queue { try queue.begin() }
-    try commit(inTurnOf: queue, isRepeated: isRepeated, body)
+    try commit(inTurnOf: queue, isRepeated: isRepeated, onlyTag: onlyTag, body)
   }
 
   /// The same in a turn that has begun, and ends here.
@@ -90,22 +92,26 @@ extension Garage: GarageWriting {
   /// - Parameters:
   ///   - queue: nil where the garage has none, or the thread goes past it.
   ///   - isRepeated: whether the caller does so again after a conflict.
+  ///   - onlyTag: the type whose records are all that `body` changes, where that is known.
   @inline(__always)
   func commit(
-    inTurnOf queue: CommitQueue?, isRepeated: Bool, _ body: (WriteAccess) throws -> Void
+    inTurnOf queue: CommitQueue?, isRepeated: Bool, onlyTag: UInt64? = nil,
+    _ body: (WriteAccess) throws -> Void
   ) throws {
     let hooks = try commitKeepingHooks(
-      inTurnOf: queue, autosaves: isAutosaveEnabled, isRepeated: isRepeated, body)
+      inTurnOf: queue, autosaves: isAutosaveEnabled, isRepeated: isRepeated, onlyTag: onlyTag, body)
     hooks?.runAfterCommit()
   }
 
   /// The same, but for the hooks that run after the commit, which are left to the caller.
   @inline(__always)
   func commitKeepingHooks(
-    inTurnOf queue: CommitQueue?, autosaves: Bool, isRepeated: Bool, _ body: (WriteAccess) throws -> Void
+    inTurnOf queue: CommitQueue?, autosaves: Bool, isRepeated: Bool, onlyTag: UInt64? = nil,
+    _ body: (WriteAccess) throws -> Void
   ) throws -> CommitHooks? {
     var pending = PendingCommit()
     pending.isRepeated = isRepeated
+    pending.onlyTag = onlyTag
     let isSaved = try LentPendingCommit.with(&pending) { pending in
       defer { if let queue { queue.end() } }
       try beginCall()

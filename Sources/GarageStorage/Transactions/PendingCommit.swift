@@ -10,6 +10,8 @@ struct PendingCommit {
   var failure: (any Error)?
   /// Whether the transaction is made again where another one came first: then it may count on what is only remembered.
   var isRepeated = false
+  /// The type whose records are all that is changed, if that is known beforehand.
+  var onlyTag: UInt64?
   /// How many verbs are decoding objects. Such a verb runs `init(from:)`, from which nothing can be changed.
   var decodingDepth = 0
 }

@@ -176,6 +176,11 @@ final class SavingStore: Sendable {
     defer { saving?.end(in: self) }
     let isSaved = try driver.write { transaction in
       if pending.value.isRepeated { rememberIndexes(in: transaction) }
+      if let tag = pending.value.onlyTag, try !settledUnsavedChanges(), heard.goesUnheard(tag) {
+        try body(transaction)
+        try pending.value.hooks.runBeforeCommit()
+        return .commit(true)
+      }
       try heard.noting(transaction, isSealed: isSealed, idleNoting) { transaction in
         if try settledUnsavedChanges() {
           saving = try save(pending, before: body, in: transaction)

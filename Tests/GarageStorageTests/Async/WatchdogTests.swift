@@ -28,6 +28,11 @@ import Testing
       return mapping
     }
   }
+  struct Shelf: Codable, Identifiable, Indexed {
+    static var indexes: [Index<Shelf>] { [Index(\.place, .hashed)] }
+    var id: Int
+    var place = 0
+  }
   struct Watched: KeyType {
     typealias NamespaceType = GlobalNamespace
     typealias ValueType = Int
@@ -193,6 +198,50 @@ import Testing
     ("query.deleteAll", false, { _ = try await $0.query(Counter.self).where(\.id == 3).deleteAll() }),
   ]
 
+  /// Of objects whose types are not known, and of indexes.
+  static let looking: [Verb] = [
+    (
+      "change a stored object", false,
+      { garage in
+        let name = try await nameOfCounters(garage)
+        let first = try #require(try await garage.identifiers(ofTypeNamed: name, limit: 1).first)
+        try await garage.changeStoredObject(ofTypeNamed: name, identifier: first) {
+          $0["value"] = .integer(9)
+        }
+      }
+    ),
+    (
+      "describe a stored object", false,
+      { garage in
+        let name = try await nameOfCounters(garage)
+        _ = try await garage.identifier(describedAs: "1", ofTypeNamed: name)
+        let identity = try #require(try await garage.identity(describedAs: "1", ofTypeNamed: name))
+        holds(try await garage.typeName(of: identity) == name)
+        holds(try await garage.storedObject(identity) != nil)
+      }
+    ),
+    (
+      "delete a stored object", false,
+      { garage in
+        let name = try await nameOfCounters(garage)
+        let last = try #require(try await garage.identifiers(ofTypeNamed: name, limit: 100).last)
+        try await garage.deleteStoredObject(ofTypeNamed: name, identifier: last)
+      }
+    ),
+    ("park what is indexed", false, { try await $0.park(Shelf(id: 1)) }),
+    ("indexes", false, { holds(try await $0.indexes(of: Shelf.self).map(\.name) == ["place"]) }),
+    ("verifyIndexes", false, { holds(try await $0.verifyIndexes().isSound) }),
+    ("dropIndex", false, { try await $0.dropIndex("place", of: Shelf.self) }),
+    ("explainReferrers", false, { _ = try await $0.explainReferrers() }),
+    (
+      "with a date strategy", false,
+      { garage in
+        try await garage.withDateEncodingStrategy(.iso8601) { try await garage.park(Counter(id: 20)) }
+        try await garage.withDateDecodingStrategy(.iso8601) { _ = try await garage.retrieveAll(Counter.self) }
+      }
+    ),
+  ]
+
   static let removing: [Verb] = [
     ("migrateAll", false, { _ = try await $0.migrateAll(Counter.self) }),
     (
@@ -217,6 +266,12 @@ import Testing
     ("close", false, { try await $0.close() }),
   ]
 
+  private static func nameOfCounters(_ garage: Garage) async throws -> String {
+    try #require(try await garage.typeNames().keys.first { $0.contains("Counter") })
+  }
+
+  static let all = parking + reading + asking + looking + removing
+
   private static func holds(_ isTrue: Bool, _ location: SourceLocation = #_sourceLocation) {
     #expect(isTrue, sourceLocation: location)
   }
@@ -232,8 +287,7 @@ import Testing
     let storage = SlowStorage(
       try Place(backend).open(), milliseconds: runsLongTests ? 200 : 1, isDurable: true)
     let garage = try Garage(storage, types: [Note.self, Box.self, Person.self])
-    for verb in WatchdogTests.parking + WatchdogTests.reading + WatchdogTests.asking + WatchdogTests.removing
-    {
+    for verb in WatchdogTests.all {
       let reads = storage.readsInTasks.load(ordering: .relaxed)
       let writes = storage.writesInTasks.load(ordering: .relaxed)
       do { try await verb.run(garage) } catch { Issue.record("\(verb.name) throws \(error)") }
@@ -249,8 +303,7 @@ import Testing
       CountingStorage(try Place(backend).open(), roundTripsAreExpensive: true), milliseconds: 1,
       isDurable: true)
     let garage = try Garage(storage, types: [Note.self, Box.self, Person.self])
-    for verb in WatchdogTests.parking + WatchdogTests.reading + WatchdogTests.asking + WatchdogTests.removing
-    {
+    for verb in WatchdogTests.all {
       let before = storage.callsInTasks
       do { try await verb.run(garage) } catch { Issue.record("\(verb.name) throws \(error)") }
       #expect(storage.callsInTasks == before, "\(verb.name) calls the storage here")

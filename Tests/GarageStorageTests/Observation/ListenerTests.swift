@@ -52,6 +52,82 @@ import Testing
     #expect(storage.count.load(ordering: .relaxed) - before == 4)
   }
 
+  /// Of a park alone nothing is noted where nobody listens to its type; who begins to before the commit hears of it.
+  @Test(arguments: Backend.engines) func whoBeginsWhileAParkCommitsHearsOfIt(_ backend: Backend) async throws
+  {
+    let storage = SlowStorage(try Place(backend).open())
+    let garage = try Garage(storage)
+    var other = garage.values(of: Person.self, identifier: "Sam").makeAsyncIterator()
+    _ = try await other.next()
+    try await garage.park(Counter(id: 1))
+    let (isThere, mayCommit) = (AsyncStream.makeStream(of: Void.self), DispatchSemaphore(value: 0))
+    storage.willCommit.withLock {
+      $0 = {
+        isThere.continuation.finish()
+        mayCommit.wait()
+      }
+    }
+    let hasParked = AsyncStream.makeStream(of: Void.self)
+    // On a thread that may wait.
+    Thread.detachNewThread {
+      do { try garage.park(Counter(id: 1, value: 1)) } catch { Issue.record("\(error)") }
+      hasParked.continuation.finish()
+    }
+    for await _ in isThere.stream {}
+    var object = garage.values(of: Counter.self, identifier: 1).makeAsyncIterator()
+    #expect(try await object.next() == .some(Counter(id: 1)))
+    var changes = garage.changes().makeAsyncIterator()
+    mayCommit.signal()
+    for await _ in hasParked.stream {}
+    #expect(try await object.next() == .some(Counter(id: 1, value: 1)))
+    let news = try #require(await changes.next())
+    #expect(news.concern(Counter.self) && news.parked(Counter.self) == nil && !news.concern(Person.self))
+    // From here on somebody does listen.
+    try await garage.park(Counter(id: 2))
+    #expect(await changes.next()?.parked(Counter.self) == [try garage.identifier(for: Counter(id: 2))])
+  }
+
+  /// What was unsaved and goes with a park that nobody wants to hear of is news all the same.
+  @Test(arguments: Backend.engines) func whatIsSavedByTheWayIsHeard(_ backend: Backend) async throws {
+    let storage = try Place(backend).open()
+    let (garage, other) = (try Garage(storage), try Garage(storage))
+    var object = other.values(of: Counter.self, identifier: 1).makeAsyncIterator()
+    #expect(try await object.next() == .some(nil))
+    try await garage.withAutosaveDisabled { try await garage.park(Counter(id: 1, value: 1)) }
+    try await garage.park(Person("Sam"))
+    #expect(try await object.next() == .some(Counter(id: 1, value: 1)))
+  }
+
+  private struct Shelf: Codable, Identifiable {
+    var id: String
+    var books: [Book]
+  }
+
+  /// What is put in one go is listed type by type, whatever the length of its identifiers.
+  @Test(arguments: Backend.allCases) func manyAreNamed(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    var changes = garage.changes().makeAsyncIterator()
+    let shelves = (1...70).map { length in
+      Shelf(
+        id: String(repeating: "s", count: length),
+        books: length % 3 == 0
+          ? [] : [Book(id: length * 2, code: length * 2), Book(id: length * 2 + 1, code: -length)])
+    }
+    try await garage.parkAll(shelves)
+    let news = try #require(await changes.next())
+    #expect(try news.parked(Shelf.self) == Set(shelves.map { try garage.identifier(for: $0) }))
+    #expect(
+      try news.parked(Book.self) == Set(shelves.flatMap(\.books).map { try garage.identifier(for: $0) }))
+    #expect(news.deleted(Shelf.self) == [] && !news.concern(Counter.self))
+    // As many as are listed, and one more.
+    for count in [4096, 4097] {
+      try await garage.parkAll((0..<count).map { Counter(id: $0, value: count) })
+      let news = try #require(await changes.next())
+      #expect(news.concern(Counter.self) && news.parked(Shelf.self) == [])
+      #expect(news.parked(Counter.self)?.count == (count == 4096 ? 4096 : nil))
+    }
+  }
+
   /// Threads that change the same objects tell of it in any order; what is said is what became of them in the end.
   @Test(arguments: Backend.engines) func whatBecameOfThemLastIsSaid(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()

@@ -15,6 +15,8 @@ final class SlowStorage: StorageDriver {
   let commitCount = Atomic<Int>(0)
   /// Throws from puts under keys that contain these bytes.
   let badKey = Mutex<[UInt8]?>(nil)
+  /// Runs once, before a commit.
+  let willCommit = Mutex<(@Sendable () -> Void)?>(nil)
   /// Throws from so many commits.
   let badCommitCount = Atomic<Int>(0)
 
@@ -51,6 +53,7 @@ final class SlowStorage: StorageDriver {
     return try base.write { transaction in
       let outcome = try body(SlowTransaction(transaction, badKey.withLock { $0 }))
       if case .commit = outcome {
+        willCommit.withLock { $0.take() }?()
         sleep()
         if badCommitCount.load(ordering: .relaxed) > 0 {
           badCommitCount.subtract(1, ordering: .relaxed)

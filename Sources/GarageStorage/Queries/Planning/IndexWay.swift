@@ -30,11 +30,9 @@ extension QueryRun {
     if !items.indices.allSatisfy({ isOfUse(items[$0].definition) }) {
       items.removeAll { !isOfUse($0.definition) }
     }
-    if let overlay = access.overlay,
-      overlay.changes.hasChange(in: KeyLayout.allRecords)
-    {
+    if let changes = access.unsavedChanges, changes.hasChange(in: KeyLayout.allRecords) {
       way.isUnsaved = true
-      items.removeAll { !(overlay.changes.indexes?.contains($0.id) ?? false) }
+      items.removeAll { !(changes.indexes?.contains($0.id) ?? false) }
     }
     if items.isEmpty { return way }
     if query.sortKeys.isEmpty, !way.isUnsaved, case .field(let field)? = filter?.node,

@@ -76,7 +76,7 @@ extension Query {
     }
     let facts = try RecordTypeFacts.of(Root.self)
     if facts.ofCoder.isOfClass || facts.tags.count > 1 { return false }
-    if let overlay = access.overlay, overlay.changes.hasChange(in: KeyLayout.allRecords) { return false }
+    if access.unsavedChanges?.hasChange(in: KeyLayout.allRecords) == true { return false }
     guard let lookup = try pointLookup(property, comparison, value, facts, access), let prefix = lookup.prefix
     else { return false }
     var bytes = OrderedBytes()

@@ -1,0 +1,28 @@
+internal import GarageDriver
+
+// Who stands between a verb and its transaction, to note what it does or to hold copies, hides no unsaved changes: what an
+// index says of a record that has some is not to be relied on.
+
+extension ReadAccess {
+  /// The unsaved changes through which is read; nil where all that is read is saved.
+  var unsavedChanges: UnsavedChanges? {
+    var transaction = transaction
+    while true {
+      switch transaction {
+      case let overlay as OverlayReadTransaction: return overlay.changes
+      case let fetched as FetchedTransaction: return fetched.unsavedChanges
+      case let noting as NotingTransaction: transaction = noting.base
+      case let watched as WatchedTransaction: transaction = watched.base
+      default: return nil
+      }
+    }
+  }
+}
+
+extension WriteAccess {
+  /// The transaction that adds to the unsaved changes; nil where changes go to the storage.
+  var overlay: OverlayWriteTransaction? {
+    if let noting = transaction as? NotingTransaction { return noting.base as? OverlayWriteTransaction }
+    return transaction as? OverlayWriteTransaction
+  }
+}
