@@ -29,7 +29,7 @@ import Testing
     let (numbers, wides, texts) = (
       FieldQuestionTests.numbers, FieldQuestionTests.wides, FieldQuestionTests.texts
     )
-    all = (0..<420).map { id in
+    all = (0..<120).map { id in
       Edge(
         id: id, number: numbers[id % numbers.count],
         choice: id % 5 == 0 ? nil : numbers[id * 7 % numbers.count],
