@@ -32,13 +32,18 @@ final class TypeFuzzer: Fuzzer {
       }
       if copy != value { fail("\(T.self): \(value) came back as \(copy)") }
       let again = try encoder.encode([FuzzRoot(copy)])
-      if again.keys != graph.keys || again.bytes != graph.bytes {
+      // Record by record: how much room there is before one with a large body depends on what was encoded before.
+      if again.keys != graph.keys || !isSame(again, graph) {
         fail("\(T.self): \(value) has other bytes again")
       }
       damage(graph, T.self, &random)
     } catch {
       fail("\(T.self): \(value): \(error)")
     }
+  }
+
+  private func isSame(_ a: EncodedGraph, _ b: EncodedGraph) -> Bool {
+    a.recordsByKey.elementsEqual(b.recordsByKey) { $0.key == $1.key && $0.record == $1.record }
   }
 
   private func damage<T: Randomized>(_ graph: EncodedGraph, _ type: T.Type, _ random: inout InputRandom) {
