@@ -43,6 +43,13 @@ static inline void garage_pop_transaction(void) {
   }
 }
 
+// Swift's own: the memory of an object of that class, to which nothing but its header is written.
+extern void *_Nonnull swift_allocObject(const void *_Nonnull metadata, size_t byte_count, size_t alignment_mask);
+static inline void *_Nonnull garage_allocate_object(const void *_Nonnull metadata, size_t byte_count,
+                                                    size_t alignment_mask) {
+  return swift_allocObject(metadata, byte_count, alignment_mask);
+}
+
 // CRC-32C (Castagnoli polynomial, RFC 3720 appendix B.4), continued from `seed` (0 to begin).
 // Uses the processor's instruction where there is one, else a table.
 uint32_t garage_crc32c(uint32_t seed, const void *_Nullable bytes, size_t count);

@@ -64,16 +64,23 @@ extension Array: DecodableCollection where Element: Decodable {
       return true
     }
     try state.checkElements(count)
-    let inPlace = state.types.facts(of: Element.self).0.with { $0.decodableInPlace }
-    let elements = try [Element](unsafeUninitializedCapacity: count) { elements, initialized in
+    let (inPlace, form) = state.types.facts(of: Element.self).0.with { ($0.decodableInPlace, $0.arrayForm) }
+    func read(_ elements: UnsafeMutablePointer<Element>, _ initialized: inout Int) throws {
       while initialized < count {
         try state.beginElement(Element.self)
-        try state.readValue(to: elements.baseAddress.unsafelyUnwrapped + initialized, inPlace)
+        try state.readValue(to: elements + initialized, inPlace)
         state.advance()
         initialized &+= 1
       }
     }
-    state.scratch.put(as: [Element].self, elements)
+    if let form {
+      state.scratch.put(as: [Element].self, try form.array(of: count, read))
+    } else {
+      let elements = try [Element](unsafeUninitializedCapacity: count) {
+        try read($0.baseAddress.unsafelyUnwrapped, &$1)
+      }
+      state.scratch.put(as: [Element].self, elements)
+    }
     return true
   }
 }

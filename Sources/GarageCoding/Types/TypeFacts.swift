@@ -88,6 +88,8 @@ package final class TypeFacts: @unchecked Sendable {
   let textKey: (any CodingKeyRepresentable.Type)?
   /// Where it is an optional.
   let decodableInPlace: (any DecodableInPlace.Type)?
+  /// How arrays of it are made; nil where the standard library does that.
+  let arrayForm: ArrayForm?
   /// The type, where it codes itself through the coder's own functions, or is a set or dictionary: found once, because
   /// to ask a value of a generic type for such a conformance takes longer than to code it.
   let ownEncodable: (any GraphCodable.Type)?
@@ -212,6 +214,7 @@ package final class TypeFacts: @unchecked Sendable {
       kind == .codable || kind == .unordered ? type as? any DecodableCollection.Type : nil
     textKey = type as? any CodingKeyRepresentable.Type
     decodableInPlace = kind == .codable ? type as? any DecodableInPlace.Type : nil
+    arrayForm = decodable.flatMap { ArrayForm($0) }
     let isReferenced = kind == .reference || kind == .interned
     referenceTags = isReferenced ? Result { try TypeFacts.makeTags(of: type) } : nil
     let tags = try? referenceTags?.get()

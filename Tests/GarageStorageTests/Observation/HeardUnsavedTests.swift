@@ -60,7 +60,7 @@ import Testing
     try await garage.parkAll((0..<10).map { Counter(id: $0, value: $0) })
     garage.isAutosaveEnabled = false
     try await garage.park(Counter(id: 1, value: 100))
-    try await other.make([Index(\Counter.value)])
+    try other.make([Index(\Counter.value)])
     try await garage.park(Counter(id: 2, value: 100))
     let (hundreds, groups) = try await garage.write { writer in
       try writer.park(Counter(id: 3, value: 100))
