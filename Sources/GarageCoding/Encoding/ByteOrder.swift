@@ -38,7 +38,7 @@ struct ByteOrder {
   mutating func append(_ text: String, at place: Int) -> Bool {
     let isComposed = text.utf8.withContiguousStorageIfAvailable { utf8 in
       let utf8 = UnsafeRawBufferPointer(utf8)
-      guard isBelowCombiningMarks(utf8) else { return false }
+      guard isSurelyComposed(utf8) else { return false }
       append(utf8, at: place)
       return true
     }

@@ -12,7 +12,7 @@ package struct FieldConstant: Sendable {
     if case .text(var text) = value {
       plainText = text.withUTF8 { utf8 in
         let utf8 = UnsafeRawBufferPointer(utf8)
-        return isBelowCombiningMarks(utf8) ? Array(utf8) : nil
+        return isSurelyComposed(utf8) ? Array(utf8) : nil
       }
     } else {
       plainText = nil
@@ -27,7 +27,7 @@ package struct FieldConstant: Sendable {
     if let integer, let narrow = place.narrowInteger {
       return narrow < integer ? -1 : narrow > integer ? 1 : 0
     }
-    if let plainText, let utf8 = place.utf8, isBelowCombiningMarks(utf8) {
+    if let plainText, let utf8 = place.utf8, isSurelyComposed(utf8) {
       return plainText.withUnsafeBytes { compareBytes(utf8, $0) }
     }
     return try slowOrder(of: place)

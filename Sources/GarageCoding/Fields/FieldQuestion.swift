@@ -218,7 +218,7 @@ private final class OrderQuestion: FieldQuestion {
 
   @inline(__always)
   private func quickAnswer(_ value: FieldPlace) -> FieldAnswer? {
-    guard let plainText, let utf8 = value.utf8, isBelowCombiningMarks(utf8) else { return nil }
+    guard let plainText, let utf8 = value.utf8, isSurelyComposed(utf8) else { return nil }
     let order = plainText.withUnsafeBytes { compareBytes(utf8, $0) }
     return (order < 0 ? less : order == 0 ? equal : more) ? .yes : .no
   }

@@ -122,7 +122,7 @@ package struct OrderedBytes: ~Copyable {
   package mutating func append(_ place: FieldPlace) throws {
     if let integer = place.narrowInteger, integer.magnitude <= 1 << 53 {
       appendWhole(Double(integer))
-    } else if let utf8 = place.utf8, isBelowCombiningMarks(utf8) {
+    } else if let utf8 = place.utf8, isSurelyComposed(utf8) {
       appendText(utf8)
     } else {
       try appendSlowly(place)
@@ -137,7 +137,7 @@ package struct OrderedBytes: ~Copyable {
   package mutating func appendOther() { arena.append(Kind.other) }
 
   private mutating func append(utf8: UnsafeRawBufferPointer) {
-    if isBelowCombiningMarks(utf8) { return appendText(utf8) }
+    if isSurelyComposed(utf8) { return appendText(utf8) }
     var text = composed(String(decoding: utf8, as: UTF8.self))
     text.withUTF8 { appendText(UnsafeRawBufferPointer($0)) }
   }

@@ -51,7 +51,7 @@ package struct IdentifierWriter: ~Copyable {
   private mutating func write(longer string: String) {
     let done: Void? = string.utf8.withContiguousStorageIfAvailable { utf8 in
       let utf8 = UnsafeRawBufferPointer(utf8)
-      if isBelowCombiningMarks(utf8) {
+      if isSurelyComposed(utf8) {
         append(.string, utf8)
       } else {
         writeComposed(string)

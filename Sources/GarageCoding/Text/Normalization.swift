@@ -6,13 +6,16 @@
 /// identifier.) Swift 6.3 itself errs for U+0F73, U+0F75 and U+0F81 after a mark of another script, which it
 /// does not reorder; here the Unicode Standard is followed.
 func composed(_ string: String) -> String {
-  Normalization.isComposed(string) ? string : Normalization.compose(Normalization.decompose(string))
+  let isSure = string.utf8.withContiguousStorageIfAvailable { isSurelyComposed(UnsafeRawBufferPointer($0)) }
+  if isSure == true || Normalization.isComposed(string) { return string }
+  return Normalization.compose(Normalization.decompose(string))
 }
 
-/// Whether UTF-8 text holds no scalar from U+0300 on, where the first combining mark stands: such text is
-/// its own composed form. The first bytes of those scalars are 0xCC and above.
+/// Whether its bytes alone tell that UTF-8 text is its own composed form: it holds no scalar from U+0300 on, where the first
+/// combining mark stands and first bytes are 0xCC and above, but for some blocks that have none and compose with none of
+/// their own.
 @inline(__always)
-func isBelowCombiningMarks(_ utf8: UnsafeRawBufferPointer) -> Bool {
+func isSurelyComposed(_ utf8: UnsafeRawBufferPointer) -> Bool {
   guard let base = utf8.baseAddress else { return true }
   let count = utf8.count
   var offset = 0
@@ -22,7 +25,11 @@ func isBelowCombiningMarks(_ utf8: UnsafeRawBufferPointer) -> Bool {
     offset += 8
   }
   while offset < count {
-    if base.load(fromByteOffset: offset, as: UInt8.self) >= 0xCC { return false }
+    switch base.load(fromByteOffset: offset, as: UInt8.self) {
+    // Latin; Cyrillic up to U+047F; ideographs from U+5000 to U+9FFF; Hangul syllables from U+B000 to U+CFFF.
+    case 0...0xCB, 0xD0...0xD1, 0xE5...0xE9, 0xEB...0xEC: break
+    default: return false
+    }
     offset += 1
   }
   return true
@@ -174,7 +181,7 @@ enum Normalization {
 package func copyComposedUTF8(_ string: String, to room: UnsafeMutableRawBufferPointer) -> Int {
   let count = string.utf8.withContiguousStorageIfAvailable { utf8 in
     let utf8 = UnsafeRawBufferPointer(utf8)
-    return isBelowCombiningMarks(utf8) ? copy(utf8, to: room) : -1
+    return isSurelyComposed(utf8) ? copy(utf8, to: room) : -1
   }
   if let count, count >= 0 { return count }
   var string = composed(string)

@@ -155,6 +155,29 @@ import Testing
     #expect(failures.isEmpty, "\(failures.prefix(20))")
   }
 
+  /// Of every scalar whose bytes say so, among random others of which they say so.
+  @Test(arguments: [1, 2] as [UInt64]) func whatBytesAloneTell(seed: UInt64) {
+    func isSure(_ text: String) -> Bool {
+      var text = text
+      return text.withUTF8 { isSurelyComposed(UnsafeRawBufferPointer($0)) }
+    }
+    let sure = (UInt32(0)...0x10FFFF).compactMap(Unicode.Scalar.init).filter { isSure("\($0)") }
+    #expect(sure.contains("ё") && sure.contains("図") && sure.contains("빠") && !sure.contains("\u{301}"))
+    var random = SeededGenerator(seed)
+    var failures: [String] = []
+    for scalar in sure {
+      var text = String.UnicodeScalarView()
+      for place in 0..<5 { text.append(place == 2 ? scalar : sure.randomElement(using: &random)!) }
+      let string = String(text)
+      if !isSure(string) || !isNFC(string) { failures.append(string.debugDescription) }
+      // What is not sure makes the whole unsure, wherever it stands.
+      if isSure(string + "\u{301}") || isSure("\u{1100}" + string) {
+        failures.append(string.debugDescription)
+      }
+    }
+    #expect(failures.isEmpty, "seed \(seed): \(failures.prefix(20))")
+  }
+
   private func isNFC(_ text: String) -> Bool {
     #if canImport(Darwin)
       return true  // asks for a newer system than the library
