@@ -8,13 +8,15 @@
       throws
       -> Never
     {
-      var number = Int(try storage.text("number") ?? "0") ?? 0
+      var number = Int(try pastConflicts { try storage.text("number") } ?? "0") ?? 0
       while true {
         number += 1
-        try storage.commit { transaction in
-          try lines.send("begun \(number)")
-          try profile.change(transaction, number)
-          try lines.send("committing \(number)")
+        try pastConflicts {
+          try storage.commit { transaction in
+            try lines.send("begun \(number)")
+            try profile.change(transaction, number)
+            try lines.send("committing \(number)")
+          }
         }
         try lines.send("acknowledged \(number)")
       }

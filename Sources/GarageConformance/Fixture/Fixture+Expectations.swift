@@ -36,6 +36,8 @@ extension Fixture {
       }
       met(file: file, line: line)
       return error
+    } catch let refusal where isRefusal(refusal) {
+      throw refusal
     } catch {
       throw failure("\(what) to throw \(names)", "\(error)", file: file, line: line)
     }
@@ -51,6 +53,8 @@ extension Fixture {
       try body()
     } catch let failure as ConformanceFailure {
       throw failure
+    } catch let refusal where isRefusal(refusal) {
+      throw refusal
     } catch {
       if let error = error as? TestError, error === expected { return met(file: file, line: line) }
       throw failure("\(what) to pass the error through unchanged", "\(error)", file: file, line: line)
