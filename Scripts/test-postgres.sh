@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs the tests of GaragePostgres, and the garage's own that run on every driver, on a PostgreSQL server, which it starts
-# for that: in a folder of its own, on a free port of loopback, as an ordinary user, and takes down in the end. What it runs
+# Runs the tests of GaragePostgres, and the garage's own that run on every driver, on PostgreSQL servers, which it starts
+# for that: in folders of their own, on free ports of loopback, as an ordinary user, and takes down in the end. What it runs
 # it prints. It ends within a bounded time, whatever hangs.
 #
 #     test-postgres.sh                               everything
@@ -53,17 +53,15 @@ install_missing() {
     postgresql libpq-dev
 }
 
-folder=""
+others_server=${GARAGE_TEST_PG_URL:-}
+folders=()
 logs=$(mktemp -d)
 pids=()
 take_down() {
   for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
-  if [ -n "$folder" ]; then
-    "$server" stop "$folder" immediate >/dev/null 2>&1 || true
-  else
-    drop_tables
-  fi
-  rm -rf "$folder" "$logs"
+  for folder in "${folders[@]}"; do "$server" stop "$folder" immediate >/dev/null 2>&1 || true; done
+  if [ -n "$others_server" ]; then drop_tables; fi
+  rm -rf "${folders[@]}" "$logs"
 }
 trap take_down EXIT
 trap 'exit 1' INT TERM
@@ -77,9 +75,13 @@ drop_tables() {
     FROM pg_proc WHERE proname LIKE 'gt\_%'" | psql "$GARAGE_TEST_PG_URL" -q >/dev/null || true
 }
 
+# Each process of tests has a server of its own: on one for all a write that takes long is refused for what strangers do, since a
+# server that has to remember too many transactions for it takes some together.
 start_server() {
+  if [ -n "$others_server" ]; then return; fi
+  local folder port
   folder=$(mktemp -d "${TMPDIR:-/tmp}/garage-postgres-XXXXXX")
-  local port
+  folders+=("$folder")
   port=$("$server" port)
   # More connections than usual: the suite nests reads 64 deep, on two threads. And without waiting for the disk: on this
   # server processes are killed, but neither the server nor the machine.
@@ -97,10 +99,11 @@ say "$swift build --package-path Tests/PostgresTests --scratch-path .build-postg
 build=("$swift" build --package-path Tests/PostgresTests --scratch-path .build-postgres --build-tests)
 "${build[@]}"
 bundle=("$("${build[@]}" --show-bin-path)"/*.xctest)
-if [ -n "${GARAGE_TEST_PG_URL:-}" ]; then say "on the server that GARAGE_TEST_PG_URL names"; else start_server; fi
+if [ -n "$others_server" ]; then say "on the server that GARAGE_TEST_PG_URL names"; fi
 
 status=0
 if [ $# -gt 0 ] || [ "$(uname)" != Linux ]; then
+  start_server
   timeout --kill-after=30 "$limit" "$swift" test --package-path Tests/PostgresTests --scratch-path .build-postgres \
     --skip-build --disable-xctest "$@" || status=$?
   exit "$status"
@@ -108,6 +111,7 @@ fi
 
 # Several processes at a time: a test that waits for the server keeps a thread of its process's few.
 run() { # run NAME OPTIONS…
+  start_server
   say "${bundle[0]##*/} ${*:2}"
   timeout --kill-after=30 "$limit" "${bundle[0]}" --testing-library swift-testing "${@:2}" >"$logs/$1" 2>&1 &
   pids+=($!)
