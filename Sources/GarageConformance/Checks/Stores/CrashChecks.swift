@@ -13,8 +13,9 @@ enum CrashChecks {
           fixture.options.onCrashReport?(report)
           let inside = report.killsInBody + report.killsInCommit
           try fixture.expect(
-            inside * 2 >= report.killCount, "half of \(report.killCount) kills inside a transaction",
-            seen: "\(inside)")
+            inside * 2 >= fixture.options.killCount,
+            "half of \(fixture.options.killCount) kills inside a transaction",
+            seen: "\(inside) of \(report.killCount)")
         }
       }
 
