@@ -15,7 +15,8 @@ import Testing
 
   @Test(arguments: checks)
   func oneRefusalIsNoFailure(_ check: ConformanceCheck) throws {
-    for operation in Self.operations {
+    // One of them, whichever, unless there is time for all.
+    for operation in Self.operations.shuffled().prefix(LongTests.areWanted ? .max : 1) {
       let last = LongTests.areWanted ? 20 : 1
       // One of the first few, and one anywhere.
       let counts = LongTests.areWanted ? Array(0...last) : [.random(in: 0...3), .random(in: 4...40)]
