@@ -86,8 +86,15 @@ private func addWaitingCloseChecks(to topic: inout CheckTopic) {
       let ending = Atomic<Bool>(false)
       try inParallel(2) { thread in
         if thread == 0 {
+          // Where the engine refuses to begin, nobody waits for it.
+          var hasBegun = false
+          defer {
+            if !hasBegun { ending.store(true, ordering: .sequentiallyConsistent) }
+            begun.raise()
+          }
           /// Stays in its transaction for a while after the other thread called close.
           func linger(_ transaction: any ReadTransaction) throws {
+            hasBegun = true
             begun.raise()
             closing.wait()
             pause(milliseconds: 60)
