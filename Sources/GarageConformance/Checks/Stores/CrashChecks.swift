@@ -11,10 +11,9 @@ enum CrashChecks {
           var report = try CrashRounds.run(number, fixture)
           report.check = "crash/\(profile.name)-transactions"
           fixture.options.onCrashReport?(report)
-          let inside = report.killsInBody + report.killsInCommit
+          let (count, inside) = (fixture.options.killCount, report.killsInBody + report.killsInCommit)
           try fixture.expect(
-            inside * 2 >= fixture.options.killCount,
-            "half of \(fixture.options.killCount) kills inside a transaction",
+            inside * 2 >= count, "half of \(count) kills inside a transaction",
             seen: "\(inside) of \(report.killCount)")
         }
       }

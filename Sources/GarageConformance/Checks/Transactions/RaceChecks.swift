@@ -135,6 +135,9 @@ private func addCrowdChecks(to topic: inout CheckTopic) {
         }
       } catch let error as StorageError where error.kind == .readersFull {
         arrive()
+      } catch let refusal where fixture.isRefusal(refusal) {
+        arrive()
+        throw refusal
       }
     }
     try storage.put(["a": "2"])
@@ -300,6 +303,8 @@ private func addClosingRaceChecks(to topic: inout CheckTopic) {
       try kept.put(["a": "0", "b": "0"])
       let begun = Signal()
       try inParallel(4) { thread in
+        // Also where the engine refuses the first of its writes.
+        defer { if thread == 0 { begun.raise() } }
         if thread == 3 {
           begun.wait()
           return try storage.close()
