@@ -35,12 +35,26 @@ public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible 
   /// ``ConformanceOptions/patience``, or throws what it should not. Returns whether anything was checked: a
   /// rule that does not bind a driver with its ``StorageInfo`` is skipped. ``ConformanceOptions/onOutcome`` is
   /// told the same.
+  ///
+  /// Where ``StorageInfo/writersConflict``, a check that a retryable ``StorageError/Kind/conflict`` has ended is made again, as
+  /// callers do, up to three times in all: an engine may refuse what would have fitted.
   @discardableResult
   public func run(
     _ options: ConformanceOptions = ConformanceOptions(),
     _ open: @escaping @Sendable (ConformancePlace) throws -> any StorageDriver
   ) throws -> ConformanceOutcome {
-    let fixture = try Fixture(check: self, options: options, openStore: open)
+    var triesLeft = 3
+    while true {
+      let fixture = try Fixture(check: self, options: options, openStore: open)
+      triesLeft -= 1
+      guard try run(in: fixture, options, mayBeRefused: triesLeft > 0) else { continue }
+      options.onOutcome?(self, fixture.outcome)
+      return fixture.outcome
+    }
+  }
+
+  /// Runs the check once. False where the engine refused something that it may refuse, and is to be asked again.
+  private func run(in fixture: Fixture, _ options: ConformanceOptions, mayBeRefused: Bool) throws -> Bool {
     let worker = Worker { [self] in
       if let reason = try fixture.reasonToSkip(requirement) { return fixture.skip(reason) }
       try body(fixture)
@@ -61,10 +75,10 @@ public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible 
     do {
       try worker.join()
     } catch {
+      if mayBeRefused && fixture.isRefusal(error) { return false }
       let operation = (error as? StorageError).map { "\($0.operation.rawValue) to succeed" }
       throw fixture.unplacedFailure(operation ?? "no error", "\(error)", at: worker.origin(of: error))
     }
-    options.onOutcome?(self, fixture.outcome)
-    return fixture.outcome
+    return true
   }
 }

@@ -17,6 +17,7 @@
 ///   later. Unless ``StorageInfo/writersConflict``, a write's body runs as the store's only writer. Where it is, writes
 ///   run beside each other, and one that fits into no such order throws ``StorageError/Kind/conflict``, `isRetryable`,
 ///   from any operation or the commit, and leaves no trace. What a body read counts only once its write returned.
+///   Now and then an engine refuses one that would have fitted, too, also of who writes alone: callers make it again.
 /// - A write that returns has committed: every later transaction, in this process and in others that the
 ///   driver shares its store with, sees it; and if ``StorageInfo/isDurable``, so does whoever opens the
 ///   store after the process was killed.

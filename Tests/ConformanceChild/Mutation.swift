@@ -99,6 +99,7 @@ enum Mutation: String, CaseIterable, Sendable {
   case readCommittedWriters
   case unseenRanges
   case unseenBlindWrites
+  case refusesAtWhim
 
   // Processes and crashes
   case staleRead
@@ -194,6 +195,7 @@ enum Mutation: String, CaseIterable, Sendable {
     case .readCommittedWriters: "conflict/a-lost-update-is-refused"
     case .unseenRanges: "conflict/no-phantoms-by-scans-of-1-ranges"
     case .unseenBlindWrites: "conflict/readers-see-the-order-of-writes"
+    case .refusesAtWhim: "conflict/who-writes-alone-is-hardly-refused"
     case .staleRead: "process/its-commits-are-seen-here"
     case .unlockedFile: "process/4-processes-count"
     case .unflushedCommit: "crash/without-close"
@@ -233,7 +235,8 @@ enum Mutation: String, CaseIterable, Sendable {
 
   /// Whether the mutant is one of a driver whose writers run beside each other.
   var hasSeveralWriters: Bool {
-    [.snapshotWriters, .readCommittedWriters, .unseenRanges, .unseenBlindWrites].contains(self)
+    [.snapshotWriters, .readCommittedWriters, .unseenRanges, .unseenBlindWrites, .refusesAtWhim]
+      .contains(self)
   }
 
   /// Whether the mutant waits for ever, which only time can tell.

@@ -53,6 +53,7 @@ final class OptimisticStore: Sendable {
 
   private struct State: Sendable {
     var last = Commit()
+    var tryCount = 0
     /// The commit that changed a key last, and whether that commit had read anything.
     var changes: [StorageKey: (number: Int, isBlind: Bool)] = [:]
   }
@@ -64,6 +65,7 @@ final class OptimisticStore: Sendable {
 
   func commit(_ transaction: OptimisticTransaction, _ mutation: Mutation?) throws {
     try state.withLock { state in
+      state.tryCount += 1
       let isStale = state.changes.contains { key, change in
         if change.number <= transaction.snapshot { return false }
         switch mutation {
@@ -74,7 +76,7 @@ final class OptimisticStore: Sendable {
         default: return transaction.hasRead(key)
         }
       }
-      if isStale {
+      if isStale || mutation == .refusesAtWhim && state.tryCount.isMultiple(of: 5) {
         throw StorageError(
           .conflict, during: .commit, driver: "Optimistic", isRetryable: true,
           message: "Another write changed what this one has read. Make the call again.")

@@ -18,8 +18,8 @@ enum ChildCommands {
     func use(_ place: ConformancePlace, _ times: Int) throws {
       for round in 0..<times {
         let storage = try open(place)
-        try storage.put(["a": "\(round)"])
-        _ = try storage.text("a")
+        try pastConflicts { try storage.put(["a": "\(round)"]) }
+        _ = try pastConflicts { try storage.text("a") }
         try storage.close()
       }
     }
@@ -64,10 +64,12 @@ enum ChildCommands {
       let value = pattern(byteCount)
       for write in 0..<writes {
         do {
-          try storage.commit { transaction in
-            for number in 0..<putsInEach {
-              try transaction.put(
-                value, for: StorageKey(bytes("full-\(digits(write, 6))-\(digits(number, 6))")))
+          try pastConflicts {
+            try storage.commit { transaction in
+              for number in 0..<putsInEach {
+                try transaction.put(
+                  value, for: StorageKey(bytes("full-\(digits(write, 6))-\(digits(number, 6))")))
+              }
             }
           }
         } catch let error as StorageError {

@@ -53,17 +53,21 @@
   {
     switch words[0] {
     case "put":
-      try storage.put([words[1]: words[2]])
+      try pastConflicts { try storage.put([words[1]: words[2]]) }
     case "get":
-      return try storage.text(words[1]) ?? "none"
+      return try pastConflicts { try storage.text(words[1]) } ?? "none"
     case "count":
-      return try storage.read { "\(try $0.keys().count)" }
+      return try pastConflicts { try storage.read { "\(try $0.keys().count)" } }
     case "increment":
       for _ in 0..<(Int(words[2]) ?? 0) { try increment(words[1], in: storage) }
     case "grow":
       let count = Int(words[1]) ?? 0
       for number in 0..<count {
-        try storage.commit { try $0.put(pattern(1 << 20), for: StorageKey(bytes("grown-\(digits(number))"))) }
+        try pastConflicts {
+          try storage.commit {
+            try $0.put(pattern(1 << 20), for: StorageKey(bytes("grown-\(digits(number))")))
+          }
+        }
       }
     case "write-and-wait":
       return try storage.write { transaction in

@@ -13,7 +13,7 @@ public final class FaultPlan: Sendable {
   public init() {}
 
   /// Lets the operation fail that comes after `count` others of its sort, counted from the plan's beginning or
-  /// its last ``reset()``.
+  /// its last ``reset()``. A ``StorageError/Kind/conflict`` is retryable, as every engine's.
   public func fail(
     _ operation: StorageError.Operation, after count: Int, with kind: StorageError.Kind = .io
   ) {
@@ -37,7 +37,7 @@ public final class FaultPlan: Sendable {
     }
     guard let kind else { return nil }
     return StorageError(
-      kind, during: operation, driver: driver,
+      kind, during: operation, driver: driver, isRetryable: kind == .conflict,
       message: "The fault plan let \(operation.rawValue) number \(number) fail. Look there for the reason.")
   }
 }

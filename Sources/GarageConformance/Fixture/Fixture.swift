@@ -25,6 +25,8 @@ final class Fixture: Sendable {
     var step: Int?
     /// How many expectations were met.
     var metCount = 0
+    /// Whether a driver said so of itself.
+    var writersConflict = false
   }
 
   init(
@@ -55,7 +57,7 @@ final class Fixture: Sendable {
   func open(_ place: ConformancePlace, file: StaticString = #fileID, line: UInt = #line) throws
     -> any StorageDriver
   {
-    let storage = try located(file, line) { try openStore(place) }
+    let storage = try openUntracked(place, file: file, line: line)
     state.withLock { $0.opened.append(storage) }
     return storage
   }
@@ -64,7 +66,9 @@ final class Fixture: Sendable {
   func openUntracked(
     _ place: ConformancePlace, file: StaticString = #fileID, line: UInt = #line
   ) throws -> any StorageDriver {
-    try located(file, line) { try openStore(place) }
+    let storage = try located(file, line) { try openStore(place) }
+    if storage.info.writersConflict { state.withLock { $0.writersConflict = true } }
+    return storage
   }
 
   /// A new, empty store.
@@ -95,6 +99,14 @@ final class Fixture: Sendable {
   func runAtEnd() {
     let actions = state.withLock(\.atEnd)
     for action in actions { action() }
+  }
+
+  // MARK: Refusals
+
+  /// Whether an error says that the engine wants the call to be made again, as it may where writers conflict.
+  func isRefusal(_ error: any Error) -> Bool {
+    guard let error = error as? StorageError, error.kind == .conflict, error.isRetryable else { return false }
+    return state.withLock(\.writersConflict)
   }
 
   // MARK: Skipping

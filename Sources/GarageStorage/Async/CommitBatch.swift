@@ -15,6 +15,8 @@ struct CommitBatch {
   /// The job that is running.
   private var running: Int?
   private var hasBegun = false
+  /// How many jobs there were when the transaction began.
+  private var countAtBegin = 0
   /// Whether each is committed by itself, since together they failed.
   private var isSingle = false
   /// How often another transaction may still come first before each job is tried by itself.
@@ -42,6 +44,7 @@ struct CommitBatch {
   mutating func beginAttempt() {
     running = nil
     hasBegun = false
+    countAtBegin = jobs.count
   }
 
   /// Runs all jobs, and those that have come meanwhile.
@@ -95,6 +98,9 @@ struct CommitBatch {
   /// Notes that the transaction was not committed: because of the job that was running, or of all.
   mutating func fail(_ error: any Error) {
     if let running {
+      // It came when the transaction had begun. What was committed beside that before it came is not to be seen there, and may be
+      // what it misses: it runs once more, in one that begins later.
+      if running >= countAtBegin && queue.othersCommitMeanwhile { return }
       settle(jobs.remove(at: running), error)
     } else if !hasBegun {
       // The storage does not let anybody write.

@@ -33,12 +33,15 @@ final class CommitQueue: Sendable {
 
   /// Whether whoever commits waits a moment for others.
   private let awaitsOthers: Bool
+  /// Whether writes that are in no queue, or in another one, commit while a transaction is open.
+  let othersCommitMeanwhile: Bool
   /// The last commit of several jobs or one.
   private let last = Mutex((jobCount: 0, duration: Duration.zero))
 
   init(_ info: StorageInfo) {
     lifetime = StorageLifetime(driver: info.name)
     awaitsOthers = info.roundTripsAreExpensive
+    othersCommitMeanwhile = info.writersConflict
   }
 
   /// Whether the calling thread has to go past the queue.

@@ -136,7 +136,11 @@ extension Garage {
 
   /// Does one block of what is to be done; nil where that is nothing.
   func fillIndexes() throws -> IndexFilling.Step? {
-    try writeDirectly { try IndexFilling(indexing: indexing).step(in: $0) }
+    var tryCount = 0
+    return try writeDirectly { transaction in
+      defer { tryCount += 1 }
+      return try IndexFilling(indexing: indexing, tryCount: tryCount).step(in: transaction)
+    }
   }
 
   /// Makes the indexes ready that a type declares, so that a query can use them. What prevents that is left to

@@ -7,6 +7,7 @@ struct IndexFilling {
   /// How long a block may gather records. Writing what it gathered takes as long again, or twice.
   private static let gatheringTime = Duration.milliseconds(15)
   private static let largestBlock = 20_000
+  private static let smallestBlock = 32
   private static let largestByteCount = 16 << 20
 
   /// What one block did.
@@ -18,6 +19,11 @@ struct IndexFilling {
   }
 
   let indexing: Indexing
+  /// How often this block was begun and refused, since others had changed what it read. Each time it reads a quarter of what
+  /// it read before: so little that between two changes there is time for it, however many there are.
+  var tryCount = 0
+
+  private var largestCount: Int { max(Self.smallestBlock, Self.largestBlock >> min(2 * tryCount, 16)) }
 
   /// Does one block; nil where nothing is left to do.
   ///
@@ -94,7 +100,7 @@ struct IndexFilling {
       count += 1
       byteCount += size
       if count % 32 != 0 && byteCount < IndexFilling.largestByteCount { return false }
-      return count >= IndexFilling.largestBlock || byteCount >= IndexFilling.largestByteCount
+      return count >= largestCount || byteCount >= IndexFilling.largestByteCount
         || ContinuousClock.now - start > IndexFilling.gatheringTime
     }
     if indexing.keys.isSealed {
@@ -102,7 +108,7 @@ struct IndexFilling {
       var keys: [StorageKey] = []
       try transaction().scanKeys(range, .forward) { key in
         keys.append(StorageKey(key))
-        return keys.count < 2_000 ? .continue : .stop
+        return keys.count < min(2_000, largestCount) ? .continue : .stop
       }
       for key in keys {
         let size = try transaction().withReplaceableValue(for: key.bytes.span.bytes, isSealed: true) {
@@ -134,14 +140,14 @@ struct IndexFilling {
     let item = catalog.items[place]
     var step = Step(indexes: [item.name])
     var keys: [StorageKey] = []
-    for range in item.definition.entryRanges where keys.count < IndexFilling.largestBlock {
+    for range in item.definition.entryRanges where keys.count < largestCount {
       try transaction.scanKeys(range, .forward) { key in
         keys.append(StorageKey(key))
-        return keys.count < IndexFilling.largestBlock ? .continue : .stop
+        return keys.count < largestCount ? .continue : .stop
       }
     }
     let start = ContinuousClock.now
-    var isDone = keys.count < IndexFilling.largestBlock
+    var isDone = keys.count < largestCount
     for (index, key) in keys.enumerated() {
       try transaction.remove(key)
       if index % 64 == 63, index + 1 < keys.count, ContinuousClock.now - start > .milliseconds(25) {

@@ -16,20 +16,26 @@ extension ReadAccess {
   ) throws {
     let facts = try RecordTypeFacts.of(type)
     let tags = try presentTags(of: facts)
-    guard CoreCount.helpers > 0, garage.usesSeveralCores, tags.count == 1, !facts.ofCoder.isClass, !isWriting,
-      !fetchesAhead
+    guard CoreCount.helpers > 0, garage.usesSeveralCores, tags.count == 1, !facts.ofCoder.isClass, !isWriting
     else { return try visitObjects(type, inOneSession: true, visit) }
 
     let retrieval = SharedRetrieval(type, facts, self)
     defer { retrieval.end() }
     let (session, source) = makeSessionAndSource()
+    if fetchesAhead {
+      try visitBlocks(of: KeyLayout.records(tag: tags[0]), source, areAllHeld: true) { key, record in
+        try retrieval.takesOrFinishes(key, record, visit)
+      } decode: { key, record in
+        source.countRecord(record.byteCount)
+        return try decode(type, key, record, typeName: facts.name, session)
+      } visit: {
+        try visit($0)
+      }
+      return try retrieval.finish(visit)
+    }
     session.completeLater()
     try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
-      if retrieval.takes(key, record) {
-        try retrieval.visitDone(visit)
-        return .continue
-      }
-      if !retrieval.isEmpty { try retrieval.finish(visit) }
+      if try retrieval.takesOrFinishes(key, record, visit) { return .continue }
       source.countRecord(record.byteCount)
       try garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
         try session.visit(
@@ -63,11 +69,24 @@ private final class SharedRetrieval<T: Codable & SendableMetatype> {
     work = SharedWork { decoder.decode($0) }
   }
 
-  var isEmpty: Bool { batch.isEmpty && shared.isEmpty }
+  private var isEmpty: Bool { batch.isEmpty && shared.isEmpty }
+
+  /// Takes a record, and visits what is done; or leaves it to the caller, when all that it took before are visited.
+  @inline(__always)
+  func takesOrFinishes(_ key: RawSpan, _ record: RawSpan, _ visit: (consuming T) throws -> Void) throws
+    -> Bool
+  {
+    if takes(key, record) {
+      try visitDone(visit)
+      return true
+    }
+    if !isEmpty { try finish(visit) }
+    return false
+  }
 
   /// Takes a record that is to be decoded in a batch; false leaves it to the caller.
   @inline(__always)
-  func takes(_ key: RawSpan, _ record: RawSpan) -> Bool {
+  private func takes(_ key: RawSpan, _ record: RawSpan) -> Bool {
     if hasReferences { return false }
     if RecordSummary.uncheckedRefersToOthers(record) {
       hasReferences = true
@@ -90,7 +109,7 @@ private final class SharedRetrieval<T: Codable & SendableMetatype> {
 
   /// Visits the objects of the batches that are done, up to the first that is not.
   @inline(__always)
-  func visitDone(_ visit: (consuming T) throws -> Void) throws {
+  private func visitDone(_ visit: (consuming T) throws -> Void) throws {
     // A look for each batch is enough.
     if batch.isEmpty { try visitAllDone(visit) }
   }

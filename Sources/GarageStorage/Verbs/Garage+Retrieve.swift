@@ -335,9 +335,12 @@ extension ReadAccess {
   /// Lends the records in a range to `decode`, as they come from a scan: a block at a time, with all that these refer to. Those
   /// before the first that refers to others need nothing else, and are not gathered.
   ///
-  /// - Parameter areAllHeld: whether what was decoded with one block need not be fetched for the next.
-  private func visitBlocks<T>(
+  /// - Parameters:
+  ///   - areAllHeld: whether what was decoded with one block need not be fetched for the next.
+  ///   - isTaken: is lent each record, up to the first that refers to others, and may see to it itself.
+  func visitBlocks<T>(
     of range: StorageKeyRange, _ source: TransactionSource, areAllHeld: Bool,
+    unless isTaken: (RawSpan, RawSpan) throws -> Bool = { _, _ in false },
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
     var records: [(key: StorageKey, record: [UInt8])] = []
@@ -356,6 +359,7 @@ extension ReadAccess {
     }
     try transaction.scan(range, .forward) { key, record in
       if !hasReferences {
+        if try isTaken(key, record) { return .continue }
         hasReferences = RecordSummary.uncheckedRefersToOthers(record)
         if !hasReferences {
           if let object = try decode(key, record) { try visit(object) }

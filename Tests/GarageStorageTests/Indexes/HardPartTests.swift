@@ -1,4 +1,5 @@
 import Foundation
+import GarageConformance
 import GarageDriver
 import GarageMemory
 import Testing
@@ -196,6 +197,24 @@ import Testing
     #expect(try other.indexes(of: Counter.self).map(\.entries) == [2999])
     try expectSound(other)
     #expect(stepCount == 1)
+  }
+
+  /// Who fills is refused where others change what he reads: he reads less each time, until there is time for it.
+  @Test(arguments: Backend.faulty)
+  func aFillingThatIsRefusedTakesLessAtATime(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let garage = try place.garage()
+    try garage.parkAll((0..<3000).map { Counter(id: $0, value: $0 % 7) })
+    try garage.indexing.declare([Index(\Counter.value)])
+    // Behind the commit that says what is to be filled.
+    let count = place.plan.count(of: .commit)
+    for refusal in 1...5 { place.plan.fail(.commit, after: count + refusal, with: .conflict) }
+    var first: Int?
+    try garage.buildIndexes { step in if first == nil { first = step.objectCount } }
+    #expect(try #require(first) <= 32)
+    #expect(place.plan.count(of: .commit) > count + 5)
+    #expect(try garage.indexes(of: Counter.self).map(\.entries) == [3000])
+    try expectSound(garage)
   }
 
   /// 9. A query in a write sees its changes, and what it visits may change them.

@@ -11,10 +11,10 @@ enum CrashChecks {
           var report = try CrashRounds.run(number, fixture)
           report.check = "crash/\(profile.name)-transactions"
           fixture.options.onCrashReport?(report)
-          let inside = report.killsInBody + report.killsInCommit
+          let (count, inside) = (fixture.options.killCount, report.killsInBody + report.killsInCommit)
           try fixture.expect(
-            inside * 2 >= report.killCount, "half of \(report.killCount) kills inside a transaction",
-            seen: "\(inside)")
+            inside * 2 >= count, "half of \(count) kills inside a transaction",
+            seen: "\(inside) of \(report.killCount)")
         }
       }
 

@@ -86,13 +86,21 @@ private func addWaitingCloseChecks(to topic: inout CheckTopic) {
       let ending = Atomic<Bool>(false)
       try inParallel(2) { thread in
         if thread == 0 {
+          // Where the engine refuses to begin, nobody waits for it.
+          var hasBegun = false
+          defer {
+            if !hasBegun { ending.store(true, ordering: .sequentiallyConsistent) }
+            begun.raise()
+          }
           /// Stays in its transaction for a while after the other thread called close.
           func linger(_ transaction: any ReadTransaction) throws {
+            hasBegun = true
             begun.raise()
             closing.wait()
             pause(milliseconds: 60)
+            // Also where the engine refuses the get.
+            defer { ending.store(true, ordering: .sequentiallyConsistent) }
             try fixture.expectEqual(try transaction.text("a"), "1", "a get while another thread closes")
-            ending.store(true, ordering: .sequentiallyConsistent)
           }
           if isWrite { try storage.commit(linger) } else { try storage.read(linger) }
         } else {

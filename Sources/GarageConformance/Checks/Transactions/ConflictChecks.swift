@@ -13,6 +13,7 @@ enum ConflictChecks {
     addSeveralWriterChecks(to: &topic)
     addRefusalChecks(to: &topic)
     addOrderChecks(to: &topic)
+    addWhimChecks(to: &topic)
   }
 }
 
@@ -277,5 +278,30 @@ private func addOrderChecks(to topic: inout CheckTopic) {
       seen != ["0", "20"] || last != ["-11", "20"],
       "an order of the writes that the reader and the end agree on",
       seen: "a reader that saw the deposit alone, and then the fee of a withdrawal before it")
+  }
+}
+
+private func addWhimChecks(to topic: inout CheckTopic) {
+  topic.add(
+    "who-writes-alone-is-hardly-refused", "Now and then an engine refuses one that would have fitted, too.",
+    where: .writersConflict
+  ) { fixture in
+    let storage = try fixture.newStore()
+    var refusedCount = 0
+    for round in 0..<100 {
+      do {
+        try storage.commit { transaction in
+          let sum = try transaction.keys(in: .prefix(bytes("a"))).count
+          _ = try transaction.text("a\(round / 2)")
+          try transaction.set("a\(round)", "\(sum)")
+        }
+        _ = try storage.read { try $0.keys() }
+      } catch let error where fixture.isRefusal(error) {
+        refusedCount += 1
+      }
+    }
+    try fixture.expect(
+      refusedCount <= 10, "at most 10 of 100 writes to be refused, beside which there was nothing",
+      seen: "\(refusedCount)")
   }
 }

@@ -79,9 +79,11 @@ private func addEndedWriteChecks(to topic: inout CheckTopic) {
         (
           "an error",
           { ended in
-            try? storage.commit { transaction in
-              ended = transaction
-              throw TestError()
+            try fixture.swallowing {
+              try storage.commit { transaction in
+                ended = transaction
+                throw TestError()
+              }
             }
           }
         ),

@@ -203,6 +203,8 @@ private func addWriterBesideReaderChecks(to topic: inout CheckTopic) {
     let written = Signal()
     let readers = (0..<2).map { number in
       Worker {
+        // Also where the engine refuses to read.
+        defer { ready[number].raise() }
         try storage.read { transaction in
           ready[number].raise()
           written.wait()

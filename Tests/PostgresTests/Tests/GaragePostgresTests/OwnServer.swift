@@ -23,9 +23,7 @@ final class OwnServer: Sendable {
     self.folder =
       folder ?? FileManager.default.temporaryDirectory.appending(path: "garage-server-\(UUID().uuidString)")
     port = UInt16(try Self.run("port").trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
-    if let log { setenv("GARAGE_TEST_PG_WAL", log.path, 1) }
-    defer { if log != nil { unsetenv("GARAGE_TEST_PG_WAL") } }
-    try start()
+    try start(log: log)
   }
 
   /// Ends it, and leaves nothing of it.
@@ -34,7 +32,11 @@ final class OwnServer: Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  func start() throws { try Self.run(["start", folder.path, "\(port)"] + settings) }
+  func start(log: URL? = nil) throws {
+    try Self.run(
+      ["start", folder.path, "\(port)"] + settings,
+      environment: log.map { ["GARAGE_TEST_PG_WAL": $0.path] } ?? [:])
+  }
   /// As a crash does it.
   func kill() throws { try Self.run("kill", folder.path) }
   /// As a machine that hangs.
@@ -77,10 +79,14 @@ final class OwnServer: Sendable {
   static func run(_ arguments: String...) throws -> String { try run(arguments) }
 
   @discardableResult
-  static func run(_ arguments: [String]) throws -> String {
+  static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> String {
     let output = FileManager.default.temporaryDirectory.appending(path: "garage-output-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: output) }
-    let words = ([script ?? "false"] + arguments).map { "'" + $0.replacing("'", with: "'\\''") + "'" }
+    // For this run alone: another test's server starts at the same time.
+    let variables = environment.map { "\($0.key)=\($0.value)" }
+    let words = (["env"] + variables + [script ?? "false"] + arguments).map {
+      "'" + $0.replacing("'", with: "'\\''") + "'"
+    }
     // Not a Process, which waits for whoever has its files open, and that is the server then.
     let code = system(words.joined(separator: " ") + " </dev/null >'\(output.path)' 2>&1")
     let text = (try? String(contentsOf: output, encoding: .utf8)) ?? ""

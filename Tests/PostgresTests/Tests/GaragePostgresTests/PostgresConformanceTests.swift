@@ -56,7 +56,9 @@ struct StackCheck: Sendable, CustomTestStringConvertible {
 extension PostgresStack {
   /// The options for this stack's checks; its child opens the same stack.
   func options() -> ConformanceOptions {
-    ConformanceOptions(childExecutable: childExecutable, childArguments: [name], killCount: 5)
+    // Each process of tests shares the machine with several others and their servers.
+    ConformanceOptions(
+      childExecutable: childExecutable, childArguments: [name], killCount: 5, patience: 300)
   }
 }
 
