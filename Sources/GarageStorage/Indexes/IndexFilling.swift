@@ -5,8 +5,8 @@ internal import GarageDriver
 /// for it. How far it has come is committed with each block, so that whoever comes next goes on, in any process.
 struct IndexFilling {
   /// How long a block may gather records. Writing what it gathered takes as long again, or twice.
-  private static let gatheringTime = Duration.milliseconds(12)
-  private static let largestBlock = 40_000
+  private static let gatheringTime = Duration.milliseconds(15)
+  private static let largestBlock = 20_000
   private static let largestByteCount = 16 << 20
 
   /// What one block did.
@@ -93,7 +93,7 @@ struct IndexFilling {
     func isLong(_ size: Int) -> Bool {
       count += 1
       byteCount += size
-      if count % 64 != 0 && byteCount < IndexFilling.largestByteCount { return false }
+      if count % 32 != 0 && byteCount < IndexFilling.largestByteCount { return false }
       return count >= IndexFilling.largestBlock || byteCount >= IndexFilling.largestByteCount
         || ContinuousClock.now - start > IndexFilling.gatheringTime
     }
