@@ -76,6 +76,14 @@ package struct FieldRecord {
   /// The stored sync status.
   package var syncStatus: SyncStatus? { parsed.syncStatus }
 
+  /// Whether all that stands behind the head, where checksum and time are, is the same in another record: so has every field.
+  package func isSame(as other: FieldRecord) -> Bool {
+    guard parsed.head.flags == other.parsed.head.flags, parsed.body.upperBound == other.parsed.body.upperBound
+    else { return false }
+    let behindHead = RecordHead.byteCount..<parsed.body.upperBound
+    return compareBytes(parsed.bytes(behindHead), other.parsed.bytes(behindHead)) == 0
+  }
+
   func shape(_ digest: UInt64) throws -> Permanent<Shape> {
     if let known = ShapeRegistry.shape(digest: digest) { return known }
     if let text = try texts.texts?.shapeText(digest),

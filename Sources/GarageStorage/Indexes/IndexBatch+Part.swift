@@ -15,6 +15,9 @@ extension IndexBatch {
     private let valuesLength: UInt8
     /// Whether no other record may have the same: the index is unique, and no value is nil or cannot be told.
     var isUnique = false
+    /// Of the index of references: which of the tags that are met it refers to. Only to be compared.
+    var target: UInt16 = 0
+    static let unknownTarget = UInt16.max
 
     init(start: Int, keyCount: Int, valueCount: Int, valuesCount: Int = 0) {
       self.start = start
@@ -45,6 +48,9 @@ extension IndexBatch {
     @exclusivity(unchecked) var kinds = IndexedFields.Kinds()
     /// Where in the keys of `added`, once sorted, the bytes stand that are in their `order`.
     var orderPlace: Int
+    /// The tags that are referred to, in the order in which they are met. Each entry of the index has the place of its own.
+    @exclusivity(unchecked) private var targets: [UInt64] = []
+    @exclusivity(unchecked) private var lastTarget: (tag: UInt64, place: UInt16)?
 
     init(_ item: IndexCatalog.Item) {
       let definition = item.definition
@@ -63,6 +69,17 @@ extension IndexBatch {
       added.removeAll(keepingCapacity: true)
       removed.removeAll(keepingCapacity: true)
       kinds = IndexedFields.Kinds()
+    }
+
+    /// Which of the tags that are referred to it is.
+    func target(_ tag: UInt64) -> UInt16 {
+      if let lastTarget, lastTarget.tag == tag { return lastTarget.place }
+      let place = targets.firstIndex(of: tag) ?? targets.count
+      // Of more it would take long to look for one.
+      if place >= 64 { return Entry.unknownTarget }
+      if place == targets.count { targets.append(tag) }
+      lastTarget = (tag, UInt16(place))
+      return UInt16(place)
     }
 
     // MARK: - Entries

@@ -64,19 +64,30 @@ extension IndexBatch {
     _ identifier: UnsafeRawBufferPointer
   ) throws -> Entry {
     let start = bytes.count
-    try Identifier.withKeyForm(of: identifier) { identifier in
-      if part.hash == nil && !keys.hidesIdentifiers {
-        return KeyLayout.appendReferencePrefix(ofTarget: tag, identifier.bytes, to: &bytes)
-      }
-      try keys.withStorageKey(tag: tag, identifier.bytes) { target in
-        try KeyLayout.appendReferencePrefix(ofTarget: target, part.hash, to: &bytes)
+    var target = Entry.unknownTarget
+    if part.hash == nil && !keys.hidesIdentifiers && !Identifier.isCut(byteCount: identifier.count) {
+      KeyLayout.appendReferencePrefix(ofTarget: tag, identifier.bytes, to: &bytes)
+      target = part.target(tag)
+    } else {
+      try Identifier.withKeyForm(of: identifier) { identifier in
+        if part.hash == nil && !keys.hidesIdentifiers {
+          return KeyLayout.appendReferencePrefix(ofTarget: tag, identifier.bytes, to: &bytes)
+        }
+        try keys.withStorageKey(tag: tag, identifier.bytes) { target in
+          try KeyLayout.appendReferencePrefix(ofTarget: target, part.hash, to: &bytes)
+        }
       }
     }
+    // The length and the identifier are what tells one target from another under one tag.
+    let valuesCount = 1 + identifier.count
     KeyLayout.appendReferrer(key, to: &bytes)
     let keyEnd = bytes.count
     bytes.append(1 << kind.rawValue)
     if let concreteTag = record.concreteTag { bytes.append(bigEndian: concreteTag) }
-    var entry = Entry(start: start, keyCount: keyEnd - start, valueCount: bytes.count - keyEnd)
+    var entry = Entry(
+      start: start, keyCount: keyEnd - start, valueCount: bytes.count - keyEnd,
+      valuesCount: target == Entry.unknownTarget ? 0 : valuesCount)
+    entry.target = target
     entry.order = order(of: entry, behind: part.prefixByteCount)
     return entry
   }

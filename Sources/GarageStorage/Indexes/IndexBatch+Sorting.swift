@@ -10,6 +10,25 @@ extension IndexBatch {
     var order: UInt64
     /// Where it stands among those that were gathered.
     var index: UInt32
+    /// How many bytes the values have, and which target they are of: it tells without a look at the bytes whether those that
+    /// were compared already are all there are.
+    var valuesCount: UInt8
+    var target: UInt16
+
+    init(_ entry: Entry, index: Int) {
+      order = entry.order
+      self.index = UInt32(index)
+      valuesCount = UInt8(entry.valuesCount)
+      target = entry.target
+    }
+
+    /// Whether both have the same values, where they are equal in the first `count` bytes behind what all have in common.
+    @inline(__always)
+    func hasSameValues(as other: SortedEntry, equalUpTo count: Int) -> Bool {
+      valuesCount != 0 && Int(valuesCount) <= count && valuesCount == other.valuesCount
+        && target == other.target
+        && target != Entry.unknownTarget
+    }
   }
 
   /// Fewer are compared with each other.
@@ -36,14 +55,16 @@ extension IndexBatch {
       }
       return place
     }
-    var sorted = entries.indices.map { SortedEntry(order: entries[$0].order, index: UInt32($0)) }
+    var sorted = entries.indices.map { SortedEntry(entries[$0], index: $0) }
     var room = sorted
     var counts = [UInt32](repeating: 0, count: 8 * 256)
     entries.withUnsafeBufferPointer { entries in
       sorted.withUnsafeMutableBufferPointer { sorted in
         room.withUnsafeMutableBufferPointer { room in
           counts.withUnsafeMutableBufferPointer { counts in
-            let sorting = EntrySorting(entries: entries, bytes: all, room: room, counts: counts)
+            let sorting = EntrySorting(
+              entries: entries, bytes: all, prefix: prefix, isInOrder: isGatheredInOrder, room: room,
+              counts: counts)
             sorting.sort(sorted, at: place)
           }
         }
@@ -79,24 +100,32 @@ extension IndexBatch {
   private struct EntrySorting {
     let entries: UnsafeBufferPointer<Entry>
     let bytes: UnsafeRawBufferPointer
+    /// How many bytes stand before the values.
+    let prefix: Int
+    /// Whether the records came in the order of their keys, and so entries with equal values in theirs.
+    let isInOrder: Bool
     /// As much as there is to sort.
     let room: UnsafeMutableBufferPointer<SortedEntry>
     /// How many have each value of each of the eight bytes.
     let counts: UnsafeMutableBufferPointer<UInt32>
 
-    private func isBefore(_ left: SortedEntry, _ right: SortedEntry) -> Bool {
-      if left.order != right.order { return left.order < right.order }
-      return IndexBatch.isBefore(entries[Int(left.index)], entries[Int(right.index)], in: bytes)
+    /// Sorts entries whose `order` ends at a place in their keys.
+    private func sortByComparing(_ sorted: UnsafeMutableBufferPointer<SortedEntry>, endingAt place: Int) {
+      var sorted = sorted
+      sorted.sort { isBefore($0, $1, endingAt: place) }
     }
 
-    private func sortByComparing(_ sorted: UnsafeMutableBufferPointer<SortedEntry>) {
-      var sorted = sorted
-      sorted.sort(by: isBefore)
+    private func isBefore(_ left: SortedEntry, _ right: SortedEntry, endingAt place: Int) -> Bool {
+      if left.order != right.order { return left.order < right.order }
+      if isInOrder, left.hasSameValues(as: right, equalUpTo: place - prefix) {
+        return left.index < right.index
+      }
+      return IndexBatch.isBefore(entries[Int(left.index)], entries[Int(right.index)], in: bytes)
     }
 
     /// Sorts entries whose `order` is the eight bytes of their keys from a place on, before which they are equal.
     func sort(_ sorted: UnsafeMutableBufferPointer<SortedEntry>, at place: Int) {
-      if sorted.count < IndexBatch.radixCount { return sortByComparing(sorted) }
+      if sorted.count < IndexBatch.radixCount { return sortByComparing(sorted, endingAt: place + 8) }
       sortByOrder(sorted)
       var start = 0
       while start < sorted.count {
@@ -112,11 +141,16 @@ extension IndexBatch {
     /// Sorts entries that are equal up to a place.
     private func sortFurther(_ sorted: UnsafeMutableBufferPointer<SortedEntry>, at place: Int) {
       // Equal values were gathered in the order of their identifiers.
-      let isSorted = sorted.indices.dropFirst().allSatisfy { !isBefore(sorted[$0], sorted[$0 - 1]) }
+      if isInOrder, sorted.allSatisfy({ $0.hasSameValues(as: sorted[0], equalUpTo: place - prefix) }) {
+        return
+      }
+      let isSorted = sorted.indices.dropFirst().allSatisfy {
+        !isBefore(sorted[$0], sorted[$0 - 1], endingAt: place)
+      }
       if isSorted { return }
       let isEnded = sorted.contains { entries[Int($0.index)].keyCount <= place }
       // Zeros stand for what is behind the end of a key.
-      if isEnded { return sortByComparing(sorted) }
+      if isEnded { return sortByComparing(sorted, endingAt: place) }
       for index in sorted.indices {
         sorted[index].order = IndexBatch.order(
           of: entries[Int(sorted[index].index)], behind: place, in: bytes)

@@ -32,6 +32,9 @@ final class IndexBatch {
   private static let blockCount = 2048
   /// Whether what was gathered is in the order of its keys.
   @exclusivity(unchecked) private var isSorted = false
+  /// Whether the records were noted in the order of their keys, none twice.
+  @exclusivity(unchecked) private(set) var isGatheredInOrder = true
+  @exclusivity(unchecked) private var lastKey = OrderedBytes()
   /// The whole values of entries of unique indexes where they stand cut or hashed, by the place of the entry.
   @exclusivity(unchecked) var wholeValues: [Int: [UInt8]] = [:]
 
@@ -58,6 +61,8 @@ final class IndexBatch {
     bytes.removeAll(keeping: 1 << 20)
     ordered.removeAll(keeping: 1 << 18)
     wholeValues.removeAll()
+    isGatheredInOrder = true
+    lastKey.truncate(to: 0)
     for part in parts { part.reset() }
   }
 
@@ -73,6 +78,7 @@ final class IndexBatch {
     let positions = positions(tag: KeyLayout.tag(inRecordKey: key))
     if positions.isEmpty { return }
     isSorted = false
+    noteOrder(key)
     begin(transaction)
     guard let new else { return try noteOld(key, old, nil, positions) }
     try FieldRecord.withEncoded(new, typeName: "object", self) { try noteOld(key, old, $0, positions) }
@@ -89,6 +95,7 @@ final class IndexBatch {
     guard let first = records.first else { return }
     let positions = positions(tag: KeyLayout.tag(inRecordKey: all.bytes.extracting(first.key)))
     isSorted = false
+    noteOrder(records, in: all)
     begin(transaction)
     for start in stride(from: 0, to: records.count, by: 64) {
       let block = records[start..<min(start + 64, records.count)]
@@ -116,6 +123,8 @@ final class IndexBatch {
       return
     }
     let isReadable = try withFields(key, old) { old in
+      // The same record has the same entries.
+      if !writesAll, let new, new.isSame(as: old) { return }
       for position in positions { try compare(parts[position], key, old, new) }
     }
     if isReadable { return }
@@ -130,6 +139,7 @@ final class IndexBatch {
   func fill(_ key: RawSpan, _ record: RawSpan, _ positions: [Int], in transaction: any ReadTransaction) throws
   {
     isSorted = false
+    noteOrder(key)
     begin(transaction)
     let isReadable = try withFields(key, record) { record in
       for position in positions { try compare(parts[position], key, nil, record) }
@@ -139,6 +149,27 @@ final class IndexBatch {
     for position in positions where !parts[position].isOfReferences {
       parts[position].added.append(parts[position].unreadable(key, &bytes))
     }
+  }
+
+  /// Notes whether a record's key stands behind that of the one before.
+  private func noteOrder(_ key: RawSpan) {
+    if !isGatheredInOrder { return }
+    isGatheredInOrder = lastKey.count == 0 || compareKeys(lastKey.all.bytes, key) < 0
+    lastKey.truncate(to: 0)
+    lastKey.append(key)
+  }
+
+  private func noteOrder(_ records: [PlacedEntry], in all: UnsafeRawBufferPointer) {
+    guard isGatheredInOrder, let first = records.first, let last = records.last else { return }
+    noteOrder(all.bytes.extracting(first.key))
+    var index = 1
+    while isGatheredInOrder, index < records.count {
+      let (before, key) = (records[index - 1].key, records[index].key)
+      isGatheredInOrder = compareKeys(all.bytes.extracting(before), all.bytes.extracting(key)) < 0
+      index += 1
+    }
+    lastKey.truncate(to: 0)
+    lastKey.append(all.bytes.extracting(last.key))
   }
 
   private func begin(_ transaction: any ReadTransaction) {

@@ -12,6 +12,7 @@ extension Query {
     try withAccess { access in
       if try visitByValue(access, { objects.append($0) }) { return }
       let run = try QueryRun(self, access)
+      if !sortKeys.isEmpty { return try run.forEachSortedObject { objects.append($0) } }
       try run.forEachMatch(keepsObjects: true) { key, record, known in
         try run.withObject(key, record, known) { objects.append($0) }
         return .continue

@@ -71,7 +71,7 @@ extension QueryRun {
   /// The declaration of an index that would lead to what is found; nil where none would.
   var helpfulIndex: String? {
     var texts: [String] = []
-    for term in filter.map({ QueryPlanner<Root>.terms($0.node) }) ?? [] {
+    for term in filter.map({ QueryPlanner.terms($0.node) }) ?? [] {
       guard case .field(let field) = term, field.isSameInSubclasses else { continue }
       let property = String(field.text().prefix { $0 != " " })
       switch field.test {

@@ -14,6 +14,10 @@ final class QueryRun<Root: Codable> {
   private var limit = SessionLimit()
   // No access to it overlaps another.
   @exclusivity(unchecked) private var question: RecordQuestion?
+  /// The same, where it can be asked of keys as they are.
+  @exclusivity(unchecked) private var lentQuestion: LentQuestion?
+  /// Whether every record matches.
+  private let takesAll: Bool
   /// Where the first match is to stand behind; nil where it is the first of all.
   var start: QueryCursor?
   private let sortLookups: [FieldLookup?]
@@ -34,6 +38,7 @@ final class QueryRun<Root: Codable> {
     let subclasses = facts.ofCoder.isOfClass ? access.garage.types.all.filter { $0 is Root.Type } : []
     self.subclasses = subclasses
     filter = try query.condition.map { try RecordFilter($0, subclasses: subclasses) }
+    takesAll = filter == nil && !facts.sharesSpaceWithSuperclass
     (session, source) = access.makeSessionAndSource()
     sortFields = query.sortKeys.map { $0.isOrderOfFields ? $0.field(Root.self) : nil }
     sortLookups = sortFields.map { $0.map { FieldLookup($0.path) } }
@@ -76,7 +81,7 @@ final class QueryRun<Root: Codable> {
       return keys
     }
     if let scan = way.order, let keys = try keysInOrder(of: scan) { return keys }
-    return query.sortKeys.allSatisfy(\.isOrderOfFields) ? try keysByFields() : try keysByObjects()
+    return query.sortKeys.allSatisfy({ $0.isOrderOfFields }) ? try keysByFields() : try keysByObjects()
   }
 
   /// Whether a match stands behind ``start``.
@@ -171,7 +176,8 @@ final class QueryRun<Root: Codable> {
   /// Whether a record matches.
   @inline(__always)
   private func answer(_ key: RawSpan, _ record: RawSpan) throws -> FieldAnswer {
-    if filter == nil && !facts.sharesSpaceWithSuperclass { return .yes }
+    if takesAll { return .yes }
+    if let lentQuestion { return try lentQuestion.answer(key, record) }
     return try asking(key, record) { question, tag, identifier in
       try question.answer(tag: tag, keyIdentifier: identifier, record: record)
     }
@@ -183,6 +189,7 @@ final class QueryRun<Root: Codable> {
       filter?.question() ?? .ofAny(), facts.ofCoder, typeName: facts.name, ownTags: facts.ownTags,
       sharesSpaceWithSuperclass: facts.sharesSpaceWithSuperclass, source)
     self.question = question
+    if !access.garage.objectKeys.hidesIdentifiers { lentQuestion = LentQuestion(question) }
     return question
   }
 
@@ -213,6 +220,12 @@ final class QueryRun<Root: Codable> {
     _ key: RawSpan, _ record: RawSpan, _ known: Root?, _ found: (consuming Root) throws -> Void
   ) throws {
     if let known { return try found(known) }
+    try withDecoded(key, record, found)
+  }
+
+  private func withDecoded(
+    _ key: RawSpan, _ record: RawSpan, _ found: (consuming Root) throws -> Void
+  ) throws {
     try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
       access.beginDecoding()
       defer { access.endDecoding() }
@@ -344,6 +357,41 @@ extension QueryRun {
 
   var filterTexts: (ofFields: [String], ofObjects: [String]) {
     filter?.texts ?? ([], [])
+  }
+}
+
+// MARK: - Objects in the order of the query
+
+extension QueryRun {
+  /// Hands on what a sorted query finds, in its order. No object is known before, so that none is looked for on the way.
+  func forEachSortedObject(_ found: (consuming Root) throws -> Void) throws {
+    if query.maximumCount == 0 { return }
+    let keys = try sortedKeys()
+    if !readsBlocks || keys.count < 2 {
+      for key in keys {
+        let bytes = key.bytes
+        try access.transaction.withValue(for: bytes.span.bytes) { record in
+          if let record { try retrieve(bytes.span.bytes, record, found) }
+        }
+      }
+      return
+    }
+    let blockCount = 1024
+    for start in stride(from: 0, to: keys.count, by: blockCount) {
+      let block =
+        keys.count <= blockCount ? keys : Array(keys[start..<Swift.min(start + blockCount, keys.count)])
+      try access.transaction.withValues(for: block) { index, record in
+        let bytes = block[index].bytes
+        if let record { try retrieve(bytes.span.bytes, record, found) }
+      }
+    }
+  }
+
+  private func retrieve(
+    _ key: RawSpan, _ record: RawSpan, _ found: (consuming Root) throws -> Void
+  ) throws {
+    source.countRecord(record.byteCount)
+    try withDecoded(key, record, found)
   }
 }
 

@@ -1,28 +1,29 @@
 internal import GarageCoding
 
+/// What a condition asks, of any type: generic code asks the runtime for each type that it uses, and planning uses many.
+indirect enum FilterNode {
+  case field(FilterField)
+  /// Of the object alone; as it was written.
+  case object(text: () -> String)
+  case both(FilterNode, FilterNode)
+  case either(FilterNode, FilterNode)
+  case not(FilterNode)
+}
+
+/// A comparison that is made with bytes.
+struct FilterField {
+  let path: FieldPath
+  let test: FieldTest
+  let absentIsNull: Bool
+  /// As it was written.
+  let text: () -> String
+  /// Whether the field stands in the same place in the records of all subclasses.
+  let isSameInSubclasses: Bool
+}
+
 /// A condition made ready to be asked of many records: from their bytes as far as these tell, else of the objects.
 final class RecordFilter<Root: Codable> {
-  indirect enum Node {
-    case field(Field)
-    /// Of the object alone; as it was written.
-    case object(text: () -> String)
-    case both(Node, Node)
-    case either(Node, Node)
-    case not(Node)
-  }
-
-  /// A comparison that is made with bytes.
-  struct Field {
-    let path: FieldPath
-    let test: FieldTest
-    let absentIsNull: Bool
-    /// As it was written.
-    let text: () -> String
-    /// Whether the field stands in the same place in the records of all subclasses.
-    let isSameInSubclasses: Bool
-  }
-
-  let node: Node
+  let node: FilterNode
   private let condition: Condition<Root>.Node
 
   /// - Parameter subclasses: the classes whose objects may be met.
@@ -34,7 +35,7 @@ final class RecordFilter<Root: Codable> {
 
   private static func node(
     _ condition: Condition<Root>.Node, _ subclasses: [any Decodable.Type]
-  ) throws -> Node {
+  ) throws -> FilterNode {
     switch condition {
     case .comparison(let comparison):
       guard let test = try comparison.test(), let field = comparison.field(Root.self) else {
@@ -42,7 +43,7 @@ final class RecordFilter<Root: Codable> {
       }
       let isSame = subclasses.allSatisfy { comparison.field($0)?.path == field.path }
       return .field(
-        Field(
+        FilterField(
           path: field.path, test: test, absentIsNull: field.absentIsNull,
           text: comparison.text, isSameInSubclasses: isSame))
     case .both(let left, let right): return .both(try node(left, subclasses), try node(right, subclasses))
@@ -54,7 +55,7 @@ final class RecordFilter<Root: Codable> {
 
   /// The comparisons, as they were written, that are made with bytes, and those that take objects.
   var texts: (ofFields: [String], ofObjects: [String]) {
-    func texts(_ node: Node) -> (ofFields: [String], ofObjects: [String]) {
+    func texts(_ node: FilterNode) -> (ofFields: [String], ofObjects: [String]) {
       switch node {
       case .field(let field): return ([field.text()], [])
       case .object(let text): return ([], [text()])
@@ -70,7 +71,7 @@ final class RecordFilter<Root: Codable> {
   /// The condition, to be asked of the bytes of records.
   func question() -> FieldQuestion { RecordFilter.question(node) }
 
-  private static func question(_ node: Node) -> FieldQuestion {
+  private static func question(_ node: FilterNode) -> FieldQuestion {
     switch node {
     case .field(let field): .of(FieldLookup(field.path), field.test, absentIsNull: field.absentIsNull)
     case .object: .ofObject()

@@ -43,20 +43,24 @@ extension QueryRun {
         field.path, constant.value, absentIsNull: field.absentIsNull, items)
       if way.plan != nil { return way }
     }
-    let planner = QueryPlanner<Root>(items: items, kindsAreUnknown: way.isUnsaved)
+    let planner = QueryPlanner(items: items, kindsAreUnknown: way.isUnsaved)
     way.plan = filter.flatMap { planner.plan($0.node) }
     way.order = way.isUnsaved || way.tags.count > 1 ? nil : orderedScan(planner, way.plan)
     return way
   }
 
   /// The stretches of an index that has the order of the query, where these are fewer or end sooner than others.
-  private func orderedScan(_ planner: QueryPlanner<Root>, _ plan: IndexPlan?) -> IndexPlan.Scan? {
-    if query.sortKeys.isEmpty || Set(query.sortKeys.map(\.isAscending)).count > 1 { return nil }
-    var order: [QueryPlanner<Root>.Order] = []
-    for (key, field) in zip(query.sortKeys, sortFields) {
-      guard let field else { return nil }
-      let isSame = subclasses.allSatisfy { key.field($0)?.path == field.path }
-      order.append(QueryPlanner<Root>.Order(field: field, isSameInSubclasses: isSame))
+  private func orderedScan(_ planner: QueryPlanner, _ plan: IndexPlan?) -> IndexPlan.Scan? {
+    // Loops and no key paths or pairs: each would be a type to ask the runtime for, in the time of many entries.
+    if query.sortKeys.isEmpty { return nil }
+    let isAscending = query.sortKeys[0].isAscending
+    var order: [QueryPlanner.Order] = []
+    for index in query.sortKeys.indices {
+      guard let field = sortFields[index], query.sortKeys[index].isAscending == isAscending else {
+        return nil
+      }
+      let isSame = subclasses.allSatisfy { query.sortKeys[index].field($0)?.path == field.path }
+      order.append(QueryPlanner.Order(field: field, isSameInSubclasses: isSame))
     }
     guard let scan = planner.ordered(by: order, filter?.node) else { return nil }
     let isShort = query.maximumCount.map { $0 <= 10_000 } ?? false
@@ -138,7 +142,7 @@ extension QueryRun {
 
   /// Whether several records are asked for at once: that gains nothing where a get leads through no pages of a file, and costs
   /// where what is visited changes what is to be read.
-  private var readsBlocks: Bool { access.garage.store.driver.info.isDurable && !access.isWriting }
+  var readsBlocks: Bool { access.garage.store.driver.info.isDurable && !access.isWriting }
 
   /// Records that are read at once.
   private struct RecordBlock {
@@ -342,47 +346,77 @@ extension QueryRun {
     let blockCount = Swift.max(8, Swift.min(query.maximumCount ?? .max, 63) + 1)
     var range = range
     while true {
-      var block: [(key: StorageKey, value: [UInt8])] = []
+      var block = EntryBlock()
       try access.transaction.scan(range, .backward) { key, value in
-        block.append((StorageKey(key), [UInt8](copying: value)))
+        block.append(key, value)
         return block.count < blockCount ? .continue : .stop
       }
       let isAtEnd = block.count < blockCount
       var place = 0
       while place < block.count {
-        let values = groupValues(block[place])
         var end = place + 1
-        while end < block.count, groupValues(block[end]) == values { end += 1 }
+        while end < block.count, block.hasSameValues(place, end) { end += 1 }
         if end == block.count && !isAtEnd {
+          let values = block.values(place)
           // The rest of the group is not here. It may be long: it is read in its own order.
           if place > 0 {
-            range.upperBound = ValueRanges.behind(Array(values))
+            range.upperBound = ValueRanges.behind(values)
           } else {
             var step = ScanStep.continue
-            let group = StorageKeyRange(from: Array(values), to: ValueRanges.behind(Array(values)))
+            let group = StorageKeyRange(from: values, to: ValueRanges.behind(values))
             try access.transaction.scan(group, .forward) { key, value in
               // Others may begin in the same way only where values are cut, and these are a group of their own.
               step = try visit(key, value)
               return step
             }
             if step == .stop { return }
-            range.upperBound = Array(values)
+            range.upperBound = values
           }
           break
         }
-        for (key, value) in block[place..<end].reversed() {
-          let keyBytes = key.bytes
-          if try visit(keyBytes.span.bytes, value.span.bytes) == .stop { return }
+        for index in stride(from: end - 1, through: place, by: -1) {
+          if try block.withEntry(index, visit) == .stop { return }
         }
         place = end
       }
       if isAtEnd { return }
     }
   }
+}
 
-  /// What entries with the same values begin with; of values that are cut, as far as they are in order.
-  private func groupValues(_ entry: (key: StorageKey, value: [UInt8])) -> ArraySlice<UInt8> {
-    let count = Swift.min(Int(entry.value.first ?? 0), OrderedBytes.uncutByteCount)
-    return entry.key.bytes.prefix(KeyLayout.indexPrefixByteCount + count)
+/// Some entries, in one piece of memory.
+private struct EntryBlock {
+  private var bytes: [UInt8] = []
+  private var ends: [(key: Int, value: Int)] = []
+
+  var count: Int { ends.count }
+
+  mutating func append(_ key: RawSpan, _ value: RawSpan) {
+    key.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    let keyEnd = bytes.count
+    value.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    ends.append((keyEnd, bytes.count))
+  }
+
+  func withEntry(_ index: Int, _ body: (RawSpan, RawSpan) throws -> ScanStep) rethrows -> ScanStep {
+    let all = bytes.span.bytes
+    let (keyEnd, end) = ends[index]
+    return try body(all.extracting(start(index)..<keyEnd), all.extracting(keyEnd..<end))
+  }
+
+  private func start(_ index: Int) -> Int { index == 0 ? 0 : ends[index - 1].value }
+
+  /// What stands in all entries with the same values before the rest; of values that are cut, as far as they are in order.
+  private func valuesRange(_ index: Int) -> Range<Int> {
+    let (start, (keyEnd, end)) = (start(index), ends[index])
+    let count = Swift.min(keyEnd == end ? 0 : Int(bytes[keyEnd]), OrderedBytes.uncutByteCount)
+    return start..<Swift.min(start + KeyLayout.indexPrefixByteCount + count, keyEnd)
+  }
+
+  func values(_ index: Int) -> [UInt8] { Array(bytes[valuesRange(index)]) }
+
+  func hasSameValues(_ left: Int, _ right: Int) -> Bool {
+    let all = bytes.span.bytes
+    return compareKeys(all.extracting(valuesRange(left)), all.extracting(valuesRange(right))) == 0
   }
 }

@@ -2,22 +2,20 @@ internal import GarageCoding
 internal import GarageDriver
 
 /// Looks for indexes that serve a query.
-struct QueryPlanner<Root: Codable> {
+struct QueryPlanner {
   let items: [IndexCatalog.Item]
   /// Whether nothing is known of the kinds of values in an index: it is seen through unsaved changes.
   let kindsAreUnknown: Bool
 
-  typealias Node = RecordFilter<Root>.Node
-
   /// More stretches than these are not read one by one.
-  private static var maximumStretchCount: Int { 1024 }
+  private static let maximumStretchCount = 1024
 
   private func kinds(_ item: IndexCatalog.Item) -> IndexedFields.Kinds { kindsAreUnknown ? .all : item.kinds }
 
   // MARK: - Finding
 
   /// The best way to all that satisfies a condition; nil where no index leads there.
-  func plan(_ node: Node) -> IndexPlan? {
+  func plan(_ node: FilterNode) -> IndexPlan? {
     let terms = QueryPlanner.terms(node)
     let scans = items.flatMap { self.scans($0, terms) }
     if let best = scans.min(by: { $0.cost < $1.cost }) {
@@ -51,20 +49,21 @@ struct QueryPlanner<Root: Codable> {
   }
 
   /// What has to hold at once.
-  static func terms(_ node: Node) -> [Node] {
+  static func terms(_ node: FilterNode) -> [FilterNode] {
     if case .both(let left, let right) = node { return terms(left) + terms(right) }
     return [node]
   }
 
   /// The stretches of an index to which the terms confine it: none where they do not, and more than one where each of two
   /// elements has to satisfy a term of its own.
-  private func scans(_ item: IndexCatalog.Item, _ terms: [Node]) -> [IndexPlan.Scan] {
+  private func scans(_ item: IndexCatalog.Item, _ terms: [FilterNode]) -> [IndexPlan.Scan] {
     if !item.definition.isEach { return scan(item, terms, 0..<terms.count).map { [$0] } ?? [] }
     return terms.indices.compactMap { scan(item, terms, $0..<$0 + 1) }
   }
 
   /// - Parameter places: those of the terms that may confine it.
-  private func scan(_ item: IndexCatalog.Item, _ terms: [Node], _ places: Range<Int>) -> IndexPlan.Scan? {
+  private func scan(_ item: IndexCatalog.Item, _ terms: [FilterNode], _ places: Range<Int>) -> IndexPlan.Scan?
+  {
     let definition = item.definition
     if definition.isHashed { return hashedScan(item, terms, places) }
     var answered: Set<Int> = []
@@ -155,7 +154,7 @@ struct QueryPlanner<Root: Codable> {
 
   /// What the terms say of one field of an index; nil where they say nothing.
   private func ranges(
-    _ item: IndexCatalog.Item, _ field: Int, _ terms: [Node], _ places: Range<Int>,
+    _ item: IndexCatalog.Item, _ field: Int, _ terms: [FilterNode], _ places: Range<Int>,
     _ answered: inout Set<Int>
   ) -> ValueRanges? {
     var found: ValueRanges?
@@ -167,7 +166,7 @@ struct QueryPlanner<Root: Codable> {
     return found
   }
 
-  private func ranges(_ item: IndexCatalog.Item, _ field: Int, _ node: Node) -> ValueRanges? {
+  private func ranges(_ item: IndexCatalog.Item, _ field: Int, _ node: FilterNode) -> ValueRanges? {
     let component = item.definition.components[field]
     switch node {
     case .field(let test):
@@ -193,7 +192,7 @@ struct QueryPlanner<Root: Codable> {
 
   /// The places of the hashes of values that are named, and what could not be hashed.
   private func hashedScan(
-    _ item: IndexCatalog.Item, _ terms: [Node], _ places: Range<Int>
+    _ item: IndexCatalog.Item, _ terms: [FilterNode], _ places: Range<Int>
   ) -> IndexPlan.Scan? {
     if kindsAreUnknown { return nil }
     let hash = KeyedHash(key: item.hashKey)
@@ -234,7 +233,7 @@ struct QueryPlanner<Root: Codable> {
   }
 
   /// The stretches of an index that has what a query finds in its order; nil where none has.
-  func ordered(by order: [Order], _ node: Node?) -> IndexPlan.Scan? {
+  func ordered(by order: [Order], _ node: FilterNode?) -> IndexPlan.Scan? {
     let terms = node.map { QueryPlanner.terms($0) } ?? []
     var best: IndexPlan.Scan?
     for item in items {
@@ -245,13 +244,13 @@ struct QueryPlanner<Root: Codable> {
   }
 
   private func ordered(
-    _ item: IndexCatalog.Item, by order: [Order], _ terms: [Node]
+    _ item: IndexCatalog.Item, by order: [Order], _ terms: [FilterNode]
   ) -> IndexPlan.Scan? {
     let definition = item.definition
     let fixed = definition.components.count - order.count
     guard !definition.isHashed, !definition.isEach, fixed >= 0, !item.kinds.hasOther else { return nil }
-    for (place, key) in order.enumerated() {
-      let field = fixed + place
+    for place in order.indices {
+      let (field, key) = (fixed + place, order[place])
       guard definition.components[field].path == key.field.path, key.isSameInSubclasses,
         !definition.components[field].ignoresCase, key.field.absentIsNull || !item.kinds.hasAbsent(in: field)
       else { return nil }

@@ -1,0 +1,22 @@
+internal import GarageCoding
+
+// Invariant: the question is there as long as the run that holds it, which makes this of it, and asks it nowhere but in its
+// own methods.
+
+/// A question that somebody else holds for as long as this is used: asking it counts no references, which takes as long as
+/// many an answer does.
+struct LentQuestion {
+  private let question: Unmanaged<RecordQuestion>
+
+  init(_ question: RecordQuestion) { self.question = .passUnretained(question) }
+
+  /// The answer for a record whose key has its identifier as it is.
+  @inline(__always)
+  func answer(_ key: RawSpan, _ record: RawSpan) throws -> FieldAnswer {
+    try question._withUnsafeGuaranteedRef { question in
+      try question.answer(
+        tag: KeyLayout.tag(inRecordKey: key),
+        keyIdentifier: key.extracting(KeyLayout.identifierStart(of: key)...), record: record)
+    }
+  }
+}
