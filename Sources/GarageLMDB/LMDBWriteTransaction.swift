@@ -8,8 +8,6 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
   private var putCursor: OpaquePointer?
   /// The one that looks and removes, in the same way.
   private var removeCursor: OpaquePointer?
-  /// Whether a key was removed since the last put.
-  private var hasRemoved = false
   /// How many puts to make before appending is tried again, and how many that will be after the next miss.
   private var putsUntilAppend = 0
   private var appendPause = 0
@@ -31,7 +29,6 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
 
   private func openPutCursor() throws -> OpaquePointer {
     closeRemoveCursor()
-    hasRemoved = false
     let cursor = try takeCursor(.put)
     putCursor = cursor
     return cursor
@@ -61,22 +58,11 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     try state.beginChange(.remove)
     try state.checkKey(key, .remove, limit: maximumKeyByteCount)
     closePutCursor()
-    // One alone is not worth a cursor. Of several a cursor finds those that are near each other without a descent.
-    if removeCursor == nil, !hasRemoved {
-      hasRemoved = true
-      let code = key.withUnsafeBytes { bytes in
-        var key = MDB_val(bytes)
-        return mdb_del(txn, dbi, &key, nil)
-      }
-      if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .remove) }
-      return
+    closeRemoveCursor()
+    let code = key.withUnsafeBytes { bytes in
+      var key = MDB_val(bytes)
+      return mdb_del(txn, dbi, &key, nil)
     }
-    let cursor = try removeCursor ?? openRemoveCursor()
-    var code = key.withUnsafeBytes { bytes in
-      var (key, value) = (MDB_val(bytes), MDB_val())
-      return mdb_cursor_get(cursor, &key, &value, MDB_SET)
-    }
-    if code == MDB_SUCCESS { code = mdb_cursor_del(cursor, 0) }
     if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .remove) }
   }
 
