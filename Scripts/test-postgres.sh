@@ -4,6 +4,7 @@
 # it prints. It ends within a bounded time, whatever hangs.
 #
 #     test-postgres.sh                               everything
+#     test-postgres.sh --without-trials              all but the trials in which servers are killed, filled up or cut off
 #     test-postgres.sh --quick                       what takes up to four minutes on two cores, behind the build
 #     test-postgres.sh [argument of swift test …]    what these name
 #
@@ -25,10 +26,14 @@ say() { echo "test-postgres: $*" >&2; }
 swift=${SWIFT:-swift}
 server=$PWD/Scripts/postgres-server.sh
 quick=""
+trials=1
 if [ "${1:-}" = --quick ]; then
   quick=1
   shift
   export GARAGE_TEST_PG_QUICK=1
+elif [ "${1:-}" = --without-trials ]; then
+  trials=""
+  shift
 fi
 limit=${GARAGE_TEST_PG_MINUTES:-${quick:+8}}
 limit=${limit:-20}m
@@ -40,7 +45,8 @@ quick_suites+="|SyncStatusTests|SyncIndexTests|SyncFindingTests|IndexTests|Uniqu
 quick_suites+="|ListenerTests|NewsTests|AsyncVerbTests|GroupCommitTests|AcknowledgedTests|VerifyTests|MigrationTests"
 
 # Of the driver's, what starts and ends servers of its own: it waits for them most of the time.
-own_servers="ServerTroubleTests|HostileServerTests|FailoverTests|DemoOnPostgresTests"
+server_trials="ServerTroubleTests|HostileServerTests|FailoverTests"
+own_servers="$server_trials|DemoOnPostgresTests"
 
 install_missing() {
   command -v apt-get >/dev/null 2>&1 || return 0
@@ -135,7 +141,8 @@ else
   run conformance-3 --filter '^GaragePostgresTests\.FaultyPostgresConformanceTests'
   run conformance-4 --filter '^GaragePostgresTests\.SealedPostgresConformanceTests'
   run driver --filter '^GaragePostgresTests\.' --skip "ConformanceTests|$own_servers"
-  run servers --filter "^GaragePostgresTests\.($own_servers)"
+  run demo --filter '^GaragePostgresTests\.DemoOnPostgresTests'
+  if [ -n "$trials" ]; then run trials --filter "^GaragePostgresTests\.($server_trials)"; fi
 fi
 for pid in "${pids[@]}"; do
   code=0
