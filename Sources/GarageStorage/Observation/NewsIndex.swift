@@ -70,7 +70,8 @@ struct NewsIndex: Sendable {
     if listeners[key]?.isEmpty == true { listeners[key] = nil }
   }
 
-  /// Those whom a commit may concern. Some may be named twice, and of more keys than are listed all are.
+  /// Those whom a commit may concern, but for those who know already that there is news. Some may be named twice, and of more
+  /// keys than are listed all are.
   func concerned(by log: ChangeLog) -> [NewsListener] {
     var found = Array(ofEverything.values)
     if log.isEverything {
@@ -80,7 +81,9 @@ struct NewsIndex: Sendable {
     var hasMany = log.hasManyValues && valueCount > 0
     if log.hasValues { found += ofAllValues.values }
     for changed in log.tags {
-      if let listeners = ofTag[changed.tag] { found += listeners.values }
+      for listener in (ofTag[changed.tag] ?? [:]).values where !listener.isToldAlready {
+        found.append(listener)
+      }
       guard singleCounts[changed.tag] != nil else { continue }
       hasSingle = true
       hasMany = hasMany || changed.isMany
@@ -90,7 +93,9 @@ struct NewsIndex: Sendable {
       found += ofKey.values.flatMap(\.values)
     } else if hasSingle {
       log.forEach { key, _ in
-        if let listeners = ofKey[StorageKey(key)] { found += listeners.values }
+        for listener in (ofKey[StorageKey(key)] ?? [:]).values where !listener.isToldAlready {
+          found.append(listener)
+        }
         return true
       }
     }

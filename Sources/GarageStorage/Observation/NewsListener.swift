@@ -24,6 +24,9 @@ final class NewsListener: Sendable {
   let signal: (any ChangeSignaling)?
   /// Whether it is asked what changed, and not only whether anything did.
   private let keepsChanges: Bool
+  /// Whether it knows already that there is news, and asks for no more than that. Says without a lock what `state` says: a slow
+  /// one is told once, however many commits there are.
+  private let knows = Atomic<Bool>(false)
   private let state: Mutex<State>
 
   init(_ garage: Garage, keepsChanges: Bool = false) {
@@ -33,6 +36,13 @@ final class NewsListener: Sendable {
     signal = driver.info.isSharedAcrossProcesses ? driver as? any ChangeSignaling : nil
     state = Mutex(State(interest: keepsChanges ? .everything : nil))
   }
+
+  /// Whether one more commit would be nothing new to it.
+  ///
+  /// Asked behind the commit. One who forgets its news does so before it reads, so what it reads next has the commit, or it
+  /// has forgotten them before this is asked.
+  @inline(__always)
+  var isToldAlready: Bool { knows.load(ordering: .sequentiallyConsistent) }
 
   /// Tells it of a commit, which need not concern it.
   func tell(_ log: ChangeLog, _ source: GarageChanges.Source) {
@@ -44,6 +54,7 @@ final class NewsListener: Sendable {
       } else if let interest = state.interest {
         if !log.concerns(interest) { return nil }
         state.isConcerned = true
+        knows.store(true, ordering: .sequentiallyConsistent)
       } else {
         // It reads, and does not wait.
         state.missed.add(log)
@@ -80,7 +91,7 @@ final class NewsListener: Sendable {
     }
     let news = state.withLock { state -> (missed: MissedChanges, sources: Set<GarageChanges.Source>)? in
       if !state.hasNews { return nil }
-      defer { state.forget() }
+      defer { forget(&state) }
       return (state.missed, state.sources)
     }
     return news.map { (MergedChanges($0.missed), $0.sources) }
@@ -90,7 +101,7 @@ final class NewsListener: Sendable {
   func beginReading() {
     state.withLock { state in
       state.interest = nil
-      state.forget()
+      forget(&state)
     }
   }
 
@@ -99,8 +110,14 @@ final class NewsListener: Sendable {
     state.withLock { state in
       state.interest = interest
       let isConcerned = state.missed.concern(interest)
-      state.forget()
+      forget(&state)
       state.isConcerned = isConcerned
+      knows.store(isConcerned, ordering: .sequentiallyConsistent)
     }
+  }
+
+  private func forget(_ state: inout State) {
+    state.forget()
+    knows.store(false, ordering: .sequentiallyConsistent)
   }
 }

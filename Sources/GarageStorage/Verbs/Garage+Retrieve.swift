@@ -121,6 +121,16 @@ extension ReadAccess {
     try visitObject(type, id: id, onlyLone: false, found)
   }
 
+  /// The same for an object that refers to no other.
+  ///
+  /// - Throws: ``RefersToOthers``, before anything is decoded, where it does.
+  @usableFromInline
+  func visitLoneObject<T: Codable & Identifiable>(
+    _ type: T.Type, id: T.ID, _ found: (consuming T) throws -> Void
+  ) throws {
+    try visitObject(type, id: id, onlyLone: true, found)
+  }
+
   /// The same.
   ///
   /// - Parameter onlyLone: whether ``RefersToOthers`` is thrown, before anything is decoded, where the record refers to

@@ -30,8 +30,10 @@ struct ConcurrencyComparison {
     case ownKeys = "update, 64 tasks, own keys"
     case oneKey = "update, 64 tasks, one key"
     case otherListeners = "park, 1000 listeners to other types"
+    case typeListeners = "park, 1000 listeners to its type"
     case parkAllHeard = "parkAll 1000, one listener"
     case hearing = "hear of a park"
+    case polling = "look for others' commits"
 
     /// Who does the same, and how.
     var peers: [String] {
@@ -41,16 +43,19 @@ struct ConcurrencyComparison {
       case .manyTasks: [ConcurrencyComparison.oneTask]
       case .failing: [ConcurrencyComparison.noneFails]
       case .ownKeys, .oneKey: [ConcurrencyComparison.oneTask, ConcurrencyComparison.manyThreads]
-      case .otherListeners, .parkAllHeard: [ConcurrencyComparison.unheard]
+      case .otherListeners, .typeListeners, .parkAllHeard: [ConcurrencyComparison.unheard]
+      case .polling: []
       }
     }
     /// Whether there is anything to wait for.
     var isDurable: Bool {
       switch self {
-      case .getInTask, .getsOfTasks, .otherListeners, .parkAllHeard, .hearing: false
+      case .getInTask, .getsOfTasks, .otherListeners, .typeListeners, .parkAllHeard, .hearing, .polling: false
       default: true
       }
     }
+    /// Whether it says anything of a store in memory.
+    var isOfMemory: Bool { !isDurable && self != .polling }
   }
   static let noneFails = "none fails"
   static let manyThreads = "64 threads"
@@ -62,7 +67,7 @@ struct ConcurrencyComparison {
     try rounds.run("concurrency") { round in
       samples.beginRound()
       for subject in ["memory", "sqlite", "lmdb"].rotated(by: round) where only.isEmpty || only.contains(subject) {
-        for question in wanted.rotated(by: round) where subject != "memory" || !question.isDurable {
+        for question in wanted.rotated(by: round) where subject != "memory" || question.isOfMemory {
           try measure(question, subject, round, &samples)
         }
       }
@@ -74,7 +79,57 @@ struct ConcurrencyComparison {
         }
       }
     }
+      + Limit.all.compactMap { limit in
+        limit.peer.map {
+          ResultRow(
+            limit.name, limit.subject, over: "\(limit.subject), \($0)", per: limit.parts, of: limit.sampleName,
+            atMost: limit.most, samples)
+        } ?? ResultRow(limit.name, limit.subject, atMost: limit.most, samples)
+      }
   }
+
+  /// What something may take at most, or add to what a peer takes, in nanoseconds.
+  struct Limit {
+    let name: String
+    let subject: String
+    let most: Double
+    /// Whose time is taken off.
+    var peer: String?
+    /// Among how many the rest is divided.
+    var parts = 1.0
+    var sampleName: String
+
+    private static func total(_ name: String, _ limits: [(String, Double)]) -> [Limit] {
+      limits.map { Limit(name: name, subject: $0, most: $1, sampleName: name) }
+    }
+
+    private static func added(
+      _ question: Question, _ peer: String, per parts: Double = 1, _ limits: [(String, Double)]
+    ) -> [Limit] {
+      limits.map {
+        Limit(
+          name: "\(question.rawValue): added", subject: $0, most: $1, peer: peer, parts: parts,
+          sampleName: question.rawValue)
+      }
+    }
+
+    /// Listeners to other types and to the same add nanoseconds, which only beside a park in memory can be seen.
+    static let all =
+      added(.getInTask, oneThread, [("memory", 300), ("sqlite", 300), ("lmdb", 300)])
+      + total(Question.getsOfTasks.rawValue, [("memory", 3_333), ("sqlite", 3_333), ("lmdb", 3_333)])
+      + added(.parkInTask, oneThread, [("sqlite", 50_000), ("lmdb", 50_000)])
+      + total(Question.ownKeys.rawValue, [("sqlite", 50_000), ("lmdb", 50_000)])
+      + total(Question.oneKey.rawValue, [("sqlite", 500_000), ("lmdb", 500_000)])
+      + added(.otherListeners, unheard, [("memory", 50)])
+      + added(.typeListeners, unheard, per: Double(ConcurrentTrial.listenerCount), [("memory", 30)])
+      + total(ConcurrencyComparison.heardMedian, [("memory", 100_000)])
+      + total(ConcurrencyComparison.heardLate, [("memory", 1_000_000)])
+      + total(Question.polling.rawValue, [("sqlite", 5_000), ("lmdb", 50)])
+  }
+
+  /// From before a park until who listens is awake: the median, and what one of a hundred takes.
+  static let heardMedian = "hear of a park: median"
+  static let heardLate = "hear of a park: 99th percentile"
 
   private func measure(
     _ question: Question, _ subject: String, _ round: Int, _ samples: inout Samples
@@ -90,8 +145,11 @@ struct ConcurrencyComparison {
       }
     let garage = try Garage(driver)
     defer { try? garage.close() }
-    let trial = ConcurrentTrial(garage, scale: scale)
+    let trial = ConcurrentTrial(garage, driver, scale: scale)
     try trial.prepare(hasToWait: question.isDurable)
+    // Who comes first pays for pages and threads that all use.
+    if !question.isDurable { try trial.isHeard(question, true) { try trial.run(question) } }
+    trial.forgetWaits()
     let runs =
       [(subject, trial.count(question), { try trial.run(question) })]
       + question.peers.map { peer in
@@ -103,6 +161,11 @@ struct ConcurrencyComparison {
         try samples.measure(
           Operation(name: question.rawValue, who: who, count: count, run: run, verify: { try trial.verify() }))
       }
+    }
+    let waits = trial.waits
+    if !waits.isEmpty {
+      samples.note(waits[waits.count / 2], Self.heardMedian, subject, objects: waits.count)
+      samples.note(waits[waits.count * 99 / 100], Self.heardLate, subject, objects: waits.count)
     }
   }
 }

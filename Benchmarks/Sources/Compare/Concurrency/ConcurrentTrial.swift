@@ -1,4 +1,5 @@
 import Foundation
+import GarageDriver
 import GarageStorage
 import Synchronization
 
@@ -13,13 +14,17 @@ final class ConcurrentTrial: Sendable {
   private typealias Question = ConcurrencyComparison.Question
 
   private let garage: Garage
+  private let driver: any StorageDriver
   private let scale: Int
   private let next = Atomic<Int>(1)
   private let expectedCount = Atomic<Int>(1)
   private let expectedSum = Atomic<Int>(0)
   private static let many = 64
+  static let listenerCount = 1000
 
-  init(_ garage: Garage, scale: Int) { (self.garage, self.scale) = (garage, scale) }
+  init(_ garage: Garage, _ driver: any StorageDriver, scale: Int) {
+    (self.garage, self.driver, self.scale) = (garage, driver, scale)
+  }
 
   /// - Parameter hasToWait: whether commits wait for a disk. As long as a log grows they wait longer: it gets the size
   ///   that it keeps.
@@ -38,6 +43,8 @@ final class ConcurrentTrial: Sendable {
     case .getInTask, .getsOfTasks: 1000 * scale
     case .parkInTask: 10 * scale
     case .otherListeners: 200 * scale
+    case .typeListeners: 20 * scale
+    case .polling: 1000 * scale
     case .parkAllHeard: 20 * 1000
     case .hearing: 10 * scale
     default:
@@ -81,7 +88,11 @@ final class ConcurrentTrial: Sendable {
       }
     case (.hearing, nil):
       for _ in 0..<count { try hear() }
-    case (.parkInTask, _), (.eightThreads, _), (.manyThreads, _), (.hearing, _), (.otherListeners, _):
+    case (.polling, _):
+      let signal = driver as? any ChangeSignaling
+      for _ in 0..<count { try WrongResult.unless(try signal?.foreignChangeMark() != nil, "no mark") }
+    case (.parkInTask, _), (.eightThreads, _), (.manyThreads, _), (.hearing, _), (.otherListeners, _),
+      (.typeListeners, _):
       for _ in 0..<count { try park() }
     }
   }
@@ -147,7 +158,7 @@ final class ConcurrentTrial: Sendable {
     var listeners: [Task<Void, any Error>] = []
     let count: Int
     switch question {
-    case .otherListeners: count = 1000
+    case .otherListeners, .typeListeners: count = Self.listenerCount
     case .parkAllHeard, .hearing: count = 1
     default: count = 0
     }
@@ -156,10 +167,19 @@ final class ConcurrentTrial: Sendable {
         Task { [self] in
           if question == .otherListeners {
             for try await _ in garage.values(of: Other.self, identifier: number) { begun.signal() }
+          } else if question == .typeListeners {
+            // Slow ones, which look once and do not come back: what a commit itself does for each is measured.
+            var values = garage.values(of: garage.query(Note.self).limit(1)).makeAsyncIterator()
+            _ = try await values.next()
+            begun.signal()
+            while !Task.isCancelled { try await Task.sleep(for: .seconds(60)) }
           } else {
             var changes = garage.changes().makeAsyncIterator()
             begun.signal()
-            while await changes.next() != nil { heard.signal() }
+            while await changes.next() != nil {
+              awake.store(DispatchTime.now().uptimeNanoseconds, ordering: .releasing)
+              heard.signal()
+            }
           }
         })
     }
@@ -169,9 +189,21 @@ final class ConcurrentTrial: Sendable {
   }
 
   private func hear() throws {
+    let start = DispatchTime.now().uptimeNanoseconds
     try park()
     heard.wait()
+    let end = awake.load(ordering: .acquiring)
+    allWaits.withLock { $0.append(Double(end - start)) }
   }
+
+  /// When the listener was awake last.
+  private let awake = Atomic<UInt64>(0)
+  private let allWaits = Mutex<[Double]>([])
+
+  /// How long it took from before each park until the listener was awake, the shortest first.
+  var waits: [Double] { allWaits.withLock { $0.sorted() } }
+
+  func forgetWaits() { allWaits.withLock { $0 = [] } }
 
   // MARK: - Many at once
 

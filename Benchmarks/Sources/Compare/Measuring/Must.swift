@@ -135,6 +135,10 @@ struct Must {
       times(question.rawValue, subject, question.rawValue, [peer: least])
     }
   }
+    + ["memory", "sqlite", "lmdb"].flatMap {
+      let name = ConcurrencyComparison.Question.parkAllHeard.rawValue
+      return limits(name, $0, name, [ConcurrencyComparison.unheard: 1.05])
+    } + ConcurrencyComparison.Limit.all.flatMap { times($0.name, $0.subject, $0.name, [limit: 1]) }
 
   /// No ordinary type may be slow, and all of them together must be fast.
   private static func shapes(_ way: ShapeComparison.Way) -> [Must] {

@@ -43,6 +43,22 @@ struct ResultRow: Encodable {
       rounds: ours.rounds)
   }
 
+  /// A row of what is added to another's time, for each of `parts`, beside what that may be at most, in nanoseconds; nil where
+  /// they were not measured. What came out quicker adds nothing.
+  init?(
+    _ name: String, _ subject: String, over other: String, per parts: Double, of measured: String, atMost limit: Double,
+    _ samples: Samples
+  ) {
+    guard let ours = samples.median(measured, subject), let theirs = samples.median(measured, other) else {
+      return nil
+    }
+    let added = max(0.001, (ours.wall - theirs.wall) / parts)
+    let processor = max(0.001, (ours.processor - theirs.processor) / parts)
+    self.init(
+      name: name, subject: subject, peer: Must.limit, ratio: limit / added, subjectValue: added, peerValue: limit,
+      unit: "ns", processorRatio: limit / processor, objects: ours.objects, rounds: min(ours.rounds, theirs.rounds))
+  }
+
   /// A row of sizes.
   init(_ name: String, _ subject: String, _ peer: String, bytes: Double, peerBytes: Double, objects: Int) {
     self.init(

@@ -43,15 +43,24 @@ struct Samples {
     for operation in operations { try verify(operation) }
   }
 
+  /// Notes a figure that was measured in another way, by the clock, in nanoseconds.
+  mutating func note(_ value: Double, _ name: String, _ who: String, objects: Int) {
+    note(Sample(wall: value, processor: value), name, who, objects)
+  }
+
   private mutating func time(_ operation: Operation, _ count: Int, _ run: () throws -> Void) throws {
     let (wall, processor) = (now(CLOCK_MONOTONIC), now(CLOCK_PROCESS_CPUTIME_ID))
     try run()
     let sample = Sample(
       wall: (now(CLOCK_MONOTONIC) - wall) / Double(count),
       processor: (now(CLOCK_PROCESS_CPUTIME_ID) - processor) / Double(count))
-    let key = Self.key(operation.name, operation.who)
-    while all[key, default: Series(objects: operation.count)].rounds.count < max(1, round) {
-      all[key, default: Series(objects: operation.count)].rounds.append([])
+    note(sample, operation.name, operation.who, operation.count)
+  }
+
+  private mutating func note(_ sample: Sample, _ name: String, _ who: String, _ objects: Int) {
+    let key = Self.key(name, who)
+    while all[key, default: Series(objects: objects)].rounds.count < max(1, round) {
+      all[key, default: Series(objects: objects)].rounds.append([])
     }
     all[key]?.rounds[max(1, round) - 1].append(sample)
   }

@@ -17,14 +17,24 @@ extension Garage {
   ///
   /// - Throws: as ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``, and `CancellationError` where the task was
   ///   cancelled.
+  @inlinable
   nonisolated(nonsending)
     public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) async throws -> T?
   {
+    // Inlined as the verb of threads is.
     var object: T?
-    if try lone(&object, { try $0.visitObject(type, id: identifier, onlyLone: true, $1) }) { return object }
-    return try await readingFetched { access in
+    if try lone({ try $0.visitLoneObject(type, id: identifier) { object = $0 } }) { return object }
+    return try await retrieveFetched(type, identifier)
+  }
+
+  /// The same, where the record has to be fetched elsewhere.
+  @usableFromInline
+  nonisolated(nonsending)
+    func retrieveFetched<T: Codable & Identifiable>(_ type: T.Type, _ id: T.ID) async throws -> T?
+  {
+    try await readingFetched { access in
       var object: T?
-      try access.visitObject(type, id: identifier) { object = $0 }
+      try access.visitObject(type, id: id) { object = $0 }
       return object
     }
   }
@@ -35,6 +45,7 @@ extension Garage {
   ///
   /// - Throws: as ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``, and `CancellationError` where the task was
   ///   cancelled.
+  @inlinable
   nonisolated(nonsending)
     public func retrieve<T: Codable & Identifiable & SendableMetatype>(
       _ type: T.Type, identifier: T.ID
@@ -42,8 +53,18 @@ extension Garage {
   {
     // Nobody else has it.
     nonisolated(unsafe) var object: T?
-    if try lone(&object, { try $0.visitObject(type, id: identifier, onlyLone: true, $1) }) { return object }
-    let identifier = try encoding { _ in try self.identifier(of: type, identifier) }
+    if try lone({ try $0.visitLoneObject(type, id: identifier) { object = $0 } }) { return object }
+    return try await retrieveElsewhere(type, identifier)
+  }
+
+  /// The same, on a thread of the library's.
+  @usableFromInline
+  nonisolated(nonsending)
+    func retrieveElsewhere<T: Codable & Identifiable & SendableMetatype>(
+      _ type: T.Type, _ id: T.ID
+    ) async throws -> sending T?
+  {
+    let identifier = try encoding { _ in try self.identifier(of: type, id) }
     return try await reading { access, _ in try access.object(type, identifier) }
   }
 
@@ -54,7 +75,7 @@ extension Garage {
     public func retrieve<T: Codable>(_ type: T.Type, identifier: Identifier) async throws -> T?
   {
     var object: T?
-    if try lone(&object, { try $0.visitObject(type, identifier, onlyLone: true, $1) }) { return object }
+    if try lone({ try $0.visitObject(type, identifier, onlyLone: true) { object = $0 } }) { return object }
     return try await readingFetched { try $0.object(type, identifier) }
   }
 
@@ -68,7 +89,7 @@ extension Garage {
   {
     // Nobody else has it.
     nonisolated(unsafe) var object: T?
-    if try lone(&object, { try $0.visitObject(type, identifier, onlyLone: true, $1) }) { return object }
+    if try lone({ try $0.visitObject(type, identifier, onlyLone: true) { object = $0 } }) { return object }
     return try await reading { access, _ in try access.object(type, identifier) }
   }
 
@@ -201,13 +222,12 @@ extension Garage {
   /// Decodes an object here where its record refers to no other, and the storage waits for nothing; false where it has to
   /// be read elsewhere.
   ///
-  /// It returns no optional of an optional: the runtime would look the type up each time.
-  private func lone<T>(
-    _ object: inout T?, _ visit: (ReadAccess, (consuming T) throws -> Void) throws -> Void
-  ) throws -> Bool {
+  /// It knows no type: the runtime would look up an optional of it each time.
+  @usableFromInline
+  func lone(_ visit: (ReadAccess) throws -> Void) throws -> Bool {
     if Task.isCancelled { throw CancellationError() }
     if store.roundTripsAreExpensive { return false }
-    do { try withReadAccess { try visit($0) { object = $0 } } } catch is RefersToOthers { return false }
+    do { try withReadAccess(visit) } catch is RefersToOthers { return false }
     return true
   }
 }
