@@ -40,44 +40,14 @@ final class LMDBConnection: @unchecked Sendable {
   private let pool = Mutex(Pool())
   /// Commits since the last search for readers that died. Only the writer counts.
   private let commitCount = Atomic<Int>(0)
-  private let ownCommits = OwnCommits()
+  private let ownCommits = Mutex(OwnCommits())
 
-  /// The transactions of this process, of those that LMDB counts. Only the writer changes them; whoever reads them sees by the
-  /// version whether they stayed as they were, and takes no lock.
-  private struct OwnCommits: ~Copyable, Sendable {
-    /// Odd while they are changed.
-    private let version = Atomic<UInt64>(0)
-    private let count = Atomic<UInt64>(0)
-    private let begun = Atomic<UInt64>(0)
-
-    /// Notes the number of one that is about to commit.
-    func begin(_ number: UInt64) {
-      version.add(1, ordering: .sequentiallyConsistent)
-      begun.store(number, ordering: .sequentiallyConsistent)
-      version.add(1, ordering: .sequentiallyConsistent)
-    }
-
-    /// Notes that it has committed, or has not.
-    func end(isCounted: Bool) {
-      version.add(1, ordering: .sequentiallyConsistent)
-      begun.store(0, ordering: .sequentiallyConsistent)
-      if isCounted { count.add(1, ordering: .sequentiallyConsistent) }
-      version.add(1, ordering: .sequentiallyConsistent)
-    }
-
-    /// How many of those until the last one are not among them; nil where they changed meanwhile.
-    @inline(__always)
-    func others(until last: () -> UInt64) -> UInt64? {
-      let before = version.load(ordering: .sequentiallyConsistent)
-      if before & 1 == 1 { return nil }
-      let (count, begun) = (
-        count.load(ordering: .sequentiallyConsistent), begun.load(ordering: .sequentiallyConsistent)
-      )
-      let last = last()
-      if version.load(ordering: .sequentiallyConsistent) != before { return nil }
-      // Nobody else commits before the one that is committing has.
-      return last &- count &- (begun > 0 && last >= begun ? 1 : 0)
-    }
+  /// The transactions of this process, of those that LMDB counts.
+  private struct OwnCommits: Equatable {
+    /// How many have committed.
+    var count: UInt64 = 0
+    /// The number of one that is committing; 0 where none is.
+    var begun: UInt64 = 0
   }
 
   private struct Pool {
@@ -284,11 +254,14 @@ final class LMDBConnection: @unchecked Sendable {
       throw StorageError.storeIsGone(path, during: .commit)
     }
     let number = UInt64(mdb_txn_id(transaction.txn))
-    ownCommits.begin(number)
+    ownCommits.withLock { $0.begun = number }
     let code = mdb_txn_commit(transaction.txn)
     // One that changed nothing is not counted.
     let isCounted = lastTransaction >= number
-    ownCommits.end(isCounted: isCounted)
+    ownCommits.withLock { own in
+      own.begun = 0
+      if isCounted { own.count += 1 }
+    }
     if code != MDB_SUCCESS { throw error(code, during: .commit) }
     let count = commitCount.wrappingAdd(1, ordering: .relaxed).newValue
     if count % Self.commitsBetweenReaderChecks == 0 { clearDeadReaders() }
@@ -303,7 +276,11 @@ final class LMDBConnection: @unchecked Sendable {
   /// How many transactions others have committed; nil where own ones come too fast to tell.
   var foreignCommitCount: UInt64? {
     for _ in 0..<4 {
-      if let count = ownCommits.others(until: { lastTransaction }) { return count }
+      let own = ownCommits.withLock { $0 }
+      let last = lastTransaction
+      // Nobody else commits before the one that is committing has.
+      let isCommitted = own.begun > 0 && last >= own.begun
+      if ownCommits.withLock({ $0 }) == own { return last &- own.count &- (isCommitted ? 1 : 0) }
     }
     return nil
   }

@@ -70,8 +70,8 @@ struct NewsIndex: Sendable {
     if listeners[key]?.isEmpty == true { listeners[key] = nil }
   }
 
-  /// Those whom a commit may concern, but for those who know already that there is news. Some may be named twice, and of more
-  /// keys than are listed all are.
+  /// Those whom a commit may concern. Who waits for a type or a listed key, and knows already that there is news, is left out;
+  /// some may be named twice, and of more keys than are listed all are.
   func concerned(by log: ChangeLog) -> [NewsListener] {
     var found = Array(ofEverything.values)
     if log.isEverything {
