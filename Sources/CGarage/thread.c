@@ -41,3 +41,18 @@ static void watch(void) { pthread_atfork(NULL, NULL, count_fork); }
 
 void garage_watch_forks(void) { pthread_once(&watching, watch); }
 uint32_t garage_fork_count(void) { return atomic_load_explicit(&forks, memory_order_relaxed); }
+
+static void *run_body(void *body) {
+  ((void (*)(void))body)();
+  return NULL;
+}
+
+bool garage_start_thread(void (*body)(void)) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes)) return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  int code = pthread_create(&thread, &attributes, run_body, (void *)body);
+  pthread_attr_destroy(&attributes);
+  return code == 0;
+}

@@ -59,6 +59,18 @@ package struct Reusable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     return keeping
   }
 
+  /// Runs `body` on the object, if there is one, while nobody uses it. Uses meanwhile get another one.
+  ///
+  /// - Returns: false where it is in use, and `body` has not run.
+  package func withResting(_ body: (Object) -> Void) -> Bool {
+    guard isTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+      return false
+    }
+    defer { isTaken.store(false, ordering: .releasing) }
+    if let object = resting.load(ordering: .relaxed) { object._withUnsafeGuaranteedRef(body) }
+    return true
+  }
+
   /// Takes the object out, which the caller then owns. Nobody may be using it.
   package func remove() -> Unmanaged<Object>? { resting.exchange(nil, ordering: .acquiring) }
 }

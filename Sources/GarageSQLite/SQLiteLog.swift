@@ -35,6 +35,7 @@ struct SQLiteLog {
   private static let pauseBetweenLooks: UInt64 = 20_000_000
 
   private let path: String
+  private let identity: FileIdentity
   private let pageByteCount: Int
   /// From which length on the log is emptied where there is room enough.
   private let thresholdPageCount: Int
@@ -58,8 +59,12 @@ struct SQLiteLog {
   /// How many pages the store had when all of the log was copied into the file.
   private var copiedPageCount = 0
 
-  init(path: String, pageByteCount: Int, thresholdByteCount: Int, busyMilliseconds: Int32, isNew: Bool) {
+  init(
+    path: String, identity: FileIdentity, pageByteCount: Int, thresholdByteCount: Int, busyMilliseconds: Int32,
+    isNew: Bool
+  ) {
     self.path = path
+    self.identity = identity
     self.pageByteCount = max(512, pageByteCount)
     thresholdPageCount = max(1, thresholdByteCount / self.pageByteCount)
     self.busyMilliseconds = busyMilliseconds
@@ -95,7 +100,7 @@ struct SQLiteLog {
       copiesNextCommit = false
       copyGrowth(connection)
     } else if length >= Self.copyPageCount {
-      _ = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+      _ = copy(connection)
     }
   }
 
@@ -109,10 +114,8 @@ struct SQLiteLog {
   /// was: emptying it must not need any then.
   private mutating func copyGrowth(_ connection: SQLiteConnection) {
     guard let pageCount = connection.pageCount(), pageCount > copiedPageCount else { return }
-    var (logPageCount, copied): (Int32, Int32) = (0, 0)
-    let code = sqlite3_wal_checkpoint_v2(
-      connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, &logPageCount, &copied)
-    if code == SQLITE_OK && copied == logPageCount { copiedPageCount = pageCount }
+    let copied = copy(connection)
+    if copied.isDone && copied.pageCount == copied.logPageCount { copiedPageCount = pageCount }
   }
 
   /// Called when a transaction found no room and was rolled back: gives the log's room back, and tells whether the
@@ -122,8 +125,7 @@ struct SQLiteLog {
   mutating func relieve(
     _ connection: SQLiteConnection, after error: StorageError, isReading: Bool
   ) -> StorageError {
-    var pageCount: Int32 = 0
-    sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, &pageCount, nil)
+    let pageCount = copy(connection).logPageCount
     let byteCount = logByteCount
     // Also where nothing is in it: it may have grown by what was rolled back.
     let code = empty(connection, waiting: Self.patience)
@@ -153,7 +155,17 @@ struct SQLiteLog {
     return max(1, min(thresholdPageCount, room / Self.shareOfRoom / pageByteCount))
   }
 
+  /// Copies of the log into the file what no reader is in the way of.
+  private func copy(_ connection: SQLiteConnection) -> (isDone: Bool, logPageCount: Int32, pageCount: Int32) {
+    SQLiteRestingReads.shared.end(on: identity)
+    var (logPageCount, copied): (Int32, Int32) = (0, 0)
+    let code = sqlite3_wal_checkpoint_v2(
+      connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, &logPageCount, &copied)
+    return (code == SQLITE_OK, logPageCount, copied)
+  }
+
   private mutating func empty(_ connection: SQLiteConnection, waiting patience: Int32) -> Int32 {
+    SQLiteRestingReads.shared.end(on: identity)
     sqlite3_busy_timeout(connection.handle, min(patience, busyMilliseconds))
     let code = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
     sqlite3_busy_timeout(connection.handle, busyMilliseconds)

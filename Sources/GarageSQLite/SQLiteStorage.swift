@@ -73,7 +73,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
         isSharedAcrossProcesses: true, isReadOnly: options.onlyReads)
       if options.onlyReads {
         writer = nil
-        readers.giveBack(Unmanaged.passRetained(try SQLiteReader(first, file: file)))
+        readers.giveBack(Unmanaged.passRetained(try SQLiteReader(first, file: file, readers.clock)))
       } else {
         writer = try SQLiteWriter(
           first, file: file, identity: identity, maximumValueByteCount: maximumValueByteCount,
@@ -117,10 +117,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
   public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try lifetime.withRead {
       let reader = try readers.take()
-      defer {
-        reader._withUnsafeGuaranteedRef { $0.end() }
-        readers.giveBack(reader)
-      }
+      defer { readers.giveBack(reader) }
       return try reader._withUnsafeGuaranteedRef { try body(try $0.begin()) }
     }
   }

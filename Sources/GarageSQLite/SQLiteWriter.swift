@@ -17,6 +17,8 @@ final class SQLiteWriter: @unchecked Sendable {
   private var transaction: SQLiteWriteTransaction?
   private let lifetime: StorageLifetime
   private var log: SQLiteLog
+  /// Where the open connection finds the log's header, what that was when it was asked last, and the answer.
+  private var lastLook: (header: UnsafeRawPointer, state: SQLiteLogHeader, version: UInt64)?
 
   init(
     _ connection: SQLiteConnection, file: SQLiteFile, identity: FileIdentity, maximumValueByteCount: Int,
@@ -30,7 +32,7 @@ final class SQLiteWriter: @unchecked Sendable {
     let pageByteCount = try connection.integer("PRAGMA page_size")
     largestEntryByteCount = SQLiteLayout.largestEntryByteCount(pageByteCount: pageByteCount)
     log = SQLiteLog(
-      path: file.path, pageByteCount: pageByteCount,
+      path: file.path, identity: identity, pageByteCount: pageByteCount,
       thresholdByteCount: file.options.walCheckpointByteCount,
       busyMilliseconds: file.options.busyMilliseconds,
       isNew: connection.madeStore)
@@ -52,10 +54,17 @@ final class SQLiteWriter: @unchecked Sendable {
   func dataVersion() throws -> UInt64 {
     let connection = try self.connection ?? file.openWriter()
     self.connection = connection
-    return UInt64(clamping: try connection.integer("PRAGMA data_version"))
+    // Where nobody committed at all, nothing has to be asked, which takes system calls.
+    if let lastLook, lastLook.state.isSame(at: lastLook.header) { return lastLook.version }
+    let header = lastLook?.header ?? connection.findLogHeader()
+    let state = header.map { SQLiteLogHeader(at: $0) }
+    let version = UInt64(clamping: try connection.integer("PRAGMA data_version"))
+    if let header, let state { lastLook = (header, state, version) }
+    return version
   }
 
   func close() {
+    lastLook = nil
     transaction = nil
     connection?.close()
     connection = nil

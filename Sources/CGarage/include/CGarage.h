@@ -89,11 +89,26 @@ void garage_sha256_end(const uint32_t state[_Nonnull 8], const void *_Nullable b
 void garage_watch_forks(void);
 uint32_t garage_fork_count(void);
 
+// Runs `body` on a thread of its own, for which nobody waits; false where the system gives none.
+bool garage_start_thread(void (*_Nonnull body)(void));
+
 // How many bytes of the calling thread's stack are left; SIZE_MAX where the system does not tell.
 size_t garage_stack_remaining(void);
 
 // Asks the system to back so many bytes from `memory` with large pages, where they hold some.
 void garage_use_large_pages(void *_Nonnull memory, size_t count);
+
+// Copies words from memory that other processes may change meanwhile, each word in one piece, and tells whether words
+// there are still those that were copied. What was read after they were seen to be the same is no older than they are.
+static inline void garage_copy_shared(uint64_t *_Nonnull words, const uint64_t *_Nonnull shared, size_t count) {
+  for (size_t i = 0; i < count; i++) words[i] = __atomic_load_n(shared + i, __ATOMIC_ACQUIRE);
+}
+static inline bool garage_is_same_shared(const uint64_t *_Nonnull words, const uint64_t *_Nonnull shared,
+                                         size_t count) {
+  uint64_t other = 0;
+  for (size_t i = 0; i < count; i++) other |= words[i] ^ __atomic_load_n(shared + i, __ATOMIC_ACQUIRE);
+  return !other;
+}
 
 // Asks for a cache line that will be read soon. Only advice: the address need not be one of the program's.
 static inline void garage_prefetch(const void *_Nullable address) { __builtin_prefetch(address); }

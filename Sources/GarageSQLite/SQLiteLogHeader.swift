@@ -1,0 +1,55 @@
+internal import CGarage
+
+#if canImport(SQLite3)
+  internal import SQLite3
+#else
+  internal import CSQLite
+#endif
+
+/// What names the last commit: the header of the index to the write-ahead log, which all processes share in memory.
+///
+/// Whoever commits makes it another one before the commit returns: it has a number that every commit counts up, and the
+/// length of the log (<https://sqlite.org/walformat.html#the_wal_index_header>). It is 48 bytes long, and what follows it
+/// there is a copy. A commit changes the copy first: as long as the header is the same, no commit has returned.
+struct SQLiteLogHeader {
+  private static let wordCount = 6
+  private var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
+
+  /// The header as it stands; another process may be just changing it.
+  init(at place: UnsafeRawPointer) {
+    withUnsafeMutableBytes(of: &words) { words in
+      garage_copy_shared(
+        words.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt64.self),
+        place.assumingMemoryBound(to: UInt64.self), Self.wordCount)
+    }
+  }
+
+  /// Whether it is still the same.
+  @inline(__always)
+  func isSame(at place: UnsafeRawPointer) -> Bool {
+    withUnsafeBytes(of: words) { words in
+      garage_is_same_shared(
+        words.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt64.self),
+        place.assumingMemoryBound(to: UInt64.self), Self.wordCount)
+    }
+  }
+}
+
+extension SQLiteConnection {
+  /// Where the header stands for as long as this connection is open; nil where the log's index is not shared.
+  ///
+  /// To be asked of a connection that has read from the log, and maps the index anyway.
+  func findLogHeader() -> UnsafeRawPointer? {
+    var pointer: UnsafeMutablePointer<sqlite3_file>?
+    guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK,
+      let file = pointer, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
+      let map = methods.pointee.xShmMap
+    else { return nil }
+    var region: UnsafeMutableRawPointer?
+    let code = map(file, 0, SQLiteConnection.indexRegionByteCount, 0, &region)
+    return code == SQLITE_OK ? region.map { UnsafeRawPointer($0) } : nil
+  }
+
+  /// What the index is mapped in pieces of.
+  private static let indexRegionByteCount: Int32 = 32768
+}

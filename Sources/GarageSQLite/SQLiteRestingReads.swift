@@ -1,0 +1,119 @@
+internal import CGarage
+internal import GarageDriver
+internal import Synchronization
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
+/// Ends reads that rest: those that are over, and keep the state that they saw for the next one.
+///
+/// SQLite locks a byte of a file to pin a state, and unlocks it behind the read: two system calls, which take longer than
+/// a get does. Where many reads come one after another, a reader keeps its state, and the next read that finds that
+/// nothing was committed (``SQLiteLogHeader``) begins on it without a call. But as long as a state is pinned, the log
+/// cannot be emptied, in other processes either. So no state is kept from one tick to the next but one, and a thread of the
+/// library's ends those that nobody came back for. It runs only while reads rest, and nothing rests while it does not.
+///
+/// Writers of this process that want to empty the log end those on their file at once (``end(on:)``).
+final class SQLiteRestingReads: Sendable {
+  static let shared = SQLiteRestingReads()
+
+  /// Says to the readers of one storage whether they may rest.
+  final class Clock: Sendable {
+    /// The number of the current tick: a read that began in it may rest until the next one. 0 where none may.
+    let now = Atomic<UInt64>(0)
+  }
+
+  /// The readers of one storage, while they rest.
+  private struct Resting: Sendable {
+    let pool: SQLiteReaderPool
+    var mayRest = true
+    /// How many ticks ended nothing.
+    var idleCount = 0
+
+    /// Ends what has rested since the last tick; false where nothing rests any more, and nothing will.
+    mutating func tick(_ number: UInt64) -> Bool {
+      let mayHaveRested = mayRest
+      let isFew = idleCount < SQLiteRestingReads.maximumIdleCount
+      pool.clock.now.store(mayRest ? number : 0, ordering: .relaxed)
+      let (endedCount, isOneInUse) = pool.endResting()
+      idleCount = endedCount > 0 ? 0 : idleCount + 1
+      mayRest = isFew || isOneInUse && idleCount < SQLiteRestingReads.maximumBusyCount
+      // A reader in use may not have seen yet that it must not rest.
+      return mayHaveRested || mayRest || endedCount > 0 || isOneInUse
+    }
+  }
+
+  private struct State: Sendable {
+    var all: [Resting] = []
+    var isTicking = false
+    var lastTick: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+  private let process = ProcessMark()
+
+  private static let tickMicroseconds: UInt32 = 10_000
+  /// After so many ticks that ended nothing, none may rest any more.
+  private static let maximumIdleCount = 3
+  /// The same where a reader is in use at every tick: by one read after another, or by a single long one.
+  private static let maximumBusyCount = 100
+  /// Until a long read ends, the thread only waits to see that it keeps nothing.
+  private static let longPauseMicroseconds: UInt32 = 200_000
+
+  private init() {}
+
+  /// Lets the readers of a pool rest from here on, for as long as reads come.
+  func begin(for pool: SQLiteReaderPool) {
+    // A child has no such thread, and perhaps a lock that its parent held.
+    if !process.isOfThisProcess { return }
+    state.withLock { state in
+      if let index = state.all.firstIndex(where: { $0.pool === pool }) {
+        (state.all[index].mayRest, state.all[index].idleCount) = (true, 0)
+        return
+      }
+      if !state.isTicking {
+        guard garage_start_thread({ SQLiteRestingReads.shared.run() }) else { return }
+        state.isTicking = true
+      }
+      state.all.append(Resting(pool: pool))
+    }
+  }
+
+  /// Ends what rests of a file's readers in this process.
+  func end(on file: FileIdentity) {
+    if !process.isOfThisProcess { return }
+    state.withLock { state in
+      for resting in state.all where resting.pool.identity == file { _ = resting.pool.endResting() }
+    }
+  }
+
+  /// Lets go of a pool that closes. Nobody reads through it any more.
+  func remove(_ pool: SQLiteReaderPool) {
+    if !process.isOfThisProcess { return }
+    state.withLock { $0.all.removeAll { $0.pool === pool } }
+  }
+
+  private func run() {
+    while let pause = tick() { usleep(pause) }
+  }
+
+  /// Returns how long to wait for the next tick, in microseconds; nil where the thread is to end.
+  private func tick() -> UInt32? {
+    state.withLock { state in
+      state.lastTick += 1
+      var stay: [Resting] = []
+      for var resting in state.all where resting.tick(state.lastTick) { stay.append(resting) }
+      state.all = stay
+      if stay.isEmpty {
+        state.isTicking = false
+        return nil
+      }
+      return stay.contains { $0.mayRest } ? Self.tickMicroseconds : Self.longPauseMicroseconds
+    }
+  }
+}
