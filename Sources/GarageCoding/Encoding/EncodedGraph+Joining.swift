@@ -15,6 +15,7 @@ extension EncodedGraph {
     var places = RawStack<RecordPlace>()
     defer { places.deallocate() }
     var texts = JoinedTexts()
+    var isInKeyOrder = true
     while let graph = graphs.popLast() {
       let formerTagsStart = Int32(texts.formerTags.count)
       texts.append(graph.texts)
@@ -23,11 +24,16 @@ extension EncodedGraph {
       for index in graph.records.indices {
         var place = graph.memory.content.places[index]
         place.move(by: start, formerTagsBy: formerTagsStart)
+        if index == 0, let last = places.all.last, isInKeyOrder {
+          isInKeyOrder = EncodedGraph.isBefore(last, place, in: UnsafeRawBufferPointer(arena.all))
+        }
         places.append(place)
       }
+      if !graph.isInKeyOrder { isInKeyOrder = false }
     }
     self.init(rootCount: places.count, GraphMemory.adopt(places.all, arena.hand()), texts.all)
     mayRepeat = true
+    self.isInKeyOrder = isInKeyOrder
   }
 }
 

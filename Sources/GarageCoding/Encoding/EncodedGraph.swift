@@ -25,6 +25,8 @@ public struct EncodedGraph: @unchecked Sendable {
   package internal(set) var inlineTargets: [InlineTarget] = []
   /// Whether several records may be of one identity: then the last of them counts.
   package internal(set) var mayRepeat = false
+  /// Whether the key of each record is known to stand behind that of the one before: no more need be compared.
+  package internal(set) var isInKeyOrder = false
 
   init(rootCount: Int, _ memory: GraphMemory, _ texts: GraphTexts) {
     self.rootCount = rootCount
@@ -67,6 +69,14 @@ public struct EncodedGraph: @unchecked Sendable {
   package static func key(of record: Record, in bytes: UnsafeRawBufferPointer) -> RecordKey {
     let start = record.key.lowerBound + keyPrefixByteCount
     return RecordKey(UnsafeRawBufferPointer(rebasing: bytes[start..<record.key.upperBound]))
+  }
+
+  /// Whether the key of a record stands before that of another.
+  @inline(__always)
+  static func isBefore(_ first: RecordPlace, _ second: RecordPlace, in bytes: UnsafeRawBufferPointer) -> Bool {
+    compareBytes(
+      UnsafeRawBufferPointer(rebasing: bytes[first.key..<first.value]),
+      UnsafeRawBufferPointer(rebasing: bytes[second.key..<second.value])) < 0
   }
 
   /// Copies of the records, and of the bytes of their keys, to find them by.

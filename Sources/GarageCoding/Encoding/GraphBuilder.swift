@@ -7,6 +7,8 @@ struct GraphBuilder: ~Copyable {
   private var writesWholeIdentifiers = false
   private var bytes = ByteArena()
   private var records = RawStack<RecordPlace>()
+  /// Whether the key of each record stands behind that of the one before. Noted while both are near.
+  private var isInKeyOrder = true
   /// Whether the next bodies are those of records.
   var expectsBodies = false
   /// Where among the bytes a large body is being written, so that it need not be copied; nil where it is elsewhere.
@@ -41,6 +43,7 @@ struct GraphBuilder: ~Copyable {
     bodyPlace = nil
     bytes.removeAll(keeping: 1 << 18)
     records.removeAll(keeping: 4096)
+    isInKeyOrder = true
     tags.forget()
     shapes.forget()
     if !formerTags.isEmpty { formerTags = [] }
@@ -58,7 +61,9 @@ struct GraphBuilder: ~Copyable {
       bytes.count > GraphBuilder.copiedByteCount
       ? GraphMemory.adopt(records.all, bytes.take())
       : GraphMemory.copy(records.all, UnsafeRawBufferPointer(bytes.all))
-    return EncodedGraph(rootCount: rootCount, memory, last)
+    var graph = EncodedGraph(rootCount: rootCount, memory, last)
+    graph.isInKeyOrder = isInKeyOrder
+    return graph
   }
 
   /// Up to this size a copy costs less than new memory for the next graph.
@@ -112,7 +117,7 @@ struct GraphBuilder: ~Copyable {
       bytes.writeChecksum(
         ofRecordAt: start,
         under: CheckedKey(UnsafeRawBufferPointer(rebasing: bytes.all[(key &+ prefixed)..<start])))
-      records.append(
+      append(
         RecordPlace(
           key: key, value: start, end: bytes.count, formerTags: lastFormerTags,
           status: status.map { Int32($0.rawValue) } ?? -1))
@@ -154,10 +159,18 @@ struct GraphBuilder: ~Copyable {
     let start = key + keyByteCount
     let checked = bytes.all[(key + EncodedGraph.keyPrefixByteCount)..<start]
     bytes.writeChecksum(ofRecordAt: start, under: CheckedKey(UnsafeRawBufferPointer(rebasing: checked)))
-    records.append(
+    append(
       RecordPlace(
         key: key, value: start, end: bytes.count, formerTags: lastFormerTags,
         status: parts.syncStatus.map { Int32($0.rawValue) } ?? -1))
+  }
+
+  @inline(__always)
+  private mutating func append(_ place: RecordPlace) {
+    if isInKeyOrder, let last = records.all.last {
+      isInKeyOrder = EncodedGraph.isBefore(last, place, in: UnsafeRawBufferPointer(bytes.all))
+    }
+    records.append(place)
   }
 
   /// The record of a typed key's value, which was encoded and has neither identity nor time.

@@ -24,6 +24,33 @@ import Testing
     #expect(Set(keys).count == keys.count, "seed \(seed)")
   }
 
+  /// Who is told that nothing need be sorted must be told right.
+  @Test(arguments: [5, 6, 7, 8] as [UInt64])
+  func whetherRecordsAreInKeyOrderIsKnown(_ seed: UInt64) throws {
+    var generator = SeededGenerator(seed: seed)
+    func graph(_ ids: [String]) throws -> EncodedGraph {
+      try GraphEncoder(keyPrefix: 0x10).encode(ids.map { Person($0) })
+    }
+    func isAscending(_ graph: EncodedGraph) -> Bool {
+      let keys = graph.records.map { StorageKey(Array(graph.keys[$0.key])) }
+      return zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }
+    }
+    for round in 0..<200 {
+      var parts: [EncodedGraph] = []
+      var ids = (0..<Int.random(in: 1...40, using: &generator)).map { "\(100 + $0)" }
+      if round % 3 == 0, ids.count > 1 {
+        ids.swapAt(Int.random(in: 0..<ids.count, using: &generator), Int.random(in: 0..<ids.count, using: &generator))
+      }
+      if round % 5 == 0 { ids[0] = String(repeating: "long ", count: 30_000) }
+      for part in ids.indices where part % 7 == 0 {
+        parts.append(try graph(Array(ids[part..<min(part + 7, ids.count)])))
+      }
+      for part in parts { #expect(part.isInKeyOrder == isAscending(part), "seed \(seed), round \(round)") }
+      let joined = EncodedGraph(joining: parts)
+      #expect(joined.isInKeyOrder == isAscending(joined), "seed \(seed), round \(round)")
+    }
+  }
+
   @Test func aBatchReachesTheDriverInOrder() throws {
     let storage = CountingStorage(try Place(.memory).open())
     let garage = try Garage(storage)
