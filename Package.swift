@@ -168,7 +168,8 @@ let package = Package(
     .testTarget(
       name: "GarageConformanceTests",
       dependencies: [
-        "GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB", "ConformanceChild", "MyStorage",
+        "GarageConformance", "GarageMemory", "GarageSQLite", "GarageLMDB", "GarageSealing", "InsecureSealer",
+        "ConformanceChild", "MyStorage",
       ],
       swiftSettings: settings),
     // What Docs/WritingADriver.md shows, with the settings that a package has by default.

@@ -106,6 +106,27 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
   }
 }
 
+extension LMDBWriteTransaction: ManyRemoval {
+  /// A cursor that stands near the next key finds its page without a descent.
+  func removeEach(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
+    try state.beginChange(.remove)
+    for entry in entries {
+      try state.checkKey(bytes.extracting(entry.key), .remove, limit: maximumKeyByteCount)
+    }
+    if entries.isEmpty { return }
+    let cursor = try removeCursor ?? openRemoveCursor()
+    try bytes.withUnsafeBytes { bytes in
+      for entry in entries {
+        var key = MDB_val(UnsafeRawBufferPointer(rebasing: bytes[entry.key]))
+        var code = mdb_cursor_get(cursor, &key, nil, MDB_SET)
+        if code == MDB_NOTFOUND { continue }
+        if code == MDB_SUCCESS { code = mdb_cursor_del(cursor, 0) }
+        if code != MDB_SUCCESS { throw failure(code, .remove) }
+      }
+    }
+  }
+}
+
 extension LMDBWriteTransaction: LookingRemoval {
   func removeLooking(_ key: RawSpan) throws -> ValueBeginning? {
     try state.beginChange(.remove)

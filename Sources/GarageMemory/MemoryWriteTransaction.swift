@@ -80,6 +80,18 @@ final class MemoryWriteTransaction: MemoryReadTransaction, WriteTransaction {
   }
 }
 
+extension MemoryWriteTransaction: ManyRemoval {
+  func removeEach(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
+    try state.beginChange(.remove)
+    for entry in entries {
+      try state.checkKey(bytes.extracting(entry.key), .remove, limit: StorageInfo.guaranteedKeyByteCount)
+    }
+    if entries.isEmpty { return }
+    takeTree()
+    tree.removeEach(entries, in: bytes)
+  }
+}
+
 extension MemoryWriteTransaction: LookingRemoval {
   func removeLooking(_ key: RawSpan) throws -> ValueBeginning? {
     try state.beginChange(.remove)

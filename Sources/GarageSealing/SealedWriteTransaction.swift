@@ -1,7 +1,7 @@
 internal import GarageDriver
 
 /// Seals what is put.
-final class SealedWriteTransaction: SealedReadTransaction, WriteTransaction, AnnouncedReading {
+final class SealedWriteTransaction: SealedReadTransaction, WriteTransaction, ManyRemoval, AnnouncedReading {
   private let base: any WriteTransaction
 
   init(_ base: any WriteTransaction, _ keys: KeyRing, _ info: StorageInfo) {
@@ -24,6 +24,11 @@ final class SealedWriteTransaction: SealedReadTransaction, WriteTransaction, Ann
   func remove(_ key: RawSpan) throws {
     try state.beginChange(.remove)
     try noting { try base.remove(key) }
+  }
+
+  func removeEach(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
+    try state.beginChange(.remove)
+    try noting { try base.removeMany(entries, in: bytes) }
   }
 
   func removeAll(in range: StorageKeyRange) throws {

@@ -21,7 +21,7 @@ struct LookingRemovalTests {
     }
   }
 
-  private func withStorage(_ engine: Engine, _ body: (any StorageDriver) throws -> Void) throws {
+  static func withStorage(_ engine: Engine, _ body: (any StorageDriver) throws -> Void) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "garage-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -40,7 +40,7 @@ struct LookingRemovalTests {
     var random = Steps(state: seed)
     let sizes = [0, 1, 15, 16, 17, 300, 980, 1000, 5000, 200_000]
     let ramp = (0..<200_256).map { UInt8(truncatingIfNeeded: $0) }
-    try withStorage(engine) { storage in
+    try Self.withStorage(engine) { storage in
       var values: [StorageKey: [UInt8]] = [:]
       for round in 0..<40 {
         let before = values
@@ -78,7 +78,7 @@ struct LookingRemovalTests {
 
   @Test("They keep the rules of every removal", arguments: Engine.allCases)
   func rules(_ engine: Engine) throws {
-    try withStorage(engine) { storage in
+    try Self.withStorage(engine) { storage in
       let key = StorageKey([1])
       try storage.write { .commit(try $0.put([1, 2, 3], for: key)) }
       #expect(throws: StorageError.self) {

@@ -138,22 +138,7 @@ public struct PersistentTree: Sendable {
   ///   - bytes: what they stand in.
   ///   - prefix: a byte to store in front of each value.
   public mutating func putAll(_ entries: [PlacedEntry], in bytes: RawSpan, prefix: UInt8? = nil) {
-    bytes.withUnsafeBytes { bytes in
-      entries.withUnsafeBufferPointer { entries in
-        var start = 0
-        while start < entries.count {
-          var end = start + 1
-          while end < entries.count,
-            compareKeys(
-              bytes.bytes.extracting(entries[end - 1].key), bytes.bytes.extracting(entries[end].key)) < 0
-          { end += 1 }
-          merge(
-            AscendingEntries(
-              UnsafeBufferPointer(rebasing: entries[start..<end]), in: bytes, prefix: prefix))
-          start = end
-        }
-      }
-    }
+    AscendingEntries.forEachRun(entries, in: bytes, prefix: prefix) { merge($0) }
   }
 
   private mutating func merge(_ entries: AscendingEntries) {
@@ -179,6 +164,21 @@ public struct PersistentTree: Sendable {
     count -= 1
     dropNeedlessRoots()
     return true
+  }
+
+  /// Removes many keys and their values, as ``remove(_:)`` does of one after another.
+  ///
+  /// Those in ascending order leave the tree together, which takes a fraction of the time.
+  ///
+  /// - Parameters:
+  ///   - entries: where each key stands. What they say of values is not looked at.
+  ///   - bytes: what the keys stand in.
+  package mutating func removeEach(_ entries: [PlacedEntry], in bytes: RawSpan) {
+    AscendingEntries.forEachRun(entries, in: bytes, prefix: nil) { run in
+      guard let root = uniqueRoot() else { return }
+      count -= root.removeEach(run)
+      dropNeedlessRoots()
+    }
   }
 
   /// Removes every key in `range` and returns how many they were. Whole branches go at once.

@@ -15,6 +15,28 @@ struct AscendingEntries {
     (self.entries, self.bytes, self.prefix) = (entries, bytes, prefix)
   }
 
+  /// Hands on stretches of entries whose keys ascend, one after another.
+  static func forEachRun(
+    _ entries: [PlacedEntry], in bytes: RawSpan, prefix: UInt8?, _ visit: (AscendingEntries) -> Void
+  ) {
+    bytes.withUnsafeBytes { bytes in
+      entries.withUnsafeBufferPointer { entries in
+        var start = 0
+        while start < entries.count {
+          var end = start + 1
+          while end < entries.count,
+            compareKeys(
+              bytes.bytes.extracting(entries[end - 1].key), bytes.bytes.extracting(entries[end].key)) < 0
+          { end += 1 }
+          visit(
+            AscendingEntries(
+              UnsafeBufferPointer(rebasing: entries[start..<end]), in: bytes, prefix: prefix))
+          start = end
+        }
+      }
+    }
+  }
+
   var indices: Range<Int> { entries.indices }
   var count: Int { entries.count }
 

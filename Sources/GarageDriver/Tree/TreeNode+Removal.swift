@@ -13,6 +13,52 @@ extension TreeNode {
     }
   }
 
+  /// Removes the entries of many keys, and returns how many there were.
+  ///
+  /// What is left of the node may be as ``removeAll(from:to:)`` leaves it.
+  func removeEach(_ keys: AscendingEntries) -> Int {
+    isLeaf ? removeEachFromLeaf(keys) : removeEachFromBranch(keys)
+  }
+
+  private func removeEachFromLeaf(_ doomed: AscendingEntries) -> Int {
+    var places: [Int] = []
+    for index in doomed.indices {
+      let (place, isThere) = keys.position(of: doomed.key(index).bytes)
+      if isThere { places.append(place) }
+    }
+    // A few are taken out where they stand. Of many, what stays is written anew, each byte once.
+    if places.count <= 4 {
+      for place in places.reversed() { removeEntries(place..<place + 1) }
+      return places.count
+    }
+    var (keptKeys, keptValues) = (ByteList(reservingAs: keys), ValueList(reservingAs: values))
+    var start = 0
+    for end in places + [keys.count] {
+      keptKeys.append(keys, start..<end)
+      keptValues.append(values, start..<end)
+      start = end + 1
+    }
+    (keys, values) = (keptKeys, keptValues)
+    return places.count
+  }
+
+  private func removeEachFromBranch(_ doomed: AscendingEntries) -> Int {
+    var removed = 0
+    var isRepairNeeded = false
+    var place = 0
+    while place < doomed.count {
+      let child = childIndex(for: doomed.key(place).bytes)
+      let rest = doomed.part(place..<doomed.count)
+      let count = child < keys.count ? rest.place(of: keys.bytes(at: child).bytes) : rest.count
+      let node = uniqueChild(at: child)
+      removed += node.removeEach(rest.part(0..<count))
+      if node.isUnderfull { isRepairNeeded = true }
+      place += count
+    }
+    if isRepairNeeded { repairChildren() }
+    return removed
+  }
+
   /// Removes every entry from `lower`, included, to `upper`, excluded (nil: to the end), and returns their number.
   ///
   /// What is left of the node may have a single child, with too little in it, or be empty: its parent then

@@ -354,9 +354,7 @@ final class IndexBatch {
     placed.removeAll(keepingCapacity: true)
     sort()
     for (position, part) in parts.enumerated() {
-      for entry in part.removed {
-        try withBytes(entry.start, entry.keyCount) { try transaction.remove($0) }
-      }
+      try remove(part.removed, in: transaction)
       if !items[position].kinds.isSuperset(of: part.kinds) {
         items[position].kinds.formUnion(part.kinds)
         isChanged = true
@@ -377,6 +375,23 @@ final class IndexBatch {
       placed.append(PlacedEntry(key: start..<middle, value: middle..<ordered.count))
       if placed.count == Self.blockCount { try putOrdered(in: transaction) }
     }
+  }
+
+  /// Removes entries, which are sorted.
+  private func remove(_ entries: [Entry], in transaction: any WriteTransaction) throws {
+    func removeOrdered() throws {
+      try transaction.removeMany(placed, in: ordered.all.bytes)
+      placed.removeAll(keepingCapacity: true)
+      ordered.truncate(to: 0)
+    }
+    for (index, entry) in entries.enumerated() {
+      prefetch(entries, behind: index)
+      let start = ordered.count
+      withBytes(entry.start, entry.keyCount) { ordered.append($0) }
+      placed.append(PlacedEntry(key: start..<ordered.count, value: ordered.count..<ordered.count))
+      if placed.count == Self.blockCount { try removeOrdered() }
+    }
+    if !placed.isEmpty { try removeOrdered() }
   }
 
   /// Asks for the memory of an entry that will be looked at soon.

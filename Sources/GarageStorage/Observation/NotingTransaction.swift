@@ -1,7 +1,7 @@
 internal import GarageDriver
 
 /// Notes which keys a transaction changes, for those who listen.
-final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, AnnouncedReading {
+final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, ManyRemoval, AnnouncedReading {
   /// Nil while it waits to be used again, and nobody has it.
   @exclusivity(unchecked) private var current: (any WriteTransaction)?
   /// What it hands everything on to.
@@ -49,6 +49,11 @@ final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, A
   func removeAll(in range: StorageKeyRange) throws {
     try base.removeAll(in: range)
     log.note(range)
+  }
+
+  func removeEach(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
+    try base.removeMany(entries, in: bytes)
+    for entry in entries { log.note(bytes.extracting(entry.key), isRemoved: true, hub.filter) }
   }
 
   func removeLooking(_ key: RawSpan) throws -> ValueBeginning? {

@@ -53,6 +53,20 @@ struct TreeHistoryTests {
         ? entries : entries.sorted { precedes($0.key, $1.key) }
     }
 
+    /// Keys to be removed at once, mostly in their order: those of a stretch, of any, or of none.
+    mutating func doomedKeys(_ model: TreeModel) -> [[UInt8]] {
+      var keys = (0..<[0, 1, 2, 10].randomElement(using: &random)!).map { _ in key() }
+      if !model.entries.isEmpty {
+        let start = Int.random(in: 0..<model.entries.count, using: &random)
+        let length = [1, 3, 40, 400].randomElement(using: &random)!
+        let step = [1, 1, 2, 9].randomElement(using: &random)!
+        for index in stride(from: start, to: min(start + length, model.entries.count), by: step) {
+          keys.append(model.entries[index].key)
+        }
+      }
+      return Int.random(in: 0..<4, using: &random) == 0 ? keys.shuffled(using: &random) : keys.sorted(by: precedes)
+    }
+
     mutating func range() -> StorageKeyRange {
       let lower = Bool.random(using: &random) ? key() : []
       guard Int.random(in: 0..<3, using: &random) > 0 else { return StorageKeyRange(from: lower) }
@@ -102,6 +116,11 @@ struct TreeHistoryTests {
         let removed = tree.removeAll(in: range)
         let expected = model.removeAll(in: range)
         try #require(removed == expected, "seed \(seed), step \(step)")
+      } else if dice == 97 {
+        let doomed = history.doomedKeys(model)
+        tree.removeEach(doomed)
+        for key in doomed { _ = model.remove(key) }
+        try tree.check("seed \(seed), step \(step), after \(doomed.count) were removed")
       } else if dice == 99 {
         let batch = history.batch()
         tree.putAll(batch)
@@ -175,6 +194,12 @@ struct TreeHistoryTests {
         tree.putAll(batch.map { (key($0.key), $0.value) })
         for (key, value) in batch { model[key] = value }
         let comment: Comment = "seed \(seed), round \(round), step \(step)"
+        try tree.check(comment)
+        snapshots.append((tree, model))
+        let share = [0.02, 0.5, 0.98, 1].randomElement(using: &random)!
+        let doomed = model.keys.sorted().filter { _ in Double.random(in: 0..<1, using: &random) < share }
+        tree.removeEach(doomed.map { key($0) })
+        for key in doomed { model[key] = nil }
         try tree.check(comment)
         snapshots.append((tree, model))
       }

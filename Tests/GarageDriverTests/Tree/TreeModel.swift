@@ -21,6 +21,16 @@ extension PersistentTree {
     putAll(placed, in: bytes.span.bytes)
   }
 
+  mutating func removeEach(_ keys: [[UInt8]]) {
+    var bytes: [UInt8] = []
+    let placed = keys.map { key in
+      let start = bytes.count
+      bytes += key
+      return PlacedEntry(key: start..<bytes.count, value: 0..<0)
+    }
+    removeEach(placed, in: bytes.span.bytes)
+  }
+
   @discardableResult
   mutating func remove(_ key: [UInt8]) -> Bool { remove(key.span.bytes) }
 
