@@ -115,7 +115,7 @@ struct GraphBuilder: ~Copyable {
       bytes.append(body)
       let prefixed = EncodedGraph.keyPrefixByteCount
       bytes.writeChecksum(
-        ofRecordAt: start,
+        ofRecordAt: start, endingWith: body,
         under: CheckedKey(UnsafeRawBufferPointer(rebasing: bytes.all[(key &+ prefixed)..<start])))
       append(
         RecordPlace(

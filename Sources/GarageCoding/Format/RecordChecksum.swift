@@ -41,6 +41,19 @@ package enum RecordChecksum {
     record.storeBytes(of: checksum.littleEndian, toByteOffset: offset, as: UInt32.self)
   }
 
+  /// The same for a record whose end stands elsewhere, too. What was just copied is slow to read where it came to: it is
+  /// still on its way.
+  ///
+  /// - Parameter end: what the record ends with, behind the checksum.
+  @inline(__always)
+  static func write(
+    into record: UnsafeMutableRawBufferPointer, endingWith end: UnsafeRawBufferPointer, under key: CheckedKey
+  ) {
+    let beginning = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(record)[..<(record.count &- end.count)])
+    let checksum = garage_crc32c(compute(beginning, under: key), end.baseAddress, end.count)
+    record.storeBytes(of: checksum.littleEndian, toByteOffset: offset, as: UInt32.self)
+  }
+
   /// Whether a record, which has a head, is as it was written under this key.
   @inline(__always)
   static func isRight(_ record: UnsafeRawBufferPointer, under key: CheckedKey) -> Bool {

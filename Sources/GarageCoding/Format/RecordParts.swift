@@ -54,6 +54,17 @@ extension ByteArena {
   mutating func writeChecksum(ofRecordAt start: Int, under key: CheckedKey) {
     RecordChecksum.write(into: UnsafeMutableRawBufferPointer(rebasing: all[start...]), under: key)
   }
+
+  /// The same for a record whose body was just appended from `body`.
+  @inline(__always)
+  mutating func writeChecksum(
+    ofRecordAt start: Int, endingWith body: UnsafeRawBufferPointer, under key: CheckedKey
+  ) {
+    let record = UnsafeMutableRawBufferPointer(rebasing: all[start...])
+    // Of a few bytes a second call takes longer than the wait.
+    if body.count < 1024 { return RecordChecksum.write(into: record, under: key) }
+    RecordChecksum.write(into: record, endingWith: body, under: key)
+  }
 }
 
 extension RecordParts {
