@@ -69,7 +69,7 @@ let package = Package(
     // The narrow waist and the drivers behind it.
     .target(name: "GarageDriver", dependencies: ["CGarage"], swiftSettings: settings),
     .target(name: "GarageMemory", dependencies: ["GarageDriver"], swiftSettings: settings),
-    .target(name: "GarageSQLite", dependencies: ["CGarage", "GarageDriver", "CSQLite"], swiftSettings: settings),
+    .target(name: "GarageSQLite", dependencies: ["GarageDriver", "CSQLite"], swiftSettings: settings),
     .target(name: "GarageLMDB", dependencies: ["GarageDriver", "CLMDB"], swiftSettings: settings),
     // Empty where its trait is off.
     .target(

@@ -60,7 +60,8 @@ struct SQLiteLog {
   private var copiedPageCount = 0
 
   init(
-    path: String, identity: FileIdentity, pageByteCount: Int, thresholdByteCount: Int, busyMilliseconds: Int32,
+    path: String, identity: FileIdentity, pageByteCount: Int, thresholdByteCount: Int,
+    busyMilliseconds: Int32,
     isNew: Bool
   ) {
     self.path = path

@@ -41,7 +41,8 @@ struct ManyRemovalTests {
           for _ in 0..<random.below(30) {
             if random.below(3) > 0 {
               let key = StorageKey([UInt8(random.below(4)), UInt8(random.below(60))])
-              let value = [UInt8](repeating: UInt8(random.below(256)), count: sizes[random.below(sizes.count)])
+              let value = [UInt8](
+                repeating: UInt8(random.below(256)), count: sizes[random.below(sizes.count)])
               try transaction.put(value, for: key)
               values[key] = value
             } else {

@@ -32,7 +32,8 @@ struct RestingReadTests: Sendable {
     (0..<4).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
   }
 
-  @Test("A read sees what was committed before it began, by whomever", arguments: ["itself", "another", "SQLite"])
+  @Test(
+    "A read sees what was committed before it began, by whomever", arguments: ["itself", "another", "SQLite"])
   func lastCommit(writer: String) throws {
     let other = try SQLiteStorage(at: folder.file())
     let raw = try RawDatabase(folder.file())
@@ -53,7 +54,8 @@ struct RestingReadTests: Sendable {
     }
   }
 
-  @Test("Beside a writer that does not rest, no reader sees an older state than it saw, or than was acknowledged")
+  @Test(
+    "Beside a writer that does not rest, no reader sees an older state than it saw, or than was acknowledged")
   func oneWriterManyReaders() throws {
     let other = try SQLiteStorage(at: folder.file())
     let acknowledged = Atomic<Int>(0)

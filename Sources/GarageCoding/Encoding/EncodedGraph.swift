@@ -73,7 +73,8 @@ public struct EncodedGraph: @unchecked Sendable {
 
   /// Whether the key of a record stands before that of another.
   @inline(__always)
-  static func isBefore(_ first: RecordPlace, _ second: RecordPlace, in bytes: UnsafeRawBufferPointer) -> Bool {
+  static func isBefore(_ first: RecordPlace, _ second: RecordPlace, in bytes: UnsafeRawBufferPointer) -> Bool
+  {
     compareBytes(
       UnsafeRawBufferPointer(rebasing: bytes[first.key..<first.value]),
       UnsafeRawBufferPointer(rebasing: bytes[second.key..<second.value])) < 0

@@ -49,7 +49,8 @@ package enum RecordChecksum {
   static func write(
     into record: UnsafeMutableRawBufferPointer, endingWith end: UnsafeRawBufferPointer, under key: CheckedKey
   ) {
-    let beginning = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(record)[..<(record.count &- end.count)])
+    let beginning = UnsafeRawBufferPointer(
+      rebasing: UnsafeRawBufferPointer(record)[..<(record.count &- end.count)])
     let checksum = garage_crc32c(compute(beginning, under: key), end.baseAddress, end.count)
     record.storeBytes(of: checksum.littleEndian, toByteOffset: offset, as: UInt32.self)
   }

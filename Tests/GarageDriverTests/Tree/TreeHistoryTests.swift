@@ -64,7 +64,8 @@ struct TreeHistoryTests {
           keys.append(model.entries[index].key)
         }
       }
-      return Int.random(in: 0..<4, using: &random) == 0 ? keys.shuffled(using: &random) : keys.sorted(by: precedes)
+      return Int.random(in: 0..<4, using: &random) == 0
+        ? keys.shuffled(using: &random) : keys.sorted(by: precedes)
     }
 
     mutating func range() -> StorageKeyRange {

@@ -39,7 +39,8 @@ import Testing
       var parts: [EncodedGraph] = []
       var ids = (0..<Int.random(in: 1...40, using: &generator)).map { "\(100 + $0)" }
       if round % 3 == 0, ids.count > 1 {
-        ids.swapAt(Int.random(in: 0..<ids.count, using: &generator), Int.random(in: 0..<ids.count, using: &generator))
+        ids.swapAt(
+          Int.random(in: 0..<ids.count, using: &generator), Int.random(in: 0..<ids.count, using: &generator))
       }
       if round % 5 == 0 { ids[0] = String(repeating: "long ", count: 30_000) }
       for part in ids.indices where part % 7 == 0 {

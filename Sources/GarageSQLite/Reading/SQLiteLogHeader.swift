@@ -1,4 +1,4 @@
-internal import CGarage
+internal import GarageDriver
 
 #if canImport(SQLite3)
   internal import SQLite3
@@ -12,26 +12,17 @@ internal import CGarage
 /// length of the log (<https://sqlite.org/walformat.html#the_wal_index_header>). It is 48 bytes long, and what follows it
 /// there is a copy. A commit changes the copy first: as long as the header is the same, no commit has returned.
 struct SQLiteLogHeader {
-  private static let wordCount = 6
   private var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
 
   /// The header as it stands; another process may be just changing it.
   init(at place: UnsafeRawPointer) {
-    withUnsafeMutableBytes(of: &words) { words in
-      garage_copy_shared(
-        words.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt64.self),
-        place.assumingMemoryBound(to: UInt64.self), Self.wordCount)
-    }
+    withUnsafeMutableBytes(of: &words) { SharedWords.copy(to: $0, from: place) }
   }
 
   /// Whether it is still the same.
   @inline(__always)
   func isSame(at place: UnsafeRawPointer) -> Bool {
-    withUnsafeBytes(of: words) { words in
-      garage_is_same_shared(
-        words.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt64.self),
-        place.assumingMemoryBound(to: UInt64.self), Self.wordCount)
-    }
+    withUnsafeBytes(of: words) { SharedWords.areSame($0, at: place) }
   }
 }
 

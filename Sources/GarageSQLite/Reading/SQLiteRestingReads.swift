@@ -1,4 +1,3 @@
-internal import CGarage
 internal import GarageDriver
 internal import Synchronization
 
@@ -77,7 +76,7 @@ final class SQLiteRestingReads: Sendable {
         return
       }
       if !state.isTicking {
-        guard garage_start_thread({ SQLiteRestingReads.shared.run() }) else { return }
+        guard startThread({ SQLiteRestingReads.shared.run() }) else { return }
         state.isTicking = true
       }
       state.all.append(Resting(pool: pool))
