@@ -18,6 +18,3 @@ package enum SharedWords {
       start.assumingMemoryBound(to: UInt64.self), place.assumingMemoryBound(to: UInt64.self), count)
   }
 }
-
-/// Runs `body` on a thread of its own, for which nobody waits; false where the system gives none.
-package func startThread(_ body: @convention(c) () -> Void) -> Bool { garage_start_thread(body) }

@@ -43,7 +43,7 @@ final class LMDBConnection: @unchecked Sendable {
   private let ownCommits = Mutex(OwnCommits())
 
   /// The transactions of this process, of those that LMDB counts.
-  private struct OwnCommits: Equatable {
+  private struct OwnCommits {
     /// How many have committed.
     var count: UInt64 = 0
     /// The number of one that is committing; 0 where none is.
@@ -273,16 +273,15 @@ final class LMDBConnection: @unchecked Sendable {
     return mdb_env_info(env, &info) == MDB_SUCCESS ? UInt64(info.me_last_txnid) : 0
   }
 
-  /// How many transactions others have committed; nil where own ones come too fast to tell.
-  var foreignCommitCount: UInt64? {
-    for _ in 0..<4 {
-      let own = ownCommits.withLock { $0 }
+  /// How many transactions others have committed.
+  var foreignCommitCount: UInt64 {
+    // Asked within: no own one is counted meanwhile, and none begins to commit.
+    ownCommits.withLock { own in
       let last = lastTransaction
       // Nobody else commits before the one that is committing has.
       let isCommitted = own.begun > 0 && last >= own.begun
-      if ownCommits.withLock({ $0 }) == own { return last &- own.count &- (isCommitted ? 1 : 0) }
+      return last &- own.count &- (isCommitted ? 1 : 0)
     }
-    return nil
   }
 
   func rollBack(_ transaction: LMDBWriteTransaction) {

@@ -25,6 +25,8 @@ struct GraphBuilder: ~Copyable {
   private var lastFormerTags: Int32 = -1
   /// The lists of former tags that the records have.
   private var formerTags: [[UInt64]] = []
+  /// The memory of a graph before, which the next one may use.
+  private var lastMemory: GraphMemory?
   /// What the last graph needed: mostly the next one needs the same, and then shares it.
   private var last = GraphTexts.none
   private var lastDigests: (tags: [UInt64], shapes: [UInt64]) = ([], [])
@@ -60,7 +62,7 @@ struct GraphBuilder: ~Copyable {
     let memory =
       bytes.count > GraphBuilder.copiedByteCount
       ? GraphMemory.adopt(records.all, bytes.take())
-      : GraphMemory.copy(records.all, UnsafeRawBufferPointer(bytes.all))
+      : GraphMemory.copy(records.all, UnsafeRawBufferPointer(bytes.all), reusing: &lastMemory)
     var graph = EncodedGraph(rootCount: rootCount, memory, last)
     graph.isInKeyOrder = isInKeyOrder
     return graph

@@ -76,7 +76,7 @@ final class SQLiteRestingReads: Sendable {
         return
       }
       if !state.isTicking {
-        guard startThread({ SQLiteRestingReads.shared.run() }) else { return }
+        guard DetachedThread.start({ SQLiteRestingReads.shared.run() }) else { return }
         state.isTicking = true
       }
       state.all.append(Resting(pool: pool))

@@ -43,6 +43,7 @@ extension WriteAccess {
       // Many are put at once, which drivers do faster: so many that the list of them stays small.
       var places: [PlacedEntry] = []
       let most = order.count < 16 ? 1 : 4096
+      if most > 1 { places.reserveCapacity(min(most, order.count)) }
       for index in order where index != leavingOut {
         let place = graph.place(ofRecord: index)
         let key = bytes.bytes.extracting(place.key)

@@ -52,6 +52,34 @@ import Testing
     }
   }
 
+  /// The next graph may use the memory of one that is gone, and never that of one that somebody has.
+  @Test(arguments: [9, 10, 11] as [UInt64])
+  func aGraphThatIsHeldStaysAsItIs(_ seed: UInt64) async throws {
+    var generator = SeededGenerator(seed: seed)
+    let batches = (0..<120).map { _ in
+      let count = [1, 20, 150, 400, 1500].randomElement(using: &generator)!
+      let name = String(repeating: "x", count: Int.random(in: 0...60, using: &generator))
+      return (0..<count).map { "\(name) \($0)" }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for share in 0..<3 {
+        group.addTask {
+          var held: [(graph: EncodedGraph, bytes: [UInt8], count: Int)] = []
+          for (index, names) in batches.enumerated() where index % 3 == share {
+            let graph = try GraphEncoder(keyPrefix: 0x10).encode(names.map { Person($0) })
+            held.append((graph, Array(graph.bytes), names.count))
+            if index % 4 == 0 { held.removeAll() }
+            if held.count > 5 { held.removeFirst(index % 6) }
+            for (graph, bytes, count) in held {
+              #expect(graph.records.count == count && Array(graph.bytes) == bytes, "seed \(seed), \(index)")
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
   @Test func aBatchReachesTheDriverInOrder() throws {
     let storage = CountingStorage(try Place(.memory).open())
     let garage = try Garage(storage)

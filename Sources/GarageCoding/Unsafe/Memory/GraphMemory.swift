@@ -14,31 +14,65 @@ final class GraphMemory: ManagedBuffer<GraphMemory.Content, UInt64> {
     var recordCount: Int
     var bytes: UnsafeMutableRawPointer
     var byteCount: Int
-    /// Whether both stand behind the object.
-    var isInline: Bool
+    /// For how many bytes there is room behind the object, where both stand there; 0 where they do not.
+    var inlineByteCount: Int
+
+    var isInline: Bool { inlineByteCount > 0 }
   }
 
   @inline(__always)
   var content: Content { withUnsafeMutablePointerToHeader { $0.pointee } }
 
+  /// From this size on the memory of a graph that is gone is used for the next one. A hundred kilobytes that are given
+  /// back each time the system's allocator may give back to the system, and that costs more than encoding them.
+  private static let reusedByteCount = 8 << 10
+
   /// A copy of records.
+  ///
+  /// - Parameter last: what was made so before; used again where nobody has it any more.
   static func copy(
-    _ places: UnsafeMutableBufferPointer<RecordPlace>, _ bytes: UnsafeRawBufferPointer
+    _ places: UnsafeMutableBufferPointer<RecordPlace>, _ bytes: UnsafeRawBufferPointer,
+    reusing last: inout GraphMemory?
   ) -> GraphMemory {
-    let placesByteCount = places.count * MemoryLayout<RecordPlace>.stride
-    let made = create(minimumCapacity: (placesByteCount + bytes.count + 7) / 8) { made in
-      made.withUnsafeMutablePointerToElements { memory in
-        let start = UnsafeMutableRawPointer(memory)
-        if let source = places.baseAddress { start.copyMemory(from: source, byteCount: placesByteCount) }
-        if let source = bytes.baseAddress {
-          (start + placesByteCount).copyMemory(from: source, byteCount: bytes.count)
-        }
-        return Content(
-          places: start.assumingMemoryBound(to: RecordPlace.self), recordCount: places.count,
-          bytes: start + placesByteCount, byteCount: bytes.count, isInline: true)
+    let byteCount = places.count * MemoryLayout<RecordPlace>.stride + bytes.count
+    if byteCount < reusedByteCount { return withRoom(for: byteCount, places, bytes) }
+    if let inlineByteCount = last?.content.inlineByteCount, inlineByteCount >= byteCount,
+      isKnownUniquelyReferenced(&last), let last
+    {
+      last.withUnsafeMutablePointers { header, memory in
+        header.pointee = content(of: places, bytes, at: memory, inlineByteCount)
       }
+      return last
+    }
+    let made = withRoom(for: byteCount + byteCount / 4, places, bytes)
+    last = made
+    return made
+  }
+
+  private static func withRoom(
+    for byteCount: Int, _ places: UnsafeMutableBufferPointer<RecordPlace>, _ bytes: UnsafeRawBufferPointer
+  ) -> GraphMemory {
+    let capacity = max(1, (byteCount + 7) / 8)
+    let made = create(minimumCapacity: capacity) { made in
+      made.withUnsafeMutablePointerToElements { content(of: places, bytes, at: $0, 8 * capacity) }
     }
     return unsafeDowncast(made, to: GraphMemory.self)
+  }
+
+  /// Copies records to where an object has room for so many bytes.
+  private static func content(
+    of places: UnsafeMutableBufferPointer<RecordPlace>, _ bytes: UnsafeRawBufferPointer,
+    at memory: UnsafeMutablePointer<UInt64>, _ inlineByteCount: Int
+  ) -> Content {
+    let start = UnsafeMutableRawPointer(memory)
+    let placesByteCount = places.count * MemoryLayout<RecordPlace>.stride
+    if let source = places.baseAddress { start.copyMemory(from: source, byteCount: placesByteCount) }
+    if let source = bytes.baseAddress {
+      (start + placesByteCount).copyMemory(from: source, byteCount: bytes.count)
+    }
+    return Content(
+      places: start.assumingMemoryBound(to: RecordPlace.self), recordCount: places.count,
+      bytes: start + placesByteCount, byteCount: bytes.count, inlineByteCount: inlineByteCount)
   }
 
   /// Records whose bytes, from `malloc`, now belong to the object.
@@ -51,7 +85,7 @@ final class GraphMemory: ManagedBuffer<GraphMemory.Content, UInt64> {
       Content(
         places: own, recordCount: places.count, bytes: bytes.baseAddress.unsafelyUnwrapped,
         byteCount: bytes.count,
-        isInline: false)
+        inlineByteCount: 0)
     }
     return unsafeDowncast(made, to: GraphMemory.self)
   }
