@@ -42,7 +42,7 @@ extension WriteAccess {
     try graph.bytes.withUnsafeBytes { bytes in
       // Many are put at once, which drivers do faster: so many that the list of them stays small.
       var places: [PlacedEntry] = []
-      let most = order.count < 16 ? 1 : 4096
+      let most = order.count < 16 ? 1 : 512
       if most > 1 { places.reserveCapacity(min(most, order.count)) }
       for index in order where index != leavingOut {
         let place = graph.place(ofRecord: index)
