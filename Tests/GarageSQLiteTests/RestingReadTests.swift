@@ -126,6 +126,27 @@ struct RestingReadTests: Sendable {
     #expect(try raw.run("PRAGMA wal_checkpoint(TRUNCATE)") == "0")
   }
 
+  @Test(
+    "A read that comes when others have just ceased to come rests no longer than any", .serialized,
+    arguments: [20, 60, 80, 120])
+  func lateRead(pauseInMilliseconds: Int) throws {
+    let raw = try RawDatabase(folder.file())
+    var shortest = Duration.seconds(10)
+    for round in 0..<3 {
+      // Nothing is left of the round before.
+      usleep(300_000)
+      try readOften(for: .milliseconds(25))
+      usleep(UInt32(pauseInMilliseconds) * 1000)
+      for _ in 0..<3 { _ = try storage.value("n") }
+      try raw.run("INSERT OR REPLACE INTO entries VALUES (x'FF', x'\(String(format: "%04X", round))')")
+      let start = ContinuousClock.now
+      while try raw.run("PRAGMA wal_checkpoint(TRUNCATE)") != "0" { usleep(1000) }
+      shortest = min(shortest, ContinuousClock.now - start)
+    }
+    // Threads of a busy machine may wait, but not each time.
+    #expect(shortest < .milliseconds(60))
+  }
+
   @Test("A commit that fills the log empties it, although reads rest that ended just now")
   func ownCommitEmptiesTheLog() throws {
     var options = SQLiteStorage.Options()

@@ -33,11 +33,14 @@ final class SQLiteRestingReads: Sendable {
     var mayRest = true
     /// How many ticks ended nothing.
     var idleCount = 0
+    /// For how many ticks no read has been allowed to rest.
+    private(set) var restlessCount = 0
 
     /// Ends what has rested since the last tick; false where nothing rests any more, and nothing will.
     mutating func tick(_ number: UInt64) -> Bool {
       let mayHaveRested = mayRest
       let isFew = idleCount < SQLiteRestingReads.maximumIdleCount
+      restlessCount = mayRest ? 0 : restlessCount + 1
       pool.clock.now.store(mayRest ? number : 0, ordering: .relaxed)
       let (endedCount, isOneInUse) = pool.endResting()
       idleCount = endedCount > 0 ? 0 : idleCount + 1
@@ -61,8 +64,10 @@ final class SQLiteRestingReads: Sendable {
   private static let maximumIdleCount = 3
   /// The same where a reader is in use at every tick: by one read after another, or by a single long one.
   private static let maximumBusyCount = 100
-  /// Until a long read ends, the thread only waits to see that it keeps nothing.
+  /// Until a long read ends, the thread only waits to see that it keeps nothing: so many ticks after none may rest, when each
+  /// read that ends has surely seen that.
   private static let longPauseMicroseconds: UInt32 = 200_000
+  private static let ticksBeforeLongPause = 20
 
   private init() {}
 
@@ -112,7 +117,8 @@ final class SQLiteRestingReads: Sendable {
         state.isTicking = false
         return nil
       }
-      return stay.contains { $0.mayRest } ? Self.tickMicroseconds : Self.longPauseMicroseconds
+      return stay.allSatisfy { $0.restlessCount > Self.ticksBeforeLongPause }
+        ? Self.longPauseMicroseconds : Self.tickMicroseconds
     }
   }
 }
