@@ -23,6 +23,8 @@ public import GarageDriver
 /// One thread at a time writes; others of this process wait without limit, other processes up to
 /// ``Options/busyTimeout``, after which ``StorageError/Kind/busy`` is thrown. Readers wait for nobody. While
 /// a reader stays open, the space of what is committed meanwhile cannot be used again: the `-wal` file grows.
+/// Where many reads follow one another, each keeps its lock for the next one, for 20 ms at most, and a thread of the
+/// library's runs until they cease.
 ///
 /// A file should be opened under one name: symbolic links are followed, but SQLite loses data where two
 /// hard links to one file are in use, and on network file systems. A storage that was opened before `fork()`
