@@ -34,13 +34,13 @@ final class SQLiteRestingReads: Sendable {
     /// How many ticks ended nothing.
     var idleCount = 0
     /// For how many ticks no read has been allowed to rest.
-    private(set) var restlessCount = 0
+    private(set) var ticksWithoutRest = 0
 
     /// Ends what has rested since the last tick; false where nothing rests any more, and nothing will.
     mutating func tick(_ number: UInt64) -> Bool {
       let mayHaveRested = mayRest
       let isFew = idleCount < SQLiteRestingReads.maximumIdleCount
-      restlessCount = mayRest ? 0 : restlessCount + 1
+      ticksWithoutRest = mayRest ? 0 : ticksWithoutRest + 1
       pool.clock.now.store(mayRest ? number : 0, ordering: .relaxed)
       let (endedCount, isOneInUse) = pool.endResting()
       idleCount = endedCount > 0 ? 0 : idleCount + 1
@@ -117,7 +117,7 @@ final class SQLiteRestingReads: Sendable {
         state.isTicking = false
         return nil
       }
-      return stay.allSatisfy { $0.restlessCount > Self.ticksBeforeLongPause }
+      return stay.allSatisfy { $0.ticksWithoutRest > Self.ticksBeforeLongPause }
         ? Self.longPauseMicroseconds : Self.tickMicroseconds
     }
   }
