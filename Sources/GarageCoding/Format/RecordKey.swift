@@ -5,11 +5,14 @@
 /// ```
 /// This is all that the coders know of keys. A store's key has a byte before it, and in a garage that hides identifiers
 /// something else in the identifier's place; both are for `KeyLayout` and `ObjectKeys` to say.
+@usableFromInline
 package struct RecordKey {
   package var tag: UInt64
   package var identifier: UnsafeRawBufferPointer
 
-  package static let tagByteCount = 8
+  @inlinable
+  @inline(__always)
+  package static var tagByteCount: Int { 8 }
 
   @inline(__always)
   package init(tag: UInt64, identifier: UnsafeRawBufferPointer) {

@@ -55,7 +55,7 @@ enum KeyLayout {
   }
 
   /// What stands before the part of a key that checksums cover: the space.
-  private static let spaceByteCount = 1
+  private static var spaceByteCount: Int { 1 }
 
   /// What checksums cover of a key. Valid as long as the key is.
   @inline(__always)
@@ -106,7 +106,7 @@ enum KeyLayout {
   static let recordPrefix = Space.record.rawValue
 
   /// Where in a record's key the identifier begins; it goes to the end.
-  static let identifierOffset = spaceByteCount + RecordKey.tagByteCount
+  static var identifierOffset: Int { spaceByteCount + RecordKey.tagByteCount }
 
   /// Lends the key of one object's record, made on the stack. `identifier` is as it stands there.
   @inline(__always)
@@ -157,7 +157,7 @@ enum KeyLayout {
   // MARK: - Index entries
 
   /// What stands before the values in an entry: space, tag and index.
-  static let indexPrefixByteCount = spaceByteCount + RecordKey.tagByteCount + 8
+  static var indexPrefixByteCount: Int { spaceByteCount + RecordKey.tagByteCount + 8 }
 
   /// What the entries of one index for the records under one tag begin with.
   static func indexPrefix(tag: UInt64, index: UInt64) -> [UInt8] {
@@ -218,10 +218,10 @@ enum KeyLayout {
   // MARK: - Sync statuses
 
   /// Where in an entry's key the identifier begins; it goes to the end.
-  static let syncStatusIdentifierOffset = syncStatusPrefixByteCount + RecordKey.tagByteCount
+  static var syncStatusIdentifierOffset: Int { syncStatusPrefixByteCount + RecordKey.tagByteCount }
 
   /// The space and the status.
-  private static let syncStatusPrefixByteCount = spaceByteCount + 1
+  private static var syncStatusPrefixByteCount: Int { spaceByteCount + 1 }
 
   /// The entry of the index for the record with that key.
   static func syncStatus(_ status: SyncStatus, ofRecord key: RawSpan) -> StorageKey {

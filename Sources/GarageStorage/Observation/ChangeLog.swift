@@ -21,8 +21,7 @@ struct ChangeLog: Sendable {
   private var valueCount = 0
   /// Whether anything may have changed: by a process that does not tell what, or in a range of several types.
   private(set) var isEverything = false
-  /// Of each key four bytes, its length and in the highest bit whether it was removed, and its bytes.
-  private var entries: [UInt8] = []
+  private var keys = ChangedKeys()
 
   static let everything: ChangeLog = {
     var log = ChangeLog()
@@ -46,7 +45,7 @@ struct ChangeLog: Sendable {
   var hasManyValues: Bool { valueCount > ChangeLog.limit }
 
   /// About how many bytes it takes.
-  var byteCount: Int { entries.count }
+  var byteCount: Int { keys.byteCount }
 
   // MARK: Writing down
 
@@ -56,55 +55,40 @@ struct ChangeLog: Sendable {
   ///   before the commit is told that many of their records were changed.
   @inline(__always)
   mutating func note(_ key: RawSpan, isRemoved: Bool, _ filter: borrowing NewsFilter) {
-    if isEverything || !lists(key, filter) { return }
-    if entries.isEmpty { entries.reserveCapacity(64) }
-    let head = ChangeLog.head(of: key, isRemoved)
-    withUnsafeBytes(of: head) { entries.append(contentsOf: $0) }
-    key.withUnsafeBytes { entries.append(contentsOf: $0) }
+    if isEverything || !lists(key, 1, filter) { return }
+    keys.append(key, isRemoved: isRemoved)
   }
 
-  /// Notes that entries were put.
-  mutating func note(_ placed: [PlacedEntry], in bytes: RawSpan, _ filter: borrowing NewsFilter) {
+  /// Notes that entries were put, or removed.
+  mutating func note(
+    _ placed: [PlacedEntry], in bytes: RawSpan, isRemoved: Bool, _ filter: borrowing NewsFilter
+  ) {
     if isEverything { return }
-    let capacity = placed.reduce(0) { $0 + $1.key.count + 4 }
-    let listed = [UInt8](unsafeUninitializedCapacity: capacity) { room, count in
-      for entry in placed {
-        let key = bytes.extracting(entry.key)
-        if !lists(key, filter) { continue }
-        let place = UnsafeMutableRawPointer(room.baseAddress.unsafelyUnwrapped + count)
-        place.storeBytes(of: ChangeLog.head(of: key, false), as: UInt32.self)
-        key.withUnsafeBytes {
-          (place + 4).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
-        }
-        count += 4 + key.byteCount
-      }
+    var rest = placed[...]
+    while let first = rest.first {
+      let key = bytes.extracting(first.key)
+      let others = rest.dropFirst().prefix { ChangedKeys.beginAlike(bytes.extracting($0.key), key) }
+      let alike = rest[..<others.endIndex]
+      if lists(key, alike.count, filter) { keys.append(alike, in: bytes, isRemoved: isRemoved) }
+      rest = rest[others.endIndex...]
     }
-    if entries.isEmpty { entries = listed } else { entries += listed }
   }
 
-  /// Counts a key that was changed; whether it is to be listed.
+  /// Counts keys of one type that were changed, or of typed values; whether they are to be listed.
   @inline(__always)
-  private mutating func lists(_ key: RawSpan, _ filter: borrowing NewsFilter) -> Bool {
+  private mutating func lists(_ key: RawSpan, _ count: Int, _ filter: borrowing NewsFilter) -> Bool {
     if key.byteCount == 0 { return false }
     switch key.unsafeLoad(fromByteOffset: 0, as: UInt8.self) {
     case KeyLayout.Space.record.rawValue where key.byteCount >= KeyLayout.identifierOffset:
       let tag = KeyLayout.tag(inRecordKey: key)
-      return !tags.add(filter.mayConcern(tag) ? 1 : ChangeLog.limit + 1, to: tag).isMany
+      return !tags.add(filter.mayConcern(tag) ? count : ChangeLog.limit + 1, to: tag).isMany
     case KeyLayout.Space.value.rawValue:
-      valueCount += 1
+      valueCount += count
       return !hasManyValues
     // All else comes and goes with these.
     default: return false
     }
   }
-
-  /// What stands before a key that is listed.
-  @inline(__always)
-  private static func head(of key: RawSpan, _ isRemoved: Bool) -> UInt32 {
-    UInt32(truncatingIfNeeded: key.byteCount) | (isRemoved ? removed : 0)
-  }
-
-  private static let removed: UInt32 = 1 << 31
 
   /// Notes that a range was removed.
   mutating func note(_ range: StorageKeyRange) {
@@ -126,18 +110,7 @@ struct ChangeLog: Sendable {
   // MARK: Reading
 
   /// Visits the keys that are listed, in the order in which they were changed, until `visit` says no.
-  func forEach(_ visit: (_ key: RawSpan, _ isRemoved: Bool) -> Bool) {
-    let bytes = entries.span.bytes
-    var place = 0
-    while place < bytes.byteCount {
-      let head = bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt32.self)
-      let length = Int(head & ~ChangeLog.removed)
-      let isRemoved = head & ChangeLog.removed != 0
-      place += 4
-      if !visit(bytes.extracting(place..<place + length), isRemoved) { return }
-      place += length
-    }
-  }
+  func forEach(_ visit: (_ key: RawSpan, _ isRemoved: Bool) -> Bool) { keys.forEach(visit) }
 
   /// Whether it touches what somebody is interested in.
   func concerns(_ interest: Interest) -> Bool {

@@ -45,29 +45,36 @@ struct KeyChanges: Sendable {
       isEverything = true
       return
     }
-    var hasNew = log.hasValues && !hasManyValues
     if log.hasManyValues { noteManyValues() }
-    for changed in log.tags {
-      if changed.isMany { tags[changed.tag, default: OfTag()].noteMany() }
-      hasNew = hasNew || tags[changed.tag]?.isMany != true
-    }
-    // Of types with many nothing is listed any more.
-    if !hasNew { return }
+    for changed in log.tags where changed.isMany { tags[changed.tag, default: OfTag()].noteMany() }
+    if say(log) { return }
     log.forEach { key, isRemoved in
-      note(key, Last(isRemoved: isRemoved, number: log.number))
-      return true
+      // What became too many to be listed needs no more looks at its keys.
+      let isListed = note(key, Last(isRemoved: isRemoved, number: log.number))
+      return isListed || !say(log)
     }
   }
 
-  private mutating func note(_ key: RawSpan, _ last: Last) {
+  /// Whether they say all that a commit adds: that much was changed of each type that it concerns, which then is not listed any
+  /// more.
+  func say(_ log: ChangeLog) -> Bool {
+    if isEverything { return true }
+    if log.isEverything || log.hasValues && !hasManyValues { return false }
+    return log.tags.allSatisfy { tags[$0.tag]?.isMany == true }
+  }
+
+  /// Notes what became of a key; false where it is one of too many.
+  private mutating func note(_ key: RawSpan, _ last: Last) -> Bool {
     if KeyLayout.space(of: key) == .record {
       let tag = KeyLayout.tag(inRecordKey: key)
-      if tags[tag]?.isMany == true { return }
+      if tags[tag]?.isMany == true { return false }
       tags[tag, default: OfTag()].note(StorageKey(key), last)
-    } else if !hasManyValues {
-      values.insert(StorageKey(key))
-      if values.count > ChangeLog.limit { noteManyValues() }
+      return tags[tag]?.isMany != true
     }
+    if hasManyValues { return false }
+    values.insert(StorageKey(key))
+    if values.count > ChangeLog.limit { noteManyValues() }
+    return !hasManyValues
   }
 
   private mutating func noteManyValues() {

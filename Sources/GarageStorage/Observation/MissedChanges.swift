@@ -13,6 +13,9 @@ struct MissedChanges: Sendable {
 
   var isEmpty: Bool { logs.isEmpty && earlier.isEmpty }
 
+  /// Whether these are the keys of hundreds of objects.
+  var isMuch: Bool { byteCount > 4 << 10 || !earlier.isEmpty }
+
   /// Whether anything may have changed.
   var isEverything: Bool { earlier.isEverything || logs.contains { $0.isEverything } }
 
@@ -24,6 +27,7 @@ struct MissedChanges: Sendable {
   }
 
   mutating func add(_ log: ChangeLog) {
+    if earlier.say(log) { return }
     logs.append(log)
     byteCount += log.byteCount
     if log.isEverything || logs.count > MissedChanges.maximumCount

@@ -27,7 +27,12 @@ final class NewsListener: Sendable {
   /// Whether it knows already that there is news, and asks for no more than that. Says without a lock what `state` says: a slow
   /// one is told once, however many commits there are.
   private let knows = Atomic<Bool>(false)
+  /// Whether what it heard last was much.
+  private let wasMuch = Atomic<Bool>(false)
   private let state: Mutex<State>
+
+  /// How long it does not wait for more when it heard of much.
+  private static let rest = Duration.microseconds(500)
 
   init(_ garage: Garage, keepsChanges: Bool = false) {
     self.garage = garage.number
@@ -77,6 +82,9 @@ final class NewsListener: Sendable {
   nonisolated(nonsending)
     func next() async -> (changes: MergedChanges, sources: Set<GarageChanges.Source>)?
   {
+    // Whoever parks thousands of objects, batch after batch, would wake it for each of them: to wake a thread takes as long as
+    // fifty objects. A task that was cancelled does not sleep.
+    if wasMuch.load(ordering: .relaxed) { try? await Task.sleep(for: NewsListener.rest) }
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let isReady = state.withLock { state in
@@ -94,6 +102,7 @@ final class NewsListener: Sendable {
       defer { forget(&state) }
       return (state.missed, state.sources)
     }
+    wasMuch.store(news?.missed.isMuch == true, ordering: .relaxed)
     return news.map { (MergedChanges($0.missed), $0.sources) }
   }
 

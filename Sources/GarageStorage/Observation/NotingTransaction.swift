@@ -38,7 +38,7 @@ final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, M
 
   func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
     try base.putAll(entries, in: bytes)
-    log.note(entries, in: bytes, hub.filter)
+    log.note(entries, in: bytes, isRemoved: false, hub.filter)
   }
 
   func remove(_ key: RawSpan) throws {
@@ -53,7 +53,7 @@ final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, M
 
   func removeEach(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
     try base.removeMany(entries, in: bytes)
-    for entry in entries { log.note(bytes.extracting(entry.key), isRemoved: true, hub.filter) }
+    log.note(entries, in: bytes, isRemoved: true, hub.filter)
   }
 
   func removeLooking(_ key: RawSpan) throws -> ValueBeginning? {

@@ -128,6 +128,41 @@ import Testing
     }
   }
 
+  /// Of what is put together, and before and after that one by one, each identifier is said, also where they begin alike.
+  @Test(arguments: Backend.engines) func whatBeginsAlikeIsNamed(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var generator = SeededGenerator(seed: seed)
+    var changes = garage.changes().makeAsyncIterator()
+    for round in 0..<20 {
+      var ids: Set<String> = []
+      var last = ""
+      for _ in 0..<Int.random(in: 1...1_200, using: &generator) {
+        last = String(last.prefix(Int.random(in: 0...40, using: &generator)))
+        for _ in 0..<Int.random(in: 0...12, using: &generator) {
+          last.append(["a", "b", "é", "我", "\u{1F600}"].randomElement(using: &generator)!)
+        }
+        ids.insert(last)
+      }
+      let shelves = ids.map { Shelf(id: $0, books: []) }
+      let (together, alone) = (shelves.dropFirst(3), shelves.prefix(3))
+      let numbers = (0..<100).map { _ in Int.random(in: -1_000...1_000, using: &generator) }
+      try await garage.write { writer in
+        for shelf in alone { try writer.park(shelf) }
+        try writer.parkAll(together)
+        try writer.parkAll(numbers.map { Counter(id: $0) })
+        for shelf in alone { try writer.delete(shelf) }
+      }
+      let news = try #require(await changes.next())
+      let named = "seed \(seed), round \(round)"
+      #expect(try news.parked(Shelf.self) == Set(together.map { try garage.identifier(for: $0) }), "\(named)")
+      #expect(try news.deleted(Shelf.self) == Set(alone.map { try garage.identifier(for: $0) }), "\(named)")
+      #expect(
+        try news.parked(Counter.self) == Set(numbers.map { try garage.identifier(for: Counter(id: $0)) }),
+        "\(named)")
+    }
+  }
+
   /// Threads that change the same objects tell of it in any order; what is said is what became of them in the end.
   @Test(arguments: Backend.engines) func whatBecameOfThemLastIsSaid(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()
