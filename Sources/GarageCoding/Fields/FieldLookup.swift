@@ -148,16 +148,25 @@ package final class FieldLookup {
 extension FieldLookup.Near {
   /// The value that stands there in a record's outermost map; nil where the map is of another shape, or the value absent.
   @inline(__always)
-  func value(_ record: FieldRecord) throws -> FieldPlace? {
-    let (base, body) = (record.parsed.base, record.parsed.body)
-    guard let shapes = record.parsed.shapes,
+  func value(_ record: borrowing FieldRecord) throws -> FieldPlace? {
+    // Made here, where it is used: memory that was just written word by word is not read well by larger pieces.
+    guard let (start, end) = try extent(record.parsed.base, record.parsed.body, record.parsed.shapes) else {
+      return nil
+    }
+    return FieldPlace(in: record.parsed, start: start, end: end)
+  }
+
+  /// Where that value stands.
+  private func extent(
+    _ base: UnsafeRawPointer, _ body: Range<Int>, _ shapes: Range<Int>?
+  ) throws -> (start: Int, end: Int)? {
+    guard let shapes,
       let header = try ContainerHeader.read(
         base, body.lowerBound, end: body.upperBound, small: BodyTag.mapSmall, large: BodyTag.mapLarge),
       header.second > 0, try ShapeTable.digest(base, shapes, at: header.second - 1) == digest,
       let found = try FieldLookup.field(place, base, header)
     else { return nil }
     let start = InlinePrefix.skipSyncStatus(base, found, end: header.end)
-    let end = try BodyScanner.skipValue(base, start, end: header.end)
-    return FieldPlace(in: record.parsed, start: start, end: end)
+    return (start, try BodyScanner.skipValue(base, start, end: header.end))
   }
 }

@@ -50,17 +50,23 @@ package struct FieldRecord {
   }
 
   /// The same for several records, which stand among bytes.
-  package static func withEncoded<R>(
-    _ records: some Collection<Range<Int>>, in bytes: UnsafeRawBufferPointer, typeName: String,
-    _ texts: any ShapeTexts, _ body: ([FieldRecord]) throws -> R
-  ) throws -> R {
+  ///
+  /// - Parameter place: where each of them stands. Asked, and not handed over as a collection: generic code that is not made
+  ///   for its type took as long for that as to look at a field.
+  package static func withEncoded(
+    _ count: Int, at place: (Int) -> Range<Int>, in bytes: UnsafeRawBufferPointer, typeName: String,
+    _ texts: any ShapeTexts, _ body: ([FieldRecord]) throws -> Void
+  ) throws {
     try withExtendedLifetime(texts) {
       let lent = LentShapeTexts(texts)
       do {
-        return try body(
-          records.map { record in
-            FieldRecord(try ParsedRecord(encoded: UnsafeRawBufferPointer(rebasing: bytes[record])), lent)
-          })
+        var records: [FieldRecord] = []
+        records.reserveCapacity(count)
+        for index in 0..<count {
+          let record = UnsafeRawBufferPointer(rebasing: bytes[place(index)])
+          records.append(FieldRecord(try ParsedRecord(encoded: record), lent))
+        }
+        try body(records)
       } catch let error as DamagedBytes {
         throw GraphCodingError.corrupt(type: typeName, identifier: "", reason: error.reason)
       }

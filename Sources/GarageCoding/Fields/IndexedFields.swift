@@ -27,9 +27,15 @@ package final class IndexedFields {
     package static let maximumCount = 4
     private static let absent: UInt32 = 1 << 31
 
-    package mutating func note(_ kind: UInt8, in field: Int) { bits[field] |= 1 << UInt32(kind) }
+    package mutating func note(_ kind: UInt8, in field: Int) { note(1 << UInt32(kind), field) }
     package mutating func noteAbsent(in field: Int) {
-      bits[field] |= Kinds.absent | 1 << UInt32(OrderedBytes.Kind.null)
+      note(Kinds.absent | 1 << UInt32(OrderedBytes.Kind.null), field)
+    }
+
+    // All four at once: one that is written by itself is waited for when all are read next.
+    private mutating func note(_ mask: UInt32, _ field: Int) {
+      let isField = SIMD4<UInt32>(0, 1, 2, 3) .== SIMD4(repeating: UInt32(truncatingIfNeeded: field))
+      bits |= SIMD4<UInt32>().replacing(with: mask, where: isField)
     }
     package mutating func formUnion(_ other: Kinds) { bits |= other.bits }
     package func isSuperset(of other: Kinds) -> Bool { bits | other.bits == bits }

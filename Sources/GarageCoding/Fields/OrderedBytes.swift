@@ -149,18 +149,34 @@ package struct OrderedBytes: ~Copyable {
 
   private mutating func appendEscaped(_ content: UnsafeRawBufferPointer) {
     arena.append(atMost: 2 * content.count + 1) { memory in
-      var place = 0
-      for byte in content {
+      var (place, next) = (0, 0)
+      while next < content.count {
+        // Eight at a time, where none of them is 0 or 1: these are rare.
+        if next &+ 8 <= content.count {
+          let word = content.loadUnaligned(fromByteOffset: next, as: UInt64.self)
+          if !OrderedBytes.mayHaveLowByte(word) {
+            memory.storeBytes(of: word, toByteOffset: place, as: UInt64.self)
+            (place, next) = (place &+ 8, next &+ 8)
+            continue
+          }
+        }
+        let byte = content[next]
         if byte <= 1 {
           memory.storeBytes(of: 1, toByteOffset: place, as: UInt8.self)
-          place += 1
+          place &+= 1
         }
         memory.storeBytes(of: byte <= 1 ? byte + 1 : byte, toByteOffset: place, as: UInt8.self)
-        place += 1
+        (place, next) = (place &+ 1, next &+ 1)
       }
       memory.storeBytes(of: 0, toByteOffset: place, as: UInt8.self)
       return place + 1
     }
+  }
+
+  /// Whether a byte of a word is 0 or 1; it may say so of others behind one that is.
+  @inline(__always)
+  private static func mayHaveLowByte(_ word: UInt64) -> Bool {
+    (word &- 0x0202_0202_0202_0202) & ~word & 0x8080_8080_8080_8080 != 0
   }
 
   @inline(__always)

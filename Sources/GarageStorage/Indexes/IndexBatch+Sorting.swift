@@ -1,3 +1,4 @@
+internal import CGarage
 internal import GarageDriver
 
 // Entries stand in the order in which they were gathered, and their keys far from each other in memory. Comparing them two by
@@ -70,8 +71,20 @@ extension IndexBatch {
         }
       }
     }
-    entries = sorted.map { entries[Int($0.index)] }
+    entries = entries.withUnsafeBufferPointer { IndexBatch.arranged($0, sorted) }
     return place
+  }
+
+  /// The entries in their new order. They are fetched from anywhere: each is asked for some time before its turn.
+  private static func arranged(_ entries: UnsafeBufferPointer<Entry>, _ sorted: [SortedEntry]) -> [Entry] {
+    [Entry](unsafeUninitializedCapacity: sorted.count) { arranged, count in
+      for index in sorted.indices {
+        let ahead = min(index + 16, sorted.count - 1)
+        garage_prefetch(entries.baseAddress.unsafelyUnwrapped + Int(sorted[ahead].index))
+        arranged.initializeElement(at: index, to: entries[Int(sorted[index].index)])
+      }
+      count = sorted.count
+    }
   }
 
   @inline(__always)

@@ -98,8 +98,10 @@ final class IndexBatch {
     noteOrder(records, in: all)
     begin(transaction)
     for start in stride(from: 0, to: records.count, by: 64) {
-      let block = records[start..<min(start + 64, records.count)]
-      try FieldRecord.withEncoded(block.lazy.map(\.value), in: all, typeName: "object", self) { fields in
+      let count = min(64, records.count - start)
+      try FieldRecord.withEncoded(
+        count, at: { records[start + $0].value }, in: all, typeName: "object", self
+      ) { fields in
         for position in positions {
           let part = parts[position]
           for index in fields.indices {
