@@ -46,8 +46,9 @@ extension IndexBatch {
     @exclusivity(unchecked) var added: [Entry] = []
     @exclusivity(unchecked) var removed: [Entry] = []
     @exclusivity(unchecked) var kinds = IndexedFields.Kinds()
-    /// Where in the keys of `added`, once sorted, the bytes stand that are in their `order`.
-    var orderPlace: Int
+    /// Where in the keys of `added`, once sorted, the bytes stand that are in their `order`; and in those of `removed`.
+    @exclusivity(unchecked) var orderPlace: Int
+    @exclusivity(unchecked) var removedOrderPlace: Int
     /// The tags that are referred to, in the order in which they are met. Each entry of the index has the place of its own.
     @exclusivity(unchecked) private var targets: [UInt64] = []
     @exclusivity(unchecked) private var lastTarget: (tag: UInt64, place: UInt16)?
@@ -63,12 +64,15 @@ extension IndexBatch {
       isOfMany = definition.isEach || definition.isOfReferences
       prefixByteCount = definition.isOfReferences ? 1 : KeyLayout.indexPrefixByteCount
       orderPlace = prefixByteCount
+      removedOrderPlace = prefixByteCount
     }
 
     func reset() {
       added.removeAll(keepingCapacity: true)
       removed.removeAll(keepingCapacity: true)
       kinds = IndexedFields.Kinds()
+      orderPlace = prefixByteCount
+      removedOrderPlace = prefixByteCount
     }
 
     /// Which of the tags that are referred to it is.

@@ -37,24 +37,23 @@ extension IndexBatch {
 
   /// Sorts entries by their keys.
   ///
-  /// - Parameter prefix: how many bytes all keys have in common in any case.
-  /// - Returns: where the bytes stand in the keys that are in their `order`.
-  func sort(_ entries: inout [Entry], behind prefix: Int) -> Int {
-    if entries.count < 2 { return prefix }
+  /// - Parameters:
+  ///   - prefix: how many bytes all keys have in common in any case. `order` is the eight bytes behind it, where
+  ///     an entry was not sorted before.
+  ///   - place: where in the keys the bytes stand that are in the `order` of those that were sorted before; gets where those
+  ///     stand that are in the `order` of all.
+  func sort(_ entries: inout [Entry], behind prefix: Int, orderedAt place: inout Int) {
+    if entries.count < 2 { return }
     let all = bytes.all
-    var place = prefix
-    if entries.count >= 32 {
-      place += commonByteCount(entries, behind: prefix)
-      for index in entries.indices {
-        entries[index].order = IndexBatch.order(of: entries[index], behind: place, in: all)
-      }
-    }
+    if place != prefix { IndexBatch.noteOrders(&entries, at: prefix, in: all) }
+    place = prefix
+    if entries.count >= 32 { place = IndexBatch.noteTellingOrders(&entries, behind: prefix, in: all) }
     if entries.count < Self.radixCount {
       entries.sort { left, right in
         if left.order != right.order { return left.order < right.order }
         return IndexBatch.isBefore(left, right, in: all)
       }
-      return place
+      return
     }
     var sorted = entries.indices.map { SortedEntry(entries[$0], index: $0) }
     var room = sorted
@@ -72,7 +71,6 @@ extension IndexBatch {
       }
     }
     entries = entries.withUnsafeBufferPointer { IndexBatch.arranged($0, sorted) }
-    return place
   }
 
   /// The entries in their new order. They are fetched from anywhere: each is asked for some time before its turn.
@@ -94,20 +92,27 @@ extension IndexBatch {
       all.bytes.extracting(right.start..<right.start + right.keyCount)) < 0
   }
 
-  /// How many bytes all keys have in common behind those that they have in any case.
-  private func commonByteCount(_ entries: [Entry], behind prefix: Int) -> Int {
-    let all = bytes.all
-    let first = entries[0]
-    var count = first.keyCount - prefix
-    for entry in entries.dropFirst() {
-      count = min(count, entry.keyCount - prefix)
-      var place = 0
-      while place < count, all[first.start + prefix + place] == all[entry.start + prefix + place] {
-        place += 1
-      }
-      count = place
+  /// Notes, in place of the eight bytes behind the prefix, eight that tell most entries apart, if the former do not.
+  ///
+  /// - Returns: where these stand in the keys.
+  private static func noteTellingOrders(
+    _ entries: inout [Entry], behind prefix: Int, in all: UnsafeRawBufferPointer
+  ) -> Int {
+    var place = prefix
+    let shortest = entries.reduce(Int.max) { min($0, $1.keyCount) }
+    while true {
+      let first = entries[0].order
+      let differences = entries.reduce(0 as UInt64) { $0 | ($1.order ^ first) }
+      let common = min(differences.leadingZeroBitCount / 8, shortest - place)
+      // Seven or six bytes tell nearly as much as eight, and to look at all keys once more takes longer than sorting.
+      if common <= 2 { return place }
+      place += common
+      noteOrders(&entries, at: place, in: all)
     }
-    return max(count, 0)
+  }
+
+  private static func noteOrders(_ entries: inout [Entry], at place: Int, in all: UnsafeRawBufferPointer) {
+    for index in entries.indices { entries[index].order = order(of: entries[index], behind: place, in: all) }
   }
 
   private struct EntrySorting {

@@ -342,8 +342,8 @@ final class IndexBatch {
   func sort() {
     if isSorted { return }
     for part in parts {
-      part.orderPlace = sort(&part.added, behind: part.prefixByteCount)
-      _ = sort(&part.removed, behind: part.prefixByteCount)
+      sort(&part.added, behind: part.prefixByteCount, orderedAt: &part.orderPlace)
+      sort(&part.removed, behind: part.prefixByteCount, orderedAt: &part.removedOrderPlace)
     }
     isSorted = true
   }
