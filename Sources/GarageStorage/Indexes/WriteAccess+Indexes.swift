@@ -109,7 +109,7 @@ extension WriteAccess {
 }
 
 extension WriteAccess {
-  /// Notes what becomes of the records of a graph and checks it, before any of them is written.
+  /// Notes what becomes of the records of a graph. It has to be checked before any of them is written.
   ///
   /// - Parameter order: the records' positions, in the order of their keys.
   func noteRecords(
@@ -137,7 +137,6 @@ extension WriteAccess {
         start = end
       }
     }
-    try batch.checkUnique(in: transaction)
   }
 
   /// The same of records under one tag.

@@ -1,4 +1,5 @@
 internal import GarageCoding
+internal import GarageDriver
 
 #if canImport(Glibc)
   internal import Glibc
@@ -77,6 +78,15 @@ extension EncodedGraph {
 }
 
 extension EncodedGraph {
+  /// Whether each record's key stands behind that of the one before, also from one graph to the next.
+  static func areInKeyOrder(_ graphs: [EncodedGraph]) -> Bool {
+    func key(_ graph: EncodedGraph, _ index: Int) -> StorageKey {
+      graph.bytes.withUnsafeBytes { StorageKey($0.bytes.extracting(graph.place(ofRecord: index).key)) }
+    }
+    return graphs.allSatisfy { $0.isInKeyOrder && !$0.records.isEmpty }
+      && zip(graphs, graphs.dropFirst()).allSatisfy { key($0, $0.records.count - 1) < key($1, 0) }
+  }
+
   /// The type of its record, where that is all that writing the graph changes; nil where more may be.
   var onlyTag: UInt64? {
     if records.count != 1 || !isPlain(0) || !inlineTargets.isEmpty { return nil }

@@ -28,9 +28,26 @@ extension WriteAccess {
     }
   }
 
+  /// Writes graphs of roots alone, whose keys follow one another, as if they were one.
+  func put(_ graphs: [EncodedGraph]) throws {
+    for graph in graphs { try putTexts(of: graph) }
+    var statuses: SyncStatusChanges?
+    let entries = try beginEntries()
+    if let entries {
+      for graph in graphs {
+        try noteRecords(of: graph, graph.recordsInKeyOrder(), leavingOut: nil, in: entries)
+      }
+      try entries.checkUnique(in: transaction)
+    }
+    for graph in graphs {
+      try putRecords(of: graph, graph.recordsInKeyOrder(), leavingOut: nil, known: nil, &statuses)
+    }
+    if let entries { try makeEntries(entries) }
+    try statuses?.make(in: transaction)
+  }
+
   private func putRecords(of graph: EncodedGraph, leavingOut: Int?) throws {
     var statuses: SyncStatusChanges?
-    let records = graph.records
     let order = graph.recordsInKeyOrder()
     let entries = try beginEntries()
     var known: [StorageKey: [SyncStatus]]?
@@ -38,7 +55,23 @@ extension WriteAccess {
       let wanted = keysToRead(of: graph, order, leavingOut: leavingOut, entries)
       if !announce(wanted) { known = try indexedStatuses(of: graph, order, leavingOut: leavingOut) }
     }
-    if let entries { try noteRecords(of: graph, order, leavingOut: leavingOut, in: entries) }
+    if let entries {
+      try noteRecords(of: graph, order, leavingOut: leavingOut, in: entries)
+      try entries.checkUnique(in: transaction)
+    }
+    try putRecords(of: graph, order, leavingOut: leavingOut, known: known, &statuses)
+    if let entries { try makeEntries(entries) }
+    try statuses?.make(in: transaction)
+  }
+
+  /// Writes records in an order, and notes what becomes of their sync statuses.
+  ///
+  /// - Parameter known: the statuses that records may have now, where that was asked before.
+  private func putRecords(
+    of graph: EncodedGraph, _ order: [Int], leavingOut: Int?, known: [StorageKey: [SyncStatus]]?,
+    _ statuses: inout SyncStatusChanges?
+  ) throws {
+    let records = graph.records
     try graph.bytes.withUnsafeBytes { bytes in
       // Many are put at once, which drivers do faster: so many that the list of them stays small.
       var places: [PlacedEntry] = []
@@ -69,8 +102,6 @@ extension WriteAccess {
       }
       if !places.isEmpty { try transaction.putAll(places, in: bytes.bytes) }
     }
-    if let entries { try makeEntries(entries) }
-    try statuses?.make(in: transaction)
   }
 
   /// The keys of the records that are looked at before those of a graph take their places.

@@ -41,7 +41,7 @@ extension Garage {
   /// - Throws: as ``GarageWriting/parkAll(_:)``.
   public func parkAll<S: Sequence>(_ objects: S) throws
   where S.Element: Codable & Identifiable & Sendable {
-    try put(encoded: graph(ofAllSendable: objects))
+    try put(encoded: graphs(ofAllSendable: objects))
   }
 
   /// Parks values and everything they refer to, all in one write. Values are identified by their content.
@@ -52,7 +52,7 @@ extension Garage {
   /// - Throws: as ``GarageWriting/parkAll(_:)``.
   public func parkAll<S: Sequence>(_ values: S) throws
   where S.Element: Codable & Hashable & Sendable {
-    try put(encoded: graph(ofAllSendable: values))
+    try put(encoded: graphs(ofAllSendable: values))
   }
 
   /// Parks objects and everything they refer to, all in one write.
@@ -63,7 +63,7 @@ extension Garage {
   /// - Throws: as ``GarageWriting/parkAll(_:)``.
   public func parkAll<S: Sequence>(_ objects: S) throws
   where S.Element: Codable & Hashable & Identifiable & Sendable {
-    try put(encoded: graph(ofAllSendable: objects))
+    try put(encoded: graphs(ofAllSendable: objects))
   }
 
   /// Parks objects and everything they refer to, all in one write.
@@ -75,7 +75,7 @@ extension Garage {
   nonisolated(nonsending)
     public func parkAll<S: Sequence>(_ objects: S) async throws
   where S.Element: Codable & Identifiable & Sendable {
-    try await commit(encoded: graph(ofAllSendable: objects))
+    try await commit(encoded: graphs(ofAllSendable: objects))
   }
 
   /// Parks values and everything they refer to, all in one write. Values are identified by their content.
@@ -87,7 +87,7 @@ extension Garage {
   nonisolated(nonsending)
     public func parkAll<S: Sequence>(_ values: S) async throws
   where S.Element: Codable & Hashable & Sendable {
-    try await commit(encoded: graph(ofAllSendable: values))
+    try await commit(encoded: graphs(ofAllSendable: values))
   }
 
   /// Parks objects and everything they refer to, all in one write.
@@ -99,6 +99,6 @@ extension Garage {
   nonisolated(nonsending)
     public func parkAll<S: Sequence>(_ objects: S) async throws
   where S.Element: Codable & Hashable & Identifiable & Sendable {
-    try await commit(encoded: graph(ofAllSendable: objects))
+    try await commit(encoded: graphs(ofAllSendable: objects))
   }
 }

@@ -5,22 +5,29 @@ internal import Synchronization
 
 extension Garage {
   /// The records of objects and of all that they refer to, encoded with the machine's other cores where that pays: where
-  /// there are many, and they hold no objects that have records of their own.
-  func graph<S: Sequence>(ofAllSendable objects: S) throws -> EncodedGraph
+  /// there are many, and they hold no objects that have records of their own. What was encoded in parts is parts, which
+  /// are written one after another, where that comes to the same.
+  func graphs<S: Sequence>(ofAllSendable objects: S) throws -> [EncodedGraph]
   where S.Element: Codable & Sendable {
     let objects = Array(objects)
     if CoreCount.helpers > 0, usesSeveralCores, objects.count >= SharedEncoding<S.Element>.minimumCount,
       !(S.Element.self is any OptionalObject.Type), !(S.Element.self is AnyClass)
     {
-      let graph = try encoding {
+      let graphs = try encoding {
         try SharedEncoding(
           objects, $0, dates: dateEncodingStrategy, settings: CallSettings(of: self), of: self
         )
-        .graph()
+        .graphs()
       }
-      if let graph { return graph }
+      if let graphs { return mayStayApart(graphs) ? graphs : [EncodedGraph(joining: graphs)] }
     }
-    return try graph(ofAll: objects)
+    return [try graph(ofAll: objects)]
+  }
+
+  /// Whether graphs can be written one after another as well as joined, which copies all of them: in the order of their keys,
+  /// as they are, and without asking for each what one question could tell of all.
+  private func mayStayApart(_ graphs: [EncodedGraph]) -> Bool {
+    !objectKeys.hidesIdentifiers && !store.roundTripsAreExpensive && EncodedGraph.areInKeyOrder(graphs)
   }
 }
 
@@ -45,7 +52,7 @@ private final class SharedEncoding<Root: Codable & Sendable>: Sendable {
   private let dates: DateEncodingStrategy
   private let settings: CallSettings
   private let garage: Garage
-  /// Whether the graph will not be one of these parts, so that the rest is needless.
+  /// Whether the graphs will not be these parts, so that the rest is needless.
   private let isOver = Atomic<Bool>(false)
 
   init(
@@ -58,10 +65,10 @@ private final class SharedEncoding<Root: Codable & Sendable>: Sendable {
     time = encoder.time
   }
 
-  /// All records; nil where the roots have to be encoded by one thread.
+  /// All records, in the order of the roots; nil where these have to be encoded by one thread.
   ///
   /// - Throws: what encoding the first root that fails throws.
-  func graph() throws -> EncodedGraph? {
+  func graphs() throws -> [EncodedGraph]? {
     // Whether the first ones hold other objects mostly tells it of all.
     let first = Part(0..<SharedEncoding.countOfPart)
     encode(first)
@@ -84,7 +91,7 @@ private final class SharedEncoding<Root: Codable & Sendable>: Sendable {
       graphs.append(graph)
       part.result = nil
     }
-    return EncodedGraph(joining: graphs)
+    return graphs
   }
 
   private func encode(_ part: Part) {

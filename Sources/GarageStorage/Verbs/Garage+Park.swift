@@ -88,6 +88,13 @@ extension GarageWriting {
     if graph.records.isEmpty { return }
     try withByteAccess(of: graph) { try $0.put(graph) }
   }
+
+  /// The same of graphs that are written one after another.
+  func put(encoded graphs: [EncodedGraph]) throws {
+    if graphs.count == 1 { return try put(encoded: graphs[0]) }
+    let byteCount = graphs.reduce(0) { $0 + $1.bytes.count }
+    try withByteAccess(byteCount: byteCount) { try $0.put(graphs) }
+  }
 }
 
 // Encoding comes first, which runs the users' code; writing then.

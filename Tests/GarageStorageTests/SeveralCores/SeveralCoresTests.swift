@@ -65,6 +65,63 @@ import Testing
     #expect(try garage.verify().isSound)
   }
 
+  /// With an index of which no two have the same, and a status of its own.
+  private struct Ticket: Syncable, Codable, Identifiable, Indexed, Equatable, Sendable {
+    static var indexes: [Index<Ticket>] { [Index(\.seat, .unique, .readable), Index(\.row, .readable)] }
+    var id: Int
+    var seat: Int
+    var row: String
+    var syncStatus = SyncStatus.undetermined
+  }
+
+  /// What was encoded in parts that follow one another is written as one: entries of indexes and statuses too, and nothing of
+  /// it where one of them breaks a rule.
+  @Test(arguments: Backend.allCases) func partsAreOneWrite(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let count = 2_600
+    func check(_ tickets: [Ticket]) throws {
+      #expect(try garage.retrieveAll(Ticket.self) == tickets)
+      #expect(
+        try garage.query(Ticket.self).where(\.seat == 2_000).retrieveAll()
+          == tickets.filter { $0.seat == 2_000 })
+      #expect(
+        try garage.query(Ticket.self).where(\.row == "row 7").count() == tickets.count { $0.row == "row 7" })
+      let report = try garage.verifyIndexes()
+      #expect(report.isSound, "\(report)")
+      for status in [SyncStatus.notSynced, .synced] {
+        #expect(
+          try garage.retrieveAll(Ticket.self, withStatus: status)
+            == tickets.filter { $0.syncStatus == status })
+      }
+    }
+    var tickets = (0..<count).map { id in
+      Ticket(id: id, seat: id, row: "row \(id % 40)", syncStatus: id % 100 == 7 ? .notSynced : .synced)
+    }
+    try garage.parkAll(tickets)
+    try check(tickets)
+    // Each gets the seat of another one, which is in another part.
+    for id in tickets.indices {
+      tickets[id].seat = count - 1 - id
+      if id % 3 == 0 { tickets[id].row = "row 7" }
+      if id % 50 == 0 { tickets[id].syncStatus = .notSynced }
+    }
+    try garage.parkAll(tickets)
+    try check(tickets)
+    // The first and the last part want the same one.
+    var wrong = tickets
+    for id in wrong.indices { wrong[id].seat += 10_000 }
+    wrong[count - 1].seat = wrong[0].seat
+    #expect {
+      try garage.parkAll(wrong)
+    } throws: { error in
+      if case GarageError.notUnique = error { true } else { false }
+    }
+    try check(tickets)
+    // In another order, and the last of some twice.
+    try garage.parkAll(wrong.dropLast().reversed() + tickets.suffix(1_500))
+    try check(wrong.prefix(count - 1_500) + tickets.suffix(1_500))
+  }
+
   /// Wherever the first reference stands: in what is read before anything is shared, behind it, in the last record.
   @Test(arguments: Backend.engines, [0, 1, 600, 1_400, 2_499])
   func referencesAmongManyAreFollowed(_ backend: Backend, _ place: Int) throws {

@@ -122,4 +122,13 @@ extension Garage {
       try await submit { try $0.put(graph) }
     }
   }
+
+  /// The same of graphs that are written one after another.
+  nonisolated(nonsending)
+    func commit(encoded graphs: [EncodedGraph]) async throws
+  {
+    if graphs.count == 1 { return try await commit(encoded: graphs[0]) }
+    let byteCount = graphs.reduce(0) { $0 + $1.bytes.count }
+    try await submitBytes(byteCount: byteCount) { try $0.put(graphs) }
+  }
 }
