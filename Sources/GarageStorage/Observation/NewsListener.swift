@@ -12,6 +12,17 @@ final class NewsListener: Sendable {
     var sources: Set<GarageChanges.Source> = []
     var isEnded = false
     var waiting: CheckedContinuation<Void, Never>?
+    /// Whether it rests before it waits for more. Whoever parks thousands of objects, batch after batch, would wake it for
+    /// each of them, and that takes as long as fifty objects.
+    var rests = false
+    var lastNews: ContinuousClock.Instant?
+
+    /// It rests from the time on when it hears of hundreds of objects twice within the time of a rest.
+    mutating func noteNews() {
+      let now = ContinuousClock.now
+      rests = missed.isMuch && (rests || lastNews.map { now - $0 < NewsListener.rest } ?? false)
+      lastNews = now
+    }
 
     var hasNews: Bool { isConcerned || !missed.isEmpty }
 
@@ -27,11 +38,9 @@ final class NewsListener: Sendable {
   /// Whether it knows already that there is news, and asks for no more than that. Says without a lock what `state` says: a slow
   /// one is told once, however many commits there are.
   private let knows = Atomic<Bool>(false)
-  /// Whether what it heard last was much.
-  private let wasMuch = Atomic<Bool>(false)
   private let state: Mutex<State>
 
-  /// How long it does not wait for more when it heard of much.
+  /// How long it rests where one large commit follows the other.
   private static let rest = Duration.microseconds(500)
 
   init(_ garage: Garage, keepsChanges: Bool = false) {
@@ -82,9 +91,12 @@ final class NewsListener: Sendable {
   nonisolated(nonsending)
     func next() async -> (changes: MergedChanges, sources: Set<GarageChanges.Source>)?
   {
-    // Whoever parks thousands of objects, batch after batch, would wake it for each of them: to wake a thread takes as long as
-    // fifty objects. A task that was cancelled does not sleep.
-    if wasMuch.load(ordering: .relaxed) { try? await Task.sleep(for: NewsListener.rest) }
+    if state.withLock({ $0.rests }) {
+      // A task that was cancelled does not.
+      try? await Task.sleep(for: NewsListener.rest)
+      // Where nothing came meanwhile that was for nothing, and to sleep takes longer than to be woken.
+      state.withLock { $0.rests = $0.hasNews }
+    }
     await withTaskCancellationHandler {
       await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
         let isReady = state.withLock { state in
@@ -100,9 +112,9 @@ final class NewsListener: Sendable {
     let news = state.withLock { state -> (missed: MissedChanges, sources: Set<GarageChanges.Source>)? in
       if !state.hasNews { return nil }
       defer { forget(&state) }
+      state.noteNews()
       return (state.missed, state.sources)
     }
-    wasMuch.store(news?.missed.isMuch == true, ordering: .relaxed)
     return news.map { (MergedChanges($0.missed), $0.sources) }
   }
 

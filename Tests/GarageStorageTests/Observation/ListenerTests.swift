@@ -163,6 +163,26 @@ import Testing
     }
   }
 
+  /// Of large commits that follow one another quickly nothing is missed, though not each of them wakes who listens.
+  @Test(arguments: Backend.engines) func manyLargeCommitsAreHeard(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    for round in 0..<8 {
+      var changes = garage.changes().makeAsyncIterator()
+      let parking = Task.detached {
+        for batch in 0..<13 {
+          try await garage.parkAll((0..<300).map { Counter(id: batch * 300 + $0, value: round) })
+        }
+      }
+      var heard: Set<Identifier> = []
+      while heard.count < 13 * 300 {
+        let news = try #require(await changes.next())
+        heard.formUnion(try #require(news.parked(Counter.self)))
+      }
+      try await parking.value
+      #expect(try heard == Set((0..<13 * 300).map { try garage.identifier(for: Counter(id: $0)) }))
+    }
+  }
+
   /// Threads that change the same objects tell of it in any order; what is said is what became of them in the end.
   @Test(arguments: Backend.engines) func whatBecameOfThemLastIsSaid(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()
