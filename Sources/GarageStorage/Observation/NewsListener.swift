@@ -41,7 +41,7 @@ final class NewsListener: Sendable {
   private let state: Mutex<State>
 
   /// How long it rests where one large commit follows the other.
-  private static let rest = Duration.microseconds(500)
+  private static let rest = Duration.milliseconds(1)
 
   init(_ garage: Garage, keepsChanges: Bool = false) {
     self.garage = garage.number
