@@ -47,17 +47,17 @@ struct KeyChanges: Sendable {
     }
     if log.hasManyValues { noteManyValues() }
     for changed in log.tags where changed.isMany { tags[changed.tag, default: OfTag()].noteMany() }
-    if say(log) { return }
+    if cover(log) { return }
     log.forEach { key, isRemoved in
       // What became too many to be listed needs no more looks at its keys.
       let isListed = note(key, Last(isRemoved: isRemoved, number: log.number))
-      return isListed || !say(log)
+      return isListed || !cover(log)
     }
   }
 
-  /// Whether they say all that a commit adds: that much was changed of each type that it concerns, which then is not listed any
+  /// Whether a commit adds nothing: of each type that it changed so much is changed already that its keys are not listed any
   /// more.
-  func say(_ log: ChangeLog) -> Bool {
+  func cover(_ log: ChangeLog) -> Bool {
     if isEverything { return true }
     if log.isEverything || log.hasValues && !hasManyValues { return false }
     return log.tags.allSatisfy { tags[$0.tag]?.isMany == true }

@@ -27,7 +27,7 @@ struct MissedChanges: Sendable {
   }
 
   mutating func add(_ log: ChangeLog) {
-    if earlier.say(log) { return }
+    if earlier.cover(log) { return }
     logs.append(log)
     byteCount += log.byteCount
     if log.isEverything || logs.count > MissedChanges.maximumCount

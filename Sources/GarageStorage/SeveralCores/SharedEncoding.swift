@@ -5,8 +5,8 @@ internal import Synchronization
 
 extension Garage {
   /// The records of objects and of all that they refer to, encoded with the machine's other cores where that pays: where
-  /// there are many, and they hold no objects that have records of their own. What was encoded in parts is parts, which
-  /// are written one after another, where that comes to the same.
+  /// there are many, and they hold no objects that have records of their own. Several graphs are to be written one after
+  /// another, in one write.
   func graphs<S: Sequence>(ofAllSendable objects: S) throws -> [EncodedGraph]
   where S.Element: Codable & Sendable {
     let objects = Array(objects)
