@@ -156,7 +156,8 @@ let package = Package(
       name: "GarageDriverTests", dependencies: ["GarageDriver", "CGarage"], swiftSettings: settings),
     .testTarget(name: "GarageMemoryTests", dependencies: ["GarageMemory"], swiftSettings: settings),
     .testTarget(
-      name: "GarageSQLiteTests", dependencies: ["GarageSQLite", "CSQLite"], swiftSettings: settings),
+      name: "GarageSQLiteTests", dependencies: ["GarageSQLite", "GarageStorage", "CSQLite"],
+      swiftSettings: settings),
     .testTarget(name: "GarageLMDBTests", dependencies: ["GarageLMDB", "CLMDB"], swiftSettings: settings),
     .testTarget(
       name: "GarageSealingTests",

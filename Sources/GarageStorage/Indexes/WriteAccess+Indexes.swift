@@ -157,47 +157,57 @@ extension WriteAccess {
       }
       return try batch.noteNew(records, in: bytes, transaction)
     }
-    for position in try noteMetByScan(of: graph, order, leavingOut, in: bytes, batch)
-    where position != leavingOut {
+    if leavingOut == nil, try noteByScan(of: graph, order, in: bytes, batch) { return }
+    for position in order where position != leavingOut {
       let place = graph.place(ofRecord: position)
       try note(bytes.bytes.extracting(place.key), bytes.bytes.extracting(place.value), in: batch)
     }
   }
 
   /// Notes what becomes of many records as one scan meets those that are there: engines scan in a fraction of the time that they
-  /// look for keys in. It is given up where most of what it meets stays as it is.
+  /// look for keys in.
   ///
-  /// - Returns: the positions of the records that are still to be noted.
-  private func noteMetByScan(
-    of graph: EncodedGraph, _ order: ArraySlice<Int>, _ leavingOut: Int?, in bytes: UnsafeRawBufferPointer,
-    _ batch: IndexBatch
-  ) throws -> ArraySlice<Int> {
-    guard order.count >= 16, let first = order.first, let last = order.last else { return order }
+  /// - Returns: false, and nothing is noted, where others stand between them. These are not read: they may be large, or damaged.
+  private func noteByScan(
+    of graph: EncodedGraph, _ order: ArraySlice<Int>, in bytes: UnsafeRawBufferPointer, _ batch: IndexBatch
+  ) throws -> Bool {
+    guard order.count >= 16, let first = order.first, let last = order.last else { return false }
     // A sealed value that does not open is replaced where it is looked for, and ends a scan.
-    if garage.objectKeys.isSealed || garage.store.roundTripsAreExpensive { return order }
-    let range = StorageKeyRange(
-      from: [UInt8](copying: bytes.bytes.extracting(graph.place(ofRecord: first).key)),
-      to: [UInt8](copying: bytes.bytes.extracting(graph.place(ofRecord: last).key)) + [0])
+    if garage.objectKeys.isSealed || garage.store.roundTripsAreExpensive { return false }
+    func key(_ position: Int) -> [UInt8] {
+      [UInt8](copying: bytes.bytes.extracting(graph.place(ofRecord: position).key))
+    }
+    func comparison(_ position: Int, _ found: RawSpan) -> Int {
+      compareKeys(bytes.bytes.extracting(graph.place(ofRecord: position).key), found)
+    }
+    let range = StorageKeyRange(from: key(first), to: key(last) + [0])
     var rest = order
-    var othersCount = 0
-    try transaction.scan(range, .forward) { key, old in
-      while let position = rest.first {
-        let place = graph.place(ofRecord: position)
-        let newKey = bytes.bytes.extracting(place.key)
-        let comparison = compareKeys(newKey, key)
-        if comparison > 0 {
-          othersCount += 1
-          return othersCount > 64 + order.count - rest.count ? .stop : .continue
-        }
-        rest = rest.dropFirst()
-        if position == leavingOut { continue }
-        try batch.note(
-          newKey, old: comparison == 0 ? old : nil, new: bytes.bytes.extracting(place.value), in: transaction)
-        if comparison == 0 { return .continue }
+    var hasOthers = false
+    try transaction.scanKeys(range, .forward) { found in
+      while let position = rest.popFirst() {
+        let side = comparison(position, found)
+        if side < 0 { continue }
+        hasOthers = side > 0
+        return hasOthers ? .stop : .continue
       }
       return .stop
     }
-    return rest
+    if hasOthers { return false }
+    rest = order
+    func noteNext(_ old: RawSpan?) throws {
+      guard let position = rest.popFirst() else { return }
+      let place = graph.place(ofRecord: position)
+      let (key, new) = (place.key, place.value)
+      try batch.note(
+        bytes.bytes.extracting(key), old: old, new: bytes.bytes.extracting(new), in: transaction)
+    }
+    try transaction.scan(range, .forward) { found, old in
+      while let position = rest.first, comparison(position, found) < 0 { try noteNext(nil) }
+      try noteNext(old)
+      return .continue
+    }
+    while !rest.isEmpty { try noteNext(nil) }
+    return true
   }
 
   /// Whether there is no key between two, these included.
