@@ -45,7 +45,7 @@ final class ConcurrentTrial: Sendable {
     case .otherListeners: 200 * scale
     case .typeListeners: 20 * scale
     case .polling: 1000 * scale
-    case .parkAllHeard: 20 * 1000
+    case .parkAllHeard: 40 * 1000
     case .hearing: 10 * scale
     default:
       switch peer {
