@@ -42,7 +42,7 @@ final class ConcurrentTrial: Sendable {
     switch question {
     case .getInTask, .getsOfTasks: 1000 * scale
     case .parkInTask: 10 * scale
-    case .otherListeners: 200 * scale
+    case .otherListeners: 50 * scale
     case .typeListeners: 20 * scale
     case .polling: 1000 * scale
     case .parkAllHeard: 40 * 1000
