@@ -11,10 +11,11 @@ extension IndexComparison.Question {
     name: "index range of 1 %",
     garage: { .visitors(try $0.query(IndexedVisitor.self).where(\.visits < $1 / 100).retrieveAll()) },
     filter: { visitors, count in .visitors(visitors.filter { $0.visits < count / 100 }) },
-    sql: { db, count in
+    request: { database, count in
       .visitors(
-        try IndexedVisitor.fetchAll(
-          db, sql: "SELECT * FROM visitor WHERE visits < ? ORDER BY id", arguments: [count / 100]))
+        try database.read { db in
+          try IndexedVisitor.filter(Column("visits") < count / 100).order(Column("id")).fetchAll(db)
+        })
     }, isComparedWithGets: true)
 
   /// Another one each time, as it is in programs: one alone would tell what it takes to fill the processor's caches.
@@ -30,21 +31,32 @@ extension IndexComparison.Question {
       let places = Dictionary(uniqueKeysWithValues: visitors.map { ($0.visits, $0) })
       return .visitors(values(count).compactMap { places[$0] })
     },
-    sql: { db, count in
+    request: { database, count in
       .visitors(
-        try values(count).flatMap {
-          try IndexedVisitor.fetchAll(db, sql: "SELECT * FROM visitor WHERE visits = ?", arguments: [$0])
+        try values(count).flatMap { value in
+          try database.read { try IndexedVisitor.filter(Column("visits") == value).fetchAll($0) }
         })
     },
-    sqlCached: { db, count in
-      let statement = try db.cachedStatement(sql: "SELECT \(Visitor.columns) FROM visitor WHERE visits = ?")
-      return .visitors(
+    cached: { database, count in
+      .visitors(
         try values(count).flatMap { value in
-          let rows = try Row.fetchCursor(statement, arguments: [value])
-          var found: [IndexedVisitor] = []
-          while let row = try rows.next() { found.append(IndexedVisitor(Visitor.read(row))) }
-          return found
+          try database.read { db in
+            let statement = try db.cachedStatement(sql: "SELECT * FROM visitor WHERE visits = ?")
+            return try IndexedVisitor.fetchAll(statement, arguments: [value])
+          }
         })
+    },
+    byHand: { database, count in
+      try database.read { db in
+        let statement = try db.cachedStatement(sql: "SELECT \(Visitor.columns) FROM visitor WHERE visits = ?")
+        return .visitors(
+          try values(count).flatMap { value in
+            let rows = try Row.fetchCursor(statement, arguments: [value])
+            var found: [IndexedVisitor] = []
+            while let row = try rows.next() { found.append(IndexedVisitor(Visitor.read(row))) }
+            return found
+          })
+      }
     }, isComparedWithGets: true)
 
   private static let equalities = 1000
@@ -54,10 +66,8 @@ extension IndexComparison.Question {
     name: "index count of 10 %", limits: [200_000, 600_000, 300_000],
     garage: { .number(try $0.query(IndexedVisitor.self).where(\.visits < $1 / 10).count()) },
     filter: { visitors, count in .number(visitors.count { $0.visits < count / 10 }) },
-    sql: { db, count in
-      .number(
-        try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM visitor WHERE visits < ?", arguments: [count / 10])
-          ?? -1)
+    request: { database, count in
+      .number(try database.read { try IndexedVisitor.filter(Column("visits") < count / 10).fetchCount($0) })
     })
 
   static let firstSorted = Question(
@@ -71,10 +81,22 @@ extension IndexComparison.Question {
       return .visitors(visitors)
     },
     filter: { visitors, _ in .visitors(Array(visitors.sorted { $0.visits > $1.visits }.prefix(20))) },
-    sql: { db, _ in
+    request: { database, _ in
       var visitors: [IndexedVisitor] = []
       for _ in 0..<sortings {
-        visitors = try IndexedVisitor.fetchAll(db, sql: "SELECT * FROM visitor ORDER BY visits DESC LIMIT 20")
+        visitors = try database.read {
+          try IndexedVisitor.order(Column("visits").desc).limit(20).fetchAll($0)
+        }
+      }
+      return .visitors(visitors)
+    },
+    cached: { database, _ in
+      var visitors: [IndexedVisitor] = []
+      for _ in 0..<sortings {
+        visitors = try database.read { db in
+          try IndexedVisitor.fetchAll(
+            db.cachedStatement(sql: "SELECT * FROM visitor ORDER BY visits DESC LIMIT 20"))
+        }
       }
       return .visitors(visitors)
     })
@@ -88,9 +110,11 @@ extension IndexComparison.Question {
         try garage.query(IndexedVisitor.self).where(\.city == "green" && \.age == 40...45).retrieveAll())
     },
     filter: { visitors, _ in .visitors(visitors.filter { $0.city == "green" && 40...45 ~= $0.age }) },
-    sql: { db, _ in
+    request: { database, _ in
       .visitors(
-        try IndexedVisitor.fetchAll(
-          db, sql: "SELECT * FROM visitor WHERE city = 'green' AND age BETWEEN 40 AND 45 ORDER BY id"))
+        try database.read { db in
+          try IndexedVisitor.filter(Column("city") == "green" && (40...45).contains(Column("age")))
+            .order(Column("id")).fetchAll(db)
+        })
     })
 }
