@@ -33,7 +33,7 @@ final class TypeFuzzer: Fuzzer {
       if copy != value { fail("\(T.self): \(value) came back as \(copy)") }
       let again = try encoder.encode([FuzzRoot(copy)])
       // Record by record: how much room there is before one with a large body depends on what was encoded before.
-      if again.keys != graph.keys || !isSame(again, graph) {
+      if !isSame(again, graph) {
         fail("\(T.self): \(value) has other bytes again")
       }
       damage(graph, T.self, &random)
