@@ -109,7 +109,7 @@ public func == <Root: Codable, Value: Comparable & Codable>(
 public func == <Root: Codable, Value: Codable>(
   property: KeyPath<Root, Value>, match: ValueMatch<Value>
 ) -> Condition<Root> {
-  Condition(.comparison(MatchComparison(property, match)))
+  Condition(MatchComparison(property, match))
 }
 
 /// Whether a property is not what a match looks for.
@@ -139,14 +139,14 @@ extension Condition {
   fileprivate static func equal<Value: Equatable & Codable>(
     _ property: KeyPath<Root, Value>, _ value: Value, _ name: StaticString
   ) -> Condition {
-    Condition(.comparison(EqualComparison(property, value, name)))
+    Condition(EqualComparison(property, value, name))
   }
 
   fileprivate static func ordered<Property: Codable, Value: Comparable & Codable>(
     _ property: KeyPath<Root, Property>, _ value: Value, _ name: StaticString,
     _ test: @escaping (FieldConstant) -> FieldTest, _ holds: @escaping (Property) -> Bool
   ) -> Condition {
-    Condition(.comparison(OrderedComparison(property, value, name, test, holds)))
+    Condition(OrderedComparison(property, value, name, test, holds))
   }
 
   fileprivate static func ordered<Value: Comparable & Codable>(
@@ -158,7 +158,7 @@ extension Condition {
 }
 
 /// Whether a property equals a value.
-private final class EqualComparison<Root: Codable, Value: Equatable & Codable>: Condition<Root>.Comparison {
+private final class EqualComparison<Root: Codable, Value: Equatable & Codable>: ObjectComparison<Root> {
   private let property: KeyPath<Root, Value>
   private let value: Value
   private let name: StaticString
@@ -178,7 +178,7 @@ private final class EqualComparison<Root: Codable, Value: Equatable & Codable>: 
 
 /// Whether a property comes before or behind a value.
 private final class OrderedComparison<Root: Codable, Property: Codable, Value: Comparable & Codable>:
-  Condition<Root>.Comparison
+  ObjectComparison<Root>
 {
   private let property: KeyPath<Root, Property>
   private let value: Value
@@ -204,7 +204,7 @@ private final class OrderedComparison<Root: Codable, Property: Codable, Value: C
 }
 
 /// Whether a property is what a match looks for.
-private final class MatchComparison<Root: Codable, Value: Codable>: Condition<Root>.Comparison {
+private final class MatchComparison<Root: Codable, Value: Codable>: ObjectComparison<Root> {
   private let property: KeyPath<Root, Value>
   private let match: ValueMatch<Value>
 

@@ -9,33 +9,38 @@ internal import GarageCoding
 /// It is a value, to be kept, combined, and used in any garage. What it means for an object is what the same Swift
 /// expression means; a property without value (nil) is equal to nil alone, and neither less nor more than anything.
 public struct Condition<Root: Codable> {
-  enum Node {
-    case comparison(Comparison)
-    indirect case both(Node, Node)
-    indirect case either(Node, Node)
-    indirect case not(Node)
-    /// Of the object as a whole.
-    indirect case test(String, (Root) throws -> Bool)
-  }
+  let node: ConditionNode
 
-  /// The comparison of one property. Only its subclasses are made: one object for each comparison, and not one for each
-  /// closure that a comparison would take.
-  class Comparison {
-    /// As it is written, for ``QueryPlan``. Made when asked for: to print a key path takes longer than to find an object.
-    func text() -> String { "" }
-    /// Finds out where the property stands in records, of the type itself or of a subclass.
-    func field(_ type: any Decodable.Type) -> StoredField? { nil }
-    /// The question to its bytes; nil where only objects can be asked.
-    func test() throws -> FieldTest? { nil }
-    /// The question to an object.
-    func holds(_ object: Root) -> Bool { false }
-    /// The property and its value, where it has to be equal to a value of one of the commonest types.
-    var equality: (property: AnyKeyPath, value: FieldValue)? { nil }
-  }
+  init(_ comparison: ObjectComparison<Root>) { node = .comparison(comparison) }
 
-  let node: Node
+  private init(_ node: ConditionNode) { self.node = node }
+}
 
-  init(_ node: Node) { self.node = node }
+/// What a condition is made of. Not generic: generic code asks the runtime for each type that it uses, which takes a part of the
+/// time in which an object is found.
+indirect enum ConditionNode {
+  case comparison(Comparison)
+  case both(ConditionNode, ConditionNode)
+  case either(ConditionNode, ConditionNode)
+  case not(ConditionNode)
+}
+
+/// What is asked of one property, or of the object as a whole. Only subclasses are made: one object for each comparison, and
+/// not one for each closure that a comparison would take.
+class Comparison {
+  /// As it is written, for ``QueryPlan``. Made when asked for: to print a key path takes longer than to find an object.
+  func text() -> String { "" }
+  /// Finds out where the property stands in records, of the type itself or of a subclass.
+  func field(_ type: any Decodable.Type) -> StoredField? { nil }
+  /// The question to its bytes; nil where only objects can be asked.
+  func test() throws -> FieldTest? { nil }
+  /// The property and its value, where it has to be equal to a value of one of the commonest types.
+  var equality: (property: AnyKeyPath, value: FieldValue)? { nil }
+}
+
+/// A comparison that objects of a type can be asked, too.
+class ObjectComparison<Root: Codable>: Comparison {
+  func holds(_ object: Root) throws -> Bool { false }
 }
 
 extension Condition {
@@ -58,14 +63,13 @@ extension Condition: CustomStringConvertible {
   public var description: String { node.description }
 }
 
-extension Condition.Node: CustomStringConvertible {
+extension ConditionNode: CustomStringConvertible {
   var description: String {
     switch self {
     case .comparison(let comparison): comparison.text()
     case .both(let left, let right): "\(left.inner) && \(right.inner)"
     case .either(let left, let right): "\(left.inner) || \(right.inner)"
     case .not(let node): "!(\(node))"
-    case .test(let text, _): text
     }
   }
 

@@ -9,6 +9,7 @@ extension Query {
   /// - Throws: as ``GarageReading/retrieveAll(_:)``, and what encoding the query's constants throws.
   public func retrieveAll() throws -> sending [Root] {
     var objects: [Root] = []
+    if maximumCount != nil { objects.reserveCapacity(roomCount) }
     try withAccess { access in
       if try visitByValue(access, { objects.append($0) }) { return }
       let run = try QueryRun(self, access)
@@ -91,6 +92,9 @@ extension Query {
     }
     return identifiers
   }
+
+  /// For how many finds room is made at first: for a short list there mostly are as many.
+  var roomCount: Int { Swift.min(maximumCount ?? 0, 64) }
 
   /// The same query in no order of its own.
   var unsorted: Query {

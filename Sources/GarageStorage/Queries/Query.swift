@@ -19,24 +19,22 @@ public struct Query<Root: Codable> {
   var reader: any GarageReading
   /// Whether objects may be decoded away from the caller.
   var mayLeave = false
-  var condition: Condition<Root>.Node?
-  var sortKeys: [SortKey<Root>] = []
+  var condition: ConditionNode?
+  var sortKeys: [SortKey] = []
   var maximumCount: Int?
 
   init(_ reader: any GarageReading) { self.reader = reader }
 
   /// The same query for those objects alone that also satisfy this condition.
-  public func `where`(_ condition: Condition<Root>) -> Query { narrowed(condition.node) }
+  public func `where`(_ condition: Condition<Root>) -> Query {
+    var query = self
+    query.condition = query.condition.map { .both($0, condition.node) } ?? condition.node
+    return query
+  }
 
   /// The same query for those objects alone that also satisfy a predicate, which is asked of decoded objects.
   public func `where`(matching predicate: Predicate<Root>) -> Query {
-    narrowed(.test("#Predicate", { try predicate.evaluate($0) }))
-  }
-
-  private func narrowed(_ node: Condition<Root>.Node) -> Query {
-    var query = self
-    query.condition = query.condition.map { .both($0, node) } ?? node
-    return query
+    self.where(Condition(PredicateComparison(predicate)))
   }
 
   /// The same query in the order of a property; called again, those that are equal in the first in that of the next.
@@ -46,17 +44,17 @@ public struct Query<Root: Codable> {
   public func sorted<Value: Comparable & Codable>(
     by property: KeyPath<Root, Value>, _ direction: SortDirection = .ascending
   ) -> Query {
-    sorted(SortKey(property, direction))
+    sorted(PropertySortKey(property, direction))
   }
 
   /// The same for a property that may be nil, which comes before every value.
   public func sorted<Value: Comparable & Codable>(
     by property: KeyPath<Root, Value?>, _ direction: SortDirection = .ascending
   ) -> Query {
-    sorted(SortKey(property, direction))
+    sorted(OptionalSortKey(property, direction))
   }
 
-  private func sorted(_ key: SortKey<Root>) -> Query {
+  private func sorted(_ key: ObjectSortKey<Root>) -> Query {
     var query = self
     query.sortKeys.append(key)
     return query
@@ -67,6 +65,18 @@ public struct Query<Root: Codable> {
     var query = self
     query.maximumCount = Swift.min(Swift.max(0, count), maximumCount ?? .max)
     return query
+  }
+}
+
+/// Whether a predicate holds, of which nothing can be told from records.
+private final class PredicateComparison<Root: Codable>: ObjectComparison<Root> {
+  private let predicate: Predicate<Root>
+
+  init(_ predicate: Predicate<Root>) { self.predicate = predicate }
+
+  override func text() -> String { "#Predicate" }
+  override func holds(_ object: Root) throws -> Bool {
+    try passingErrors { try predicate.evaluate(object) }
   }
 }
 

@@ -11,21 +11,21 @@ final class QueryRun<Root: Codable> {
   let filter: RecordFilter<Root>?
   private let source: TransactionSource
   private let session: GraphDecodingSession
-  private var limit = SessionLimit()
-  // No access to it overlaps another.
+  @exclusivity(unchecked) private var limit = SessionLimit()
+  // No access to what is unchecked overlaps another: it is asked for with every entry and record.
   @exclusivity(unchecked) private var question: RecordQuestion?
   /// The same, where it can be asked of keys as they are.
   @exclusivity(unchecked) private var lentQuestion: LentQuestion?
   /// Whether every record matches.
   private let takesAll: Bool
   /// Where the first match is to stand behind; nil where it is the first of all.
-  var start: QueryCursor?
+  @exclusivity(unchecked) var start: QueryCursor?
   private let sortLookups: [FieldLookup?]
   let sortFields: [StoredField?]
   /// The classes whose objects may be met.
   let subclasses: [any Decodable.Type]
   /// The indexes that lead to what is found, where some do.
-  private(set) var way = IndexWay()
+  @exclusivity(unchecked) private(set) var way = IndexWay()
 
   /// Gets a record that matches, while its bytes are lent: its key, the record, and the object, where that had to be
   /// decoded to find out.
@@ -304,7 +304,7 @@ extension QueryRun {
     return try query.sortKeys.indices.map { index in
       if let value = try storedValue(key, record, sortLookups[index], sortFields[index]) { return value }
       if object == nil { object = try self.object(key, record) }
-      return try object.flatMap { try query.sortKeys[index].value($0) } ?? .null
+      return try object.flatMap { try query.sortKeys[index].ofObjects(Root.self).value($0) } ?? .null
     }
   }
 
@@ -318,7 +318,7 @@ extension QueryRun {
     // Stable: those equal stay in the order of their identifiers.
     found.sort { left, right in
       for key in query.sortKeys {
-        let order = key.order(left.object, right.object)
+        let order = key.ofObjects(Root.self).order(left.object, right.object)
         if order != 0 { return (order < 0) == key.isAscending }
       }
       return false

@@ -24,17 +24,17 @@ struct FilterField {
 /// A condition made ready to be asked of many records: from their bytes as far as these tell, else of the objects.
 final class RecordFilter<Root: Codable> {
   let node: FilterNode
-  private let condition: Condition<Root>.Node
+  private let condition: ConditionNode
 
   /// - Parameter subclasses: the classes whose objects may be met.
   /// - Throws: what encoding the constants throws.
-  init(_ condition: Condition<Root>.Node, subclasses: [any Decodable.Type]) throws {
+  init(_ condition: ConditionNode, subclasses: [any Decodable.Type]) throws {
     self.condition = condition
     node = try RecordFilter.node(condition, subclasses)
   }
 
   private static func node(
-    _ condition: Condition<Root>.Node, _ subclasses: [any Decodable.Type]
+    _ condition: ConditionNode, _ subclasses: [any Decodable.Type]
   ) throws -> FilterNode {
     switch condition {
     case .comparison(let comparison):
@@ -49,7 +49,6 @@ final class RecordFilter<Root: Codable> {
     case .both(let left, let right): return .both(try node(left, subclasses), try node(right, subclasses))
     case .either(let left, let right): return .either(try node(left, subclasses), try node(right, subclasses))
     case .not(let inner): return .not(try node(inner, subclasses))
-    case .test(let text, _): return .object(text: { text })
     }
   }
 
@@ -84,13 +83,12 @@ final class RecordFilter<Root: Codable> {
   /// Whether an object satisfies the condition.
   func holds(_ object: Root) throws -> Bool { try RecordFilter.holds(condition, object) }
 
-  private static func holds(_ node: Condition<Root>.Node, _ object: Root) throws -> Bool {
+  private static func holds(_ node: ConditionNode, _ object: Root) throws -> Bool {
     switch node {
-    case .comparison(let comparison): comparison.holds(object)
+    case .comparison(let comparison): try comparison.ofObjects(Root.self).holds(object)
     case .both(let left, let right): try holds(left, object) && holds(right, object)
     case .either(let left, let right): try holds(left, object) || holds(right, object)
     case .not(let inner): try !holds(inner, object)
-    case .test(_, let test): try passingErrors { try test(object) }
     }
   }
 }

@@ -1,47 +1,72 @@
 internal import GarageCoding
 
-/// A property that a query is sorted by.
-struct SortKey<Root: Codable> {
-  /// As it is written, for ``QueryPlan``.
-  let text: () -> String
+/// A property that a query is sorted by. Only subclasses are made; not generic, for the reason of ``ConditionNode``.
+class SortKey {
   let isAscending: Bool
-  /// Finds out where the property stands in records, of the type itself or of a subclass.
-  let field: (any Decodable.Type) -> StoredField?
   /// Whether the order of what stands in records is that of the property.
   let isOrderOfFields: Bool
-  /// What an object has there, as a record would hold it.
-  let value: (Root) throws -> FieldValue?
-  /// The order of two objects: less than 0 where the left one is less.
-  let order: (Root, Root) -> Int
 
-  init<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>, _ direction: SortDirection) {
-    self.init(property, Value.self, direction) { SortKey.order($0[keyPath: property], $1[keyPath: property]) }
+  init(_ type: Any.Type, _ direction: SortDirection) {
+    isAscending = direction == .ascending
+    if case .ordered = FieldComparability(type) { isOrderOfFields = true } else { isOrderOfFields = false }
   }
 
-  init<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>, _ direction: SortDirection) {
-    self.init(property, Value.self, direction) { left, right in
-      switch (left[keyPath: property], right[keyPath: property]) {
-      case (nil, nil): 0
-      case (nil, _): -1
-      case (_, nil): 1
-      case (let left?, let right?): SortKey.order(left, right)
-      }
+  /// As it is written, for ``QueryPlan``.
+  func text() -> String { "" }
+  /// Finds out where the property stands in records, of the type itself or of a subclass.
+  func field(_ type: any Decodable.Type) -> StoredField? { nil }
+}
+
+/// What objects of a type can be asked, too.
+class ObjectSortKey<Root: Codable>: SortKey {
+  /// What an object has there, as a record would hold it.
+  func value(_ object: Root) throws -> FieldValue? { nil }
+  /// The order of two objects: less than 0 where the left one is less.
+  func order(_ left: Root, _ right: Root) -> Int { 0 }
+}
+
+final class PropertySortKey<Root: Codable, Value: Comparable & Codable>: ObjectSortKey<Root> {
+  private let property: KeyPath<Root, Value>
+
+  init(_ property: KeyPath<Root, Value>, _ direction: SortDirection) {
+    self.property = property
+    super.init(Value.self, direction)
+  }
+
+  override func text() -> String { nameOf(property) }
+  override func field(_ type: any Decodable.Type) -> StoredField? { StoredField.of(property, in: type) }
+  override func value(_ object: Root) throws -> FieldValue? {
+    try GraphEncoder.fieldValue(of: object[keyPath: property])
+  }
+  override func order(_ left: Root, _ right: Root) -> Int {
+    orderOf(left[keyPath: property], right[keyPath: property])
+  }
+}
+
+/// The same of a property that may be nil, which comes before every value.
+final class OptionalSortKey<Root: Codable, Value: Comparable & Codable>: ObjectSortKey<Root> {
+  private let property: KeyPath<Root, Value?>
+
+  init(_ property: KeyPath<Root, Value?>, _ direction: SortDirection) {
+    self.property = property
+    super.init(Value.self, direction)
+  }
+
+  override func text() -> String { nameOf(property) }
+  override func field(_ type: any Decodable.Type) -> StoredField? { StoredField.of(property, in: type) }
+  override func value(_ object: Root) throws -> FieldValue? {
+    try GraphEncoder.fieldValue(of: object[keyPath: property])
+  }
+  override func order(_ left: Root, _ right: Root) -> Int {
+    switch (left[keyPath: property], right[keyPath: property]) {
+    case (nil, nil): 0
+    case (nil, _): -1
+    case (_, nil): 1
+    case (let left?, let right?): orderOf(left, right)
     }
   }
+}
 
-  private init<Property: Codable>(
-    _ property: KeyPath<Root, Property>, _ type: Any.Type, _ direction: SortDirection,
-    _ order: @escaping (Root, Root) -> Int
-  ) {
-    text = { nameOf(property) }
-    isAscending = direction == .ascending
-    field = { StoredField.of(property, in: $0) }
-    if case .ordered = FieldComparability(type) { isOrderOfFields = true } else { isOrderOfFields = false }
-    value = { try GraphEncoder.fieldValue(of: $0[keyPath: property]) }
-    self.order = order
-  }
-
-  private static func order<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
-    left < right ? -1 : right < left ? 1 : 0
-  }
+private func orderOf<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
+  left < right ? -1 : right < left ? 1 : 0
 }

@@ -95,7 +95,7 @@ extension Query {
 
   /// The way to the objects with a value of that kind; nil where the store has no indexes.
   private func pointLookup(
-    _ property: AnyKeyPath, _ comparison: Condition<Root>.Comparison, _ value: FieldValue,
+    _ property: AnyKeyPath, _ comparison: Comparison, _ value: FieldValue,
     _ facts: RecordTypeFacts, _ access: ReadAccess
   ) throws -> PointLookup? {
     let indexing = access.garage.indexing

@@ -1,0 +1,96 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// The keys of what a query finds, as they are gathered in the order of an index.
+///
+/// One value that is changed in place: of variables that closures share each access would be looked at.
+struct OrderedSearch<Root: Codable> {
+  private let run: QueryRun<Root>
+  private let access: ReadAccess
+  private let most: Int
+  private let hasStart: Bool
+  private var found: [StorageKey] = []
+  /// How many more records may be looked at that are not found: one by one, in no order of theirs, they cost some times as much
+  /// as all in their order.
+  private var patience: Int
+  /// Long values that begin alike: their entries are in the order of digests.
+  private var cut: [(key: StorageKey, values: [UInt8])] = []
+
+  init(_ run: QueryRun<Root>) {
+    self.run = run
+    access = run.access
+    hasStart = run.start != nil
+    most = run.query.maximumCount ?? .max
+    patience = most == .max ? Int.max : 2000 + 20 * Swift.min(most, 10_000)
+    found.reserveCapacity(run.query.roomCount)
+  }
+
+  /// The keys; nil where the index leads to too much that is not found.
+  mutating func keys(of scan: IndexPlan.Scan) throws -> [StorageKey]? {
+    let isAscending = run.query.sortKeys[0].isAscending
+    for stretch in isAscending ? scan.stretches : scan.stretches.reversed() {
+      let whole = run.range(scan.item, run.way.tags[0], stretch)
+      guard let range = run.behindStart(whole, scan.item) else { continue }
+      if isAscending {
+        try access.transaction.scan(range, .forward) { try visit($0, $1, stretch.isExact) }
+      } else {
+        try run.forEachDescending(range) { try visit($0, $1, stretch.isExact) }
+      }
+      if found.count >= most || patience <= 0 { break }
+    }
+    if patience <= 0 && found.count < most { return nil }
+    if found.count < most { try takeCut() }
+    return found
+  }
+
+  private mutating func visit(_ key: RawSpan, _ value: RawSpan, _ isExact: Bool) throws -> ScanStep {
+    guard let (place, isMatch) = try run.reading(key, value, isExact) else { return .continue }
+    let record = KeyLayout.record(ofEntry: key, identifierAt: place)
+    if place == KeyLayout.indexPrefixByteCount + OrderedBytes.cutByteCount {
+      let values = [UInt8](
+        copying: key.extracting(
+          KeyLayout.indexPrefixByteCount..<KeyLayout.indexPrefixByteCount + OrderedBytes.uncutByteCount))
+      if let last = cut.last, last.values != values { try takeCut() }
+      cut.append((record, values))
+    } else {
+      if !cut.isEmpty { try takeCut() }
+      if found.count < most { try take(record, isMatch: isMatch) }
+    }
+    return found.count < most && patience > 0 ? .continue : .stop
+  }
+
+  private mutating func take(_ key: StorageKey, isMatch: Bool) throws {
+    if !isMatch { patience -= 1 }
+    // Whoever goes on looks the record up anyway, and there is one for each entry that tells by itself.
+    if isMatch, !hasStart { return found.append(key) }
+    let (run, hasStart) = (run, hasStart)
+    let isFound = try access.transaction.withValue(for: key) { record -> Bool in
+      guard let record else { return false }
+      let keyBytes = key.bytes
+      guard try isMatch || run.isMatch(keyBytes.span.bytes, record) else { return false }
+      return try !hasStart || run.isBehindStart(run.sortValues(keyBytes.span.bytes, record, nil), key)
+    }
+    if isFound { found.append(key) }
+  }
+
+  private mutating func takeCut() throws {
+    if cut.isEmpty { return }
+    let run = run
+    var ranked: [(key: StorageKey, values: [FieldValue])] = []
+    for (key, _) in cut {
+      let keyBytes = key.bytes
+      let values = try access.transaction.withValue(for: key) { record -> [FieldValue]? in
+        guard let record else { return nil }
+        return try run.sortValues(keyBytes.span.bytes, record, nil)
+      }
+      if let values { ranked.append((key, values)) }
+    }
+    ranked.sort {
+      run.isBefore(
+        $0.values, $0.key.bytes[KeyLayout.identifierOffset...], $1.values,
+        $1.key.bytes[KeyLayout.identifierOffset...])
+    }
+    cut = []
+    for (key, _) in ranked where found.count < most { try take(key, isMatch: false) }
+  }
+}

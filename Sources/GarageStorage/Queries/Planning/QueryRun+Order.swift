@@ -1,0 +1,117 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// Entries of an index in the order of a query.
+
+extension QueryRun {
+  /// The keys of what the query finds, in the order of an index; nil where it leads to too much that is not found.
+  func keysInOrder(of scan: IndexPlan.Scan) throws -> [StorageKey]? {
+    var search = OrderedSearch(self)
+    return try search.keys(of: scan)
+  }
+
+  /// The part of a range where the next page may begin; nil where there is none.
+  func behindStart(_ range: StorageKeyRange, _ item: IndexCatalog.Item) -> StorageKeyRange? {
+    guard let start else { return range }
+    // What stands before the values of the order is the same in all that is found, but is not in the cursor.
+    guard item.definition.components.count == query.sortKeys.count else { return range }
+    var bytes = OrderedBytes()
+    for value in start.values { bytes.append(value) }
+    let values = Array(bytes.bytes.prefix(OrderedBytes.uncutByteCount))
+    let place = KeyLayout.indexPrefix(tag: way.tags[0], index: item.id) + values
+    var range = range
+    if query.sortKeys[0].isAscending {
+      if range.lowerBound.lexicographicallyPrecedes(place) { range.lowerBound = place }
+    } else {
+      let end = ValueRanges.behind(place)
+      if let upper = range.upperBound, end.lexicographicallyPrecedes(upper) { range.upperBound = end }
+    }
+    return range.isEmpty ? nil : range
+  }
+
+  /// Visits entries against their order, but those with the same values in the order of their identifiers.
+  func forEachDescending(
+    _ range: StorageKeyRange, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws {
+    // One more than is wanted, so that the last group is whole where its entries have different values.
+    let blockCount = Swift.max(8, Swift.min(query.maximumCount ?? .max, 63) + 1)
+    var range = range
+    while true {
+      var block = EntryBlock(reserving: blockCount)
+      try access.transaction.scan(range, .backward) { key, value in
+        block.append(key, value)
+        return block.count < blockCount ? .continue : .stop
+      }
+      let isAtEnd = block.count < blockCount
+      var place = 0
+      while place < block.count {
+        var end = place + 1
+        while end < block.count, block.hasSameValues(place, end) { end += 1 }
+        if end == block.count && !isAtEnd {
+          let values = block.values(place)
+          // The rest of the group is not here. It may be long: it is read in its own order.
+          if place > 0 {
+            range.upperBound = ValueRanges.behind(values)
+          } else {
+            var step = ScanStep.continue
+            let group = StorageKeyRange(from: values, to: ValueRanges.behind(values))
+            try access.transaction.scan(group, .forward) { key, value in
+              // Others may begin in the same way only where values are cut, and these are a group of their own.
+              step = try visit(key, value)
+              return step
+            }
+            if step == .stop { return }
+            range.upperBound = values
+          }
+          break
+        }
+        for index in stride(from: end - 1, through: place, by: -1) {
+          if try block.withEntry(index, visit) == .stop { return }
+        }
+        place = end
+      }
+      if isAtEnd { return }
+    }
+  }
+}
+
+/// Some entries, in one piece of memory.
+private struct EntryBlock {
+  private var bytes: [UInt8] = []
+  private var ends: [(key: Int, value: Int)] = []
+
+  init(reserving count: Int) { ends.reserveCapacity(count) }
+
+  var count: Int { ends.count }
+
+  mutating func append(_ key: RawSpan, _ value: RawSpan) {
+    // Mostly all are as long as the first one.
+    if bytes.isEmpty { bytes.reserveCapacity((key.byteCount + value.byteCount) * ends.capacity) }
+    key.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    let keyEnd = bytes.count
+    value.withUnsafeBytes { bytes.append(contentsOf: $0) }
+    ends.append((keyEnd, bytes.count))
+  }
+
+  func withEntry(_ index: Int, _ body: (RawSpan, RawSpan) throws -> ScanStep) rethrows -> ScanStep {
+    let all = bytes.span.bytes
+    let (keyEnd, end) = ends[index]
+    return try body(all.extracting(start(index)..<keyEnd), all.extracting(keyEnd..<end))
+  }
+
+  private func start(_ index: Int) -> Int { index == 0 ? 0 : ends[index - 1].value }
+
+  /// What stands in all entries with the same values before the rest; of values that are cut, as far as they are in order.
+  private func valuesRange(_ index: Int) -> Range<Int> {
+    let (start, (keyEnd, end)) = (start(index), ends[index])
+    let count = Swift.min(keyEnd == end ? 0 : Int(bytes[keyEnd]), OrderedBytes.uncutByteCount)
+    return start..<Swift.min(start + KeyLayout.indexPrefixByteCount + count, keyEnd)
+  }
+
+  func values(_ index: Int) -> [UInt8] { Array(bytes[valuesRange(index)]) }
+
+  func hasSameValues(_ left: Int, _ right: Int) -> Bool {
+    let all = bytes.span.bytes
+    return compareKeys(all.extracting(valuesRange(left)), all.extracting(valuesRange(right))) == 0
+  }
+}
