@@ -10,12 +10,15 @@ extension Query {
   public func retrieveAll() throws -> sending [Root] {
     var objects: [Root] = []
     if maximumCount != nil { objects.reserveCapacity(roomCount) }
+    // `consuming`: else each object would be copied, and the first one given up.
     try withAccess { access in
-      if try visitByValue(access, { objects.append($0) }) { return }
+      if try visitByValue(access, { (object: consuming Root) in objects.append(object) }) { return }
       let run = try QueryRun(self, access)
-      if !sortKeys.isEmpty { return try run.forEachSortedObject { objects.append($0) } }
+      if !sortKeys.isEmpty {
+        return try run.forEachSortedObject { (object: consuming Root) in objects.append(object) }
+      }
       try run.forEachMatch(keepsObjects: true) { key, record, known in
-        try run.withObject(key, record, known) { objects.append($0) }
+        try run.withObject(key, record, known) { (object: consuming Root) in objects.append(object) }
         return .continue
       }
     }

@@ -170,7 +170,7 @@ private final class LoneRecordDecoder<T: Codable & SendableMetatype>: Sendable {
       try garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
         try session.visit(
           type, facts.ofCoder, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record
-        ) { objects.append($0) }
+        ) { (object: consuming T) in objects.append(object) }
       }
     }
     return objects

@@ -51,7 +51,7 @@ extension GarageReading {
     var objects: [T] = []
     try withRepeatableReadAccess { access in
       objects = []
-      try access.visitObjects(type, inOneSession: true) { object in objects.append(object) }
+      try access.visitObjects(type, inOneSession: true) { (object: consuming T) in objects.append(object) }
     }
     return objects
   }
