@@ -42,7 +42,9 @@ func retrying<R>(
 /// How often, and how soon, a call is made again.
 struct Retries {
   private let expectsConflicts: Bool
-  private var start: ContinuousClock.Instant?
+  /// A plain number: how large a `ContinuousClock.Instant` is only the runtime knows, and what holds one is copied and given
+  /// up by asking it, in each write.
+  private var start: UInt64?
   private var nextPause: UInt32 = 500
   private var failuresLeft: Int
   private var conflictsLeft: Int
@@ -53,9 +55,16 @@ struct Retries {
 
   init(_ attempts: Int?, isClocked: Bool, expectsConflicts: Bool) {
     self.expectsConflicts = expectsConflicts
-    start = isClocked ? ContinuousClock.now : nil
+    start = isClocked ? Self.now : nil
     failuresLeft = max(0, attempts ?? 10)
     conflictsLeft = max(0, attempts ?? 100)
+  }
+
+  /// Nanoseconds of a clock that never goes back.
+  private static var now: UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
   /// Whether the next try should have the storage's writing to itself, as far as this garage goes.
@@ -64,8 +73,8 @@ struct Retries {
   /// How long to wait before the next try, in microseconds; nil where there is none.
   mutating func pause(after error: any Error) -> UInt32? {
     guard GarageError.isRetryable(error) else { return nil }
-    let now = ContinuousClock.now
-    let passed = now - (start ?? now)
+    let now = Self.now
+    let passed = Duration.nanoseconds(now - (start ?? now))
     if start == nil { start = now }
     if expectsConflicts && GarageError.isConflict(error) {
       conflictCount += 1
