@@ -44,14 +44,14 @@ public struct Query<Root: Codable> {
   public func sorted<Value: Comparable & Codable>(
     by property: KeyPath<Root, Value>, _ direction: SortDirection = .ascending
   ) -> Query {
-    sorted(PropertySortKey(property, direction))
+    sorted(PropertySortKey(property, Value.self, direction, by: orderOfValues))
   }
 
   /// The same for a property that may be nil, which comes before every value.
   public func sorted<Value: Comparable & Codable>(
     by property: KeyPath<Root, Value?>, _ direction: SortDirection = .ascending
   ) -> Query {
-    sorted(OptionalSortKey(property, direction))
+    sorted(PropertySortKey(property, Value.self, direction, by: orderOfOptionals))
   }
 
   private func sorted(_ key: ObjectSortKey<Root>) -> Query {

@@ -25,12 +25,17 @@ class ObjectSortKey<Root: Codable>: SortKey {
   func order(_ left: Root, _ right: Root) -> Int { 0 }
 }
 
-final class PropertySortKey<Root: Codable, Value: Comparable & Codable>: ObjectSortKey<Root> {
-  private let property: KeyPath<Root, Value>
+final class PropertySortKey<Root: Codable, Property: Codable>: ObjectSortKey<Root> {
+  private let property: KeyPath<Root, Property>
+  private let order: (Property, Property) -> Int
 
-  init(_ property: KeyPath<Root, Value>, _ direction: SortDirection) {
-    self.property = property
-    super.init(Value.self, direction)
+  /// - Parameter type: what the property is of, but for being optional.
+  init(
+    _ property: KeyPath<Root, Property>, _ type: Any.Type, _ direction: SortDirection,
+    by order: @escaping (Property, Property) -> Int
+  ) {
+    (self.property, self.order) = (property, order)
+    super.init(type, direction)
   }
 
   override func text() -> String { nameOf(property) }
@@ -39,34 +44,21 @@ final class PropertySortKey<Root: Codable, Value: Comparable & Codable>: ObjectS
     try GraphEncoder.fieldValue(of: object[keyPath: property])
   }
   override func order(_ left: Root, _ right: Root) -> Int {
-    orderOf(left[keyPath: property], right[keyPath: property])
+    order(left[keyPath: property], right[keyPath: property])
   }
 }
 
-/// The same of a property that may be nil, which comes before every value.
-final class OptionalSortKey<Root: Codable, Value: Comparable & Codable>: ObjectSortKey<Root> {
-  private let property: KeyPath<Root, Value?>
-
-  init(_ property: KeyPath<Root, Value?>, _ direction: SortDirection) {
-    self.property = property
-    super.init(Value.self, direction)
-  }
-
-  override func text() -> String { nameOf(property) }
-  override func field(_ type: any Decodable.Type) -> StoredField? { StoredField.of(property, in: type) }
-  override func value(_ object: Root) throws -> FieldValue? {
-    try GraphEncoder.fieldValue(of: object[keyPath: property])
-  }
-  override func order(_ left: Root, _ right: Root) -> Int {
-    switch (left[keyPath: property], right[keyPath: property]) {
-    case (nil, nil): 0
-    case (nil, _): -1
-    case (_, nil): 1
-    case (let left?, let right?): orderOf(left, right)
-    }
-  }
-}
-
-private func orderOf<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
+/// The order of two values: less than 0 where the left one is less.
+func orderOfValues<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
   left < right ? -1 : right < left ? 1 : 0
+}
+
+/// The same where there may be none, which comes before every value.
+func orderOfOptionals<Value: Comparable>(_ left: Value?, _ right: Value?) -> Int {
+  switch (left, right) {
+  case (nil, nil): 0
+  case (nil, _): -1
+  case (_, nil): 1
+  case (let left?, let right?): orderOfValues(left, right)
+  }
 }

@@ -62,7 +62,9 @@ final class Place {
   }
 
   private func lmdb(_ readOnly: Bool) throws -> LMDBStorage {
-    try LMDBStorage(at: storePath, options: LMDBStorage.Options(mapByteCount: 1 << 28, isReadOnly: readOnly))
+    try LMDBStorage(
+      at: storePath,
+      options: LMDBStorage.Options(mapByteCount: runsLongTests ? 1 << 32 : 1 << 28, isReadOnly: readOnly))
   }
 
   private func sqlite(_ readOnly: Bool) throws -> SQLiteStorage {
