@@ -152,6 +152,13 @@ extension ChangeLog {
       last = known ?? OfTag(tag: tag, count: 0)
     }
 
+    /// Said without an iterator: that would hold the array, and each write asks.
+    @inline(__always)
+    func contains(where isFound: (OfTag) -> Bool) -> Bool {
+      if let last, isFound(last) { return true }
+      return !others.isEmpty && others.contains(where: isFound)
+    }
+
     struct Iterator: IteratorProtocol {
       fileprivate var last: OfTag?
       fileprivate var others: IndexingIterator<[OfTag]>

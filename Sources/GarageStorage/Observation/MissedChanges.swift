@@ -9,7 +9,7 @@ struct MissedChanges: Sendable {
 
   /// How many commits are kept as they are, and about how many bytes of them.
   private static let maximumCount = 256
-  private static let maximumByteCount = 128 << 10
+  private static let maximumByteCount = 512 << 10
 
   var isEmpty: Bool { logs.isEmpty && earlier.isEmpty }
 

@@ -49,8 +49,7 @@ struct NewsFilter: ~Copyable, Sendable {
   func mayConcern(_ log: ChangeLog) -> Bool {
     if log.isEverything || everythingCount.load(ordering: .sequentiallyConsistent) > 0 { return true }
     if log.hasValues && valueCount.load(ordering: .sequentiallyConsistent) > 0 { return true }
-    for changed in log.tags where has(changed.tag) { return true }
-    return false
+    return log.tags.contains { has($0.tag) }
   }
 
   /// Whether records of a tag that are changed may concern anybody.

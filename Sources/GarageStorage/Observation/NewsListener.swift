@@ -40,8 +40,9 @@ final class NewsListener: Sendable {
   private let knows = Atomic<Bool>(false)
   private let state: Mutex<State>
 
-  /// How long it rests where one large commit follows the other.
-  private static let rest = Duration.milliseconds(1)
+  /// How long it rests where one large commit follows the other: longer than a commit of thousands of objects takes, and half of
+  /// the time that a picture stays on a screen.
+  private static let rest = Duration.milliseconds(8)
 
   init(_ garage: Garage, keepsChanges: Bool = false) {
     self.garage = garage.number
