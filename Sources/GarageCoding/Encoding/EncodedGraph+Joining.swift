@@ -31,7 +31,8 @@ extension EncodedGraph {
       }
       if !graph.isInKeyOrder { isInKeyOrder = false }
     }
-    self.init(rootCount: places.count, GraphMemory.adopt(places.all, arena.hand()), texts.all)
+    self.init(
+      rootCount: places.count, GraphMemory.adopt(places.all, arena.count, in: arena.hand()), texts.all)
     mayRepeat = true
     self.isInKeyOrder = isInKeyOrder
   }

@@ -61,7 +61,7 @@ struct GraphBuilder: ~Copyable {
     }
     let memory =
       bytes.count > GraphBuilder.copiedByteCount
-      ? GraphMemory.adopt(records.all, bytes.take())
+      ? GraphMemory.adopt(records.all, bytes.count, in: bytes.take())
       : GraphMemory.copy(records.all, UnsafeRawBufferPointer(bytes.all), reusing: &lastMemory)
     var graph = EncodedGraph(rootCount: rootCount, memory, last)
     graph.isInKeyOrder = isInKeyOrder

@@ -30,7 +30,8 @@ extension EncodedGraph {
       }
     }
     let (inlineTargets, mayRepeat) = (inlineTargets, mayRepeat)
-    self = EncodedGraph(rootCount: rootCount, GraphMemory.adopt(places.all, arena.hand()), texts)
+    self = EncodedGraph(
+      rootCount: rootCount, GraphMemory.adopt(places.all, arena.count, in: arena.hand()), texts)
     self.inlineTargets = inlineTargets
     self.mayRepeat = mayRepeat
   }

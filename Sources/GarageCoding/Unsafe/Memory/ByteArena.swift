@@ -41,8 +41,28 @@ struct ByteArena {
 
   @inline(never)
   private mutating func grow(by additional: Int) {
-    capacity = max(capacity * 2, count + additional)
-    base = ByteArena.resized(base, capacity)
+    let needed = max(capacity * 2, count + additional)
+    if let spare = SpareMemory.take(needed...Int.max) {
+      move(capacity, to: spare)
+    } else if needed >= SpareMemory.smallest, needed <= SpareMemory.limit {
+      // Memory that is freed tells the system's allocator that such sizes come and go (`M_MMAP_THRESHOLD` of glibc): then it
+      // keeps pages for all else that needs as much. Moved by `realloc` it would not be told.
+      let other = ByteArena.resized(nil, needed)
+      other.update(from: base, count: capacity)
+      free(base)
+      (base, capacity) = (other, needed)
+    } else {
+      capacity = needed
+      base = ByteArena.resized(base, capacity)
+    }
+  }
+
+  /// Goes on in other memory, with so many bytes. Where something was written behind all bytes, which stays in place, these are
+  /// more than there are.
+  private mutating func move(_ byteCount: Int, to other: SpareMemory.Piece) {
+    other.start.copyMemory(from: base, byteCount: byteCount)
+    deallocate()
+    (base, capacity) = (other.start.typedBytes, other.byteCount)
   }
 
   @inline(__always)
@@ -83,22 +103,41 @@ struct ByteArena {
 
   @inline(never)
   private mutating func shrink() {
-    free(base)
+    deallocate()
     self = ByteArena()
   }
 
-  /// Hands the bytes on, whose memory whoever gets them frees. The arena must not be used any more.
-  func hand() -> UnsafeMutableRawBufferPointer {
-    UnsafeMutableRawBufferPointer(start: ByteArena.resized(base, max(count, 1)), count: count)
+  /// Hands the bytes on, at the beginning of a piece of memory that belongs to whoever gets it. The piece is less than four
+  /// times as large, since it may be kept for long. The arena must not be used any more.
+  mutating func hand() -> SpareMemory.Piece {
+    if count < capacity / 4 { fit() }
+    return piece
   }
 
-  /// Hands the bytes on, whose memory whoever gets them frees, and begins anew.
-  mutating func take() -> UnsafeMutableRawBufferPointer {
+  /// Hands the bytes on in the same way, and begins anew.
+  mutating func take() -> SpareMemory.Piece {
     defer { self = ByteArena() }
     return hand()
   }
 
-  func deallocate() { free(base) }
+  /// Moves the bytes to memory that is hardly more than they need.
+  private mutating func fit() {
+    let needed = max(count, 1)
+    if capacity < SpareMemory.smallest {
+      base = ByteArena.resized(base, needed)
+      capacity = needed
+    } else {
+      // The larger one is worth more as a spare one than if it was cut.
+      move(
+        count,
+        to: SpareMemory.take(needed...4 * needed)
+          ?? SpareMemory.Piece(start: ByteArena.resized(nil, needed), byteCount: needed))
+    }
+  }
+
+  private var piece: SpareMemory.Piece { SpareMemory.Piece(start: base, byteCount: capacity) }
+
+  func deallocate() { SpareMemory.giveBack(piece) }
 
   @inline(__always)
   mutating func append(_ byte: UInt8) {

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
-
 /// The memory of an encoded graph, which nothing changes: of a small one the places of its records and their bytes
 /// behind the object itself, of a large one memory that was the builder's and is handed on, not copied.
 final class GraphMemory: ManagedBuffer<GraphMemory.Content, UInt64> {
@@ -16,6 +8,8 @@ final class GraphMemory: ManagedBuffer<GraphMemory.Content, UInt64> {
     var byteCount: Int
     /// For how many bytes there is room behind the object, where both stand there; 0 where they do not.
     var inlineByteCount: Int
+    /// For how many bytes there is room where they stand elsewhere.
+    var pieceByteCount = 0
 
     var isInline: Bool { inlineByteCount > 0 }
   }
@@ -75,17 +69,16 @@ final class GraphMemory: ManagedBuffer<GraphMemory.Content, UInt64> {
       bytes: start + placesByteCount, byteCount: bytes.count, inlineByteCount: inlineByteCount)
   }
 
-  /// Records whose bytes, from `malloc`, now belong to the object.
+  /// Records whose bytes stand at the beginning of a piece of memory, which now belongs to the object.
   static func adopt(
-    _ places: UnsafeMutableBufferPointer<RecordPlace>, _ bytes: UnsafeMutableRawBufferPointer
+    _ places: UnsafeMutableBufferPointer<RecordPlace>, _ byteCount: Int, in piece: SpareMemory.Piece
   ) -> GraphMemory {
     let own = UnsafeMutablePointer<RecordPlace>.allocate(capacity: places.count)
     if let source = places.baseAddress { own.initialize(from: source, count: places.count) }
     let made = create(minimumCapacity: 0) { _ in
       Content(
-        places: own, recordCount: places.count, bytes: bytes.baseAddress.unsafelyUnwrapped,
-        byteCount: bytes.count,
-        inlineByteCount: 0)
+        places: own, recordCount: places.count, bytes: piece.start, byteCount: byteCount,
+        inlineByteCount: 0, pieceByteCount: piece.byteCount)
     }
     return unsafeDowncast(made, to: GraphMemory.self)
   }
@@ -94,6 +87,6 @@ final class GraphMemory: ManagedBuffer<GraphMemory.Content, UInt64> {
     let content = content
     if content.isInline { return }
     content.places.deallocate()
-    free(content.bytes)
+    SpareMemory.giveBack(SpareMemory.Piece(start: content.bytes, byteCount: content.pieceByteCount))
   }
 }
