@@ -5,7 +5,7 @@ import Testing
 @testable import GarageCoding
 
 /// The memory of graphs that are gone is used again: no graph that is still there may notice.
-@Suite struct SpareMemoryTests {
+@Suite(.serialized) struct SpareMemoryTests {
   private struct File: Codable, Identifiable, Equatable {
     var id: Int
     var contents: Data

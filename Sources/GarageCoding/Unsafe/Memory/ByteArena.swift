@@ -44,7 +44,7 @@ struct ByteArena {
     let needed = max(capacity * 2, count + additional)
     if let spare = SpareMemory.take(needed...Int.max) {
       move(capacity, to: spare)
-    } else if needed >= SpareMemory.smallest, needed <= SpareMemory.limit {
+    } else if needed >= SpareMemory.smallest, needed <= SpareMemory.limit / 2 {
       // Memory that is freed tells the system's allocator that such sizes come and go (`M_MMAP_THRESHOLD` of glibc): then it
       // keeps pages for all else that needs as much. Moved by `realloc` it would not be told.
       let other = ByteArena.resized(nil, needed)

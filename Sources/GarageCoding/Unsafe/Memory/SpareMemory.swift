@@ -12,7 +12,7 @@ internal import Synchronization
 /// that comes from there anew costs more than encoding the objects that fit in it: without this, a megabyte of objects takes
 /// twice as long.
 ///
-/// A process keeps at most ``limit`` bytes of it, and no memory that was never needed.
+/// A process keeps at most ``limit`` bytes of it, and none that it never needed.
 enum SpareMemory {
   /// Memory from `malloc`, which belongs to whoever has it.
   // Sendable, since one has it at a time.
@@ -23,8 +23,8 @@ enum SpareMemory {
 
   /// Smaller memory is found by the system's allocator as quickly.
   static let smallest = 1 << 16
-  /// How many bytes are kept in all.
-  static let limit = 16 << 20
+  /// How many bytes are kept in all, half of them at most in one piece.
+  static let limit = 32 << 20
 
   /// Smaller ones first.
   private static let pieces = Mutex<[Piece]>([])
@@ -46,7 +46,7 @@ enum SpareMemory {
   /// Keeps a piece, or frees it where there would be too much. Of the sizes that are kept the larger ones stay: they cost
   /// most to get.
   static func giveBack(_ piece: Piece) {
-    if piece.byteCount < smallest || piece.byteCount > limit { return free(piece.start) }
+    if piece.byteCount < smallest || piece.byteCount > limit / 2 { return free(piece.start) }
     let surplus = pieces.withLock { pieces in
       let place = pieces.firstIndex { $0.byteCount >= piece.byteCount } ?? pieces.count
       pieces.insert(piece, at: place)
