@@ -61,6 +61,13 @@ import Testing
     }
   }
 
+  @Test func whatIsSmallTakesNoLargePiece() throws {
+    let large = try GraphEncoder().encode((0..<40).map { Blob(id: $0, contents: Data(count: 100_000)) })
+    withExtendedLifetime(large) {}
+    #expect(SpareMemory.take(100...Int.max)?.byteCount == nil)
+    #expect(SpareMemory.take((SpareMemory.smallest - 1)...Int.max)?.byteCount == nil)
+  }
+
   private struct Blob: Codable, Identifiable {
     var id: Int
     var contents: Data

@@ -32,9 +32,10 @@ enum SpareMemory {
   /// How many bytes are kept.
   static var byteCount: Int { pieces.withLock { $0.reduce(0) { $0 + $1.byteCount } } }
 
-  /// The smallest piece with so many bytes; nil where there is none.
+  /// The smallest piece with so many bytes; nil where there is none, and where less than the smallest would do: a large piece
+  /// is for those who need it.
   static func take(_ sizes: ClosedRange<Int>) -> Piece? {
-    if sizes.upperBound < smallest { return nil }
+    if sizes.lowerBound < smallest { return nil }
     return pieces.withLock { pieces in
       guard let index = pieces.firstIndex(where: { $0.byteCount >= sizes.lowerBound }),
         pieces[index].byteCount <= sizes.upperBound
