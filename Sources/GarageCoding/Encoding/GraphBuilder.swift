@@ -59,10 +59,13 @@ struct GraphBuilder: ~Copyable {
     {
       noteTexts()
     }
+    let byteCount = bytes.count
+    let isLarge = byteCount > GraphBuilder.copiedByteCount
     let memory =
-      bytes.count > GraphBuilder.copiedByteCount
-      ? GraphMemory.adopt(records.all, bytes.count, in: bytes.take())
+      isLarge
+      ? GraphMemory.adopt(records.all, byteCount, in: bytes.take())
       : GraphMemory.copy(records.all, UnsafeRawBufferPointer(bytes.all), reusing: &lastMemory)
+    bytes.expectedCount = isLarge ? byteCount : 0
     var graph = EncodedGraph(rootCount: rootCount, memory, last)
     graph.isInKeyOrder = isInKeyOrder
     return graph

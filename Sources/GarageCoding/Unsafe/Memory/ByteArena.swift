@@ -15,6 +15,9 @@ struct ByteArena {
   private(set) var count = 0
   private var capacity: Int
   private static let smallest = 4096
+  /// How many bytes there will be if more are needed than there is room for: as many as the last time. Then they are not moved
+  /// from one piece of memory to the next.
+  var expectedCount = 0
 
   init(capacity: Int = ByteArena.smallest) {
     self.capacity = capacity
@@ -41,7 +44,7 @@ struct ByteArena {
 
   @inline(never)
   private mutating func grow(by additional: Int) {
-    let needed = max(capacity * 2, count + additional)
+    let needed = max(capacity * 2, count + additional, expectedCount)
     if let spare = SpareMemory.take(needed...Int.max) {
       move(capacity, to: spare)
     } else if needed >= SpareMemory.smallest, needed <= SpareMemory.limit / 2 {
