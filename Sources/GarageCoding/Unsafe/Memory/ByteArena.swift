@@ -8,8 +8,8 @@ internal import CGarage
   internal import Darwin
 #endif
 
-/// Bytes under construction, which `realloc` moves without touching them where they are many: a page that is touched
-/// for the first time costs as much as encoding a small object.
+/// Bytes under construction, in memory that was used before where there is some (``SpareMemory``): a page that is touched for
+/// the first time costs as much as encoding a small object.
 struct ByteArena {
   private(set) var base: UnsafeMutablePointer<UInt8>
   private(set) var count = 0
