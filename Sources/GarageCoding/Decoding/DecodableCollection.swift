@@ -48,21 +48,22 @@ extension DecoderPointer {
       place.initialize(to: try readAny(T.self))
     }
   }
-
-  /// How many elements to make room for at once: of damaged bytes not too many.
-  fileprivate func roomFor(_ count: Int) -> Int { Swift.min(count, 1 << 12) }
 }
 
 // MARK: - Arrays and optionals
 
 extension Array: DecodableCollection where Element: Decodable {
   static func read(from state: DecoderPointer) throws -> Bool {
+    state.scratch.put(collection: try elements(from: state))
+    return true
+  }
+
+  /// The elements of the current frame's value.
+  @inline(__always)
+  fileprivate static func elements(from state: DecoderPointer) throws -> [Element] {
     try state.requestArray()
     let count = state.frame.count
-    if count == 0 {
-      state.scratch.put(as: [Element].self, [])
-      return true
-    }
+    if count == 0 { return [] }
     try state.checkElements(count)
     let (inPlace, form) = state.types.facts(of: Element.self).0.with { ($0.decodableInPlace, $0.arrayForm) }
     func read(_ elements: UnsafeMutablePointer<Element>, _ initialized: inout Int) throws {
@@ -73,15 +74,10 @@ extension Array: DecodableCollection where Element: Decodable {
         initialized &+= 1
       }
     }
-    if let form {
-      state.scratch.put(as: [Element].self, try form.array(of: count, read))
-    } else {
-      let elements = try [Element](unsafeUninitializedCapacity: count) {
-        try read($0.baseAddress.unsafelyUnwrapped, &$1)
-      }
-      state.scratch.put(as: [Element].self, elements)
+    if let form { return try form.array(of: count, read) }
+    return try [Element](unsafeUninitializedCapacity: count) {
+      try read($0.baseAddress.unsafelyUnwrapped, &$1)
     }
-    return true
   }
 }
 
@@ -100,22 +96,8 @@ extension Optional: DecodableInPlace where Wrapped: Decodable {
 
 extension Set: DecodableCollection where Element: Decodable {
   static func read(from state: DecoderPointer) throws -> Bool {
-    try state.requestArray()
-    let count = state.frame.count
-    var elements = Set(minimumCapacity: state.roomFor(count))
-    while state.frame.next < count {
-      try state.beginElement(Element.self)
-      let element = try state.readAny(Element.self)
-      state.advance()
-      // Quicker than `insert` in generic code: that makes a pair.
-      elements.update(with: element)
-    }
-    // Of equal elements the first one stays, which the set's own `init(from:)` sees to.
-    guard elements.count == count else {
-      state.rewindArray()
-      return false
-    }
-    state.scratch.put(as: Set.self, elements)
+    // Of equal elements the first one stays, as in the set's own `init(from:)`.
+    state.scratch.put(collection: Set(elements: try [Element].elements(from: state)))
     return true
   }
 }
@@ -219,7 +201,7 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
     }
     // Of equal keys the last one's value stays, which the dictionary's own `init(from:)` sees to.
     guard entries.count == count else { return false }
-    state.scratch.put(as: Dictionary.self, entries)
+    state.scratch.put(collection: entries)
     return true
   }
 }

@@ -106,7 +106,9 @@ extension DecoderPointer {
   func leaveRoot() {
     base = scratch.address
     record = RecordContext()
-    frame = DecodingFrame()
+    // The record's own frame has no serial that anybody could have.
+    frame.end = 0
+    frame.valueEnd = 0
     input.offsets.truncate(to: 0)
     references.truncate(to: 0)
     shapes.truncate(to: 0)

@@ -23,22 +23,22 @@ struct MismatchNotes {
   private static let lineCount = 128
   /// A direct-mapped cache.
   private var texts: [Text?] = []
-  private var place: Place?
-  private var path: [any CodingKey] = []
-  private struct FramePath {
-    var serial: UInt64
+
+  private struct Note {
+    var place: Place
     var path: [any CodingKey]
   }
 
-  /// The paths to the frames met last: in a tree of maps and arrays one goes to and fro between a few.
-  private var framePaths: [FramePath] = []
-  private var nextFramePath = 0
-  private static let framePathCount = 8
+  private static let noteCount = 16
+  /// The last place in a frame of each depth: what is around a value keeps its own while one after another inside it is
+  /// tried.
+  private var notes: [Note?] = []
 
   /// What is said where a value with the first byte `tag` is none of that type.
   mutating func text(of type: Any.Type, _ tag: UInt8, _ make: () -> String) -> String {
     if texts.isEmpty { texts = Array(repeating: nil, count: Self.lineCount) }
     let address = TypeAddress(type)
+    let tag = Self.kind(of: tag)
     let line = (address.line(of: Self.lineCount) ^ Int(tag) &* 5) & (Self.lineCount - 1)
     if let known = texts[line], known.type == address, known.tag == tag { return known.text }
     let text = make()
@@ -46,39 +46,44 @@ struct MismatchNotes {
     return text
   }
 
-  /// The path to a place.
-  ///
-  /// - Parameters:
-  ///   - outer: makes the path to its frame.
-  ///   - key: makes the step from there.
-  mutating func path(
-    to place: Place, _ outer: () -> [any CodingKey], _ key: () -> (any CodingKey)?
-  ) -> [any CodingKey] {
-    if place == self.place { return path }
-    self.place = place
-    path = framePath(place.serial, outer)
-    if let key = key() { path.append(key) }
-    return path
+  /// The first of the tags that begin values of one kind, and tell their lengths.
+  private static func kind(of tag: UInt8) -> UInt8 {
+    switch tag {
+    case BodyTag.smallReference...: BodyTag.smallReference
+    case BodyTag.shortString...: BodyTag.shortString
+    case BodyTag.smallInteger...: BodyTag.smallInteger
+    default: tag
+    }
   }
 
-  private mutating func framePath(_ serial: UInt64, _ make: () -> [any CodingKey]) -> [any CodingKey] {
-    for known in framePaths where known.serial == serial { return known.path }
-    let made = FramePath(serial: serial, path: make())
-    if framePaths.count < Self.framePathCount {
-      framePaths.append(made)
-    } else {
-      framePaths[nextFramePath] = made
-      nextFramePath = (nextFramePath + 1) % Self.framePathCount
-    }
-    return made.path
+  /// The path to a place, where it was noted last of all in frames of that depth.
+  func path(to place: Place, depth: Int32) -> [any CodingKey]? {
+    if let note = notes.isEmpty ? nil : notes[Self.line(of: depth)], note.place == place { return note.path }
+    return nil
   }
+
+  /// Notes another place in a frame of which one was noted, and returns the path to it; nil where none was.
+  ///
+  /// The keys before the last one stay where they are, unless an error is kept that has them.
+  mutating func path(to place: Place, depth: Int32, endingWith key: any CodingKey) -> [any CodingKey]? {
+    let line = Self.line(of: depth)
+    guard !notes.isEmpty, notes[line]?.place.serial == place.serial else { return nil }
+    notes[line]?.place = place
+    if let last = notes[line]?.path.indices.last { notes[line]?.path[last] = key }
+    return notes[line]?.path
+  }
+
+  /// Notes the first place in a frame.
+  mutating func note(_ place: Place, depth: Int32, _ path: [any CodingKey]) {
+    if notes.isEmpty { notes = Array(repeating: nil, count: Self.noteCount) }
+    notes[Self.line(of: depth)] = Note(place: place, path: path)
+  }
+
+  private static func line(of depth: Int32) -> Int { Int(truncatingIfNeeded: depth) & (noteCount - 1) }
 
   /// Forgets the paths, whose keys are users' values.
   mutating func forgetPaths() {
-    if place == nil { return }
-    (place, path) = (nil, [])
-    framePaths.removeAll(keepingCapacity: true)
-    nextFramePath = 0
+    if !notes.isEmpty { notes = [] }
   }
 }
 
@@ -108,27 +113,51 @@ extension DecoderPointer {
 
   /// The path to the current frame and, where it is given, a step further.
   private func pathOfFailure(_ last: Step?) -> [any CodingKey] {
-    // The step that comes last: values that stand in no container are where what is around them is.
-    var place = framePlace
+    guard let step = lastKey(last, framePlace) else { return [] }
+    let frame = step.frame
+    // A record's own frame has no serial.
+    if frame.pointee.serial == 0 { return path(to: frame, step) }
+    let (place, depth) = (MismatchNotes.Place(step), frame.pointee.depth)
+    if let known = core.mismatches.path(to: place, depth: depth) { return known }
+    guard let key = codingKey(of: step) else { return path(to: frame, step) }
+    if let path = core.mismatches.path(to: place, depth: depth, endingWith: key) { return path }
+    var path = pathToFrame(frame)
+    path.append(key)
+    core.mismatches.note(place, depth: depth, path)
+    return path
+  }
+
+  /// The path to a frame, with room for a step behind it: that of the place that was noted in the frame around it, mostly.
+  private func pathToFrame(_ frame: UnsafeMutablePointer<DecodingFrame>) -> [any CodingKey] {
+    guard let step = lastKey(nil, frame),
+      let known = core.mismatches.path(to: MismatchNotes.Place(step), depth: step.frame.pointee.depth)
+    else { return path(to: frame) }
+    var path: [any CodingKey] = []
+    path.reserveCapacity(known.count + 1)
+    path += known
+    return path
+  }
+
+  /// The last step of the path to a frame, or to a step inside it, that has a key: values that stand in no container are
+  /// where what is around them is.
+  private func lastKey(_ last: Step?, _ frame: UnsafeMutablePointer<DecodingFrame>) -> Step? {
+    var place = frame
     var step = last
     while step.map({ !$0.isKey }) ?? true {
-      guard let outer = place.pointee.outer else { return [] }
+      guard let outer = place.pointee.outer else { return nil }
       step =
         place.pointee.isNested ? Step(outer, place.pointee.step, place.pointee.stepKey) : Step(outer)
       place = outer
     }
-    guard let step else { return [] }
-    let frame = place.pointee
-    // A record's own frame has no serial.
-    if frame.serial == 0 { return path(to: place, step) }
-    return core.mismatches.path(
-      to: MismatchNotes.Place(
-        serial: frame.serial, current: step.current, currentKey: step.currentKey, isMap: frame.kind == .map,
-        keys: frame.keys)
-    ) {
-      path(to: place)
-    } _: {
-      codingKey(of: step)
-    }
+    return step
+  }
+}
+
+extension MismatchNotes.Place {
+  init(_ step: DecoderPointer.Step) {
+    let frame = step.frame
+    self.init(
+      serial: frame.pointee.serial, current: step.current, currentKey: step.currentKey,
+      isMap: frame.pointee.kind == .map, keys: frame.pointee.keys)
   }
 }

@@ -12,6 +12,14 @@ struct Scratch {
     memory.initializeMemory(as: type, to: value)
   }
 
+  /// The same of an array, a set or a dictionary of the standard library, all of which are one reference: by the bits of
+  /// that, since generic code has to ask for the collection's type to move it.
+  @inline(__always)
+  func put<Collection: Swift.Collection>(collection: Collection) {
+    let reference = Reinterpretation.bits(of: collection, as: AnyObject.self)
+    memory.storeBytes(of: Unmanaged.passRetained(reference).toOpaque(), as: UnsafeMutableRawPointer.self)
+  }
+
   @inline(__always)
   func take<T>(as type: T.Type) -> T { memory.assumingMemoryBound(to: type).move() }
 
