@@ -17,7 +17,7 @@ struct HashStorage {
   static func with<Key, Value, R>(_ dictionary: [Key: Value], _ body: (HashStorage) throws -> R) rethrows -> R
   {
     if let object = Layout.object(dictionary) {
-      return try withExtendedLifetime(dictionary) {
+      return try keeping(dictionary) {
         try body(HashStorage(Layout.ofDictionaries, object, dictionary.count))
       }
     }
@@ -28,10 +28,20 @@ struct HashStorage {
   @inline(__always)
   static func with<Element, R>(_ set: Set<Element>, _ body: (HashStorage) throws -> R) rethrows -> R {
     if let object = Layout.object(set) {
-      return try withExtendedLifetime(set) { try body(HashStorage(Layout.ofSets, object, set.count)) }
+      return try keeping(set) { try body(HashStorage(Layout.ofSets, object, set.count)) }
     }
     let elements = Array(set)
     return try withCopies(elements, elements, body)
+  }
+
+  /// Runs `body` as long as the collection is there. By its object, since generic code has to ask for the collection's type.
+  @inline(__always)
+  private static func keeping<Collection: Swift.Collection, R>(
+    _ collection: Collection, _ body: () throws -> R
+  ) rethrows -> R {
+    let object = Reinterpretation.bits(of: collection, as: AnyObject.self)
+    defer { withExtendedLifetime(object) {} }
+    return try body()
   }
 
   private static func withCopies<Key, Value, R>(
