@@ -125,11 +125,10 @@ extension EncoderPointer {
         frame.count &+= 1
         return
       }
-      if try beginSegment(key, discriminator, keys) { return }
-      if !isCanonical {
-        if !keys.hasNoted(discriminator) { note(key, discriminator, keys) }
-        return beginEntry(utf8: keys.text(discriminator))
-      }
+      if frame.isOrdered, try beginSegment(key, discriminator, keys) { return }
+      if !keys.hasNoted(discriminator) { note(key, discriminator, keys) }
+      let text = keys.text(discriminator)
+      if !isCanonical || isSurelyComposed(text) { return beginEntry(utf8: text) }
     }
     beginEntry(key.stringValue)
   }
