@@ -36,10 +36,7 @@ extension DecoderPointer {
     references.truncate(to: outer.referenceCount)
     shapes.truncate(to: outer.shapeCount)
     while unpacked.count > outer.unpackedCount { unpacked.removeLast().deallocate() }
-    if outer.frameCount == 0 {
-      let core = core
-      if !core.nestedKeys.isEmpty { core.nestedKeys = [] }
-    }
+    if outer.frameCount == 0 { forgetNestedKeys() }
   }
 
   /// Makes `record` the one being decoded.
@@ -113,8 +110,14 @@ extension DecoderPointer {
     references.truncate(to: 0)
     shapes.truncate(to: 0)
     while unpacked.count > 0 { unpacked.removeLast().deallocate() }
-    let core = core
-    if !core.nestedKeys.isEmpty { core.nestedKeys = [] }
+    forgetNestedKeys()
+  }
+
+  @inline(__always)
+  private func forgetNestedKeys() {
+    withCore { core in
+      if !core.nestedKeys.isEmpty { core.nestedKeys = [] }
+    }
   }
 
   /// Copies bytes to where they stay as long as the record that is being decoded. Before them there is the room that

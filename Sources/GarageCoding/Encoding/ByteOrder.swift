@@ -117,9 +117,8 @@ extension EncoderPointer {
   /// Runs `body` with an order that is empty.
   @inline(__always)
   func withOrder<R>(_ body: (UnsafeMutablePointer<ByteOrder>) throws -> R) rethrows -> R {
-    let core = core
-    let order = core.takeOrder()
-    defer { core.giveBack(order) }
+    let order = withCore { $0.takeOrder() }
+    defer { withCore { $0.giveBack(order) } }
     return try body(order)
   }
 }

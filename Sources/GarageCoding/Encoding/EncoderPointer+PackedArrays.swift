@@ -10,8 +10,8 @@ extension EncoderPointer {
   /// Writes the array of a packed kind at an address.
   func writePacked(at array: UnsafeRawPointer, _ kind: ValueKind) throws {
     switch kind {
-    case .strings: try writePacked(strings: array[as: [String].self])
-    case .dates: try writeDates(array[as: [Date].self])
+    case .strings: try array[as: [String].self].withUnsafeBufferPointer { try writePacked(strings: $0) }
+    case .dates: try array[as: [Date].self].withUnsafeBufferPointer { try writeDates($0) }
     case .doubles: try writeDoubles(array[as: [Double].self])
     case .floats: try writeFloats(array[as: [Float].self])
     case .bools:
@@ -47,16 +47,16 @@ extension EncoderPointer {
   }
 
   /// | varint count | for each: varint length, UTF-8 |
-  func writePacked(strings: [String]) throws {
+  func writePacked(strings: UnsafeBufferPointer<String>) throws {
     if strings.isEmpty { return writeEmptyArray() }
     if isCanonical {
-      try writePacked(ready: strings.map { composed($0) })
+      try strings.map { composed($0) }.withUnsafeBufferPointer { try writePacked(ready: $0) }
     } else {
       try writePacked(ready: strings)
     }
   }
 
-  private func writePacked(ready strings: [String]) throws {
+  private func writePacked(ready strings: UnsafeBufferPointer<String>) throws {
     var byteCount = Varint.byteCount(of: strings.count)
     for string in strings {
       let count = string.utf8.count
@@ -85,6 +85,13 @@ extension EncoderPointer {
   private func writePacked<Element, Stored: BitwiseCopyable>(
     _ kind: PackedKind, _ elements: [Element], _ stored: (Element) -> Stored
   ) throws {
+    try elements.withUnsafeBufferPointer { try writePacked(kind, $0, stored) }
+  }
+
+  @inline(__always)
+  private func writePacked<Element, Stored: BitwiseCopyable>(
+    _ kind: PackedKind, _ elements: UnsafeBufferPointer<Element>, _ stored: (Element) -> Stored
+  ) throws {
     if elements.isEmpty { return writeEmptyArray() }
     let width = MemoryLayout<Stored>.size
     try writePackedHeader(kind, byteCount: elements.count * width)
@@ -97,7 +104,7 @@ extension EncoderPointer {
     output.count += elements.count * width
   }
 
-  func writeDates(_ dates: [Date]) throws {
+  func writeDates(_ dates: UnsafeBufferPointer<Date>) throws {
     let isCanonical = self.isCanonical
     try writePacked(.date, dates) { date in
       let seconds = date.timeIntervalSinceReferenceDate

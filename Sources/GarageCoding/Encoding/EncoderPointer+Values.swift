@@ -93,10 +93,10 @@ extension EncoderPointer {
       write(date: Reinterpretation.same(value, as: Date.self).timeIntervalSinceReferenceDate)
       return true
     case .dates where !hasDateStrategy:
-      try Reinterpretation.withArray(value, of: Date.self) { try writeDates($0) }
+      try arrayElements.with(value, of: Date.self) { try writeDates($0) }
       return true
     case .strings:
-      try Reinterpretation.withArray(value, of: String.self) { try writePacked(strings: $0) }
+      try arrayElements.with(value, of: String.self) { try writePacked(strings: $0) }
       return true
     default: break
     }

@@ -30,5 +30,6 @@ struct EncoderState {
   let types = TypeFactsCache(ofEncoder: true)
   let boxes = ContainerBoxes()
   let shortStrings = ShortStrings()
+  let arrayElements = ArrayElements()
   let core: Permanent<EncodingCore>
 }

@@ -206,13 +206,13 @@ extension EncoderPointer {
     output.count = 0
     if output.memoryAtRest != nil {
       output.moveBack()
-      core.builder.pointee.forgetBody()
+      withCore { $0.builder.pointee.forgetBody() }
     }
     // Where every value was left as it was entered there is nothing to clean up.
     if depth != 0 || openFrameCount != 0 || frame.serial != 0 || output.nested != nil {
       resetFrames()
     }
-    core.forgetFields()
+    withCore { $0.forgetFields() }
     graph.beginRecord()
   }
 

@@ -7,17 +7,6 @@ enum Reinterpretation {
     return unsafeBitCast(value, to: type)
   }
 
-  /// Runs `body` with an array, of a generic type that was found to be this one, without counting a reference to it.
-  @inline(__always)
-  static func withArray<T, Element, R>(
-    _ value: T, of type: Element.Type, _ body: ([Element]) throws -> R
-  ) rethrows -> R {
-    assert(T.self == [Element].self, "\(T.self) was taken for an array of \(type)")
-    return try unsafeBitCast(value, to: Unmanaged<AnyObject>.self)._withUnsafeGuaranteedRef {
-      try body(unsafeBitCast($0, to: [Element].self))
-    }
-  }
-
   /// An object as one of a class that its own was found to be, or to descend from.
   @inline(__always)
   static func downcast<Object: AnyObject>(_ object: AnyObject, to type: Object.Type) -> Object {

@@ -9,10 +9,16 @@ import Testing
   /// What was tried and failed, in the order of the attempts.
   private final class Attempts: Sendable {
     private let noted = Mutex<[String]>([])
+    /// The errors themselves, where they are to be kept.
+    private let kept: Mutex<[any Error]?>
+    init(keepsErrors: Bool = false) { kept = Mutex(keepsErrors ? [] : nil) }
+
     var failures: [String] { noted.withLock { $0 } }
+    var keptErrors: [any Error] { kept.withLock { $0 ?? [] } }
     func attempt<T>(_ name: String, _ body: () throws -> T) -> T? {
       do { return try body() } catch {
         noted.withLock { $0.append("\(name): \(summary(error))") }
+        kept.withLock { $0?.append(error) }
         return nil
       }
     }
@@ -74,6 +80,34 @@ import Testing
     #expect(ours.failures.count > 30)
     // JSON's dictionaries come in another order.
     #expect(ours.failures.sorted() == json.failures.sorted())
+  }
+
+  /// What is kept of an error does not change with the errors that follow.
+  @Test func keptErrorsStayAsTheyWere() throws {
+    let value = Holder(
+      first: .list([.text("a"), .list([.text("b"), .text("c")]), .text("d"), .object(["x": .text("e")])]),
+      second: [.list([.text("f")]), .text("g")], third: ["p": .text("h"), "q": .list([.text("i")])])
+    let attempts = Attempts(keepsErrors: true)
+    #expect(try Self.$attempts.withValue(attempts) { try roundTrip(value) } == value)
+    #expect(attempts.keptErrors.count > 30)
+    for (failure, error) in zip(attempts.failures, attempts.keptErrors) {
+      #expect(failure.hasSuffix(": " + summary(error)))
+    }
+  }
+
+  /// Deeper than what is noted of the values around one.
+  @Test(arguments: [15, 16, 17, 40]) func deepAttemptsNameTheirPlaces(depth: Int) throws {
+    func value(_ depth: Int) -> AnyValue {
+      if depth == 0 { return .text("innermost") }
+      let inner = value(depth - 1)
+      return depth % 3 == 0
+        ? .object(["only": inner]) : .list([.text("before"), inner, .text("after"), .number(1)])
+    }
+    let holder = Holder(first: value(depth), second: [], third: [:])
+    let ours = Attempts(), json = Attempts()
+    #expect(try Self.$attempts.withValue(ours) { try roundTrip(holder) } == holder)
+    #expect(try Self.$attempts.withValue(json) { try JSON.copy(holder) } == holder)
+    #expect(ours.failures == json.failures)
   }
 
   private enum Keys: String, CodingKey { case a, b, c }

@@ -14,6 +14,8 @@ struct ShapeComparison {
   static let names = [name] + corpus.map(\.title)
   static let handWritten = "hand-written"
   static let handWrittenStored = "hand-written, stored"
+  /// A way in that keeps nothing.
+  static let codableAlone = "Codable alone"
 
   /// `parkAll` is the way in, `retrieveAll` the way out.
   enum Way: String, CaseIterable {
@@ -27,7 +29,9 @@ struct ShapeComparison {
       return name.hasPrefix(start) ? String(name.dropFirst(start.count)) : nil
     }
     var json: String { self == .into ? "JSONEncoder" : "JSONDecoder" }
-    var peers: [String] { [json, handWritten, handWrittenStored] }
+    var peers: [String] {
+      [json, handWritten, handWrittenStored] + (self == .into ? [codableAlone] : [])
+    }
     var meanName: String { name(of: "geometric mean") }
     var slowestName: String { name(of: "slowest shape") }
   }
@@ -117,7 +121,7 @@ private struct MeasuredShape: Sendable {
         try Self.garage(objects), try Self.json(objects), try Self.handWritten(objects),
         try Self.handWrittenStored(objects),
       ]
-      return (codings.map(\.parking), codings.map(\.retrieving))
+      return (codings.map(\.parking) + [Self.codableAlone(objects)], codings.map(\.retrieving))
     }
   }
 
@@ -162,6 +166,20 @@ private struct MeasuredShape: Sendable {
           decoded.append(try bytes.withUnsafeBytes { try HandReader.object(Object.self, of: $0) })
         }
       })
+  }
+
+  /// What is left of any coder when it does nothing with what it is given.
+  private static func codableAlone<Object: Shape>(_ objects: [Object]) -> Operation {
+    Operation(
+      name: ShapeComparison.Way.into.name(of: Object.title), who: ShapeComparison.codableAlone,
+      count: objects.count,
+      prepare: {},
+      run: {
+        try objects.withUnsafeBufferPointer { objects in
+          for index in objects.indices { try objects[index].encode(to: EmptyEncoder()) }
+        }
+      },
+      verify: {})
   }
 
   /// The same bytes in a store of their own: what is left of the garage without `Codable`.

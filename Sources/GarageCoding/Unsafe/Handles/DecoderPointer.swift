@@ -126,6 +126,10 @@ extension DecoderPointer {
   @inline(__always)
   var core: DecodingCore { address.pointee.core.object }
 
+  /// Runs `body` with the core, without counting.
+  @inline(__always)
+  func withCore<R>(_ body: (DecodingCore) throws -> R) rethrows -> R { try address.pointee.core.with(body) }
+
   /// The walk through the graph that records are fetched for.
   @inline(__always)
   var walk: GraphWalk { address.pointee.walk.object }

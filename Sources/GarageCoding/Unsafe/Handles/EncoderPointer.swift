@@ -115,6 +115,10 @@ extension EncoderPointer {
   @inline(__always)
   var core: EncodingCore { address.pointee.core.object }
 
+  /// Runs `body` with the core, without counting.
+  @inline(__always)
+  func withCore<R>(_ body: (EncodingCore) throws -> R) rethrows -> R { try address.pointee.core.with(body) }
+
   @inline(__always)
   var types: TypeFactsCache { address.pointee.types }
 
@@ -123,4 +127,7 @@ extension EncoderPointer {
 
   @inline(__always)
   var shortStrings: ShortStrings { address.pointee.shortStrings }
+
+  @inline(__always)
+  var arrayElements: ArrayElements { address.pointee.arrayElements }
 }
