@@ -254,7 +254,7 @@ extension EncoderPointer {
   {
     // A class's tags come from the object, not from the property that holds it.
     let facts = types.facts(ofObject: value, declared)
-    let writer = core.identifierWriter
+    let writer = withCore { $0.identifierWriter }
     let tag = try facts.with { facts in
       try withUnsafePointer(to: value) {
         try facts.writeIdentifier(of: UnsafeRawPointer($0), &writer.pointee)

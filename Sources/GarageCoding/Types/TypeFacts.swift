@@ -148,22 +148,20 @@ package final class TypeFacts: @unchecked Sendable {
 
   private final class TypedAccess<T: Identifiable>: IdentifierAccess, @unchecked Sendable {
     override func write(_ value: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
-      let id = value.lent(T.self).pointee.identifier()
-      try withUnsafePointer(to: id) { try plan.write(at: $0, to: &writer, canonical: canonicalBytes) }
+      // A variable's address costs no call, unlike a constant's, which a closure is lent.
+      var id = value.lent(T.self).pointee.identifier()
+      try plan.write(at: &id, to: &writer, canonical: canonicalBytes)
     }
 
     override func fault(
       _ value: UnsafeRawPointer, _ wanted: UnsafeRawBufferPointer, mayChange: Bool,
       _ writer: inout IdentifierWriter
     ) throws -> String? {
-      let id = value.lent(T.self).pointee.identifier()
-      return try withUnsafePointer(to: id) {
-        try fault(ofIdentifierAt: $0, wanted, mayChange: mayChange, &writer)
-      }
+      var id = value.lent(T.self).pointee.identifier()
+      return try fault(ofIdentifierAt: &id, wanted, mayChange: mayChange, &writer)
     }
 
     override func isSurely(_ identifier: UnsafeRawBufferPointer, _ value: UnsafeRawPointer) -> Bool {
-      // A variable's address costs no call, unlike a constant's, which a closure is lent.
       var id = value.lent(T.self).pointee.identifier()
       return plan.isSurely(identifier, at: &id)
     }

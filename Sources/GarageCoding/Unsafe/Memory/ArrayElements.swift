@@ -18,7 +18,9 @@ struct ArrayElements {
     _ value: T, of type: Element.Type, _ body: (UnsafeBufferPointer<Element>) throws -> R
   ) rethrows -> R {
     assert(T.self == [Element].self, "\(T.self) was taken for an array of \(type)")
-    if areKnown { return try body(Self.elements(Reinterpretation.bits(of: value, as: UnsafeRawPointer.self))) }
+    if areKnown {
+      return try body(Self.elements(Reinterpretation.bits(of: value, as: UnsafeRawPointer.self)))
+    }
     return try Reinterpretation.same(value, as: [Element].self).withUnsafeBufferPointer(body)
   }
 
