@@ -17,6 +17,7 @@ extension DecoderPointer {
     frame.next = 0
     frame.nextOffset = header.content
     frame.indexCount = 0
+    frame.elsewhere = .unknown
     if header.second > 0 {
       let shape = try shape(at: header.second - 1)
       frame.shape = shape
@@ -94,7 +95,19 @@ extension DecoderPointer {
     // Reading on behind it is what the next look-up will want.
     frame.next = field &+ 1
     frame.nextOffset = offset &+ 1
-    return try hasEntries() && findEntry(key.stringValue) || findEarlier(key.stringValue)
+    return frame.elsewhere == .nothing ? false : try findElsewhere(key)
+  }
+
+  /// Finds a field that is absent in the shape: among the entries, or under the same key of a superclass.
+  @inline(never)
+  private func findElsewhere(_ key: some CodingKey) throws -> Bool {
+    if frame.elsewhere == .unknown {
+      let isPlain = try !hasEntries() && frame.shape?.with { $0.earlierPositions.isEmpty } ?? true
+      frame.elsewhere = isPlain ? .nothing : .something
+      if isPlain { return false }
+    }
+    let text = key.stringValue
+    return try findEntry(text) || findEarlier(text)
   }
 
   /// Finds a field that a superclass wrote under a key for which its subclass has no value.
@@ -204,12 +217,12 @@ extension DecoderPointer {
 
   // MARK: - Entries
 
+  /// Whether anything stands behind the fields, from the next of which on it is looked at.
   private func hasEntries() throws -> Bool {
-    if frame.shapedCount == 0 { return frame.content < frame.end }
-    // Cheap where the fields were read in order up to the last.
-    if frame.next == frame.shapedCount { return frame.nextOffset < frame.end }
-    return try self.end(ofField: frame.shapedCount - 1, at: offset(ofField: frame.shapedCount - 1))
-      < frame.end
+    var at = frame.nextOffset
+    let end = frame.end
+    for _ in frame.next..<frame.shapedCount { at = try BodyScanner.skipValue(base, at, end: end) }
+    return at < end
   }
 
   private func keyRange(at offset: Int) throws -> Range<Int> {

@@ -1,9 +1,12 @@
 /// One value being read: what one `init(from:)` may look at.
 struct DecodingFrame {
   enum Kind: UInt8 { case value, map, array }
+  /// Whether something may stand elsewhere in a map for a field that is absent in its shape.
+  enum Elsewhere: UInt8 { case unknown, nothing, something }
 
   var serial: UInt64 = 0
   var kind = Kind.value
+  var elsewhere = Elsewhere.unknown
   /// Whether it is a nested container, which somebody asked for by itself, and not a value.
   var isNested = false
   /// Its place among the open frames, and how deep its value stands.
