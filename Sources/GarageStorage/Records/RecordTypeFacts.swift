@@ -4,7 +4,7 @@ internal import Synchronization
 /// What the verbs have to know of a type whose objects have records of their own: found out once in a process, since
 /// asking the runtime costs more than a read.
 ///
-/// Unchecked: nothing changes after `init`.
+/// Unchecked: nothing changes after `init`, but for the atomic count.
 final class RecordTypeFacts: @unchecked Sendable {
   let type: ObjectIdentifier
   /// The unqualified name, for error messages.
@@ -23,6 +23,8 @@ final class RecordTypeFacts: @unchecked Sendable {
   let hasDeleteRules: Bool
   /// What the coder knows of the type, so that it need not look for it again.
   let ofCoder: TypeFacts
+  /// How many objects there were when all of them were retrieved last, from whatever store.
+  let lastCount = Atomic<Int>(0)
   /// How an `id` becomes an identifier, where that takes no encoder.
   private let identifierPlan: IdentifierPlan?
 

@@ -23,7 +23,9 @@ extension Garage {
     var objects: [T] = []
     try withRepeatableReadAccess { access in
       objects = []
+      try access.makeRoom(in: &objects)
       try access.visitObjectsTogether(type) { object in objects.append(object) }
+      try access.noteCount(of: &objects)
     }
     return objects
   }

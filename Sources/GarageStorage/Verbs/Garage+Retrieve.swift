@@ -51,7 +51,9 @@ extension GarageReading {
     var objects: [T] = []
     try withRepeatableReadAccess { access in
       objects = []
+      try access.makeRoom(in: &objects)
       try access.visitObjects(type, inOneSession: true) { (object: consuming T) in objects.append(object) }
+      try access.noteCount(of: &objects)
     }
     return objects
   }

@@ -37,6 +37,7 @@ extension Garage {
     session.completeLater()
     var keys = RecordKeyCursor(try access.presentTags(of: facts), in: access.transaction)
     var objects: [T] = []
+    try access.makeRoom(in: &objects)
     var sliceEnd = ContinuousClock.now + .milliseconds(1)
     while let key = try keys.next() {
       let object = try access.transaction.withValue(for: key) { record in
@@ -52,6 +53,7 @@ extension Garage {
       }
     }
     try session.completeTogether()
+    try access.noteCount(of: &objects)
     return objects
   }
 
@@ -63,10 +65,12 @@ extension Garage {
   {
     try await reading { access, cancellation in
       var objects: [T] = []
+      try access.makeRoom(in: &objects)
       try access.visitObjectsTogether(type) { object in
         try cancellation.check()
         objects.append(object)
       }
+      try access.noteCount(of: &objects)
       return objects
     }
   }
