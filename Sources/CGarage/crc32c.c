@@ -180,6 +180,12 @@ TARGET static uint32_t record_hardware(uint32_t seed, const uint8_t *key, size_t
   RECORD_CHECKSUM(continued, continued_short);
 }
 
+TARGET static uint32_t tagged_hardware(uint64_t tag, const uint8_t *key, size_t key_count, const uint8_t *record,
+                                       size_t count, size_t place) {
+  uint32_t seed = ~(uint32_t)STEP(~0u, tag);
+  RECORD_CHECKSUM(continued, continued_short);
+}
+
 static inline int has_instructions(void) {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
@@ -198,6 +204,13 @@ uint32_t garage_record_crc32c(uint32_t seed, const void *key, size_t key_count, 
                             : garage_record_crc32c_portable(seed, key, key_count, record, count, place);
 }
 
+uint32_t garage_tagged_record_crc32c(uint64_t tag, const void *key, size_t key_count, const void *record,
+                                     size_t count, size_t place) {
+  return has_instructions() ? tagged_hardware(tag, key, key_count, record, count, place)
+                            : garage_record_crc32c_portable(garage_crc32c_portable(0, &tag, sizeof tag), key,
+                                                            key_count, record, count, place);
+}
+
 #else
 
 uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
@@ -207,6 +220,12 @@ uint32_t garage_crc32c(uint32_t seed, const void *bytes, size_t count) {
 uint32_t garage_record_crc32c(uint32_t seed, const void *key, size_t key_count, const void *record,
                               size_t count, size_t place) {
   return garage_record_crc32c_portable(seed, key, key_count, record, count, place);
+}
+
+uint32_t garage_tagged_record_crc32c(uint64_t tag, const void *key, size_t key_count, const void *record,
+                                     size_t count, size_t place) {
+  return garage_record_crc32c_portable(garage_crc32c_portable(0, &tag, sizeof tag), key, key_count, record, count,
+                                       place);
 }
 
 #endif

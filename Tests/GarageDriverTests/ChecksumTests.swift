@@ -48,7 +48,7 @@ struct ChecksumTests {
     var random = SeededGenerator(seed: 6)
     let bytes = random.bytes(10_000)
     bytes.withUnsafeBytes { bytes in
-      for count in Array(1500...1580) + [3071, 3072, 3073, 4608, 5000, 9000] {
+      for count in Array(100...1700) + [3071, 3072, 3073, 4608, 5000, 9000] {
         let start = Int.random(in: 0..<64, using: &random)
         let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)])
         let seed = UInt32.random(in: 0...UInt32.max, using: &random)
@@ -71,7 +71,10 @@ struct ChecksumTests {
 
   @Test func aRecordsChecksumIsThatOfItsPieces() {
     var random = SeededGenerator(seed: 5)
-    for count in 4...80 {
+    let farCounts = [
+      127, 128, 129, 150, 191, 192, 193, 200, 256, 383, 384, 385, 1000, 1535, 1536, 1537, 3000,
+    ]
+    for count in Array(4...80) + farCounts {
       for keyCount in [0, 1, 7, 8, 21, 40] {
         let (key, record) = (random.bytes(keyCount), random.bytes(count))
         let seed = UInt32.random(in: 0...UInt32.max, using: &random)
@@ -83,6 +86,13 @@ struct ChecksumTests {
           "seed 5, \(keyCount), \(count), \(place)")
         #expect(
           garage_record_crc32c_portable(seed, key, keyCount, record, count, place) == whole,
+          "seed 5, \(keyCount), \(count), \(place)")
+        let tag = random.bytes(8)
+        let tagged = tag + pieces
+        #expect(
+          garage_tagged_record_crc32c(
+            tag.span.bytes.unsafeLoad(as: UInt64.self), key, keyCount, record, count, place)
+            == garage_crc32c_portable(0, tagged, tagged.count),
           "seed 5, \(keyCount), \(count), \(place)")
       }
     }

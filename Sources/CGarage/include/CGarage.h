@@ -59,7 +59,11 @@ uint32_t garage_crc32c(uint32_t seed, const void *_Nullable bytes, size_t count)
 uint32_t garage_record_crc32c(uint32_t seed, const void *_Nullable key, size_t key_count, const void *_Nonnull record,
                               size_t count, size_t place);
 
-// The same two by table alone, so that tests can compare them.
+// The same, of a key that begins with eight bytes that stand elsewhere: `tag` has them as memory has them.
+uint32_t garage_tagged_record_crc32c(uint64_t tag, const void *_Nullable key, size_t key_count,
+                                     const void *_Nonnull record, size_t count, size_t place);
+
+// The first two by table alone, so that tests can compare them.
 uint32_t garage_crc32c_portable(uint32_t seed, const void *_Nullable bytes, size_t count);
 uint32_t garage_record_crc32c_portable(uint32_t seed, const void *_Nullable key, size_t key_count,
                                        const void *_Nonnull record, size_t count, size_t place);

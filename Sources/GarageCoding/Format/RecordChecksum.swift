@@ -6,8 +6,8 @@ internal import CGarage
 /// Nobody but `KeyLayout`, which makes whole keys, and `RecordKey`, which is one of these for a record, knows how to
 /// come by one. It is valid as long as the bytes that it was made of.
 package struct CheckedKey {
-  /// The checksum of what stands before `bytes`.
-  fileprivate let seed: UInt32
+  /// The tag before `bytes`, big-endian, where it stands elsewhere.
+  fileprivate let tag: UInt64?
   /// All of it, but for a tag that stands elsewhere.
   let bytes: UnsafeRawBufferPointer
 
@@ -15,13 +15,12 @@ package struct CheckedKey {
   ///
   /// - Parameter bytes: all but the space's.
   @inline(__always)
-  package init(_ bytes: UnsafeRawBufferPointer) { (seed, self.bytes) = (0, bytes) }
+  package init(_ bytes: UnsafeRawBufferPointer) { (tag, self.bytes) = (nil, bytes) }
 
   /// The key of a record, of which tag and identifier stand in two places.
   @inline(__always)
   init(tag: UInt64, identifier: UnsafeRawBufferPointer) {
-    seed = withUnsafeBytes(of: tag.bigEndian) { garage_crc32c(0, $0.baseAddress, $0.count) }
-    bytes = identifier
+    (self.tag, bytes) = (tag.bigEndian, identifier)
   }
 }
 
@@ -64,8 +63,11 @@ package enum RecordChecksum {
 
   @inline(__always)
   private static func compute(_ record: UnsafeRawBufferPointer, under key: CheckedKey) -> UInt32 {
-    garage_record_crc32c(
-      key.seed, key.bytes.baseAddress, key.bytes.count, record.baseAddress.unsafelyUnwrapped, record.count,
-      offset)
+    let start = record.baseAddress.unsafelyUnwrapped
+    let (keyStart, keyCount) = (key.bytes.baseAddress, key.bytes.count)
+    if let tag = key.tag {
+      return garage_tagged_record_crc32c(tag, keyStart, keyCount, start, record.count, offset)
+    }
+    return garage_record_crc32c(0, keyStart, keyCount, start, record.count, offset)
   }
 }

@@ -28,7 +28,10 @@ struct ByteList {
   }
 
   /// For an ascending list: the first place whose string is not smaller than `string`, and whether it is equal.
-  func position(of string: RawSpan) -> (index: Int, isThere: Bool) {
+  ///
+  /// - Parameter guess: a place near which the string may be, such as that of the one before. Where it is there, or next to
+  ///   it, two comparisons find it; elsewhere they were for nothing.
+  func position(of string: RawSpan, near guess: Int? = nil) -> (index: Int, isThere: Bool) {
     // Neither calls nor checks of bounds: a get spends half its time here.
     bytes.withUnsafeBytes { bytes in
       ends.withUnsafeBufferPointer { ends in
@@ -36,11 +39,28 @@ struct ByteList {
           // The empty string is the first of all.
           guard let wanted = string.baseAddress, !string.isEmpty else { return (0, ends.first == 0) }
           guard let all = bytes.baseAddress, !bytes.isEmpty else { return (ends.count, false) }
+          func order(_ index: Int) -> Int {
+            let start = index == 0 ? 0 : Int(ends[index - 1])
+            return ByteList.compare(all + start, Int(ends[index]) - start, wanted, string.count)
+          }
           var low = 0, high = ends.count
+          if let guess {
+            let near = min(guess, high - 1)
+            let order1 = order(near)
+            if order1 == 0 { return (near, true) }
+            if order1 > 0 {
+              high = near
+            } else {
+              low = near + 1
+              if low == high { return (low, false) }
+              let order2 = order(low)
+              if order2 >= 0 { return (low, order2 == 0) }
+              low += 1
+            }
+          }
           while low < high {
             let middle = (low + high) >> 1
-            let start = middle == 0 ? 0 : Int(ends[middle - 1])
-            let order = ByteList.compare(all + start, Int(ends[middle]) - start, wanted, string.count)
+            let order = order(middle)
             if order == 0 { return (middle, true) }
             if order < 0 { low = middle + 1 } else { high = middle }
           }

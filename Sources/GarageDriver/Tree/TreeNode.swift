@@ -13,6 +13,8 @@ final class TreeNode: @unchecked Sendable {
   @exclusivity(unchecked) var values: ValueList
   /// In a branch its children, one more than `keys`. Empty in a leaf.
   @exclusivity(unchecked) var children: [TreeNode]
+  /// Where the last entry of a leaf was put: the next one often comes there again, or behind it.
+  @exclusivity(unchecked) var lastPlace = Int.max
   // Unchecked: a node's methods call nothing but the tree's own code.
 
   init(keys: ByteList = ByteList(), values: ValueList = ValueList(), children: [TreeNode] = []) {
@@ -134,7 +136,8 @@ extension TreeNode {
     let changed: Int
     var isNew: Bool
     if isLeaf {
-      let (index, isThere) = keys.positionFromEnd(of: key)
+      let (index, isThere) = keys.position(of: key, near: lastPlace)
+      lastPlace = index
       if isThere, values.overwrite(value, prefix: prefix, at: index) {
         return PutOutcome(isNew: false, isUnderfull: false, split: nil)
       }

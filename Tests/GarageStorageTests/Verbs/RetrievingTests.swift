@@ -18,6 +18,25 @@ import Testing
     #expect(try garage.retrieve(Person.self, identifier: "1") == nil)
   }
 
+  /// Room is made for as many as there were the last time. Where there are far fewer, it is given back.
+  @Test(arguments: Backend.allCases)
+  func roomIsGivenBack(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    // The verbs that are not asynchronous, which asynchronous code does not choose.
+    func fill(_ count: Int) throws -> [Counter] {
+      try garage.deleteAll(Counter.self)
+      try garage.parkAll((0..<count).map { Counter(id: $0) })
+      return try garage.retrieveAll(Counter.self)
+    }
+    for count in [500, 500, 20, 1, 0] {
+      for objects in [try fill(count), try await garage.retrieveAll(Counter.self)] {
+        #expect(objects.map(\.id) == Array(0..<count))
+        // What the system gives is a little more than what was asked for.
+        #expect(objects.capacity <= 2 * count + 8)
+      }
+    }
+  }
+
   @Test(arguments: Backend.allCases)
   func identifiersConvertWhereTheyCan(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
