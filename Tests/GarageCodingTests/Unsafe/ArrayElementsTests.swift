@@ -7,7 +7,8 @@ import Testing
 @Suite struct ArrayElementsTests {
   @Test func theyLookAsExpected() {
     #if !canImport(ObjectiveC)
-      #expect(ArrayElements().areKnown, "arrays look otherwise than expected: each is counted while it is written")
+      #expect(
+        ArrayElements().areKnown, "arrays look otherwise than expected: each is counted while it is written")
     #endif
   }
 
