@@ -46,15 +46,15 @@ struct ByteList {
           var low = 0, high = ends.count
           if let guess {
             let near = min(guess, high - 1)
-            let order1 = order(near)
-            if order1 == 0 { return (near, true) }
-            if order1 > 0 {
+            let there = order(near)
+            if there == 0 { return (near, true) }
+            if there > 0 {
               high = near
             } else {
               low = near + 1
               if low == high { return (low, false) }
-              let order2 = order(low)
-              if order2 >= 0 { return (low, order2 == 0) }
+              let behind = order(low)
+              if behind >= 0 { return (low, behind == 0) }
               low += 1
             }
           }

@@ -16,8 +16,13 @@ struct Scratch {
   /// that, since generic code has to ask for the collection's type to move it.
   @inline(__always)
   func put<Collection: Swift.Collection>(collection: Collection) {
-    let reference = Reinterpretation.bits(of: collection, as: AnyObject.self)
-    memory.storeBytes(of: Unmanaged.passRetained(reference).toOpaque(), as: UnsafeMutableRawPointer.self)
+    #if canImport(ObjectiveC)
+      // There a collection may be of another form, from Objective-C.
+      put(as: Collection.self, collection)
+    #else
+      let reference = Reinterpretation.bits(of: collection, as: AnyObject.self)
+      memory.storeBytes(of: Unmanaged.passRetained(reference).toOpaque(), as: UnsafeMutableRawPointer.self)
+    #endif
   }
 
   @inline(__always)
