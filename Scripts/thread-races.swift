@@ -37,6 +37,32 @@ struct Tree {
   }
 }
 
+/// Holds a leaf, whose numbers are read without taking hold of the leaf itself.
+final class Branch {
+  let leaf: Leaf
+  let numbers: UnsafeMutablePointer<Int>
+
+  init(_ leaf: Leaf) {
+    self.leaf = leaf
+    numbers = leaf.numbers
+  }
+}
+
+struct TallTree {
+  var branch = Branch(Leaf())
+
+  var number: Int { branch.numbers.pointee }
+
+  /// Whoever lets go of the old branch last lets go of its leaf, which others may have read before.
+  mutating func set(_ number: Int) {
+    var leaf = branch.leaf
+    branch = Branch(Leaf())
+    if !isKnownUniquelyReferenced(&leaf) { leaf = leaf.copy() }
+    leaf.numbers.pointee = number
+    branch = Branch(leaf)
+  }
+}
+
 final class Shared<Value>: @unchecked Sendable {
   // @unchecked: to be used wrongly.
   var value: Value
@@ -93,6 +119,7 @@ final class Shared<Value>: @unchecked Sendable {
   static func main() {
     let counter = Shared(Counter())
     let tree = Shared(Tree())
+    let tallTree = Shared(TallTree())
     let numbers = Shared([Int](repeating: 0, count: 8))
     let buffer = Shared(ManagedBuffer<Int, Int>.create(minimumCapacity: 8) { _ in 0 })
     switch CommandLine.arguments.dropFirst().first {
@@ -120,6 +147,8 @@ final class Shared<Value>: @unchecked Sendable {
       run({ number in tree.withLock { $0.set(number) } }, { _ in _ = tree.withLock { $0 }.number })
     case "no-tree-freed":
       run({ _ in tree.withLock { $0 = Tree() } }, { _ in _ = tree.withLock { $0 }.number })
+    case "no-tall-tree":
+      run({ number in tallTree.withLock { $0.set(number) } }, { _ in _ = tallTree.withLock { $0 }.number })
     case "no-buffer":
       run(
         { number in

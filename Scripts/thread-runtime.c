@@ -7,7 +7,7 @@
 //   that is waited for is handed on by the kernel (a priority-inheriting futex, Swift 6.3) inside the library.
 // - A value that is copied on write is written in place once nobody else holds its storage. Whoever read it let go of
 //   it before: the count that goes down (a release in the sense of memory orders, as well) and the count that is found
-//   to be one (an acquire) are that order, inside the runtime.
+//   to be one, or comes to none (an acquire), are that order, inside the runtime.
 // - A task goes on behind what was done before its continuation was resumed. The runtime tells that by itself, but not
 //   where the continuation was resumed before the task came to wait for it (Swift 6.3).
 //
@@ -86,14 +86,29 @@ static bool is_counted(const void *object) { return (intptr_t)object > 0; }
 static release_function release_one;
 static release_many_function release_many;
 
+// The object that this thread is letting go of. What it lets go of meanwhile, that object held: it was the last to hold
+// it, and goes on behind all who held it before.
+static __thread void *being_released;
+
+static void *begin_release(void *object) {
+  void *outer = being_released;
+  if (!is_counted(object)) return outer;
+  if (outer) __tsan_acquire(outer);
+  __tsan_release(object);
+  being_released = object;
+  return outer;
+}
+
 static void ordered_release(void *object) {
-  if (is_counted(object)) __tsan_release(object);
+  void *outer = begin_release(object);
   release_one(object);
+  being_released = outer;
 }
 
 static void ordered_release_many(void *object, uint32_t count) {
-  if (is_counted(object)) __tsan_release(object);
+  void *outer = begin_release(object);
   release_many(object, count);
+  being_released = outer;
 }
 
 static void fail(const char *what) {
