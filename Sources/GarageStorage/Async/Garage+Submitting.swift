@@ -31,11 +31,12 @@ extension Garage {
       let commit: () throws -> Void = { [self, settings] in
         func commit() throws -> CommitHooks? {
           try settings.apply(to: self) {
-            try commitKeepingHooks(
-              inTurnOf: nil, autosaves: settings.autosaves, isRepeated: attempts.map { $0 > 0 } ?? true
-            ) {
+            var pending = PendingCommit()
+            pending.isRepeated = attempts.map { $0 > 0 } ?? true
+            let isSaved = try commitKeepingHooks(&pending, inTurnOf: nil, autosaves: settings.autosaves) {
               result.value = try body($0)
             }
+            return isSaved ? pending.hooks : nil
           }
         }
         hooks.value =

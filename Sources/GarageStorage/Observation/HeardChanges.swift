@@ -1,7 +1,7 @@
 internal import GarageDriver
 
 /// What one write changes, noted where anybody listens.
-struct HeardChanges {
+struct HeardChanges: ~Copyable {
   private let hub: NewsHub
   private var log: ChangeLog?
   /// The only type whose records were changed, where that was not noted because nobody listened to them.

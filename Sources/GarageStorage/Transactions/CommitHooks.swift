@@ -7,8 +7,9 @@ struct CommitHooks: @unchecked Sendable {
   private var first: (any Namespace.Type)?
   /// Whether no other namespace is around the first.
   private var firstIsOutermost = false
-  private var others: [any Namespace.Type] = []
-  private var actions: [() -> Void] = []
+  // Nil in place of empty: there is nothing to count then, neither when this is made nor when it is gone.
+  private var others: [any Namespace.Type]?
+  private var actions: [() -> Void]?
 
   /// Notes that keys in a namespace were changed.
   mutating func note<N: Namespace>(_ namespace: N.Type) { note(namespace, isOutermost: N.isOutermost) }
@@ -24,47 +25,60 @@ struct CommitHooks: @unchecked Sendable {
   }
 
   private mutating func noteAnother(_ namespace: any Namespace.Type) {
-    let isKnown = others.contains { ObjectIdentifier($0) == ObjectIdentifier(namespace) }
-    if !isKnown { others.append(namespace) }
+    let isKnown = others?.contains { ObjectIdentifier($0) == ObjectIdentifier(namespace) } ?? false
+    if !isKnown { others = (others ?? []) + [namespace] }
   }
 
   /// Notes what is to be done after the commit, behind the namespaces' hooks.
-  mutating func afterCommit(_ action: @escaping () -> Void) { actions.append(action) }
+  mutating func afterCommit(_ action: @escaping () -> Void) {
+    var all = actions.take() ?? []
+    all.append(action)
+    actions = all
+  }
 
   /// Adds what later changes noted.
   mutating func append(_ later: CommitHooks) {
     if let namespace = later.first {
       note(namespace, isOutermost: later.firstIsOutermost)
     }
-    for namespace in later.others { note(any: namespace) }
-    actions += later.actions
+    for namespace in later.others ?? [] { note(any: namespace) }
+    for action in later.actions ?? [] { afterCommit(action) }
   }
 
   private mutating func note(any namespace: any Namespace.Type) { note(namespace) }
 
   /// - Throws: what a hook throws: the commit must not be.
+  @inline(__always)
   func runBeforeCommit() throws {
     guard let first else { return }
-    if others.isEmpty && firstIsOutermost { return try passingErrors { try first.preCommitHook() } }
-    for namespace in namespaces { try passingErrors { try namespace.preCommitHook() } }
+    if firstIsAlone {
+      try passingErrors { try first.preCommitHook() }
+    } else {
+      for namespace in namespaces { try passingErrors { try namespace.preCommitHook() } }
+    }
   }
 
+  @inline(__always)
   func runAfterCommit() {
     if let first {
-      if others.isEmpty && firstIsOutermost {
+      if firstIsAlone {
         first.postCommitHook()
       } else {
         for namespace in namespaces { namespace.postCommitHook() }
       }
     }
-    for action in actions { action() }
+    if let actions { for action in actions { action() } }
   }
+
+  @inline(__always)
+  private var firstIsAlone: Bool { others == nil && firstIsOutermost }
 
   /// All namespaces that were changed, each once, also through those in them: those before that they are part of,
   /// else in the order in which they were changed.
+  @inline(never)
   private var namespaces: [any Namespace.Type] {
     var all: [(namespace: any Namespace.Type, depth: Int)] = []
-    for changed in [first].compactMap(\.self) + others {
+    for changed in [first].compactMap(\.self) + (others ?? []) {
       var chain: [any Namespace.Type] = []
       var next: (any Namespace.Type)? = changed
       while let namespace = next {

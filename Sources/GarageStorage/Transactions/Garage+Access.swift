@@ -98,20 +98,21 @@ extension Garage: GarageWriting {
     inTurnOf queue: CommitQueue?, isRepeated: Bool, onlyTag: UInt64? = nil,
     _ body: (WriteAccess) throws -> Void
   ) throws {
-    let hooks = try commitKeepingHooks(
-      inTurnOf: queue, autosaves: isAutosaveEnabled, isRepeated: isRepeated, onlyTag: onlyTag, body)
-    hooks?.runAfterCommit()
-  }
-
-  /// The same, but for the hooks that run after the commit, which are left to the caller.
-  @inline(__always)
-  func commitKeepingHooks(
-    inTurnOf queue: CommitQueue?, autosaves: Bool, isRepeated: Bool, onlyTag: UInt64? = nil,
-    _ body: (WriteAccess) throws -> Void
-  ) throws -> CommitHooks? {
     var pending = PendingCommit()
     pending.isRepeated = isRepeated
     pending.onlyTag = onlyTag
+    let isSaved = try commitKeepingHooks(&pending, inTurnOf: queue, autosaves: isAutosaveEnabled, body)
+    if isSaved { pending.hooks.runAfterCommit() }
+  }
+
+  /// The same, but for the hooks that run after the commit, which are left to the caller.
+  ///
+  /// - Returns: whether the changes are in the storage.
+  @inline(__always)
+  func commitKeepingHooks(
+    _ pending: inout PendingCommit, inTurnOf queue: CommitQueue?, autosaves: Bool,
+    _ body: (WriteAccess) throws -> Void
+  ) throws -> Bool {
     let isSaved = try LentPendingCommit.with(&pending) { pending in
       defer { if let queue { queue.end() } }
       try beginCall()
@@ -121,14 +122,13 @@ extension Garage: GarageWriting {
         if let failure = pending.value.failure { throw failure }
       }
     }
-    if !isSaved { return nil }
-    noteCommitted(pending)
-    return pending.hooks
+    if isSaved { noteCommitted(pending) }
+    return isSaved
   }
 
   /// Remembers what a transaction that has committed found in the store, or put there.
   @inline(__always)
-  func noteCommitted(_ pending: PendingCommit) {
+  func noteCommitted(_ pending: borrowing PendingCommit) {
     if !pending.newTexts.isEmpty { texts.remember(pending.newTexts) }
     if let catalog = pending.indexes ?? nil { indexing.noteStored(catalog) }
   }

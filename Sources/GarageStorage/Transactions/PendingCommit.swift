@@ -1,5 +1,5 @@
 /// What is to be known or done when a transaction has committed.
-struct PendingCommit {
+struct PendingCommit: ~Copyable {
   /// Texts that the transaction found in the store or put there: until then they are known inside it only.
   var newTexts: Set<TextName> = []
   /// What runs around the commit.

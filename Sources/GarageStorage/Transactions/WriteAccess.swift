@@ -14,7 +14,7 @@ public struct WriteAccess {
 
   /// What is to be known or done when the transaction has committed.
   var pending: PendingCommit {
-    @inline(__always) get { lent.pending.value }
+    @inline(__always) _read { yield lent.pending.value }
     @inline(__always) nonmutating _modify { yield &lent.pending.value }
   }
 
