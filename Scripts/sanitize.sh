@@ -17,7 +17,7 @@ export ASAN_OPTIONS TSAN_OPTIONS
 
 if [ $# -eq 0 ]; then
   set -- --filter 'GarageCodingTests|GarageStorageTests|GarageMemoryTests|GarageSQLiteTests|GarageLMDBTests' \
-    --skip 'SeveralProcesses|SharingTests|GarageS.*RoomTests|PythonReader|FuzzCorpus|LongChain|Memory.*Flat|Full|Depth'
+    --skip 'SeveralProcesses|SharingTests|GarageS.*RoomTests|PythonReader|FuzzCorpus|LongChain|FailureLeak|Memory.*Flat|Full|Depth'
 fi
 folder=.build-$kind
 "$swift" build --build-tests --sanitize "$kind" --scratch-path "$folder"

@@ -214,6 +214,16 @@ package struct OrderedBytes: ~Copyable {
   // MARK: - Numbers
 
   private mutating func append(_ number: FieldNumber) {
+    switch number {
+    // Each of these is a double.
+    case .integer(let value) where value.magnitude <= 1 << 53: appendWhole(Double(value))
+    case .double(let value): appendWhole(value)
+    case .integer, .wide, .decimal: appendBetween(number)
+    }
+  }
+
+  /// Appends a number that need not be a double.
+  private mutating func appendBetween(_ number: FieldNumber) {
     let floor = number.floor
     append(Kind.number, floor)
     if number.isNaN || number == .double(floor) {

@@ -4,7 +4,8 @@ import GarageDriver
 import GarageStorage
 
 /// Objects that are one row of plain columns each, where a relational store has the least to do: the garage beside GRDB
-/// with Codable records, and with rows read and written by hand.
+/// with Codable records, and with rows read and written by hand; and beside a bare engine with what
+/// `Codable` itself takes.
 struct FlatComparison {
   let folder: URL
   /// The stores to open; all where it is empty.
@@ -20,6 +21,7 @@ struct FlatComparison {
   static func retrieveAllName(_ title: String) -> String { "retrieveAll \(title)" }
   static let records = "GRDB columns"
   static let byHand = "GRDB by hand"
+  static let raw = RawCodingStore.who
   static let titles = objects.map { $0.title }
   static let names = [allName] + titles.flatMap { [parkName($0), retrieveAllName($0)] }
   private static let count = 50_000
@@ -34,14 +36,21 @@ struct FlatComparison {
       for type in wanted { try measure(type, round, &samples) }
     }
     return wanted.flatMap { type in
-      [Self.parkName(type.title), Self.retrieveAllName(type.title)].flatMap { name in
-        ["memory", "sqlite", "lmdb"].flatMap { subject in
-          [Self.records, Self.byHand].compactMap { peer in
-            ResultRow(name, subject, peer, who: peer + (subject == "memory" ? ", in memory" : ""), samples)
-          }
-        }
-      }
+      Self.rows(Self.parkName(type.title), samples) + Self.rows(Self.retrieveAllName(type.title), samples)
     }
+  }
+
+  private static func rows(_ name: String, _ samples: Samples) -> [ResultRow] {
+    var rows: [ResultRow?] = []
+    for subject in ["memory", "sqlite", "lmdb"] {
+      for peer in [records, byHand] {
+        let who = peer + (subject == "memory" ? ", in memory" : "")
+        rows.append(ResultRow(name, subject, peer, who: who, samples))
+      }
+      rows.append(ResultRow(name, subject, raw, who: raw + subject, samples))
+    }
+    rows.append(ResultRow(name, raw, byHand, ours: raw + "sqlite", samples))
+    return rows.compactMap { $0 }
   }
 
   private func measure<T: FlatObject>(_ type: T.Type, _ round: Int, _ samples: inout Samples) throws {
@@ -64,6 +73,8 @@ struct FlatComparison {
       try add(name) { try .grdb(name, at: place(name), isByHand: isByHand) }
       try add(name) { try .grdb(name + ", in memory", at: nil, isByHand: isByHand) }
     }
+    try add(Self.raw) { try .raw("sqlite", .sqlite(at: place(Self.raw)), objects) }
+    try add(Self.raw) { try .raw("lmdb", .lmdb(at: place(Self.raw + " LMDB")), objects) }
     for store in stores.rotated(by: round) {
       try samples.measure(
         Operation(
@@ -99,6 +110,25 @@ private struct FlatStore<T: FlatObject> {
     return FlatStore(
       who: who, park: { try garage.parkAll($0) }, retrieveAll: { try garage.retrieveAll(T.self) },
       close: { try garage.close() })
+  }
+
+  /// The garage's keys and values in a bare engine. In, each object is encoded by an encoder that writes nothing; out, the
+  /// values are compared with the expected ones, and the objects are made of what stands ready in memory.
+  static func raw(_ subject: String, _ engine: RawEngine, _ objects: [T]) throws -> FlatStore {
+    let (entries, replay) = (try Entries(objects), try Replay(objects))
+    return FlatStore(
+      who: FlatComparison.raw + subject,
+      park: { objects in
+        for object in objects { try object.encode(to: EmptyEncoder()) }
+        let code = entries.withRaw { engine.putAll($0, nil) }
+        try WrongResult.unless(code == 0, "the engine returned \(code)")
+      },
+      retrieveAll: {
+        let equal = entries.withRaw(engine.scan)
+        try WrongResult.unless(equal == entries.count, "\(equal) of \(entries.count) values are as expected")
+        return try replay.objects(T.self, count: equal)
+      },
+      close: engine.close)
   }
 
   static func grdb(_ who: String, at folder: URL?, isByHand: Bool) throws -> FlatStore {

@@ -22,9 +22,13 @@ struct ResultRow: Encodable {
 
   /// A row of times; nil where one of the two was not measured.
   ///
-  /// - Parameter who: under what name the peer's samples are, where that is not `peer`.
-  init?(_ name: String, _ subject: String, _ peer: String, who: String? = nil, _ samples: Samples) {
-    guard let ours = samples.median(name, subject), let theirs = samples.median(name, who ?? peer) else {
+  /// - Parameters:
+  ///   - ours: under what name the subject's samples are, where that is not `subject`.
+  ///   - who: the same for the peer's.
+  init?(
+    _ name: String, _ subject: String, _ peer: String, ours: String? = nil, who: String? = nil, _ samples: Samples
+  ) {
+    guard let ours = samples.median(name, ours ?? subject), let theirs = samples.median(name, who ?? peer) else {
       return nil
     }
     self.init(

@@ -14,7 +14,7 @@ struct ShapeComparison {
   static let names = [name] + corpus.map(\.title)
   static let handWritten = "hand-written"
   static let handWrittenStored = "hand-written, stored"
-  /// A way in that keeps nothing.
+  /// A way in that keeps nothing, and a way out of what stands ready in memory.
   static let codableAlone = "Codable alone"
 
   /// `parkAll` is the way in, `retrieveAll` the way out.
@@ -30,7 +30,7 @@ struct ShapeComparison {
     }
     var json: String { self == .into ? "JSONEncoder" : "JSONDecoder" }
     var peers: [String] {
-      [json, handWritten, handWrittenStored] + (self == .into ? [codableAlone] : [])
+      [json, handWritten, handWrittenStored, codableAlone]
     }
     var meanName: String { name(of: "geometric mean") }
     var slowestName: String { name(of: "slowest shape") }
@@ -121,7 +121,10 @@ private struct MeasuredShape: Sendable {
         try Self.garage(objects), try Self.json(objects), try Self.handWritten(objects),
         try Self.handWrittenStored(objects),
       ]
-      return (codings.map(\.parking) + [Self.codableAlone(objects)], codings.map(\.retrieving))
+      return (
+        codings.map(\.parking) + [Self.codableAlone(objects)],
+        codings.map(\.retrieving) + [Self.replayed(objects)].compactMap { $0 }
+      )
     }
   }
 
@@ -180,6 +183,22 @@ private struct MeasuredShape: Sendable {
         }
       },
       verify: {})
+  }
+
+  /// The same for the way out; nil for shapes that ask for keys, which it does not keep.
+  private static func replayed<Object: Shape>(_ objects: [Object]) -> Operation? {
+    guard let replay = try? Replay(objects),
+      let found = try? replay.objects(Object.self, count: objects.count), found == objects
+    else { return nil }
+    var decoded: [Object] = []
+    return Operation(
+      name: ShapeComparison.Way.out.name(of: Object.title), who: ShapeComparison.codableAlone, count: objects.count,
+      prepare: {
+        decoded = []
+        decoded.reserveCapacity(objects.count)
+      },
+      run: { try replay.append(objects.count, to: &decoded) },
+      verify: { try WrongResult.unless(decoded == objects, "other objects came back") })
   }
 
   /// The same bytes in a store of their own: what is left of the garage without `Codable`.

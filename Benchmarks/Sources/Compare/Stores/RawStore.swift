@@ -139,3 +139,44 @@ final class RawStore: StoreUnderTest {
       verify: { try WrongResult.unless(equal == count, "\(equal) of \(count) values are as expected") })
   }
 }
+
+/// The same, and before it each object is encoded by an encoder that writes nothing: a store that takes what is `Codable` can
+/// not park it in less.
+final class RawCodingStore: StoreUnderTest {
+  static let who = "raw C and Codable alone"
+  private let engine: RawEngine
+  private let workload: Workload
+
+  init(_ engine: RawEngine, _ workload: Workload) {
+    (self.engine, self.workload) = (engine, workload)
+  }
+
+  /// The samples' name where the engine's is this.
+  static func who(_ engine: String) -> String { "\(engine) and Codable alone" }
+
+  var settings: String { engine.settings }
+  func close() { engine.close() }
+
+  var operations: [Operation] {
+    [
+      parking(Name.parkAll, workload.people) { engine, workload in workload.entries.withRaw { engine.putAll($0, nil) } },
+      parking(Name.parkShuffled, workload.shuffled) { engine, workload in
+        workload.entries.withRaw { engine.putAll($0, workload.shuffledOrder) }
+      },
+    ]
+  }
+
+  private func parking(
+    _ name: String, _ people: [Person], _ body: @escaping (RawEngine, Workload) -> Int32
+  ) -> Operation {
+    let (engine, workload) = (engine, workload)
+    var code: Int32 = 0
+    return Operation(
+      name: name, who: Self.who(engine.who), count: people.count,
+      run: {
+        for person in people { try person.encode(to: EmptyEncoder()) }
+        code = body(engine, workload)
+      },
+      verify: { try WrongResult.unless(code == 0, "the engine returned \(code)") })
+  }
+}

@@ -48,7 +48,8 @@ struct StoreComparison {
     -> [ResultRow]
   {
     subjects.flatMap { subject, raw, suffix in
-      peers.compactMap { row(subject, $0, $0 + suffix) } + [row(subject, RawStore.who, raw)].compactMap { $0 }
+      peers.compactMap { row(subject, $0, $0 + suffix) }
+        + [row(subject, RawStore.who, raw), row(subject, RawCodingStore.who, RawCodingStore.who(raw))].compactMap { $0 }
     }
   }
 
@@ -156,6 +157,8 @@ struct StoreComparison {
       try inMemory("GRDB JSON column, in memory") { try GRDBStore(.json, at: nil, workload) },
       try place("raw C SQLite") { try RawStore(.sqlite(at: $0), workload) },
       try place("raw C LMDB") { try RawStore(.lmdb(at: $0), workload) },
+      try place(RawCodingStore.who("raw C SQLite")) { try RawCodingStore(.sqlite(at: $0), workload) },
+      try place(RawCodingStore.who("raw C LMDB")) { try RawCodingStore(.lmdb(at: $0), workload) },
       try inMemory("GRDB by hand, in memory") { try GRDBStore(.byHand, at: nil, workload) },
       try inMemory("raw C SQLite, in memory") { try RawStore(.sqlite(at: nil), workload, isInMemory: true) },
     ].compactMap { $0 }

@@ -87,14 +87,14 @@ final class Entries {
     valueStarts.append(UInt32(values.count))
   }
 
-  /// The records of people who are sorted by identifier: entry `i` is that of person `i`.
-  init(_ people: [Person]) throws {
+  /// The records of objects that are sorted by identifier: entry `i` is that of object `i`.
+  init<T: Codable & Identifiable>(_ objects: [T]) throws where T.ID: Codable {
     let storage = MemoryStorage()
     let garage = try Garage(storage)
-    try garage.parkAll(people)
-    let key = try GarageKeys.prefix(of: people[0], in: storage)
+    try garage.parkAll(objects)
+    let prefix = try GarageKeys.commonPrefix(in: storage)
     try storage.read { transaction in
-      try transaction.scan(.prefix(key), .forward) { key, value in
+      try transaction.scan(.prefix(prefix), .forward) { key, value in
         keys.append(contentsOf: [UInt8](copying: key))
         values.append(contentsOf: [UInt8](copying: value))
         keyStarts.append(UInt32(keys.count))
@@ -102,7 +102,7 @@ final class Entries {
         return .continue
       }
     }
-    try WrongResult.unless(count == people.count, "\(count) records of \(people.count) people")
+    try WrongResult.unless(count == objects.count, "\(count) records of \(objects.count) objects")
   }
 
   /// Lends the entries to C.
@@ -124,22 +124,16 @@ final class Entries {
 
 /// Where a garage keeps its records, found out by looking.
 private enum GarageKeys {
-  /// What the keys of all records of one type begin with: all but the identifier, which the key ends with.
-  static func prefix(of person: Person, in storage: MemoryStorage) throws -> [UInt8] {
-    let id = Array(person.id.utf8)
-    var found: [UInt8]?
+  /// What the most keys begin with: the space byte and a digest of eight that come before the identifiers of one type's objects.
+  static func commonPrefix(in storage: MemoryStorage) throws -> [UInt8] {
+    var counts: [[UInt8]: Int] = [:]
     try storage.read { transaction in
       try transaction.scan(.all, .forward) { key, _ in
-        let key = [UInt8](copying: key)
-        // A space byte and a digest of eight come before the identifier.
-        guard key.count >= 9 + id.count, let at = key.firstRange(of: id)?.lowerBound, at >= 9 else {
-          return .continue
-        }
-        found = Array(key[..<9])
-        return .stop
+        counts[Array([UInt8](copying: key).prefix(9)), default: 0] += 1
+        return .continue
       }
     }
-    guard let found else { throw WrongResult("no key holds the identifier \(person.id)") }
-    return found
+    guard let found = counts.max(by: { $0.value < $1.value }) else { throw WrongResult("the garage keeps nothing") }
+    return found.key
   }
 }
