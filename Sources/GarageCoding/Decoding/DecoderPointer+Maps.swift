@@ -277,7 +277,15 @@ extension DecoderPointer {
     try resume(serial)
     // A subclass's map may have a key twice.
     guard keys.isByte, frame.shape?.with({ $0.earlierPositions.isEmpty }) ?? true else {
-      return try allKeys(serial: serial).compactMap { Key(stringValue: $0) }
+      let texts = try allKeys(serial: serial)
+      // One after the other into their places: to append asks for the array's type each time.
+      return [Key](unsafeUninitializedCapacity: texts.count) { keys, count in
+        for text in texts {
+          guard let key = Key(stringValue: text) else { continue }
+          keys.initializeElement(at: count, to: key)
+          count += 1
+        }
+      }
     }
     if let only = try onlyKey(keys) { return keys.array(ofOnly: only, Key.self) }
     var all: [Key] = []
@@ -333,6 +341,7 @@ extension DecoderPointer {
     try resume(serial)
     try indexAll()
     var keys: [String] = []
+    keys.reserveCapacity(frame.indexCount)
     let shape = frame.shape?.object
     for field in 0..<frame.indexCount {
       let offset = input.offsets.base[frame.indexBase + field]
