@@ -90,6 +90,20 @@ private struct ByteKeyed: Scripted {
       + " \(container.allKeys.count) \(container.contains(ByteKey(1)))"
   }
 }
+/// Keys some of which are none of the type that they are read with.
+private struct PartlyByteKeyed: Scripted {
+  var found: String
+  static func write(_ encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: StringKey.self)
+    for (value, key) in ["x", "b7", "b300", "b9", ""].enumerated() {
+      try container.encode(value, forKey: StringKey(key))
+    }
+  }
+  static func read(_ decoder: any Decoder) throws -> String {
+    let keys = try decoder.container(keyedBy: ByteKey.self).allKeys
+    return keys.map { "\($0.byte)" }.sorted().joined(separator: " ") + " of \(keys.count)"
+  }
+}
 private struct IntKeyed: Scripted {
   var found: String
   static func write(_ encoder: any Encoder) throws {
@@ -156,7 +170,8 @@ let keyCases: [RoundTripCase] = [
     "1000 string keys", StringKeyed(Dictionary(uniqueKeysWithValues: (0..<1000).map { ("key \($0)", $0) }))),
   same("300 cases", ManyCases(value: 5)),
   same("255 and 256 cases", [CaseKeyed(index: 0), CaseKeyed(index: 255)]),
-  script(ByteKeyed.self, "0 3 200 255 4 false"), script(IntKeyed.self, "1m--3,1"),
+  script(ByteKeyed.self, "0 3 200 255 4 false"), script(PartlyByteKeyed.self, "7 9 of 2"),
+  script(IntKeyed.self, "1m--3,1"),
   script(PayloadKeyed.self, "321"),
   script(NoKeys.self, "0"), script(TwoKeyTypes.self, "133124xyzuxz"),
 ]
