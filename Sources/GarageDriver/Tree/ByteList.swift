@@ -102,17 +102,6 @@ struct ByteList {
     return true
   }
 
-  /// The same for a string that mostly is greater than all of them.
-  func positionFromEnd(of string: RawSpan) -> (index: Int, isThere: Bool) {
-    if count == 0 { return (0, false) }
-    let isLast = string.withUnsafeBytes { string in
-      let last = bytes(at: count - 1)
-      guard let wanted = string.baseAddress, let last = last.baseAddress else { return false }
-      return ByteList.compare(last, range(at: count - 1).count, wanted, string.count) < 0
-    }
-    return isLast ? (count, false) : position(of: string)
-  }
-
   mutating func insert(_ string: RawSpan, prefix: UInt8? = nil, at index: Int) {
     if index == ends.count { return append(string, prefix: prefix) }
     let start = start(of: index)

@@ -135,7 +135,8 @@ extension TreeNode {
     while start < entries.count {
       let key = entries.key(start).bytes
       // Most of those that come in many belong behind all that are there, or before them.
-      let (place, isThere) = old == oldCount ? (oldCount, false) : oldKeys.positionFromEnd(of: key)
+      let (place, isThere) =
+        old == oldCount ? (oldCount, false) : oldKeys.position(of: key, near: oldCount - 1)
       merger.append(oldKeys, oldValues, old..<place)
       if isThere { newCount -= 1 }
       old = isThere ? place + 1 : place
