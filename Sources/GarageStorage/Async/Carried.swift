@@ -1,8 +1,10 @@
 /// Takes something from a task to a thread of the library's and back.
 ///
 /// Unchecked: the task waits until the thread has let go of it.
+@usableFromInline
 struct Carried<Value>: @unchecked Sendable {
-  var value: Value
+  @usableFromInline var value: Value
+  @inlinable
   init(_ value: Value) { self.value = value }
 }
 

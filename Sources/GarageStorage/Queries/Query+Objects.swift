@@ -7,24 +7,30 @@ extension Query {
   /// The objects found, in the order of the query. What they refer to is shared among them.
   ///
   /// - Throws: as ``GarageReading/retrieveAll(_:)``, and what encoding the query's constants throws.
+  @inlinable
   public func retrieveAll() throws -> sending [Root] {
+    // Inlined for the same reason as the garage's `retrieve`.
     var objects: [Root] = []
-    if maximumCount != nil { objects.reserveCapacity(roomCount) }
-    // `consuming`: else each object would be copied, and the first one given up.
-    try withAccess { access in
-      if try visitByValue(access, { (object: consuming Root) in objects.append(object) }) { return }
-      let run = try QueryRun(self, access)
-      if !sortKeys.isEmpty {
-        return try run.forEachSortedObject { (object: consuming Root) in objects.append(object) }
-      }
-      try run.forEachMatch(keepsObjects: true) { key, record, known in
-        try run.withObject(key, record, known) { (object: consuming Root) in objects.append(object) }
-        return .continue
-      }
-    }
+    objects.reserveCapacity(roomCount)
+    try visitObjects { (object: consuming Root) in objects.append(object) }
     // Nobody else has them: a closure that runs elsewhere than its caller may return them.
     let found = Carried(objects)
     return found.value
+  }
+
+  /// Hands on the objects found, in the order of the query. What they refer to is shared among them.
+  @usableFromInline
+  func visitObjects(_ found: (consuming Root) throws -> Void) throws {
+    // `consuming`: else each object would be copied, and the first one given up.
+    try withAccess { access in
+      if try visitByValue(access, found) { return }
+      let run = try QueryRun(self, access)
+      if !sortKeys.isEmpty { return try run.forEachSortedObject(found) }
+      try run.forEachMatch(keepsObjects: true) { key, record, known in
+        try run.withObject(key, record, known, found)
+        return .continue
+      }
+    }
   }
 
   /// Calls `body` with one object found after another.
@@ -97,6 +103,7 @@ extension Query {
   }
 
   /// For how many finds room is made at first: for a short list there mostly are as many.
+  @usableFromInline
   var roomCount: Int { Swift.min(maximumCount ?? 0, 64) }
 
   /// The same query in no order of its own.

@@ -21,7 +21,9 @@ final class QueryColumn<Root: Codable, Value: Codable> {
   }
 
   /// The integer that a match has there, of a property that is an `Int`; nil where its record is of another class.
-  func integer(_ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: Root?) throws -> Int? {
+  func integer(_ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?) throws
+    -> Int?
+  {
     if known == nil, let lookup, let integer = try run.storedInteger(key, record, lookup) {
       return Int(integer)
     }
@@ -33,9 +35,9 @@ final class QueryColumn<Root: Codable, Value: Codable> {
 
   /// What a match has there; nil where its record is of another class.
   func value(
-    _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: Root?
+    _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?
   ) throws -> Value? {
-    if let object = known { return object[keyPath: property] }
+    if let known { return known.object[keyPath: property] }
     if isInteger, let lookup, let integer = try run.storedInteger(key, record, lookup) {
       return Sameness.generic(Int(integer), as: Value.self)
     }

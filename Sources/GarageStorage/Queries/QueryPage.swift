@@ -64,7 +64,7 @@ extension Query {
       var objects: [Root] = []
       var last: QueryCursor?
       try run.forEachMatch(keepsObjects: true) { key, record, known in
-        guard let object = try known ?? run.object(key, record) else { return .continue }
+        guard let object = try known?.object ?? run.object(key, record) else { return .continue }
         objects.append(object)
         if objects.count == query.maximumCount {
           last = QueryCursor(

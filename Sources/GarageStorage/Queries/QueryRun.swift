@@ -9,6 +9,7 @@ final class QueryRun<Root: Codable> {
   let access: ReadAccess
   let facts: RecordTypeFacts
   let filter: RecordFilter<Root>?
+  private let objectKeys: ObjectKeys
   private let source: TransactionSource
   private let session: GraphDecodingSession
   @exclusivity(unchecked) private var limit = SessionLimit()
@@ -18,6 +19,10 @@ final class QueryRun<Root: Codable> {
   @exclusivity(unchecked) private var lentQuestion: LentQuestion?
   /// Whether every record matches.
   private let takesAll: Bool
+  let isOfClass: Bool
+  /// Whether several records are asked for at once: that gains nothing where a get leads through no pages of a file, and costs
+  /// where what is visited changes what is to be read.
+  let readsBlocks: Bool
   /// Where the first match is to stand behind; nil where it is the first of all.
   @exclusivity(unchecked) var start: QueryCursor?
   private let sortLookups: [FieldLookup?]
@@ -29,16 +34,19 @@ final class QueryRun<Root: Codable> {
 
   /// Gets a record that matches, while its bytes are lent: its key, the record, and the object, where that had to be
   /// decoded to find out.
-  typealias Visit = (RawSpan, RawSpan, Root?) throws -> ScanStep
+  typealias Visit = (RawSpan, RawSpan, DecodedObject<Root>?) throws -> ScanStep
 
   init(_ query: Query<Root>, _ access: ReadAccess) throws {
     self.query = query
     self.access = access
+    objectKeys = access.garage.objectKeys
     facts = try RecordTypeFacts.of(Root.self)
     let subclasses = facts.ofCoder.isOfClass ? access.garage.types.all.filter { $0 is Root.Type } : []
     self.subclasses = subclasses
     filter = try query.condition.map { try RecordFilter($0, subclasses: subclasses) }
     takesAll = filter == nil && !facts.sharesSpaceWithSuperclass
+    isOfClass = facts.ofCoder.isOfClass
+    readsBlocks = access.garage.store.driver.info.isDurable && !access.isWriting
     (session, source) = access.makeSessionAndSource()
     sortFields = query.sortKeys.map { $0.isOrderOfFields ? $0.field(Root.self) : nil }
     sortLookups = sortFields.map { $0.map { FieldLookup($0.path) } }
@@ -112,7 +120,7 @@ final class QueryRun<Root: Codable> {
   private func visitIfMatching(
     _ key: RawSpan, _ record: RawSpan, keepsObjects: Bool, _ visit: Visit
   ) throws -> ScanStep {
-    // Most are decided here. What follows has room for an object, whose type generic code looks up each time.
+    // Most are decided here. What follows may have an optional object, whose type generic code looks up each time.
     let answer = try answer(key, record)
     if case .no = answer { return .continue }
     return try visitUnlessAnother(key, record, answer, keepsObjects: keepsObjects, visit)
@@ -125,7 +133,7 @@ final class QueryRun<Root: Codable> {
     beginRecord(record, keepsObjects: keepsObjects)
     if case .yes = answer { return try visit(key, record, nil) }
     guard let object = try object(key, record), try filter?.holds(object) ?? true else { return .continue }
-    return try visit(key, record, object)
+    return try visit(key, record, DecodedObject(object))
   }
 
   /// Whether a record matches, be it that the object has to be asked.
@@ -189,7 +197,7 @@ final class QueryRun<Root: Codable> {
       filter?.question() ?? .ofAny(), facts.ofCoder, typeName: facts.name, ownTags: facts.ownTags,
       sharesSpaceWithSuperclass: facts.sharesSpaceWithSuperclass, source)
     self.question = question
-    if !access.garage.objectKeys.hidesIdentifiers { lentQuestion = LentQuestion(question) }
+    if !objectKeys.hidesIdentifiers { lentQuestion = LentQuestion(question) }
     return question
   }
 
@@ -199,7 +207,7 @@ final class QueryRun<Root: Codable> {
     _ key: RawSpan, _ record: RawSpan, _ body: (RecordQuestion, UInt64, RawSpan) throws -> R
   ) throws -> R {
     let question = question ?? makeQuestion()
-    return try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+    return try objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
       try body(question, KeyLayout.tag(inRecordKey: key), identifier)
     }
   }
@@ -207,7 +215,7 @@ final class QueryRun<Root: Codable> {
   /// Lends a record's fields.
   private func withFields<R>(_ key: RawSpan, _ record: RawSpan, _ body: (FieldRecord) throws -> R) throws -> R
   {
-    try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+    try objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
       try FieldRecord.with(
         tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record,
         typeName: facts.name, source, body)
@@ -217,16 +225,16 @@ final class QueryRun<Root: Codable> {
   /// Decodes a record, if it is not known already, and hands its object on, unless that is of another class. Handed on and not
   /// returned: each generic layer that returns an optional costs.
   func withObject(
-    _ key: RawSpan, _ record: RawSpan, _ known: Root?, _ found: (consuming Root) throws -> Void
+    _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?, _ found: (consuming Root) throws -> Void
   ) throws {
-    if let known { return try found(known) }
+    if let known { return try found(known.object) }
     try withDecoded(key, record, found)
   }
 
   private func withDecoded(
     _ key: RawSpan, _ record: RawSpan, _ found: (consuming Root) throws -> Void
   ) throws {
-    try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+    try objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
       access.beginDecoding()
       defer { access.endDecoding() }
       try session.visit(
@@ -239,6 +247,13 @@ final class QueryRun<Root: Codable> {
   func object(_ key: RawSpan, _ record: RawSpan) throws -> Root? {
     try access.decode(Root.self, key, record, typeName: facts.name, session)
   }
+}
+
+/// An object that was decoded to find out whether it matches. A class, and so an address to pass on: generic code that passes an
+/// optional object on asks the runtime for its type each time.
+final class DecodedObject<Root> {
+  let object: Root
+  init(_ object: Root) { self.object = object }
 }
 
 // MARK: - Order
@@ -264,7 +279,7 @@ extension QueryRun {
     }
     try forEachUnsorted(keepsObjects: false) { key, record, known in
       if let bound, try isSurelyBehind(bound, key, record) { return .continue }
-      let match = Ranked(values: try sortValues(key, record, known), key: StorageKey(key))
+      let match = Ranked(values: try sortValues(key, record, known?.object), key: StorageKey(key))
       guard isBehindStart(match.values, match.key) else { return .continue }
       if let bound, isOrdered(bound, match) { return .continue }
       ranked.append(match)
@@ -312,7 +327,7 @@ extension QueryRun {
   private func keysByObjects() throws -> [StorageKey] {
     var found: [(object: Root, key: StorageKey)] = []
     try forEachUnsorted(keepsObjects: true) { key, record, known in
-      if let object = try known ?? object(key, record) { found.append((object, StorageKey(key))) }
+      if let object = try known?.object ?? object(key, record) { found.append((object, StorageKey(key))) }
       return .continue
     }
     // Stable: those equal stay in the order of their identifiers.
@@ -350,7 +365,7 @@ extension QueryRun {
 
   /// The identifier of a match.
   func identifier(_ key: RawSpan, _ record: RawSpan) throws -> Identifier {
-    try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { keyForm in
+    try objectKeys.withIdentifier(of: key, record, typeName: facts.name) { keyForm in
       try withFields(key, record) { $0.identifier(keyForm: keyForm) }
     }
   }
@@ -402,7 +417,7 @@ extension QueryRun {
   func forEachObject(_ visit: (Root) throws -> Void) throws {
     if !access.isWriting {
       return try forEachMatch(keepsObjects: false) { key, record, known in
-        if let object = try known ?? object(key, record) { try visit(object) }
+        if let object = try known?.object ?? object(key, record) { try visit(object) }
         return .continue
       }
     }

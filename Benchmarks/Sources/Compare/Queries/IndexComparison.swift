@@ -73,7 +73,7 @@ struct IndexComparison {
     func absolute(_ name: String, _ limits: [Double]) -> [ResultRow] {
       zip(subjects, limits).compactMap { ResultRow(name, $0, atMost: $1, samples) }
     }
-    return costs + absolute(Self.referrersName, [2e6, 4e6, 2e6])
+    return costs + Self.entryRows(samples) + absolute(Self.referrersName, [2e6, 4e6, 2e6])
       + absolute(Self.fillName, [60e6, 180e6, 60e6].map { $0 / Double(count) })
       + Question.all.flatMap { question in
         subjects.flatMap { subject in
@@ -84,9 +84,42 @@ struct IndexComparison {
             ResultRow(question.name, subject, Self.byHand, who: Self.byHand + suffix, samples),
             ResultRow(
               question.name, subject, Self.byIdentifier, who: "\(subject), \(Self.byIdentifier)", samples),
+            ResultRow(
+              question.name, subject, RawCodingStore.who, who: RawQuestions.who(subject), samples),
+            ResultRow(question.name, RawQuestions.who(subject), Self.records, samples),
+            ResultRow(question.name, RawQuestions.who(subject), Self.cached, samples),
           ].compactMap { $0 }
         } + absolute(question.name, question.limits ?? [])
       }
+  }
+
+  /// What the entries alone take in a bare engine, beside what a garage without the index takes for all: whoever keeps the entries
+  /// in the same engine adds no less.
+  private static func entryRows(_ samples: Samples) -> [ResultRow] {
+    [parkThree, parkReferrers].flatMap { name in
+      ["sqlite", "lmdb"].compactMap {
+        ResultRow(name, rawEntries($0), none, who: "\($0), \(none)", samples)
+      }
+    }
+  }
+
+  private static func rawEntries(_ subject: String) -> String { "\(subject), the entries alone in C" }
+
+  private func measureRawEntries(
+    _ name: String, _ subject: String, _ entries: Entries, of count: Int, _ root: URL, _ samples: inout Samples
+  ) throws {
+    if !isAsked(name) || subject == "memory" { return }
+    let folder = root.appending(path: "entries \(subject)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let engine = try subject == "sqlite" ? RawEngine.sqlite(at: folder) : .lmdb(at: folder)
+    defer { engine.close() }
+    var code: Int32 = 0
+    try samples.measure(
+      Operation(
+        name: name, who: Self.rawEntries(subject), count: count,
+        run: { code = entries.withRaw { engine.putAll($0, nil) } },
+        verify: { try WrongResult.unless(code == 0, "the engine returned \(code)") }))
   }
 
   private func runRound(
@@ -115,6 +148,8 @@ struct IndexComparison {
           name: name, who: who, count: objects.count, run: { try garage.parkAll(objects) },
           verify: { try WrongResult.unless(garage.count(T.self) == objects.count, "another count") }))
     }
+    let entries = try isAsked(Self.parkThree) ? Entries(ofIndexesOf: thrice) : Entries()
+    let referrers = try isAsked(Self.parkReferrers) ? Entries(ofIndexesOf: correspondents, referrers: .indexed) : Entries()
     var asked: [(who: String, garage: Garage)] = []
     for subject in subjects.rotated(by: round) {
       let plain = try [garage(subject, "plain 1"), garage(subject, "plain 3"), garage(subject, "plain r")]
@@ -126,6 +161,7 @@ struct IndexComparison {
       try measure(Self.parkOne, subject, indexed[0], once)
       try measure(Self.parkThree, none, plain[1], visitors)
       try measure(Self.parkThree, subject, indexed[1], thrice)
+      try measureRawEntries(Self.parkThree, subject, entries, of: visitors.count, root, &samples)
       if !isAsked(Self.parkThree) { try indexed[1].parkAll(thrice) }
       if isAsked(Self.replaceThree) {
         if !isAsked(Self.parkThree) { try plain[1].parkAll(visitors) }
@@ -137,11 +173,12 @@ struct IndexComparison {
       try measureFilling(subject, indexed[0], once, &samples)
       try measure(Self.parkReferrers, none, plain[2], correspondents)
       try measure(Self.parkReferrers, subject, indexed[2], correspondents)
+      try measureRawEntries(Self.parkReferrers, subject, referrers, of: correspondents.count, root, &samples)
       try measureReferrers([(none, plain[2]), (subject, indexed[2])], correspondents, &samples)
       for garage in plain + [indexed[0], indexed[2]] { try garage.close() }
       asked.append((subject, indexed[1]))
     }
-    try ask(round, asked, thrice, root, &samples)
+    try ask(round, asked, thrice, visitors, root, &samples)
     for (_, garage) in asked { try garage.close() }
   }
 
@@ -180,8 +217,8 @@ struct IndexComparison {
 
   /// Asks all garages, and the database with the same indexes.
   private func ask(
-    _ round: Int, _ garages: [(who: String, garage: Garage)], _ visitors: [IndexedVisitor], _ root: URL,
-    _ samples: inout Samples
+    _ round: Int, _ garages: [(who: String, garage: Garage)], _ visitors: [IndexedVisitor], _ plain: [Visitor],
+    _ root: URL, _ samples: inout Samples
   ) throws {
     let questions = Question.all.filter { isAsked($0.name) }
     if questions.isEmpty { return }
@@ -197,6 +234,7 @@ struct IndexComparison {
         for visitor in visitors { try visitor.insert(db) }
       }
     }
+    let raw = try only.isEmpty || only.contains(RawCodingStore.who) ? RawQuestions(plain, below: root) : nil
     for question in questions {
       let expected = question.filter(visitors, count)
       var operations: [Operation] = []
@@ -220,6 +258,9 @@ struct IndexComparison {
         if let cached = question.cached { add(Self.cached + suffix) { try cached(database, count) } }
         if let byHand = question.byHand { add(Self.byHand + suffix) { try byHand(database, count) } }
       }
+      if let raw, case .visitors(let found) = expected {
+        operations += try raw.operations(question.name, found, times: question.count)
+      }
       // Who comes second finds in the processor's caches what the first one read: each is that as often as the other.
       for pass in 0..<4 {
         let turn = operations.rotated(by: round + pass)
@@ -229,5 +270,6 @@ struct IndexComparison {
       }
     }
     for (_, database) in databases { try database.close() }
+    raw?.close()
   }
 }

@@ -88,11 +88,25 @@ final class Entries {
   }
 
   /// The records of objects that are sorted by identifier: entry `i` is that of object `i`.
-  init<T: Codable & Identifiable>(_ objects: [T]) throws where T.ID: Codable {
+  convenience init<T: Codable & Identifiable>(_ objects: [T]) throws where T.ID: Codable {
+    try self.init(mostAlikeOf: objects, by: 9)
+    try WrongResult.unless(count == objects.count, "\(count) records of \(objects.count) objects")
+  }
+
+  /// The entries of the indexes of objects that have more of them than records.
+  convenience init<T: Codable & Identifiable>(ofIndexesOf objects: [T], referrers: ReferrerOption = .asStored) throws
+  where T.ID: Codable {
+    try self.init(mostAlikeOf: objects, by: 1, referrers: referrers)
+    try WrongResult.unless(count > objects.count, "\(count) entries of \(objects.count) objects")
+  }
+
+  private init<T: Codable & Identifiable>(
+    mostAlikeOf objects: [T], by byteCount: Int, referrers: ReferrerOption = .asStored
+  ) throws where T.ID: Codable {
     let storage = MemoryStorage()
-    let garage = try Garage(storage)
+    let garage = try Garage(storage, referrers: referrers)
     try garage.parkAll(objects)
-    let prefix = try GarageKeys.commonPrefix(in: storage)
+    let prefix = try GarageKeys.commonPrefix(of: byteCount, in: storage)
     try storage.read { transaction in
       try transaction.scan(.prefix(prefix), .forward) { key, value in
         keys.append(contentsOf: [UInt8](copying: key))
@@ -102,7 +116,6 @@ final class Entries {
         return .continue
       }
     }
-    try WrongResult.unless(count == objects.count, "\(count) records of \(objects.count) objects")
   }
 
   /// Lends the entries to C.
@@ -122,14 +135,15 @@ final class Entries {
   }
 }
 
-/// Where a garage keeps its records, found out by looking.
+/// Where a garage keeps its records and entries, found out by looking.
 private enum GarageKeys {
-  /// What the most keys begin with: the space byte and a digest of eight that come before the identifiers of one type's objects.
-  static func commonPrefix(in storage: MemoryStorage) throws -> [UInt8] {
+  /// What the most keys begin with: of one byte that which says what they are for; of nine also the digest of eight that comes before
+  /// the identifiers of one type's objects.
+  static func commonPrefix(of byteCount: Int, in storage: MemoryStorage) throws -> [UInt8] {
     var counts: [[UInt8]: Int] = [:]
     try storage.read { transaction in
       try transaction.scan(.all, .forward) { key, _ in
-        counts[Array([UInt8](copying: key).prefix(9)), default: 0] += 1
+        counts[Array([UInt8](copying: key).prefix(byteCount)), default: 0] += 1
         return .continue
       }
     }

@@ -44,7 +44,10 @@ struct CandidateKeys {
   }
 
   /// Sorts them by identifier, and those with the same one by their type.
-  mutating func sort() {
+  ///
+  /// - Parameter areOfOneTag: whether all are of the same type.
+  mutating func sort(areOfOneTag: Bool) {
+    if areOfOneTag, candidates.count >= 32, sortByDigits() { return }
     let bytes = bytes
     let span = bytes.span.bytes
     candidates.sort { left, right in
@@ -56,6 +59,51 @@ struct CandidateKeys {
       let order = compareKeys(
         leftKey.extracting(KeyLayout.identifierOffset...), rightKey.extracting(KeyLayout.identifierOffset...))
       return order == 0 ? compareKeys(leftKey, rightKey) < 0 : order < 0
+    }
+  }
+
+  /// Sorts them digit by digit, the last one first, where identifiers are short and alike but for a few bytes, as numbers are
+  /// and names that end in one: that takes no comparison.
+  ///
+  /// - Returns: false, and does nothing, where comparing takes less.
+  private mutating func sortByDigits() -> Bool {
+    let first = candidates[0]
+    var different: (UInt64, UInt64) = (0, 0)
+    var mostBytes = 0
+    var differInLength = false
+    for candidate in candidates {
+      different.0 |= candidate.order.0 ^ first.order.0
+      different.1 |= candidate.order.1 ^ first.order.1
+      mostBytes = Swift.max(mostBytes, candidate.count)
+      differInLength = differInLength || candidate.count != first.count
+    }
+    // What is longer is not all in the numbers.
+    guard mostBytes <= KeyLayout.identifierOffset + 16 else { return false }
+    let shifts = (
+      stride(from: UInt64(0), to: 64, by: 8).filter { different.0 >> $0 & 0xFF != 0 },
+      stride(from: UInt64(0), to: 64, by: 8).filter { different.1 >> $0 & 0xFF != 0 }
+    )
+    guard shifts.0.count + shifts.1.count <= 6 else { return false }
+    // Zeros stand for what is behind the end: of those that are equal otherwise the shorter one comes first.
+    if differInLength { sort { $0.count & 0xFF } }
+    for shift in shifts.1 { sort { Int($0.order.1 >> shift & 0xFF) } }
+    for shift in shifts.0 { sort { Int($0.order.0 >> shift & 0xFF) } }
+    return true
+  }
+
+  /// Sorts them by one digit, those that have the same one staying in their order.
+  @inline(__always)
+  private mutating func sort(by digit: (Candidate) -> Int) {
+    var places = [Int](repeating: 0, count: 257)
+    for candidate in candidates { places[digit(candidate) + 1] += 1 }
+    for value in 1..<256 { places[value] += places[value - 1] }
+    candidates = [Candidate](unsafeUninitializedCapacity: candidates.count) { sorted, count in
+      for candidate in candidates {
+        let digit = digit(candidate)
+        sorted.initializeElement(at: places[digit], to: candidate)
+        places[digit] += 1
+      }
+      count = candidates.count
     }
   }
 

@@ -70,7 +70,7 @@ extension QueryRun {
 
   /// Whether an entry's record is of the query's type, as the entry's value tells; nil where it does not.
   private func isOfType(_ value: RawSpan) -> Bool? {
-    if !facts.ofCoder.isOfClass { return true }
+    if !isOfClass { return true }
     // Without a tag of its own it is of the topmost class.
     if value.byteCount < 9 { return !facts.sharesSpaceWithSuperclass }
     let tag = UInt64(bigEndian: value.unsafeLoadUnaligned(fromByteOffset: 1, as: UInt64.self))
@@ -124,7 +124,7 @@ extension QueryRun {
     }
     let found = try plan.others.isEmpty ? candidates(of: plan) : sharedCandidates(of: plan)
     guard var candidates = found else { return false }
-    candidates.sort()
+    candidates.sort(areOfOneTag: way.tags.count == 1)
     var block = RecordBlock(atMost: query.sortKeys.isEmpty ? query.maximumCount : nil)
     try candidates.forEachOnce { key, isMatch in
       if let start {
@@ -138,34 +138,6 @@ extension QueryRun {
     }
     if !block.isEmpty { _ = try lend(&block, visit) }
     return true
-  }
-
-  /// Whether several records are asked for at once: that gains nothing where a get leads through no pages of a file, and costs
-  /// where what is visited changes what is to be read.
-  var readsBlocks: Bool { access.garage.store.driver.info.isDurable && !access.isWriting }
-
-  /// Records that are read at once.
-  private struct RecordBlock {
-    private(set) var keys: [StorageKey] = []
-    private(set) var areMatches: [Bool] = []
-    // Who wants a few shall not wait for many.
-    private var size: Int
-
-    init(atMost limit: Int?) { size = max(1, min(limit ?? 16, 16)) }
-
-    var isEmpty: Bool { keys.isEmpty }
-    var isFull: Bool { keys.count >= size }
-
-    mutating func append(_ key: RawSpan, _ isMatch: Bool) {
-      keys.append(StorageKey(key))
-      areMatches.append(isMatch)
-    }
-
-    mutating func removeAll() {
-      keys.removeAll(keepingCapacity: true)
-      areMatches.removeAll(keepingCapacity: true)
-      size = min(1024, 4 * size)
-    }
   }
 
   /// Lends the records of a block, and makes room for the next one.
@@ -245,5 +217,29 @@ extension QueryRun {
       guard let bytes else { return false }
       return try isMatch(recordKey.span.bytes, bytes)
     }
+  }
+}
+
+/// Records that are read at once. No part of the run, which is generic: each use would ask the runtime for it.
+private struct RecordBlock {
+  private(set) var keys: [StorageKey] = []
+  private(set) var areMatches: [Bool] = []
+  // Who wants a few shall not wait for many.
+  private var size: Int
+
+  init(atMost limit: Int?) { size = max(1, min(limit ?? 16, 16)) }
+
+  var isEmpty: Bool { keys.isEmpty }
+  var isFull: Bool { keys.count >= size }
+
+  mutating func append(_ key: RawSpan, _ isMatch: Bool) {
+    keys.append(StorageKey(key))
+    areMatches.append(isMatch)
+  }
+
+  mutating func removeAll() {
+    keys.removeAll(keepingCapacity: true)
+    areMatches.removeAll(keepingCapacity: true)
+    size = min(1024, 4 * size)
   }
 }

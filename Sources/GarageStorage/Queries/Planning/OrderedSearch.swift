@@ -3,18 +3,19 @@ internal import GarageDriver
 
 /// The keys of what a query finds, as they are gathered in the order of an index.
 ///
-/// One value that is changed in place: of variables that closures share each access would be looked at.
-struct OrderedSearch<Root: Codable> {
+/// A class, whose own type its methods need not ask the runtime for with each entry; unchecked, as nothing of it is used while it
+/// is changed.
+final class OrderedSearch<Root: Codable> {
   private let run: QueryRun<Root>
   private let access: ReadAccess
   private let most: Int
   private let hasStart: Bool
-  private var found: [StorageKey] = []
+  @exclusivity(unchecked) private var found: [StorageKey] = []
   /// How many more records may be looked at that are not found: one by one, in no order of theirs, they cost some times as much
   /// as all in their order.
-  private var patience: Int
+  @exclusivity(unchecked) private var patience: Int
   /// Long values that begin alike: their entries are in the order of digests.
-  private var cut: [(key: StorageKey, values: [UInt8])] = []
+  @exclusivity(unchecked) private var cut: [(key: StorageKey, values: [UInt8])] = []
 
   init(_ run: QueryRun<Root>) {
     self.run = run
@@ -26,7 +27,7 @@ struct OrderedSearch<Root: Codable> {
   }
 
   /// The keys; nil where the index leads to too much that is not found.
-  mutating func keys(of scan: IndexPlan.Scan) throws -> [StorageKey]? {
+  func keys(of scan: IndexPlan.Scan) throws -> [StorageKey]? {
     let isAscending = run.query.sortKeys[0].isAscending
     for stretch in isAscending ? scan.stretches : scan.stretches.reversed() {
       let whole = run.range(scan.item, run.way.tags[0], stretch)
@@ -43,7 +44,7 @@ struct OrderedSearch<Root: Codable> {
     return found
   }
 
-  private mutating func visit(_ key: RawSpan, _ value: RawSpan, _ isExact: Bool) throws -> ScanStep {
+  private func visit(_ key: RawSpan, _ value: RawSpan, _ isExact: Bool) throws -> ScanStep {
     guard let (place, isMatch) = try run.reading(key, value, isExact) else { return .continue }
     let record = KeyLayout.record(ofEntry: key, identifierAt: place)
     if place == KeyLayout.indexPrefixByteCount + OrderedBytes.cutByteCount {
@@ -59,7 +60,7 @@ struct OrderedSearch<Root: Codable> {
     return found.count < most && patience > 0 ? .continue : .stop
   }
 
-  private mutating func take(_ key: StorageKey, isMatch: Bool) throws {
+  private func take(_ key: StorageKey, isMatch: Bool) throws {
     if !isMatch { patience -= 1 }
     // Whoever goes on looks the record up anyway, and there is one for each entry that tells by itself.
     if isMatch, !hasStart { return found.append(key) }
@@ -73,7 +74,7 @@ struct OrderedSearch<Root: Codable> {
     if isFound { found.append(key) }
   }
 
-  private mutating func takeCut() throws {
+  private func takeCut() throws {
     if cut.isEmpty { return }
     let run = run
     var ranked: [(key: StorageKey, values: [FieldValue])] = []

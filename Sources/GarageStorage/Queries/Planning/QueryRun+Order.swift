@@ -6,8 +6,7 @@ internal import GarageDriver
 extension QueryRun {
   /// The keys of what the query finds, in the order of an index; nil where it leads to too much that is not found.
   func keysInOrder(of scan: IndexPlan.Scan) throws -> [StorageKey]? {
-    var search = OrderedSearch(self)
-    return try search.keys(of: scan)
+    try OrderedSearch(self).keys(of: scan)
   }
 
   /// The part of a range where the next page may begin; nil where there is none.
