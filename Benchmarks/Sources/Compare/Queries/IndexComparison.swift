@@ -88,6 +88,8 @@ struct IndexComparison {
               question.name, subject, RawCodingStore.who, who: RawQuestions.who(subject), samples),
             ResultRow(question.name, RawQuestions.who(subject), Self.records, samples),
             ResultRow(question.name, RawQuestions.who(subject), Self.cached, samples),
+            ResultRow(
+              question.name, Self.entryAlone(subject), Self.byIdentifier, who: "\(subject), \(Self.byIdentifier)", samples),
           ].compactMap { $0 }
         } + absolute(question.name, question.limits ?? [])
       }
@@ -102,6 +104,9 @@ struct IndexComparison {
       }
     }
   }
+
+  /// The entry of one object is got by its key, in a bare engine: what a question by a value needs beside the object.
+  private static func entryAlone(_ subject: String) -> String { "\(subject), the entry alone in C" }
 
   private static func rawEntries(_ subject: String) -> String { "\(subject), the entries alone in C" }
 
@@ -260,6 +265,12 @@ struct IndexComparison {
       }
       if let raw, case .visitors(let found) = expected {
         operations += try raw.operations(question.name, found, times: question.count)
+        if question.name == Question.oneObject.name {
+          // Values are 0, 1, 2 …, as are the places of their entries.
+          operations += try raw.gets(
+            question.name, Entries(ofIndexesOf: plain.map(OnceIndexedVisitor.init)), found.map { UInt32($0.visits) },
+            who: Self.entryAlone)
+        }
       }
       // Who comes second finds in the processor's caches what the first one read: each is that as often as the other.
       for pass in 0..<4 {

@@ -18,6 +18,8 @@ struct QueryComparison {
   static let names = [allName] + Question.all.map { $0.name }
   static let records = "GRDB columns"
   static let byHand = "GRDB by hand"
+  /// The engine goes through the records, in C, and nothing is asked of them: no filter over records takes less.
+  static let scan = "a scan in C"
   /// All objects are retrieved and filtered, by the same store.
   static let decoding = "decoding all"
 
@@ -52,11 +54,16 @@ struct QueryComparison {
         return [Self.records, Self.byHand].compactMap {
           ResultRow(question.name, subject, $0, who: $0 + suffix, samples)
         }
-          + [ResultRow(question.name, subject, Self.decoding, who: "\(subject), \(Self.decoding)", samples)]
-          .compactMap { $0 }
+          + [
+            ResultRow(question.name, subject, Self.decoding, who: "\(subject), \(Self.decoding)", samples),
+            ResultRow(question.name, subject, Self.scan, who: Self.scan(subject), samples),
+            ResultRow(question.name, Self.scan(subject), Self.records, samples),
+          ].compactMap { $0 }
       }
     }
   }
+
+  private static func scan(_ subject: String) -> String { "\(subject), \(scan)" }
 
   private func runRound(
     _ round: Int, _ questions: [Question], _ visitors: [Visitor], _ samples: inout Samples
@@ -79,6 +86,7 @@ struct QueryComparison {
     if isOpen(Self.records) {
       databases = [("", try GRDBStore.open(at: place("grdb"))), (", in memory", try GRDBStore.open(at: nil))]
     }
+    let bare = try isOpen(Self.scan) ? RawQuestions(visitors, below: root) : nil
     for (_, garage) in garages { try garage.parkAll(visitors) }
     for (_, database) in databases {
       try database.write { db in
@@ -106,6 +114,7 @@ struct QueryComparison {
           add(Self.byHand + suffix) { try database.read { try byHand($0, count) } }
         }
       }
+      if question.name == Question.onePercent, let bare { operations += bare.scans(question.name, who: Self.scan) }
       for pass in 0..<3 {
         for operation in operations.rotated(by: round + pass) {
           try samples.measure(operation, verifies: pass == 0)
@@ -114,6 +123,7 @@ struct QueryComparison {
     }
     for (_, garage) in garages { try garage.close() }
     for (_, database) in databases { try database.close() }
+    bare?.close()
   }
 }
 

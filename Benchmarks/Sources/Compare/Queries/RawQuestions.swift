@@ -54,6 +54,31 @@ struct RawQuestions {
     }
   }
 
+  /// Goes through all records.
+  func scans(_ name: String, who: (String) -> String) -> [Operation] {
+    engines.map { subject, engine in
+      var equal = 0
+      return Operation(
+        name: name, who: who(subject), count: 1, run: { equal = entries.withRaw(engine.scan) },
+        verify: { try WrongResult.unless(equal == entries.count, "other values") })
+    }
+  }
+
+  /// Gets the entries of an index by their keys, all in one transaction, and not the records that they lead to.
+  ///
+  /// - Parameter places: of which of the `entries`, in their order.
+  func gets(_ name: String, _ entries: Entries, _ places: [UInt32], who: (String) -> String) throws -> [Operation] {
+    try engines.map { subject, engine in
+      let code = entries.withRaw { engine.putAll($0, nil) }
+      try WrongResult.unless(code == 0, "the engine returned \(code)")
+      var equal = 0
+      return Operation(
+        name: name, who: who(subject), count: places.count,
+        run: { equal = entries.withRaw { engine.get($0, places, places.count, 1) } },
+        verify: { try WrongResult.unless(equal == places.count, "other values") })
+    }
+  }
+
   func close() {
     for (_, engine) in engines { engine.close() }
   }

@@ -93,11 +93,11 @@ final class Entries {
     try WrongResult.unless(count == objects.count, "\(count) records of \(objects.count) objects")
   }
 
-  /// The entries of the indexes of objects that have more of them than records.
+  /// The entries of the indexes of objects that have at least as many of them as records.
   convenience init<T: Codable & Identifiable>(ofIndexesOf objects: [T], referrers: ReferrerOption = .asStored) throws
   where T.ID: Codable {
     try self.init(mostAlikeOf: objects, by: 1, referrers: referrers)
-    try WrongResult.unless(count > objects.count, "\(count) entries of \(objects.count) objects")
+    try WrongResult.unless(count >= objects.count, "\(count) entries of \(objects.count) objects")
   }
 
   private init<T: Codable & Identifiable>(
@@ -147,7 +147,8 @@ private enum GarageKeys {
         return .continue
       }
     }
-    guard let found = counts.max(by: { $0.value < $1.value }) else { throw WrongResult("the garage keeps nothing") }
+    // Of as many records and entries the latter, which stand behind them.
+    guard let found = counts.max(by: { ($0.value, $0.key[0]) < ($1.value, $1.key[0]) }) else { throw WrongResult("the garage keeps nothing") }
     return found.key
   }
 }
