@@ -120,7 +120,7 @@ final class QueryRun<Root: Codable> {
   private func visitIfMatching(
     _ key: RawSpan, _ record: RawSpan, keepsObjects: Bool, _ visit: Visit
   ) throws -> ScanStep {
-    // Most are decided here. What follows may have an optional object, whose type generic code looks up each time.
+    // Most are decided here. What follows has an optional object, whose type generic code looks up each time.
     let answer = try answer(key, record)
     if case .no = answer { return .continue }
     return try visitUnlessAnother(key, record, answer, keepsObjects: keepsObjects, visit)
@@ -249,8 +249,8 @@ final class QueryRun<Root: Codable> {
   }
 }
 
-/// An object that was decoded to find out whether it matches. A class, and so an address to pass on: generic code that passes an
-/// optional object on asks the runtime for its type each time.
+/// An object that was decoded to find out whether it matches. A class, so that what is passed on is an address: generic code that
+/// passes on an optional object asks the runtime for its type each time.
 final class DecodedObject<Root> {
   let object: Root
   init(_ object: Root) { self.object = object }

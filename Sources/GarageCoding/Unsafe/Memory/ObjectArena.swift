@@ -1,6 +1,6 @@
 /// The objects of a graph that wait to be encoded, kept alive until its end: an identity may be an address.
 ///
-/// Invariant: what stands in ``lent`` is there as long as it is ``lent``, which whoever lends an array sees to.
+/// Invariant: the array in ``lent`` stays where it is for as long as it is lent. Whoever lends it sees to that.
 struct ObjectArena {
   private var places = PlaceArena()
   /// Objects, and arrays of them.
@@ -8,8 +8,8 @@ struct ObjectArena {
   /// The array whose elements are being written.
   private(set) var lent = LentArray()
 
-  /// Sees to it that an object stays until ``removeAll()``: an element of an array that is lent where it stands, with the whole
-  /// array, and any other one as a copy. To copy a struct counts a reference for each of its fields, and to keep an array one.
+  /// Keeps an object until ``removeAll()``. An element of the array that is lent stays where it stands, and the array is kept; any
+  /// other object is copied. A copy of a struct counts a reference for each of its fields, a kept array counts one.
   @inline(__always)
   mutating func keep<T: Encodable>(_ object: T) -> KeptObject {
     let address = withUnsafePointer(to: object) { UnsafeRawPointer($0) }
@@ -74,8 +74,8 @@ struct LentArray {
   /// - Parameters:
   ///   - address: where the array itself stands.
   ///   - type: the array's type, which generic code would ask the runtime for.
-  ///   - elements: its memory. Of references and what is no larger there is none: to copy them costs no more, and elsewhere than
-  ///     on Linux an array of objects may have its elements in memory of somebody else's.
+  ///   - elements: where its elements stand. Elements no larger than a reference are copied all the same: that costs no more than
+  ///     to keep the array, and on Apple's systems the memory of an array of objects may be a copy that ends with this call.
   @inline(__always)
   init<Element>(_ address: UnsafeRawPointer, _ type: Any.Type, _ elements: UnsafeBufferPointer<Element>) {
     (array, self.type) = (address, type)

@@ -220,7 +220,7 @@ extension QueryRun {
   }
 }
 
-/// Records that are read at once. No part of the run, which is generic: each use would ask the runtime for it.
+/// Records that are read at once. It stands outside of the run, which is generic: inside, each use would ask the runtime for its type.
 private struct RecordBlock {
   private(set) var keys: [StorageKey] = []
   private(set) var areMatches: [Bool] = []

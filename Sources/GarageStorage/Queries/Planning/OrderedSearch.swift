@@ -3,8 +3,8 @@ internal import GarageDriver
 
 /// The keys of what a query finds, as they are gathered in the order of an index.
 ///
-/// A class, whose own type its methods need not ask the runtime for with each entry; unchecked, as nothing of it is used while it
-/// is changed.
+/// A class, because the methods of a generic struct would ask the runtime for its type with each entry. Its properties are not
+/// checked for exclusive access: none is read while it is changed.
 final class OrderedSearch<Root: Codable> {
   private let run: QueryRun<Root>
   private let access: ReadAccess
