@@ -10,8 +10,6 @@ protocol EncodableElements {
 extension Array: EncodableElements where Element: Encodable {
   static func write(at address: UnsafeRawPointer, to state: EncoderPointer) throws {
     try address[as: [Element].self].withUnsafeBufferPointer { elements in
-      let before = state.graph.lend(LentArray(address, Self.self, elements))
-      defer { _ = state.graph.lend(before) }
       try state.withFrame { serial in
         try state.requestArray()
         for index in elements.indices {

@@ -251,10 +251,6 @@ struct GraphUnderConstruction: ~Copyable {
     return number
   }
 
-  /// See ``ObjectArena/lend(_:)``.
-  @inline(__always)
-  mutating func lend(_ array: LentArray) -> LentArray { objects.lend(array) }
-
   /// Queues a child of the record under construction in the same way.
   @inline(__always)
   mutating func enqueueChild<T: Encodable>(

@@ -92,7 +92,7 @@ struct ObjectArenaTests {
     for _ in 0..<10 { #expect(try GraphEncoder().encode(root: Holder()).records.count == 2) }
   }
 
-  // MARK: - Arrays, whose elements are kept where they stand
+  // MARK: - Arrays, whose elements wait for their turn
 
   private struct Leaf: Codable, Identifiable, Equatable {
     var id: String
@@ -179,7 +179,7 @@ struct ObjectArenaTests {
     }
   }
 
-  /// What throws within an array leaves nothing lent behind: what comes later may stand where that array stood.
+  /// What throws within an array leaves nothing behind: what comes later may stand in memory where that array stood.
   @Test func arraysThatThrow() throws {
     struct Refused: Error {}
     struct Refusing: Codable, Identifiable {
@@ -243,7 +243,7 @@ struct ObjectArenaTests {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode((0..<10).map { Counted(id: $0, object: Object(counter, $0)) }, forKey: .first)
         try container.encode((5..<15).map { Counted(id: $0, object: Object(counter, $0)) }, forKey: .second)
-        // Encoded later, from where they stand.
+        // They are encoded later.
         #expect(counter.ended < 20)
       }
     }
