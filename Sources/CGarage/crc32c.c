@@ -62,32 +62,6 @@ TARGET static inline uint64_t product(uint32_t a, uint32_t b) {
   return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(_mm_cvtsi32_si128((int)a), _mm_cvtsi32_si128((int)b), 0));
 }
 
-TARGET static inline uint32_t continued_short(uint32_t before, const uint8_t *p, size_t count) {
-  uint64_t crc = before;
-  while (count >= 8) {
-    uint64_t word;
-    memcpy(&word, p, 8);
-    crc = _mm_crc32_u64(crc, word);
-    p += 8;
-    count -= 8;
-  }
-  uint32_t crc32 = (uint32_t)crc;
-  if (count & 4) {
-    uint32_t word;
-    memcpy(&word, p, 4);
-    crc32 = _mm_crc32_u32(crc32, word);
-    p += 4;
-  }
-  if (count & 2) {
-    uint16_t word;
-    memcpy(&word, p, 2);
-    crc32 = _mm_crc32_u16(crc32, word);
-    p += 2;
-  }
-  if (count & 1) crc32 = _mm_crc32_u8(crc32, *p);
-  return crc32;
-}
-
 #elif defined(__aarch64__) && defined(__ARM_FEATURE_CRC32) && defined(__ARM_FEATURE_AES)
 #include <arm_acle.h>
 #include <arm_neon.h>
@@ -96,18 +70,6 @@ TARGET static inline uint32_t continued_short(uint32_t before, const uint8_t *p,
 
 static inline uint64_t product(uint32_t a, uint32_t b) {
   return (uint64_t)vgetq_lane_u64(vreinterpretq_u64_p128(vmull_p64((poly64_t)a, (poly64_t)b)), 0);
-}
-
-static inline uint32_t continued_short(uint32_t crc, const uint8_t *p, size_t count) {
-  while (count >= 8) {
-    uint64_t word;
-    memcpy(&word, p, 8);
-    crc = __crc32cd(crc, word);
-    p += 8;
-    count -= 8;
-  }
-  while (count-- > 0) crc = __crc32cb(crc, *p++);
-  return crc;
 }
 
 #endif
@@ -143,9 +105,12 @@ static const uint32_t factors[128] = {
     0x80FF0093, 0xB42AE3D9, 0x8FE4C34D, 0x2178513A, 0xDF99FC11, 0xE0AC139E, 0x6C23E841, 0x170076FA,
 };
 
-// At most so many words in a block, and from so many bytes on three blocks are quicker than one.
-#define MOST_WORDS 64
-#define FAR 128
+// At most so many words in three blocks, for there are factors for two thirds of them, and from so many bytes on three blocks
+// are quicker than one.
+#define MOST_WORDS 192
+#define FAR 96
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
 static inline uint64_t word_at(const uint8_t *p) {
   uint64_t word;
@@ -153,37 +118,101 @@ static inline uint64_t word_at(const uint8_t *p) {
   return word;
 }
 
-TARGET static inline uint32_t continued(uint32_t crc, const uint8_t *p, size_t count) {
+// Records are of all lengths, so that no processor foresees where one ends: to guess wrongly takes longer than the
+// instructions for ten words. What is left of a word is therefore taken without asking how much it is.
+
+// Fewer than eight bytes, which stand at the top of a word: zeros before them leave a checksum of zero as it is. That of what
+// was before goes into the bytes as far as they reach, and behind them is what it had left.
+TARGET static ALWAYS_INLINE uint64_t continued_top(uint64_t crc, uint64_t top, size_t count) {
+  return STEP(0, top ^ crc << (63 - 8 * count) << 1) ^ crc >> 8 * count;
+}
+
+// The same of the last bytes before `end`, behind eight others or more.
+TARGET static ALWAYS_INLINE uint64_t continued_end(uint64_t crc, const uint8_t *end, size_t count) {
+  return continued_top(crc, word_at(end - 8) & ~0ull << (63 - 8 * count) << 1, count);
+}
+
+// Fewer than eight bytes, which may be all that there are.
+TARGET static uint64_t continued_few(uint64_t crc, const uint8_t *p, size_t count) {
+  if (count == 0) return crc;
+  uint64_t word;
+  if (count >= 4) {
+    uint32_t first, last;
+    memcpy(&first, p, 4);
+    memcpy(&last, p + count - 4, 4);
+    word = first | (uint64_t)last << 8 * (count - 4);
+  } else {
+    word = p[0] | (uint64_t)p[count / 2] << 8 * (count / 2) | (uint64_t)p[count - 1] << 8 * (count - 1);
+  }
+  return continued_top(crc, word << (64 - 8 * count), count);
+}
+
+TARGET static ALWAYS_INLINE uint64_t continued_short(uint64_t crc, const uint8_t *p, size_t count) {
+  if (count < 8) return continued_few(crc, p, count);
+#pragma clang loop unroll(disable)
+  do {
+    crc = STEP(crc, word_at(p));
+    p += 8;
+    count -= 8;
+  } while (count >= 8);
+  return continued_end(crc, p + count, count);
+}
+
+TARGET static ALWAYS_INLINE uint64_t continued(uint64_t crc, const uint8_t *p, size_t count) {
   while (count >= FAR) {
-    size_t words = count / 24 < MOST_WORDS ? count / 24 : MOST_WORDS;
-    size_t block = 8 * words;
+    size_t words = count / 8 < MOST_WORDS ? count / 8 : MOST_WORDS;
+    // The first two blocks have a word more where three do not divide them.
+    size_t shortest = words / 3, rest = words % 3;
+    size_t more = rest != 0, still_more = rest == 2;
     uint64_t first = crc, second = 0, third = 0;
-    for (size_t at = 0; at < block; at += 8) {
-      first = STEP((uint32_t)first, word_at(p + at));
-      second = STEP((uint32_t)second, word_at(p + block + at));
-      third = STEP((uint32_t)third, word_at(p + 2 * block + at));
-    }
-    uint64_t carried = product((uint32_t)first, factors[2 * words - 1]) ^ product((uint32_t)second, factors[words - 1]);
-    crc = (uint32_t)STEP(0, carried) ^ (uint32_t)third;
-    p += 3 * block;
-    count -= 3 * block;
+    const uint8_t *p2 = p + 8 * (shortest + more);
+    const uint8_t *p3 = p2 + 8 * (shortest + still_more);
+    size_t at = 0;
+// Longer pieces have ends of their own to be foreseen.
+#pragma clang loop unroll(disable)
+    do {
+      first = STEP(first, word_at(p + at));
+      second = STEP(second, word_at(p2 + at));
+      third = STEP(third, word_at(p3 + at));
+      at += 8;
+    } while (at < 8 * shortest);
+    // Taken, and used or not: what stands there is the next block's first word else.
+    first ^= (first ^ STEP(first, word_at(p + at))) & (0 - (uint64_t)more);
+    second ^= (second ^ STEP(second, word_at(p2 + at))) & (0 - (uint64_t)still_more);
+    uint64_t carried = product((uint32_t)first, factors[2 * shortest + still_more - 1]) ^ product((uint32_t)second, factors[shortest - 1]);
+    crc = STEP(0, carried) ^ third;
+    p += 8 * words;
+    count -= 8 * words;
+    if (count < 8) return continued_end(crc, p + count, count);
   }
   return continued_short(crc, p, count);
 }
 
 TARGET static uint32_t hardware(uint32_t seed, const uint8_t *bytes, size_t count) {
-  return ~continued(~seed, bytes, count);
+  return ~(uint32_t)continued(~seed, bytes, count);
+}
+
+TARGET static ALWAYS_INLINE uint32_t record_continued(uint64_t crc, const uint8_t *key, size_t key_count,
+                                                      const uint8_t *record, size_t count, size_t place) {
+  crc = continued_short(crc, key, key_count);
+  if (count < 12 || place >= 8) {
+    crc = continued_short(crc, record, place);
+    return ~(uint32_t)continued(crc, record + place + 4, count - place - 4);
+  }
+  // The first eight bytes beside the checksum are one word.
+  uint64_t behind = ~0ull << 8 * place;
+  crc = STEP(crc, (word_at(record) & ~behind) | (word_at(record + 4) & behind));
+  return ~(uint32_t)continued(crc, record + 12, count - 12);
 }
 
 TARGET static uint32_t record_hardware(uint32_t seed, const uint8_t *key, size_t key_count, const uint8_t *record,
                                        size_t count, size_t place) {
-  RECORD_CHECKSUM(continued, continued_short);
+  return record_continued(~seed, key, key_count, record, count, place);
 }
 
 TARGET static uint32_t tagged_hardware(uint64_t tag, const uint8_t *key, size_t key_count, const uint8_t *record,
                                        size_t count, size_t place) {
-  uint32_t seed = ~(uint32_t)STEP(~0u, tag);
-  RECORD_CHECKSUM(continued, continued_short);
+  return record_continued(STEP(~0u, tag), key, key_count, record, count, place);
 }
 
 static inline int has_instructions(void) {

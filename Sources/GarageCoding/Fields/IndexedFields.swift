@@ -115,6 +115,33 @@ package final class IndexedFields {
     return kinds
   }
 
+  /// Appends a whole entry of an index, of a record whose fields stand where they stood last and hold whole numbers, short ASCII
+  /// text or nil, as most do: all in one piece, since to ask for room byte by byte takes longer than to write them.
+  ///
+  /// - Parameters:
+  ///   - prefix: what stands before the values.
+  ///   - identifier: what stands behind them, and behind it how many bytes they have.
+  /// - Returns: the kinds of the values, and how many bytes they have; nil, and nothing is appended, where they are of other kinds.
+  /// - Throws: as ``append(_:to:)``.
+  @inline(__always)
+  package func appendPlainEntry(
+    behind prefix: OrderedBytes.EntryPrefix, _ record: FieldRecord, identifier: RawSpan,
+    to bytes: inout OrderedBytes
+  ) throws -> (kinds: Kinds, valuesCount: Int)? {
+    guard record.typeVersion == typeVersion, record.concreteTag == nil else { return nil }
+    var kinds = Kinds()
+    var writer = bytes.beginPlainEntry(prefix, fieldCount: near.count, identifierCount: identifier.byteCount)
+    for field in near.indices {
+      guard let near = near[field], let place = try near.value(record), let kind = writer.append(place) else {
+        return nil
+      }
+      kinds.note(kind, in: field)
+    }
+    guard let valuesCount = writer.end(identifier) else { return nil }
+    bytes.endPlainEntry(writer)
+    return (kinds, valuesCount)
+  }
+
   /// Visits each element of the only field; nil stands for one that cannot be told.
   ///
   /// - Returns: whether the collection itself is absent.

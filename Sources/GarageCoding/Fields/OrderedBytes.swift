@@ -45,7 +45,7 @@ package struct OrderedBytes: ~Copyable {
   package static let cutByteCount = 240
 
   // As much as one value mostly takes.
-  private var arena = ByteArena(capacity: 64)
+  var arena = ByteArena(capacity: 64)
 
   package init() {}
 
@@ -175,7 +175,7 @@ package struct OrderedBytes: ~Copyable {
 
   /// Whether a byte of a word is 0 or 1; it may say so of others behind one that is.
   @inline(__always)
-  private static func mayHaveLowByte(_ word: UInt64) -> Bool {
+  static func mayHaveLowByte(_ word: UInt64) -> Bool {
     (word &- 0x0202_0202_0202_0202) & ~word & 0x8080_8080_8080_8080 != 0
   }
 

@@ -94,6 +94,14 @@ extension IndexBatch {
     func entry(
       _ key: RawSpan, _ record: FieldRecord, _ bytes: inout OrderedBytes, _ whole: inout [Int: [UInt8]]
     ) throws -> Entry {
+      let identifier = key.extracting(KeyLayout.identifierOffset...)
+      let prefix = KeyLayout.entryPrefix(tag: KeyLayout.tag(inRecordKey: key), index: id)
+      if hash == nil,
+        let plain = try fields.appendPlainEntry(behind: prefix, record, identifier: identifier, to: &bytes)
+      {
+        kinds.formUnion(plain.kinds)
+        return plainEntry(plain.valuesCount, plain.kinds, identifier.byteCount, bytes)
+      }
       let start = begin(key, &bytes)
       let kinds = try fields.append(record, to: &bytes)
       return finish(start, key, record, kinds, &bytes, &whole)
@@ -155,6 +163,20 @@ extension IndexBatch {
       } else {
         bytes.append(IndexBatch.hashed(values, hash))
       }
+    }
+
+    /// The entry that was just appended as a whole.
+    @inline(__always)
+    private func plainEntry(
+      _ valuesCount: Int, _ kinds: IndexedFields.Kinds, _ identifierCount: Int,
+      _ bytes: borrowing OrderedBytes
+    ) -> Entry {
+      let keyCount = KeyLayout.indexPrefixByteCount + valuesCount + identifierCount
+      var entry = Entry(
+        start: bytes.count - keyCount - 1, keyCount: keyCount, valueCount: 1, valuesCount: valuesCount)
+      entry.isUnique = isUnique && !kinds.hasNull
+      entry.order = IndexBatch.order(of: entry, behind: KeyLayout.indexPrefixByteCount, in: bytes.all)
+      return entry
     }
 
     /// Ends an entry, whose values stand there.

@@ -34,6 +34,10 @@ extension IndexBatch {
 
   /// Fewer are compared with each other.
   private static let radixCount = 256
+  /// So many at most are sorted by inserting one after the other.
+  private static let fewCount = 24
+  /// So many at most, of 16 bytes each, stay in the processor's caches.
+  private static let nearCount = 4096
 
   /// Sorts entries by their keys.
   ///
@@ -57,14 +61,14 @@ extension IndexBatch {
     }
     var sorted = entries.indices.map { SortedEntry(entries[$0], index: $0) }
     var room = sorted
-    var counts = [UInt32](repeating: 0, count: 8 * 256)
+    var places = [Int](repeating: 0, count: 9 * 256)
     entries.withUnsafeBufferPointer { entries in
       sorted.withUnsafeMutableBufferPointer { sorted in
         room.withUnsafeMutableBufferPointer { room in
-          counts.withUnsafeMutableBufferPointer { counts in
+          places.withUnsafeMutableBufferPointer { places in
             let sorting = EntrySorting(
               entries: entries, bytes: all, prefix: prefix, isInOrder: isGatheredInOrder, room: room,
-              counts: counts)
+              places: places)
             sorting.sort(sorted, at: place)
           }
         }
@@ -124,8 +128,8 @@ extension IndexBatch {
     let isInOrder: Bool
     /// As much as there is to sort.
     let room: UnsafeMutableBufferPointer<SortedEntry>
-    /// How many have each value of each of the eight bytes.
-    let counts: UnsafeMutableBufferPointer<UInt32>
+    /// For each byte of `order` by which parts are parted in turn, and one more, where those of each of its values begin and end.
+    let places: UnsafeMutableBufferPointer<Int>
 
     /// Sorts entries whose `order` ends at a place in their keys.
     private func sortByComparing(_ sorted: UnsafeMutableBufferPointer<SortedEntry>, endingAt place: Int) {
@@ -176,29 +180,61 @@ extension IndexBatch {
       sort(sorted, at: place)
     }
 
-    /// Sorts by `order` alone, and leaves those that are equal in it as they stand: byte by byte, the last one first.
-    private func sortByOrder(_ sorted: UnsafeMutableBufferPointer<SortedEntry>) {
-      let count = sorted.count
-      counts.update(repeating: 0)
-      for entry in sorted {
-        for byte in 0..<8 { counts[byte << 8 | Int(entry.order >> UInt64(8 * byte) & 0xFF)] &+= 1 }
-      }
-      var (from, to) = (sorted, UnsafeMutableBufferPointer(rebasing: room[..<count]))
-      for byte in 0..<8 {
-        let shift = UInt64(8 * byte)
-        let places = UnsafeMutableBufferPointer(rebasing: counts[byte << 8..<(byte + 1) << 8])
-        // All have the same.
-        if places[Int(from[0].order >> shift & 0xFF)] == UInt32(count) { continue }
-        var next: UInt32 = 0
-        for value in 0..<256 { (places[value], next) = (next, next &+ places[value]) }
-        for entry in from {
-          let value = Int(entry.order >> shift & 0xFF)
-          to[Int(places[value])] = entry
-          places[value] &+= 1
+    /// Sorts by `order` alone, and leaves those that are equal in it as they stand: byte by byte, as far as these differ at all.
+    /// Of few, the last byte comes first. Many are parted by the first byte before, so that each part stays in the processor's
+    /// caches, and text of which there are few different ones is soon told apart.
+    private func sortByOrder(_ sorted: UnsafeMutableBufferPointer<SortedEntry>, depth: Int = 0) {
+      if sorted.count <= IndexBatch.fewCount { return sortByInserting(sorted) }
+      let first = sorted[0].order
+      let differences = sorted.reduce(0 as UInt64) { $0 | ($1.order ^ first) }
+      if differences == 0 { return }
+      let room = UnsafeMutableBufferPointer(rebasing: room[..<sorted.count])
+      let places = UnsafeMutableBufferPointer(rebasing: places[depth << 8..<(depth + 1) << 8])
+      if sorted.count > IndexBatch.nearCount {
+        move(sorted, to: room, by: UInt64(56 - differences.leadingZeroBitCount / 8 * 8), places)
+        _ = sorted.update(fromContentsOf: room)
+        var start = 0
+        for end in places where end > start {
+          sortByOrder(UnsafeMutableBufferPointer(rebasing: sorted[start..<end]), depth: depth + 1)
+          start = end
         }
+        return
+      }
+      var (from, to) = (sorted, room)
+      for shift in stride(from: 0 as UInt64, to: 64, by: 8) where differences &>> shift & 0xFF != 0 {
+        move(from, to: to, by: shift, places)
         swap(&from, &to)
       }
       if from.baseAddress != sorted.baseAddress { _ = sorted.update(fromContentsOf: from) }
+    }
+
+    /// Sorts by one byte of `order` to other memory; `places` gets where those of each value end.
+    private func move(
+      _ from: UnsafeMutableBufferPointer<SortedEntry>, to: UnsafeMutableBufferPointer<SortedEntry>,
+      by shift: UInt64,
+      _ places: UnsafeMutableBufferPointer<Int>
+    ) {
+      places.update(repeating: 0)
+      for entry in from { places[Int(entry.order &>> shift & 0xFF)] &+= 1 }
+      var next = 0
+      for value in 0..<256 { (places[value], next) = (next, next &+ places[value]) }
+      for entry in from {
+        let value = Int(entry.order &>> shift & 0xFF)
+        to[places[value]] = entry
+        places[value] &+= 1
+      }
+    }
+
+    private func sortByInserting(_ sorted: UnsafeMutableBufferPointer<SortedEntry>) {
+      for index in sorted.indices.dropFirst() {
+        let entry = sorted[index]
+        var place = index
+        while place > 0, sorted[place - 1].order > entry.order {
+          sorted[place] = sorted[place - 1]
+          place -= 1
+        }
+        sorted[place] = entry
+      }
     }
   }
 }

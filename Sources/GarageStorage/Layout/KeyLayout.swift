@@ -174,6 +174,12 @@ enum KeyLayout {
     bytes.append(bigEndian: index)
   }
 
+  /// The same, for an entry that is written in one piece.
+  @inline(__always)
+  static func entryPrefix(tag: UInt64, index: UInt64) -> OrderedBytes.EntryPrefix {
+    OrderedBytes.EntryPrefix(space: Space.index.rawValue, tag: tag, index: index)
+  }
+
   /// All entries of one index for the records under one tag.
   static func entries(tag: UInt64, index: UInt64) -> StorageKeyRange {
     .prefix(indexPrefix(tag: tag, index: index))

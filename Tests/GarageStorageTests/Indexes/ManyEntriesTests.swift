@@ -89,7 +89,7 @@ import Testing
   ///
   /// What is gathered in the order of the records' keys is sorted by less than whole keys, and in no other order; what is
   /// gathered later is sorted into it.
-  @Test(arguments: [2, 40, 300, 3_000], [true, false])
+  @Test(arguments: [2, 40, 300, 3_000, 9_000], [true, false])
   func areSorted(count: Int, isGatheredInOrder: Bool) throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)

@@ -72,4 +72,73 @@ import Testing
     #expect(text(.number(.decimal(Decimal(string: "-0.07")!))) == "-0.07")
     #expect(text(.number(.decimal(Decimal(string: "19.99")!))) == "19.99")
   }
+
+  /// Shapes of what is encoded are known.
+  private final class NoTexts: ShapeTexts {
+    func shapeText(_ digest: UInt64) throws -> [UInt8]? { nil }
+  }
+
+  private struct Thing: Codable, Identifiable {
+    var id: String
+    var text: String
+    var other: String?
+    var number: Int
+  }
+
+  /// An entry that is written in one piece is the one that is put together from its values, and what such a piece cannot hold
+  /// is left to those.
+  @Test func wholeEntriesAreTheirValues() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    let characters = [
+      "a", "B", "7", " ", "\u{2}", "\u{7F}", "\u{0}", "\u{1}", "\u{80}", "é", "e\u{301}", "𝄞",
+    ]
+    func text() -> String {
+      let isPlain = Int.random(in: 0..<4, using: &random) > 0
+      let count = Int.random(in: 0...(Bool.random(using: &random) ? 20 : 120), using: &random)
+      return (0..<count).map { _ in characters[Int.random(in: 0..<(isPlain ? 6 : 12), using: &random)] }
+        .joined()
+    }
+    let numbers = [0, 63, 64, -1, 127, 128, -129, 1 << 31, 1 << 53, 1 << 53 + 1, -(1 << 53), .min, .max]
+    let coder = GraphEncoder()
+    let fields = IndexedFields(
+      ["text", "number", "other"].map { IndexedFields.Component(path: FieldPath([$0])) }, typeVersion: 0)
+    let (tag, index) = (random.next(), random.next())
+    let prefix = OrderedBytes.EntryPrefix(space: 0x20, tag: tag, index: index)
+    var before = OrderedBytes()
+    before.append([0x20])
+    before.append(bigEndian: tag)
+    before.append(bigEndian: index)
+    var plainCount = 0
+    for number in 0..<4000 {
+      let thing = Thing(
+        id: "\(number)", text: text(), other: Bool.random(using: &random) ? text() : nil,
+        number: numbers.randomElement(using: &random)!)
+      let graph = try coder.encode(root: thing)
+      try graph.bytes.withUnsafeBytes { all in
+        let record = all.bytes.extracting(graph.records[0].value)
+        try FieldRecord.withEncoded(record, typeName: "Thing", NoTexts()) { record in
+          var expected = OrderedBytes()
+          let identifier = (0..<Int.random(in: 0...40, using: &random)).map { _ in
+            UInt8.random(in: 0 ... .max, using: &random)
+          }
+          let kinds = try fields.append(record, to: &expected)
+          let valuesCount = expected.count
+          var bytes = OrderedBytes()
+          bytes.append([1, 2, 3])
+          let plain = try fields.appendPlainEntry(
+            behind: prefix, record, identifier: identifier.span.bytes, to: &bytes)
+          guard let plain else {
+            #expect(bytes.bytes == [1, 2, 3], "seed \(seed), \(thing)")
+            return
+          }
+          plainCount += 1
+          #expect(plain.kinds == kinds && plain.valuesCount == valuesCount, "seed \(seed), \(thing)")
+          let wanted = before.bytes + expected.bytes + identifier + [UInt8(valuesCount)]
+          #expect(bytes.bytes == [1, 2, 3] + wanted, "seed \(seed), \(thing)")
+        }
+      }
+    }
+    #expect(plainCount > 500 && plainCount < 3500)
+  }
 }

@@ -10,31 +10,35 @@ enum BodyScanner {
   static func skipValue(_ base: UnsafeRawPointer, _ offset: Int, end: Int) throws -> Int {
     guard offset < end else { throw DamagedBytes(reason: "a value begins behind the end", offset: offset) }
     let tag = base.load(fromByteOffset: offset, as: UInt8.self)
-    let next: Int
-    if tag >= BodyTag.smallInteger {
-      switch tag {
-      case BodyTag.smallInteger..<BodyTag.shortString: next = offset &+ 1
-      case BodyTag.shortString..<BodyTag.smallReference: next = offset &+ 1 &+ Int(tag & 0x3F)
-      case BodyTag.smallReference..<0xE0: next = offset &+ 1
-      default: throw DamagedBytes.unknownTag(tag, offset)
-      }
-    } else {
-      next = offset &+ 1 &+ (try payloadByteCount(tag, base, offset, end))
-    }
+    let next = offset &+ 1 &+ (try payloadByteCount(tag, base, offset, end))
     guard next <= end else { throw DamagedBytes(reason: "a value goes beyond the end", offset: offset) }
     return next
   }
 
-  /// How many bytes follow a tag below 0x40.
+  /// How many bytes follow a tag.
+  @inline(__always)
   private static func payloadByteCount(
     _ tag: UInt8, _ base: UnsafeRawPointer, _ offset: Int, _ end: Int
   ) throws -> Int {
+    if tag >= BodyTag.smallInteger {
+      guard tag < 0xE0 else { throw DamagedBytes.unknownTag(tag, offset) }
+      return tag & 0xC0 == BodyTag.shortString ? Int(tag & 0x3F) : 0
+    }
+    if tag < BodyTag.int128 {
+      // Four bits for each of these: none for nil and Booleans, and then 1, 2, 4 and 8.
+      return Int(truncatingIfNeeded: (0x8421_0000 as UInt64) &>> (4 * UInt64(tag)) & 0xF)
+    }
+    return try widePayloadByteCount(tag, base, offset, end)
+  }
+
+  /// The same of a tag that has more than a small number behind it.
+  private static func widePayloadByteCount(
+    _ tag: UInt8, _ base: UnsafeRawPointer, _ offset: Int, _ end: Int
+  ) throws -> Int {
     switch tag {
-    case BodyTag.absent, BodyTag.null, BodyTag.false, BodyTag.true: 0
-    case BodyTag.int8, BodyTag.reference8: 1
-    case BodyTag.int16: 2
-    case BodyTag.int32, BodyTag.float, BodyTag.reference32: 4
-    case BodyTag.int64, BodyTag.uint64, BodyTag.double, BodyTag.date: 8
+    case BodyTag.reference8: 1
+    case BodyTag.float, BodyTag.reference32: 4
+    case BodyTag.uint64, BodyTag.double, BodyTag.date: 8
     case BodyTag.int128, BodyTag.uint128, BodyTag.uuid: 16
     case BodyTag.decimal, BodyTag.data8, BodyTag.string8:
       1 + Int(try loadNumber(base, offset + 1, width: 1, end: end))
