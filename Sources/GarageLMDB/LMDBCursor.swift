@@ -1,14 +1,6 @@
 internal import CLMDB
 internal import GarageDriver
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
-
 /// LMDB's cursor, as a transaction sees its keys.
 struct LMDBCursor: StorageCursor {
   private let cursor: OpaquePointer
@@ -67,9 +59,22 @@ extension UnsafeRawBufferPointer {
   @inline(__always)
   fileprivate func order(against other: UnsafeRawBufferPointer) -> Int {
     let common = Swift.min(count, other.count)
-    if common > 0 {
-      let order = memcmp(baseAddress!, other.baseAddress!, common)
-      if order != 0 { return Int(order) }
+    guard common > 0, let left = baseAddress, let right = other.baseAddress else {
+      return count - other.count
+    }
+    // A scan asks it of each key, mostly of the first word and a byte: a call would take longer.
+    var place = 0
+    while place &+ 8 <= common {
+      let l = left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+      let r = right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+      if l != r { return l.bigEndian < r.bigEndian ? -1 : 1 }
+      place &+= 8
+    }
+    while place < common {
+      let l = left.load(fromByteOffset: place, as: UInt8.self)
+      let r = right.load(fromByteOffset: place, as: UInt8.self)
+      if l != r { return Int(l) &- Int(r) }
+      place &+= 1
     }
     return count - other.count
   }

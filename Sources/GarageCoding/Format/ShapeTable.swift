@@ -10,6 +10,7 @@ enum ShapeTable {
   }
 
   /// Finds the bounds of the table at `at`, which stands behind it afterwards.
+  @inline(__always)
   static func skip(_ base: UnsafeRawPointer, _ at: inout Int, end: Int) throws -> Range<Int> {
     let start = at
     let count = try Varint.read(base, &at, end: end)

@@ -58,14 +58,15 @@ struct ObjectKeys: Sendable {
 
   /// Lends the identifier of the record with this key, in its key form.
   ///
+  /// - Parameter typeName: for errors. Asked for where it is needed: else each call would count a reference to it.
   /// - Throws: ``GraphCodingError``, in a garage that hides identifiers, for a record that does not hold its
   ///   identifier, or another object's.
   @inline(__always)
   func withIdentifier<R>(
-    of key: RawSpan, _ record: RawSpan, typeName: String, _ body: (RawSpan) throws -> R
+    of key: RawSpan, _ record: RawSpan, typeName: @autoclosure () -> String, _ body: (RawSpan) throws -> R
   ) throws -> R {
     guard let hash else { return try body(key.extracting(KeyLayout.identifierStart(of: key)...)) }
-    return try withHiddenIdentifier(hash, key, record, typeName, body)
+    return try withHiddenIdentifier(hash, key, record, typeName(), body)
   }
 
   @inline(never)

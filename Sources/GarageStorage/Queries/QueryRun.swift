@@ -382,10 +382,11 @@ extension QueryRun {
   func forEachSortedObject(_ found: (consuming Root) throws -> Void) throws {
     if query.maximumCount == 0 { return }
     let keys = try sortedKeys()
+    let transaction = access.transaction
     if !readsBlocks || keys.count < 2 {
       for key in keys {
         let bytes = key.bytes
-        try access.transaction.withValue(for: bytes.span.bytes) { record in
+        try transaction.withValue(for: bytes.span.bytes) { record in
           if let record { try retrieve(bytes.span.bytes, record, found) }
         }
       }

@@ -107,6 +107,8 @@ extension QueryRun {
     of plan: IndexPlan, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
   ) throws -> Bool {
     let start = query.sortKeys.isEmpty ? self.start?.identifier : nil
+    // Held once, and not with every record.
+    let transaction = access.transaction
     // Who wants a few is served sooner by the first entries than by those that several indexes share.
     let isAlone = plan.others.isEmpty || query.maximumCount != nil && query.sortKeys.isEmpty
     if start == nil, isAlone, plan.scans.count == 1, way.tags.count == 1, plan.scans[0].stretches.count == 1,
@@ -115,10 +117,10 @@ extension QueryRun {
       // Entries with the same values are in the order of their identifiers.
       let scan = plan.scans[0]
       let stretch = scan.stretches[0]
-      try access.transaction.scan(range(scan.item, way.tags[0], stretch), .forward) { key, value in
+      try transaction.scan(range(scan.item, way.tags[0], stretch), .forward) { key, value in
         guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
         let record = KeyLayout.record(ofEntry: key, identifierAt: place).bytes
-        return try lend(record.span.bytes, isMatch, visit)
+        return try lend(record.span.bytes, isMatch, transaction, visit)
       }
       return true
     }
@@ -132,7 +134,7 @@ extension QueryRun {
         if compareKeys(identifier, start.span.bytes) <= 0 { return .continue }
       }
       if way.tags.count > 1, try !access.isCurrent(key, facts.tags) { return .continue }
-      if !readsBlocks { return try lend(key, isMatch, visit) }
+      if !readsBlocks { return try lend(key, isMatch, transaction, visit) }
       block.append(key, isMatch)
       return block.isFull ? try lend(&block, visit) : .continue
     }
@@ -157,9 +159,10 @@ extension QueryRun {
   }
 
   private func lend(
-    _ key: RawSpan, _ isMatch: Bool, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
+    _ key: RawSpan, _ isMatch: Bool, _ transaction: any ReadTransaction,
+    _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
   ) throws -> ScanStep {
-    try access.transaction.withValue(for: key) { record in
+    try transaction.withValue(for: key) { record in
       guard let record else { return .continue }
       return try visit(key, record, isMatch)
     }
