@@ -53,7 +53,7 @@ final class EncodingCore {
   ) throws -> R {
     let pooled = take(userInfo, isCanonical, inlinesEverything)
     defer { giveBack(pooled) }
-    return try body(pooled.object)
+    return try pooled.with(body)
   }
 
   private static func take(
