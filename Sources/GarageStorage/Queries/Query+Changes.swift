@@ -12,7 +12,7 @@ extension Query {
   @discardableResult
   public func deleteAll() throws -> Int {
     try writer.withWriteAccess { access in
-      let keys = try QueryRun(self, access.reading).sortedKeys()
+      let keys = try QueryRun(self, access.reading).sortedKeys().all
       let facts = try RecordTypeFacts.of(Root.self)
       if access.garage.followsDeleteRules(facts) {
         try access.delete(keys, facts)
@@ -40,7 +40,7 @@ extension Query {
   @discardableResult
   public func updateAll(_ change: (inout Root) throws -> Void) throws -> Int {
     try writer.withWriteAccess { access in
-      let keys = try QueryRun(self, access.reading).sortedKeys()
+      let keys = try QueryRun(self, access.reading).sortedKeys().all
       // In blocks, so that not all objects are in memory, and few graphs are made.
       for start in stride(from: 0, to: keys.count, by: 256) {
         let block = keys[start..<Swift.min(start + 256, keys.count)]

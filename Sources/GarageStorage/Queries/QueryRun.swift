@@ -8,6 +8,8 @@ final class QueryRun<Root: Codable> {
   let query: Query<Root>
   let access: ReadAccess
   let facts: RecordTypeFacts
+  /// Those of the coder. Kept here, and not only there: else each object would count a reference to them.
+  private let coderFacts: TypeFacts
   let filter: RecordFilter<Root>?
   private let objectKeys: ObjectKeys
   private let source: TransactionSource
@@ -41,6 +43,7 @@ final class QueryRun<Root: Codable> {
     self.access = access
     objectKeys = access.garage.objectKeys
     facts = try RecordTypeFacts.of(Root.self)
+    coderFacts = facts.ofCoder
     let subclasses = facts.ofCoder.isOfClass ? access.garage.types.all.filter { $0 is Root.Type } : []
     self.subclasses = subclasses
     filter = try query.condition.map { try RecordFilter($0, subclasses: subclasses) }
@@ -67,29 +70,29 @@ final class QueryRun<Root: Codable> {
         return try visit(key, record, known) == .stop || rest == 0 ? .stop : .continue
       }
     }
-    for key in try sortedKeys() {
-      let key = key.bytes
-      let step = try access.transaction.withValue(for: key.span.bytes) { record -> ScanStep in
+    let transaction = access.transaction
+    try sortedKeys().forEach { key in
+      try transaction.withValue(for: key) { record -> ScanStep in
         guard let record else { return .continue }
         beginRecord(record, keepsObjects: keepsObjects)
-        return try visit(key.span.bytes, record, nil)
+        return try visit(key, record, nil)
       }
-      if step == .stop { return }
     }
   }
 
   /// The keys of what the query finds, in its order and no more than its limit.
-  func sortedKeys() throws -> [StorageKey] {
+  func sortedKeys() throws -> KeyList {
     if query.sortKeys.isEmpty {
-      var keys: [StorageKey] = []
+      var keys = KeyList()
       try forEachUnsorted(keepsObjects: false) { key, _, _ in
-        keys.append(StorageKey(key))
+        keys.append(key)
         return keys.count == query.maximumCount ? .stop : .continue
       }
       return keys
     }
     if let scan = way.order, let keys = try keysInOrder(of: scan) { return keys }
-    return query.sortKeys.allSatisfy({ $0.isOrderOfFields }) ? try keysByFields() : try keysByObjects()
+    return KeyList(
+      query.sortKeys.allSatisfy({ $0.isOrderOfFields }) ? try keysByFields() : try keysByObjects())
   }
 
   /// Whether a match stands behind ``start``.
@@ -238,7 +241,7 @@ final class QueryRun<Root: Codable> {
       access.beginDecoding()
       defer { access.endDecoding() }
       try session.visit(
-        Root.self, facts.ofCoder, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier,
+        Root.self, coderFacts, tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier,
         record: record, found)
     }
   }
@@ -384,18 +387,16 @@ extension QueryRun {
     let keys = try sortedKeys()
     let transaction = access.transaction
     if !readsBlocks || keys.count < 2 {
-      for key in keys {
-        let bytes = key.bytes
-        try transaction.withValue(for: bytes.span.bytes) { record in
-          if let record { try retrieve(bytes.span.bytes, record, found) }
+      return try keys.forEach { key in
+        try transaction.withValue(for: key) { record in
+          if let record { try retrieve(key, record, found) }
         }
+        return .continue
       }
-      return
     }
     let blockCount = 1024
     for start in stride(from: 0, to: keys.count, by: blockCount) {
-      let block =
-        keys.count <= blockCount ? keys : Array(keys[start..<Swift.min(start + blockCount, keys.count)])
+      let block = keys.keys(start..<Swift.min(start + blockCount, keys.count))
       try access.transaction.withValues(for: block) { index, record in
         let bytes = block[index].bytes
         if let record { try retrieve(bytes.span.bytes, record, found) }
@@ -422,7 +423,7 @@ extension QueryRun {
         return .continue
       }
     }
-    for key in try sortedKeys() {
+    for key in try sortedKeys().all {
       let bytes = key.bytes
       let object = try access.transaction.withValue(for: bytes.span.bytes) { record -> Root? in
         guard let record else { return nil }

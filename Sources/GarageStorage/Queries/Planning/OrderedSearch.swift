@@ -10,7 +10,7 @@ final class OrderedSearch<Root: Codable> {
   private let access: ReadAccess
   private let most: Int
   private let hasStart: Bool
-  @exclusivity(unchecked) private var found: [StorageKey] = []
+  @exclusivity(unchecked) private var found = KeyList()
   /// How many more records may be looked at that are not found: one by one, in no order of theirs, they cost some times as much
   /// as all in their order.
   @exclusivity(unchecked) private var patience: Int
@@ -23,11 +23,11 @@ final class OrderedSearch<Root: Codable> {
     hasStart = run.start != nil
     most = run.query.maximumCount ?? .max
     patience = most == .max ? Int.max : 2000 + 20 * Swift.min(most, 10_000)
-    found.reserveCapacity(run.query.roomCount)
+    found.reserve(run.query.roomCount)
   }
 
   /// The keys; nil where the index leads to too much that is not found.
-  func keys(of scan: IndexPlan.Scan) throws -> [StorageKey]? {
+  func keys(of scan: IndexPlan.Scan) throws -> KeyList? {
     let isAscending = run.query.sortKeys[0].isAscending
     for stretch in isAscending ? scan.stretches : scan.stretches.reversed() {
       let whole = run.range(scan.item, run.way.tags[0], stretch)
@@ -46,24 +46,27 @@ final class OrderedSearch<Root: Codable> {
 
   private func visit(_ key: RawSpan, _ value: RawSpan, _ isExact: Bool) throws -> ScanStep {
     guard let (place, isMatch) = try run.reading(key, value, isExact) else { return .continue }
-    let record = KeyLayout.record(ofEntry: key, identifierAt: place)
     if place == KeyLayout.indexPrefixByteCount + OrderedBytes.cutByteCount {
       let values = [UInt8](
         copying: key.extracting(
           KeyLayout.indexPrefixByteCount..<KeyLayout.indexPrefixByteCount + OrderedBytes.uncutByteCount))
       if let last = cut.last, last.values != values { try takeCut() }
-      cut.append((record, values))
+      cut.append((KeyLayout.record(ofEntry: key, identifierAt: place), values))
     } else {
       if !cut.isEmpty { try takeCut() }
-      if found.count < most { try take(record, isMatch: isMatch) }
+      if found.count < most { try take(recordOf: key, identifierAt: place, isMatch: isMatch) }
     }
     return found.count < most && patience > 0 ? .continue : .stop
   }
 
+  private func take(recordOf entry: RawSpan, identifierAt place: Int, isMatch: Bool) throws {
+    // Whoever goes on looks the record up anyway, and there is one for each entry that tells by itself.
+    if isMatch, !hasStart { return found.append(recordOf: entry, identifierAt: place) }
+    try take(KeyLayout.record(ofEntry: entry, identifierAt: place), isMatch: isMatch)
+  }
+
   private func take(_ key: StorageKey, isMatch: Bool) throws {
     if !isMatch { patience -= 1 }
-    // Whoever goes on looks the record up anyway, and there is one for each entry that tells by itself.
-    if isMatch, !hasStart { return found.append(key) }
     let (run, hasStart) = (run, hasStart)
     let isFound = try access.transaction.withValue(for: key) { record -> Bool in
       guard let record else { return false }
@@ -71,7 +74,7 @@ final class OrderedSearch<Root: Codable> {
       guard try isMatch || run.isMatch(keyBytes.span.bytes, record) else { return false }
       return try !hasStart || run.isBehindStart(run.sortValues(keyBytes.span.bytes, record, nil), key)
     }
-    if isFound { found.append(key) }
+    if isFound { found.append(key.bytes.span.bytes) }
   }
 
   private func takeCut() throws {

@@ -5,7 +5,7 @@ internal import GarageDriver
 
 extension QueryRun {
   /// The keys of what the query finds, in the order of an index; nil where it leads to too much that is not found.
-  func keysInOrder(of scan: IndexPlan.Scan) throws -> [StorageKey]? {
+  func keysInOrder(of scan: IndexPlan.Scan) throws -> KeyList? {
     try OrderedSearch(self).keys(of: scan)
   }
 
