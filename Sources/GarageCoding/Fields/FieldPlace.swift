@@ -142,7 +142,18 @@ package struct FieldPlace {
   }
 
   private func text() throws -> String {
-    guard let utf8, let text = String(validating: utf8, as: UTF8.self) else {
+    guard let text = try textIfAny() else {
+      throw DamagedBytes(reason: "a string is not UTF-8", offset: start)
+    }
+    return text
+  }
+
+  /// The text that stands here; nil for any other value.
+  func textIfAny() throws -> String? {
+    guard let utf8 else { return nil }
+    // Repairing has nothing to repair in ASCII, and costs a third of validating, which is generic.
+    if isASCII(utf8) { return String(decoding: utf8, as: UTF8.self) }
+    guard let text = utf8.validText() else {
       throw DamagedBytes(reason: "a string is not UTF-8", offset: start)
     }
     return text

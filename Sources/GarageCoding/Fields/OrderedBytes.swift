@@ -131,7 +131,20 @@ package struct OrderedBytes: ~Copyable {
 
   @inline(never)
   private mutating func appendSlowly(_ place: FieldPlace) throws {
-    if let value = try place.value() { append(value) } else { appendOther() }
+    if !(try appendScalar(place)) { appendOther() }
+  }
+
+  /// Appends the value that stands at a place; false where it is no scalar.
+  mutating func appendScalar(_ place: FieldPlace) throws -> Bool {
+    if let integer = place.narrowInteger, integer.magnitude <= 1 << 53 {
+      appendWhole(Double(integer))
+    } else if let utf8 = place.utf8, isSurelyComposed(utf8) {
+      appendText(utf8)
+    } else {
+      guard let value = try place.value() else { return false }
+      append(value)
+    }
+    return true
   }
 
   package mutating func appendOther() { arena.append(Kind.other) }
@@ -239,6 +252,11 @@ package struct OrderedBytes: ~Copyable {
   }
 
   // MARK: - Several values
+
+  /// Turns the order of what was appended from a place on: greater values come first.
+  package mutating func invert(from start: Int) {
+    for place in start..<count { arena.base[place] = ~arena.base[place] }
+  }
 
   /// Cuts what was appended from a place on, where it is too long for a key.
   ///

@@ -57,9 +57,63 @@ package final class RecordQuestion {
   package func integer(
     _ lookup: FieldLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
   ) throws -> Int64? {
+    try withPlace(lookup, tag, keyIdentifier, record) { $0.narrowInteger }
+  }
+
+  /// The double that a record has in a field; nil as for an integer.
+  ///
+  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
+  package func double(
+    _ lookup: FieldLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> Double? {
+    try withPlace(lookup, tag, keyIdentifier, record) { $0.tag == BodyTag.double ? $0.double : nil }
+  }
+
+  /// The date that a record has in a field, in seconds since 2001-01-01 00:00 UTC; nil as for an integer.
+  ///
+  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
+  package func seconds(
+    _ lookup: FieldLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> Double? {
+    try withPlace(lookup, tag, keyIdentifier, record) { $0.tag == BodyTag.date ? $0.double : nil }
+  }
+
+  /// The text that a record has in a field; nil as for an integer.
+  ///
+  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
+  package func text(
+    _ lookup: FieldLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> String? {
+    try withPlace(lookup, tag, keyIdentifier, record) { try $0.textIfAny() }
+  }
+
+  /// Appends what records are sorted by, as bytes that sort so; false, and nothing is appended, where a record's bytes do not
+  /// tell it.
+  ///
+  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
+  package func append(
+    _ fields: [SortedField], tag: UInt64, keyIdentifier: RawSpan, record: RawSpan,
+    to bytes: inout OrderedBytes
+  ) throws -> Bool {
+    try withFields(tag, keyIdentifier, record) { record in
+      guard isDecidable(record) else { return false }
+      let start = bytes.count
+      for field in fields where !(try field.append(record, to: &bytes)) {
+        bytes.truncate(to: start)
+        return false
+      }
+      return true
+    }
+  }
+
+  @inline(__always)
+  private func withPlace<R>(
+    _ lookup: FieldLookup, _ tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan,
+    _ body: (FieldPlace) throws -> R?
+  ) throws -> R? {
     try withFields(tag, keyIdentifier, record) { fields in
       guard isDecidable(fields), case .value(let place) = try lookup.place(in: fields) else { return nil }
-      return place.narrowInteger
+      return try body(place)
     }
   }
 
@@ -85,5 +139,37 @@ package final class RecordQuestion {
         }
       }
     }
+  }
+}
+
+/// A field that records are sorted by.
+package struct SortedField {
+  private let lookup: FieldLookup
+  private let absentIsNull: Bool
+  private let isAscending: Bool
+
+  package init(_ lookup: FieldLookup, absentIsNull: Bool, isAscending: Bool) {
+    (self.lookup, self.absentIsNull, self.isAscending) = (lookup, absentIsNull, isAscending)
+  }
+
+  /// Appends what a record has there; false where its bytes do not tell.
+  @inline(__always)
+  fileprivate func append(_ record: FieldRecord, to bytes: inout OrderedBytes) throws -> Bool {
+    let start = bytes.count
+    switch try lookup.place(in: record) {
+    case .undecided: return false
+    case .absent:
+      if !absentIsNull { return false }
+      bytes.append(.null)
+    case .value(let place):
+      if place.isNull {
+        if !absentIsNull { return false }
+        bytes.append(.null)
+      } else if !(try bytes.appendScalar(place)) {
+        return false
+      }
+    }
+    if !isAscending { bytes.invert(from: start) }
+    return true
   }
 }

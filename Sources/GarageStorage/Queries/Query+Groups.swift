@@ -38,7 +38,7 @@ extension Query {
 
   /// The least or greatest value of a property among the objects found, where an index has them in that order: nil within
   /// where none is found. NaN, and nil, are left to who reads them all.
-  func extremeByIndex<Value: Comparable & Codable>(
+  @usableFromInline func extremeByIndex<Value: Comparable & Codable>(
     _ property: KeyPath<Root, Value>, _ direction: SortDirection
   ) throws -> Value?? {
     guard maximumCount == nil else { return nil }
@@ -46,7 +46,7 @@ extension Query {
   }
 
   /// The same for a property that may be nil.
-  func extremeByIndex<Value: Comparable & Codable>(
+  @usableFromInline func extremeByIndex<Value: Comparable & Codable>(
     _ property: KeyPath<Root, Value?>, _ direction: SortDirection
   ) throws -> Value?? {
     guard maximumCount == nil else { return nil }

@@ -7,40 +7,53 @@ extension Query {
   /// One property of each object found, in the order of the query.
   ///
   /// - Throws: as ``retrieveAll()``.
+  @inlinable
   public func values<Value: Codable>(_ property: KeyPath<Root, Value>) throws -> [Value] {
+    // Inlined for the same reason as `retrieveAll`.
     var values: [Value] = []
-    try forEachValue(property) { values.append($0) }
+    try forEachValue(property) { (value: consuming Value) in values.append(value) }
     return values
   }
 
   /// Two properties of each object found, in the order of the query.
   ///
   /// - Throws: as ``retrieveAll()``.
+  @inlinable
   public func values<First: Codable, Second: Codable>(
     _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>
   ) throws -> [(First, Second)] {
     var values: [(First, Second)] = []
+    try forEachPair(first, second) { values.append(($0, $1)) }
+    return values
+  }
+
+  /// Hands on two properties of each object found, in the order of the query.
+  @usableFromInline
+  func forEachPair<First: Codable, Second: Codable>(
+    _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>, _ visit: (First, Second) throws -> Void
+  ) throws {
     let (first, second) = (QueryColumn(first), QueryColumn(second))
-    try run { run in
+    try withAccess { access in
+      let run = try QueryRun(self, access)
       try run.forEachMatch(keepsObjects: false) { key, record, known in
-        if let left = try first.value(run, key, record, known),
-          let right = try second.value(run, key, record, known)
-        {
-          values.append((left, right))
+        try first.visit(run, key, record, known) { (left: consuming First) in
+          try second.visit(run, key, record, known) { (right: consuming Second) in try visit(left, right) }
         }
         return .continue
       }
     }
-    return values
   }
 
+  /// Hands on one property of each object found, in the order of the query.
+  @usableFromInline
   func forEachValue<Value: Codable>(
-    _ property: KeyPath<Root, Value>, _ visit: (Value) throws -> Void
+    _ property: KeyPath<Root, Value>, _ visit: (consuming Value) throws -> Void
   ) throws {
     let column = QueryColumn(property)
-    try run { run in
+    try withAccess { access in
+      let run = try QueryRun(self, access)
       try run.forEachMatch(keepsObjects: false) { key, record, known in
-        if let value = try column.value(run, key, record, known) { try visit(value) }
+        try column.visit(run, key, record, known, visit)
         return .continue
       }
     }
@@ -67,9 +80,15 @@ extension Query {
       for (value, count) in groups { counts[value, default: 0] += count }
       return counts
     }
-    try unlessLimited.forEachValue(property) { counts[$0, default: 0] += 1 }
+    try forEachValueInAnyOrder(property) { counts[$0, default: 0] += 1 }
     return counts
   }
+
+  /// Hands on one property of each object found, in an order of which nothing is to depend.
+  @usableFromInline
+  func forEachValueInAnyOrder<Value: Codable>(
+    _ property: KeyPath<Root, Value>, _ visit: (consuming Value) throws -> Void
+  ) throws { try unlessLimited.forEachValue(property, visit) }
 
   /// The query without its order, where that decides nothing about what is found.
   private var unlessLimited: Query { maximumCount == nil ? unsorted : self }
@@ -81,43 +100,55 @@ extension Query {
   /// The least value of a property among the objects found; nil where none is found. NaN does not count.
   ///
   /// - Throws: as ``retrieveAll()``.
+  @inlinable
   public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) throws -> Value? {
     if let found = try extremeByIndex(property, .ascending) { return found }
-    return try extreme(property, { $0 }, <)
+    var best: Value?
+    try forEachValueInAnyOrder(property) { found in
+      // What is not equal to itself compares with nothing.
+      if let known = best { if found < known { best = found } } else if found == found { best = found }
+    }
+    return best
   }
 
   /// The same for a property that may be nil, which does not count.
   ///
   /// - Throws: as ``retrieveAll()``.
+  @inlinable
   public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value? {
     if let found = try extremeByIndex(property, .ascending) { return found }
-    return try extreme(property, { $0 }, <)
+    var best: Value?
+    try forEachValueInAnyOrder(property) { found in
+      guard let found else { return }
+      if let known = best { if found < known { best = found } } else if found == found { best = found }
+    }
+    return best
   }
 
   /// The greatest value of a property among the objects found; nil where none is found. NaN does not count.
   ///
   /// - Throws: as ``retrieveAll()``.
+  @inlinable
   public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) throws -> Value? {
     if let found = try extremeByIndex(property, .descending) { return found }
-    return try extreme(property, { $0 }, >)
+    var best: Value?
+    try forEachValueInAnyOrder(property) { found in
+      // What is not equal to itself compares with nothing.
+      if let known = best { if found > known { best = found } } else if found == found { best = found }
+    }
+    return best
   }
 
   /// The same for a property that may be nil, which does not count.
   ///
   /// - Throws: as ``retrieveAll()``.
+  @inlinable
   public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value? {
     if let found = try extremeByIndex(property, .descending) { return found }
-    return try extreme(property, { $0 }, >)
-  }
-
-  private func extreme<Property: Codable, Value: Comparable>(
-    _ property: KeyPath<Root, Property>, _ value: (Property) -> Value?, _ isBetter: (Value, Value) -> Bool
-  ) throws -> Value? {
     var best: Value?
-    try unlessLimited.forEachValue(property) { found in
-      // What is not equal to itself compares with nothing.
-      guard let found = value(found), found == found else { return }
-      if best.map({ isBetter(found, $0) }) ?? true { best = found }
+    try forEachValueInAnyOrder(property) { found in
+      guard let found else { return }
+      if let known = best { if found > known { best = found } } else if found == found { best = found }
     }
     return best
   }
@@ -127,91 +158,80 @@ extension Query {
   /// - Throws: ``GarageError/sumOutOfRange(type:property:)`` where integers add up to more than their type holds; else as
   ///   ``retrieveAll()``.
   public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) throws -> Value {
-    try sum(property) { $0 }
+    var sum = Value.zero
+    try forEachValueInAnyOrder(property) { found in
+      if !add(found, to: &sum) { throw sumOutOfRange(property) }
+    }
+    return sum
   }
 
   /// The same for a property that may be nil, which does not count.
   ///
   /// - Throws: as for a property that may not.
   public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value {
-    try sum(property) { $0 }
-  }
-
-  private func sum<Property: Codable, Value: Numeric>(
-    _ property: KeyPath<Root, Property>, _ value: (Property) -> Value?
-  ) throws -> Value {
-    if Property.self == Int.self {
-      guard let sum = try unlessLimited.integerSum(property) else {
-        throw GarageError.sumOutOfRange(type: "\(Root.self)", property: nameOf(property))
-      }
-      return Sameness.generic(sum, as: Value.self)
-    }
     var sum = Value.zero
-    try unlessLimited.forEachValue(property) { found in
-      guard let found = value(found) else { return }
-      guard let next = checkedSum(sum, found) else {
-        throw GarageError.sumOutOfRange(type: "\(Root.self)", property: nameOf(property))
-      }
-      sum = next
+    try forEachValueInAnyOrder(property) { found in
+      if let found, !add(found, to: &sum) { throw sumOutOfRange(property) }
     }
     return sum
   }
 
-  /// The sum of a property that is an `Int`; nil where that does not hold it.
-  private func integerSum<Property: Codable>(_ property: KeyPath<Root, Property>) throws -> Int? {
-    var sum = 0
-    var isTooLarge = false
-    let column = QueryColumn(property)
-    try run { run in
-      try run.forEachMatch(keepsObjects: false) { key, record, known in
-        guard let integer = try column.integer(run, key, record, known) else { return .continue }
-        (sum, isTooLarge) = sum.addingReportingOverflow(integer)
-        return isTooLarge ? .stop : .continue
-      }
-    }
-    return isTooLarge ? nil : sum
+  private func sumOutOfRange<Property>(_ property: KeyPath<Root, Property>) -> GarageError {
+    GarageError.sumOutOfRange(type: "\(Root.self)", property: nameOf(property))
   }
 
   /// The mean of a property over the objects found; nil where none is found.
   ///
   /// - Throws: as ``retrieveAll()``.
   public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) throws -> Double? {
-    try average(property) { $0 }
+    var mean = Mean()
+    try forEachValueInAnyOrder(property) { try mean.add($0) }
+    return mean.value
   }
 
   /// The same for a property that may be nil, which does not count.
   ///
   /// - Throws: as ``retrieveAll()``.
   public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) throws -> Double? {
-    try average(property) { $0 }
-  }
-
-  /// By sums in `Double` that keep what rounding loses (Neumaier, 1974).
-  private func average<Property: Codable, Value: Numeric & Codable>(
-    _ property: KeyPath<Root, Property>, _ value: (Property) -> Value?
-  ) throws -> Double? {
-    var (sum, lost, count) = (0.0, 0.0, 0)
-    try unlessLimited.forEachValue(property) { found in
-      guard let found = value(found),
-        case .number(let number)? = try GraphEncoder.fieldValue(of: found)
-      else { return }
-      let next = number.approximation
-      let total = sum + next
-      lost += sum.magnitude >= next.magnitude ? (sum - total) + next : (next - total) + sum
-      sum = total
-      count += 1
-    }
-    return count == 0 ? nil : (lost.isFinite ? sum + lost : sum) / Double(count)
+    var mean = Mean()
+    try forEachValueInAnyOrder(property) { if let found = $0 { try mean.add(found) } }
+    return mean.value
   }
 }
 
-/// The sum of two numbers; nil where their type does not hold it.
-private func checkedSum<Value: Numeric>(_ left: Value, _ right: Value) -> Value? {
-  func checked<N: FixedWidthInteger>(_ left: N) -> Value? {
-    guard let right = right as? N else { return nil }
-    let (sum, isTooLarge) = left.addingReportingOverflow(right)
-    return isTooLarge ? nil : sum as? Value
+/// Numbers that are added up in `Double`, with what rounding loses (Neumaier, 1974).
+private struct Mean {
+  private var (sum, lost, count) = (0.0, 0.0, 0)
+
+  mutating func add<Value: Numeric & Codable>(_ value: Value) throws {
+    let next: Double
+    if Value.self == Double.self {
+      next = Sameness.known(value, as: Double.self)
+    } else if Value.self == Int.self {
+      next = Double(Sameness.known(value, as: Int.self))
+    } else {
+      guard case .number(let number)? = try GraphEncoder.fieldValue(of: value) else { return }
+      next = number.approximation
+    }
+    let total = sum + next
+    lost += sum.magnitude >= next.magnitude ? (sum - total) + next : (next - total) + sum
+    sum = total
+    count += 1
   }
-  if let left = left as? any FixedWidthInteger { return checked(left) }
-  return left + right
+
+  var value: Double? { count == 0 ? nil : (lost.isFinite ? sum + lost : sum) / Double(count) }
+}
+
+/// Adds a number; false where the type does not hold the sum.
+private func add<Value: Numeric>(_ value: Value, to sum: inout Value) -> Bool {
+  func addChecked<N: FixedWidthInteger>(_ before: N) -> Bool {
+    let (after, isTooLarge) = before.addingReportingOverflow(Sameness.known(value, as: N.self))
+    if !isTooLarge { sum = Sameness.generic(after, as: Value.self) }
+    return !isTooLarge
+  }
+  // Most are of these two types, and a cast takes longer than the rest.
+  if Value.self == Int.self { return addChecked(Sameness.known(sum, as: Int.self)) }
+  if Value.self != Double.self, let before = sum as? any FixedWidthInteger { return addChecked(before) }
+  sum += value
+  return true
 }

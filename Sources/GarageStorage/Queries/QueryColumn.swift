@@ -8,42 +8,90 @@ internal import GarageCoding
 
 /// A property that a query gives: from the bytes of records where these tell, else of the objects.
 final class QueryColumn<Root: Codable, Value: Codable> {
+  /// What is made of a record's bytes with nothing in between, as an optional too.
+  private enum Kind {
+    case integer
+    case double
+    case text
+    case date
+    case other
+  }
+
   private let property: KeyPath<Root, Value>
   private let field: StoredField?
   private let lookup: FieldLookup?
-  /// Whether it is an `Int`, as most are that are added up.
-  private let isInteger = Value.self == Int.self
+  private let kind: Kind
+  private let isOptional: Bool
+  /// What stands for nil, of an optional property.
+  private let null: Value?
 
   init(_ property: KeyPath<Root, Value>) {
     self.property = property
     field = QueryColumn.isReadable ? StoredField.of(property) : nil
     lookup = field.map { FieldLookup($0.path) }
-  }
-
-  /// The integer that a match has there, of a property that is an `Int`; nil where its record is of another class.
-  func integer(_ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?) throws
-    -> Int?
-  {
-    if known == nil, let lookup, let integer = try run.storedInteger(key, record, lookup) {
-      return Int(integer)
-    }
-    return try value(run, key, record, known).map { Sameness.known($0, as: Int.self) }
+    let type = unwrapped(Value.self)
+    kind =
+      switch type {
+      case is Int.Type: .integer
+      case is Double.Type: .double
+      case is String.Type: .text
+      case is Date.Type: .date
+      default: .other
+      }
+    isOptional = type != Value.self
+    null = QueryColumn.none()
   }
 
   /// Where it stands in records, if values are made of what stands there.
   var storedField: StoredField? { field }
+
+  /// Hands on what a match has there, unless its record is of another class. Handed on and not returned: generic code that
+  /// returns an optional asks the runtime for its type, which takes longer than all that happens here.
+  func visit(
+    _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?,
+    _ found: (consuming Value) throws -> Void
+  ) throws {
+    if known == nil, let lookup {
+      switch kind {
+      case .integer:
+        if let value = try run.storedInteger(key, record, lookup) { return try hand(Int(value), to: found) }
+      case .double:
+        if let value = try run.storedDouble(key, record, lookup) { return try hand(value, to: found) }
+      case .text:
+        if let value = try run.storedText(key, record, lookup) { return try hand(value, to: found) }
+      case .date:
+        if let seconds = try run.storedSeconds(key, record, lookup) {
+          return try hand(Date(timeIntervalSinceReferenceDate: seconds), to: found)
+        }
+      case .other: break
+      }
+    }
+    try visitValue(run, key, record, known, found)
+  }
+
+  @inline(__always)
+  private func hand<Known>(_ value: Known, to found: (consuming Value) throws -> Void) throws {
+    if isOptional {
+      try found(Sameness.generic(Optional(value), as: Value.self))
+    } else {
+      try found(Sameness.generic(value, as: Value.self))
+    }
+  }
+
+  @inline(never)
+  private func visitValue(
+    _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?,
+    _ found: (consuming Value) throws -> Void
+  ) throws {
+    if let value = try value(run, key, record, known) { try found(value) }
+  }
 
   /// What a match has there; nil where its record is of another class.
   func value(
     _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?
   ) throws -> Value? {
     if let known { return known.object[keyPath: property] }
-    if isInteger, let lookup, let integer = try run.storedInteger(key, record, lookup) {
-      return Sameness.generic(Int(integer), as: Value.self)
-    }
-    if let field = try run.storedValue(key, record, lookup, field), let value = QueryColumn.value(field) {
-      return value
-    }
+    if let field = try run.storedValue(key, record, lookup, field), let value = value(field) { return value }
     return try run.object(key, record).map { $0[keyPath: property] }
   }
 
@@ -58,9 +106,9 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     }
   }
 
-  private static func value(_ field: FieldValue) -> Value? {
+  private func value(_ field: FieldValue) -> Value? {
     switch field {
-    case .null: return none()
+    case .null: return null
     case .bool(let value): return value as? Value
     case .text(let value):
       return Value.self == String.self ? Sameness.generic(value, as: Value.self) : value as? Value
@@ -74,7 +122,7 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     case .number(.decimal(let value)): return value as? Value
     case .number(.integer(let value)):
       guard let type = unwrapped(Value.self) as? any FixedWidthInteger.Type else { return nil }
-      return integer(value, type) as? Value
+      return QueryColumn.integer(value, type) as? Value
     case .number(.wide), .reference: return nil
     }
   }

@@ -11,7 +11,7 @@ final class QueryRun<Root: Codable> {
   /// Those of the coder. Kept here, and not only there: else each object would count a reference to them.
   private let coderFacts: TypeFacts
   let filter: RecordFilter<Root>?
-  private let objectKeys: ObjectKeys
+  let objectKeys: ObjectKeys
   private let source: TransactionSource
   private let session: GraphDecodingSession
   @exclusivity(unchecked) private var limit = SessionLimit()
@@ -27,7 +27,7 @@ final class QueryRun<Root: Codable> {
   let readsBlocks: Bool
   /// Where the first match is to stand behind; nil where it is the first of all.
   @exclusivity(unchecked) var start: QueryCursor?
-  private let sortLookups: [FieldLookup?]
+  let sortLookups: [FieldLookup?]
   let sortFields: [StoredField?]
   /// The classes whose objects may be met.
   let subclasses: [any Decodable.Type]
@@ -91,8 +91,7 @@ final class QueryRun<Root: Codable> {
       return keys
     }
     if let scan = way.order, let keys = try keysInOrder(of: scan) { return keys }
-    return KeyList(
-      query.sortKeys.allSatisfy({ $0.isOrderOfFields }) ? try keysByFields() : try keysByObjects())
+    return query.sortKeys.allSatisfy({ $0.isOrderOfFields }) ? try keysByFields() : try keysByObjects()
   }
 
   /// Whether a match stands behind ``start``.
@@ -102,7 +101,7 @@ final class QueryRun<Root: Codable> {
   }
 
   /// Visits what matches in the order of identifiers.
-  private func forEachUnsorted(keepsObjects: Bool, _ visit: Visit) throws {
+  func forEachUnsorted(keepsObjects: Bool, _ visit: Visit) throws {
     if let plan = way.plan,
       try forEachCandidate(
         of: plan,
@@ -123,18 +122,21 @@ final class QueryRun<Root: Codable> {
   private func visitIfMatching(
     _ key: RawSpan, _ record: RawSpan, keepsObjects: Bool, _ visit: Visit
   ) throws -> ScanStep {
-    // Most are decided here. What follows has an optional object, whose type generic code looks up each time.
-    let answer = try answer(key, record)
-    if case .no = answer { return .continue }
-    return try visitUnlessAnother(key, record, answer, keepsObjects: keepsObjects, visit)
+    switch try answer(key, record) {
+    case .no: return .continue
+    case .yes:
+      beginRecord(record, keepsObjects: keepsObjects)
+      return try visit(key, record, nil)
+    case .unknown: return try visitIfObjectMatches(key, record, keepsObjects: keepsObjects, visit)
+    }
   }
 
+  /// By itself: it has an optional object, whose type generic code looks up each time.
   @inline(never)
-  private func visitUnlessAnother(
-    _ key: RawSpan, _ record: RawSpan, _ answer: FieldAnswer, keepsObjects: Bool, _ visit: Visit
+  private func visitIfObjectMatches(
+    _ key: RawSpan, _ record: RawSpan, keepsObjects: Bool, _ visit: Visit
   ) throws -> ScanStep {
     beginRecord(record, keepsObjects: keepsObjects)
-    if case .yes = answer { return try visit(key, record, nil) }
     guard let object = try object(key, record), try filter?.holds(object) ?? true else { return .continue }
     return try visit(key, record, DecodedObject(object))
   }
@@ -196,12 +198,16 @@ final class QueryRun<Root: Codable> {
 
   /// What is asked of the bytes of records. Made when it is needed first: of what an index finds none is asked.
   private func makeQuestion() -> RecordQuestion {
-    let question = RecordQuestion(
-      filter?.question() ?? .ofAny(), facts.ofCoder, typeName: facts.name, ownTags: facts.ownTags,
-      sharesSpaceWithSuperclass: facts.sharesSpaceWithSuperclass, source)
+    let question = recordQuestion(filter?.question() ?? .ofAny())
     self.question = question
     if !objectKeys.hidesIdentifiers { lentQuestion = LentQuestion(question) }
     return question
+  }
+
+  func recordQuestion(_ question: FieldQuestion) -> RecordQuestion {
+    RecordQuestion(
+      question, coderFacts, typeName: facts.name, ownTags: facts.ownTags,
+      sharesSpaceWithSuperclass: facts.sharesSpaceWithSuperclass, source)
   }
 
   /// Asks something of a record's bytes.
@@ -261,50 +267,7 @@ final class DecodedObject<Root> {
 
 // MARK: - Order
 
-/// Something that is found, and what it is sorted by. No part of the run, whose parts are generic: to sort them takes longer.
-private struct Ranked {
-  let values: [FieldValue]
-  let key: StorageKey
-}
-
 extension QueryRun {
-  /// The keys sorted by what stands in their records. No more are held than twice the limit.
-  private func keysByFields() throws -> [StorageKey] {
-    var ranked: [Ranked] = []
-    // The last one that would be kept, once there are as many as that: what stands behind it need not be noted.
-    var bound: Ranked?
-    let kept = query.maximumCount ?? .max
-    let most = kept > Int.max / 2 - 1024 ? Int.max : 2 * kept + 1024
-    func isOrdered(_ left: Ranked, _ right: Ranked) -> Bool {
-      isBefore(
-        left.values, left.key.bytes[KeyLayout.identifierOffset...], right.values,
-        right.key.bytes[KeyLayout.identifierOffset...])
-    }
-    try forEachUnsorted(keepsObjects: false) { key, record, known in
-      if let bound, try isSurelyBehind(bound, key, record) { return .continue }
-      let match = Ranked(values: try sortValues(key, record, known?.object), key: StorageKey(key))
-      guard isBehindStart(match.values, match.key) else { return .continue }
-      if let bound, isOrdered(bound, match) { return .continue }
-      ranked.append(match)
-      if ranked.count >= most {
-        ranked.sort(by: isOrdered)
-        ranked.removeLast(ranked.count - kept)
-        bound = ranked.last
-      }
-      return .continue
-    }
-    ranked.sort(by: isOrdered)
-    return ranked.prefix(kept).map(\.key)
-  }
-
-  /// Whether the first of the values that a match is sorted by tells already, from its bytes, that it comes behind
-  /// `bound`. Most do, and need not be copied then.
-  private func isSurelyBehind(_ bound: Ranked, _ key: RawSpan, _ record: RawSpan) throws -> Bool {
-    guard let value = try storedValue(key, record, sortLookups[0], sortFields[0]) else { return false }
-    let first = bound.values[0]
-    return value != first && (first < value) == query.sortKeys[0].isAscending
-  }
-
   /// Whether one comes before another: by the values, and then by identifier.
   func isBefore(
     _ left: [FieldValue], _ leftIdentifier: ArraySlice<UInt8>, _ right: [FieldValue],
@@ -327,7 +290,7 @@ extension QueryRun {
   }
 
   /// The keys sorted by a property that only objects have an order for. All objects found are held.
-  private func keysByObjects() throws -> [StorageKey] {
+  private func keysByObjects() throws -> KeyList {
     var found: [(object: Root, key: StorageKey)] = []
     try forEachUnsorted(keepsObjects: true) { key, record, known in
       if let object = try known?.object ?? object(key, record) { found.append((object, StorageKey(key))) }
@@ -341,7 +304,7 @@ extension QueryRun {
       }
       return false
     }
-    return found.prefix(query.maximumCount ?? .max).map(\.key)
+    return KeyList(found.prefix(query.maximumCount ?? .max).lazy.map(\.key))
   }
 }
 
@@ -363,6 +326,27 @@ extension QueryRun {
   func storedInteger(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup) throws -> Int64? {
     try asking(key, record) { question, tag, identifier in
       try question.integer(lookup, tag: tag, keyIdentifier: identifier, record: record)
+    }
+  }
+
+  /// The double that a record has in a field; nil as for ``storedInteger(_:_:_:)``.
+  func storedDouble(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup) throws -> Double? {
+    try asking(key, record) { question, tag, identifier in
+      try question.double(lookup, tag: tag, keyIdentifier: identifier, record: record)
+    }
+  }
+
+  /// The date that a record has in a field, in seconds since 2001-01-01 00:00 UTC; nil as for ``storedInteger(_:_:_:)``.
+  func storedSeconds(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup) throws -> Double? {
+    try asking(key, record) { question, tag, identifier in
+      try question.seconds(lookup, tag: tag, keyIdentifier: identifier, record: record)
+    }
+  }
+
+  /// The text that a record has in a field; nil as for ``storedInteger(_:_:_:)``.
+  func storedText(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup) throws -> String? {
+    try asking(key, record) { question, tag, identifier in
+      try question.text(lookup, tag: tag, keyIdentifier: identifier, record: record)
     }
   }
 

@@ -1,0 +1,221 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// Sorts what is found by bytes that sort as the values do, and then by identifier: those are compared at once, while values
+/// would be taken apart for each comparison. Of a query with a limit it holds no more than about twice as many as are wanted.
+///
+/// Not generic, and its properties are not checked for exclusive access: there is a row for each match, and none is looked at
+/// while another is written.
+final class RowSorting {
+  private struct Row {
+    /// Where its values begin, and behind them the key of its record.
+    var start: Int
+    var keyStart: Int
+    var end: Int
+    /// The first bytes of the values, which decide most comparisons; once sorted, the first in which they differ.
+    var order: UInt64 = 0
+  }
+
+  private let kept: Int
+  private let most: Int
+  @exclusivity(unchecked) private var rows: [Row] = []
+  /// The values of the row that is to come are appended to these.
+  @exclusivity(unchecked) var bytes = OrderedBytes()
+  /// The last row that would be kept, once there are as many: what comes behind it need not be noted.
+  @exclusivity(unchecked) private var bound: Row?
+  /// What all rows come behind: the values, and the identifier behind them.
+  private let floor: (bytes: [UInt8], valuesCount: Int)?
+
+  /// - Parameters:
+  ///   - limit: how many are wanted; nil for all.
+  ///   - floor: the values and the identifier that all are to come behind.
+  init(limit: Int?, behind floor: (values: [UInt8], identifier: [UInt8])?) {
+    kept = limit ?? .max
+    most = kept > Int.max / 2 - 1024 ? Int.max : 2 * kept + 1024
+    self.floor = floor.map { ($0.values + $0.identifier, $0.values.count) }
+  }
+
+  /// Ends a row, whose values were appended from `start` on.
+  ///
+  /// - Returns: whether rows behind another bound than before need not be noted any more.
+  func end(_ start: Int, key: RawSpan) -> Bool {
+    let keyStart = bytes.count
+    bytes.append(key)
+    var row = Row(start: start, keyStart: keyStart, end: bytes.count)
+    let isWanted = isBehindFloor(row) && bound.map { compare(row, $0) < 0 } ?? true
+    guard isWanted else {
+      bytes.truncate(to: start)
+      return false
+    }
+    row.order = order(row, at: 0)
+    rows.append(row)
+    if rows.count < most { return false }
+    sort()
+    keep()
+    return true
+  }
+
+  /// The key of the last row that would be kept.
+  var boundKey: StorageKey? {
+    bound.map { row in
+      StorageKey(bytes.all.bytes.extracting(row.keyStart..<row.end))
+    }
+  }
+
+  /// The keys of the rows in their order.
+  func keys() -> KeyList {
+    sort()
+    var keys = KeyList()
+    let all = bytes.all.bytes
+    for row in rows.prefix(kept) { keys.append(all.extracting(row.keyStart..<row.end)) }
+    return keys
+  }
+
+  /// Forgets all but those that are kept, and their bytes.
+  private func keep() {
+    var others = OrderedBytes()
+    let all = bytes.all.bytes
+    rows.removeLast(rows.count - kept)
+    for index in rows.indices {
+      let row = rows[index]
+      let start = others.count
+      others.append(all.extracting(row.start..<row.end))
+      rows[index] = Row(start: start, keyStart: start + row.keyStart - row.start, end: others.count)
+    }
+    bytes = others
+    for index in rows.indices { rows[index].order = order(rows[index], at: 0) }
+    bound = rows.last
+  }
+
+  private func sort() {
+    guard let first = rows.first else { return }
+    // What all begin with tells nothing.
+    let differences = rows.reduce(0 as UInt64) { $0 | ($1.order ^ first.order) }
+    let common = differences.leadingZeroBitCount / 8
+    if common > 2 { for index in rows.indices { rows[index].order = order(rows[index], at: common) } }
+    rows.sort { left, right in
+      if left.order != right.order { return left.order < right.order }
+      return compare(left, right) < 0
+    }
+    if common > 2 { for index in rows.indices { rows[index].order = order(rows[index], at: 0) } }
+  }
+
+  /// Eight bytes of the values as a number. Zeros stand for what is behind their end.
+  @inline(__always)
+  private func order(_ row: Row, at place: Int) -> UInt64 {
+    let (start, end) = (row.start + place, row.keyStart)
+    let all = bytes.all
+    if end - start >= 8 {
+      return UInt64(bigEndian: all.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+    }
+    var order: UInt64 = 0
+    for next in start..<start + 8 { order = order << 8 | UInt64(next < end ? all[next] : 0) }
+    return order
+  }
+
+  /// The order of two rows: by values, none of which is the beginning of another, and then by identifier.
+  private func compare(_ left: Row, _ right: Row) -> Int {
+    let all = bytes.all.bytes
+    let order = compareKeys(
+      all.extracting(left.start..<left.keyStart), all.extracting(right.start..<right.keyStart))
+    if order != 0 { return order }
+    return compareKeys(
+      all.extracting(left.keyStart + KeyLayout.identifierOffset..<left.end),
+      all.extracting(right.keyStart + KeyLayout.identifierOffset..<right.end))
+  }
+
+  private func isBehindFloor(_ row: Row) -> Bool {
+    guard let floor else { return true }
+    let (all, bound) = (bytes.all.bytes, floor.bytes.span.bytes)
+    let order = compareKeys(all.extracting(row.start..<row.keyStart), bound.extracting(..<floor.valuesCount))
+    if order != 0 { return order > 0 }
+    return compareKeys(
+      all.extracting(row.keyStart + KeyLayout.identifierOffset..<row.end),
+      bound.extracting(floor.valuesCount...)) > 0
+  }
+}
+
+extension QueryRun {
+  /// The keys sorted by what stands in their records.
+  func keysByFields() throws -> KeyList {
+    let sorting = RowSorting(
+      limit: query.maximumCount, behind: start.map { (orderedBytes($0.values), $0.identifier) })
+    // Most of what comes behind all that is wanted is told from its first value, which is asked as a condition is.
+    var boundQuestion: RecordQuestion?
+    var isBehind: LentQuestion?
+    defer { withExtendedLifetime(boundQuestion) {} }
+    let fields = sortedFields
+    try forEachUnsorted(keepsObjects: false) { key, record, known in
+      if let isBehind, case .yes = try isBehind.answer(key, record) { return .continue }
+      let start = sorting.bytes.count
+      if try !appendStored(fields, key, record, to: &sorting.bytes) {
+        try appendValues(key, record, known, to: &sorting.bytes)
+      }
+      if sorting.end(start, key: key) {
+        boundQuestion = try sorting.boundKey.flatMap { try question(ofBehind: $0) }
+        isBehind = boundQuestion.map { LentQuestion($0) }
+      }
+      return .continue
+    }
+    return sorting.keys()
+  }
+
+  /// The fields that it is sorted by; none where one of them does not stand in records.
+  private var sortedFields: [SortedField] {
+    var fields: [SortedField] = []
+    for (index, key) in query.sortKeys.enumerated() {
+      guard let lookup = sortLookups[index], let field = sortFields[index] else { return [] }
+      fields.append(
+        SortedField(lookup, absentIsNull: field.absentIsNull, isAscending: key.isAscending))
+    }
+    return fields
+  }
+
+  private func appendStored(
+    _ fields: [SortedField], _ key: RawSpan, _ record: RawSpan, to bytes: inout OrderedBytes
+  ) throws -> Bool {
+    if fields.isEmpty { return false }
+    return try asking(key, record) { question, tag, identifier in
+      try question.append(fields, tag: tag, keyIdentifier: identifier, record: record, to: &bytes)
+    }
+  }
+
+  @inline(never)
+  private func appendValues(
+    _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?, to bytes: inout OrderedBytes
+  ) throws {
+    append(try sortValues(key, record, known?.object), to: &bytes)
+  }
+
+  private func append(_ values: [FieldValue], to bytes: inout OrderedBytes) {
+    for (index, value) in values.enumerated() {
+      let start = bytes.count
+      bytes.append(value)
+      if !query.sortKeys[index].isAscending { bytes.invert(from: start) }
+    }
+  }
+
+  private func orderedBytes(_ values: [FieldValue]) -> [UInt8] {
+    var bytes = OrderedBytes()
+    append(values, to: &bytes)
+    return bytes.bytes
+  }
+
+  /// Asks whether what a match is sorted by first comes behind that of this record; nil where that cannot be asked of its bytes
+  /// alone.
+  private func question(ofBehind key: StorageKey) throws -> RecordQuestion? {
+    guard !objectKeys.hidesIdentifiers, let lookup = sortLookups[0], let field = sortFields[0] else {
+      return nil
+    }
+    let bytes = key.bytes
+    let value = try access.transaction.withValue(for: key) { record -> FieldValue? in
+      guard let record else { return nil }
+      return try storedValue(bytes.span.bytes, record, lookup, field)
+    }
+    guard let value, value != .null else { return nil }
+    let bound = FieldConstant(value)
+    let test: FieldTest =
+      query.sortKeys[0].isAscending ? .isGreater(bound, orEqual: false) : .isLess(bound, orEqual: false)
+    return recordQuestion(.of(lookup, test, absentIsNull: field.absentIsNull))
+  }
+}
