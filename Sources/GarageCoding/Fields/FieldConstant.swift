@@ -5,10 +5,18 @@ package struct FieldConstant: Sendable {
   let integer: Int64?
   /// The UTF-8 of text whose scalars all come before the combining marks: it is equal to what has the same bytes.
   let plainText: [UInt8]?
+  /// A double or a date, and the tag under which records hold one: they are compared as they stand.
+  let plainDouble: (tag: UInt8, value: Double)?
 
   package init(_ value: FieldValue) {
     self.value = value
     if case .number(.integer(let integer)) = value { self.integer = integer } else { integer = nil }
+    plainDouble =
+      switch value {
+      case .number(.double(let double)): (BodyTag.double, double)
+      case .date(let seconds): (BodyTag.date, seconds)
+      default: nil
+      }
     if case .text(var text) = value {
       plainText = text.withUTF8 { utf8 in
         let utf8 = UnsafeRawBufferPointer(utf8)

@@ -198,13 +198,14 @@ private final class IntegerQuestion: FieldQuestion {
 private final class OrderQuestion: FieldQuestion {
   private let field: Field
   private let plainText: [UInt8]?
+  private let plainDouble: (tag: UInt8, value: Double)?
   private let less: Bool
   private let equal: Bool
   private let more: Bool
   @exclusivity(unchecked) private var near: FieldLookup.Near?
 
   init(_ field: Field, _ constant: FieldConstant, less: Bool, equal: Bool, more: Bool) {
-    (self.field, plainText) = (field, constant.plainText)
+    (self.field, plainText, plainDouble) = (field, constant.plainText, constant.plainDouble)
     (self.less, self.equal, self.more) = (less, equal, more)
   }
 
@@ -218,6 +219,11 @@ private final class OrderQuestion: FieldQuestion {
 
   @inline(__always)
   private func quickAnswer(_ value: FieldPlace) -> FieldAnswer? {
+    if let plainDouble, value.tag == plainDouble.tag {
+      let (found, wanted) = (value.double, plainDouble.value)
+      // Of NaN none of these holds.
+      return found < wanted && less || found == wanted && equal || found > wanted && more ? .yes : .no
+    }
     guard let plainText, let utf8 = value.utf8, isSurelyComposed(utf8) else { return nil }
     let order = plainText.withUnsafeBytes { compareBytes(utf8, $0) }
     return (order < 0 ? less : order == 0 ? equal : more) ? .yes : .no

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#else
+  internal import Darwin
+#endif
+
 /// A question to one field, answered from the bytes of its record.
 package enum FieldTest: Sendable {
   case equals(FieldConstant)
@@ -7,8 +15,8 @@ package enum FieldTest: Sendable {
   case hasPrefix(String)
   /// Is this text, where no difference is made between upper and lower case. The text is in lower case.
   case equalsIgnoringCase(String)
-  /// Any other question to text.
-  case text(@Sendable (String) -> Bool)
+  /// Any other question to text; where it is whether a part is in it, that part.
+  case text(@Sendable (String) -> Bool, PlainPart?)
   /// A collection has this element.
   case containsElement(FieldConstant)
 
@@ -43,7 +51,7 @@ package enum FieldTest: Sendable {
     case .isOneOf(let constants): try FieldTest.isOneOf(place, constants)
     case .hasPrefix(let text): try FieldTest.text(place) { $0.hasPrefix(text) }
     case .equalsIgnoringCase(let text): try FieldTest.text(place) { $0.lowercased() == text }
-    case .text(let isWanted): try FieldTest.text(place, isWanted)
+    case .text(let isWanted, let part): try FieldTest.text(place, part, isWanted)
     case .containsElement(let constant): try FieldTest.contains(place, constant)
     }
   }
@@ -80,6 +88,14 @@ package enum FieldTest: Sendable {
     return isWanted(text)
   }
 
+  @inline(__always)
+  private static func text(
+    _ place: FieldPlace, _ part: PlainPart?, _ isWanted: (String) -> Bool
+  ) throws -> Bool? {
+    if let part, let utf8 = place.utf8, let isThere = part.isIn(utf8) { return isThere }
+    return try text(place, isWanted)
+  }
+
   private static func contains(_ place: FieldPlace, _ constant: FieldConstant) throws -> Bool? {
     var (isThere, isSure) = (false, true)
     let isArray = try place.forEachElement { element in
@@ -104,5 +120,34 @@ extension FieldPlace {
   fileprivate func isNaN(beside constant: FieldConstant) throws -> Bool {
     guard let value = try value() else { return false }
     return value.isComparable(to: constant.value) && (value.isNaN || constant.value.isNaN)
+  }
+}
+
+/// A part that is looked for in text by its bytes: ASCII, in which each character is one byte.
+package struct PlainPart: Sendable {
+  private let utf8: [UInt8]
+  private let isAtEnd: Bool
+
+  /// - Parameter isAtEnd: whether it is to be the end of the text.
+  /// - Returns: nil for a part that takes Swift's own comparison: the empty one, and one of other characters than printable ones.
+  ///   Two that end a line may be one character, and Foundation takes NUL for none.
+  package init?(_ part: String, isAtEnd: Bool) {
+    utf8 = Array(part.utf8)
+    self.isAtEnd = isAtEnd
+    if utf8.isEmpty || !utf8.allSatisfy({ 0x20...0x7E ~= $0 }) { return nil }
+  }
+
+  /// Whether it is there; nil for text that has other characters than ASCII, which may belong to one of the part's.
+  func isIn(_ text: UnsafeRawBufferPointer) -> Bool? {
+    if !isASCII(text) { return nil }
+    let last = text.count - utf8.count
+    if last < 0 { return false }
+    return utf8.withUnsafeBytes { part in
+      for place in (isAtEnd ? last : 0)...last
+      where text[place] == part[0] && memcmp(text.baseAddress! + place, part.baseAddress!, part.count) == 0 {
+        return true
+      }
+      return false
+    }
   }
 }

@@ -87,6 +87,22 @@ package final class RecordQuestion {
     try withPlace(lookup, tag, keyIdentifier, record) { try $0.textIfAny() }
   }
 
+  /// Whether a record has a nil in a field, as its bytes tell.
+  ///
+  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
+  package func isNull(
+    _ lookup: FieldLookup, absentIsNull: Bool, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> Bool {
+    try withFields(tag, keyIdentifier, record) { fields in
+      guard absentIsNull, isDecidable(fields) else { return false }
+      return switch try lookup.place(in: fields) {
+      case .undecided: false
+      case .absent: true
+      case .value(let place): place.isNull
+      }
+    }
+  }
+
   /// Appends what records are sorted by, as bytes that sort so; false, and nothing is appended, where a record's bytes do not
   /// tell it.
   ///

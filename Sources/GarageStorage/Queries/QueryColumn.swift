@@ -29,16 +29,18 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     self.property = property
     field = QueryColumn.isReadable ? StoredField.of(property) : nil
     lookup = field.map { FieldLookup($0.path) }
-    let type = unwrapped(Value.self)
-    kind =
-      switch type {
-      case is Int.Type: .integer
-      case is Double.Type: .double
-      case is String.Type: .text
-      case is Date.Type: .date
-      default: .other
+    (kind, isOptional) =
+      switch Value.self {
+      case is Int.Type: (.integer, false)
+      case is Int?.Type: (.integer, true)
+      case is Double.Type: (.double, false)
+      case is Double?.Type: (.double, true)
+      case is String.Type: (.text, false)
+      case is String?.Type: (.text, true)
+      case is Date.Type: (.date, false)
+      case is Date?.Type: (.date, true)
+      default: (.other, false)
       }
-    isOptional = type != Value.self
     null = QueryColumn.none()
   }
 
@@ -65,6 +67,11 @@ final class QueryColumn<Root: Codable, Value: Codable> {
         }
       case .other: break
       }
+      if isOptional, let field,
+        try run.isStoredNull(key, record, lookup, absentIsNull: field.absentIsNull)
+      {
+        return try handNull(to: found)
+      }
     }
     try visitValue(run, key, record, known, found)
   }
@@ -75,6 +82,17 @@ final class QueryColumn<Root: Codable, Value: Codable> {
       try found(Sameness.generic(Optional(value), as: Value.self))
     } else {
       try found(Sameness.generic(value, as: Value.self))
+    }
+  }
+
+  /// Hands on the nil of an optional of one of the kinds.
+  private func handNull(to found: (consuming Value) throws -> Void) throws {
+    switch kind {
+    case .integer: try found(Sameness.generic(nil as Int?, as: Value.self))
+    case .double: try found(Sameness.generic(nil as Double?, as: Value.self))
+    case .text: try found(Sameness.generic(nil as String?, as: Value.self))
+    case .date: try found(Sameness.generic(nil as Date?, as: Value.self))
+    case .other: break
     }
   }
 

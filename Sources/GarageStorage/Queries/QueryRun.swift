@@ -343,6 +343,16 @@ extension QueryRun {
     }
   }
 
+  /// Whether a record has a nil in a field, as its bytes tell.
+  func isStoredNull(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup, absentIsNull: Bool) throws
+    -> Bool
+  {
+    try asking(key, record) { question, tag, identifier in
+      try question.isNull(
+        lookup, absentIsNull: absentIsNull, tag: tag, keyIdentifier: identifier, record: record)
+    }
+  }
+
   /// The text that a record has in a field; nil as for ``storedInteger(_:_:_:)``.
   func storedText(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup) throws -> String? {
     try asking(key, record) { question, tag, identifier in

@@ -53,12 +53,12 @@ extension ValueMatch where Value: TextValue {
 
   /// Ends with this text. Nil does not.
   public static func hasSuffix(_ suffix: String) -> ValueMatch {
-    text("hasSuffix", suffix) { $0.hasSuffix(suffix) }
+    text("hasSuffix", suffix, isAtEnd: true) { $0.hasSuffix(suffix) }
   }
 
   /// Has this text in it, as Foundation's `contains` has it: no text has the empty one. Nil does not.
   public static func contains(_ part: String) -> ValueMatch {
-    text("contains", part) { $0.contains(part) }
+    text("contains", part, isAtEnd: false) { $0.contains(part) }
   }
 
   /// Is this text, where no difference is made between upper and lower case (`lowercased()`). Nil is not.
@@ -70,10 +70,11 @@ extension ValueMatch where Value: TextValue {
   }
 
   private static func text(
-    _ name: String, _ constant: String, _ holds: @escaping @Sendable (String) -> Bool
+    _ name: String, _ constant: String, isAtEnd: Bool, _ holds: @escaping @Sendable (String) -> Bool
   ) -> ValueMatch {
-    ValueMatch(
-      text: ".\(name)(\(constantText(constant)))", test: { .text(holds) },
+    let part = PlainPart(constant, isAtEnd: isAtEnd)
+    return ValueMatch(
+      text: ".\(name)(\(constantText(constant)))", test: { .text(holds, part) },
       holds: { $0.text.map(holds) ?? false })
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GarageMemory
 import Testing
 
@@ -12,6 +13,8 @@ import Testing
     var wide: UInt64
     var text: String
     var name: String?
+    var weight: Double = 0
+    var since = Date(timeIntervalSinceReferenceDate: 0)
   }
 
   private static let numbers = [Int.min, Int.min + 1, -129, -1, 0, 1, 63, 64, 127, 128, Int.max - 1, Int.max]
@@ -22,6 +25,11 @@ import Testing
     "a\u{300}b", "ab\u{300}", "ß", "\u{1F1E9}\u{1F1EA}", "zz\u{200D}", "ÅB", "A\u{30A}B",
   ]
 
+  private static let doubles: [Double] = [
+    0, -0.0, 1, -1, 63, 0.1, .nan, .infinity, -.infinity, 0x1p53, .leastNonzeroMagnitude, -.nan,
+    .greatestFiniteMagnitude,
+  ]
+
   private let all: [Edge]
   private let garage: Garage
 
@@ -29,12 +37,16 @@ import Testing
     let (numbers, wides, texts) = (
       FieldQuestionTests.numbers, FieldQuestionTests.wides, FieldQuestionTests.texts
     )
+    let doubles = FieldQuestionTests.doubles
     all = (0..<120).map { id in
-      Edge(
+      var edge = Edge(
         id: id, number: numbers[id % numbers.count],
         choice: id % 5 == 0 ? nil : numbers[id * 7 % numbers.count],
         wide: wides[id % wides.count], text: texts[id % texts.count],
         name: id % 3 == 0 ? nil : texts[id * 11 % texts.count])
+      edge.weight = doubles[id % doubles.count]
+      edge.since = Date(timeIntervalSinceReferenceDate: Double(id % 7) - 0.5)
+      return edge
     }
     garage = try Garage(MemoryStorage())
     try garage.parkAll(all)
@@ -84,6 +96,10 @@ import Testing
       try check(\.text != .hasPrefix(text)) { !$0.text.hasPrefix(text) }
       try check(\.name == .hasPrefix(text)) { $0.name?.hasPrefix(text) ?? false }
       try check(\.name == text) { $0.name == text }
+      try check(\.text == .hasSuffix(text)) { $0.text.hasSuffix(text) }
+      try check(\.name == .hasSuffix(text)) { $0.name?.hasSuffix(text) ?? false }
+      try check(\.text == .contains(text)) { $0.text.contains(text) }
+      try check(\.name != .contains(text)) { !($0.name?.contains(text) ?? false) }
       try check(\.name == .hasPrefix(text) || \.number == 0) {
         $0.name?.hasPrefix(text) ?? false || $0.number == 0
       }
@@ -95,6 +111,23 @@ import Testing
       try check(\.text < text) { $0.text < text }
       try check(\.text >= text) { $0.text >= text }
       try check(\.name > text) { $0.name.map { $0 > text } ?? false }
+    }
+  }
+
+  @Test func doublesAtTheEdges() throws {
+    for double in FieldQuestionTests.doubles {
+      try check(\.weight == double) { $0.weight == double }
+      try check(\.weight != double) { $0.weight != double }
+      try check(\.weight < double) { $0.weight < double }
+      try check(!(\.weight <= double)) { !($0.weight <= double) }
+      try check(\.weight > double) { $0.weight > double }
+      try check(\.weight >= double || \.number == 0) { $0.weight >= double || $0.number == 0 }
+    }
+    for day in 0..<8 {
+      let date = Date(timeIntervalSinceReferenceDate: Double(day) - 0.5)
+      try check(\.since == date) { $0.since == date }
+      try check(\.since > date) { $0.since > date }
+      try check(!(\.since < date)) { !($0.since < date) }
     }
   }
 

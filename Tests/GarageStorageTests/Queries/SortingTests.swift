@@ -1,0 +1,113 @@
+import Foundation
+import GarageMemory
+import Testing
+
+@testable import GarageStorage
+
+/// Queries in orders that no index has, over more objects than are held at a time where few of them are wanted.
+@Suite struct SortingTests {
+  struct Runner: Codable, Identifiable, Equatable {
+    var id: Int
+    /// Few different ones, and nil.
+    var team: Int?
+    var name: String
+    var time: Double
+    var birthday: Date?
+
+    init(_ id: Int, _ random: inout SeededGenerator) {
+      func pick<T>(_ values: [T]) -> T { values.randomElement(using: &random)! }
+      self.id = id
+      team = pick([nil, 1, 2, 3, -4, 1 << 40])
+      // Many with long beginnings in common, and some of which is decomposed.
+      let beginning = pick([
+        "", "a", "Ana", "caf\u{E9} ", "cafe\u{301} ", String(repeating: "long ", count: 60),
+      ])
+      name = beginning + "\(Int.random(in: 0..<50, using: &random))"
+      time = pick([.nan, -0.0, 0, 1, -.infinity, .infinity, Double.random(in: -1e3...1e3, using: &random)])
+      birthday =
+        Bool.random(using: &random)
+        ? nil : Date(timeIntervalSinceReferenceDate: Double(Int.random(in: -9...9, using: &random)))
+    }
+  }
+
+  private static let count = 2_600
+
+  /// Text as it is ordered. `<` of Swift 6.3 says of some texts, one of them decomposed, that neither is less, though they are
+  /// not equal.
+  private struct Composed: Comparable {
+    let utf8: [UInt8]
+    init(_ text: String) { utf8 = Array(text.precomposedStringWithCanonicalMapping.utf8) }
+    static func < (left: Composed, right: Composed) -> Bool {
+      left.utf8.lexicographicallyPrecedes(right.utf8)
+    }
+  }
+
+  /// As the values of a record are ordered: nil first, then NaN.
+  private static func order<T: Comparable>(_ left: T?, _ right: T?) -> Int {
+    guard let left else { return right == nil ? 0 : -1 }
+    guard let right else { return 1 }
+    let (isLeft, isRight) = (left != left, right != right)
+    if isLeft || isRight { return isLeft == isRight ? 0 : isLeft ? -1 : 1 }
+    return left < right ? -1 : right < left ? 1 : 0
+  }
+
+  private static func sorted(_ runners: [Runner], by orders: [(Runner, Runner) -> Int]) -> [Int] {
+    runners.sorted { left, right in
+      for order in orders.map({ $0(left, right) }) where order != 0 { return order < 0 }
+      return left.id < right.id
+    }.map(\.id)
+  }
+
+  @Test(arguments: Backend.engines)
+  func sortsMany(_ backend: Backend) throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    // In another order than that of their identifiers.
+    let runners = (0..<SortingTests.count).map { Runner($0, &random) }
+    let place = try Place(backend)
+    let garage = try Garage(place.open(), hidesIdentifiers: backend.isSealed)
+    try garage.parkAll(runners.shuffled(using: &random))
+    let query = garage.query(Runner.self)
+    func order<T: Comparable>(_ path: @escaping (Runner) -> T?) -> (Runner, Runner) -> Int {
+      { SortingTests.order(path($0), path($1)) }
+    }
+    func reversed(_ order: @escaping (Runner, Runner) -> Int) -> (Runner, Runner) -> Int {
+      { -order($0, $1) }
+    }
+    let composed = Dictionary(uniqueKeysWithValues: runners.map { ($0.id, Composed($0.name)) })
+    let (team, name, time) = (order { $0.team }, order { composed[$0.id] }, order { $0.time })
+    let birthday = order { $0.birthday }
+    let cases: [(Query<Runner>, [(Runner, Runner) -> Int])] = [
+      (query.sorted(by: \.name), [name]),
+      (query.sorted(by: \.name, .descending), [reversed(name)]),
+      (query.sorted(by: \.time), [time]),
+      (query.sorted(by: \.time, .descending), [reversed(time)]),
+      (query.sorted(by: \.team), [team]),
+      (query.sorted(by: \.team, .descending).sorted(by: \.name), [reversed(team), name]),
+      (query.sorted(by: \.birthday).sorted(by: \.time, .descending), [birthday, reversed(time)]),
+    ]
+    for (index, (query, orders)) in cases.enumerated() {
+      // Those that are equal come in the order of their keys, which have no identifiers where these are hidden.
+      let query = backend.isSealed ? query.sorted(by: \.id) : query
+      let hint: Comment = "query \(index), seed \(seed)"
+      let expected = SortingTests.sorted(runners, by: orders)
+      #expect(try query.values(\.id) == expected, hint)
+      #expect(try query.retrieveAll().map(\.id) == expected, hint)
+      for limit in [1, 3, 40, 700, 2_599, 2_600, 9_000] {
+        #expect(
+          try query.limit(limit).values(\.id) == Array(expected.prefix(limit)), "limit \(limit), \(hint)")
+      }
+      let fast = runners.filter { $0.team == 1 || $0.name.hasSuffix("7") }
+      let filtered = query.where(\.team == 1 || \.name == .hasSuffix("7")).limit(30)
+      #expect(
+        try filtered.retrieveAll().map(\.id) == Array(SortingTests.sorted(fast, by: orders).prefix(30)), hint)
+      var (found, cursor) = ([Int](), nil as QueryCursor?)
+      repeat {
+        let page = try query.page(after: cursor, size: 450)
+        found += page.objects.map(\.id)
+        cursor = page.next
+      } while cursor != nil
+      #expect(found == expected, hint)
+    }
+  }
+}
