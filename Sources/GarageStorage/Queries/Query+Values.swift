@@ -103,12 +103,7 @@ extension Query {
   @inlinable
   public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) throws -> Value? {
     if let found = try extremeByIndex(property, .ascending) { return found }
-    var best: Value?
-    try forEachValueInAnyOrder(property) { found in
-      // What is not equal to itself compares with nothing.
-      if let known = best { if found < known { best = found } } else if found == found { best = found }
-    }
-    return best
+    return try extreme(property, { $0 }, <)
   }
 
   /// The same for a property that may be nil, which does not count.
@@ -117,12 +112,7 @@ extension Query {
   @inlinable
   public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value? {
     if let found = try extremeByIndex(property, .ascending) { return found }
-    var best: Value?
-    try forEachValueInAnyOrder(property) { found in
-      guard let found else { return }
-      if let known = best { if found < known { best = found } } else if found == found { best = found }
-    }
-    return best
+    return try extreme(property, { $0 }, <)
   }
 
   /// The greatest value of a property among the objects found; nil where none is found. NaN does not count.
@@ -131,12 +121,7 @@ extension Query {
   @inlinable
   public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) throws -> Value? {
     if let found = try extremeByIndex(property, .descending) { return found }
-    var best: Value?
-    try forEachValueInAnyOrder(property) { found in
-      // What is not equal to itself compares with nothing.
-      if let known = best { if found > known { best = found } } else if found == found { best = found }
-    }
-    return best
+    return try extreme(property, { $0 }, >)
   }
 
   /// The same for a property that may be nil, which does not count.
@@ -145,10 +130,18 @@ extension Query {
   @inlinable
   public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value? {
     if let found = try extremeByIndex(property, .descending) { return found }
+    return try extreme(property, { $0 }, >)
+  }
+
+  @inlinable
+  func extreme<Property: Codable, Value: Comparable>(
+    _ property: KeyPath<Root, Property>, _ value: (Property) -> Value?, _ isBetter: (Value, Value) -> Bool
+  ) throws -> Value? {
     var best: Value?
     try forEachValueInAnyOrder(property) { found in
-      guard let found else { return }
-      if let known = best { if found > known { best = found } } else if found == found { best = found }
+      // What is not equal to itself compares with nothing.
+      guard let found = value(found), found == found else { return }
+      if best.map({ isBetter(found, $0) }) ?? true { best = found }
     }
     return best
   }

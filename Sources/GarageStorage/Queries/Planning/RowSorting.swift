@@ -12,7 +12,7 @@ final class RowSorting {
     var start: Int
     var keyStart: Int
     var end: Int
-    /// The first bytes of the values, which decide most comparisons; once sorted, the first in which they differ.
+    /// The first bytes of the values, which decide most comparisons; while they are sorted, the first in which they differ.
     var order: UInt64 = 0
   }
 
