@@ -268,15 +268,14 @@ final class DecodedObject<Root> {
 // MARK: - Order
 
 extension QueryRun {
-  /// Whether one comes before another: by the values, and then by identifier.
+  /// Whether one comes before another: by the values, as entries of indexes and rows are sorted, and then by identifier.
   func isBefore(
     _ left: [FieldValue], _ leftIdentifier: ArraySlice<UInt8>, _ right: [FieldValue],
     _ rightIdentifier: ArraySlice<UInt8>
   ) -> Bool {
-    for (index, key) in query.sortKeys.enumerated() where left[index] != right[index] {
-      return (left[index] < right[index]) == key.isAscending
-    }
-    return leftIdentifier.lexicographicallyPrecedes(rightIdentifier)
+    let (leftBytes, rightBytes) = (orderedBytes(left), orderedBytes(right))
+    let order = compareKeys(leftBytes.span.bytes, rightBytes.span.bytes)
+    return order == 0 ? leftIdentifier.lexicographicallyPrecedes(rightIdentifier) : order < 0
   }
 
   /// What a match is sorted by: from its bytes where they tell, else of the object.

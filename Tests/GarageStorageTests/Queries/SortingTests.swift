@@ -110,4 +110,39 @@ import Testing
       #expect(found == expected, hint)
     }
   }
+
+  private struct Named: Codable, Identifiable, Indexed {
+    var id: Int
+    var name: String
+    var rank: Int
+    static var indexes: [Index<Named>] { [Index(\.name)] }
+  }
+
+  /// Pages in the order of an index, of text that is equal to other text, or of which Swift says that neither is less.
+  @Test(arguments: SortDirection.allCases)
+  func pagesOfComposedText(_ direction: SortDirection) throws {
+    let texts = [
+      "", "a", "e", "e\u{301}", "\u{E9}", "e\u{301}t", "\u{E9}t", "\u{E9}s", "e\u{301}s", "ab\u{300}",
+      "a\u{300}b", "\u{C5}B", "A\u{30A}B",
+      "A\u{30A}A", "\u{C5}C", "f",
+    ]
+    let garage = try Garage(MemoryStorage())
+    try garage.parkAll((0..<96).map { Named(id: $0, name: texts[$0 * 7 % texts.count], rank: $0 % 3) })
+    for query in [
+      garage.query(Named.self).sorted(by: \.name, direction),
+      garage.query(Named.self).sorted(by: \.rank).sorted(by: \.name, direction),
+    ] {
+      let expected = try query.values(\.id)
+      #expect(Set(expected).count == 96)
+      for size in [1, 5, 31] {
+        var (found, cursor) = ([Int](), nil as QueryCursor?)
+        repeat {
+          let page = try query.page(after: cursor, size: size)
+          found += page.objects.map(\.id)
+          cursor = page.next
+        } while cursor != nil && found.count < 200
+        #expect(found == expected, "\(query), pages of \(size)")
+      }
+    }
+  }
 }

@@ -195,7 +195,8 @@ extension QueryRun {
     }
   }
 
-  private func orderedBytes(_ values: [FieldValue]) -> [UInt8] {
+  /// Values as bytes that are in the order of the query.
+  func orderedBytes(_ values: [FieldValue]) -> [UInt8] {
     var bytes = OrderedBytes()
     append(values, to: &bytes)
     return bytes.bytes
