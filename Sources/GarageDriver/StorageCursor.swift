@@ -18,14 +18,19 @@ public protocol StorageCursor {
   mutating func moveToNext() throws -> Bool
   /// Moves to the next smaller key.
   mutating func moveToPrevious() throws -> Bool
-  /// Negative, zero or positive as the key stands before, at or after `bound`. The default is ``compareKeys(_:_:)``.
+  /// Negative, zero or positive as the key stands before, at or after `bound`. The default orders as ``compareKeys(_:_:)``.
   func order(against bound: UnsafeRawBufferPointer) -> Int
 }
 
 extension StorageCursor {
-  /// By unsigned bytes.
+  /// By unsigned bytes. A scan asks it of each key, which the first words mostly tell: a call would take longer.
   @inlinable
-  public func order(against bound: UnsafeRawBufferPointer) -> Int { compareKeys(key.bytes, bound.bytes) }
+  @inline(__always)
+  public func order(against bound: UnsafeRawBufferPointer) -> Int {
+    let key = key
+    guard let left = key.baseAddress, let right = bound.baseAddress else { return key.count - bound.count }
+    return compareByWords(left, key.count, right, bound.count)
+  }
 
   /// Moves to the smallest key that is not before `bound`, which may have any length.
   @inlinable
@@ -76,4 +81,27 @@ public func scan<Cursor: StorageCursor>(
       }
     }
   }
+}
+
+/// As ``compareKeys(_:_:)``, eight bytes at a time, where it is called.
+@inlinable
+@inline(__always)
+func compareByWords(
+  _ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int
+) -> Int {
+  let common = min(leftCount, rightCount)
+  var offset = 0
+  while offset &+ 8 <= common {
+    let l = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    let r = right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    if l != r { return l.bigEndian < r.bigEndian ? -1 : 1 }
+    offset &+= 8
+  }
+  while offset < common {
+    let l = left.load(fromByteOffset: offset, as: UInt8.self)
+    let r = right.load(fromByteOffset: offset, as: UInt8.self)
+    if l != r { return Int(l) - Int(r) }
+    offset &+= 1
+  }
+  return leftCount - rightCount
 }

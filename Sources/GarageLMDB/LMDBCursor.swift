@@ -38,9 +38,6 @@ struct LMDBCursor: StorageCursor {
     currentKey = MDB_val(bound)
     return try move(MDB_SET_RANGE)
   }
-
-  @inline(__always)
-  func order(against bound: UnsafeRawBufferPointer) -> Int { key.order(against: bound) }
 }
 
 extension MDB_val {
@@ -52,30 +49,4 @@ extension MDB_val {
 
   @inline(__always)
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: mv_data, count: mv_size) }
-}
-
-extension UnsafeRawBufferPointer {
-  /// Negative, zero or positive as these bytes stand before, at or after `other` in the order of keys.
-  @inline(__always)
-  fileprivate func order(against other: UnsafeRawBufferPointer) -> Int {
-    let common = Swift.min(count, other.count)
-    guard common > 0, let left = baseAddress, let right = other.baseAddress else {
-      return count - other.count
-    }
-    // A scan asks it of each key, mostly of the first word and a byte: a call would take longer.
-    var place = 0
-    while place &+ 8 <= common {
-      let l = left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-      let r = right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-      if l != r { return l.bigEndian < r.bigEndian ? -1 : 1 }
-      place &+= 8
-    }
-    while place < common {
-      let l = left.load(fromByteOffset: place, as: UInt8.self)
-      let r = right.load(fromByteOffset: place, as: UInt8.self)
-      if l != r { return Int(l) &- Int(r) }
-      place &+= 1
-    }
-    return count - other.count
-  }
 }

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Musl)
-  internal import Musl
-#else
-  internal import Darwin
-#endif
-
 /// A question to one field, answered from the bytes of its record.
 package enum FieldTest: Sendable {
   case equals(FieldConstant)
@@ -143,9 +135,9 @@ package struct PlainPart: Sendable {
     let last = text.count - utf8.count
     if last < 0 { return false }
     return utf8.withUnsafeBytes { part in
-      for place in (isAtEnd ? last : 0)...last
-      where text[place] == part[0] && memcmp(text.baseAddress! + place, part.baseAddress!, part.count) == 0 {
-        return true
+      for place in (isAtEnd ? last : 0)...last where text[place] == part[0] {
+        let found = UnsafeRawBufferPointer(rebasing: text[place..<place + part.count])
+        if compareBytes(found, part) == 0 { return true }
       }
       return false
     }

@@ -41,7 +41,7 @@ struct ByteList {
           guard let all = bytes.baseAddress, !bytes.isEmpty else { return (ends.count, false) }
           func order(_ index: Int) -> Int {
             let start = index == 0 ? 0 : Int(ends[index - 1])
-            return ByteList.compare(all + start, Int(ends[index]) - start, wanted, string.count)
+            return compareByWords(all + start, Int(ends[index]) - start, wanted, string.count)
           }
           var low = 0, high = ends.count
           if let guess {
@@ -68,28 +68,6 @@ struct ByteList {
         }
       }
     }
-  }
-
-  /// As `compareKeys`, eight bytes at a time.
-  @inline(__always)
-  private static func compare(
-    _ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int
-  ) -> Int {
-    let common = min(leftCount, rightCount)
-    var offset = 0
-    while offset + 8 <= common {
-      let l = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      let r = right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      if l != r { return l.bigEndian < r.bigEndian ? -1 : 1 }
-      offset += 8
-    }
-    while offset < common {
-      let l = left.load(fromByteOffset: offset, as: UInt8.self)
-      let r = right.load(fromByteOffset: offset, as: UInt8.self)
-      if l != r { return Int(l) - Int(r) }
-      offset += 1
-    }
-    return leftCount - rightCount
   }
 
   /// Puts a string in the place of one that is as long; false where it is not.
