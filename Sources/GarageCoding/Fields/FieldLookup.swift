@@ -5,13 +5,19 @@ package final class FieldLookup {
   package let path: FieldPath
   // No access to it overlaps another: it belongs to one thread, and nothing is called while one goes on.
   @exclusivity(unchecked) private var steps: [Step]
-  /// Of a path of one key, the shape met last, and the key's first place in it; none where it has no such key.
+  /// Of a path of one key, the shape met last, and the key's first place in it.
   @exclusivity(unchecked) private(set) var near: Near?
 
   /// Where a shape has a key.
   struct Near: BitwiseCopyable {
     let digest: UInt64
+    /// Less than 0 where it does not have it.
     let place: Int
+    /// How many keys the shape has; 0 where an object without a value there may have one elsewhere: under the same key once
+    /// more, or under another.
+    private(set) var keyCount: Int
+
+    mutating func forgetAbsence() { keyCount = 0 }
   }
 
   /// Where a field stands.
@@ -51,7 +57,13 @@ package final class FieldLookup {
   /// - Throws: `DamagedBytes`, which whoever knows the record names.
   @inline(__always)
   package func place(in record: FieldRecord) throws -> Place {
-    if let near, let found = try near.value(record) { return .value(found) }
+    if let near {
+      switch try near.find(record) {
+      case .value(let found): return .value(found)
+      case .absent: return .absent
+      case .undecided: break
+      }
+    }
     return try placeByPath(in: record)
   }
 
@@ -108,7 +120,7 @@ package final class FieldLookup {
 
   /// Where the value of the shape's key with that place is; nil where it is absent.
   @inline(__always)
-  fileprivate static func field(_ place: Int, _ base: UnsafeRawPointer, _ header: ContainerHeader) throws
+  private static func field(_ place: Int, _ base: UnsafeRawPointer, _ header: ContainerHeader) throws
     -> Int?
   {
     var at = header.content
@@ -126,7 +138,10 @@ package final class FieldLookup {
     steps[step].isLearnt = true
     steps[step].keyCount = shape.keys.count
     steps[step].digest = digest
-    if steps.count == 1 { near = steps[0].place.map { Near(digest: digest, place: $0) } }
+    if steps.count == 1 {
+      near = Near(
+        digest: digest, place: places.first ?? -1, keyCount: places.count > 1 ? 0 : shape.keys.count)
+    }
   }
 
   /// Where the entry with that key has its value: entries are sorted by their keys.
@@ -146,27 +161,37 @@ package final class FieldLookup {
 }
 
 extension FieldLookup.Near {
-  /// The value that stands there in a record's outermost map; nil where the map is of another shape, or the value absent.
+  /// Where the field stands in a record's outermost map; undecided where the map is of another shape, or the field may have
+  /// its value elsewhere in it.
   @inline(__always)
-  func value(_ record: borrowing FieldRecord) throws -> FieldPlace? {
+  func find(_ record: borrowing FieldRecord) throws -> FieldLookup.Place {
     // Made here, where it is used: memory that was just written word by word is not read well by larger pieces.
-    guard let (start, end) = try extent(record.parsed.base, record.parsed.body, record.parsed.shapes) else {
-      return nil
-    }
-    return FieldPlace(in: record.parsed, start: start, end: end)
+    let (start, end) = try extent(record.parsed.base, record.parsed.body, record.parsed.shapes)
+    if start >= 0 { return .value(FieldPlace(in: record.parsed, start: start, end: end)) }
+    return end == 0 ? .absent : .undecided
   }
 
-  /// Where that value stands.
+  /// Where its value stands; less than 0 where it does not stand there, and with an end of 0 where it stands nowhere.
   private func extent(
     _ base: UnsafeRawPointer, _ body: Range<Int>, _ shapes: Range<Int>?
-  ) throws -> (start: Int, end: Int)? {
+  ) throws -> (start: Int, end: Int) {
     guard let shapes,
       let header = try ContainerHeader.read(
         base, body.lowerBound, end: body.upperBound, small: BodyTag.mapSmall, large: BodyTag.mapLarge),
-      header.second > 0, try ShapeTable.digest(base, shapes, at: header.second - 1) == digest,
-      let found = try FieldLookup.field(place, base, header)
-    else { return nil }
-    let start = InlinePrefix.skipSyncStatus(base, found, end: header.end)
-    return (start, try BodyScanner.skipValue(base, start, end: header.end))
+      header.second > 0, try ShapeTable.digest(base, shapes, at: header.second - 1) == digest
+    else { return (-1, -1) }
+    var at = header.content
+    if place >= 0 {
+      for _ in 0..<place { at = try BodyScanner.skipValue(base, at, end: header.end) }
+      guard at < header.end else { throw DamagedBytes(reason: "a map ends before its fields", offset: at) }
+      if base.byte(at: at) != BodyTag.absent {
+        let start = InlinePrefix.skipSyncStatus(base, at, end: header.end)
+        return (start, try BodyScanner.skipValue(base, start, end: header.end))
+      }
+    }
+    // Behind the fields there may be entries, one of which may have the key.
+    guard keyCount > 0 else { return (-1, -1) }
+    for _ in max(place, 0)..<keyCount { at = try BodyScanner.skipValue(base, at, end: header.end) }
+    return (-1, at == header.end ? 0 : -1)
   }
 }

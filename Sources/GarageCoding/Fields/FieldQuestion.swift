@@ -174,8 +174,12 @@ private final class IntegerQuestion: FieldQuestion {
   }
 
   override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
-    if let near, let value = try near.value(record), let integer = value.narrowInteger {
-      return least <= integer && integer <= most ? .yes : .no
+    if let near {
+      let place = try near.find(record)
+      if case .value(let value) = place, let integer = value.narrowInteger {
+        return least <= integer && integer <= most ? .yes : .no
+      }
+      if case .absent = place { return try answer(place) }
     }
     return try answerSlowly(record)
   }
@@ -187,6 +191,11 @@ private final class IntegerQuestion: FieldQuestion {
     if case .value(let value) = place, let integer = value.narrowInteger {
       return least <= integer && integer <= most ? .yes : .no
     }
+    return try answer(place)
+  }
+
+  @inline(never)
+  private func answer(_ place: FieldLookup.Place) throws -> FieldAnswer {
     let first = try field.answer(place)
     guard let other, first != .no else { return first }
     let second = try other.answer(place)
@@ -210,7 +219,11 @@ private final class OrderQuestion: FieldQuestion {
   }
 
   override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
-    if let near, let value = try near.value(record), let answer = quickAnswer(value) { return answer }
+    if let near {
+      let place = try near.find(record)
+      if case .value(let value) = place, let answer = quickAnswer(value) { return answer }
+      if case .absent = place { return try field.answer(place) }
+    }
     let place = try field.lookup.place(in: record)
     near = field.lookup.near
     if case .value(let value) = place, let answer = quickAnswer(value) { return answer }
@@ -243,7 +256,11 @@ private final class PrefixQuestion: FieldQuestion {
   }
 
   override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
-    if let near, let value = try near.value(record), let answer = quickAnswer(value) { return answer }
+    if let near {
+      let place = try near.find(record)
+      if case .value(let value) = place, let answer = quickAnswer(value) { return answer }
+      if case .absent = place { return try field.answer(place) }
+    }
     let place = try field.lookup.place(in: record)
     near = field.lookup.near
     if case .value(let value) = place, let answer = quickAnswer(value) { return answer }

@@ -89,7 +89,7 @@ package final class IndexedFields {
     }
     for field in near.indices {
       let start = bytes.count
-      if let near = near[field], let place = try near.value(record) {
+      if let near = near[field], case .value(let place) = try near.find(record) {
         if place.isNull { bytes.append(.null) } else { try bytes.append(place) }
         kinds.note(bytes[start], in: field)
         continue
@@ -110,13 +110,17 @@ package final class IndexedFields {
       }
       kinds.note(bytes[start], in: field)
       // In one case all texts are made anew.
-      if !components[field].ignoresCase { near[field] = components[field].lookup.near }
+      if !components[field].ignoresCase {
+        near[field] = components[field].lookup.near
+        // What is absent under this name may stand under an older one.
+        if !components[field].older.isEmpty { near[field]?.forgetAbsence() }
+      }
     }
     return kinds
   }
 
-  /// Appends a whole entry of an index, of a record whose fields stand where they stood last and hold whole numbers, short ASCII
-  /// text or nil, as most do: all in one piece, since to ask for room byte by byte takes longer than to write them.
+  /// Appends a whole entry of an index, of a record whose fields stand where they stood last and hold numbers, dates, short ASCII
+  /// text, a yes or no, or nothing, as most do: all in one piece, since to ask for room byte by byte takes longer than to write them.
   ///
   /// - Parameters:
   ///   - prefix: what stands before the values.
@@ -132,10 +136,16 @@ package final class IndexedFields {
     var kinds = Kinds()
     var writer = bytes.beginPlainEntry(prefix, fieldCount: near.count, identifierCount: identifier.byteCount)
     for field in near.indices {
-      guard let near = near[field], let place = try near.value(record), let kind = writer.append(place) else {
-        return nil
+      guard let near = near[field] else { return nil }
+      switch try near.find(record) {
+      case .value(let place):
+        guard let kind = writer.append(place) else { return nil }
+        kinds.note(kind, in: field)
+      case .absent:
+        _ = writer.append(OrderedBytes.Kind.null)
+        kinds.noteAbsent(in: field)
+      case .undecided: return nil
       }
-      kinds.note(kind, in: field)
     }
     guard let valuesCount = writer.end(identifier) else { return nil }
     bytes.endPlainEntry(writer)

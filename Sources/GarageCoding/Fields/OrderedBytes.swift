@@ -140,6 +140,10 @@ package struct OrderedBytes: ~Copyable {
       appendWhole(Double(integer))
     } else if let utf8 = place.utf8, isSurelyComposed(utf8) {
       appendText(utf8)
+    } else if place.tag == BodyTag.double {
+      appendWhole(place.double)
+    } else if place.tag == BodyTag.date {
+      append(Kind.date, place.double)
     } else {
       guard let value = try place.value() else { return false }
       append(value)
@@ -204,7 +208,7 @@ package struct OrderedBytes: ~Copyable {
     }
   }
 
-  /// Appends a number that a double is.
+  /// Appends a number that is a double.
   @inline(__always)
   private mutating func appendWhole(_ value: Double) {
     append(Kind.number, value)

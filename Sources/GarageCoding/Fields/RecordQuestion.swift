@@ -5,21 +5,21 @@
 /// Belongs to one thread.
 package final class RecordQuestion {
   private let question: FieldQuestion
+  private let classes: RecordClasses
   private let typeName: String
-  /// The digests of the type's own tags.
-  private let ownTags: [UInt64]
   private let sharesSpaceWithSuperclass: Bool
-  private let version: Int
   private let texts: any ShapeTexts
+  /// Makes what is asked of a subclass's records, when the first of these is met.
+  private let ofSubclass: (any Decodable.Type) -> FieldQuestion
+  @exclusivity(unchecked) private var questionsOfSubclasses: [FieldQuestion?] = []
 
-  /// - Parameter ownTags: the digests of the type's own tags.
   package init(
-    _ question: FieldQuestion, _ facts: TypeFacts, typeName: String, ownTags: [UInt64],
-    sharesSpaceWithSuperclass: Bool, _ texts: any ShapeTexts
+    _ question: FieldQuestion, _ classes: RecordClasses, typeName: String, sharesSpaceWithSuperclass: Bool,
+    _ texts: any ShapeTexts, ofSubclass: @escaping (any Decodable.Type) -> FieldQuestion
   ) {
-    (self.question, self.typeName, self.ownTags) = (question, typeName, ownTags)
-    (self.sharesSpaceWithSuperclass, version) = (sharesSpaceWithSuperclass, facts.version)
-    self.texts = texts
+    (self.question, self.classes, self.typeName) = (question, classes, typeName)
+    self.sharesSpaceWithSuperclass = sharesSpaceWithSuperclass
+    (self.texts, self.ofSubclass) = (texts, ofSubclass)
   }
 
   /// Whether a record's object satisfies the condition.
@@ -28,79 +28,67 @@ package final class RecordQuestion {
   package func answer(tag: UInt64, keyIdentifier: RawSpan, record: RawSpan) throws -> FieldAnswer {
     try withFields(tag, keyIdentifier, record) { fields in
       if sharesSpaceWithSuperclass && fields.concreteTag == nil { return .no }
-      if !isDecidable(fields) { return .unknown }
-      return try question.answer(fields)
+      switch classes.member(fields) {
+      case .own: return try question.answer(fields)
+      case .subclass(let index): return try question(ofSubclass: index).answer(fields)
+      case .stranger: return .no
+      case .unknown: return .unknown
+      }
     }
   }
 
-  /// What a record has in a field; nil where its bytes do not tell.
+  @inline(never)
+  private func question(ofSubclass index: Int) -> FieldQuestion {
+    while questionsOfSubclasses.count < classes.subclasses.count { questionsOfSubclasses.append(nil) }
+    if let known = questionsOfSubclasses[index] { return known }
+    let made = ofSubclass(classes.subclasses[index])
+    questionsOfSubclasses[index] = made
+    return made
+  }
+
+  /// What a record has in a field, as far as its bytes tell.
   ///
   /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
   package func value(
-    _ lookup: FieldLookup, absentIsNull: Bool, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
-  ) throws -> FieldValue? {
-    try withFields(tag, keyIdentifier, record) { fields in
-      guard isDecidable(fields) else { return nil }
-      switch try lookup.place(in: fields) {
-      case .undecided: return nil
-      case .absent: return absentIsNull ? .null : nil
-      case .value(let place):
-        if place.isNull { return absentIsNull ? .null : nil }
-        return try place.value()
-      }
-    }
+    _ property: PropertyLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> StoredValue<FieldValue> {
+    try withPlace(property, tag, keyIdentifier, record) { $0.isNull ? nil : try $0.value() }
   }
 
-  /// The integer of up to 64 bits that a record has in a field; nil where there is none, or its bytes do not tell.
+  /// The integer that a record has in a field, as far as its bytes tell.
   ///
   /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
   package func integer(
-    _ lookup: FieldLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
-  ) throws -> Int64? {
-    try withPlace(lookup, tag, keyIdentifier, record) { $0.narrowInteger }
+    _ property: PropertyLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> StoredValue<Int> {
+    try withPlace(property, tag, keyIdentifier, record) { $0.narrowInteger.flatMap { Int(exactly: $0) } }
   }
 
-  /// The double that a record has in a field; nil as for an integer.
+  /// The double that a record has in a field, as far as its bytes tell.
   ///
   /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
   package func double(
-    _ lookup: FieldLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
-  ) throws -> Double? {
-    try withPlace(lookup, tag, keyIdentifier, record) { $0.tag == BodyTag.double ? $0.double : nil }
+    _ property: PropertyLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> StoredValue<Double> {
+    try withPlace(property, tag, keyIdentifier, record) { $0.tag == BodyTag.double ? $0.double : nil }
   }
 
-  /// The date that a record has in a field, in seconds since 2001-01-01 00:00 UTC; nil as for an integer.
+  /// The date that a record has in a field, in seconds since 2001-01-01 00:00 UTC, as far as its bytes tell.
   ///
   /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
   package func seconds(
-    _ lookup: FieldLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
-  ) throws -> Double? {
-    try withPlace(lookup, tag, keyIdentifier, record) { $0.tag == BodyTag.date ? $0.double : nil }
+    _ property: PropertyLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> StoredValue<Double> {
+    try withPlace(property, tag, keyIdentifier, record) { $0.tag == BodyTag.date ? $0.double : nil }
   }
 
-  /// The text that a record has in a field; nil as for an integer.
+  /// The text that a record has in a field, as far as its bytes tell.
   ///
   /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
   package func text(
-    _ lookup: FieldLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
-  ) throws -> String? {
-    try withPlace(lookup, tag, keyIdentifier, record) { try $0.textIfAny() }
-  }
-
-  /// Whether a record has a nil in a field, as its bytes tell.
-  ///
-  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
-  package func isNull(
-    _ lookup: FieldLookup, absentIsNull: Bool, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
-  ) throws -> Bool {
-    try withFields(tag, keyIdentifier, record) { fields in
-      guard absentIsNull, isDecidable(fields) else { return false }
-      return switch try lookup.place(in: fields) {
-      case .undecided: false
-      case .absent: true
-      case .value(let place): place.isNull
-      }
-    }
+    _ property: PropertyLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> StoredValue<String> {
+    try withPlace(property, tag, keyIdentifier, record) { try $0.textIfAny() }
   }
 
   /// Appends what records are sorted by, as bytes that sort so; false, and nothing is appended, where a record's bytes do not
@@ -112,9 +100,8 @@ package final class RecordQuestion {
     to bytes: inout OrderedBytes
   ) throws -> Bool {
     try withFields(tag, keyIdentifier, record) { record in
-      guard isDecidable(record) else { return false }
       let start = bytes.count
-      for field in fields where !(try field.append(record, to: &bytes)) {
+      for field in fields where !(try field.append(record, classes, to: &bytes)) {
         bytes.truncate(to: start)
         return false
       }
@@ -124,20 +111,19 @@ package final class RecordQuestion {
 
   @inline(__always)
   private func withPlace<R>(
-    _ lookup: FieldLookup, _ tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan,
+    _ property: PropertyLookup, _ tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan,
     _ body: (FieldPlace) throws -> R?
-  ) throws -> R? {
+  ) throws -> StoredValue<R> {
     try withFields(tag, keyIdentifier, record) { fields in
-      guard isDecidable(fields), case .value(let place) = try lookup.place(in: fields) else { return nil }
-      return try body(place)
+      guard let place = property.place(fields, classes) else { return .unknown }
+      switch try place.lookup.place(in: fields) {
+      case .undecided: return .unknown
+      case .absent: return place.absentIsNull ? .null : .unknown
+      case .value(let found):
+        if let value = try body(found) { return .value(value) }
+        return found.isNull && place.absentIsNull ? .null : .unknown
+      }
     }
-  }
-
-  /// Whether the fields stand where those of the type do: the record is of no other class or version.
-  @inline(__always)
-  private func isDecidable(_ fields: borrowing FieldRecord) -> Bool {
-    if let concreteTag = fields.concreteTag, !ownTags.contains(concreteTag) { return false }
-    return fields.typeVersion == version
   }
 
   @inline(__always)
@@ -158,30 +144,50 @@ package final class RecordQuestion {
   }
 }
 
+/// What the bytes of a record tell of a property.
+package enum StoredValue<Value> {
+  case value(Value)
+  /// The property is nil.
+  case null
+  /// Only the object tells.
+  case unknown
+
+  @inlinable
+  package func map<Other>(_ other: (Value) -> Other) -> StoredValue<Other> {
+    switch self {
+    case .value(let value): .value(other(value))
+    case .null: .null
+    case .unknown: .unknown
+    }
+  }
+}
+
 /// A field that records are sorted by.
 package struct SortedField {
-  private let lookup: FieldLookup
-  private let absentIsNull: Bool
+  private let property: PropertyLookup
   private let isAscending: Bool
 
-  package init(_ lookup: FieldLookup, absentIsNull: Bool, isAscending: Bool) {
-    (self.lookup, self.absentIsNull, self.isAscending) = (lookup, absentIsNull, isAscending)
+  package init(_ property: PropertyLookup, isAscending: Bool) {
+    (self.property, self.isAscending) = (property, isAscending)
   }
 
   /// Appends what a record has there; false where its bytes do not tell.
   @inline(__always)
-  fileprivate func append(_ record: FieldRecord, to bytes: inout OrderedBytes) throws -> Bool {
+  fileprivate func append(
+    _ record: FieldRecord, _ classes: RecordClasses, to bytes: inout OrderedBytes
+  ) throws -> Bool {
+    guard let place = property.place(record, classes) else { return false }
     let start = bytes.count
-    switch try lookup.place(in: record) {
+    switch try place.lookup.place(in: record) {
     case .undecided: return false
     case .absent:
-      if !absentIsNull { return false }
+      if !place.absentIsNull { return false }
       bytes.append(.null)
-    case .value(let place):
-      if place.isNull {
-        if !absentIsNull { return false }
+    case .value(let found):
+      if found.isNull {
+        if !place.absentIsNull { return false }
         bytes.append(.null)
-      } else if !(try bytes.appendScalar(place)) {
+      } else if !(try bytes.appendScalar(found)) {
         return false
       }
     }

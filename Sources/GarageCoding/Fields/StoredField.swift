@@ -71,7 +71,7 @@ extension StoredField {
   ) -> StoredField? {
     if let known = FoundField.known.withLock({ $0.fields[key] }) { return known }
     func search<T: Decodable>(_ type: T.Type) -> StoredField? {
-      self.search(keyPath) { leaf in
+      self.search(keyPath, in: type) { leaf in
         let (object, made) = try FieldProbe.object(T.self, leaf)
         return (object as? Root).map { ($0, made) }
       }
@@ -83,7 +83,8 @@ extension StoredField {
 
   /// - Parameter object: makes an object up.
   private static func search<Root: Decodable, Value: Encodable>(
-    _ keyPath: KeyPath<Root, Value>, _ object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
+    _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type,
+    _ object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
   ) -> StoredField? {
     guard let (first, made) = try? object(nil), let before = Probed(first[keyPath: keyPath])
     else { return nil }
@@ -103,7 +104,7 @@ extension StoredField {
     let withoutIt = try? object(FieldProbe.Leaf(path: path, change: .absent))?.0
     let isNull = withoutIt.map { Probed($0[keyPath: keyPath]) == .scalar(.null) } ?? false
     // Where older records may have the field under another key, that it is not there says nothing.
-    let isEvolving = TypeFacts.of(Root.self).object.evolution != nil
+    let isEvolving = TypeFacts.of(type).object.evolution != nil
     return StoredField(
       path: FieldPath(path.last == FieldPath.element ? path.dropLast() : path),
       absentIsNull: isNull && !isEvolving)

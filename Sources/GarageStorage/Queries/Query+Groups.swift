@@ -5,11 +5,12 @@ internal import GarageDriver
 
 extension Query {
   /// The different values that a property has among all objects, in the order in which they are found first, and how many have
-  /// each; nil where the entries of no index tell.
+  /// each; nil where the entries of no index tell, or not in the order of the query.
+  @usableFromInline
   func groups<Value: Hashable & Codable>(
     _ property: KeyPath<Root, Value>, counting: Bool
   ) throws -> [(value: Value, count: Int)]? {
-    if condition != nil || maximumCount != nil { return nil }
+    if condition != nil || maximumCount != nil || !counting && !sortKeys.isEmpty { return nil }
     let column = QueryColumn(property)
     guard let field = column.storedField else { return nil }
     return try unsorted.run { run in

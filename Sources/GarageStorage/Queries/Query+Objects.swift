@@ -12,25 +12,34 @@ extension Query {
     // Inlined for the same reason as the garage's `retrieve`.
     var objects: [Root] = []
     objects.reserveCapacity(roomCount)
-    try visitObjects { (object: consuming Root) in objects.append(object) }
+    let order = try visitObjects { (object: consuming Root) in objects.append(object) }
+    objects.arrange(order)
     // Nobody else has them: a closure that runs elsewhere than its caller may return them.
     let found = Carried(objects)
     return found.value
   }
 
-  /// Hands on the objects found, in the order of the query. What they refer to is shared among them.
+  /// Hands on the objects found. What they refer to is shared among them.
+  ///
+  /// - Returns: which of them is to stand at each place (`Array.arrange`); nil where they come in the order of the query.
   @usableFromInline
-  func visitObjects(_ found: (consuming Root) throws -> Void) throws {
+  func visitObjects(_ found: (consuming Root) throws -> Void) throws -> [Int]? {
     // `consuming`: else each object would be copied, and the first one given up.
+    var order: [Int]?
     try withAccess { access in
       if try visitByValue(access, found) { return }
       let run = try QueryRun(self, access)
-      if !sortKeys.isEmpty { return try run.forEachSortedObject(found) }
-      try run.forEachMatch(keepsObjects: true) { key, record, known in
-        try run.withObject(key, record, known, found)
-        return .continue
+      if !sortKeys.isEmpty && !run.sortsParts { return try run.forEachSortedObject(found) }
+      order = try run.forEachPart(keepsObjects: true) { key, record, known in
+        var isThere = false
+        try run.withObject(key, record, known) { (object: consuming Root) in
+          isThere = true
+          try found(object)
+        }
+        return isThere
       }
     }
+    return order
   }
 
   /// Calls `body` with one object found after another.
@@ -94,10 +103,11 @@ extension Query {
         }
         return
       }
-      try run.forEachMatch(keepsObjects: false) { key, record, _ in
+      let order = try run.forEachPart { key, record, _ in
         identifiers.append(try run.identifier(key, record))
-        return .continue
+        return true
       }
+      identifiers.arrange(order)
     }
     return identifiers
   }
@@ -105,6 +115,10 @@ extension Query {
   /// For how many finds room is made at first: for a short list there mostly are as many.
   @usableFromInline
   var roomCount: Int { Swift.min(maximumCount ?? 0, 64) }
+
+  /// Whether it has no order of its own.
+  @usableFromInline
+  var isUnsorted: Bool { sortKeys.isEmpty }
 
   /// The same query in no order of its own.
   var unsorted: Query {

@@ -11,7 +11,8 @@ extension Query {
   public func values<Value: Codable>(_ property: KeyPath<Root, Value>) throws -> [Value] {
     // Inlined for the same reason as `retrieveAll`.
     var values: [Value] = []
-    try forEachValue(property) { (value: consuming Value) in values.append(value) }
+    let order = try forEachValue(property) { (value: consuming Value) in values.append(value) }
+    values.arrange(order)
     return values
   }
 
@@ -23,38 +24,45 @@ extension Query {
     _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>
   ) throws -> [(First, Second)] {
     var values: [(First, Second)] = []
-    try forEachPair(first, second) { values.append(($0, $1)) }
+    let order = try forEachPair(first, second) { values.append(($0, $1)) }
+    values.arrange(order)
     return values
   }
 
-  /// Hands on two properties of each object found, in the order of the query.
+  /// Hands on two properties of each object found; returns in which order they are to stand, as for ``visitObjects(_:)``.
   @usableFromInline
   func forEachPair<First: Codable, Second: Codable>(
     _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>, _ visit: (First, Second) throws -> Void
-  ) throws {
+  ) throws -> [Int]? {
     let (first, second) = (QueryColumn(first), QueryColumn(second))
-    try withAccess { access in
-      let run = try QueryRun(self, access)
-      try run.forEachMatch(keepsObjects: false) { key, record, known in
+    return try run { run in
+      try run.forEachPart { key, record, known in
+        var isThere = false
         try first.visit(run, key, record, known) { (left: consuming First) in
-          try second.visit(run, key, record, known) { (right: consuming Second) in try visit(left, right) }
+          try second.visit(run, key, record, known) { (right: consuming Second) in
+            isThere = true
+            try visit(left, right)
+          }
         }
-        return .continue
+        return isThere
       }
     }
   }
 
-  /// Hands on one property of each object found, in the order of the query.
+  /// Hands on one property of each object found; returns in which order they are to stand, as for ``visitObjects(_:)``.
   @usableFromInline
   func forEachValue<Value: Codable>(
     _ property: KeyPath<Root, Value>, _ visit: (consuming Value) throws -> Void
-  ) throws {
+  ) throws -> [Int]? {
     let column = QueryColumn(property)
-    try withAccess { access in
-      let run = try QueryRun(self, access)
-      try run.forEachMatch(keepsObjects: false) { key, record, known in
-        try column.visit(run, key, record, known, visit)
-        return .continue
+    return try run { run in
+      try run.forEachPart { key, record, known in
+        var isThere = false
+        try column.visit(run, key, record, known) { (value: consuming Value) in
+          isThere = true
+          try visit(value)
+        }
+        return isThere
       }
     }
   }
@@ -62,16 +70,22 @@ extension Query {
   /// The different values that a property has among the objects found, in the order in which they are found first.
   ///
   /// - Throws: as ``retrieveAll()``.
+  @inlinable
   public func distinct<Value: Hashable & Codable>(_ property: KeyPath<Root, Value>) throws -> [Value] {
-    if sortKeys.isEmpty, let groups = try groups(property, counting: false) { return groups.map(\.value) }
+    if let groups = try groups(property, counting: false) { return groups.map(\.value) }
     var (known, values) = (Set<Value>(), [Value]())
-    try forEachValue(property) { if known.insert($0).inserted { values.append($0) } }
+    if isUnsorted {
+      try forEachValueInAnyOrder(property) { if known.insert($0).inserted { values.append($0) } }
+    } else {
+      for value in try self.values(property) where known.insert(value).inserted { values.append(value) }
+    }
     return values
   }
 
   /// How many of the objects found have each value of a property. Nil is a value of its own.
   ///
   /// - Throws: as ``retrieveAll()``.
+  @inlinable
   public func countByValue<Value: Hashable & Codable>(
     _ property: KeyPath<Root, Value>
   ) throws -> [Value: Int] {
@@ -88,7 +102,7 @@ extension Query {
   @usableFromInline
   func forEachValueInAnyOrder<Value: Codable>(
     _ property: KeyPath<Root, Value>, _ visit: (consuming Value) throws -> Void
-  ) throws { try unlessLimited.forEachValue(property, visit) }
+  ) throws { _ = try unlessLimited.forEachValue(property, visit) }
 
   /// The query without its order, where that decides nothing about what is found.
   private var unlessLimited: Query { maximumCount == nil ? unsorted : self }

@@ -19,7 +19,7 @@ final class QueryColumn<Root: Codable, Value: Codable> {
 
   private let property: KeyPath<Root, Value>
   private let field: StoredField?
-  private let lookup: FieldLookup?
+  private let lookup: PropertyLookup?
   private let kind: Kind
   private let isOptional: Bool
   /// What stands for nil, of an optional property.
@@ -28,7 +28,7 @@ final class QueryColumn<Root: Codable, Value: Codable> {
   init(_ property: KeyPath<Root, Value>) {
     self.property = property
     field = QueryColumn.isReadable ? StoredField.of(property) : nil
-    lookup = field.map { FieldLookup($0.path) }
+    lookup = field.map { PropertyLookup($0, inSubclass: { StoredField.of(property, in: $0) }) }
     (kind, isOptional) =
       switch Value.self {
       case is Int.Type: (.integer, false)
@@ -54,46 +54,34 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     _ found: (consuming Value) throws -> Void
   ) throws {
     if known == nil, let lookup {
-      switch kind {
-      case .integer:
-        if let value = try run.storedInteger(key, record, lookup) { return try hand(Int(value), to: found) }
-      case .double:
-        if let value = try run.storedDouble(key, record, lookup) { return try hand(value, to: found) }
-      case .text:
-        if let value = try run.storedText(key, record, lookup) { return try hand(value, to: found) }
-      case .date:
-        if let seconds = try run.storedSeconds(key, record, lookup) {
-          return try hand(Date(timeIntervalSinceReferenceDate: seconds), to: found)
+      let isThere =
+        switch kind {
+        case .integer: try hand(run.storedInteger(key, record, lookup), to: found)
+        case .double: try hand(run.storedDouble(key, record, lookup), to: found)
+        case .text: try hand(run.storedText(key, record, lookup), to: found)
+        case .date:
+          try hand(
+            run.storedSeconds(key, record, lookup).map { Date(timeIntervalSinceReferenceDate: $0) }, to: found
+          )
+        case .other: false
         }
-      case .other: break
-      }
-      if isOptional, let field,
-        try run.isStoredNull(key, record, lookup, absentIsNull: field.absentIsNull)
-      {
-        return try handNull(to: found)
-      }
+      if isThere { return }
     }
     try visitValue(run, key, record, known, found)
   }
 
+  /// - Returns: whether the bytes tell it.
   @inline(__always)
-  private func hand<Known>(_ value: Known, to found: (consuming Value) throws -> Void) throws {
-    if isOptional {
-      try found(Sameness.generic(Optional(value), as: Value.self))
-    } else {
-      try found(Sameness.generic(value, as: Value.self))
+  private func hand<Known>(
+    _ stored: StoredValue<Known>, to found: (consuming Value) throws -> Void
+  ) throws -> Bool {
+    switch stored {
+    case .value(let value) where isOptional: try found(Sameness.generic(Optional(value), as: Value.self))
+    case .value(let value): try found(Sameness.generic(value, as: Value.self))
+    case .null where isOptional: try found(Sameness.generic(nil as Known?, as: Value.self))
+    case .null, .unknown: return false
     }
-  }
-
-  /// Hands on the nil of an optional of one of the kinds.
-  private func handNull(to found: (consuming Value) throws -> Void) throws {
-    switch kind {
-    case .integer: try found(Sameness.generic(nil as Int?, as: Value.self))
-    case .double: try found(Sameness.generic(nil as Double?, as: Value.self))
-    case .text: try found(Sameness.generic(nil as String?, as: Value.self))
-    case .date: try found(Sameness.generic(nil as Date?, as: Value.self))
-    case .other: break
-    }
+    return true
   }
 
   @inline(never)
@@ -109,7 +97,7 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?
   ) throws -> Value? {
     if let known { return known.object[keyPath: property] }
-    if let field = try run.storedValue(key, record, lookup, field), let value = value(field) { return value }
+    if let field = try run.storedValue(key, record, lookup), let value = value(field) { return value }
     return try run.object(key, record).map { $0[keyPath: property] }
   }
 

@@ -19,6 +19,9 @@ final class QueryRun<Root: Codable> {
   @exclusivity(unchecked) private var question: RecordQuestion?
   /// The same, where it can be asked of keys as they are.
   @exclusivity(unchecked) private var lentQuestion: LentQuestion?
+  /// Whose objects the records hold, as far as records are asked.
+  private lazy var classes = RecordClasses(
+    coderFacts, ownTags: facts.ownTags, access.garage.types, isSubclass: { $0 is Root.Type })
   /// Whether every record matches.
   private let takesAll: Bool
   let isOfClass: Bool
@@ -27,8 +30,11 @@ final class QueryRun<Root: Codable> {
   let readsBlocks: Bool
   /// Where the first match is to stand behind; nil where it is the first of all.
   @exclusivity(unchecked) var start: QueryCursor?
-  let sortLookups: [FieldLookup?]
   let sortFields: [StoredField?]
+  /// Where these stand in records. Made when one is asked: an index tells the order without.
+  private(set) lazy var sortLookups = zip(query.sortKeys, sortFields).map { key, field in
+    field.map { PropertyLookup($0, inSubclass: { key.field($0) }) }
+  }
   /// The classes whose objects may be met.
   let subclasses: [any Decodable.Type]
   /// The indexes that lead to what is found, where some do.
@@ -52,7 +58,6 @@ final class QueryRun<Root: Codable> {
     readsBlocks = access.garage.store.driver.info.isDurable && !access.isWriting
     (session, source) = access.makeSessionAndSource()
     sortFields = query.sortKeys.map { $0.isOrderOfFields ? $0.field(Root.self) : nil }
-    sortLookups = sortFields.map { $0.map { FieldLookup($0.path) } }
     way = try findWay()
   }
 
@@ -198,16 +203,24 @@ final class QueryRun<Root: Codable> {
 
   /// What is asked of the bytes of records. Made when it is needed first: of what an index finds none is asked.
   private func makeQuestion() -> RecordQuestion {
-    let question = recordQuestion(filter?.question() ?? .ofAny())
+    let question: RecordQuestion
+    if let filter {
+      question = recordQuestion(filter.question()) { filter.question(ofSubclass: $0) }
+    } else {
+      question = recordQuestion(.ofAny()) { _ in .ofAny() }
+    }
     self.question = question
     if !objectKeys.hidesIdentifiers { lentQuestion = LentQuestion(question) }
     return question
   }
 
-  func recordQuestion(_ question: FieldQuestion) -> RecordQuestion {
+  /// - Parameter ofSubclass: the same of the records of a subclass.
+  func recordQuestion(
+    _ question: FieldQuestion, ofSubclass: @escaping (any Decodable.Type) -> FieldQuestion
+  ) -> RecordQuestion {
     RecordQuestion(
-      question, coderFacts, typeName: facts.name, ownTags: facts.ownTags,
-      sharesSpaceWithSuperclass: facts.sharesSpaceWithSuperclass, source)
+      question, classes, typeName: facts.name, sharesSpaceWithSuperclass: facts.sharesSpaceWithSuperclass,
+      source, ofSubclass: ofSubclass)
   }
 
   /// Asks something of a record's bytes.
@@ -282,7 +295,7 @@ extension QueryRun {
   func sortValues(_ key: RawSpan, _ record: RawSpan, _ known: Root?) throws -> [FieldValue] {
     var object = known
     return try query.sortKeys.indices.map { index in
-      if let value = try storedValue(key, record, sortLookups[index], sortFields[index]) { return value }
+      if let value = try storedValue(key, record, sortLookups[index]) { return value }
       if object == nil { object = try self.object(key, record) }
       return try object.flatMap { try query.sortKeys[index].ofObjects(Root.self).value($0) } ?? .null
     }
@@ -311,51 +324,51 @@ extension QueryRun {
 
 extension QueryRun {
   /// What a record has in a field; nil where its bytes do not tell.
-  func storedValue(
-    _ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup?, _ field: StoredField?
-  ) throws -> FieldValue? {
-    guard let lookup, let field else { return nil }
-    return try asking(key, record) { question, tag, identifier in
-      try question.value(
-        lookup, absentIsNull: field.absentIsNull, tag: tag, keyIdentifier: identifier, record: record)
+  func storedValue(_ key: RawSpan, _ record: RawSpan, _ property: PropertyLookup?) throws -> FieldValue? {
+    guard let property else { return nil }
+    let found = try asking(key, record) { question, tag, identifier in
+      try question.value(property, tag: tag, keyIdentifier: identifier, record: record)
+    }
+    return switch found {
+    case .value(let value): value
+    case .null: .null
+    case .unknown: nil
     }
   }
 
-  /// The integer that a record has in a field; nil where there is none, or its bytes do not tell.
-  func storedInteger(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup) throws -> Int64? {
+  /// The integer that a record has in a field, as far as its bytes tell.
+  func storedInteger(
+    _ key: RawSpan, _ record: RawSpan, _ property: PropertyLookup
+  ) throws -> StoredValue<Int> {
     try asking(key, record) { question, tag, identifier in
-      try question.integer(lookup, tag: tag, keyIdentifier: identifier, record: record)
+      try question.integer(property, tag: tag, keyIdentifier: identifier, record: record)
     }
   }
 
-  /// The double that a record has in a field; nil as for ``storedInteger(_:_:_:)``.
-  func storedDouble(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup) throws -> Double? {
+  /// The double that a record has in a field, as far as its bytes tell.
+  func storedDouble(
+    _ key: RawSpan, _ record: RawSpan, _ property: PropertyLookup
+  ) throws -> StoredValue<Double> {
     try asking(key, record) { question, tag, identifier in
-      try question.double(lookup, tag: tag, keyIdentifier: identifier, record: record)
+      try question.double(property, tag: tag, keyIdentifier: identifier, record: record)
     }
   }
 
-  /// The date that a record has in a field, in seconds since 2001-01-01 00:00 UTC; nil as for ``storedInteger(_:_:_:)``.
-  func storedSeconds(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup) throws -> Double? {
+  /// The date that a record has in a field, in seconds since 2001-01-01 00:00 UTC, as far as its bytes tell.
+  func storedSeconds(
+    _ key: RawSpan, _ record: RawSpan, _ property: PropertyLookup
+  ) throws -> StoredValue<Double> {
     try asking(key, record) { question, tag, identifier in
-      try question.seconds(lookup, tag: tag, keyIdentifier: identifier, record: record)
+      try question.seconds(property, tag: tag, keyIdentifier: identifier, record: record)
     }
   }
 
-  /// Whether a record has a nil in a field, as its bytes tell.
-  func isStoredNull(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup, absentIsNull: Bool) throws
-    -> Bool
-  {
+  /// The text that a record has in a field, as far as its bytes tell.
+  func storedText(
+    _ key: RawSpan, _ record: RawSpan, _ property: PropertyLookup
+  ) throws -> StoredValue<String> {
     try asking(key, record) { question, tag, identifier in
-      try question.isNull(
-        lookup, absentIsNull: absentIsNull, tag: tag, keyIdentifier: identifier, record: record)
-    }
-  }
-
-  /// The text that a record has in a field; nil as for ``storedInteger(_:_:_:)``.
-  func storedText(_ key: RawSpan, _ record: RawSpan, _ lookup: FieldLookup) throws -> String? {
-    try asking(key, record) { question, tag, identifier in
-      try question.text(lookup, tag: tag, keyIdentifier: identifier, record: record)
+      try question.text(property, tag: tag, keyIdentifier: identifier, record: record)
     }
   }
 

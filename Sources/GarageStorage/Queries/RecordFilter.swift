@@ -70,6 +70,27 @@ final class RecordFilter<Root: Codable> {
   /// The condition, to be asked of the bytes of records.
   func question() -> FieldQuestion { RecordFilter.question(node) }
 
+  /// The same of the records of a subclass.
+  func question(ofSubclass type: any Decodable.Type) -> FieldQuestion {
+    RecordFilter.question(condition, ofSubclass: type)
+  }
+
+  private static func question(
+    _ condition: ConditionNode, ofSubclass type: any Decodable.Type
+  ) -> FieldQuestion {
+    switch condition {
+    case .comparison(let comparison):
+      // What could be encoded when the filter was made can be so again.
+      guard let test = try? comparison.test(), let field = comparison.field(type) else { return .ofObject() }
+      return .of(FieldLookup(field.path), test, absentIsNull: field.absentIsNull)
+    case .both(let left, let right):
+      return .both(question(left, ofSubclass: type), question(right, ofSubclass: type))
+    case .either(let left, let right):
+      return .either(question(left, ofSubclass: type), question(right, ofSubclass: type))
+    case .not(let inner): return .not(question(inner, ofSubclass: type))
+    }
+  }
+
   private static func question(_ node: FilterNode) -> FieldQuestion {
     switch node {
     case .field(let field): .of(FieldLookup(field.path), field.test, absentIsNull: field.absentIsNull)

@@ -1,5 +1,5 @@
-// An index is gathered from millions of entries, nearly all of which hold numbers and short text: those are written to memory
-// that is known to be there.
+// An index is gathered from millions of entries, nearly all of which hold numbers, dates and short text: those are written to
+// memory that is known to be there.
 
 extension OrderedBytes {
   /// What stands before the values of every entry of one index.
@@ -27,11 +27,7 @@ extension OrderedBytes {
     mutating func append(_ place: FieldPlace) -> UInt8? {
       if let integer = place.narrowInteger {
         guard integer.magnitude <= 1 << 53 else { return nil }
-        at.storeBytes(of: Kind.number, as: UInt8.self)
-        at.storeBytes(of: sortable(Double(integer)).bigEndian, toByteOffset: 1, as: UInt64.self)
-        at.storeBytes(of: 0, toByteOffset: 9, as: UInt8.self)
-        at += 10
-        return Kind.number
+        return append(Kind.number, Double(integer), endsInZero: true)
       }
       if let utf8 = place.utf8 {
         guard utf8.count < uncutByteCount, copyPlain(utf8, to: at + 1) else { return nil }
@@ -40,10 +36,31 @@ extension OrderedBytes {
         at += utf8.count + 2
         return Kind.text
       }
-      guard place.isNull else { return nil }
-      at.storeBytes(of: Kind.null, as: UInt8.self)
+      switch place.tag {
+      case BodyTag.double: return append(Kind.number, place.double, endsInZero: true)
+      case BodyTag.date: return append(Kind.date, place.double, endsInZero: false)
+      case BodyTag.false: return append(Kind.false)
+      case BodyTag.true: return append(Kind.true)
+      case BodyTag.null, BodyTag.absent: return append(Kind.null)
+      default: return nil
+      }
+    }
+
+    /// Appends a kind that is a value by itself.
+    @inline(__always)
+    mutating func append(_ kind: UInt8) -> UInt8 {
+      at.storeBytes(of: kind, as: UInt8.self)
       at += 1
-      return Kind.null
+      return kind
+    }
+
+    @inline(__always)
+    private mutating func append(_ kind: UInt8, _ value: Double, endsInZero: Bool) -> UInt8 {
+      at.storeBytes(of: kind, as: UInt8.self)
+      at.storeBytes(of: sortable(value).bigEndian, toByteOffset: 1, as: UInt64.self)
+      at.storeBytes(of: 0, toByteOffset: 9, as: UInt8.self)
+      at += endsInZero ? 10 : 9
+      return kind
     }
 
     /// Ends the entry; returns how many bytes its values have, or nil where they are more than a key has room for.

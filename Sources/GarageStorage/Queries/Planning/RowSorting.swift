@@ -14,6 +14,8 @@ final class RowSorting {
     var end: Int
     /// The first bytes of the values, which decide most comparisons; while they are sorted, the first in which they differ.
     var order: UInt64 = 0
+    /// How many rows were noted before.
+    var place = 0
   }
 
   private let kept: Int
@@ -48,6 +50,7 @@ final class RowSorting {
       return false
     }
     row.order = order(row, at: 0)
+    row.place = rows.count
     rows.append(row)
     if rows.count < most { return false }
     sort()
@@ -69,6 +72,12 @@ final class RowSorting {
     let all = bytes.all.bytes
     for row in rows.prefix(kept) { keys.append(all.extracting(row.keyStart..<row.end)) }
     return keys
+  }
+
+  /// As the how manieth the rows were noted, in their order. Of a sorting without a limit.
+  func places() -> [Int] {
+    sort()
+    return rows.map(\.place)
   }
 
   /// Forgets all but those that are kept, and their bytes.
@@ -147,11 +156,7 @@ extension QueryRun {
     let fields = sortedFields
     try forEachUnsorted(keepsObjects: false) { key, record, known in
       if let isBehind, case .yes = try isBehind.answer(key, record) { return .continue }
-      let start = sorting.bytes.count
-      if try !appendStored(fields, key, record, to: &sorting.bytes) {
-        try appendValues(key, record, known, to: &sorting.bytes)
-      }
-      if sorting.end(start, key: key) {
+      if try appendRow(fields, key, record, known, to: sorting) {
         boundQuestion = try sorting.boundKey.flatMap { try question(ofBehind: $0) }
         isBehind = boundQuestion.map { LentQuestion($0) }
       }
@@ -160,13 +165,27 @@ extension QueryRun {
     return sorting.keys()
   }
 
+  /// Appends the row of a match.
+  ///
+  /// - Returns: as ``RowSorting/end(_:key:)``.
+  @discardableResult
+  func appendRow(
+    _ fields: [SortedField], _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?,
+    to sorting: RowSorting
+  ) throws -> Bool {
+    let start = sorting.bytes.count
+    if try !appendStored(fields, key, record, to: &sorting.bytes) {
+      try appendValues(key, record, known, to: &sorting.bytes)
+    }
+    return sorting.end(start, key: key)
+  }
+
   /// The fields that it is sorted by; none where one of them does not stand in records.
-  private var sortedFields: [SortedField] {
+  var sortedFields: [SortedField] {
     var fields: [SortedField] = []
     for (index, key) in query.sortKeys.enumerated() {
-      guard let lookup = sortLookups[index], let field = sortFields[index] else { return [] }
-      fields.append(
-        SortedField(lookup, absentIsNull: field.absentIsNull, isAscending: key.isAscending))
+      guard let property = sortLookups[index] else { return [] }
+      fields.append(SortedField(property, isAscending: key.isAscending))
     }
     return fields
   }
@@ -205,18 +224,22 @@ extension QueryRun {
   /// Asks whether what a match is sorted by first comes behind that of this record; nil where that cannot be asked of its bytes
   /// alone.
   private func question(ofBehind key: StorageKey) throws -> RecordQuestion? {
-    guard !objectKeys.hidesIdentifiers, let lookup = sortLookups[0], let field = sortFields[0] else {
+    guard !objectKeys.hidesIdentifiers, let property = sortLookups[0], let field = sortFields[0] else {
       return nil
     }
     let bytes = key.bytes
     let value = try access.transaction.withValue(for: key) { record -> FieldValue? in
       guard let record else { return nil }
-      return try storedValue(bytes.span.bytes, record, lookup, field)
+      return try storedValue(bytes.span.bytes, record, property)
     }
     guard let value, value != .null else { return nil }
     let bound = FieldConstant(value)
+    let first = query.sortKeys[0]
     let test: FieldTest =
-      query.sortKeys[0].isAscending ? .isGreater(bound, orEqual: false) : .isLess(bound, orEqual: false)
-    return recordQuestion(.of(lookup, test, absentIsNull: field.absentIsNull))
+      first.isAscending ? .isGreater(bound, orEqual: false) : .isLess(bound, orEqual: false)
+    func question(_ field: StoredField) -> FieldQuestion {
+      .of(FieldLookup(field.path), test, absentIsNull: field.absentIsNull)
+    }
+    return recordQuestion(question(field)) { first.field($0).map(question) ?? .ofObject() }
   }
 }
