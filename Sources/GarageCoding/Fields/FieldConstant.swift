@@ -5,18 +5,13 @@ package struct FieldConstant: Sendable {
   let integer: Int64?
   /// The UTF-8 of text whose scalars all come before the combining marks: it is equal to what has the same bytes.
   let plainText: [UInt8]?
-  /// A double or a date, and the tag under which records hold one: they are compared as they stand.
-  let plainDouble: (tag: UInt8, value: Double)?
+  /// The value, where it is compared as it stands.
+  let plain: PlainConstant?
 
   package init(_ value: FieldValue) {
     self.value = value
     if case .number(.integer(let integer)) = value { self.integer = integer } else { integer = nil }
-    plainDouble =
-      switch value {
-      case .number(.double(let double)): (BodyTag.double, double)
-      case .date(let seconds): (BodyTag.date, seconds)
-      default: nil
-      }
+    plain = PlainConstant(value)
     if case .text(var text) = value {
       plainText = text.withUTF8 { utf8 in
         let utf8 = UnsafeRawBufferPointer(utf8)
@@ -32,8 +27,14 @@ package struct FieldConstant: Sendable {
   /// - Returns: nil where they are of different kinds, or either is NaN.
   @inline(__always)
   func order(of place: FieldPlace) throws -> Int? {
-    if let integer, let narrow = place.narrowInteger {
-      return narrow < integer ? -1 : narrow > integer ? 1 : 0
+    if let plain {
+      switch plain.order(of: place) {
+      case .less: return -1
+      case .equal: return 0
+      case .more: return 1
+      case .none: return nil
+      case .unknown: break
+      }
     }
     if let plainText, let utf8 = place.utf8, isSurelyComposed(utf8) {
       return plainText.withUnsafeBytes { compareBytes(utf8, $0) }
@@ -43,6 +44,7 @@ package struct FieldConstant: Sendable {
 
   @inline(never)
   private func slowOrder(of place: FieldPlace) throws -> Int? {
+    if case .reference(let identity) = value { return try place.order(ofReferenceBeside: identity) }
     guard let other = try place.value() else { return nil }
     return order(of: other)
   }

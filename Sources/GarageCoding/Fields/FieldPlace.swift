@@ -39,14 +39,13 @@ package struct FieldPlace {
     if tag >= BodyTag.smallInteger {
       if tag < BodyTag.shortString { return .number(.integer(Int64(tag - BodyTag.smallInteger))) }
       if tag < BodyTag.smallReference { return .text(try text()) }
-      return .reference(try reference(Int(tag - BodyTag.smallReference)))
+      return try referencePlace.map { .reference(try reference($0)) }
     }
     switch tag {
     case BodyTag.null, BodyTag.absent: return .null
     case BodyTag.false: return .bool(false)
     case BodyTag.true: return .bool(true)
-    case BodyTag.float:
-      return .number(.double(Double(Float(bitPattern: UInt32(littleEndian: payload(UInt32.self))))))
+    case BodyTag.float: return .number(.double(Double(float)))
     case BodyTag.double: return .number(.double(double))
     case BodyTag.date: return .date(double)
     case BodyTag.string8, BodyTag.string32: return .text(try text())
@@ -54,13 +53,10 @@ package struct FieldPlace {
     case BodyTag.data8: return .data(Array(bytes(from: start + 2)))
     case BodyTag.data32: return .data(Array(bytes(from: start + 5)))
     case BodyTag.decimal:
-      guard let number = DecimalText.number(String(decoding: bytes(from: start + 2), as: UTF8.self)) else {
-        throw DamagedBytes(reason: "a decimal is no number", offset: start)
-      }
+      guard let number = decimal else { throw DamagedBytes(reason: "a decimal is no number", offset: start) }
       return .number(.decimal(number))
-    case BodyTag.reference8: return .reference(try reference(Int(payload(UInt8.self))))
-    case BodyTag.reference32:
-      return .reference(try reference(Int(UInt32(littleEndian: payload(UInt32.self)))))
+    case BodyTag.reference8, BodyTag.reference32:
+      return try referencePlace.map { .reference(try reference($0)) }
     default: return integer.map { .number($0) }
     }
   }
@@ -93,6 +89,23 @@ package struct FieldPlace {
   @inline(__always)
   var double: Double { Double(bitPattern: UInt64(littleEndian: payload(UInt64.self))) }
 
+  /// The float behind the tag.
+  @inline(__always)
+  var float: Float { Float(bitPattern: UInt32(littleEndian: payload(UInt32.self))) }
+
+  /// What stands behind the tag.
+  @inline(__always)
+  var payload: UnsafeRawBufferPointer { bytes(from: start + 1) }
+
+  /// The text of a decimal.
+  @inline(__always)
+  var decimalText: UnsafeRawBufferPointer { bytes(from: start + 2) }
+
+  /// The decimal that stands here; nil where its text is none.
+  var decimal: Decimal? {
+    DecimalText.usualNumber(decimalText) ?? DecimalText.number(String(decoding: decimalText, as: UTF8.self))
+  }
+
   private var wide: UInt128 {
     let low = UInt64(littleEndian: base.bits(at: start + 1, as: UInt64.self))
     return UInt128(UInt64(littleEndian: base.bits(at: start + 9, as: UInt64.self))) << 64 | UInt128(low)
@@ -121,19 +134,45 @@ package struct FieldPlace {
     }
   }
 
-  /// The identity at a place in the table of references.
-  private func reference(_ place: Int) throws -> RecordIdentity {
-    var (next, found) = (0, nil as RecordIdentity?)
+  /// The place in the table of references that stands here; nil for any other value.
+  private var referencePlace: Int? {
+    switch tag {
+    case BodyTag.smallReference...(BodyTag.smallReference + 31): Int(tag - BodyTag.smallReference)
+    case BodyTag.reference8: Int(payload(UInt8.self))
+    case BodyTag.reference32: Int(UInt32(littleEndian: payload(UInt32.self)))
+    default: nil
+    }
+  }
+
+  /// Lends the tag and the identifier at a place in the table of references.
+  @inline(__always)
+  private func withReference<R>(
+    _ place: Int, _ body: (UInt64, UnsafeRawBufferPointer) throws -> R
+  ) throws -> R {
+    var (next, found) = (0, nil as R?)
     try forEachReference { _, tag, identifier in
-      if next == place {
-        found = RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier)))
-      }
+      if next == place { found = try body(tag, identifier) }
       next += 1
     }
     guard let found else {
       throw DamagedBytes(reason: "reference \(place) is not in the record's table", offset: 0)
     }
     return found
+  }
+
+  private func reference(_ place: Int) throws -> RecordIdentity {
+    try withReference(place) {
+      RecordIdentity(tag: $0, identifier: Identifier(unchecked: Array($1)))
+    }
+  }
+
+  /// How the reference that stands here compares with an identity; nil for any other value.
+  func order(ofReferenceBeside identity: RecordIdentity) throws -> Int? {
+    guard let place = referencePlace else { return nil }
+    return try withReference(place) { tag, identifier in
+      if tag != identity.tag { return tag < identity.tag ? -1 : 1 }
+      return identity.identifier.bytes.withUnsafeBytes { compareBytes(identifier, $0) }
+    }
   }
 
   /// Visits the record's table of references in its order.
@@ -191,6 +230,28 @@ extension FieldPlace {
       return true
     default: return false
     }
+  }
+
+  /// Whether an array has an element, where a look at the bits of each tells it; nil where it takes more than that.
+  func containsPlainly(_ constant: FieldConstant) throws -> Bool? {
+    guard var array = try PackedArray(base, start, end: end) else { return nil }
+    if let text = constant.plainText, array.kind == .string {
+      var isSure = true
+      for _ in 0..<array.count {
+        let range = try array.next()
+        let utf8 = UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
+        if text.withUnsafeBytes({ compareBytes(utf8, $0) }) == 0 { return true }
+        if isSure && !isSurelyComposed(utf8) { isSure = false }
+      }
+      return isSure ? false : nil
+    }
+    if let integer = constant.integer, array.kind.isInteger {
+      for _ in 0..<array.count where array.integer(try array.next().lowerBound) == Int128(integer) {
+        return true
+      }
+      return false
+    }
+    return nil
   }
 
   private func packedElement(_ array: PackedArray, _ range: Range<Int>) throws -> FieldValue? {

@@ -207,14 +207,14 @@ private final class IntegerQuestion: FieldQuestion {
 private final class OrderQuestion: FieldQuestion {
   private let field: Field
   private let plainText: [UInt8]?
-  private let plainDouble: (tag: UInt8, value: Double)?
+  private let plain: PlainConstant?
   private let less: Bool
   private let equal: Bool
   private let more: Bool
   @exclusivity(unchecked) private var near: FieldLookup.Near?
 
   init(_ field: Field, _ constant: FieldConstant, less: Bool, equal: Bool, more: Bool) {
-    (self.field, plainText, plainDouble) = (field, constant.plainText, constant.plainDouble)
+    (self.field, plainText, plain) = (field, constant.plainText, constant.plain)
     (self.less, self.equal, self.more) = (less, equal, more)
   }
 
@@ -232,10 +232,14 @@ private final class OrderQuestion: FieldQuestion {
 
   @inline(__always)
   private func quickAnswer(_ value: FieldPlace) -> FieldAnswer? {
-    if let plainDouble, value.tag == plainDouble.tag {
-      let (found, wanted) = (value.double, plainDouble.value)
-      // Of NaN none of these holds.
-      return found < wanted && less || found == wanted && equal || found > wanted && more ? .yes : .no
+    if let plain {
+      switch plain.order(of: value) {
+      case .less: return less ? .yes : .no
+      case .equal: return equal ? .yes : .no
+      case .more: return more ? .yes : .no
+      case .none: return .no
+      case .unknown: return nil
+      }
     }
     guard let plainText, let utf8 = value.utf8, isSurelyComposed(utf8) else { return nil }
     let order = plainText.withUnsafeBytes { compareBytes(utf8, $0) }

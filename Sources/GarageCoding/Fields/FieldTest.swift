@@ -89,6 +89,7 @@ package enum FieldTest: Sendable {
   }
 
   private static func contains(_ place: FieldPlace, _ constant: FieldConstant) throws -> Bool? {
+    if let isThere = try place.containsPlainly(constant) { return isThere }
     var (isThere, isSure) = (false, true)
     let isArray = try place.forEachElement { element in
       guard let element else {

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
 /// What is asked of the bytes of record after record of one type, for a query: whether they satisfy a condition, and what they
 /// have in a field.
 ///
@@ -55,13 +61,13 @@ package final class RecordQuestion {
     try withPlace(property, tag, keyIdentifier, record) { $0.isNull ? nil : try $0.value() }
   }
 
-  /// The integer that a record has in a field, as far as its bytes tell.
+  /// The integer of up to 64 bits that a record has in a field, as far as its bytes tell.
   ///
   /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
   package func integer(
     _ property: PropertyLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
-  ) throws -> StoredValue<Int> {
-    try withPlace(property, tag, keyIdentifier, record) { $0.narrowInteger.flatMap { Int(exactly: $0) } }
+  ) throws -> StoredValue<Int64> {
+    try withPlace(property, tag, keyIdentifier, record) { $0.narrowInteger }
   }
 
   /// The double that a record has in a field, as far as its bytes tell.
@@ -73,13 +79,56 @@ package final class RecordQuestion {
     try withPlace(property, tag, keyIdentifier, record) { $0.tag == BodyTag.double ? $0.double : nil }
   }
 
-  /// The date that a record has in a field, in seconds since 2001-01-01 00:00 UTC, as far as its bytes tell.
+  /// The float that a record has in a field, as far as its bytes tell.
   ///
   /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
-  package func seconds(
+  package func float(
     _ property: PropertyLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
-  ) throws -> StoredValue<Double> {
-    try withPlace(property, tag, keyIdentifier, record) { $0.tag == BodyTag.date ? $0.double : nil }
+  ) throws -> StoredValue<Float> {
+    try withPlace(property, tag, keyIdentifier, record) { $0.tag == BodyTag.float ? $0.float : nil }
+  }
+
+  /// The decimal number that a record has in a field, as far as its bytes tell.
+  ///
+  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
+  package func decimal(
+    _ property: PropertyLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> StoredValue<Decimal> {
+    try withPlace(property, tag, keyIdentifier, record) { $0.tag == BodyTag.decimal ? $0.decimal : nil }
+  }
+
+  /// The truth value that a record has in a field, as far as its bytes tell.
+  ///
+  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
+  package func bool(
+    _ property: PropertyLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> StoredValue<Bool> {
+    try withPlace(property, tag, keyIdentifier, record) { place in
+      place.tag == BodyTag.true ? true : place.tag == BodyTag.false ? false : nil
+    }
+  }
+
+  /// The UUID that a record has in a field, as far as its bytes tell.
+  ///
+  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
+  package func uuid(
+    _ property: PropertyLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> StoredValue<UUID> {
+    try withPlace(property, tag, keyIdentifier, record) { place in
+      guard place.tag == BodyTag.uuid, place.payload.count == 16 else { return nil }
+      return UUID(uuid: place.payload.loadUnaligned(as: uuid_t.self))
+    }
+  }
+
+  /// The date that a record has in a field, as far as its bytes tell.
+  ///
+  /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
+  package func date(
+    _ property: PropertyLookup, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan
+  ) throws -> StoredValue<Date> {
+    try withPlace(property, tag, keyIdentifier, record) { place in
+      place.tag == BodyTag.date ? Date(timeIntervalSinceReferenceDate: place.double) : nil
+    }
   }
 
   /// The text that a record has in a field, as far as its bytes tell.
@@ -151,15 +200,6 @@ package enum StoredValue<Value> {
   case null
   /// Only the object tells.
   case unknown
-
-  @inlinable
-  package func map<Other>(_ other: (Value) -> Other) -> StoredValue<Other> {
-    switch self {
-    case .value(let value): .value(other(value))
-    case .null: .null
-    case .unknown: .unknown
-    }
-  }
 }
 
 /// A field that records are sorted by.

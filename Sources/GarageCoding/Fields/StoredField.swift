@@ -36,9 +36,14 @@ package enum FieldComparability: Sendable {
     case .data, .uuid, .url: self = .equatable
     case .own: self = type is any ProbeValue.Type ? .equatable : .none
     default:
-      // An enum without payload is equal to itself alone, whatever its raw value.
-      self = TypeAddress(type).plainCaseCount != nil && type is any RawRepresentable.Type ? .equatable : .none
+      // It is equal to itself alone, whatever its raw value.
+      self = FieldComparability.isPlainEnum(type) ? .equatable : .none
     }
+  }
+
+  /// Whether it is an enum without payload that has raw values.
+  package static func isPlainEnum(_ type: Any.Type) -> Bool {
+    TypeAddress(type).plainCaseCount != nil && type is any RawRepresentable.Type
   }
 }
 

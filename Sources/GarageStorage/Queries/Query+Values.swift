@@ -72,9 +72,10 @@ extension Query {
   /// - Throws: as ``retrieveAll()``.
   @inlinable
   public func distinct<Value: Hashable & Codable>(_ property: KeyPath<Root, Value>) throws -> [Value] {
-    if let groups = try groups(property, counting: false) { return groups.map(\.value) }
     var (known, values) = (Set<Value>(), [Value]())
-    if isUnsorted {
+    if let groups = try groups(property, counting: false) {
+      for (value, _) in groups where known.insert(value).inserted { values.append(value) }
+    } else if isUnsorted {
       try forEachValueInAnyOrder(property) { if known.insert($0).inserted { values.append($0) } }
     } else {
       for value in try self.values(property) where known.insert(value).inserted { values.append(value) }
@@ -216,6 +217,12 @@ private struct Mean {
       next = Sameness.known(value, as: Double.self)
     } else if Value.self == Int.self {
       next = Double(Sameness.known(value, as: Int.self))
+    } else if Value.self == Float.self {
+      next = Double(Sameness.known(value, as: Float.self))
+    } else if Value.self == Int64.self {
+      next = Double(Sameness.known(value, as: Int64.self))
+    } else if Value.self == Int32.self {
+      next = Double(Sameness.known(value, as: Int32.self))
     } else {
       guard case .number(let number)? = try GraphEncoder.fieldValue(of: value) else { return }
       next = number.approximation
@@ -238,6 +245,8 @@ private func add<Value: Numeric>(_ value: Value, to sum: inout Value) -> Bool {
   }
   // Most are of these two types, and a cast takes longer than the rest.
   if Value.self == Int.self { return addChecked(Sameness.known(sum, as: Int.self)) }
+  if Value.self == Int64.self { return addChecked(Sameness.known(sum, as: Int64.self)) }
+  if Value.self == Int32.self { return addChecked(Sameness.known(sum, as: Int32.self)) }
   if Value.self != Double.self, let before = sum as? any FixedWidthInteger { return addChecked(before) }
   sum += value
   return true

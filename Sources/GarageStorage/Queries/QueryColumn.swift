@@ -10,10 +10,12 @@ internal import GarageCoding
 final class QueryColumn<Root: Codable, Value: Codable> {
   /// What is made of a record's bytes with nothing in between, as an optional too.
   private enum Kind {
-    case integer
-    case double
-    case text
-    case date
+    case int, int8, int16, int32, int64
+    case uint, uint8, uint16, uint32, uint64
+    case double, float, decimal
+    case text, bool, date, uuid
+    /// A case of an enum without payload, which is known by its raw value from the object that had it first.
+    case textCase, integerCase
     case other
   }
 
@@ -22,26 +24,57 @@ final class QueryColumn<Root: Codable, Value: Codable> {
   private let lookup: PropertyLookup?
   private let kind: Kind
   private let isOptional: Bool
+  /// The cases met, and their raw values.
+  private var cases: [Value] = []
+  private var caseTexts: [String] = []
+  private var caseNumbers: [Int64] = []
   /// What stands for nil, of an optional property.
   private let null: Value?
 
   init(_ property: KeyPath<Root, Value>) {
     self.property = property
-    field = QueryColumn.isReadable ? StoredField.of(property) : nil
+    let optional = Value.self as? any OptionalValue.Type
+    kind = QueryColumn.kind(optional?.wrappedType ?? Value.self)
+    isOptional = optional != nil
+    null = optional?.nilValue as? Value
+    field = kind != .other || QueryColumn.isReadable ? StoredField.of(property) : nil
     lookup = field.map { PropertyLookup($0, inSubclass: { StoredField.of(property, in: $0) }) }
-    (kind, isOptional) =
-      switch Value.self {
-      case is Int.Type: (.integer, false)
-      case is Int?.Type: (.integer, true)
-      case is Double.Type: (.double, false)
-      case is Double?.Type: (.double, true)
-      case is String.Type: (.text, false)
-      case is String?.Type: (.text, true)
-      case is Date.Type: (.date, false)
-      case is Date?.Type: (.date, true)
-      default: (.other, false)
-      }
-    null = QueryColumn.none()
+  }
+
+  private static func kind(_ type: Any.Type) -> Kind {
+    switch type {
+    case is Int.Type: .int
+    case is Int8.Type: .int8
+    case is Int16.Type: .int16
+    case is Int32.Type: .int32
+    case is Int64.Type: .int64
+    case is UInt.Type: .uint
+    case is UInt8.Type: .uint8
+    case is UInt16.Type: .uint16
+    case is UInt32.Type: .uint32
+    case is UInt64.Type: .uint64
+    case is Double.Type: .double
+    case is Float.Type: .float
+    case is Decimal.Type: .decimal
+    case is String.Type: .text
+    case is Bool.Type: .bool
+    case is Date.Type: .date
+    case is UUID.Type: .uuid
+    default: rawKind(type)
+    }
+  }
+
+  /// That of an enum by its raw values, of which there are few different ones.
+  private static func rawKind(_ type: Any.Type) -> Kind {
+    guard FieldComparability.isPlainEnum(type), let type = type as? any RawRepresentable.Type else {
+      return .other
+    }
+    func raw<T: RawRepresentable>(_: T.Type) -> Any.Type { T.RawValue.self }
+    switch raw(type) {
+    case is String.Type: return .textCase
+    case is any FixedWidthInteger.Type: return .integerCase
+    default: return .other
+    }
   }
 
   /// Where it stands in records, if values are made of what stands there.
@@ -54,23 +87,78 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     _ found: (consuming Value) throws -> Void
   ) throws {
     if known == nil, let lookup {
-      let isThere =
-        switch kind {
-        case .integer: try hand(run.storedInteger(key, record, lookup), to: found)
-        case .double: try hand(run.storedDouble(key, record, lookup), to: found)
-        case .text: try hand(run.storedText(key, record, lookup), to: found)
-        case .date:
-          try hand(
-            run.storedSeconds(key, record, lookup).map { Date(timeIntervalSinceReferenceDate: $0) }, to: found
-          )
-        case .other: false
-        }
+      let isThere = try run.asking(key, record) { question, tag, identifier in
+        try visit(question, lookup, tag, identifier, record, found)
+      }
       if isThere { return }
     }
     try visitValue(run, key, record, known, found)
   }
 
   /// - Returns: whether the bytes tell it.
+  @inline(__always)
+  private func visit(
+    _ question: RecordQuestion, _ lookup: PropertyLookup, _ tag: UInt64, _ key: RawSpan, _ record: RawSpan,
+    _ found: (consuming Value) throws -> Void
+  ) throws -> Bool {
+    func integer() throws -> StoredValue<Int64> {
+      try question.integer(lookup, tag: tag, keyIdentifier: key, record: record)
+    }
+    func text() throws -> StoredValue<String> {
+      try question.text(lookup, tag: tag, keyIdentifier: key, record: record)
+    }
+    switch kind {
+    case .int: return try hand(integer(), as: Int.self, to: found)
+    case .int8: return try hand(integer(), as: Int8.self, to: found)
+    case .int16: return try hand(integer(), as: Int16.self, to: found)
+    case .int32: return try hand(integer(), as: Int32.self, to: found)
+    case .int64: return try hand(integer(), as: Int64.self, to: found)
+    case .uint: return try hand(integer(), as: UInt.self, to: found)
+    case .uint8: return try hand(integer(), as: UInt8.self, to: found)
+    case .uint16: return try hand(integer(), as: UInt16.self, to: found)
+    case .uint32: return try hand(integer(), as: UInt32.self, to: found)
+    case .uint64: return try hand(integer(), as: UInt64.self, to: found)
+    case .text: return try hand(text(), to: found)
+    case .double:
+      return try hand(question.double(lookup, tag: tag, keyIdentifier: key, record: record), to: found)
+    case .float:
+      return try hand(question.float(lookup, tag: tag, keyIdentifier: key, record: record), to: found)
+    case .decimal:
+      return try hand(question.decimal(lookup, tag: tag, keyIdentifier: key, record: record), to: found)
+    case .bool:
+      return try hand(question.bool(lookup, tag: tag, keyIdentifier: key, record: record), to: found)
+    case .date:
+      return try hand(question.date(lookup, tag: tag, keyIdentifier: key, record: record), to: found)
+    case .uuid:
+      return try hand(question.uuid(lookup, tag: tag, keyIdentifier: key, record: record), to: found)
+    case .textCase:
+      guard case .value(let raw) = try text(), let place = caseTexts.firstIndex(of: raw) else { return false }
+      try found(cases[place])
+      return true
+    case .integerCase:
+      guard case .value(let raw) = try integer(), let place = caseNumbers.firstIndex(of: raw) else {
+        return false
+      }
+      try found(cases[place])
+      return true
+    case .other: return false
+    }
+  }
+
+  @inline(__always)
+  private func hand<N: FixedWidthInteger>(
+    _ stored: StoredValue<Int64>, as type: N.Type, to found: (consuming Value) throws -> Void
+  ) throws -> Bool {
+    switch stored {
+    case .value(let value):
+      // What its type does not hold is refused by the object.
+      guard let value = N(exactly: value) else { return false }
+      return try hand(.value(value), to: found)
+    case .null: return try hand(StoredValue<N>.null, to: found)
+    case .unknown: return false
+    }
+  }
+
   @inline(__always)
   private func hand<Known>(
     _ stored: StoredValue<Known>, to found: (consuming Value) throws -> Void
@@ -89,8 +177,24 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?,
     _ found: (consuming Value) throws -> Void
   ) throws {
-    if let value = try value(run, key, record, known) { try found(value) }
+    guard let value = try value(run, key, record, known) else { return }
+    if known == nil && (kind == .textCase || kind == .integerCase) { try noteCase(value, run, key, record) }
+    try found(value)
   }
+
+  /// Remembers which case a raw value is: that of the object that was just decoded.
+  private func noteCase(_ value: Value, _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan) throws {
+    guard cases.count < QueryColumn.mostCases else { return }
+    switch try run.storedValue(key, record, lookup) {
+    case .text(let raw) where kind == .textCase: caseTexts.append(raw)
+    case .number(.integer(let raw)) where kind == .integerCase: caseNumbers.append(raw)
+    default: return
+    }
+    cases.append(value)
+  }
+
+  /// Of an enum with more, the others are read from objects.
+  private static var mostCases: Int { 64 }
 
   /// What a match has there; nil where its record is of another class.
   func value(
@@ -101,15 +205,10 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     return try run.object(key, record).map { $0[keyPath: property] }
   }
 
-  /// Whether values are made of fields without their `init(from:)`.
+  /// Whether values are made of what ``value(_:)`` gets.
   private static var isReadable: Bool {
-    switch unwrapped(Value.self) {
-    case is Bool.Type, is String.Type, is Double.Type, is Float.Type, is Date.Type, is UUID.Type,
-      is Data.Type,
-      is Decimal.Type, is any FixedWidthInteger.Type:
-      true
-    default: false
-    }
+    let type = unwrapped(Value.self)
+    return kind(type) != .other || type is Data.Type || type is any FixedWidthInteger.Type
   }
 
   private func value(_ field: FieldValue) -> Value? {
@@ -134,15 +233,14 @@ final class QueryColumn<Root: Codable, Value: Codable> {
   }
 
   private static func integer<N: FixedWidthInteger>(_ value: Int64, _: N.Type) -> N? { N(exactly: value) }
-
-  /// Nil, where the property is optional.
-  private static func none() -> Value? { (Value.self as? any OptionalValue.Type)?.nilValue as? Value }
 }
 
 private protocol OptionalValue {
+  static var wrappedType: Any.Type { get }
   static var nilValue: Any { get }
 }
 
 extension Optional: OptionalValue {
+  static var wrappedType: Any.Type { Wrapped.self }
   static var nilValue: Any { (nil as Wrapped?) as Any }
 }

@@ -336,42 +336,6 @@ extension QueryRun {
     }
   }
 
-  /// The integer that a record has in a field, as far as its bytes tell.
-  func storedInteger(
-    _ key: RawSpan, _ record: RawSpan, _ property: PropertyLookup
-  ) throws -> StoredValue<Int> {
-    try asking(key, record) { question, tag, identifier in
-      try question.integer(property, tag: tag, keyIdentifier: identifier, record: record)
-    }
-  }
-
-  /// The double that a record has in a field, as far as its bytes tell.
-  func storedDouble(
-    _ key: RawSpan, _ record: RawSpan, _ property: PropertyLookup
-  ) throws -> StoredValue<Double> {
-    try asking(key, record) { question, tag, identifier in
-      try question.double(property, tag: tag, keyIdentifier: identifier, record: record)
-    }
-  }
-
-  /// The date that a record has in a field, in seconds since 2001-01-01 00:00 UTC, as far as its bytes tell.
-  func storedSeconds(
-    _ key: RawSpan, _ record: RawSpan, _ property: PropertyLookup
-  ) throws -> StoredValue<Double> {
-    try asking(key, record) { question, tag, identifier in
-      try question.seconds(property, tag: tag, keyIdentifier: identifier, record: record)
-    }
-  }
-
-  /// The text that a record has in a field, as far as its bytes tell.
-  func storedText(
-    _ key: RawSpan, _ record: RawSpan, _ property: PropertyLookup
-  ) throws -> StoredValue<String> {
-    try asking(key, record) { question, tag, identifier in
-      try question.text(property, tag: tag, keyIdentifier: identifier, record: record)
-    }
-  }
-
   /// The identifier of a match.
   func identifier(_ key: RawSpan, _ record: RawSpan) throws -> Identifier {
     try objectKeys.withIdentifier(of: key, record, typeName: facts.name) { keyForm in

@@ -39,6 +39,7 @@ extension OrderedBytes {
       switch place.tag {
       case BodyTag.double: return append(Kind.number, place.double, endsInZero: true)
       case BodyTag.date: return append(Kind.date, place.double, endsInZero: false)
+      case BodyTag.uuid: return append(Kind.uuid, place.payload)
       case BodyTag.false: return append(Kind.false)
       case BodyTag.true: return append(Kind.true)
       case BodyTag.null, BodyTag.absent: return append(Kind.null)
@@ -51,6 +52,15 @@ extension OrderedBytes {
     mutating func append(_ kind: UInt8) -> UInt8 {
       at.storeBytes(of: kind, as: UInt8.self)
       at += 1
+      return kind
+    }
+
+    @inline(__always)
+    private mutating func append(_ kind: UInt8, _ uuid: UnsafeRawBufferPointer) -> UInt8? {
+      guard uuid.count == 16, let bytes = uuid.baseAddress else { return nil }
+      at.storeBytes(of: kind, as: UInt8.self)
+      (at + 1).copyMemory(from: bytes, byteCount: 16)
+      at += 17
       return kind
     }
 
