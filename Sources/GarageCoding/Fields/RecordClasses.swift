@@ -66,39 +66,53 @@ package final class RecordClasses {
 ///
 /// Belongs to one thread.
 package final class PropertyLookup {
-  /// One class's.
-  final class Place {
-    let lookup: FieldLookup
-    let absentIsNull: Bool
+  /// Where it stands in a record, and whether it is nil where it is not there; nil where the record's bytes do not tell.
+  typealias Found = (place: FieldLookup.Place, absentIsNull: Bool)
 
-    init(_ field: StoredField) { (lookup, absentIsNull) = (FieldLookup(field.path), field.absentIsNull) }
-  }
-
-  private let own: Place
+  private let lookup: FieldLookup
+  private let absentIsNull: Bool
+  /// A copy of what the lookup knows: it is read without counting references.
+  @exclusivity(unchecked) private var near: FieldLookup.Near?
   /// Finds out where a subclass has the property. Each is asked for when the first of its records is met.
   private let field: (any Decodable.Type) -> StoredField?
-  @exclusivity(unchecked) private var ofSubclasses: [Place??] = []
+  @exclusivity(unchecked) private var ofSubclasses: [PropertyLookup??] = []
 
   package init(_ own: StoredField, inSubclass field: @escaping (any Decodable.Type) -> StoredField?) {
-    (self.own, self.field) = (Place(own), field)
+    (lookup, absentIsNull) = (FieldLookup(own.path), own.absentIsNull)
+    self.field = field
   }
 
   /// Where a record's object has it; nil where that is not told by its bytes.
   @inline(__always)
-  func place(_ record: borrowing FieldRecord, _ classes: RecordClasses) -> Place? {
-    switch classes.member(record) {
-    case .own: own
-    case .subclass(let index): place(inSubclass: index, classes)
-    case .stranger, .unknown: nil
+  func find(_ record: borrowing FieldRecord, _ classes: RecordClasses) throws -> Found? {
+    if case .own = classes.member(record) { return try find(record) }
+    return try findInSubclass(record, classes)
+  }
+
+  @inline(__always)
+  private func find(_ record: borrowing FieldRecord) throws -> Found {
+    if let near {
+      let place = try near.find(record)
+      if case .undecided = place {} else { return (place, absentIsNull) }
     }
+    return try findByPath(record)
   }
 
   @inline(never)
-  private func place(inSubclass index: Int, _ classes: RecordClasses) -> Place? {
+  private func findByPath(_ record: borrowing FieldRecord) throws -> Found {
+    let place = try lookup.place(in: record)
+    near = lookup.near
+    return (place, absentIsNull)
+  }
+
+  @inline(never)
+  private func findInSubclass(_ record: borrowing FieldRecord, _ classes: RecordClasses) throws -> Found? {
+    guard case .subclass(let index) = classes.member(record) else { return nil }
     while ofSubclasses.count < classes.subclasses.count { ofSubclasses.append(nil) }
-    if let known = ofSubclasses[index] { return known }
-    let found = field(classes.subclasses[index]).map { Place($0) }
-    ofSubclasses[index] = .some(found)
-    return found
+    if ofSubclasses[index] == nil {
+      let found = field(classes.subclasses[index])
+      ofSubclasses[index] = .some(found.map { PropertyLookup($0, inSubclass: { _ in nil }) })
+    }
+    return try ofSubclasses[index]??.find(record)
   }
 }

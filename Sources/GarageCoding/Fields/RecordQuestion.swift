@@ -164,13 +164,13 @@ package final class RecordQuestion {
     _ body: (FieldPlace) throws -> R?
   ) throws -> StoredValue<R> {
     try withFields(tag, keyIdentifier, record) { fields in
-      guard let place = property.place(fields, classes) else { return .unknown }
-      switch try place.lookup.place(in: fields) {
+      guard let found = try property.find(fields, classes) else { return .unknown }
+      switch found.place {
       case .undecided: return .unknown
-      case .absent: return place.absentIsNull ? .null : .unknown
-      case .value(let found):
-        if let value = try body(found) { return .value(value) }
-        return found.isNull && place.absentIsNull ? .null : .unknown
+      case .absent: return found.absentIsNull ? .null : .unknown
+      case .value(let place):
+        if let value = try body(place) { return .value(value) }
+        return place.isNull && found.absentIsNull ? .null : .unknown
       }
     }
   }
@@ -216,18 +216,18 @@ package struct SortedField {
   fileprivate func append(
     _ record: FieldRecord, _ classes: RecordClasses, to bytes: inout OrderedBytes
   ) throws -> Bool {
-    guard let place = property.place(record, classes) else { return false }
+    guard let found = try property.find(record, classes) else { return false }
     let start = bytes.count
-    switch try place.lookup.place(in: record) {
+    switch found.place {
     case .undecided: return false
     case .absent:
-      if !place.absentIsNull { return false }
+      if !found.absentIsNull { return false }
       bytes.append(.null)
-    case .value(let found):
-      if found.isNull {
-        if !place.absentIsNull { return false }
+    case .value(let place):
+      if place.isNull {
+        if !found.absentIsNull { return false }
         bytes.append(.null)
-      } else if !(try bytes.appendScalar(found)) {
+      } else if !(try bytes.appendScalar(place)) {
         return false
       }
     }

@@ -21,7 +21,8 @@ final class QueryColumn<Root: Codable, Value: Codable> {
 
   private let property: KeyPath<Root, Value>
   private let field: StoredField?
-  private let lookup: PropertyLookup?
+  /// Finds it there. Not to be asked where it stands nowhere; no optional, of which each use would count a reference.
+  private let lookup: PropertyLookup
   private let kind: Kind
   private let isOptional: Bool
   /// The cases met, and their raw values.
@@ -34,11 +35,14 @@ final class QueryColumn<Root: Codable, Value: Codable> {
   init(_ property: KeyPath<Root, Value>) {
     self.property = property
     let optional = Value.self as? any OptionalValue.Type
-    kind = QueryColumn.kind(optional?.wrappedType ?? Value.self)
+    let kind = QueryColumn.kind(optional?.wrappedType ?? Value.self)
     isOptional = optional != nil
     null = optional?.nilValue as? Value
     field = kind != .other || QueryColumn.isReadable ? StoredField.of(property) : nil
-    lookup = field.map { PropertyLookup($0, inSubclass: { StoredField.of(property, in: $0) }) }
+    self.kind = field == nil ? .other : kind
+    lookup = PropertyLookup(
+      field ?? StoredField(path: FieldPath([]), absentIsNull: false),
+      inSubclass: { StoredField.of(property, in: $0) })
   }
 
   private static func kind(_ type: Any.Type) -> Kind {
@@ -86,9 +90,9 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?,
     _ found: (consuming Value) throws -> Void
   ) throws {
-    if known == nil, let lookup {
+    if known == nil, kind != .other {
       let isThere = try run.asking(key, record) { question, tag, identifier in
-        try visit(question, lookup, tag, identifier, record, found)
+        try visit(question, tag, identifier, record, found)
       }
       if isThere { return }
     }
@@ -98,7 +102,7 @@ final class QueryColumn<Root: Codable, Value: Codable> {
   /// - Returns: whether the bytes tell it.
   @inline(__always)
   private func visit(
-    _ question: RecordQuestion, _ lookup: PropertyLookup, _ tag: UInt64, _ key: RawSpan, _ record: RawSpan,
+    _ question: RecordQuestion, _ tag: UInt64, _ key: RawSpan, _ record: RawSpan,
     _ found: (consuming Value) throws -> Void
   ) throws -> Bool {
     func integer() throws -> StoredValue<Int64> {
@@ -161,13 +165,19 @@ final class QueryColumn<Root: Codable, Value: Codable> {
 
   @inline(__always)
   private func hand<Known>(
-    _ stored: StoredValue<Known>, to found: (consuming Value) throws -> Void
+    _ stored: consuming StoredValue<Known>, to found: (consuming Value) throws -> Void
   ) throws -> Bool {
-    switch stored {
-    case .value(let value) where isOptional: try found(Sameness.generic(Optional(value), as: Value.self))
-    case .value(let value): try found(Sameness.generic(value, as: Value.self))
-    case .null where isOptional: try found(Sameness.generic(nil as Known?, as: Value.self))
-    case .null, .unknown: return false
+    switch consume stored {
+    case .value(let value):
+      if isOptional {
+        try found(Sameness.generic(Optional(value), as: Value.self))
+      } else {
+        try found(Sameness.generic(value, as: Value.self))
+      }
+    case .null:
+      if !isOptional { return false }
+      try found(Sameness.generic(nil as Known?, as: Value.self))
+    case .unknown: return false
     }
     return true
   }
@@ -201,7 +211,9 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan, _ known: DecodedObject<Root>?
   ) throws -> Value? {
     if let known { return known.object[keyPath: property] }
-    if let field = try run.storedValue(key, record, lookup), let value = value(field) { return value }
+    if field != nil, let stored = try run.storedValue(key, record, lookup), let value = value(stored) {
+      return value
+    }
     return try run.object(key, record).map { $0[keyPath: property] }
   }
 

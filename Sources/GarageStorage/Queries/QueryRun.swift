@@ -228,6 +228,14 @@ final class QueryRun<Root: Codable> {
   func asking<R>(
     _ key: RawSpan, _ record: RawSpan, _ body: (RecordQuestion, UInt64, RawSpan) throws -> R
   ) throws -> R {
+    if let lentQuestion { return try lentQuestion.asking(key, body) }
+    return try askingSlowly(key, record, body)
+  }
+
+  @inline(never)
+  private func askingSlowly<R>(
+    _ key: RawSpan, _ record: RawSpan, _ body: (RecordQuestion, UInt64, RawSpan) throws -> R
+  ) throws -> R {
     let question = question ?? makeQuestion()
     return try objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
       try body(question, KeyLayout.tag(inRecordKey: key), identifier)

@@ -13,10 +13,15 @@ struct LentQuestion {
   /// The answer for a record whose key has its identifier as it is.
   @inline(__always)
   func answer(_ key: RawSpan, _ record: RawSpan) throws -> FieldAnswer {
+    try asking(key) { try $0.answer(tag: $1, keyIdentifier: $2, record: record) }
+  }
+
+  /// Lends the question, with the tag and the identifier in a record's key that has it as it is.
+  @inline(__always)
+  func asking<R>(_ key: RawSpan, _ body: (RecordQuestion, UInt64, RawSpan) throws -> R) rethrows -> R {
     try question._withUnsafeGuaranteedRef { question in
-      try question.answer(
-        tag: KeyLayout.tag(inRecordKey: key),
-        keyIdentifier: key.extracting(KeyLayout.identifierStart(of: key)...), record: record)
+      try body(
+        question, KeyLayout.tag(inRecordKey: key), key.extracting(KeyLayout.identifierStart(of: key)...))
     }
   }
 }

@@ -3,7 +3,7 @@
 enum Sameness {
   /// A value of a known type, as the generic type that was found to be the same one.
   @inline(__always)
-  static func generic<Known, T>(_ value: Known, as type: T.Type) -> T {
+  static func generic<Known, T>(_ value: consuming Known, as type: T.Type) -> T {
     assert(T.self == Known.self, "\(Known.self) was taken for \(T.self)")
     return unsafeBitCast(value, to: type)
   }
