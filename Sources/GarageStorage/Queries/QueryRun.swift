@@ -19,9 +19,6 @@ final class QueryRun<Root: Codable> {
   @exclusivity(unchecked) private var question: RecordQuestion?
   /// The same, where it can be asked of keys as they are.
   @exclusivity(unchecked) private var lentQuestion: LentQuestion?
-  /// Whose objects the records hold, as far as records are asked.
-  private lazy var classes = RecordClasses(
-    coderFacts, ownTags: facts.ownTags, access.garage.types, isSubclass: { $0 is Root.Type })
   /// Whether every record matches.
   private let takesAll: Bool
   let isOfClass: Bool
@@ -218,9 +215,7 @@ final class QueryRun<Root: Codable> {
   func recordQuestion(
     _ question: FieldQuestion, ofSubclass: @escaping (any Decodable.Type) -> FieldQuestion
   ) -> RecordQuestion {
-    RecordQuestion(
-      question, classes, typeName: facts.name, sharesSpaceWithSuperclass: facts.sharesSpaceWithSuperclass,
-      source, ofSubclass: ofSubclass)
+    RecordQuestion(question, Root.self, facts, access.garage, source, ofSubclass: ofSubclass)
   }
 
   /// Asks something of a record's bytes.
@@ -276,6 +271,22 @@ final class QueryRun<Root: Codable> {
   /// Decodes a record; nil where it is of another class.
   func object(_ key: RawSpan, _ record: RawSpan) throws -> Root? {
     try access.decode(Root.self, key, record, typeName: facts.name, session)
+  }
+}
+
+extension RecordQuestion {
+  /// - Parameter ofSubclass: the same of the records of a subclass; unless told, what every object satisfies.
+  convenience init<T: Codable>(
+    _ question: FieldQuestion, _ type: T.Type, _ facts: RecordTypeFacts, _ garage: Garage,
+    _ source: TransactionSource,
+    ofSubclass: @escaping (any Decodable.Type) -> FieldQuestion = { _ in .ofAny() }
+  ) {
+    self.init(
+      question,
+      RecordClasses(
+        facts.ofCoder, ownTags: facts.ownTags, garage.types, isSubclass: { $0 is T.Type }),
+      typeName: facts.name, sharesSpaceWithSuperclass: facts.sharesSpaceWithSuperclass, source,
+      ofSubclass: ofSubclass)
   }
 }
 

@@ -246,7 +246,11 @@ extension ReadAccess {
       // The usual case. Objects are handed on where they are decoded: each generic layer costs. `visit` changes nothing.
       beginDecoding()
       defer { endDecoding() }
+      // Objects of other classes are passed over before anything is made of them.
+      let question =
+        facts.sharesSpaceWithSuperclass ? RecordQuestion(.ofAny(), type, facts, garage, source) : nil
       try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
+        if let question, try isOfAnotherClass(key, record, facts, question) { return .continue }
         if !inOneSession { limit.resetIfReached(session, source) }
         source.countRecord(record.byteCount)
         try garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
@@ -271,6 +275,15 @@ extension ReadAccess {
     }
     try visitRecords(under: tags, source, mayChange: mayChange, decode: decoded) { try visit($0) }
     if isCompletedTogether { try decoding { try session.completeTogether() } }
+  }
+
+  private func isOfAnotherClass(
+    _ key: RawSpan, _ record: RawSpan, _ facts: RecordTypeFacts, _ question: RecordQuestion
+  ) throws -> Bool {
+    try garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+      try question.answer(tag: KeyLayout.tag(inRecordKey: key), keyIdentifier: identifier, record: record)
+        == .no
+    }
   }
 
   /// Decodes the record with this key, which a scan lends; nil where it is of another class.

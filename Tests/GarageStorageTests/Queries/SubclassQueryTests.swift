@@ -103,6 +103,8 @@ import Testing
   private func check<T: Vehicle>(
     _ garage: Garage, _ type: T.Type, _ all: [T], _ hint: Comment
   ) throws {
+    #expect(try Set(garage.retrieveAll(T.self).map(\.id)) == Set(all.map(\.id)), hint)
+    #expect(try garage.count(T.self) == all.count, hint)
     let query = garage.query(T.self)
     let conditions: [(Condition<T>, (T) -> Bool)] = [
       (\.wheels == 4, { $0.wheels == 4 }),
