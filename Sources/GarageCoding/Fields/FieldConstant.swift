@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// What fields are compared with: a scalar, in the forms in which most fields are compared at once.
 package struct FieldConstant: Sendable {
   package let value: FieldValue
@@ -88,12 +94,21 @@ extension FieldValue {
     if T.self == String.self { return .text(Reinterpretation.same(value, as: String.self)) }
     if T.self == Bool.self { return .bool(Reinterpretation.same(value, as: Bool.self)) }
     if T.self == Double.self { return .number(.double(Reinterpretation.same(value, as: Double.self))) }
+    if T.self == Int64.self { return .number(.integer(Reinterpretation.same(value, as: Int64.self))) }
+    if T.self == Int32.self { return .number(.integer(Int64(Reinterpretation.same(value, as: Int32.self)))) }
+    if T.self == UUID.self { return .of(Reinterpretation.same(value, as: UUID.self)) }
+    if T.self == Date.self {
+      return .date(Reinterpretation.same(value, as: Date.self).timeIntervalSinceReferenceDate)
+    }
     if T.self == Int?.self {
       return Reinterpretation.same(value, as: Int?.self).map { .number(.integer(Int64($0))) } ?? .null
     }
     if T.self == String?.self {
       return Reinterpretation.same(value, as: String?.self).map { .text($0) } ?? .null
     }
+    if T.self == UUID?.self { return Reinterpretation.same(value, as: UUID?.self).map { .of($0) } ?? .null }
     return nil
   }
+
+  private static func of(_ uuid: UUID) -> FieldValue { .uuid(withUnsafeBytes(of: uuid.uuid) { Array($0) }) }
 }

@@ -182,6 +182,47 @@ import Testing
     #expect(try garage.verifyIndexes().isSound)
   }
 
+  private struct Stamped: Codable, Identifiable, Indexed {
+    var id: Int
+    var uuid: UUID
+    var other: UUID?
+    var date: Date
+    var wide: Int64
+    var narrow: Int32
+    static var indexes: [Index<Stamped>] {
+      [Index(\.uuid), Index(\.other), Index(\.date), Index(\.wide), Index(\.narrow)]
+    }
+  }
+
+  /// Values of each type that takes the short way.
+  @Test(arguments: [Backend.memory, .sqlite, .lmdb])
+  func allCommonTypes(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    func uuid(_ last: UInt8) -> UUID { UUID(uuid: (200, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, last)) }
+    let dates = [0, -0.0, 0.5, -1e9, .nan].map { Date(timeIntervalSinceReferenceDate: $0) }
+    let wides = [Int64.min, -1, 0, 1 << 53, 1 << 53 + 1, .max]
+    try garage.parkAll(
+      (0..<40).map { number in
+        Stamped(
+          id: number, uuid: uuid(UInt8(number % 7)), other: number % 3 == 0 ? nil : uuid(UInt8(number % 5)),
+          date: dates[number % 5], wide: wides[number % 6], narrow: [Int32.min, 0, 7, .max][number % 4])
+      })
+    let all = try garage.retrieveAll(Stamped.self)
+    let query = garage.query(Stamped.self)
+    func check(_ condition: Condition<Stamped>, _ holds: (Stamped) -> Bool) throws {
+      #expect(
+        try query.where(condition).retrieveAll().map(\.id) == all.filter(holds).map(\.id), "\(condition)")
+    }
+    for last in UInt8(0)..<8 {
+      try check(\.uuid == uuid(last)) { $0.uuid == uuid(last) }
+      try check(\.other == uuid(last)) { $0.other == uuid(last) }
+    }
+    try check(\.other == nil) { $0.other == nil }
+    for date in dates { try check(\.date == date) { $0.date == date } }
+    for wide in wides { try check(\.wide == wide) { $0.wide == wide } }
+    for narrow in [Int32.min, 0, 7, 8, .max] { try check(\.narrow == narrow) { $0.narrow == narrow } }
+  }
+
   /// A key path made anew for each query, and one type in two garages.
   @Test func keyPathsOfAllOrigins() throws {
     let storages = [MemoryStorage(), MemoryStorage()]

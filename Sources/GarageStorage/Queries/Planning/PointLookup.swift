@@ -71,7 +71,8 @@ extension Query {
     else { return false }
     switch value {
     case .number(let number) where !number.isNaN: break
-    case .text: break
+    case .date(let seconds) where !seconds.isNaN: break
+    case .text, .uuid: break
     default: return false
     }
     let facts = try RecordTypeFacts.of(Root.self)
@@ -106,8 +107,13 @@ extension Query {
     let items = (catalog.ready[facts.tag] ?? []).filter {
       $0.definition.typeVersion == facts.ofCoder.currentVersion
     }
-    // What depends on this one value is asked of the shortest one of its kind.
-    let ofKind: FieldValue = if case .text = value { .text("") } else { .number(.integer(0)) }
+    // What depends on this one value is asked of the shortest one of its kind; others are as long as each other.
+    let ofKind: FieldValue =
+      switch value {
+      case .text: .text("")
+      case .number: .number(.integer(0))
+      default: value
+      }
     let plan = comparison.field(Root.self).flatMap {
       IndexPlan.toEqual($0.path, ofKind, absentIsNull: $0.absentIsNull, items)
     }
