@@ -74,7 +74,7 @@ final class RowSorting {
     return keys
   }
 
-  /// As the how manieth the rows were noted, in their order. Of a sorting without a limit.
+  /// How many rows were noted before each, in the order of the rows. Of a sorting without a limit.
   func places() -> [Int] {
     sort()
     return rows.map(\.place)
