@@ -111,8 +111,8 @@ struct RestingReadTests: Sendable {
       group.wait()
     }
     let raw = try RawDatabase(folder.file())
-    // That it can be done is asked here, and not how soon (`lateRead` does): beside all other tests of a machine with two cores,
-    // the thread that ends what rests has waited for its turn for seconds.
+    // That it can be done is asked here, and not how soon (`lateRead` does): beside all other tests on two cores five seconds were
+    // not enough twice, nobody knows why.
     try raw.run("PRAGMA busy_timeout = 60000")
     for round in 1...20 {
       try raw.run("INSERT INTO entries VALUES (x'\(String(format: "%04X", round))', zeroblob(500))")

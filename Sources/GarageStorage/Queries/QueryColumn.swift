@@ -192,12 +192,15 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     try found(value)
   }
 
-  /// Remembers which case a raw value is: that of the object that was just decoded.
+  /// Remembers which case a raw value is: that of the object that was just decoded, if it is the case's own. What stands for any
+  /// other may depend on the rest of the object.
   private func noteCase(_ value: Value, _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan) throws {
-    guard cases.count < QueryColumn.mostCases else { return }
-    switch try run.storedValue(key, record, lookup) {
-    case .text(let raw) where kind == .textCase: caseTexts.append(raw)
-    case .number(.integer(let raw)) where kind == .integerCase: caseNumbers.append(raw)
+    guard cases.count < QueryColumn.mostCases, let raw = try run.storedValue(key, record, lookup),
+      try GraphEncoder.fieldValue(of: value) == raw
+    else { return }
+    switch raw {
+    case .text(let text) where kind == .textCase: caseTexts.append(text)
+    case .number(.integer(let number)) where kind == .integerCase: caseNumbers.append(number)
     default: return
     }
     cases.append(value)
