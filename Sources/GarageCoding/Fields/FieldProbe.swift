@@ -16,13 +16,19 @@ final class FieldProbe {
     /// What is read in place of the first value, when the leaf is chosen.
     var change: Change
 
-    enum Change { case none, second, absent }
+    enum Change {
+      case none, second, absent
+      /// A raw value that no case of an enum has.
+      case unknownCase
+    }
   }
 
   /// The scalars that were made up.
   struct Made {
     /// Their paths, in the order in which they are read.
     private(set) var paths: [[String]] = []
+    /// Whether an enum was asked to read a raw value that no case has.
+    fileprivate(set) var hasUnknownCase = false
     private var values: [[String]: FieldValue] = [:]
 
     subscript(path: [String]) -> FieldValue? { values[path] }
@@ -55,8 +61,16 @@ final class FieldProbe {
 
   /// A value of a type that is no container, which is noted; nil where the type decodes itself.
   func scalar<T: Decodable>(_ type: T.Type, _ path: [String]) throws -> T? {
-    let isSecond = chosen.map { $0.change == .second && $0.path == path } ?? false
-    guard let value = FieldProbe.value(type, isSecond: isSecond) as? T else { return nil }
+    let change = chosen.flatMap { $0.path == path ? $0.change : nil } ?? .none
+    if change == .unknownCase {
+      if FieldComparability.isPlainEnum(type) {
+        // Its own code reads what follows.
+        made.hasUnknownCase = true
+        return nil
+      }
+      if let type = type as? any FixedWidthInteger.Type { return FieldProbe.unusual(type) as? T }
+    }
+    guard let value = FieldProbe.value(type, isSecond: change == .second) as? T else { return nil }
     if let value = value as? any Encodable, let field = try? GraphEncoder.fieldValue(of: value) {
       made.note(path, field)
     }
@@ -82,6 +96,13 @@ final class FieldProbe {
     default: return TypeAddress(type).plainCase(isSecond ? 1 : 0, of: type)
     }
   }
+
+  /// Whether a raw value that no case has is to be read at a path, or below.
+  func hasUnknownCase(under path: [String]) -> Bool {
+    chosen.map { $0.change == .unknownCase && $0.path.starts(with: path) } ?? false
+  }
+
+  private static func unusual<N: FixedWidthInteger>(_ type: N.Type) -> Any { N.max - 12 }
 
   private static func integer<N: FixedWidthInteger>(_ type: N.Type, isSecond: Bool) -> Any {
     isSecond ? 2 as N : 1 as N
@@ -154,6 +175,9 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
   /// An optional that cannot be made up is nil.
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
     if isAbsent(key) { return nil }
+    if decoder.probe.hasUnknownCase(under: decoder.path + [key.stringValue]) {
+      return try inner(key).read(type)
+    }
     return try? inner(key).read(type)
   }
 

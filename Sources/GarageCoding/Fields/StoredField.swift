@@ -5,11 +5,17 @@ package struct StoredField: Sendable {
   package var path: FieldPath
   /// Whether an object whose record lacks the field has nil there, and not a default of its own.
   package var absentIsNull: Bool
+  /// Whether it is an enum whose type, or whose object, makes something of raw values that no case has: which object is equal to
+  /// a case is not told by what is stored.
+  package var readsUnknownCases = false
 
   package init(path: FieldPath, absentIsNull: Bool) {
     self.path = path
     self.absentIsNull = absentIsNull
   }
+
+  /// Nil where only objects can be compared.
+  package var comparable: StoredField? { readsUnknownCases ? nil : self }
 }
 
 /// What can be asked of a field's bytes, given the type of its property.
@@ -110,9 +116,12 @@ extension StoredField {
     let isNull = withoutIt.map { Probed($0[keyPath: keyPath]) == .scalar(.null) } ?? false
     // Where older records may have the field under another key, that it is not there says nothing.
     let isEvolving = TypeFacts.of(type).object.evolution != nil
-    return StoredField(
+    var field = StoredField(
       path: FieldPath(path.last == FieldPath.element ? path.dropLast() : path),
       absentIsNull: isNull && !isEvolving)
+    let unknown = try? object(FieldProbe.Leaf(path: path, change: .unknownCase))
+    field.readsUnknownCases = unknown?.1.hasUnknownCase ?? false
+    return field
   }
 
   /// The fields, with those first that have the property's name.

@@ -168,7 +168,9 @@ private final class EqualComparison<Root: Codable, Value: Equatable & Codable>: 
   }
 
   override func text() -> String { "\(nameOf(property)) \(name) \(constantText(value))" }
-  override func field(_ type: any Decodable.Type) -> StoredField? { StoredField.of(property, in: type) }
+  override func field(_ type: any Decodable.Type) -> StoredField? {
+    StoredField.of(property, in: type)?.comparable
+  }
   override func test() throws -> FieldTest? { try FieldTest.equality(with: value) }
   override func holds(_ object: Root) -> Bool { object[keyPath: property] == value }
   override var equality: (property: AnyKeyPath, value: FieldValue)? {
@@ -195,7 +197,9 @@ private final class OrderedComparison<Root: Codable, Property: Codable, Value: C
   }
 
   override func text() -> String { "\(nameOf(property)) \(name) \(constantText(value))" }
-  override func field(_ type: any Decodable.Type) -> StoredField? { StoredField.of(property, in: type) }
+  override func field(_ type: any Decodable.Type) -> StoredField? {
+    StoredField.of(property, in: type)?.comparable
+  }
   override func test() throws -> FieldTest? {
     guard case .ordered = FieldComparability(Value.self) else { return nil }
     return try GraphEncoder.fieldValue(of: value).map { makeTest(FieldConstant($0)) }
@@ -213,7 +217,9 @@ private final class MatchComparison<Root: Codable, Value: Codable>: ObjectCompar
   }
 
   override func text() -> String { "\(nameOf(property)) == \(match.text)" }
-  override func field(_ type: any Decodable.Type) -> StoredField? { StoredField.of(property, in: type) }
+  override func field(_ type: any Decodable.Type) -> StoredField? {
+    StoredField.of(property, in: type)?.comparable
+  }
   override func test() throws -> FieldTest? { try match.test() }
   override func holds(_ object: Root) -> Bool { match.holds(object[keyPath: property]) }
 }

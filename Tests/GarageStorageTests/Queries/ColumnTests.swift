@@ -215,6 +215,9 @@ import Testing
     #expect(try query.sorted(by: \.id).values(\.grade) == wanted)
     #expect(try query.countByValue(\.grade) == [.low: 4, .high: 1, .unknown: 2])
     #expect(try query.distinct(\.grade).count == 3)
+    #expect(try query.where(\.grade == .low).count() == 4)
+    #expect(try query.where(\.grade == .unknown).count() == 2)
+    #expect(try query.where(\.grade == .oneOf([.high, .unknown])).count() == 3)
   }
 
   /// What it has for a mood that it does not know depends on another property.
@@ -238,5 +241,16 @@ import Testing
     try garage.parkAll(raws.enumerated().map { Free(id: $0, grade: $1) })
     let found = try garage.query(Guessing.self).sorted(by: \.id).values(\.grade)
     #expect(found == [.calm, .merry, .calm, .grim, .merry, .calm, .calm])
+    #expect(try garage.query(Guessing.self).where(\.grade == .calm).count() == 4)
+    // Who refuses them is decided from bytes.
+    for text in ["optionalMood", "mood", "rank"] {
+      let query = garage.query(Sample.self)
+      let found =
+        text == "rank"
+        ? query.where(\.rank == .third)
+        : text == "mood"
+          ? query.where(\.mood == .calm) : query.where(\.optionalMood == .calm)
+      #expect(try !found.explain().description.contains("decodes"), "\(text)")
+    }
   }
 }
