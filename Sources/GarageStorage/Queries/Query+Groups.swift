@@ -12,7 +12,7 @@ extension Query {
   ) throws -> [(value: Value, count: Int)]? {
     if condition != nil || maximumCount != nil || !counting && !sortKeys.isEmpty { return nil }
     let column = QueryColumn(property)
-    guard let field = column.storedField else { return nil }
+    guard let field = column.storedField?.comparable else { return nil }
     return try unsorted.run { run in
       guard let item = try run.index(of: field),
         var groups = try run.groups(of: item, counting: counting)
