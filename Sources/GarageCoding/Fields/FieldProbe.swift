@@ -27,11 +27,11 @@ final class FieldProbe {
   struct Made {
     /// Their paths, in the order in which they are read.
     private(set) var paths: [[String]] = []
-    /// Whether an enum was asked to read a raw value that no case has.
-    fileprivate(set) var hasUnknownCase = false
     private var values: [[String]: FieldValue] = [:]
 
     subscript(path: [String]) -> FieldValue? { values[path] }
+    /// The paths of enums without payload that have raw values.
+    fileprivate(set) var enums: Set<[String]> = []
 
     fileprivate mutating func note(_ path: [String], _ value: FieldValue) {
       if values.updateValue(value, forKey: path) == nil { paths.append(path) }
@@ -62,12 +62,11 @@ final class FieldProbe {
   /// A value of a type that is no container, which is noted; nil where the type decodes itself.
   func scalar<T: Decodable>(_ type: T.Type, _ path: [String]) throws -> T? {
     let change = chosen.flatMap { $0.path == path ? $0.change : nil } ?? .none
+    let isEnum = FieldComparability.isPlainEnum(type)
+    if isEnum { made.enums.insert(path) }
     if change == .unknownCase {
-      if FieldComparability.isPlainEnum(type) {
-        // Its own code reads what follows.
-        made.hasUnknownCase = true
-        return nil
-      }
+      // Its own code reads what follows.
+      if isEnum { return nil }
       if let type = type as? any FixedWidthInteger.Type { return FieldProbe.unusual(type) as? T }
     }
     guard let value = FieldProbe.value(type, isSecond: change == .second) as? T else { return nil }
@@ -100,6 +99,27 @@ final class FieldProbe {
   /// Whether a raw value that no case has is to be read at a path, or below.
   func hasUnknownCase(under path: [String]) -> Bool {
     chosen.map { $0.change == .unknownCase && $0.path.starts(with: path) } ?? false
+  }
+
+  /// That an enum refused a raw value with the words that all enums have which leave reading to the standard library: it reads
+  /// no other raw values than those of its cases.
+  ///
+  /// With words of its own, an enum may read older spellings beside them.
+  struct UsualRefusal: Error {}
+
+  /// Whether an error says so.
+  ///
+  /// - Important: the words are those of the default `init(from:)` of `RawRepresentable`. Were they to change, all enums would be
+  ///   asked as objects, which is slower and as right.
+  func isUsualRefusal(_ error: any Error, of type: Any.Type, _ path: [String]) -> Bool {
+    guard let chosen, chosen.change == .unknownCase, chosen.path == path,
+      case DecodingError.dataCorrupted(let context) = error, let type = type as? any RawRepresentable.Type
+    else { return false }
+    return context.debugDescription.hasPrefix(FieldProbe.usualWords(of: type))
+  }
+
+  private static func usualWords<T: RawRepresentable>(of type: T.Type) -> String {
+    "Cannot initialize \(T.self) from invalid \(T.RawValue.self) value "
   }
 
   private static func unusual<N: FixedWidthInteger>(_ type: N.Type) -> Any { N.max - 12 }
@@ -141,7 +161,9 @@ private struct ProbeDecoder: Decoder {
   func read<T: Decodable>(_ type: T.Type) throws -> T {
     if let scalar = try probe.scalar(type, path) { return scalar }
     guard depth < FieldProbe.maximumDepth * 4 else { throw mismatch("values nest too deep") }
-    return try T(from: ProbeDecoder(probe: probe, path: path, depth: depth + 1))
+    do { return try T(from: ProbeDecoder(probe: probe, path: path, depth: depth + 1)) } catch {
+      throw probe.isUsualRefusal(error, of: T.self, path) ? FieldProbe.UsualRefusal() : error
+    }
   }
 
   func mismatch(_ reason: String) -> any Error {

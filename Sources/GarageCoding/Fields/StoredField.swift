@@ -5,8 +5,8 @@ package struct StoredField: Sendable {
   package var path: FieldPath
   /// Whether an object whose record lacks the field has nil there, and not a default of its own.
   package var absentIsNull: Bool
-  /// Whether it is an enum whose type, or whose object, makes something of raw values that no case has: which object is equal to
-  /// a case is not told by what is stored.
+  /// Whether it is an enum whose type, or whose object, may make something of raw values that no case has: which object is equal
+  /// to a case is not told by what is stored.
   package var readsUnknownCases = false
 
   package init(path: FieldPath, absentIsNull: Bool) {
@@ -119,8 +119,12 @@ extension StoredField {
     var field = StoredField(
       path: FieldPath(path.last == FieldPath.element ? path.dropLast() : path),
       absentIsNull: isNull && !isEvolving)
-    let unknown = try? object(FieldProbe.Leaf(path: path, change: .unknownCase))
-    field.readsUnknownCases = unknown?.1.hasUnknownCase ?? false
+    if made.enums.contains(path) {
+      do {
+        _ = try object(FieldProbe.Leaf(path: path, change: .unknownCase))
+        field.readsUnknownCases = true
+      } catch { field.readsUnknownCases = !(error is FieldProbe.UsualRefusal) }
+    }
     return field
   }
 

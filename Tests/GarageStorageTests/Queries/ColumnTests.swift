@@ -220,6 +220,47 @@ import Testing
     #expect(try query.where(\.grade == .oneOf([.high, .unknown])).count() == 3)
   }
 
+  /// Reads one older spelling, and refuses all that is no case.
+  enum Renamed: String, Codable {
+    case low, high
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      let raw = try container.decode(String.self)
+      guard let known = Renamed(rawValue: raw == "LOW" ? "low" : raw) else {
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(raw) is no grade.")
+      }
+      self = known
+    }
+  }
+
+  private struct Regraded: Codable, Identifiable, TypeTagged, Indexed {
+    static var typeTag: String { "regraded of columns" }
+    static var indexes: [Index<Regraded>] { [Index(\.grade, .readable)] }
+    var id: Int
+    var grade: Renamed
+  }
+
+  private struct Spelling: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "regraded of columns" }
+    var id: Int
+    var grade: String
+  }
+
+  @Test(arguments: Backend.allCases)
+  func casesOfOneOlderSpelling(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let raws = ["low", "LOW", "high", "LOW"]
+    try garage.parkAll(raws.enumerated().map { Spelling(id: $0, grade: $1) })
+    let query = garage.query(Regraded.self)
+    #expect(try query.where(\.grade == .low).count() == 3)
+    try garage.buildIndexes()
+    #expect(try garage.indexes(of: Regraded.self).map(\.entries) == [4])
+    #expect(try query.sorted(by: \.id).values(\.grade) == [.low, .low, .high, .low])
+    #expect(try query.countByValue(\.grade) == [.low: 3, .high: 1])
+    #expect(try query.where(\.grade != .low).count() == 1)
+    #expect(try query.where(\.grade == .low).retrieveAll().map(\.id) == [0, 1, 3])
+  }
+
   /// What it has for a mood that it does not know depends on another property.
   private struct Guessing: Codable, Identifiable, TypeTagged {
     static var typeTag: String { "graded of columns" }
