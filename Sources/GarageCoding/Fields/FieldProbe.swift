@@ -40,6 +40,9 @@ final class FieldProbe {
 
   private var made = Made()
   private let chosen: Leaf?
+  /// What each type that refused the first guess took.
+  private var guesses: [TypeAddress: Guess] = [:]
+  private var readCount = 0
 
   private init(_ chosen: Leaf?) { self.chosen = chosen }
 
@@ -58,6 +61,40 @@ final class FieldProbe {
 
   /// How deep values are made up: an optional object of the same type stays nil somewhere.
   static let maximumDepth = 4
+
+  /// What a type finds in the containers that it opens.
+  struct Guess {
+    /// How many elements an array has: a range has two, a vector as many as dimensions.
+    var elementCount = 1
+    /// Which case an enum is that tells it by the only key there is.
+    var caseIndex = 0
+
+    /// In the order in which they are tried. An array is empty where no element can be made up.
+    fileprivate static let all =
+      (1..<8).map { Guess(caseIndex: $0) } + [2, 3, 4, 6, 8, 9, 12, 16, 0].map { Guess(elementCount: $0) }
+  }
+
+  /// A value of a type that decodes itself, from what it takes.
+  ///
+  /// - Parameter read: decodes it from a guess.
+  /// - Throws: what it throws where it takes none.
+  func guess<T>(_ type: T.Type, _ read: (Guess) throws -> T) throws -> T {
+    readCount += 1
+    let known = guesses[TypeAddress(type)] ?? Guess()
+    do { return try read(known) } catch {
+      if error is UsualRefusal { throw error }
+      for guess in Guess.all where readCount < FieldProbe.maximumReadCount {
+        if let value = try? read(guess) {
+          guesses[TypeAddress(type)] = guess
+          return value
+        }
+      }
+      throw error
+    }
+  }
+
+  /// How many values are read, lest types in types that refuse everything take forever.
+  private static let maximumReadCount = 2000
 
   /// A value of a type that is no container, which is noted; nil where the type decodes itself.
   func scalar<T: Decodable>(_ type: T.Type, _ path: [String]) throws -> T? {
@@ -91,6 +128,10 @@ final class FieldProbe {
     case is Data.Type: return pick(Data([1]), Data([2, 3]))
     case is URL.Type: return URL(string: pick("probe:a", "probe:b"))
     case is Decimal.Type: return pick(Decimal(1), Decimal(2.5))
+    // The first one traps where it reads a scheme that is none. The others refuse names that nothing has.
+    case is URLComponents.Type: return URLComponents(string: pick("probe:a", "probe:b"))
+    case is TimeZone.Type: return TimeZone(secondsFromGMT: pick(0, 3600))
+    case is Calendar.Type: return Calendar(identifier: pick(.gregorian, .iso8601))
     case let type as any ProbeValue.Type: return type.probe(isSecond: isSecond)
     default: return TypeAddress(type).plainCase(isSecond ? 1 : 0, of: type)
     }
@@ -141,6 +182,7 @@ private struct ProbeDecoder: Decoder {
   let path: [String]
   /// How many values this one is in, which may be one after the other without a key.
   var depth = 0
+  var guess = FieldProbe.Guess()
   var codingPath: [any CodingKey] { path.map { PathKey(stringValue: $0) } }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -155,14 +197,16 @@ private struct ProbeDecoder: Decoder {
   }
 
   func inner(_ key: String) -> ProbeDecoder {
-    ProbeDecoder(probe: probe, path: path + [key], depth: depth)
+    ProbeDecoder(probe: probe, path: path + [key], depth: depth, guess: guess)
   }
 
   func read<T: Decodable>(_ type: T.Type) throws -> T {
     if let scalar = try probe.scalar(type, path) { return scalar }
     guard depth < FieldProbe.maximumDepth * 4 else { throw mismatch("values nest too deep") }
-    do { return try T(from: ProbeDecoder(probe: probe, path: path, depth: depth + 1)) } catch {
-      throw probe.isUsualRefusal(error, of: T.self, path) ? FieldProbe.UsualRefusal() : error
+    return try probe.guess(type) { guess in
+      do { return try T(from: ProbeDecoder(probe: probe, path: path, depth: depth + 1, guess: guess)) } catch {
+        throw probe.isUsualRefusal(error, of: T.self, path) ? FieldProbe.UsualRefusal() : error
+      }
     }
   }
 
@@ -174,8 +218,13 @@ private struct ProbeDecoder: Decoder {
 private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let decoder: ProbeDecoder
   var codingPath: [any CodingKey] { decoder.codingPath }
-  // Of a dictionary, and of an enum that looks which case it is: nothing is known of those.
-  var allKeys: [Key] { [] }
+  /// Of an enum with payloads, that of one case. Nothing is known of those of a dictionary.
+  var allKeys: [Key] {
+    guard let count = TypeAddress(Key.self).plainCaseCount,
+      let key = TypeAddress(Key.self).plainCase(decoder.guess.caseIndex % count, of: Key.self) as? Key
+    else { return [] }
+    return [key]
+  }
 
   private func inner(_ key: Key) -> ProbeDecoder { decoder.inner(key.stringValue) }
 
@@ -215,17 +264,17 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
   func superDecoder(forKey key: Key) throws -> any Decoder { inner(key) }
 }
 
-/// An array of one element, so that it can be seen which one it is.
+/// An array of one element, so that it can be seen which one it is, unless its type takes none such.
 private struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
   let decoder: ProbeDecoder
   var codingPath: [any CodingKey] { decoder.codingPath }
-  var count: Int? { 1 }
-  var isAtEnd: Bool { currentIndex >= 1 }
+  var count: Int? { decoder.guess.elementCount }
+  var isAtEnd: Bool { currentIndex >= decoder.guess.elementCount }
   var currentIndex = 0
 
   /// Stands for every element in the path of a field.
   private mutating func element() throws -> ProbeDecoder {
-    if isAtEnd { throw decoder.mismatch("there is one element") }
+    if isAtEnd { throw decoder.mismatch("there are no more elements") }
     currentIndex += 1
     return decoder.inner(FieldPath.element)
   }
