@@ -117,4 +117,9 @@ static inline bool garage_is_same_shared(const uint64_t *_Nonnull words, const u
 // Asks for a cache line that will be read soon. Only advice: the address need not be one of the program's.
 static inline void garage_prefetch(const void *_Nullable address) { __builtin_prefetch(address); }
 
+// What copies the arguments of a component of a key path where these are the types of generic code, and no subscript's (Swift
+// ABI, KeyPath.h). Of the runtime library.
+extern const char swift_keyPathGenericWitnessTable;
+static inline const void *_Nonnull garage_generic_key_path_witnesses(void) { return &swift_keyPathGenericWitnessTable; }
+
 #endif

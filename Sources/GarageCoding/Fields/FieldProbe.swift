@@ -4,8 +4,9 @@
   internal import Foundation
 #endif
 
-/// Finds out which stored field a property is read from, by decoding objects that are made up: one of plain values, and
-/// then one for each field in which this alone is different. The property that changes with it is read from it.
+/// Finds out which stored field a property is read from, by decoding objects that are made up: one of plain values, then one
+/// for each field in which this alone is different, and one in which all others are. The property that has what this field
+/// has in all of them is read from it.
 ///
 /// The name of a key path says less: coding keys rename properties, and the names of computed properties and of
 /// properties of classes are not told.
@@ -16,10 +17,14 @@ final class FieldProbe {
     /// What is read in place of the first value, when the leaf is chosen.
     var change: Change
 
-    enum Change {
+    enum Change: Equatable {
       case none, second, absent
+      /// The second value is read in all other leaves, or in all there are.
+      case allOthers, all
       /// A raw value that no case of an enum has.
       case unknownCase
+      /// The case of that number of an enum.
+      case plainCase(Int)
     }
   }
 
@@ -30,8 +35,8 @@ final class FieldProbe {
     private var values: [[String]: FieldValue] = [:]
 
     subscript(path: [String]) -> FieldValue? { values[path] }
-    /// The paths of enums without payload that have raw values.
-    fileprivate(set) var enums: Set<[String]> = []
+    /// How many cases the enums without payload have that have raw values.
+    fileprivate(set) var caseCounts: [[String]: Int] = [:]
 
     fileprivate mutating func note(_ path: [String], _ value: FieldValue) {
       if values.updateValue(value, forKey: path) == nil { paths.append(path) }
@@ -98,17 +103,31 @@ final class FieldProbe {
 
   /// A value of a type that is no container, which is noted; nil where the type decodes itself.
   func scalar<T: Decodable>(_ type: T.Type, _ path: [String]) throws -> T? {
-    let change = chosen.flatMap { $0.path == path ? $0.change : nil } ?? .none
+    let isChosen = chosen?.path == path
+    let change = isChosen ? chosen?.change ?? .none : .none
+    let isSecond =
+      switch chosen?.change {
+      case .second: isChosen
+      case .allOthers: !isChosen
+      case .all: true
+      default: false
+      }
     let isEnum = FieldComparability.isPlainEnum(type)
-    if isEnum { made.enums.insert(path) }
+    if isEnum { self.made.caseCounts[path] = TypeAddress(type).plainCaseCount }
     if change == .unknownCase {
       // Its own code reads what follows.
       if isEnum { return nil }
       if let type = type as? any FixedWidthInteger.Type { return FieldProbe.unusual(type) as? T }
     }
-    guard let value = FieldProbe.value(type, isSecond: change == .second) as? T else { return nil }
+    let made: Any? =
+      if case .plainCase(let number) = change {
+        TypeAddress(type).plainCase(number, of: type)
+      } else {
+        FieldProbe.value(type, isSecond: isSecond)
+      }
+    guard let value = made as? T else { return nil }
     if let value = value as? any Encodable, let field = try? GraphEncoder.fieldValue(of: value) {
-      made.note(path, field)
+      self.made.note(path, field)
     }
     return value
   }
@@ -204,7 +223,8 @@ private struct ProbeDecoder: Decoder {
     if let scalar = try probe.scalar(type, path) { return scalar }
     guard depth < FieldProbe.maximumDepth * 4 else { throw mismatch("values nest too deep") }
     return try probe.guess(type) { guess in
-      do { return try T(from: ProbeDecoder(probe: probe, path: path, depth: depth + 1, guess: guess)) } catch {
+      do { return try T(from: ProbeDecoder(probe: probe, path: path, depth: depth + 1, guess: guess)) } catch
+      {
         throw probe.isUsualRefusal(error, of: T.self, path) ? FieldProbe.UsualRefusal() : error
       }
     }

@@ -97,17 +97,31 @@ extension StoredField {
     _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type,
     _ object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
   ) -> StoredField? {
+    // Nobody knows what other code does with values that are made up.
+    let form = PropertyForm(keyPath)
+    if form == .computed { return nil }
     guard let (first, made) = try? object(nil), let before = Probed(first[keyPath: keyPath])
     else { return nil }
+    /// Whether the property has what an object was made up with at a path; nil where it refuses it.
+    func holds(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
+      guard let (object, made) = try? object(FieldProbe.Leaf(path: path, change: change)) else { return nil }
+      return Probed(object[keyPath: keyPath])?.holds(made[path], asElement: path.last == FieldPath.element)
+    }
     var found: [String]?
     for path in likely(keyPath, of: made) {
-      guard let (changed, remade) = try? object(FieldProbe.Leaf(path: path, change: .second)),
+      guard let (changed, _) = try? object(FieldProbe.Leaf(path: path, change: .second)),
         let after = Probed(changed[keyPath: keyPath]), after != before
       else { continue }
-      // It has to be the very value: what is made of several fields, or in another form of it, is not stored.
-      let isElement = path.last == FieldPath.element
-      guard before.holds(made[path], asElement: isElement), after.holds(remade[path], asElement: isElement)
-      else { return nil }
+      // It has to be the very value, whatever the others are: what is made of several fields, or in another form of one, is not
+      // stored.
+      let changes: [FieldProbe.Leaf.Change] = [.none, .second, .allOthers, .all]
+      guard changes.allSatisfy({ holds(path, $0) ?? true }) else { return nil }
+      // Of an enum every case can be asked.
+      if form == .ofCase {
+        guard let count = made.caseCounts[path],
+          (0..<count).allSatisfy({ holds(path, .plainCase($0)) ?? false })
+        else { return nil }
+      }
       found = path
       break
     }
@@ -119,7 +133,7 @@ extension StoredField {
     var field = StoredField(
       path: FieldPath(path.last == FieldPath.element ? path.dropLast() : path),
       absentIsNull: isNull && !isEvolving)
-    if made.enums.contains(path) {
+    if made.caseCounts[path] != nil {
       do {
         _ = try object(FieldProbe.Leaf(path: path, change: .unknownCase))
         field.readsUnknownCases = true

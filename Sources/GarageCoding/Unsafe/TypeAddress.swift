@@ -7,6 +7,9 @@ struct TypeAddress: Hashable {
   @inline(__always)
   init(_ type: Any.Type) { pointer = Reinterpretation.bits(of: type, as: UnsafeRawPointer.self) }
 
+  /// - Parameter metadata: where the metadata of a type stands.
+  init(at metadata: UnsafeRawPointer) { pointer = metadata }
+
   /// Its line in a direct-mapped cache of so many, a power of two.
   @inline(__always)
   func line(of count: Int) -> Int {
