@@ -134,6 +134,9 @@ package struct FieldPlace {
     }
   }
 
+  /// Whether it refers to an object with a record of its own.
+  var isReference: Bool { referencePlace != nil }
+
   /// The place in the table of references that stands here; nil for any other value.
   private var referencePlace: Int? {
     switch tag {

@@ -32,6 +32,8 @@ final class FieldProbe {
   struct Made {
     /// Their paths, in the order in which they are read.
     private(set) var paths: [[String]] = []
+    /// The paths of what is no scalar, in the order in which they are read.
+    fileprivate(set) var containers: [[String]] = []
     private var values: [[String]: FieldValue] = [:]
 
     subscript(path: [String]) -> FieldValue? { values[path] }
@@ -96,6 +98,11 @@ final class FieldProbe {
       }
       throw error
     }
+  }
+
+  /// Notes what is no scalar.
+  func noteContainer(_ path: [String]) {
+    if made.containers.last != path { made.containers.append(path) }
   }
 
   /// How many values are read, lest types in types that refuse everything take forever.
@@ -222,6 +229,7 @@ private struct ProbeDecoder: Decoder {
   func read<T: Decodable>(_ type: T.Type) throws -> T {
     if let scalar = try probe.scalar(type, path) { return scalar }
     guard depth < FieldProbe.maximumDepth * 4 else { throw mismatch("values nest too deep") }
+    if path.last != FieldPath.element { probe.noteContainer(path) }
     return try probe.guess(type) { guess in
       do { return try T(from: ProbeDecoder(probe: probe, path: path, depth: depth + 1, guess: guess)) } catch
       {

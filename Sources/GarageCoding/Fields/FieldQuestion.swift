@@ -44,6 +44,7 @@ package class FieldQuestion {
       }
       return OrderQuestion(field, constant, less: false, equal: orEqual, more: true)
     case .hasPrefix(let text): return PrefixQuestion(field, text)
+    case .isNull: return NullQuestion(field)
     case .isOneOf, .equalsIgnoringCase, .text, .containsElement: return AnyFieldQuestion(field)
     }
   }
@@ -147,6 +148,25 @@ private final class AnyFieldQuestion: FieldQuestion {
 
   override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
     try field.answer(field.lookup.place(in: record))
+  }
+}
+
+/// Whether there is no value.
+private final class NullQuestion: FieldQuestion {
+  private let field: Field
+  @exclusivity(unchecked) private var near: FieldLookup.Near?
+
+  init(_ field: Field) { self.field = field }
+
+  override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
+    if let near {
+      let place = try near.find(record)
+      if case .value(let value) = place { return value.isNull ? .yes : value.isReference ? .unknown : .no }
+      if case .absent = place, field.absentIsNull { return .yes }
+    }
+    let place = try field.lookup.place(in: record)
+    near = field.lookup.near
+    return try field.answer(place)
   }
 }
 

@@ -1,6 +1,8 @@
 /// A question to one field, answered from the bytes of its record.
 package enum FieldTest: Sendable {
   case equals(FieldConstant)
+  /// Has no value, whatever kind of values it may have.
+  case isNull
   case isLess(FieldConstant, orEqual: Bool)
   case isGreater(FieldConstant, orEqual: Bool)
   case isOneOf([FieldConstant])
@@ -28,6 +30,7 @@ package enum FieldTest: Sendable {
     switch self {
     case .equals(let constant): constant.value == .null
     case .isOneOf(let constants): constants.contains { $0.value == .null }
+    case .isNull: true
     default: false
     }
   }
@@ -36,6 +39,8 @@ package enum FieldTest: Sendable {
   private func answer(_ place: FieldPlace) throws -> Bool? {
     switch self {
     case .equals(let constant): try FieldTest.isEqual(place, constant)
+    // A reference to an object that is not there is nil, too.
+    case .isNull: place.isReference ? nil : false
     case .isLess(let constant, let orEqual):
       try FieldTest.order(place, constant) { orEqual ? $0 <= 0 : $0 < 0 }
     case .isGreater(let constant, let orEqual):

@@ -77,15 +77,25 @@ extension StoredField {
     return found
   }
 
+  /// Finds the field that a property is read from that has a value where this has one, of whatever kind; nil where none is known
+  /// to be the one.
+  package static func ofOptional<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
+  ) -> StoredField? {
+    of(keyPath, FoundField(root: ObjectIdentifier(type), keyPath: keyPath, isOptional: true), in: type)
+  }
+
   private static func of<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>, _ key: FoundField, in type: any Decodable.Type
   ) -> StoredField? {
     if let known = FoundField.known.withLock({ $0.fields[key] }) { return known }
     func search<T: Decodable>(_ type: T.Type) -> StoredField? {
-      self.search(keyPath, in: type) { leaf in
+      let makeUp = { (leaf: FieldProbe.Leaf?) -> (Root, FieldProbe.Made)? in
         let (object, made) = try FieldProbe.object(T.self, leaf)
         return (object as? Root).map { ($0, made) }
       }
+      return key.isOptional
+        ? searchOptional(keyPath, in: type, makeUp) : self.search(keyPath, in: type, makeUp)
     }
     let found = search(type)
     FoundField.known.withLock { $0.fields[key] = .some(found) }
@@ -108,7 +118,7 @@ extension StoredField {
       return Probed(object[keyPath: keyPath])?.holds(made[path], asElement: path.last == FieldPath.element)
     }
     var found: [String]?
-    for path in likely(keyPath, of: made) {
+    for path in likely(keyPath, among: made.paths) {
       guard let (changed, _) = try? object(FieldProbe.Leaf(path: path, change: .second)),
         let after = Probed(changed[keyPath: keyPath]), after != before
       else { continue }
@@ -128,11 +138,9 @@ extension StoredField {
     guard let path = found else { return nil }
     let withoutIt = try? object(FieldProbe.Leaf(path: path, change: .absent))?.0
     let isNull = withoutIt.map { Probed($0[keyPath: keyPath]) == .scalar(.null) } ?? false
-    // Where older records may have the field under another key, that it is not there says nothing.
-    let isEvolving = TypeFacts.of(type).object.evolution != nil
     var field = StoredField(
       path: FieldPath(path.last == FieldPath.element ? path.dropLast() : path),
-      absentIsNull: isNull && !isEvolving)
+      absentIsNull: isNull && !isEvolving(type))
     if made.caseCounts[path] != nil {
       do {
         _ = try object(FieldProbe.Leaf(path: path, change: .unknownCase))
@@ -142,12 +150,37 @@ extension StoredField {
     return field
   }
 
+  private static func searchOptional<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type,
+    _ object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
+  ) -> StoredField? {
+    switch PropertyForm(keyPath) {
+    case .computed, .ofCase: return nil
+    case .stored, .settable: break
+    }
+    func isNil(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
+      guard let (object, _) = try? object(FieldProbe.Leaf(path: path, change: change)) else { return nil }
+      return (object[keyPath: keyPath] as? any OptionalIdentifier)?.isNil
+    }
+    guard let (_, made) = try? object(nil), isNil([], .none) == false else { return nil }
+    guard let path = likely(keyPath, among: made.containers).first(where: { isNil($0, .absent) == true }),
+      isNil(path, .allOthers) ?? false == false, isNil(path, .all) ?? false == false
+    else { return nil }
+    return StoredField(path: FieldPath(path), absentIsNull: !isEvolving(type))
+  }
+
+  /// Where older records may have the field under another key, that it is not there says nothing.
+  private static func isEvolving(_ type: any Decodable.Type) -> Bool {
+    TypeFacts.of(type).object.evolution != nil
+  }
+
   /// The fields, with those first that have the property's name.
   private static func likely<Root, Value>(
-    _ keyPath: KeyPath<Root, Value>, of made: FieldProbe.Made
+    _ keyPath: KeyPath<Root, Value>, among paths: [[String]]
   ) -> [[String]] {
-    let name = "\(keyPath)".split(separator: ".").last.map(String.init) ?? ""
-    return made.paths.filter { $0.contains(name) } + made.paths.filter { !$0.contains(name) }
+    // Of an optional chain, without what makes it one.
+    let name = "\(keyPath)".split { ".?".contains($0) }.last.map(String.init) ?? ""
+    return paths.filter { $0.contains(name) } + paths.filter { !$0.contains(name) }
   }
 }
 
@@ -183,6 +216,8 @@ private enum Probed: Equatable {
 private struct FoundField: Hashable {
   let root: ObjectIdentifier
   let keyPath: AnyKeyPath
+  /// Whether it is asked for nil alone.
+  var isOptional = false
 
   struct Table: @unchecked Sendable {
     // @unchecked: key paths without captured values, which nothing changes.

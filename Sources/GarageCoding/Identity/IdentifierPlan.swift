@@ -315,10 +315,12 @@ private func value<T>(of plan: IdentifierPlan, _ identifier: Identifier) -> T? {
 /// Optionals, for a cast at run time.
 protocol OptionalIdentifier {
   static var wrapped: Any.Type { get }
+  var isNil: Bool { get }
   static func plan(depth: Int) -> IdentifierPlan?
 }
 
 extension Optional: OptionalIdentifier {
   static var wrapped: Any.Type { Wrapped.self }
+  var isNil: Bool { self == nil }
   static func plan(depth: Int) -> IdentifierPlan? { IdentifierPlan.optional(Wrapped.self, depth: depth) }
 }

@@ -169,9 +169,17 @@ private final class EqualComparison<Root: Codable, Value: Equatable & Codable>: 
 
   override func text() -> String { "\(nameOf(property)) \(name) \(constantText(value))" }
   override func field(_ type: any Decodable.Type) -> StoredField? {
-    StoredField.of(property, in: type)?.comparable
+    if asksForNil { return StoredField.ofOptional(property, in: type) }
+    return StoredField.of(property, in: type)?.comparable
   }
-  override func test() throws -> FieldTest? { try FieldTest.equality(with: value) }
+  override func test() throws -> FieldTest? { try asksForNil ? .isNull : FieldTest.equality(with: value) }
+  /// Whether the property is to be nil, and its values are none that are compared by their bytes.
+  private var asksForNil: Bool {
+    guard case .none = FieldComparability(Value.self), let optional = value as? any OptionalObject else {
+      return false
+    }
+    return optional.object == nil
+  }
   override func holds(_ object: Root) -> Bool { object[keyPath: property] == value }
   override var equality: (property: AnyKeyPath, value: FieldValue)? {
     FieldValue.ofCommonType(value).map { (property, $0) }

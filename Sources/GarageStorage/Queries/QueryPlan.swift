@@ -78,6 +78,8 @@ extension QueryRun {
       case .containsElement: return "Index(each: \(property))"
       case .equalsIgnoringCase: return "Index(\(property), .caseInsensitive)"
       case .text: continue
+      // Of a property that no index may be of.
+      case .isNull: continue
       case .equals, .isOneOf:
         if !texts.contains(property) { texts.insert(property, at: 0) }
       case .isLess, .isGreater, .hasPrefix:

@@ -7,7 +7,11 @@ import Testing
 /// Questions about classes: each subclass has the properties at places of its own, and what is asked of bytes has to say the same
 /// as what is asked of objects.
 @Suite struct SubclassQueryTests {
-  class Vehicle: Codable, Identifiable {
+  class Vehicle: Codable, Identifiable, Indexed {
+    static var indexes: [Index<Vehicle>] {
+      [Index(\.wheels, .readable), Index(\.maker, .readable), Index(\.built, \.wheels, .readable)]
+    }
+
     var id: Int
     var wheels: Int?
     var maker: String
@@ -79,8 +83,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Backend.allCases)
-  func saysWhatObjectsSay(_ backend: Backend) throws {
+  @Test(arguments: Backend.allCases, [false, true])
+  func saysWhatObjectsSay(_ backend: Backend, isIndexed: Bool) throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
     let vehicles = (0..<400).map { SubclassQueryTests.vehicle($0, &random) }
@@ -88,6 +92,9 @@ import Testing
     let garage = try Garage(
       place.open(), types: [Truck.self, Bicycle.self, Tanker.self], hidesIdentifiers: backend.isSealed)
     try garage.parkAll(vehicles)
+    let indexes = try garage.indexes(of: Vehicle.self).map(\.name)
+    #expect(indexes.count == 3)
+    if !isIndexed { for index in indexes { try garage.dropIndex(index, of: Vehicle.self) } }
     let hint: Comment = "seed \(seed)"
     try check(garage, Vehicle.self, vehicles, hint)
     try check(garage, Truck.self, vehicles.compactMap { $0 as? Truck }, hint)

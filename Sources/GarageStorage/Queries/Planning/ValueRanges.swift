@@ -134,6 +134,8 @@ extension ValueRanges {
       (ranges, kind) = (
         ValueRanges.equal(to: constant.value, absentIsNull && !isEach), ValueRanges.kind(constant.value)
       )
+    case .isNull:
+      (ranges, kind) = (ValueRanges.equal(to: .null, absentIsNull && !isEach), OrderedBytes.Kind.null)
     case .isLess(let constant, let orEqual):
       (ranges, kind) = (ValueRanges.less(than: constant.value, orEqual), ValueRanges.kind(constant.value))
     case .isGreater(let constant, let orEqual):

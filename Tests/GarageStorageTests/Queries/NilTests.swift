@@ -1,0 +1,173 @@
+import Foundation
+import GarageMemory
+import Testing
+
+@testable import GarageStorage
+
+/// Whether a property is nil whose values are no scalars.
+@Suite struct NilTests {
+  struct Address: Codable, Hashable {
+    var city: String
+    var zip: Int?
+  }
+  enum Status: Codable, Hashable { case idle, running(progress: Double) }
+  struct Mail: Codable, Hashable, RawRepresentable { var rawValue: String }
+  /// Tells empty text and none apart by what it decodes to.
+  struct Note: Codable, Hashable {
+    var text: String?
+    init(_ text: String?) { self.text = text }
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      text = container.decodeNil() ? nil : try container.decode(String.self)
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      if let text { try container.encode(text) } else { try container.encodeNil() }
+    }
+  }
+  final class Boss: Codable, Identifiable, Hashable, TypeTagged {
+    static var typeTag: String { "boss of nil tests" }
+    let id: Int
+    init(_ id: Int) { self.id = id }
+    static func == (left: Boss, right: Boss) -> Bool { left.id == right.id }
+    func hash(into hasher: inout Hasher) { hasher.combine(id) }
+  }
+
+  struct Record: Codable, Identifiable, Equatable {
+    var id: Int
+    var address: Address?
+    var status: Status?
+    var boss: Boss?
+    var list: [Int]?
+    var table: [String: Int]?
+    var members: Set<Int>?
+    var mail: Mail?
+    var range: ClosedRange<Int>?
+    var note: Note?
+    var twice: Address??
+    var inner: Inner
+    var other: Inner?
+    /// Is never nil once it is decoded.
+    var usual: Address?
+    /// Is what another one is, where it is nil itself.
+    var either: Address?
+
+    struct Inner: Codable, Equatable {
+      var address: Address?
+      var numbers: [Double]?
+    }
+
+    enum CodingKeys: String, CodingKey {
+      case id, address, status, boss, list, table, members, mail, range, note, twice, inner, usual
+      // Each other's names.
+      case other = "either"
+      case either = "other"
+    }
+
+    init(_ id: Int, _ bosses: [Boss], _ random: inout SeededGenerator) {
+      func pick<T>(_ values: [T]) -> T { values.randomElement(using: &random)! }
+      let addresses = [Address(city: "", zip: nil), Address(city: "Rome", zip: 1)]
+      self.id = id
+      address = pick([nil] + addresses)
+      status = pick([nil, .idle, .running(progress: 1)])
+      boss = pick([nil] + bosses)
+      list = pick([nil, [], [1]])
+      table = pick([nil, [:], ["a": 1]])
+      members = pick([nil, [], [2]])
+      mail = pick([nil, Mail(rawValue: "")])
+      range = pick([nil, 1...2])
+      note = pick([nil, Note("a"), Note("")])
+      twice = pick([nil, .some(nil), .some(addresses[0])])
+      inner = Inner(address: pick([nil] + addresses), numbers: pick([nil, []]))
+      other = pick([nil, Inner(address: pick([nil] + addresses), numbers: nil)])
+      usual = addresses[0]
+      either = pick([nil] + addresses) ?? address
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      func read<T: Decodable>(_ key: CodingKeys) throws -> T? {
+        try container.decodeIfPresent(T.self, forKey: key)
+      }
+      id = try container.decode(Int.self, forKey: .id)
+      (address, status, boss) = try (read(.address), read(.status), read(.boss))
+      (list, table, members) = try (read(.list), read(.table), read(.members))
+      (mail, range, note) = try (read(.mail), read(.range), read(.note))
+      twice = try container.decodeIfPresent(Address?.self, forKey: .twice)
+      inner = try container.decode(Inner.self, forKey: .inner)
+      other = try read(.other)
+      usual = try read(.usual) ?? Address(city: "", zip: nil)
+      either = try read(.either) ?? address
+    }
+  }
+
+  @Test(arguments: Backend.allCases)
+  func isNil(_ backend: Backend) throws {
+    var random = SeededGenerator(seed: 47)
+    let garage = try Place(backend).garage()
+    let bosses = [Boss(1), Boss(2), Boss(3)]
+    try garage.parkAll((0..<200).map { Record($0, bosses, &random) })
+    // Who refers to it has none now.
+    try garage.delete(bosses[0])
+    let records = try garage.retrieveAll(Record.self)
+    #expect(records.contains { $0.boss == nil } && records.contains { $0.boss != nil })
+    let query = garage.query(Record.self)
+    func check<Value: Codable & Equatable>(_ property: KeyPath<Record, Value?>) throws {
+      let wanted = records.filter { $0[keyPath: property] == nil }.map(\.id)
+      #expect(try query.where(property == nil).retrieveAll().map(\.id) == wanted, "\(property)")
+      #expect(try query.where(property != nil).count() == records.count - wanted.count, "\(property)")
+      #expect(try query.where(!(property == nil) || \.id < 0).count() == records.count - wanted.count)
+    }
+    try check(\.address)
+    try check(\.status)
+    try check(\.boss)
+    try check(\.list)
+    try check(\.table)
+    try check(\.members)
+    try check(\.mail)
+    try check(\.range)
+    try check(\.note)
+    try check(\.note?.text)
+    try check(\.twice)
+    try check(\.inner.address)
+    try check(\.inner.numbers)
+    try check(\.other)
+    try check(\.other?.address)
+    try check(\.usual)
+    try check(\.either)
+    try check(\.address?.zip)
+  }
+
+  @Test func isDecidedFromBytes() throws {
+    let garage = try Garage(MemoryStorage())
+    func decides(_ condition: Condition<Record>) throws -> Bool {
+      try !garage.query(Record.self).where(condition).explain().description.contains("decodes")
+    }
+    #expect(try decides(\.address == nil && \.status == nil && \.list != nil && \.table == nil))
+    #expect(try decides(\.members == nil && \.mail == nil && \.range == nil && \.inner.address == nil))
+    #expect(try decides(\.other == nil && \.other?.address == nil && \.inner.numbers == nil))
+    #expect(try !decides(\.usual == nil))
+    #expect(try !decides(\.address == Address(city: "", zip: nil)))
+  }
+
+  private struct Older: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "evolving nil" }
+    var id: Int
+    var place: Address?
+  }
+  private struct Newer: Codable, Identifiable, TypeTagged, Evolving {
+    static var typeTag: String { "evolving nil" }
+    static var propertyAliases: [String: [String]] { ["address": ["place"]] }
+    var id: Int
+    var address: Address?
+  }
+
+  @Test(arguments: Backend.allCases)
+  func underAnotherName(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.parkAll((0..<4).map { Older(id: $0, place: $0 % 2 == 0 ? nil : Address(city: "", zip: 1)) })
+    try garage.park(Newer(id: 4, address: nil))
+    #expect(try garage.retrieveAll(Newer.self).count { $0.address == nil } == 3)
+    #expect(try garage.query(Newer.self).where(\.address == nil).count() == 3)
+  }
+}
