@@ -34,11 +34,11 @@ final class FieldProbe {
     private(set) var paths: [[String]] = []
     /// The paths of what is no scalar, in the order in which they are read.
     fileprivate(set) var containers: [[String]] = []
+    /// How many cases the enums without payload have that have raw values.
+    fileprivate(set) var caseCounts: [[String]: Int] = [:]
     private var values: [[String]: FieldValue] = [:]
 
     subscript(path: [String]) -> FieldValue? { values[path] }
-    /// How many cases the enums without payload have that have raw values.
-    fileprivate(set) var caseCounts: [[String]: Int] = [:]
 
     fileprivate mutating func note(_ path: [String], _ value: FieldValue) {
       if values.updateValue(value, forKey: path) == nil { paths.append(path) }

@@ -58,7 +58,7 @@ enum PropertyForm {
           place += (head & 0x10 != 0 ? 3 : 2) * word + count
         }
         if isSettable && !isSubscript {
-          self = .settable
+          if self != .ofCase { self = .settable }
         } else if let type, !isSubscript, TypeAddress(at: type).plainCaseCount != nil {
           self = .ofCase
         } else {

@@ -10,6 +10,7 @@ import Testing
   enum Kind: Int {
     case one, two
     var name: String { "\(self)" }
+    var wrapped: Pair<Int, Int> { Pair(first: rawValue, second: 0) }
   }
   enum Loaded {
     case one(Int), none
@@ -21,6 +22,7 @@ import Testing
     var first: First
     let second: Second
     var filler: (Int, UInt8, Int) = (0, 0, 0)
+    var watched = 0 { didSet {} }
     var swapped: Pair<Second, First> { Pair<Second, First>(first: second, second: first) }
   }
   class Base {
@@ -77,6 +79,9 @@ import Testing
     check(\Whole.kind.name, .ofCase)
     check(\Whole.kind.name.count, .computed)
     check(\Whole.kind.hashValue, .ofCase)
+    check(\Whole.kind.wrapped.first, .ofCase)
+    check(\Whole.kind.wrapped.watched, .ofCase)
+    check(\Whole.pair.watched, .settable)
     check(\Whole.optional?.second.rawValue, .ofCase)
     check(\Whole.optional?.first, .stored)
     check(\Whole.optional!.first, .computed)
