@@ -225,6 +225,57 @@ import Testing
     #expect(try !decides(\Offer.level.weight == 1))
   }
 
+  /// Reads a property from one field or another, as a third one says.
+  private struct Versioned: Codable, Identifiable, Equatable {
+    var id: Int
+    var version: Int
+    var isShort: Bool
+    var title: String
+    var amount: Int
+
+    enum CodingKeys: CodingKey { case id, version, isShort, title, longTitle, amount, cents }
+
+    init(_ id: Int) {
+      (self.id, version, isShort) = (id, id % 6, id % 2 == 0)
+      (title, amount) = ("title \(id % 3)", id % 4)
+    }
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      id = try container.decode(Int.self, forKey: .id)
+      version = try container.decode(Int.self, forKey: .version)
+      isShort = try container.decode(Bool.self, forKey: .isShort)
+      title = try container.decode(String.self, forKey: isShort ? .title : .longTitle)
+      amount = try container.decode(Int.self, forKey: version < 5 ? .amount : .cents)
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(id, forKey: .id)
+      try container.encode(version, forKey: .version)
+      try container.encode(isShort, forKey: .isShort)
+      try container.encode(isShort ? title : "short", forKey: .title)
+      try container.encode(isShort ? "long" : title, forKey: .longTitle)
+      try container.encode(version < 5 ? amount : -1, forKey: .amount)
+      try container.encode(version < 5 ? -1 : amount, forKey: .cents)
+    }
+  }
+
+  @Test(arguments: Backend.allCases)
+  func oneFieldOrAnother(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let all = (0..<60).map(Versioned.init)
+    try garage.parkAll(all)
+    let query = garage.query(Versioned.self)
+    for number in -1...4 {
+      #expect(try query.where(\.amount == number).retrieveAll() == all.filter { $0.amount == number })
+    }
+    for title in ["title 0", "title 1", "title 2", "short", "long"] {
+      #expect(try query.where(\.title == title).retrieveAll() == all.filter { $0.title == title })
+    }
+    #expect(try query.values(\.title) == all.map(\.title))
+    #expect(try query.sum(\.amount) == all.reduce(0) { $0 + $1.amount })
+    #expect(try query.sorted(by: \.title).values(\.title) == all.map(\.title).sorted())
+  }
+
   /// Code that not every object may be asked: on objects that are there it works.
   private struct Album: Codable, Identifiable {
     var id: Int
