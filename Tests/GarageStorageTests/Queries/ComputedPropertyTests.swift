@@ -276,6 +276,23 @@ import Testing
     #expect(try query.sorted(by: \.title).values(\.title) == all.map(\.title).sorted())
   }
 
+  private struct Priced: Codable, Identifiable, Indexed {
+    static var indexes: [Index<Priced>] { [Index(\.total)] }
+    var id: Int
+    var price: Int
+    var quantity: Int
+    var total: Int { price * quantity }
+  }
+
+  @Test func noIndexIsOfOne() throws {
+    let garage = try Garage(MemoryStorage())
+    let error = #expect(throws: GarageError.self) {
+      try garage.park(Priced(id: 1, price: 2, quantity: 3))
+      try garage.buildIndexes()
+    }
+    #expect("\(try #require(error))".contains("could not be found out which stored field"))
+  }
+
   /// Code that not every object may be asked: on objects that are there it works.
   private struct Album: Codable, Identifiable {
     var id: Int
