@@ -19,7 +19,7 @@ final class FieldProbe {
 
     enum Change: Equatable {
       case none, second, absent
-      /// The second value is read in all other leaves, or in all there are.
+      /// The second value is read in all leaves that are not at the path or below, or in all there are.
       case allOthers, all
       /// A raw value that no case of an enum has.
       case unknownCase
@@ -115,7 +115,7 @@ final class FieldProbe {
     let isSecond =
       switch chosen?.change {
       case .second: isChosen
-      case .allOthers: !isChosen
+      case .allOthers: !path.starts(with: chosen?.path ?? [])
       case .all: true
       default: false
       }

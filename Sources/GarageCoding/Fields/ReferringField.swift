@@ -2,9 +2,17 @@ internal import Synchronization
 
 /// Finds out where the objects stand that a property refers to.
 package enum ReferringField {
+  /// Whether a property is computed, or reached by a subscript or through an optional that must not be nil.
+  package static func isComputed<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> Bool {
+    switch PropertyForm(keyPath) {
+    case .stored, .settable: false
+    case .ofCase, .computed: true
+    }
+  }
+
   /// The coding keys that lead to what a property refers to; nil where they are not found.
   ///
-  /// It runs the type's `init(from:)` with made-up values, and looks which of them changes what the property refers to.
+  /// It runs the type's `init(from:)` with made-up values, and looks which of them alone changes what the property refers to.
   ///
   /// - Parameter depth: how many properties the key path goes through.
   package static func path<Root: Decodable, Value: Encodable>(
@@ -26,14 +34,20 @@ package enum ReferringField {
       else { return nil }
       return (found, made)
     }
-    guard let (before, made) = references(nil), !before.isEmpty else { return nil }
+    // Nobody knows what other code does with values that are made up.
+    guard !isComputed(keyPath), let (before, made) = references(nil), !before.isEmpty else { return nil }
     let name = "\(keyPath)".split(separator: ".").last.map(String.init) ?? ""
     let likely = made.paths.filter { $0.contains(name) } + made.paths.filter { !$0.contains(name) }
     for path in likely where path.count >= depth {
       guard let (after, _) = references(FieldProbe.Leaf(path: path, change: .second)), after != before else {
         continue
       }
-      return FieldPath(Array(path.prefix(depth)))
+      let path = Array(path.prefix(depth))
+      // Of two fields, one would be half of the truth.
+      let beside = references(FieldProbe.Leaf(path: path, change: .allOthers))
+      let without = references(FieldProbe.Leaf(path: path, change: .absent))
+      guard beside.map({ $0.0 == before }) ?? true, without.map({ $0.0.isEmpty }) ?? true else { return nil }
+      return FieldPath(path)
     }
     return nil
   }

@@ -24,6 +24,7 @@ struct ReferringProperty: @unchecked Sendable {
   // @unchecked: a key path without captured values, closures that have nothing else, and metatypes.
   let text: String
   private let name: String?
+  private let isComputed: Bool
   private let search: () -> FieldPath?
   /// The types of the objects, as far as the property's type tells.
   let targets: [Any.Type]
@@ -33,6 +34,7 @@ struct ReferringProperty: @unchecked Sendable {
     self.text = text
     self.name = name
     let depth = text.split(separator: ".").drop { $0 == "\\" }.count
+    isComputed = ReferringField.isComputed(property)
     search = { ReferringField.path(of: property, depth: depth) }
     targets = heldTypes(Value.self)
   }
@@ -47,7 +49,7 @@ struct ReferringProperty: @unchecked Sendable {
     let keys = text.split(separator: ".").drop { $0 == "\\" }.map {
       String($0.filter { $0 != "?" && $0 != "!" })
     }
-    if keys.isEmpty || text.contains("<") {
+    if isComputed || keys.isEmpty || text.contains("<") {
       throw GarageError.invalidQuery(
         type: "\(type)",
         reason: """

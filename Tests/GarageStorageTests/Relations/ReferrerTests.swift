@@ -341,4 +341,28 @@ import Testing
     #expect(try await garage.referrers(of: hub).count == 2)
     #expect(try await garage.count(Hub.self) == 0)
   }
+
+  /// What is made of properties is stored under no key: to look under that of one of them would find half of the referrers.
+  @Test(arguments: Backend.allCases)
+  func byComputedProperties(_ backend: Backend) throws {
+    let garage = try backend.relations(Place(backend), isIndexed: true)
+    let (hub, other) = (Hub(id: "a"), Hub(id: "b"))
+    try garage.parkAll([hub, other])
+    let (a, b) = (Reference(to: hub), Reference(to: other))
+    try garage.parkAll([
+      Acquaintance(id: 1, friend: a), Acquaintance(id: 2, friend: b, foe: a),
+      Acquaintance(id: 3, others: [b, a]),
+      Acquaintance(id: 4, foe: a), Acquaintance(id: 5, foe: b),
+    ])
+    func find<Value: Codable>(_ property: KeyPath<Acquaintance, Value>) throws -> [Int] {
+      try garage.retrieveReferrers(Acquaintance.self, of: hub, by: property).map(\.id)
+    }
+    #expect(try find(\.friend) == [1])
+    #expect(try find(\.foe) == [2, 4])
+    #expect(try find(\.others) == [3])
+    #expect(try find(\.mate) == [1])
+    #expect(throws: GarageError.self) { try find(\.all) }
+    #expect(throws: GarageError.self) { try find(\.first) }
+    #expect(throws: GarageError.self) { try find(\.dearest) }
+  }
 }

@@ -243,3 +243,22 @@ struct SnarlGraph {
     return inside.subtracting(reached(from: outside, leavingOut: root))
   }
 }
+
+/// Refers to hubs by two properties, and by others that are made of these.
+struct Acquaintance: Codable, Identifiable {
+  var id: Int
+  var friend: Reference<Hub>?
+  var foe: Reference<Hub>?
+  var others: [Reference<Hub>] = []
+  var all: [Reference<Hub>] { [friend, foe].compactMap { $0 } + others }
+  var first: Reference<Hub> { all[0] }
+  var dearest: Reference<Hub>? {
+    get { friend ?? foe }
+    set { friend = newValue }
+  }
+  /// The friend under another name.
+  var mate: Reference<Hub>? {
+    get { friend }
+    set { friend = newValue }
+  }
+}
