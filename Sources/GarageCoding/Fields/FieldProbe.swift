@@ -49,6 +49,10 @@ final class FieldProbe {
   private let chosen: Leaf?
   /// What each type that refused the first guess took.
   private var guesses: [TypeAddress: Guess] = [:]
+  /// Those that take none of the guesses.
+  private var refusing: Set<TypeAddress> = []
+  /// How many values of a type are being read, one in the other.
+  private var openCounts: [TypeAddress: Int] = [:]
   private var readCount = 0
 
   private init(_ chosen: Leaf?) { self.chosen = chosen }
@@ -86,19 +90,37 @@ final class FieldProbe {
   /// - Parameter read: decodes it from a guess.
   /// - Throws: what it throws where it takes none.
   func guess<T>(_ type: T.Type, _ read: (Guess) throws -> T) throws -> T {
+    let address = TypeAddress(type)
+    let openCount = openCounts[address] ?? 0
+    if openCount >= FieldProbe.maximumOpenCount { throw NestsTooDeep() }
+    if refusing.contains(address) { throw Refuses() }
+    openCounts[address] = openCount + 1
+    defer { openCounts[address] = openCount }
     readCount += 1
-    let known = guesses[TypeAddress(type)] ?? Guess()
-    do { return try read(known) } catch {
+    do { return try read(guesses[address] ?? Guess()) } catch {
       if error is UsualRefusal { throw error }
+      var nestsTooDeep = error is NestsTooDeep
       for guess in Guess.all where readCount < FieldProbe.maximumReadCount {
-        if let value = try? read(guess) {
-          guesses[TypeAddress(type)] = guess
+        do {
+          let value = try read(guess)
+          guesses[address] = guess
           return value
-        }
+        } catch { nestsTooDeep = nestsTooDeep || error is NestsTooDeep }
       }
+      // Further out it may take what it refuses here.
+      if nestsTooDeep { throw NestsTooDeep() }
+      refusing.insert(address)
       throw error
     }
   }
+
+  /// That values of one type stand in each other, or values of all types, as often as they are made up.
+  struct NestsTooDeep: Error {}
+  /// That a type takes no guess.
+  private struct Refuses: Error {}
+
+  /// How often a type is read inside of itself: an array in it is empty at last, and an optional nil.
+  private static let maximumOpenCount = 2
 
   /// Notes what is no scalar.
   func noteContainer(_ path: [String]) {
@@ -229,7 +251,7 @@ private struct ProbeDecoder: Decoder {
 
   func read<T: Decodable>(_ type: T.Type) throws -> T {
     if let scalar = try probe.scalar(type, path) { return scalar }
-    guard depth < FieldProbe.maximumDepth * 4 else { throw mismatch("values nest too deep") }
+    guard depth < FieldProbe.maximumDepth * 4 else { throw FieldProbe.NestsTooDeep() }
     if path.last != FieldPath.element { probe.noteContainer(path) }
     return try probe.guess(type) { guess in
       do { return try T(from: ProbeDecoder(probe: probe, path: path, depth: depth + 1, guess: guess)) } catch

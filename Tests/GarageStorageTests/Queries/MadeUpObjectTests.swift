@@ -61,6 +61,46 @@ import Testing
     }
   }
 
+  /// Takes what looks like an address alone.
+  struct Mail: Codable, Sendable {
+    var text = "a@b"
+    init() {}
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      text = try container.decode(String.self)
+      guard text.contains("@") else {
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(text)?")
+      }
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      try container.encode(text)
+    }
+  }
+  /// Refuses at the end of many ways.
+  struct Wide: Codable, Sendable {
+    struct Inner: Codable, Sendable {
+      var mail = Mail()
+      var mails: [Mail] = []
+    }
+    struct Middle: Codable, Sendable {
+      var left = Inner()
+      var right = Inner()
+      var more: [Inner] = []
+    }
+    var left = Middle()
+    var right = Middle()
+    var more: [Middle]? = []
+  }
+  /// Has itself in itself in many ways.
+  struct Folder: Codable, Sendable {
+    var folders: [Folder] = []
+    var byName: [String: Folder] = [:]
+    var tree = FolderTree.end
+    var name = ""
+  }
+  indirect enum FolderTree: Codable, Sendable { case node(FolderTree, FolderTree, Folder), leaf(Folder), end }
+
   struct Item<Value: Codable & Sendable>: Codable, Identifiable, Sendable {
     var id: Int
     var total: Int
@@ -121,6 +161,12 @@ import Testing
     try check([Figure.circle(1)])
     try check(["a": Figure.square(2)])
     try check(Item(id: 1, total: 2, value: Status.idle, name: "inner"))
+    try check(Folder())
+    try check([Folder()])
+    try check(FolderTree.end)
+    try check(Wide?.none)
+    try check([Wide()])
+    try check([Mail()])
   }
 
   private struct Job: Codable, Identifiable, Equatable {
