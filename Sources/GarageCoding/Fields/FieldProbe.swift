@@ -67,6 +67,13 @@ final class FieldProbe {
     return (object, probe.made)
   }
 
+  /// The paths, with those first that have the property's name.
+  static func likely<Root, Value>(_ keyPath: KeyPath<Root, Value>, among paths: [[String]]) -> [[String]] {
+    // Of an optional chain, without what makes it one.
+    let name = "\(keyPath)".split { ".?".contains($0) }.last.map(String.init) ?? ""
+    return paths.filter { $0.contains(name) } + paths.filter { !$0.contains(name) }
+  }
+
   /// Whether the field at a path is to be left out.
   func isAbsent(_ path: [String]) -> Bool { chosen.map { $0.change == .absent && $0.path == path } ?? false }
 

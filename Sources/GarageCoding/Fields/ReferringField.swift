@@ -36,9 +36,7 @@ package enum ReferringField {
     }
     // Nobody knows what other code does with values that are made up.
     guard !isComputed(keyPath), let (before, made) = references(nil), !before.isEmpty else { return nil }
-    let name = "\(keyPath)".split(separator: ".").last.map(String.init) ?? ""
-    let likely = made.paths.filter { $0.contains(name) } + made.paths.filter { !$0.contains(name) }
-    for path in likely where path.count >= depth {
+    for path in FieldProbe.likely(keyPath, among: made.paths) where path.count >= depth {
       guard let (after, _) = references(FieldProbe.Leaf(path: path, change: .second)), after != before else {
         continue
       }

@@ -118,7 +118,7 @@ extension StoredField {
       return Probed(object[keyPath: keyPath])?.holds(made[path], asElement: path.last == FieldPath.element)
     }
     var found: [String]?
-    for path in likely(keyPath, among: made.paths) {
+    for path in FieldProbe.likely(keyPath, among: made.paths) {
       guard let (changed, _) = try? object(FieldProbe.Leaf(path: path, change: .second)),
         let after = Probed(changed[keyPath: keyPath]), after != before
       else { continue }
@@ -163,7 +163,10 @@ extension StoredField {
       return (object[keyPath: keyPath] as? any OptionalIdentifier)?.isNil
     }
     guard let (_, made) = try? object(nil), isNil([], .none) == false else { return nil }
-    guard let path = likely(keyPath, among: made.containers).first(where: { isNil($0, .absent) == true }),
+    guard
+      let path = FieldProbe.likely(keyPath, among: made.containers).first(where: {
+        isNil($0, .absent) == true
+      }),
       isNil(path, .allOthers) ?? false == false, isNil(path, .all) ?? false == false
     else { return nil }
     return StoredField(path: FieldPath(path), absentIsNull: !isEvolving(type))
@@ -172,15 +175,6 @@ extension StoredField {
   /// Where older records may have the field under another key, that it is not there says nothing.
   private static func isEvolving(_ type: any Decodable.Type) -> Bool {
     TypeFacts.of(type).object.evolution != nil
-  }
-
-  /// The fields, with those first that have the property's name.
-  private static func likely<Root, Value>(
-    _ keyPath: KeyPath<Root, Value>, among paths: [[String]]
-  ) -> [[String]] {
-    // Of an optional chain, without what makes it one.
-    let name = "\(keyPath)".split { ".?".contains($0) }.last.map(String.init) ?? ""
-    return paths.filter { $0.contains(name) } + paths.filter { !$0.contains(name) }
   }
 }
 
