@@ -1,7 +1,8 @@
 /// Where the metadata of a type stands: it tells types apart, and is had without a call.
 ///
 /// Metadata is made once for each type and never freed, and a metatype is its address.
-struct TypeAddress: Hashable {
+struct TypeAddress: Hashable, @unchecked Sendable {
+  // @unchecked: what stands there is there for good.
   private let pointer: UnsafeRawPointer
 
   @inline(__always)

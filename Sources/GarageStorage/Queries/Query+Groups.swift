@@ -60,9 +60,9 @@ extension Query {
   private func firstByIndex<Value: Codable>(
     _ property: KeyPath<Root, Value>, _ isOrdered: (Value) -> Bool
   ) throws -> Value?? {
-    let column = QueryColumn(property)
-    return try run { run -> Value?? in
+    try run { run -> Value?? in
       guard run.way.order != nil else { return nil }
+      let column = try run.column(property)
       var (first, isThere) = (nil as Value?, false)
       try run.forEachMatch(keepsObjects: false) { key, record, known in
         isThere = true

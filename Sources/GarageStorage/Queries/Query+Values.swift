@@ -34,9 +34,9 @@ extension Query {
   func forEachPair<First: Codable, Second: Codable>(
     _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>, _ visit: (First, Second) throws -> Void
   ) throws -> [Int]? {
-    let (first, second) = (QueryColumn(first), QueryColumn(second))
-    return try run { run in
-      try run.forEachPart { key, record, known in
+    try run { run in
+      let (first, second) = (try run.column(first), try run.column(second))
+      return try run.forEachPart { key, record, known in
         var isThere = false
         try first.visit(run, key, record, known) { (left: consuming First) in
           try second.visit(run, key, record, known) { (right: consuming Second) in
@@ -54,9 +54,9 @@ extension Query {
   func forEachValue<Value: Codable>(
     _ property: KeyPath<Root, Value>, _ visit: (consuming Value) throws -> Void
   ) throws -> [Int]? {
-    let column = QueryColumn(property)
-    return try run { run in
-      try run.forEachPart { key, record, known in
+    try run { run in
+      let column = try run.column(property)
+      return try run.forEachPart { key, record, known in
         var isThere = false
         try column.visit(run, key, record, known) { (value: consuming Value) in
           isThere = true

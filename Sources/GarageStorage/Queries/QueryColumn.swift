@@ -45,6 +45,9 @@ final class QueryColumn<Root: Codable, Value: Codable> {
       inSubclass: { StoredField.of(property, in: $0) })
   }
 
+  /// Whether bytes would tell, if it were known where it stands.
+  fileprivate var isMissed: Bool { field == nil && QueryColumn.isReadable }
+
   private static func kind(_ type: Any.Type) -> Kind {
     switch type {
     case is Int.Type: .int
@@ -248,6 +251,14 @@ final class QueryColumn<Root: Codable, Value: Codable> {
   }
 
   private static func integer<N: FixedWidthInteger>(_ value: Int64, _: N.Type) -> N? { N(exactly: value) }
+}
+
+extension QueryRun {
+  /// A property of what this finds.
+  func column<Value: Codable>(_ property: KeyPath<Root, Value>) throws -> QueryColumn<Root, Value> {
+    let column = QueryColumn(property)
+    return try column.isMissed && access.takeFieldSample(Root.self, facts) ? QueryColumn(property) : column
+  }
 }
 
 private protocol OptionalValue {

@@ -49,12 +49,26 @@ final class QueryRun<Root: Codable> {
     coderFacts = facts.ofCoder
     let subclasses = facts.ofCoder.isOfClass ? access.garage.types.all.filter { $0 is Root.Type } : []
     self.subclasses = subclasses
-    filter = try query.condition.map { try RecordFilter($0, subclasses: subclasses) }
+    func makeFilter() throws -> RecordFilter<Root>? {
+      try query.condition.map { try RecordFilter($0, subclasses: subclasses) }
+    }
+    func findSortFields() -> [StoredField?] {
+      query.sortKeys.map { $0.isOrderOfFields ? $0.field(Root.self) : nil }
+    }
+    var filter = try makeFilter()
+    var sortFields = findSortFields()
+    if filter?.asksObjects ?? false || sortFields.contains(where: { $0 == nil }),
+      try access.takeFieldSample(Root.self, facts)
+    {
+      filter = try makeFilter()
+      sortFields = findSortFields()
+    }
+    self.filter = filter
+    self.sortFields = sortFields
     takesAll = filter == nil && !facts.sharesSpaceWithSuperclass
     isOfClass = facts.ofCoder.isOfClass
     readsBlocks = access.garage.store.driver.info.isDurable && !access.isWriting
     (session, source) = access.makeSessionAndSource()
-    sortFields = query.sortKeys.map { $0.isOrderOfFields ? $0.field(Root.self) : nil }
     way = try findWay()
   }
 

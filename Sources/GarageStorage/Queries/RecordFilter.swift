@@ -67,6 +67,18 @@ final class RecordFilter<Root: Codable> {
     return texts(node)
   }
 
+  /// Whether a part of it takes objects.
+  var asksObjects: Bool { RecordFilter.asksObjects(node) }
+
+  private static func asksObjects(_ node: FilterNode) -> Bool {
+    switch node {
+    case .field: false
+    case .object: true
+    case .both(let left, let right), .either(let left, let right): asksObjects(left) || asksObjects(right)
+    case .not(let inner): asksObjects(inner)
+    }
+  }
+
   /// The condition, to be asked of the bytes of records.
   func question() -> FieldQuestion { RecordFilter.question(node) }
 

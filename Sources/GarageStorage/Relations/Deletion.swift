@@ -51,7 +51,9 @@ struct Deletion {
     let tag = concrete ?? space
     if let known = declared[tag] { return known }
     var found: TypeDeleteRules?
-    for type in access.garage.knownTypes(tag: tag) where found == nil { found = try TypeDeleteRules.of(type) }
+    for type in access.garage.knownTypes(tag: tag) where found == nil {
+      found = try TypeDeleteRules.of(type, reading)
+    }
     declared[tag] = .some(found)
     return found
   }

@@ -133,8 +133,8 @@ extension GarageReading {
     _ type: R.Type, of object: ReferredObject, by property: ReferringProperty?
   ) throws -> [R] {
     try garage.prepareReferrerIndex()
-    let path = try property.map { property in try garage.encoding { _ in try property.path(of: R.self) } }
     return try withRepeatableReadAccess { access in
+      let path = try property.map { try $0.path(of: R.self, access) }
       var objects: [R] = []
       try access.visitReferrers(type, of: object, by: path) { objects.append($0) }
       return objects

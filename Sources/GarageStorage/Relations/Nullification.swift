@@ -49,7 +49,7 @@ struct Nullification {
       let tag = change.content.header.concreteTag ?? identity.tag
       for place in change.places {
         let need = "\(tag) \(place)"
-        let isNeeded = needs[need] ?? isNeeded(place, tag)
+        let isNeeded = try needs[need] ?? isNeeded(place, tag)
         needs[need] = isNeeded
         if isNeeded {
           let text = try reading.text(ofRecord: key).joined(separator: " ")
@@ -79,10 +79,16 @@ struct Nullification {
   }
 
   /// Whether objects of the type with that tag are known to be none without that field.
-  private func isNeeded(_ place: [String], _ tag: UInt64) -> Bool {
-    access.garage.knownTypes(tag: tag).contains { type in
-      guard let type = type as? any Decodable.Type else { return false }
-      return FieldPath(place).isRequired(in: type)
+  private func isNeeded(_ place: [String], _ tag: UInt64) throws -> Bool {
+    func isNeeded<T: Codable>(_ type: T.Type) throws -> Bool {
+      let path = FieldPath(place)
+      if let isRequired = path.isRequired(in: type) { return isRequired }
+      if let facts = try? RecordTypeFacts.of(type) { _ = try reading.takeFieldSample(type, facts) }
+      return path.isRequired(in: type) ?? false
+    }
+    return try access.garage.knownTypes(tag: tag).contains { type in
+      guard let type = type as? any Codable.Type else { return false }
+      return try isNeeded(type)
     }
   }
 }

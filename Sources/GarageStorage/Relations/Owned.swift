@@ -25,7 +25,8 @@ struct ReferringProperty: @unchecked Sendable {
   let text: String
   private let name: String?
   private let isComputed: Bool
-  private let search: () -> FieldPath?
+  private let search: (ReadAccess) throws -> FieldPath?
+  private let isAsked: ([String]) -> Bool
   /// The types of the objects, as far as the property's type tells.
   let targets: [Any.Type]
 
@@ -35,21 +36,29 @@ struct ReferringProperty: @unchecked Sendable {
     self.name = name
     let depth = text.split(separator: ".").drop { $0 == "\\" }.count
     isComputed = ReferringField.isComputed(property)
-    search = { ReferringField.path(of: property, depth: depth) }
+    search = { access in
+      if let found = ReferringField.path(of: property, depth: depth) { return found }
+      guard let facts = try? RecordTypeFacts.of(Root.self), try access.takeFieldSample(Root.self, facts)
+      else {
+        return nil
+      }
+      return ReferringField.path(of: property, depth: depth)
+    }
+    isAsked = { ReferringField.isAsked($0, in: Root.self) }
     targets = heldTypes(Value.self)
   }
 
   /// The coding keys that lead to it.
   ///
   /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where they are not found.
-  func path(of type: Any.Type) throws -> [String] {
+  func path(of type: Any.Type, _ access: ReadAccess) throws -> [String] {
     if let name { return name.split(separator: ".").map(String.init) }
-    if let found = search() { return found.keys }
+    if let found = try search(access) { return found.keys }
     // As far as anybody can tell it is stored under its own name.
     let keys = text.split(separator: ".").drop { $0 == "\\" }.map {
       String($0.filter { $0 != "?" && $0 != "!" })
     }
-    if isComputed || keys.isEmpty || text.contains("<") {
+    if isComputed || keys.isEmpty || text.contains("<") || !isAsked(keys) {
       throw GarageError.invalidQuery(
         type: "\(type)",
         reason: """

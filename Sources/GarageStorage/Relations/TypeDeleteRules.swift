@@ -11,8 +11,9 @@ struct TypeDeleteRules: Sendable {
 
   /// The rules of a type; nil where it declares none.
   ///
+  /// - Parameter access: where it may look how objects of the type are stored.
   /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where it cannot be found out where an owned property is stored.
-  static func of(_ type: Any.Type) throws -> TypeDeleteRules? {
+  static func of(_ type: Any.Type, _ access: ReadAccess) throws -> TypeDeleteRules? {
     guard let ruled = type as? any DeleteRules.Type else { return nil }
     if let rules = known.withLock({ $0[ObjectIdentifier(type)] }) { return rules }
     // Users' code runs outside the lock.
@@ -23,7 +24,7 @@ struct TypeDeleteRules: Sendable {
         if let target = target as? any Codable.Type { _ = try? RecordTypeFacts.of(target) }
       }
       return TypeDeleteRules(
-        referrersRule: type.referrersRule, owned: try properties.map { try $0.path(of: type) })
+        referrersRule: type.referrersRule, owned: try properties.map { try $0.path(of: type, access) })
     }
     let rules = try declared(ruled)
     known.withLock { $0[ObjectIdentifier(type)] = rules }

@@ -20,16 +20,37 @@ package enum ReferringField {
   ) -> FieldPath? {
     let known = Known.paths.withLock { $0.byKeyPath[keyPath] }
     if let known { return known }
+    let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
     let found = search(keyPath, depth)
-    Known.paths.withLock { $0.byKeyPath[keyPath] = .some(found) }
+    Known.paths.withLock { known in
+      if ProbeExperience.isLast(sampleCount) { known.byKeyPath[keyPath] = .some(found) }
+    }
     return found
+  }
+
+  /// Whether `init(from:)` asks for a key at all; true where no object can be made up to find out.
+  package static func isAsked<Root: Decodable>(_ path: [String], in type: Root.Type) -> Bool {
+    let made = try? FieldProbe.object(type, fillsDictionaries: true).1
+    return made?.asked.contains(path) ?? true
+  }
+
+  /// Has properties looked for again of which it was not found.
+  static func forgetMissing() {
+    Known.paths.withLock { known in known.byKeyPath = known.byKeyPath.filter { $0.value != nil } }
   }
 
   private static func search<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>, _ depth: Int
   ) -> FieldPath? {
+    search(keyPath, depth, fillsDictionaries: true) ?? search(keyPath, depth, fillsDictionaries: false)
+  }
+
+  private static func search<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, _ depth: Int, fillsDictionaries: Bool
+  ) -> FieldPath? {
     func references(_ leaf: FieldProbe.Leaf?) -> (Set<RecordIdentity>, FieldProbe.Made)? {
-      guard let (object, made) = try? FieldProbe.object(Root.self, leaf),
+      guard
+        let (object, made) = try? FieldProbe.object(Root.self, leaf, fillsDictionaries: fillsDictionaries),
         let found = try? GraphEncoder().references(in: object[keyPath: keyPath])
       else { return nil }
       return (found, made)
@@ -37,9 +58,7 @@ package enum ReferringField {
     // Nobody knows what other code does with values that are made up.
     guard !isComputed(keyPath), let (before, made) = references(nil), !before.isEmpty else { return nil }
     for path in FieldProbe.likely(keyPath, among: made.paths) where path.count >= depth {
-      guard let (after, _) = references(FieldProbe.Leaf(path: path, change: .second)), after != before else {
-        continue
-      }
+      guard let (after, _) = FieldProbe.different(path, references), after != before else { continue }
       let path = Array(path.prefix(depth))
       // Of two fields, one would be half of the truth.
       let beside = references(FieldProbe.Leaf(path: path, change: .allOthers))

@@ -72,8 +72,9 @@ extension StoredField {
   ) -> StoredField? {
     let key = FoundField(root: ObjectIdentifier(type), keyPath: keyPath)
     if let recent = RecentField.find(key) { return recent }
+    let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
     let found = of(keyPath, key, in: type)
-    RecentField.note(key, found)
+    RecentField.note(key, found, sampleCount)
     return found
   }
 
@@ -97,9 +98,21 @@ extension StoredField {
       return key.isOptional
         ? searchOptional(keyPath, in: type, makeUp) : self.search(keyPath, in: type, makeUp)
     }
+    let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
     let found = search(type)
-    FoundField.known.withLock { $0.fields[key] = .some(found) }
+    FoundField.known.withLock { known in
+      if ProbeExperience.isLast(sampleCount) { known.fields[key] = .some(found) }
+    }
     return found
+  }
+
+  /// Has properties of a type looked for again that none of its fields was found for.
+  static func forgetMissing(in type: any Decodable.Type) {
+    let root = ObjectIdentifier(type)
+    FoundField.known.withLock { known in
+      known.fields = known.fields.filter { $0.key.root != root || $0.value != nil }
+    }
+    RecentField.forgetAll()
   }
 
   /// - Parameter object: makes an object up.
@@ -112,24 +125,29 @@ extension StoredField {
     if form == .computed { return nil }
     guard let (first, made) = try? object(nil), let before = Probed(first[keyPath: keyPath])
     else { return nil }
-    /// Whether the property has what an object was made up with at a path; nil where it refuses it.
-    func holds(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
-      guard let (object, made) = try? object(FieldProbe.Leaf(path: path, change: change)) else { return nil }
-      return Probed(object[keyPath: keyPath])?.holds(made[path], asElement: path.last == FieldPath.element)
+    /// Whether the property has what objects were made up with at a path, of those that its type takes.
+    func holds(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool {
+      (0..<FieldProbe.formCount(of: change)).allSatisfy { form in
+        guard let (object, made) = try? object(FieldProbe.Leaf(path: path, change: change, form: form)) else {
+          return true
+        }
+        return Probed(object[keyPath: keyPath])?.holds(made[path], asElement: path.last == FieldPath.element)
+          ?? false
+      }
     }
     var found: [String]?
     for path in FieldProbe.likely(keyPath, among: made.paths) {
-      guard let (changed, _) = try? object(FieldProbe.Leaf(path: path, change: .second)),
+      guard let (changed, _) = FieldProbe.different(path, object),
         let after = Probed(changed[keyPath: keyPath]), after != before
       else { continue }
       // It has to be the very value, whatever the others are: what is made of several fields, or in another form of one, is not
       // stored.
       let changes: [FieldProbe.Leaf.Change] = [.none, .second, .allOthers, .all]
-      guard changes.allSatisfy({ holds(path, $0) ?? true }) else { return nil }
+      guard changes.allSatisfy({ holds(path, $0) }) else { return nil }
       // Of an enum every case can be asked.
       if form == .ofCase {
         guard let count = made.caseCounts[path],
-          (0..<count).allSatisfy({ holds(path, .plainCase($0)) ?? false })
+          (0..<count).allSatisfy({ holds(path, .plainCase($0)) })
         else { return nil }
       }
       found = path
@@ -246,11 +264,21 @@ private struct RecentField: @unchecked Sendable {
     }
   }
 
-  static func note(_ key: FoundField, _ field: StoredField?) {
+  static func forgetAll() {
+    // Let go of outside of the lock.
+    _ = places.withLock { places in
+      defer { places = [RecentField?](repeating: nil, count: places.count) }
+      return places
+    }
+  }
+
+  static func note(_ key: FoundField, _ field: StoredField?, _ sampleCount: Int) {
     let place = place(key)
     // Let go of outside of the lock.
     _ = places.withLock { places in
-      defer { places[place] = RecentField(key: key, field: field) }
+      defer {
+        if ProbeExperience.isLast(sampleCount) { places[place] = RecentField(key: key, field: field) }
+      }
       return places[place]
     }
   }

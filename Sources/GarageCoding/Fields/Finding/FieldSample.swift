@@ -1,0 +1,104 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+internal import Synchronization
+
+/// What two objects have in a store, or two values in them: what a type wrote it takes, whatever else it refuses.
+package struct FieldSample: Sendable {
+  var first: RecordValue?
+  var second: RecordValue?
+
+  init() {}
+
+  /// - Parameters:
+  ///   - first: an object, with the objects that it refers to in place of the references.
+  ///   - second: another one, where there is one.
+  package init(_ first: RecordValue, _ second: RecordValue?) { (self.first, self.second) = (first, second) }
+
+  /// Those under a key.
+  func value(_ key: String) -> FieldSample { map { $0[key] } }
+
+  /// Those in an array, of which the last stands for all behind it.
+  func element(_ index: Int) -> FieldSample {
+    map { value in value.behindMarks.arrayValue.flatMap { $0.isEmpty ? nil : $0[min(index, $0.count - 1)] } }
+  }
+
+  private func map(_ part: (RecordValue) -> RecordValue?) -> FieldSample {
+    var found = FieldSample()
+    (found.first, found.second) = (first.flatMap(part), second.flatMap(part))
+    return found
+  }
+}
+
+extension FieldSample {
+  /// Whether objects of the type could not be made up, when a property was asked for, and nobody has given a sample yet.
+  package static func isWanted(for type: any Decodable.Type) -> Bool {
+    isWanted(ProbeExperience.Key(type, fillsDictionaries: false))
+      || isWanted(ProbeExperience.Key(type, fillsDictionaries: true))
+  }
+
+  private static func isWanted(_ key: ProbeExperience.Key) -> Bool {
+    let experience = ProbeExperience.of(key)
+    return experience.refusal != nil && experience.sample.first == nil
+  }
+
+  /// Makes objects up from a sample from now on. Properties without a field are looked for again.
+  package static func note(_ sample: FieldSample, of type: any Decodable.Type) {
+    var experience = ProbeExperience()
+    experience.sample = sample
+    for fillsDictionaries in [false, true] {
+      ProbeExperience.note(experience, of: ProbeExperience.Key(type, fillsDictionaries: fillsDictionaries))
+    }
+    ProbeExperience.sampleCount.add(1, ordering: .sequentiallyConsistent)
+    StoredField.forgetMissing(in: type)
+    ReferringField.forgetMissing()
+  }
+}
+
+extension RecordValue {
+  /// Without the version and the sync status that stand before a value.
+  fileprivate var behindMarks: RecordValue {
+    switch self {
+    case .versioned(_, let value), .withSyncStatus(_, let value): value.behindMarks
+    default: self
+    }
+  }
+
+  /// As a value of a type that is no container; nil where it is none, or not of that type.
+  func scalar(as type: Any.Type) -> Any? {
+    switch (behindMarks, type) {
+    case (.bool(let value), is Bool.Type): return value
+    case (.string(let text), is String.Type): return text
+    case (.string(let text), is URL.Type): return URL(string: text)
+    case (.double(let value), is Double.Type): return value
+    case (.float(let value), is Float.Type): return value
+    case (.date(let value), is Date.Type): return value
+    case (.uuid(let value), is UUID.Type): return value
+    case (.data(let value), is Data.Type): return value
+    case (.decimal(let value), is Decimal.Type): return value
+    case (.integer(let value), let type as any FixedWidthInteger.Type):
+      func exactly<N: FixedWidthInteger>(_ type: N.Type) -> Any? { N(exactly: value) }
+      return exactly(type)
+    case (.string, _), (.integer, _): return plainCase(of: type)
+    default: return nil
+    }
+  }
+
+  /// The case of an enum that has this raw value.
+  private func plainCase(of type: Any.Type) -> Any? {
+    guard FieldComparability.isPlainEnum(type), let count = TypeAddress(type).plainCaseCount else {
+      return nil
+    }
+    for number in 0..<count {
+      guard let found = TypeAddress(type).plainCase(number, of: type) as? any Encodable else { continue }
+      switch (try? GraphEncoder.fieldValue(of: found), self) {
+      case (.text(let raw)?, .string(let text)) where raw == text: return found
+      case (.number(.integer(let raw))?, .integer(let number)) where raw == number: return found
+      default: continue
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,146 @@
+/// Has what is made up for a value of any type.
+struct ProbeDecoder: Decoder {
+  let probe: FieldProbe
+  let path: [String]
+  /// How many values this one is in, which may be one after the other without a key.
+  var depth = 0
+  let guess: ProbeGuess
+  /// What stands there in a store.
+  let sample: FieldSample
+  var codingPath: [any CodingKey] { path.map { PathKey(stringValue: $0) } }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(ProbeKeyedContainer<Key>(decoder: self))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { ProbeUnkeyedContainer(decoder: self) }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer {
+    ProbeSingleValueContainer(decoder: self)
+  }
+
+  fileprivate func inner(_ key: String) -> ProbeDecoder {
+    let path = path + [key]
+    probe.noteKey(path)
+    return ProbeDecoder(probe: probe, path: path, depth: depth, guess: guess, sample: sample.value(key))
+  }
+
+  fileprivate func element(_ index: Int) -> ProbeDecoder {
+    ProbeDecoder(
+      probe: probe, path: path + [FieldPath.element], depth: depth, guess: guess,
+      sample: sample.element(index))
+  }
+
+  fileprivate func read<T: Decodable>(_ type: T.Type) throws -> T {
+    if let scalar = try probe.scalar(type, self) { return scalar }
+    guard depth < FieldProbe.maximumDepth * 4 else { throw FieldProbe.NestsTooDeep() }
+    if path.last != FieldPath.element { probe.noteContainer(path) }
+    return try probe.guess(type) { guess in
+      let inner = ProbeDecoder(probe: probe, path: path, depth: depth + 1, guess: guess, sample: sample)
+      do { return try T(from: inner) } catch {
+        throw probe.isUsualRefusal(error, of: T.self, path) ? FieldProbe.UsualRefusal() : error
+      }
+    }
+  }
+
+  fileprivate func mismatch(_ reason: String) -> any Error {
+    DecodingError.dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: reason))
+  }
+}
+
+private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let decoder: ProbeDecoder
+  var codingPath: [any CodingKey] { decoder.codingPath }
+  /// Of an enum with payloads, that of one case.
+  var allKeys: [Key] {
+    guard let count = TypeAddress(Key.self).plainCaseCount else {
+      // A number as well, for keys that are one.
+      return decoder.probe.fillsDictionaries ? Key(stringValue: "1").map { [$0] } ?? [] : []
+    }
+    let stored = decoder.sample.first?.keys.compactMap { Key(stringValue: $0) } ?? []
+    if !stored.isEmpty { return stored }
+    decoder.probe.note(.cases)
+    let key = TypeAddress(Key.self).plainCase(decoder.guess.caseIndex % count, of: Key.self) as? Key
+    return key.map { [$0] } ?? []
+  }
+
+  private func inner(_ key: Key) -> ProbeDecoder { decoder.inner(key.stringValue) }
+
+  private func isAbsent(_ key: Key) -> Bool {
+    let path = decoder.path + [key.stringValue]
+    decoder.probe.noteKey(path)
+    return decoder.path.count >= FieldProbe.maximumDepth || decoder.probe.isAbsent(path)
+  }
+
+  func contains(_ key: Key) -> Bool { !isAbsent(key) }
+  func decodeNil(forKey key: Key) throws -> Bool { isAbsent(key) }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    if decoder.probe.isAbsent(decoder.path + [key.stringValue]) {
+      throw DecodingError.keyNotFound(
+        key, DecodingError.Context(codingPath: codingPath, debugDescription: "It was left out."))
+    }
+    return try inner(key).read(type)
+  }
+
+  /// An optional that cannot be made up is nil.
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    if isAbsent(key) { return nil }
+    if decoder.probe.hasUnknownCase(under: decoder.path + [key.stringValue]) {
+      return try inner(key).read(type)
+    }
+    return try? inner(key).read(type)
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> { try inner(key).container(keyedBy: type) }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try inner(key).unkeyedContainer()
+  }
+
+  func superDecoder() throws -> any Decoder { decoder.inner(PathKey.super.stringValue) }
+  func superDecoder(forKey key: Key) throws -> any Decoder { inner(key) }
+}
+
+/// An array of one element, so that it can be seen which one it is, unless its type takes none such.
+private struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
+  let decoder: ProbeDecoder
+  var codingPath: [any CodingKey] { decoder.codingPath }
+  var count: Int? {
+    decoder.probe.note(.elements)
+    return decoder.guess.elementCount
+  }
+  var isAtEnd: Bool { currentIndex >= count ?? 0 }
+  var currentIndex = 0
+
+  /// Stands for every element in the path of a field.
+  private mutating func element() throws -> ProbeDecoder {
+    if isAtEnd { throw decoder.mismatch("there are no more elements") }
+    defer { currentIndex += 1 }
+    return decoder.element(currentIndex)
+  }
+
+  mutating func decodeNil() throws -> Bool { false }
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try element().read(type) }
+
+  mutating func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type
+  ) throws -> KeyedDecodingContainer<Nested> { try element().container(keyedBy: type) }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    try element().unkeyedContainer()
+  }
+
+  mutating func superDecoder() throws -> any Decoder { try element() }
+}
+
+private struct ProbeSingleValueContainer: SingleValueDecodingContainer {
+  let decoder: ProbeDecoder
+  var codingPath: [any CodingKey] { decoder.codingPath }
+
+  func decodeNil() -> Bool { false }
+  func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.read(type) }
+}
