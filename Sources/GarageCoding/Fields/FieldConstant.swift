@@ -73,15 +73,22 @@ extension GraphEncoder {
 
   /// Lends the value as a record would hold it.
   func withField<T: Encodable, R>(of value: T, _ body: (FieldPlace) throws -> R) throws -> R {
+    try withRecord(of: value) { record in
+      let (start, end) = (record.parsed.body.lowerBound, record.parsed.body.upperBound)
+      return try body(
+        FieldPlace(
+          in: record.parsed, start: InlinePrefix.skipSyncStatus(record.parsed.base, start, end: end), end: end
+        ))
+    }
+  }
+
+  /// Lends a record that has the value in place of an object.
+  func withRecord<T: Encodable, R>(of value: T, _ body: (FieldRecord) throws -> R) throws -> R {
     try [UInt8]().withUnsafeBytes { nothing in
       let key = CheckedKey(nothing)
-      let encoded = try encode(value: value, key: key, fullKey: nil).bytes
-      return try encoded.withUnsafeBytes { bytes in
-        let parsed = try ParsedRecord(valueUnder: key, bytes)
-        let (start, end) = (parsed.body.lowerBound, parsed.body.upperBound)
-        return try body(
-          FieldPlace(
-            in: parsed, start: InlinePrefix.skipSyncStatus(parsed.base, start, end: end), end: end))
+      return try encode(value: value, key: key, fullKey: nil).bytes.withUnsafeBytes { bytes in
+        // The shapes are those of this process.
+        try body(FieldRecord(ParsedRecord(valueUnder: key, bytes), LentShapeTexts(nil)))
       }
     }
   }

@@ -45,7 +45,7 @@ package class FieldQuestion {
       return OrderQuestion(field, constant, less: false, equal: orEqual, more: true)
     case .hasPrefix(let text): return PrefixQuestion(field, text)
     case .isNull: return NullQuestion(field)
-    case .isOneOf, .equalsIgnoringCase, .text, .containsElement: return AnyFieldQuestion(field)
+    case .isThere, .isOneOf, .equalsIgnoringCase, .text, .containsElement: return AnyFieldQuestion(field)
     }
   }
 

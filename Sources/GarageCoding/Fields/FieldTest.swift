@@ -3,6 +3,8 @@ package enum FieldTest: Sendable {
   case equals(FieldConstant)
   /// Has no value, whatever kind of values it may have.
   case isNull
+  /// Has a value.
+  case isThere
   case isLess(FieldConstant, orEqual: Bool)
   case isGreater(FieldConstant, orEqual: Bool)
   case isOneOf([FieldConstant])
@@ -41,6 +43,7 @@ package enum FieldTest: Sendable {
     case .equals(let constant): try FieldTest.isEqual(place, constant)
     // A reference to an object that is not there is nil, too.
     case .isNull: place.isReference ? nil : false
+    case .isThere: true
     case .isLess(let constant, let orEqual):
       try FieldTest.order(place, constant) { orEqual ? $0 <= 0 : $0 < 0 }
     case .isGreater(let constant, let orEqual):

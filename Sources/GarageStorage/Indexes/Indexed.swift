@@ -91,6 +91,13 @@ public struct Index<Root: Codable>: Sendable {
   ) where Value.Element: Codable {
     self.init(nil, [Index.part(property)], isEach: true, options)
   }
+
+  /// The same where there may be none.
+  public init<Value: Codable & Sequence>(
+    each property: KeyPath<Root, Value?>, _ options: IndexOption...
+  ) where Value.Element: Codable {
+    self.init(nil, [Index.part(property)], isEach: true, options)
+  }
 }
 
 /// What an index is to be beside finding objects.

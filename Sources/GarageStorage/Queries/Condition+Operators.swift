@@ -169,10 +169,13 @@ private final class EqualComparison<Root: Codable, Value: Equatable & Codable>: 
 
   override func text() -> String { "\(nameOf(property)) \(name) \(constantText(value))" }
   override func field(_ type: any Decodable.Type) -> StoredField? {
-    if asksForNil { return StoredField.ofOptional(property, in: type) }
-    return StoredField.of(property, in: type)?.comparable
+    asksForNil
+      ? StoredField.ofOptional(property, in: type) : StoredField.of(property, in: type)?.comparable
   }
   override func test() throws -> FieldTest? { try asksForNil ? .isNull : FieldTest.equality(with: value) }
+  override func parts(_ type: any Decodable.Type) throws -> ComparisonParts? {
+    ComparisonParts(property, value, type)
+  }
   /// Whether the property is to be nil, and its values are none that are compared by their bytes.
   private var asksForNil: Bool {
     guard case .none = FieldComparability(Value.self), let optional = value as? any OptionalObject else {
@@ -229,6 +232,15 @@ private final class MatchComparison<Root: Codable, Value: Codable>: ObjectCompar
     StoredField.of(property, in: type)?.comparable
   }
   override func test() throws -> FieldTest? { try match.test() }
+  override func parts(_ type: any Decodable.Type) throws -> ComparisonParts? {
+    guard let values = match.values else { return nil }
+    var parts: [ComparisonParts] = []
+    for value in values {
+      guard let part = ComparisonParts(property, value, type) else { return nil }
+      parts.append(part)
+    }
+    return .any(parts)
+  }
   override func holds(_ object: Root) -> Bool { match.holds(object[keyPath: property]) }
 }
 
@@ -237,5 +249,21 @@ extension FieldTest {
   static func equality<Value: Codable>(with value: Value) throws -> FieldTest? {
     if case .none = FieldComparability(Value.self) { return nil }
     return try GraphEncoder.fieldValue(of: value).map { .equals(FieldConstant($0)) }
+  }
+}
+
+extension ComparisonParts {
+  /// Whether a property has a value that is no scalar, but is equal to another where scalars are, or is a case of an enum; nil for
+  /// any other value.
+  fileprivate init?<Root: Codable, Value: Codable>(
+    _ property: KeyPath<Root, Value>, _ value: Value, _ type: any Decodable.Type
+  ) {
+    if StoredField.isKeyedCase(Value.self) {
+      guard let field = StoredField.ofCase(property, value, in: type) else { return nil }
+      self = .field(field, .isThere)
+    } else {
+      guard let fields = StoredField.ofScalars(property, value, in: type) else { return nil }
+      self = .all(fields.map { .field($0.field, .equals(FieldConstant($0.scalar))) })
+    }
   }
 }

@@ -34,8 +34,18 @@ class Comparison {
   func field(_ type: any Decodable.Type) -> StoredField? { nil }
   /// The question to its bytes; nil where only objects can be asked.
   func test() throws -> FieldTest? { nil }
+  /// The questions to the bytes of several fields, and whether they are to be answered with yes at once or one of them, where it
+  /// takes more than one.
+  func parts(_ type: any Decodable.Type) throws -> ComparisonParts? { nil }
   /// The property and its value, where it has to be equal to a value of one of the commonest types.
   var equality: (property: AnyKeyPath, value: FieldValue)? { nil }
+}
+
+/// What a comparison asks of fields.
+indirect enum ComparisonParts {
+  case field(StoredField, FieldTest)
+  case all([ComparisonParts])
+  case any([ComparisonParts])
 }
 
 /// A comparison that objects of a type can be asked, too.

@@ -72,14 +72,14 @@ extension QueryRun {
   var helpfulIndex: String? {
     var texts: [String] = []
     for term in filter.map({ QueryPlanner.terms($0.node) }) ?? [] {
-      guard case .field(let field) = term, field.isSameInSubclasses else { continue }
+      guard case .field(let field) = term, field.isSameInSubclasses, !field.isPart else { continue }
       let property = String(field.text().prefix { $0 != " " })
       switch field.test {
       case .containsElement: return "Index(each: \(property))"
       case .equalsIgnoringCase: return "Index(\(property), .caseInsensitive)"
       case .text: continue
       // Of a property that no index may be of.
-      case .isNull: continue
+      case .isNull, .isThere: continue
       case .equals, .isOneOf:
         if !texts.contains(property) { texts.insert(property, at: 0) }
       case .isLess, .isGreater, .hasPrefix:

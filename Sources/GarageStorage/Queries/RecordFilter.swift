@@ -19,6 +19,8 @@ struct FilterField {
   let text: () -> String
   /// Whether the field stands in the same place in the records of all subclasses.
   let isSameInSubclasses: Bool
+  /// Whether it is one of several that are asked in place of what was written.
+  var isPart = false
 }
 
 /// A condition made ready to be asked of many records: from their bytes as far as these tell, else of the objects.
@@ -39,7 +41,10 @@ final class RecordFilter<Root: Codable> {
     switch condition {
     case .comparison(let comparison):
       guard let test = try comparison.test(), let field = comparison.field(Root.self) else {
-        return .object(text: comparison.text)
+        guard let parts = try comparison.parts(Root.self), subclasses.isEmpty else {
+          return .object(text: comparison.text)
+        }
+        return node(parts, of: comparison)
       }
       let isSame = subclasses.allSatisfy { comparison.field($0)?.path == field.path }
       return .field(
@@ -50,6 +55,26 @@ final class RecordFilter<Root: Codable> {
     case .either(let left, let right): return .either(try node(left, subclasses), try node(right, subclasses))
     case .not(let inner): return .not(try node(inner, subclasses))
     }
+  }
+
+  private static func node(_ parts: ComparisonParts, of comparison: Comparison) -> FilterNode {
+    switch parts {
+    case .field(let field, let test):
+      return .field(
+        FilterField(
+          path: field.path, test: test, absentIsNull: field.absentIsNull, text: comparison.text,
+          isSameInSubclasses: true, isPart: true))
+    case .all(let parts): return join(parts, of: comparison) { .both($0, $1) }
+    case .any(let parts): return join(parts, of: comparison) { .either($0, $1) }
+    }
+  }
+
+  private static func join(
+    _ parts: [ComparisonParts], of comparison: Comparison, _ join: (FilterNode, FilterNode) -> FilterNode
+  ) -> FilterNode {
+    let nodes = parts.map { node($0, of: comparison) }
+    guard let first = nodes.first else { return .object(text: comparison.text) }
+    return nodes.dropFirst().reduce(first, join)
   }
 
   /// The comparisons, as they were written, that are made with bytes, and those that take objects.
@@ -64,7 +89,10 @@ final class RecordFilter<Root: Codable> {
       case .not(let inner): return texts(inner)
       }
     }
-    return texts(node)
+    let (ofFields, ofObjects) = texts(node)
+    var once: [String] = []
+    for text in ofFields where !once.contains(text) { once.append(text) }
+    return (once, ofObjects)
   }
 
   /// Whether a part of it takes objects.

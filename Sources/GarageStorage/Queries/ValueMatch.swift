@@ -6,6 +6,8 @@ public struct ValueMatch<Value: Codable> {
   let text: String
   let test: () throws -> FieldTest?
   let holds: (Value) -> Bool
+  /// Those one of which it has to be.
+  var values: [Value]?
 }
 
 extension ValueMatch where Value: Equatable {
@@ -23,7 +25,7 @@ extension ValueMatch where Value: Equatable {
         }
         return .isOneOf(constants)
       },
-      holds: { values.contains($0) })
+      holds: { values.contains($0) }, values: values)
   }
 }
 
@@ -82,12 +84,26 @@ extension ValueMatch where Value: TextValue {
 extension ValueMatch where Value: Sequence, Value.Element: Equatable & Codable {
   /// Has an element that is equal to this one.
   public static func contains(_ element: Value.Element) -> ValueMatch {
+    containsElement(element) { $0.contains(element) }
+  }
+}
+
+extension ValueMatch {
+  /// Has a value, and that has an element that is equal to this one.
+  public static func contains<Elements: Sequence>(_ element: Elements.Element) -> ValueMatch
+  where Value == Elements?, Elements.Element: Equatable & Codable {
+    containsElement(element) { $0?.contains(element) ?? false }
+  }
+
+  private static func containsElement<Element: Equatable & Codable>(
+    _ element: Element, holds: @escaping (Value) -> Bool
+  ) -> ValueMatch {
     ValueMatch(
       text: ".contains(\(constantText(element)))",
       test: {
-        if case .none = FieldComparability(Value.Element.self) { return nil }
+        if case .none = FieldComparability(Element.self) { return nil }
         return try GraphEncoder.fieldValue(of: element).map { .containsElement(FieldConstant($0)) }
       },
-      holds: { $0.contains(element) })
+      holds: holds)
   }
 }

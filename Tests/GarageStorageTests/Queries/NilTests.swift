@@ -170,4 +170,63 @@ import Testing
     #expect(try garage.retrieveAll(Newer.self).count { $0.address == nil } == 3)
     #expect(try garage.query(Newer.self).where(\.address == nil).count() == 3)
   }
+
+  struct Article: Codable, Identifiable, Equatable {
+    struct Meta: Codable, Equatable {
+      var marks: Set<String>?
+    }
+    var id: Int
+    var tags: [String]?
+    var numbers: Set<Int>?
+    var meta: Meta?
+  }
+  struct IndexedArticle: Codable, Identifiable, Indexed {
+    static var indexes: [Index<IndexedArticle>] {
+      [Index(each: \.tags, .readable), Index(each: \.numbers, .unique, .readable)]
+    }
+    var id: Int
+    var tags: [String]?
+    var numbers: Set<Int>?
+  }
+
+  /// What is not there has no elements.
+  @Test(arguments: Backend.allCases)
+  func elementsOfOptionals(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let articles = (0..<60).map { id in
+      Article(
+        id: id, tags: id % 3 == 0 ? nil : id % 3 == 1 ? [] : ["a", "b\(id % 4)"],
+        numbers: id % 4 == 0 ? nil : [id, id + 1],
+        meta: id % 5 == 0 ? nil : Article.Meta(marks: id % 2 == 0 ? nil : ["x\(id % 3)"]))
+    }
+    try garage.parkAll(articles)
+    func check(_ condition: Condition<Article>, _ holds: (Article) -> Bool) throws {
+      let query = garage.query(Article.self).where(condition)
+      #expect(try query.retrieveAll() == articles.filter(holds), "\(condition)")
+      #expect(try !query.explain().description.contains("decodes"), "\(condition)")
+    }
+    try check(\.tags == .contains("b1")) { $0.tags?.contains("b1") ?? false }
+    try check(\.tags != .contains("a")) { !($0.tags?.contains("a") ?? false) }
+    try check(\.numbers == .contains(7)) { $0.numbers?.contains(7) ?? false }
+    try check(\.meta?.marks == .contains("x1")) { $0.meta?.marks?.contains("x1") ?? false }
+    try check(!(\.tags == .contains("a") || \.tags == nil)) { $0.tags.map { !$0.contains("a") } ?? false }
+
+    let indexed = articles.map {
+      IndexedArticle(id: $0.id, tags: $0.tags, numbers: $0.numbers.map { [$0.min()!] })
+    }
+    try garage.parkAll(indexed)
+    let query = garage.query(IndexedArticle.self)
+    #expect(
+      try query.where(\.tags == .contains("b1")).count()
+        == articles.count { $0.tags?.contains("b1") ?? false })
+    #expect(try query.where(\.tags == .contains("b1")).explain().indexes == ["tags"])
+    #expect(try query.where(\.numbers == .contains(7)).identifiers().count == 1)
+    #expect(
+      try query.where(\.tags != .contains("a")).count()
+        == articles.count { !($0.tags?.contains("a") ?? false) })
+    #expect(throws: GarageError.self) { try garage.park(IndexedArticle(id: 100, tags: nil, numbers: [7])) }
+    try garage.park(IndexedArticle(id: 100, tags: nil, numbers: nil))
+    #expect(try query.where(\.tags == nil).count() == 21)
+    #expect(try garage.verifyIndexes().isSound)
+  }
 }

@@ -21,6 +21,8 @@ final class FieldProbe {
       case unknownCase
       /// The case of that number of an enum.
       case plainCase(Int)
+      /// One that differs from the first in what may be passed over where values are compared.
+      case variant(Int)
     }
   }
 
@@ -34,11 +36,19 @@ final class FieldProbe {
     fileprivate(set) var containers: [[String]] = []
     /// How many cases the enums without payload have that have raw values.
     fileprivate(set) var caseCounts: [[String]: Int] = [:]
+    /// The same of those that have none, and are written as a key.
+    fileprivate(set) var keyedCaseCounts: [[String]: Int] = [:]
     private var values: [[String]: FieldValue] = [:]
+
+    private var hashables: [[String]: any Hashable] = [:]
 
     subscript(path: [String]) -> FieldValue? { values[path] }
 
-    fileprivate mutating func note(_ path: [String], _ value: FieldValue) {
+    /// A scalar as it was made up.
+    func hashable(_ path: [String]) -> (any Hashable)? { hashables[path] }
+
+    fileprivate mutating func note(_ path: [String], _ value: FieldValue, _ made: Any) {
+      hashables[path] = made as? any Hashable
       if values.updateValue(value, forKey: path) == nil { paths.append(path) }
     }
   }
@@ -81,6 +91,13 @@ final class FieldProbe {
       probe.experience.refusal = error
       throw error
     }
+  }
+
+  /// Decodes an object of what a store would have.
+  static func object<T: Decodable>(_ type: T.Type, in stored: RecordValue) throws -> T {
+    let probe = FieldProbe(nil, fillsDictionaries: false, ProbeExperience())
+    return try T(
+      from: ProbeDecoder(probe: probe, path: [], guess: ProbeGuess(), sample: FieldSample(stored, nil)))
   }
 
   /// In how many forms a difference is tried at least.
@@ -191,18 +208,24 @@ final class FieldProbe {
     if change == .unknownCase {
       // Its own code reads what follows.
       if isEnum { return nil }
-      if let unusual = MadeUpValue.unusual(type) { return unusual as? T }
+      if let unusual = MadeUpValue.unusual(type) as? T { return unusual }
     }
     let made: Any? =
-      if case .plainCase(let number) = change {
-        TypeAddress(type).plainCase(number, of: type)
-      } else {
-        value(type, decoder, isSecond: isSecond, isAlone: change == .second)
+      switch change {
+      case .plainCase(let number): TypeAddress(type).plainCase(number, of: type)
+      case .variant(let number): MadeUpValue.variant(number, of: type, form: decoder.guess.form)
+      default: value(type, decoder, isSecond: isSecond, isAlone: change == .second)
       }
-    guard let value = made as? T else { return nil }
+    // Most types have no variants, and are not to be read as what they are in other formats.
+    if case .variant = change, made == nil, MadeUpValue.of(type, isSecond: false) != nil { throw Refuses() }
+    // Nil as it stands is a value of every optional type.
+    guard let made, let value = made as? T else { return nil }
     note(.values)
     if let value = value as? any Encodable, let field = try? GraphEncoder.fieldValue(of: value) {
-      self.made.note(path, field)
+      self.made.note(path, field, made)
+    } else if let count = TypeAddress(type).plainCaseCount {
+      noteContainer(path)
+      self.made.keyedCaseCounts[path] = count
     }
     return value
   }

@@ -44,6 +44,30 @@ enum MadeUpValue {
     }
   }
 
+  /// How many variants there are of a value.
+  static let variantCount = 8
+
+  /// A value that differs from the first one of a form in what may be passed over where values are compared: case, space at either
+  /// end, zeros, signs, what is behind the point or beyond some bits.
+  static func variant(_ number: Int, of type: Any.Type, form: Int) -> Any? {
+    switch of(type, isSecond: false, form: form) {
+    case let text as String:
+      let variants = [
+        text.uppercased(), text.lowercased(), " " + text, text + " ", "0" + text, text + ".0", text + "/",
+        text + "A",
+      ]
+      return variants[number]
+    case let value as Double: return value + [1e-9, 1e-3, 0.1, 0.25, 0.5, 1, 100, 1000][number]
+    case let value as Float: return value + [1e-5, 1e-3, 0.1, 0.25, 0.5, 1, 100, 1000][number]
+    case let value as any FixedWidthInteger:
+      func sum<N: FixedWidthInteger>(_ value: N) -> Any? {
+        N(exactly: [1, 2, 10, 99, 128, 256, 1000, 65536][number]).map { value &+ $0 }
+      }
+      return sum(value)
+    default: return nil
+    }
+  }
+
   /// A raw value that no case of an enum has.
   static func unusual(_ type: Any.Type) -> Any? {
     func unusual<N: FixedWidthInteger>(_ type: N.Type) -> Any { N.max - 12 }

@@ -36,11 +36,20 @@ struct ProbeDecoder: Decoder {
     if let scalar = try probe.scalar(type, self) { return scalar }
     guard depth < FieldProbe.maximumDepth * 4 else { throw FieldProbe.NestsTooDeep() }
     if path.last != FieldPath.element { probe.noteContainer(path) }
-    return try probe.guess(type) { guess in
-      let inner = ProbeDecoder(probe: probe, path: path, depth: depth + 1, guess: guess, sample: sample)
-      do { return try T(from: inner) } catch {
-        throw probe.isUsualRefusal(error, of: T.self, path) ? FieldProbe.UsualRefusal() : error
+    do {
+      return try probe.guess(type) { guess in
+        let inner = ProbeDecoder(probe: probe, path: path, depth: depth + 1, guess: guess, sample: sample)
+        do { return try T(from: inner) } catch {
+          throw probe.isUsualRefusal(error, of: T.self, path) ? FieldProbe.UsualRefusal() : error
+        }
       }
+    } catch {
+      // An optional that cannot be made up is nil.
+      let nothing: Any? = nil
+      guard T.self is any OptionalIdentifier.Type, !probe.hasUnknownCase(under: path),
+        let null = nothing as? T
+      else { throw error }
+      return null
     }
   }
 
@@ -58,8 +67,9 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
       // A number as well, for keys that are one.
       return decoder.probe.fillsDictionaries ? Key(stringValue: "1").map { [$0] } ?? [] : []
     }
-    let stored = decoder.sample.first?.keys.compactMap { Key(stringValue: $0) } ?? []
-    if !stored.isEmpty { return stored }
+    if let stored = decoder.sample.first?.keys, !stored.isEmpty {
+      return stored.compactMap { Key(stringValue: $0) }
+    }
     decoder.probe.note(.cases)
     let key = TypeAddress(Key.self).plainCase(decoder.guess.caseIndex % count, of: Key.self) as? Key
     return key.map { [$0] } ?? []
@@ -84,7 +94,6 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     return try inner(key).read(type)
   }
 
-  /// An optional that cannot be made up is nil.
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
     if isAbsent(key) { return nil }
     if decoder.probe.hasUnknownCase(under: decoder.path + [key.stringValue]) {

@@ -42,8 +42,9 @@ package enum FieldComparability: Sendable {
     case .data, .uuid, .url: self = .equatable
     case .own: self = type is any ProbeValue.Type ? .equatable : .none
     default:
-      // It is equal to itself alone, whatever its raw value.
-      self = FieldComparability.isPlainEnum(type) ? .equatable : .none
+      // A case is equal to itself alone, whatever its raw value.
+      self =
+        FieldComparability.isPlainEnum(type) || PlainEquality.leaves(of: type) == [[]] ? .equatable : .none
     }
   }
 
@@ -83,7 +84,39 @@ extension StoredField {
   package static func ofOptional<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
   ) -> StoredField? {
-    of(keyPath, FoundField(root: ObjectIdentifier(type), keyPath: keyPath, isOptional: true), in: type)
+    of(keyPath, FoundField(root: ObjectIdentifier(type), keyPath: keyPath, question: .isNil), in: type)
+  }
+
+  /// Finds the field that is there where a property is this case of an enum that is written as a key, without raw values and
+  /// without payloads; nil where none is known to be the one.
+  package static func ofCase<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, _ value: Value, in type: any Decodable.Type
+  ) -> StoredField? {
+    guard let name = KeyedCase.name(of: value),
+      let field = of(
+        keyPath, FoundField(root: ObjectIdentifier(type), keyPath: keyPath, question: .isCase), in: type)
+    else { return nil }
+    return StoredField(path: FieldPath(field.path.keys + [name]), absentIsNull: true)
+  }
+
+  /// The fields that a property is read from whose values are equal where several scalars are, or one in a map, and the scalars
+  /// of a value; nil where none are known to be the ones.
+  package static func ofScalars<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, _ value: Value, in type: any Decodable.Type
+  ) -> [(field: StoredField, scalar: FieldValue)]? {
+    let key = FoundField(root: ObjectIdentifier(type), keyPath: keyPath, question: .areScalars)
+    guard let leaves = PlainEquality.leaves(of: unwrapped(Value.self)), leaves != [[]],
+      let scalars = GraphEncoder.leaves(of: value, leaves), let field = of(keyPath, key, in: type)
+    else { return nil }
+    return zip(leaves, scalars).map { leaf, scalar in
+      (StoredField(path: FieldPath(field.path.keys + leaf), absentIsNull: true), scalar)
+    }
+  }
+
+  /// Whether cases of a type are to be asked for by ``ofCase(_:_:in:)``.
+  package static func isKeyedCase(_ type: Any.Type) -> Bool {
+    let type = unwrapped(type)
+    return TypeAddress(type).plainCaseCount != nil && !(type is any RawRepresentable.Type)
   }
 
   private static func of<Root: Decodable, Value: Encodable>(
@@ -95,8 +128,12 @@ extension StoredField {
         let (object, made) = try FieldProbe.object(T.self, leaf)
         return (object as? Root).map { ($0, made) }
       }
-      return key.isOptional
-        ? searchOptional(keyPath, in: type, makeUp) : self.search(keyPath, in: type, makeUp)
+      return switch key.question {
+      case .value: self.search(keyPath, in: type, makeUp)
+      case .isNil: searchOptional(keyPath, in: type, makeUp)
+      case .isCase: isEvolving(type) ? nil : searchCase(keyPath, makeUp)
+      case .areScalars: isEvolving(type) ? nil : searchScalars(keyPath, makeUp)
+      }
     }
     let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
     let found = search(type)
@@ -122,7 +159,8 @@ extension StoredField {
   ) -> StoredField? {
     // Nobody knows what other code does with values that are made up.
     let form = PropertyForm(keyPath)
-    if form == .computed { return nil }
+    // What is stored for the nil in an optional of an optional is what is stored for the one outside.
+    if form == .computed || optionalDepth(of: Value.self) > 1 { return nil }
     guard let (first, made) = try? object(nil), let before = Probed(first[keyPath: keyPath])
     else { return nil }
     /// Whether the property has what objects were made up with at a path, of those that its type takes.
@@ -135,8 +173,18 @@ extension StoredField {
           ?? false
       }
     }
+    /// Whether it is an enum with no other case. What is equal to it wherever it stands may be taken for it, if it is not there
+    /// without it.
+    func isOnlyCase(_ path: [String]) -> Bool {
+      guard made.caseCounts[path] == 1, form != .ofCase, holds(path, .none) else { return false }
+      guard let (object, _) = try? object(FieldProbe.Leaf(path: path, change: .absent)) else {
+        return !(Value.self is any OptionalIdentifier.Type)
+      }
+      return Probed(object[keyPath: keyPath]) != before
+    }
     var found: [String]?
-    for path in FieldProbe.likely(keyPath, among: made.paths) {
+    let paths = FieldProbe.likely(keyPath, among: made.paths)
+    for path in paths {
       guard let (changed, _) = FieldProbe.different(path, object),
         let after = Probed(changed[keyPath: keyPath]), after != before
       else { continue }
@@ -153,7 +201,7 @@ extension StoredField {
       found = path
       break
     }
-    guard let path = found else { return nil }
+    guard let path = found ?? paths.first(where: isOnlyCase) else { return nil }
     let withoutIt = try? object(FieldProbe.Leaf(path: path, change: .absent))?.0
     let isNull = withoutIt.map { Probed($0[keyPath: keyPath]) == .scalar(.null) } ?? false
     var field = StoredField(
@@ -188,6 +236,78 @@ extension StoredField {
       isNil(path, .allOthers) ?? false == false, isNil(path, .all) ?? false == false
     else { return nil }
     return StoredField(path: FieldPath(path), absentIsNull: !isEvolving(type))
+  }
+
+  private static func searchCase<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, _ object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
+  ) -> StoredField? {
+    switch PropertyForm(keyPath) {
+    case .computed, .ofCase: return nil
+    case .stored, .settable: break
+    }
+    let enumType = unwrapped(Value.self)
+    guard KeyedCase.areReadBack(enumType), let (_, made) = try? object(nil) else { return nil }
+    func holds(_ path: [String], _ change: FieldProbe.Leaf.Change, _ number: Int) -> Bool {
+      guard let (object, _) = try? object(FieldProbe.Leaf(path: path, change: change)) else { return true }
+      return KeyedCase.name(of: object[keyPath: keyPath]) == KeyedCase.name(number, of: enumType)
+    }
+    let found = FieldProbe.likely(keyPath, among: made.containers).first { path in
+      guard let count = made.keyedCaseCounts[path], count > 1 else { return false }
+      return (0..<count).allSatisfy { holds(path, .plainCase($0), $0) }
+    }
+    // Without the field it may be none of the cases.
+    guard let path = found, holds(path, .allOthers, 0), holds(path, .all, 1) else { return nil }
+    if let (object, _) = try? object(FieldProbe.Leaf(path: path, change: .absent)),
+      KeyedCase.name(of: object[keyPath: keyPath]) != nil
+    {
+      return nil
+    }
+    return StoredField(path: FieldPath(path), absentIsNull: true)
+  }
+
+  private static func searchScalars<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, _ object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
+  ) -> StoredField? {
+    switch PropertyForm(keyPath) {
+    case .computed, .ofCase: return nil
+    case .stored, .settable: break
+    }
+    guard let leaves = PlainEquality.leaves(of: unwrapped(Value.self)), let (_, made) = try? object(nil)
+    else {
+      return nil
+    }
+    /// Whether the property has the scalars that an object was made up with; nil where it refuses them.
+    func holds(_ container: [String], _ leaf: FieldProbe.Leaf) -> Bool? {
+      guard let (object, made) = try? object(leaf) else { return nil }
+      return GraphEncoder.leaves(of: object[keyPath: keyPath], leaves)
+        == leaves.compactMap { made[container + $0] }
+    }
+    func isRead(from container: [String]) -> Bool {
+      let paths = leaves.map { container + $0 }
+      if paths.contains(where: { made[$0] == nil }) { return false }
+      let isEach = paths.allSatisfy { path in
+        let answers = (0..<FieldProbe.formCount(of: .second)).map {
+          holds(container, FieldProbe.Leaf(path: path, change: .second, form: $0))
+        }
+        return answers.contains(true) && !answers.contains(false)
+      }
+      return isEach
+        && [.none, .allOthers, .all].allSatisfy { change in
+          (0..<FieldProbe.formCount(of: change)).allSatisfy {
+            holds(container, FieldProbe.Leaf(path: container, change: change, form: $0)) ?? true
+          }
+        }
+    }
+    guard let path = FieldProbe.likely(keyPath, among: made.containers).first(where: isRead) else {
+      return nil
+    }
+    // Without the field it may have a value all the same.
+    if let (object, _) = try? object(FieldProbe.Leaf(path: path, change: .absent)),
+      (object[keyPath: keyPath] as? any OptionalIdentifier)?.isNil != true
+    {
+      return nil
+    }
+    return StoredField(path: FieldPath(path), absentIsNull: true)
   }
 
   /// Where older records may have the field under another key, that it is not there says nothing.
@@ -228,8 +348,10 @@ private enum Probed: Equatable {
 private struct FoundField: Hashable {
   let root: ObjectIdentifier
   let keyPath: AnyKeyPath
-  /// Whether it is asked for nil alone.
-  var isOptional = false
+  /// What is asked of it.
+  var question = Question.value
+
+  enum Question { case value, isNil, isCase, areScalars }
 
   struct Table: @unchecked Sendable {
     // @unchecked: key paths without captured values, which nothing changes.
@@ -282,6 +404,11 @@ private struct RecentField: @unchecked Sendable {
       return places[place]
     }
   }
+}
+
+/// How many optionals a type is in.
+private func optionalDepth(of type: Any.Type) -> Int {
+  (type as? any OptionalIdentifier.Type).map { 1 + optionalDepth(of: $0.wrapped) } ?? 0
 }
 
 /// The type inside an optional; any other type itself.

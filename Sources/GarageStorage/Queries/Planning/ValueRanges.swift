@@ -160,7 +160,7 @@ extension ValueRanges {
     case .equalsIgnoringCase(let text):
       ranges = ValueRanges.equal(to: .text(text), false)
       kind = OrderedBytes.Kind.text
-    case .text: return nil
+    case .isThere, .text: return nil
     }
     self = ranges.union(ValueRanges.undecided(kind, absentIsNull: absentIsNull && !isEach, kinds, field))
   }

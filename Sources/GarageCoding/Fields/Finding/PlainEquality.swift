@@ -1,0 +1,76 @@
+internal import Synchronization
+
+/// Whether values of a type are equal where the scalars are that they are written as: an identifier that is text or a number of
+/// its own type, a point.
+///
+/// Nothing says whether an `==` is the compiler's. What `Hashable` demands does: equal values feed a hasher alike. A type whose
+/// values feed it as their scalars do, one after the other, has no equal values of different scalars. That is tried with many,
+/// which differ in what an `==` of one's own might pass over, and so is whether all of them are read as what they were.
+enum PlainEquality {
+  /// The paths of the scalars, in the order in which they are read: of a value that is written as one scalar the empty one; nil
+  /// where equality is not known to be that of scalars.
+  static func leaves(of type: Any.Type) -> [[String]]? {
+    let key = TypeAddress(type)
+    if let known = known.withLock({ $0[key] }) { return known }
+    // Users' code runs outside the lock.
+    func find<T: Decodable & Encodable & Hashable>(_ type: T.Type) -> [[String]]? { search(type) }
+    let found = (type as? any (Decodable & Encodable & Hashable).Type).flatMap { find($0) }
+    known.withLock { $0[key] = .some(found) }
+    return found
+  }
+
+  private static let known = Mutex<[TypeAddress: [[String]]?]>([:])
+
+  private static func search<T: Decodable & Encodable & Hashable>(_ type: T.Type) -> [[String]]? {
+    if TypeFacts.of(type).object.kind == .reference { return nil }
+    guard let (first, made) = try? FieldProbe.object(type), isPlain(first, made, made.paths),
+      !made.paths.joined().contains(FieldPath.element)
+    else { return nil }
+    for path in made.paths {
+      var isDifferent = false
+      var changes = (0..<MadeUpValue.formCount).map {
+        FieldProbe.Leaf(path: path, change: .second, form: $0)
+      }
+      changes += (0..<MadeUpValue.variantCount).map { FieldProbe.Leaf(path: path, change: .variant($0)) }
+      for change in changes {
+        guard let (value, changed) = try? FieldProbe.object(type, change) else { continue }
+        if !isPlain(value, changed, made.paths) { return nil }
+        isDifferent = isDifferent || value != first
+      }
+      // What can be left out may have a value where none is written.
+      let canBeAbsent =
+        !path.isEmpty && (try? FieldProbe.object(type, FieldProbe.Leaf(path: path, change: .absent))) != nil
+      if !isDifferent || canBeAbsent { return nil }
+    }
+    return made.paths
+  }
+
+  /// Whether a value is written as the scalars that it was made of, and is hashed as these are.
+  private static func isPlain<T: Encodable & Hashable>(
+    _ value: T, _ made: FieldProbe.Made, _ paths: [[String]]
+  ) -> Bool {
+    guard !paths.isEmpty, made.paths == paths, let written = GraphEncoder.leaves(of: value, paths) else {
+      return false
+    }
+    var (own, scalars) = (Hasher(), Hasher())
+    value.hash(into: &own)
+    for path in paths { made.hashable(path)?.hash(into: &scalars) }
+    return written == paths.map { made[$0] } && own.finalize() == scalars.finalize() && value == value
+  }
+}
+
+extension GraphEncoder {
+  /// The scalars that a value is written as; nil where it is not written as scalars at these places.
+  static func leaves(of value: some Encodable, _ paths: [[String]]) -> [FieldValue]? {
+    try? GraphEncoder().withRecord(of: value) { record in
+      var found: [FieldValue] = []
+      for path in paths {
+        guard case .value(let place) = try FieldLookup(FieldPath(path)).place(in: record),
+          let scalar = try place.value()
+        else { return nil }
+        found.append(scalar)
+      }
+      return found
+    }
+  }
+}
