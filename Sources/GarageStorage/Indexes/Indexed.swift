@@ -44,11 +44,13 @@ public struct Index<Root: Codable>: Sendable {
   }
 
   private static func part<Value: Codable>(_ property: KeyPath<Root, Value>) -> Part {
-    Part(text: nameOf(property), keyPath: property, field: { StoredField.of(property) })
+    Part(
+      text: nameOf(property), keyPath: property,
+      field: { StoredField.of(property) ?? StoredField.ofOnlyScalar(property, in: Root.self) })
   }
 
   /// An index of one property: a number, a date, text, a truth value, a `UUID`, `URL`, `Data`, an enum with raw values, a
-  /// reference, or an optional of these.
+  /// reference, a type of one's own that has one of these and nothing else, or an optional of these.
   public init<Value: Codable>(_ property: KeyPath<Root, Value>, _ options: IndexOption...) {
     self.init(nil, [Index.part(property)], options)
   }

@@ -44,7 +44,7 @@ final class RecordFilter<Root: Codable> {
         guard let parts = try comparison.parts(Root.self), subclasses.isEmpty else {
           return .object(text: comparison.text)
         }
-        return node(parts, of: comparison)
+        return node(parts, of: comparison, isAlone: true)
       }
       let isSame = subclasses.allSatisfy { comparison.field($0)?.path == field.path }
       return .field(
@@ -57,13 +57,16 @@ final class RecordFilter<Root: Codable> {
     }
   }
 
-  private static func node(_ parts: ComparisonParts, of comparison: Comparison) -> FilterNode {
+  /// - Parameter isAlone: whether these are all that is asked in place of the comparison.
+  private static func node(
+    _ parts: ComparisonParts, of comparison: Comparison, isAlone: Bool
+  ) -> FilterNode {
     switch parts {
     case .field(let field, let test):
       return .field(
         FilterField(
           path: field.path, test: test, absentIsNull: field.absentIsNull, text: comparison.text,
-          isSameInSubclasses: true, isPart: true))
+          isSameInSubclasses: true, isPart: !isAlone))
     case .all(let parts): return join(parts, of: comparison) { .both($0, $1) }
     case .any(let parts): return join(parts, of: comparison) { .either($0, $1) }
     }
@@ -72,7 +75,7 @@ final class RecordFilter<Root: Codable> {
   private static func join(
     _ parts: [ComparisonParts], of comparison: Comparison, _ join: (FilterNode, FilterNode) -> FilterNode
   ) -> FilterNode {
-    let nodes = parts.map { node($0, of: comparison) }
+    let nodes = parts.map { node($0, of: comparison, isAlone: parts.count == 1) }
     guard let first = nodes.first else { return .object(text: comparison.text) }
     return nodes.dropFirst().reduce(first, join)
   }

@@ -456,6 +456,13 @@ import Testing
     var point: Point
   }
 
+  struct Rental: Codable, Identifiable, Indexed {
+    static var indexes: [Index<Rental>] { [Index(\.owner, .readable), Index(\.number, .unique, .readable)] }
+    var id: Int
+    var owner: OwnerID?
+    var number: Serial
+  }
+
   @Test(arguments: Backend.allCases)
   func indexesOfScalars(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
@@ -470,6 +477,19 @@ import Testing
     #expect(
       try query.where(\.owner == .oneOf([Shop.owner(2), Shop.owner(4)])).explain().indexes.contains(
         "owner.value"))
+    let without = garage.query(Shop.self).where(\.owner == Shop.owner(2))
+    #expect(try without.explain().description.contains("would read less with Index(\\.owner)"))
+    try garage.parkAll(
+      (0..<60).map {
+        Rental(id: $0, owner: $0 % 6 == 0 ? nil : Shop.owner($0 % 6), number: Serial(rawValue: UUID()))
+      })
+    let rentals = garage.query(Rental.self).where(\.owner == Shop.owner(2))
+    #expect(try rentals.retrieveAll().count == 10 && rentals.explain().indexes == ["owner"])
+    #expect(try garage.query(Rental.self).where(\.owner == nil).count() == 10)
+    let rental = try #require(try rentals.first())
+    #expect(throws: GarageError.self) { try garage.park(Rental(id: 99, owner: nil, number: rental.number)) }
+    #expect(
+      try garage.query(Rental.self).where(\.number == rental.number).retrieveAll().map(\.id) == [rental.id])
     #expect(try query.where(\.point == Point(x: 1, y: 2)).retrieveAll().count == 5)
     #expect(try query.where(\.point == Point(x: 1, y: 2)).explain().indexes == ["point.x, point.y"])
   }

@@ -104,12 +104,29 @@ extension StoredField {
   package static func ofScalars<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>, _ value: Value, in type: any Decodable.Type
   ) -> [(field: StoredField, scalar: FieldValue)]? {
-    let key = FoundField(root: ObjectIdentifier(type), keyPath: keyPath, question: .areScalars)
     guard let leaves = PlainEquality.leaves(of: unwrapped(Value.self)), leaves != [[]],
-      let scalars = GraphEncoder.leaves(of: value, leaves), let field = of(keyPath, key, in: type)
+      let scalars = GraphEncoder.leaves(of: value, leaves), let fields = ofLeaves(leaves, keyPath, in: type)
     else { return nil }
-    return zip(leaves, scalars).map { leaf, scalar in
-      (StoredField(path: FieldPath(field.path.keys + leaf), absentIsNull: true), scalar)
+    return Array(zip(fields, scalars))
+  }
+
+  /// Finds the field of the one scalar that a property's values are written as in a map; nil where none is known to be the one.
+  package static func ofOnlyScalar<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
+  ) -> StoredField? {
+    guard let leaves = PlainEquality.leaves(of: unwrapped(Value.self)), leaves.count == 1, leaves != [[]]
+    else {
+      return nil
+    }
+    return ofLeaves(leaves, keyPath, in: type)?.first
+  }
+
+  private static func ofLeaves<Root: Decodable, Value: Encodable>(
+    _ leaves: [[String]], _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
+  ) -> [StoredField]? {
+    let key = FoundField(root: ObjectIdentifier(type), keyPath: keyPath, question: .areScalars)
+    return of(keyPath, key, in: type).map { field in
+      leaves.map { StoredField(path: FieldPath(field.path.keys + $0), absentIsNull: true) }
     }
   }
 
