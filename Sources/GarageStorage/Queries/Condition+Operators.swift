@@ -212,8 +212,21 @@ private final class OrderedComparison<Root: Codable, Property: Codable, Value: C
     StoredField.of(property, in: type)?.comparable
   }
   override func test() throws -> FieldTest? {
-    guard case .ordered = FieldComparability(Value.self) else { return nil }
+    guard case .ordered = FieldComparability(Value.self) else {
+      guard case .equatable = FieldComparability(Value.self), let cases = orderedCases else { return nil }
+      return .isOneOf(
+        try cases.compactMap { try GraphEncoder.fieldValue(of: $0).map { FieldConstant($0) } })
+    }
     return try GraphEncoder.fieldValue(of: value).map { makeTest(FieldConstant($0)) }
+  }
+  override func parts(_ type: any Decodable.Type) throws -> ComparisonParts? {
+    guard StoredField.isKeyedCase(Value.self), let cases = orderedCases else { return nil }
+    let parts = cases.compactMap { ComparisonParts(property, $0, type) }
+    return parts.count == cases.count ? .any(parts) : nil
+  }
+  /// Those for which it holds, of an enum, whatever order that has; nil of any other type.
+  private var orderedCases: [Property]? {
+    EnumCases.all(of: unwrapped(Property.self))?.compactMap { $0 as? Property }.filter(isOrdered)
   }
   override func holds(_ object: Root) -> Bool { isOrdered(object[keyPath: property]) }
 }

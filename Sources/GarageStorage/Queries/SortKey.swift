@@ -39,7 +39,9 @@ final class PropertySortKey<Root: Codable, Property: Codable>: ObjectSortKey<Roo
   }
 
   override func text() -> String { nameOf(property) }
-  override func field(_ type: any Decodable.Type) -> StoredField? { StoredField.of(property, in: type) }
+  override func field(_ type: any Decodable.Type) -> StoredField? {
+    StoredField.of(property, in: type)?.comparable
+  }
   override func value(_ object: Root) throws -> FieldValue? {
     try GraphEncoder.fieldValue(of: object[keyPath: property])
   }

@@ -27,20 +27,22 @@ enum PlainEquality {
       !made.paths.joined().contains(FieldPath.element)
     else { return nil }
     for path in made.paths {
-      var isDifferent = false
-      var changes = (0..<MadeUpValue.formCount).map {
+      guard let (second, changed) = FieldProbe.different(path, { try FieldProbe.object(type, $0) }),
+        second != first, isPlain(second, changed, made.paths)
+      else { return nil }
+      var changes = (0..<FieldProbe.formCount(of: .second)).map {
         FieldProbe.Leaf(path: path, change: .second, form: $0)
       }
       changes += (0..<MadeUpValue.variantCount).map { FieldProbe.Leaf(path: path, change: .variant($0)) }
       for change in changes {
+        // What it does not take there is none of.
         guard let (value, changed) = try? FieldProbe.object(type, change) else { continue }
         if !isPlain(value, changed, made.paths) { return nil }
-        isDifferent = isDifferent || value != first
       }
       // What can be left out may have a value where none is written.
       let canBeAbsent =
         !path.isEmpty && (try? FieldProbe.object(type, FieldProbe.Leaf(path: path, change: .absent))) != nil
-      if !isDifferent || canBeAbsent { return nil }
+      if canBeAbsent { return nil }
     }
     return made.paths
   }

@@ -9,18 +9,16 @@ extension ReadAccess {
   func takeFieldSample<T: Codable>(_ type: T.Type, _ facts: RecordTypeFacts) throws -> Bool {
     guard FieldSample.isWanted(for: type) else { return false }
     var found: [RecordValue] = []
-    var room = 32
     for tag in try presentTags(of: facts) {
       for direction in [ScanDirection.forward, .backward] {
-        var isFound = false
-        var rest = 16
+        var (isFound, rest) = (false, 16)
         try transaction.scan(KeyLayout.records(tag: tag), direction) { key, record in
-          // What is damaged, of another class or of an older version is no sample; who decodes it says so.
-          if let content = try? content(of: key, record),
+          // What is large, damaged, of another class or of an older version is no sample; who decodes it says what is wrong.
+          if record.byteCount < ReadAccess.mostSampledBytes, let content = try? content(of: key, record),
             content.header.concreteTag.map({ facts.ownTags.contains($0) }) ?? true,
             content.header.typeVersion == facts.ofCoder.currentVersion
           {
-            found.append(try withTargets(content.value, &room, depth: 0))
+            found.append(content.value)
             isFound = true
           }
           rest -= 1
@@ -28,10 +26,14 @@ extension ReadAccess {
         }
       }
     }
+    var room = 32
+    found = try found.map { try withTargets($0, &room, depth: 0) }
     guard let first = found.first else { return false }
     FieldSample.note(FieldSample(first, found.dropFirst().last { $0 != first }), of: type)
     return true
   }
+
+  private static var mostSampledBytes: Int { 1 << 20 }
 
   /// The same with the objects that it refers to in place of the references, as they are made up in their place, too.
   ///
@@ -43,7 +45,7 @@ extension ReadAccess {
       room -= 1
       let key = try garage.objectKeys.record(tag: identity.tag, identity.identifier).bytes
       let target = try transaction.withValue(for: key.span.bytes) { record -> RecordValue? in
-        guard let record else { return nil }
+        guard let record, record.byteCount < ReadAccess.mostSampledBytes else { return nil }
         return try? content(of: key.span.bytes, record).value
       }
       return try target.map { try withTargets($0, &room, depth: depth + 1) } ?? value

@@ -1,0 +1,217 @@
+/// Looks for the field that a property is read from, by what the property has in objects that are made up.
+struct FieldSearch<Root: Decodable, Value: Encodable> {
+  private let keyPath: KeyPath<Root, Value>
+  private let form: PropertyForm
+  /// Whether older records may have the field under another key, so that it says nothing that it is not there.
+  private let isEvolving: Bool
+  /// Makes an object up.
+  private let object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
+
+  /// - Parameter type: `Root`, or a subclass.
+  init(_ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type) {
+    self.keyPath = keyPath
+    form = PropertyForm(keyPath)
+    isEvolving = TypeFacts.of(type).object.evolution != nil
+    func maker<T: Decodable>(_ type: T.Type) -> (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)? {
+      { leaf in
+        let (object, made) = try FieldProbe.object(T.self, leaf)
+        return (object as? Root).map { ($0, made) }
+      }
+    }
+    object = maker(type)
+  }
+
+  /// The field; nil where none is known to be the one.
+  func answer(_ question: FieldQuestionKind) -> StoredField? {
+    // Nobody knows what other code does with values that are made up.
+    switch form {
+    case .computed: return nil
+    case .ofCase: return question == .value ? ofValue() : nil
+    case .stored, .settable: break
+    }
+    switch question {
+    case .value: return ofValue()
+    case .isNil: return ofNil()
+    case .isCase: return isEvolving ? nil : ofCases()
+    case .areScalars: return isEvolving ? nil : ofScalars()
+    }
+  }
+
+  private func made(_ path: [String], _ change: FieldProbe.Leaf.Change, form: Int = 0) -> (
+    Root, FieldProbe.Made
+  )? {
+    try? object(FieldProbe.Leaf(path: path, change: change, form: form))
+  }
+
+  // MARK: - One scalar, or several in an array
+
+  private func ofValue() -> StoredField? {
+    // What is stored for the nil in an optional of an optional is what is stored for the one outside.
+    if optionalDepth(of: Value.self) > 1 { return nil }
+    guard let (first, made) = try? object(nil), let before = Probed(first[keyPath: keyPath]) else {
+      return nil
+    }
+    let paths = FieldProbe.likely(keyPath, among: made.paths)
+    let changing = paths.first { path in
+      guard let (changed, _) = FieldProbe.different(path, object) else { return false }
+      return Probed(changed[keyPath: keyPath]).map { $0 != before } ?? false
+    }
+    if let path = changing, !isRead(from: path, made) { return nil }
+    guard let path = changing ?? paths.first(where: { isOnlyCase(at: $0, made, before) }) else { return nil }
+    let withoutIt = self.made(path, .absent)?.0
+    let isNull = withoutIt.map { Probed($0[keyPath: keyPath]) == .scalar(.null) } ?? false
+    var field = StoredField(
+      path: FieldPath(path.last == FieldPath.element ? path.dropLast() : path),
+      absentIsNull: isNull && !isEvolving)
+    if made.caseCounts[path] != nil {
+      do {
+        _ = try object(FieldProbe.Leaf(path: path, change: .unknownCase))
+        field.readsUnknownCases = true
+      } catch { field.readsUnknownCases = !(error is FieldProbe.UsualRefusal) }
+    }
+    return field
+  }
+
+  /// Whether it has the very value that is at a path, whatever the others are: what is made of several fields, or in another form
+  /// of one, is not stored.
+  private func isRead(from path: [String], _ made: FieldProbe.Made) -> Bool {
+    let changes: [FieldProbe.Leaf.Change] = [.none, .second, .allOthers, .all]
+    guard changes.allSatisfy({ holds(path, $0) }) else { return false }
+    // Of an enum every case can be asked.
+    if form != .ofCase { return true }
+    guard let count = made.caseCounts[path] else { return false }
+    return (0..<count).allSatisfy { holds(path, .plainCase($0)) }
+  }
+
+  /// Whether it is an enum with no other case. What is equal to it wherever it stands may be taken for it, if it is not there
+  /// without it.
+  private func isOnlyCase(at path: [String], _ made: FieldProbe.Made, _ before: Probed) -> Bool {
+    guard made.caseCounts[path] == 1, form != .ofCase, holds(path, .none) else { return false }
+    guard let (object, _) = self.made(path, .absent) else {
+      return !(Value.self is any OptionalIdentifier.Type)
+    }
+    return Probed(object[keyPath: keyPath]) != before
+  }
+
+  /// Whether the property has what objects were made up with at a path, of those that its type takes.
+  private func holds(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool {
+    (0..<FieldProbe.formCount(of: change)).allSatisfy { form in
+      guard let (object, made) = made(path, change, form: form) else { return true }
+      return Probed(object[keyPath: keyPath])?.holds(made[path], asElement: path.last == FieldPath.element)
+        ?? false
+    }
+  }
+
+  // MARK: - Nil
+
+  private func ofNil() -> StoredField? {
+    func isNil(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
+      made(path, change).flatMap { ($0.0[keyPath: keyPath] as? any OptionalIdentifier)?.isNil }
+    }
+    guard let (_, made) = try? object(nil), isNil([], .none) == false,
+      let path = FieldProbe.likely(keyPath, among: made.containers).first(where: {
+        isNil($0, .absent) == true
+      }),
+      isNil(path, .allOthers) != true, isNil(path, .all) != true
+    else { return nil }
+    return StoredField(path: FieldPath(path), absentIsNull: !isEvolving)
+  }
+
+  // MARK: - Cases that are written as keys
+
+  private func ofCases() -> StoredField? {
+    let type = unwrapped(Value.self)
+    guard KeyedCase.areReadBack(type), let (_, made) = try? object(nil) else { return nil }
+    /// Whether the property is the case of that number; nil where its type refuses that.
+    func isCase(_ number: Int, _ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
+      self.made(path, change).map {
+        KeyedCase.name(of: $0.0[keyPath: keyPath]) == KeyedCase.name(number, of: type)
+      }
+    }
+    let found = FieldProbe.likely(keyPath, among: made.containers).first { path in
+      let answers = (0..<(made.keyedCaseCounts[path] ?? 0)).map { isCase($0, path, .plainCase($0)) }
+      return !answers.contains(false) && answers.count { $0 == true } > 1
+    }
+    guard let path = found, isCase(0, path, .allOthers) != false, isCase(1, path, .all) != false,
+      isWithoutValue(without: path)
+    else { return nil }
+    return StoredField(path: FieldPath(path), absentIsNull: true)
+  }
+
+  // MARK: - Several scalars, or one in a map
+
+  private func ofScalars() -> StoredField? {
+    guard let leaves = PlainEquality.leaves(of: unwrapped(Value.self)), let (_, made) = try? object(nil)
+    else {
+      return nil
+    }
+    let found = FieldProbe.likely(keyPath, among: made.containers).first { path in
+      leaves.allSatisfy { made[path + $0] != nil } && areRead(from: path, leaves)
+    }
+    guard let path = found, isWithoutValue(without: path) else { return nil }
+    return StoredField(path: FieldPath(path), absentIsNull: true)
+  }
+
+  private func areRead(from path: [String], _ leaves: [[String]]) -> Bool {
+    /// Whether it has the scalars that objects were made up with; nil for those that its type refuses.
+    func answers(_ changed: [String], _ change: FieldProbe.Leaf.Change) -> [Bool?] {
+      (0..<FieldProbe.formCount(of: change)).map { form in
+        made(changed, change, form: form).map { object, made in
+          GraphEncoder.leaves(of: object[keyPath: keyPath], leaves) == leaves.compactMap { made[path + $0] }
+        }
+      }
+    }
+    let each = leaves.map { answers(path + $0, .second) }
+    return each.allSatisfy { $0.contains(true) && !$0.contains(false) }
+      && [.none, .allOthers, .all].allSatisfy { !answers(path, $0).contains(false) }
+  }
+
+  /// Whether there is no such object without the field, or nil in it: else it may have a value of its own.
+  private func isWithoutValue(without path: [String]) -> Bool {
+    made(path, .absent).map { ($0.0[keyPath: keyPath] as? any OptionalIdentifier)?.isNil == true } ?? true
+  }
+}
+
+/// What is asked of a property.
+enum FieldQuestionKind {
+  case value
+  /// Of what has a value of any kind, whether it is nil.
+  case isNil
+  /// Of an enum without raw values, which case it is.
+  case isCase
+  /// Of what is equal where several scalars are, which these are.
+  case areScalars
+}
+
+/// What a property has in an object that was made up.
+private enum Probed: Equatable {
+  case scalar(FieldValue)
+  case elements([FieldValue])
+  case other([UInt8])
+
+  /// Nil where the value cannot be encoded.
+  init?<Value: Encodable>(_ value: Value) {
+    let found = try? GraphEncoder().withField(of: value) { place -> Probed? in
+      if let scalar = try place.value() { return .scalar(scalar) }
+      var elements: [FieldValue] = []
+      let isArray = try place.forEachElement { element in
+        if let element { elements.append(element) }
+        return true
+      }
+      return isArray ? .elements(elements) : .other(place.copy)
+    }
+    guard let found else { return nil }
+    self = found
+  }
+
+  /// Whether it is this value, which was read from one field.
+  func holds(_ value: FieldValue?, asElement: Bool) -> Bool {
+    guard let value else { return false }
+    return self == (asElement ? .elements([value]) : .scalar(value))
+  }
+}
+
+/// How many optionals a type is in.
+private func optionalDepth(of type: Any.Type) -> Int {
+  (type as? any OptionalIdentifier.Type).map { 1 + optionalDepth(of: $0.wrapped) } ?? 0
+}

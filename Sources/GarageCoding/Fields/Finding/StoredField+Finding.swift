@@ -1,0 +1,160 @@
+internal import Synchronization
+
+extension StoredField {
+  /// Finds the field that a property is read from; nil where none is known to be the one.
+  ///
+  /// It runs the type's `init(from:)` with made-up values.
+  package static func of<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>
+  ) -> StoredField? { of(keyPath, in: Root.self) }
+
+  /// The same in the records of a subclass.
+  package static func of<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
+  ) -> StoredField? {
+    let key = FoundField(root: ObjectIdentifier(type), keyPath: keyPath)
+    if let recent = RecentField.find(key) { return recent }
+    let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
+    let found = of(keyPath, key, in: type)
+    RecentField.note(key, found, sampleCount)
+    return found
+  }
+
+  /// Finds the field that a property is read from that has a value where this has one, of whatever kind; nil where none is known
+  /// to be the one.
+  package static func ofOptional<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
+  ) -> StoredField? {
+    of(keyPath, FoundField(root: ObjectIdentifier(type), keyPath: keyPath, question: .isNil), in: type)
+  }
+
+  /// Finds the field that is there where a property is this case of an enum that is written as a key, without raw values and
+  /// without payloads; nil where none is known to be the one.
+  package static func ofCase<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, _ value: Value, in type: any Decodable.Type
+  ) -> StoredField? {
+    guard let name = KeyedCase.name(of: value),
+      let field = of(
+        keyPath, FoundField(root: ObjectIdentifier(type), keyPath: keyPath, question: .isCase), in: type)
+    else { return nil }
+    return StoredField(path: FieldPath(field.path.keys + [name]), absentIsNull: true)
+  }
+
+  /// The fields that a property is read from whose values are equal where several scalars are, or one in a map, and the scalars
+  /// of a value; nil where none are known to be the ones.
+  package static func ofScalars<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, _ value: Value, in type: any Decodable.Type
+  ) -> [(field: StoredField, scalar: FieldValue)]? {
+    guard let leaves = PlainEquality.leaves(of: unwrapped(Value.self)), leaves != [[]],
+      let scalars = GraphEncoder.leaves(of: value, leaves), let fields = ofLeaves(leaves, keyPath, in: type)
+    else { return nil }
+    return Array(zip(fields, scalars))
+  }
+
+  /// Finds the field of the one scalar that a property's values are written as in a map; nil where none is known to be the one.
+  package static func ofOnlyScalar<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
+  ) -> StoredField? {
+    guard let leaves = PlainEquality.leaves(of: unwrapped(Value.self)), leaves.count == 1, leaves != [[]]
+    else {
+      return nil
+    }
+    return ofLeaves(leaves, keyPath, in: type)?.first
+  }
+
+  private static func ofLeaves<Root: Decodable, Value: Encodable>(
+    _ leaves: [[String]], _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
+  ) -> [StoredField]? {
+    let key = FoundField(root: ObjectIdentifier(type), keyPath: keyPath, question: .areScalars)
+    return of(keyPath, key, in: type).map { field in
+      leaves.map { StoredField(path: FieldPath(field.path.keys + $0), absentIsNull: true) }
+    }
+  }
+
+  /// Whether cases of a type are to be asked for by ``ofCase(_:_:in:)``.
+  package static func isKeyedCase(_ type: Any.Type) -> Bool {
+    let type = unwrapped(type)
+    return TypeAddress(type).plainCaseCount != nil && !(type is any RawRepresentable.Type)
+  }
+
+  private static func of<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>, _ key: FoundField, in type: any Decodable.Type
+  ) -> StoredField? {
+    if let known = FoundField.known.withLock({ $0.fields[key] }) { return known }
+    let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
+    let found = FieldSearch(keyPath, in: type).answer(key.question)
+    FoundField.known.withLock { known in
+      if ProbeExperience.isLast(sampleCount) { known.fields[key] = .some(found) }
+    }
+    return found
+  }
+
+  /// Has properties of a type looked for again that none of its fields was found for.
+  static func forgetMissing(in type: any Decodable.Type) {
+    let root = ObjectIdentifier(type)
+    FoundField.known.withLock { known in
+      known.fields = known.fields.filter { $0.key.root != root || $0.value != nil }
+    }
+    RecentField.forgetAll()
+  }
+}
+
+/// A property whose field was looked for.
+private struct FoundField: Hashable {
+  let root: ObjectIdentifier
+  let keyPath: AnyKeyPath
+  /// What is asked of it.
+  var question = FieldQuestionKind.value
+
+  struct Table: @unchecked Sendable {
+    // @unchecked: key paths without captured values, which nothing changes.
+    var fields: [FoundField: StoredField?] = [:]
+  }
+  static let known = Mutex(Table())
+}
+
+/// A field that was asked for not long ago, at the place that its key path's address gives it: to hash a key path takes several
+/// times as long as to find this one. A later one takes an earlier one's place.
+private struct RecentField: @unchecked Sendable {
+  // @unchecked: as above.
+  /// It holds the key path, so that no other one gets its address.
+  private let key: FoundField
+  private let field: StoredField?
+
+  private static let places = Mutex([RecentField?](repeating: nil, count: 64))
+
+  private static func place(_ key: FoundField) -> Int {
+    let address = ObjectIdentifier(key.keyPath).address ^ key.root.address
+    return Int((address >> 4 ^ address >> 10) % 64)
+  }
+
+  /// Nil where it is not there; nil within where the property has no field.
+  static func find(_ key: FoundField) -> StoredField?? {
+    let place = place(key)
+    return places.withLock { places in
+      guard let found = places[place], found.key.keyPath === key.keyPath, found.key.root == key.root else {
+        return nil
+      }
+      return .some(found.field)
+    }
+  }
+
+  static func forgetAll() {
+    // Let go of outside of the lock.
+    _ = places.withLock { places in
+      defer { places = [RecentField?](repeating: nil, count: places.count) }
+      return places
+    }
+  }
+
+  static func note(_ key: FoundField, _ field: StoredField?, _ sampleCount: Int) {
+    let place = place(key)
+    // Let go of outside of the lock.
+    _ = places.withLock { places in
+      defer {
+        if ProbeExperience.isLast(sampleCount) { places[place] = RecentField(key: key, field: field) }
+      }
+      return places[place]
+    }
+  }
+}
