@@ -229,4 +229,46 @@ import Testing
     #expect(try query.where(\.tags == nil).count() == 21)
     #expect(try garage.verifyIndexes().isSound)
   }
+
+  struct Crate: Codable, Equatable {
+    var count: Int
+    var labels: Set<String>
+  }
+  struct Box: Codable, Equatable {
+    var number: Int
+    var labels: Crate?
+    /// Under a name that does not tell.
+    var spare: Crate?
+    enum CodingKeys: String, CodingKey { case number, labels, spare = "reserve" }
+  }
+  /// Has a type twice, one of them in a property that is called as one of that type is.
+  struct Van: Codable, Identifiable {
+    var id: Int
+    var labels: Box?
+    var crate: Crate?
+  }
+
+  /// That a value is refused without a field says nothing of other values of its type.
+  @Test(arguments: Backend.allCases)
+  func aTypeInTwoPlaces(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let vans = (0..<24).map { id in
+      let crate = Crate(count: id, labels: id % 2 == 0 ? [] : ["a"])
+      return Van(
+        id: id,
+        labels: id % 4 == 0
+          ? nil : Box(number: id, labels: id % 3 == 0 ? nil : crate, spare: id % 3 == 1 ? nil : crate),
+        crate: id % 5 == 0 ? nil : crate)
+    }
+    try garage.parkAll(vans)
+    let query = garage.query(Van.self)
+    #expect(try query.where(\.crate?.labels == nil).count() == vans.count { $0.crate == nil })
+    #expect(try query.where(\.labels?.labels == nil).count() == vans.count { $0.labels?.labels == nil })
+    #expect(
+      try query.where(\.labels?.labels?.labels == nil).count() == vans.count { $0.labels?.labels == nil })
+    #expect(try query.where(\.labels?.spare == nil).count() == vans.count { $0.labels?.spare == nil })
+    #expect(try query.where(\.labels?.spare?.labels == nil).count() == vans.count { $0.labels?.spare == nil })
+    #expect(try query.where(\.labels == nil).count() == 6)
+    #expect(try query.where(\.crate == nil).count() == 5)
+  }
 }

@@ -156,13 +156,14 @@ final class FieldProbe {
       for guess in ProbeGuess.all(asked) where readCount < FieldProbe.maximumReadCount {
         do {
           let value = try read(guess)
-          experience.guesses[address] = guess
+          if chosen == nil { experience.guesses[address] = guess }
           return value
         } catch { nestsTooDeep = nestsTooDeep || error is NestsTooDeep }
       }
       // Further out it may take what it refuses here.
       if nestsTooDeep { throw NestsTooDeep() }
-      experience.refusing.insert(address)
+      // Where something is different it says nothing of other places.
+      if chosen == nil { experience.refusing.insert(address) }
       throw error
     }
   }

@@ -108,10 +108,10 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     func isNil(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
       made(path, change).flatMap { ($0.0[keyPath: keyPath] as? any OptionalIdentifier)?.isNil }
     }
-    guard let (_, made) = try? object(nil), isNil([], .none) == false,
-      let path = FieldProbe.likely(keyPath, among: made.containers).first(where: {
-        isNil($0, .absent) == true
-      }),
+    guard let (_, made) = try? object(nil), isNil([], .none) == false else { return nil }
+    // Without what it is in it is nil, too. Of what leads to it the last is the field itself, or one that is in all its values.
+    let paths = FieldProbe.likely(keyPath, among: made.containers).filter { isNil($0, .absent) == true }
+    guard let path = paths.first(where: { $0.count == paths.map(\.count).max() }),
       isNil(path, .allOthers) != true, isNil(path, .all) != true
     else { return nil }
     return StoredField(path: FieldPath(path), absentIsNull: !isEvolving)
