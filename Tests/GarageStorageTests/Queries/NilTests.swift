@@ -246,6 +246,20 @@ import Testing
     var id: Int
     var labels: Box?
     var crate: Crate?
+    var shelf: Shelf?
+  }
+  /// Has to have a value or a nil for its box.
+  struct Shelf: Codable, Equatable {
+    var box: Box?
+    init(_ box: Box?) { self.box = box }
+    enum CodingKeys: CodingKey { case box }
+    init(from decoder: any Decoder) throws {
+      box = try decoder.container(keyedBy: CodingKeys.self).decode(Box?.self, forKey: .box)
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(box, forKey: .box)
+    }
   }
 
   /// That a value is refused without a field says nothing of other values of its type.
@@ -258,7 +272,9 @@ import Testing
         id: id,
         labels: id % 4 == 0
           ? nil : Box(number: id, labels: id % 3 == 0 ? nil : crate, spare: id % 3 == 1 ? nil : crate),
-        crate: id % 5 == 0 ? nil : crate)
+        crate: id % 5 == 0 ? nil : crate,
+        shelf: id % 7 == 0
+          ? nil : Shelf(id % 3 == 0 ? nil : Box(number: 1, labels: id % 2 == 0 ? nil : crate)))
     }
     try garage.parkAll(vans)
     let query = garage.query(Van.self)
@@ -268,6 +284,10 @@ import Testing
       try query.where(\.labels?.labels?.labels == nil).count() == vans.count { $0.labels?.labels == nil })
     #expect(try query.where(\.labels?.spare == nil).count() == vans.count { $0.labels?.spare == nil })
     #expect(try query.where(\.labels?.spare?.labels == nil).count() == vans.count { $0.labels?.spare == nil })
+    #expect(try query.where(\.shelf == nil).count() == vans.count { $0.shelf == nil })
+    #expect(try query.where(\.shelf?.box == nil).count() == vans.count { $0.shelf?.box == nil })
+    #expect(
+      try query.where(\.shelf?.box?.labels == nil).count() == vans.count { $0.shelf?.box?.labels == nil })
     #expect(try query.where(\.labels == nil).count() == 6)
     #expect(try query.where(\.crate == nil).count() == 5)
   }

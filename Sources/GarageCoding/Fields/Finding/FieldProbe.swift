@@ -15,6 +15,8 @@ final class FieldProbe {
 
     enum Change: Equatable {
       case none, second, absent
+      /// A nil that was encoded as such.
+      case null
       /// The second value is read in all leaves that are not at the path or below, or in all there are.
       case allOthers, all
       /// A raw value that no case of an enum has.
@@ -128,6 +130,9 @@ final class FieldProbe {
   /// Whether the field at a path is to be left out.
   func isAbsent(_ path: [String]) -> Bool { chosen.map { $0.change == .absent && $0.path == path } ?? false }
 
+  /// Whether a nil stands at a path.
+  func isNull(_ path: [String]) -> Bool { chosen.map { $0.change == .null && $0.path == path } ?? false }
+
   /// How deep values are made up: an optional object of the same type stays nil somewhere.
   static let maximumDepth = 4
 
@@ -204,6 +209,13 @@ final class FieldProbe {
       case .all: true
       default: false
       }
+    if change == .null {
+      let nothing: Any? = nil
+      if type is any OptionalIdentifier.Type { return nothing as? T }
+      // Its own code may read it, and finds it there.
+      if MadeUpValue.of(type, isSecond: false) == nil { return nil }
+      throw Refuses()
+    }
     let isEnum = FieldComparability.isPlainEnum(type)
     if isEnum { self.made.caseCounts[path] = TypeAddress(type).plainCaseCount }
     if change == .unknownCase {

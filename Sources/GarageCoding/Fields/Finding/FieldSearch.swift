@@ -110,7 +110,9 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     }
     guard let (_, made) = try? object(nil), isNil([], .none) == false else { return nil }
     // Without what it is in it is nil, too. Of what leads to it the last is the field itself, or one that is in all its values.
-    let paths = FieldProbe.likely(keyPath, among: made.containers).filter { isNil($0, .absent) == true }
+    let paths = FieldProbe.likely(keyPath, among: made.containers).filter {
+      isNil($0, .absent) == true && isNil($0, .null) == true
+    }
     guard let path = paths.first(where: { $0.count == paths.map(\.count).max() }),
       isNil(path, .allOthers) != true, isNil(path, .all) != true
     else { return nil }

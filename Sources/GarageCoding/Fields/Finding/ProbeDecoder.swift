@@ -11,10 +11,14 @@ struct ProbeDecoder: Decoder {
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(ProbeKeyedContainer<Key>(decoder: self))
+    if probe.isNull(path) { throw mismatch("It is nil.") }
+    return KeyedDecodingContainer(ProbeKeyedContainer<Key>(decoder: self))
   }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { ProbeUnkeyedContainer(decoder: self) }
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    if probe.isNull(path) { throw mismatch("It is nil.") }
+    return ProbeUnkeyedContainer(decoder: self)
+  }
 
   func singleValueContainer() throws -> any SingleValueDecodingContainer {
     ProbeSingleValueContainer(decoder: self)
@@ -84,7 +88,9 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
   }
 
   func contains(_ key: Key) -> Bool { !isAbsent(key) }
-  func decodeNil(forKey key: Key) throws -> Bool { isAbsent(key) }
+  func decodeNil(forKey key: Key) throws -> Bool {
+    isAbsent(key) || decoder.probe.isNull(decoder.path + [key.stringValue])
+  }
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
     if decoder.probe.isAbsent(decoder.path + [key.stringValue]) {
@@ -95,7 +101,7 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
   }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    if isAbsent(key) { return nil }
+    if try decodeNil(forKey: key) { return nil }
     if decoder.probe.hasUnknownCase(under: decoder.path + [key.stringValue]) {
       return try inner(key).read(type)
     }
@@ -150,6 +156,6 @@ private struct ProbeSingleValueContainer: SingleValueDecodingContainer {
   let decoder: ProbeDecoder
   var codingPath: [any CodingKey] { decoder.codingPath }
 
-  func decodeNil() -> Bool { false }
+  func decodeNil() -> Bool { decoder.probe.isNull(decoder.path) }
   func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.read(type) }
 }
