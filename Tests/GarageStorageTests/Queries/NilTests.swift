@@ -247,6 +247,7 @@ import Testing
     var labels: Box?
     var crate: Crate?
     var shelf: Shelf?
+    var bag: Bag?
   }
   /// Has to have a value or a nil for its box.
   struct Shelf: Codable, Equatable {
@@ -262,6 +263,23 @@ import Testing
     }
   }
 
+  /// Stands without keys.
+  struct Bag: Codable, Equatable {
+    var first: Crate?
+    var second: Set<Int>?
+    init(_ first: Crate?, _ second: Set<Int>?) { (self.first, self.second) = (first, second) }
+    init(from decoder: any Decoder) throws {
+      var container = try decoder.unkeyedContainer()
+      first = try container.decode(Crate?.self)
+      second = try container.decode(Set<Int>?.self)
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.unkeyedContainer()
+      try container.encode(first)
+      try container.encode(second)
+    }
+  }
+
   /// That a value is refused without a field says nothing of other values of its type.
   @Test(arguments: Backend.allCases)
   func aTypeInTwoPlaces(_ backend: Backend) throws {
@@ -274,7 +292,8 @@ import Testing
           ? nil : Box(number: id, labels: id % 3 == 0 ? nil : crate, spare: id % 3 == 1 ? nil : crate),
         crate: id % 5 == 0 ? nil : crate,
         shelf: id % 7 == 0
-          ? nil : Shelf(id % 3 == 0 ? nil : Box(number: 1, labels: id % 2 == 0 ? nil : crate)))
+          ? nil : Shelf(id % 3 == 0 ? nil : Box(number: 1, labels: id % 2 == 0 ? nil : crate)),
+        bag: id % 5 == 1 ? nil : Bag(id % 2 == 0 ? nil : crate, id % 3 == 0 ? nil : [1]))
     }
     try garage.parkAll(vans)
     let query = garage.query(Van.self)
@@ -288,6 +307,9 @@ import Testing
     #expect(try query.where(\.shelf?.box == nil).count() == vans.count { $0.shelf?.box == nil })
     #expect(
       try query.where(\.shelf?.box?.labels == nil).count() == vans.count { $0.shelf?.box?.labels == nil })
+    #expect(try query.where(\.bag == nil).count() == vans.count { $0.bag == nil })
+    #expect(try query.where(\.bag?.first == nil).count() == vans.count { $0.bag?.first == nil })
+    #expect(try query.where(\.bag?.second == nil).count() == vans.count { $0.bag?.second == nil })
     #expect(try query.where(\.labels == nil).count() == 6)
     #expect(try query.where(\.crate == nil).count() == 5)
   }

@@ -30,8 +30,10 @@ final class FieldProbe {
 
   /// The scalars that were made up.
   struct Made {
-    /// The paths of all keys that were asked for.
+    /// The paths of all keys that were asked for, and of elements.
     fileprivate(set) var asked: Set<[String]> = []
+    /// How many optionals are nil because their types refused what they found.
+    fileprivate(set) var refusedCount = 0
     /// Their paths, in the order in which they are read.
     private(set) var paths: [[String]] = []
     /// The paths of what is no scalar, in the order in which they are read.
@@ -186,6 +188,9 @@ final class FieldProbe {
 
   /// Notes that a key was asked for.
   func noteKey(_ path: [String]) { made.asked.insert(path) }
+
+  /// Notes that an optional is nil because its type refused what it found.
+  func noteRefusal() { made.refusedCount += 1 }
 
   /// Notes what is no scalar.
   func noteContainer(_ path: [String]) {

@@ -105,18 +105,31 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   // MARK: - Nil
 
   private func ofNil() -> StoredField? {
+    guard let (first, made) = try? object(nil), self.isNil(first) == false else { return nil }
+    /// Whether the property is nil where one thing is different; nil where a type refuses that.
     func isNil(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
-      made(path, change).flatMap { ($0.0[keyPath: keyPath] as? any OptionalIdentifier)?.isNil }
+      guard let (object, changed) = self.made(path, change), changed.refusedCount <= made.refusedCount else {
+        return nil
+      }
+      return self.isNil(object)
     }
-    guard let (_, made) = try? object(nil), isNil([], .none) == false else { return nil }
-    // Without what it is in it is nil, too. Of what leads to it the last is the field itself, or one that is in all its values.
-    let paths = FieldProbe.likely(keyPath, among: made.containers).filter {
-      isNil($0, .absent) == true && isNil($0, .null) == true
+    func makesNil(_ path: [String]) -> Bool { isNil(path, .null) == true || isNil(path, .absent) == true }
+    guard let outer = FieldProbe.likely(keyPath, among: made.containers).first(where: makesNil) else {
+      return nil
     }
-    guard let path = paths.first(where: { $0.count == paths.map(\.count).max() }),
-      isNil(path, .allOthers) != true, isNil(path, .all) != true
+    // It is nil, too, without what it is in, of which there may be more. The last on the way is the field itself.
+    let inner = made.asked.filter { $0.count > outer.count && $0.starts(with: outer) && makesNil($0) }
+    let count = inner.map(\.count).max() ?? outer.count
+    let last = inner.isEmpty ? [outer] : inner.filter { $0.count == count }
+    guard last.count == 1, let path = last.first, !path.contains(FieldPath.element),
+      isNil(path, .absent) != false, isNil(path, .null) != false, isNil(path, .allOthers) != true,
+      isNil(path, .all) != true
     else { return nil }
     return StoredField(path: FieldPath(path), absentIsNull: !isEvolving)
+  }
+
+  private func isNil(_ object: Root) -> Bool? {
+    (object[keyPath: keyPath] as? any OptionalIdentifier)?.isNil
   }
 
   // MARK: - Cases that are written as keys
@@ -170,7 +183,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
 
   /// Whether there is no such object without the field, or nil in it: else it may have a value of its own.
   private func isWithoutValue(without path: [String]) -> Bool {
-    made(path, .absent).map { ($0.0[keyPath: keyPath] as? any OptionalIdentifier)?.isNil == true } ?? true
+    made(path, .absent).map { isNil($0.0) == true } ?? true
   }
 }
 

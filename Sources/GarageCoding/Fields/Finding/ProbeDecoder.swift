@@ -31,9 +31,10 @@ struct ProbeDecoder: Decoder {
   }
 
   fileprivate func element(_ index: Int) -> ProbeDecoder {
-    ProbeDecoder(
-      probe: probe, path: path + [FieldPath.element], depth: depth, guess: guess,
-      sample: sample.element(index))
+    let path = path + [FieldPath.element]
+    probe.noteKey(path)
+    return ProbeDecoder(
+      probe: probe, path: path, depth: depth, guess: guess, sample: sample.element(index))
   }
 
   fileprivate func read<T: Decodable>(_ type: T.Type) throws -> T {
@@ -53,6 +54,7 @@ struct ProbeDecoder: Decoder {
       guard T.self is any OptionalIdentifier.Type, !probe.hasUnknownCase(under: path),
         let null = nothing as? T
       else { throw error }
+      probe.noteRefusal()
       return null
     }
   }
@@ -105,7 +107,10 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     if decoder.probe.hasUnknownCase(under: decoder.path + [key.stringValue]) {
       return try inner(key).read(type)
     }
-    return try? inner(key).read(type)
+    do { return try inner(key).read(type) } catch {
+      decoder.probe.noteRefusal()
+      return nil
+    }
   }
 
   func nestedContainer<Nested: CodingKey>(
@@ -138,7 +143,11 @@ private struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
     return decoder.element(currentIndex)
   }
 
-  mutating func decodeNil() throws -> Bool { false }
+  mutating func decodeNil() throws -> Bool {
+    let isNull = !isAtEnd && decoder.probe.isNull(decoder.element(currentIndex).path)
+    if isNull { currentIndex += 1 }
+    return isNull
+  }
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try element().read(type) }
 
   mutating func nestedContainer<Nested: CodingKey>(
