@@ -29,5 +29,12 @@ struct ProbeExperience: Sendable {
   static func isLast(_ count: Int) -> Bool { sampleCount.load(ordering: .sequentiallyConsistent) == count }
 
   static func of(_ key: Key) -> ProbeExperience { known.withLock { $0[key] } ?? ProbeExperience() }
-  static func note(_ experience: ProbeExperience, of key: Key) { known.withLock { $0[key] = experience } }
+
+  static func note(_ experience: ProbeExperience, of key: Key) {
+    known.withLock { known in
+      // What was found out without a sample is nothing beside one that came meanwhile.
+      if experience.sample.first == nil, known[key]?.sample.first != nil { return }
+      known[key] = experience
+    }
+  }
 }
