@@ -313,4 +313,28 @@ import Testing
     #expect(try query.where(\.labels == nil).count() == 6)
     #expect(try query.where(\.crate == nil).count() == 5)
   }
+
+  final class Leaf: Codable, Identifiable {
+    let id: Int
+    var parent: Leaf?
+    var children: [Leaf]
+    var byName: [String: Leaf]
+    var note: Note?
+    init(_ id: Int, _ parent: Leaf?) { (self.id, self.parent, children, byName) = (id, parent, [], [:]) }
+  }
+
+  /// Much of it cannot be made up, because it would be in itself again and again.
+  @Test func whatIsInItself() throws {
+    let garage = try Garage(MemoryStorage())
+    let root = Leaf(0, nil)
+    try garage.parkAll([root] + (1..<9).map { Leaf($0, root) })
+    let query = garage.query(Leaf.self).where(\.parent == nil)
+    #expect(try query.identifiers().count == 1)
+    #expect(try !query.explain().description.contains("decodes"))
+    #expect(try !garage.query(Leaf.self).where(\.note == nil).explain().description.contains("decodes"))
+  }
+}
+
+extension NilTests.Leaf: Equatable {
+  static func == (left: NilTests.Leaf, right: NilTests.Leaf) -> Bool { left === right }
 }

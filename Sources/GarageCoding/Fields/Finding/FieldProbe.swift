@@ -32,8 +32,8 @@ final class FieldProbe {
   struct Made {
     /// The paths of all keys that were asked for, and of elements.
     fileprivate(set) var asked: Set<[String]> = []
-    /// How many optionals are nil because their types refused what they found.
-    fileprivate(set) var refusedCount = 0
+    /// The paths of optionals that are nil because their types refused what they found.
+    fileprivate(set) var refused: Set<[String]> = []
     /// Their paths, in the order in which they are read.
     private(set) var paths: [[String]] = []
     /// The paths of what is no scalar, in the order in which they are read.
@@ -190,7 +190,7 @@ final class FieldProbe {
   func noteKey(_ path: [String]) { made.asked.insert(path) }
 
   /// Notes that an optional is nil because its type refused what it found.
-  func noteRefusal() { made.refusedCount += 1 }
+  func noteRefusal(_ path: [String]) { made.refused.insert(path) }
 
   /// Notes what is no scalar.
   func noteContainer(_ path: [String]) {

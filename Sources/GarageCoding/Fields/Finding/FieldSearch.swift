@@ -106,12 +106,11 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
 
   private func ofNil() -> StoredField? {
     guard let (first, made) = try? object(nil), self.isNil(first) == false else { return nil }
-    /// Whether the property is nil where one thing is different; nil where a type refuses that.
+    /// Whether the property is nil where one thing is different; nil where what that is in is refused, which makes nil of it.
     func isNil(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
-      guard let (object, changed) = self.made(path, change), changed.refusedCount <= made.refusedCount else {
-        return nil
-      }
-      return self.isNil(object)
+      guard let (object, changed) = self.made(path, change) else { return nil }
+      let isRefused = changed.refused.contains { path.starts(with: $0) && !made.refused.contains($0) }
+      return isRefused ? nil : self.isNil(object)
     }
     func makesNil(_ path: [String]) -> Bool { isNil(path, .null) == true || isNil(path, .absent) == true }
     guard let outer = FieldProbe.likely(keyPath, among: made.containers).first(where: makesNil) else {

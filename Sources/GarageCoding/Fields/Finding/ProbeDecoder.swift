@@ -54,7 +54,7 @@ struct ProbeDecoder: Decoder {
       guard T.self is any OptionalIdentifier.Type, !probe.hasUnknownCase(under: path),
         let null = nothing as? T
       else { throw error }
-      probe.noteRefusal()
+      probe.noteRefusal(path)
       return null
     }
   }
@@ -108,7 +108,7 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
       return try inner(key).read(type)
     }
     do { return try inner(key).read(type) } catch {
-      decoder.probe.noteRefusal()
+      decoder.probe.noteRefusal(decoder.path + [key.stringValue])
       return nil
     }
   }
