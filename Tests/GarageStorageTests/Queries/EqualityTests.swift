@@ -493,4 +493,28 @@ import Testing
     #expect(try query.where(\.point == Point(x: 1, y: 2)).retrieveAll().count == 5)
     #expect(try query.where(\.point == Point(x: 1, y: 2)).explain().indexes == ["point.x, point.y"])
   }
+
+  enum Only: Codable, Hashable { case new }
+  struct Odd: Codable, Identifiable {
+    var id: Int
+    var state: State?
+    var only: Only
+    var perhaps: Only?
+  }
+
+  /// An enum with a single case is no other enum's.
+  @Test(arguments: Backend.allCases)
+  func aCaseThatIsAlone(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.parkAll(
+      (0..<30).map {
+        Odd(
+          id: $0, state: $0 % 2 == 0 ? nil : State.allCases[$0 % 3], only: .new,
+          perhaps: $0 % 5 == 0 ? nil : .new)
+      })
+    #expect(try garage.query(Odd.self).where(\.only == .new).count() == 30)
+    #expect(try garage.query(Odd.self).where(\.perhaps == .new).count() == 24)
+    #expect(try garage.query(Odd.self).where(\.perhaps == nil).count() == 6)
+    #expect(try garage.query(Odd.self).where(\.state == .new).count() == 5)
+  }
 }

@@ -135,7 +135,10 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
 
   private func ofCases() -> StoredField? {
     let type = unwrapped(Value.self)
-    guard KeyedCase.areReadBack(type), let (_, made) = try? object(nil) else { return nil }
+    // A case that is alone is the same whatever is read.
+    guard let count = TypeAddress(type).plainCaseCount, count > 1, KeyedCase.areReadBack(type),
+      let (_, made) = try? object(nil)
+    else { return nil }
     /// Whether the property is the case of that number; nil where its type refuses that.
     func isCase(_ number: Int, _ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
       self.made(path, change).map {
@@ -143,7 +146,8 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       }
     }
     let found = FieldProbe.likely(keyPath, among: made.containers).first { path in
-      let answers = (0..<(made.keyedCaseCounts[path] ?? 0)).map { isCase($0, path, .plainCase($0)) }
+      if made.keyedCaseCounts[path] != count { return false }
+      let answers = (0..<count).map { isCase($0, path, .plainCase($0)) }
       return !answers.contains(false) && answers.count { $0 == true } > 1
     }
     guard let path = found, isCase(0, path, .allOthers) != false, isCase(1, path, .all) != false,
