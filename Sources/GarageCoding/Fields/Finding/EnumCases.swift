@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The cases of an enum without payloads, which can all be asked what holds for them.
 package enum EnumCases {
   /// All of them; nil for any other type.
@@ -8,13 +6,10 @@ package enum EnumCases {
     return (0..<count).compactMap { TypeAddress(type).plainCase($0, of: type) }
   }
 
-  private static let known = Mutex<[TypeAddress: Bool]>([:])
+  private static let memo = TypeMemo<Bool>()
 
   /// Whether their order is that of the scalars that they are written as.
   static func areOrderedAsWritten(_ type: Any.Type) -> Bool {
-    let key = TypeAddress(type)
-    if let known = known.withLock({ $0[key] }) { return known }
-    // Users' code runs outside the lock.
     func find<T: Comparable & Encodable>(_ type: T.Type) -> Bool {
       let cases = all(of: type)?.compactMap { $0 as? T } ?? []
       let written = cases.compactMap { try? GraphEncoder.fieldValue(of: $0) }
@@ -25,8 +20,6 @@ package enum EnumCases {
         }
       }
     }
-    let found = (type as? any (Comparable & Encodable).Type).map { find($0) } ?? false
-    known.withLock { $0[key] = found }
-    return found
+    return memo.answer(for: type) { (type as? any (Comparable & Encodable).Type).map { find($0) } ?? false }
   }
 }

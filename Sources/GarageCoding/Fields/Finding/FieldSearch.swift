@@ -106,7 +106,8 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
 
   private func ofNil() -> StoredField? {
     guard let (first, made) = try? object(nil), self.isNil(first) == false else { return nil }
-    /// Whether the property is nil where one thing is different; nil where what that is in is refused, which makes nil of it.
+    /// Whether the property is nil in an object in which one thing is different. Nil where a type refuses that thing: what it is in
+    /// is nil then, which says nothing of what is stored.
     func isNil(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
       guard let (object, changed) = self.made(path, change) else { return nil }
       let isRefused = changed.refused.contains { path.starts(with: $0) && !made.refused.contains($0) }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A case of an enum without raw values and payloads, as the compiler has it written: an empty map under the case's name.
 enum KeyedCase {
   /// The name of a case, or of that in an optional; nil for any other value, and where it is written otherwise.
@@ -24,13 +22,10 @@ enum KeyedCase {
     (TypeAddress(type).plainCase(number, of: type) as? any Encodable).flatMap { name(of: $0) }
   }
 
-  private static let known = Mutex<[TypeAddress: Bool]>([:])
+  private static let memo = TypeMemo<Bool>()
 
   /// Whether all cases are read from their names, and from nothing else.
   static func areReadBack(_ type: Any.Type) -> Bool {
-    let key = TypeAddress(type)
-    if let known = known.withLock({ $0[key] }) { return known }
-    // Users' code runs outside the lock.
     func find<T: Decodable & Encodable>(_ type: T.Type) -> Bool {
       func read(_ name: String) -> T? { try? FieldProbe.object(type, in: .map([name: .map([:])])) }
       let count = TypeAddress(type).plainCaseCount ?? 0
@@ -40,8 +35,6 @@ enum KeyedCase {
           return read(name).flatMap { KeyedCase.name(of: $0) } == name
         }
     }
-    let found = (type as? any (Decodable & Encodable).Type).map { find($0) } ?? false
-    known.withLock { $0[key] = found }
-    return found
+    return memo.answer(for: type) { (type as? any (Decodable & Encodable).Type).map { find($0) } ?? false }
   }
 }

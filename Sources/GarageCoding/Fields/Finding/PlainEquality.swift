@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Whether values of a type are equal where the scalars are that they are written as: an identifier that is text or a number of
 /// its own type, a point.
 ///
@@ -10,16 +8,13 @@ enum PlainEquality {
   /// The paths of the scalars, in the order in which they are read: of a value that is written as one scalar the empty one; nil
   /// where equality is not known to be that of scalars.
   static func leaves(of type: Any.Type) -> [[String]]? {
-    let key = TypeAddress(type)
-    if let known = known.withLock({ $0[key] }) { return known }
-    // Users' code runs outside the lock.
     func find<T: Decodable & Encodable & Hashable>(_ type: T.Type) -> [[String]]? { search(type) }
-    let found = (type as? any (Decodable & Encodable & Hashable).Type).flatMap { find($0) }
-    known.withLock { $0[key] = .some(found) }
-    return found
+    return memo.answer(for: type) {
+      (type as? any (Decodable & Encodable & Hashable).Type).flatMap { find($0) }
+    }
   }
 
-  private static let known = Mutex<[TypeAddress: [[String]]?]>([:])
+  private static let memo = TypeMemo<[[String]]?>()
 
   private static func search<T: Decodable & Encodable & Hashable>(_ type: T.Type) -> [[String]]? {
     if TypeFacts.of(type).object.kind == .reference { return nil }
