@@ -9,7 +9,7 @@ extension DecoderPointer {
     if kind.mayStandUnwrapped, cursor != record.wrappedOffset, try !isMarked() {
       return try kind == .codable ? readByOwnCode(type) : readCollection(type, facts)
     }
-    if kind == .reference, try isReference() { return try readObject(type, facts) }
+    if kind == .reference, try isReference() { return try readObject(type, facts, kind) }
     return try readRare(type, facts, kind)
   }
 
@@ -106,18 +106,34 @@ extension DecoderPointer {
       }
       return try read(optional)
     }
-    return try readObject(type, facts)
+    return try readObject(type, facts, kind)
   }
 
   /// Reads the object that the reference at the cursor names. No optional of T: in generic code that asks for its
   /// metadata each time.
   @inline(__always)
-  private func readObject<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T {
+  private func readObject<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind)
+    throws
+    -> T
+  {
+    let start = cursor
     let index = try readReferenceIndex()
     let walk = self.walk
     let number = try walk.load(type, facts, number(ofReference: index))
-    if number < 0 { throw missing(type, index) }
+    if number < 0 { return try readAroundMissing(type, index, start, kind) }
     return walk.loaded(type, number)
+  }
+
+  /// A type around a reference to an object that is gone, such as a property wrapper, may have an optional there: its `init(from:)`
+  /// finds nil.
+  @inline(never)
+  private func readAroundMissing<T: Decodable>(_ type: T.Type, _ index: Int, _ start: Int, _ kind: ValueKind)
+    throws -> T
+  {
+    let missing = missing(type, index)
+    guard kind == .codable || kind == .prefixed else { throw missing }
+    cursor = start
+    do { return try readByOwnCode(type) } catch { throw missing }
   }
 
   /// The object that the reference at the cursor names; nil where its record is gone.

@@ -4,6 +4,9 @@ package struct FieldPath: Hashable, Sendable, CustomStringConvertible {
 
   package init(_ keys: [String]) { self.keys = keys }
 
+  /// The keys of a name that has points between them.
+  package init(name: String) { self.init(name.split(separator: ".").map(String.init)) }
+
   /// The keys with points between them.
   package var description: String { keys.joined(separator: ".") }
 }

@@ -113,6 +113,9 @@ extension TypeFacts {
   /// The version in which the type's values are encoded.
   package var currentVersion: Int { version }
 
+  /// Whether values may have been encoded in an older form, with other keys, or with fewer.
+  package var isEvolving: Bool { evolution != nil }
+
   /// Whether objects may be of subclasses.
   package var isOfClass: Bool { isClass }
 

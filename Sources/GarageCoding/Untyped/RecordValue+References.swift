@@ -25,18 +25,23 @@ extension RecordValue {
   ///
   /// A property goes as one that was nil goes, an element leaves its array; of a dictionary whose keys are no text the key
   /// goes with its value. In an array of another make, whose elements have their meaning by their places, a nil stays.
+  ///
+  /// - Parameter nullPlaces: where a nil stays that is encoded as such.
+  /// - Returns: the tree, the places, and those of them from where another value went with the reference.
   package func removingReferences(
-    where isToGo: (RecordIdentity) throws -> Bool
-  ) rethrows -> (value: RecordValue, places: Set<[String]>) {
-    var removal = ReferenceRemoval()
+    leavingNullAt nullPlaces: Set<[String]> = [], where isToGo: (RecordIdentity) throws -> Bool
+  ) rethrows -> (value: RecordValue, places: Set<[String]>, pairs: Set<[String]>) {
+    var removal = ReferenceRemoval(nullPlaces: nullPlaces)
     let value = try removal.rest(of: self, [], isToGo)
-    return (value ?? .null, removal.places)
+    return (value ?? .null, removal.places, removal.pairs)
   }
 }
 
 /// Takes references out of a tree.
 private struct ReferenceRemoval {
   var places: Set<[String]> = []
+  var pairs: Set<[String]> = []
+  let nullPlaces: Set<[String]>
 
   /// What stays of a value; nil where it goes.
   mutating func rest(
@@ -46,7 +51,7 @@ private struct ReferenceRemoval {
     case .reference(let identity, _):
       if try !isToGo(identity) { return value }
       places.insert(path)
-      return nil
+      return nullPlaces.contains(path) ? .null : nil
     case .map(let fields):
       var rest = fields
       for (key, inner) in fields { rest[key] = try self.rest(of: inner, path + [key], isToGo) }
@@ -69,6 +74,7 @@ private struct ReferenceRemoval {
     switch ArrayMake(elements) {
     case .elements: return rest.compactMap { $0 }
     case .pairs:
+      pairs.insert(path)
       return stride(from: 0, to: rest.count, by: 2).flatMap { place -> [RecordValue] in
         guard let key = rest[place], let value = rest[place + 1] else { return [] }
         return [key, value]

@@ -308,7 +308,7 @@ extension Index {
       if let field = part.field() {
         path = field.path
       } else if let name, parts.count == 1 {
-        path = FieldPath(name.split(separator: ".").map(String.init))
+        path = FieldPath(name: name)
         isNamed = true
       } else {
         let key = names[0].contains("<") ? "codingKey" : names[0]

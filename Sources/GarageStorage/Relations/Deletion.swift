@@ -12,9 +12,16 @@ struct Deletion {
   /// What goes, and was not looked into yet.
   private var waiting: [StorageKey] = []
   /// What types declare, by the tag of their objects.
-  private var declared: [UInt64: TypeDeleteRules?] = [:]
+  private var declared: [UInt64: Declared?] = [:]
   /// Under which tags objects are that a tag may stand for, where it is not itself alone.
   private var names: [UInt64: [UInt64]] = [:]
+
+  /// What a type declares.
+  private struct Declared {
+    let rule: ReferrersRule
+    /// What its objects own.
+    var owned: [PropertyReferences]
+  }
 
   init(_ access: WriteAccess) { self.access = access }
 
@@ -35,12 +42,17 @@ struct Deletion {
   private mutating func note(_ key: StorageKey, _ rule: ReferrersRule?) throws {
     if rules[key] != nil { return }
     let declared = try declaredRules(key)
-    rules[key] = rule ?? declared?.referrersRule ?? .leave
+    rules[key] = rule ?? declared?.rule ?? .leave
     if let declared, !declared.owned.isEmpty { waiting.append(key) }
   }
 
   /// What the type of a record's object declares; nil where it declares nothing, or is not known.
-  private mutating func declaredRules(_ key: StorageKey) throws -> TypeDeleteRules? {
+  private mutating func declaredRules(_ key: StorageKey) throws -> Declared? {
+    try declared[tag(of: key)] ?? nil
+  }
+
+  /// The tag of a record's class, of which it is found out what it declares.
+  private mutating func tag(of key: StorageKey) throws -> UInt64 {
     let bytes = key.bytes
     let space = KeyLayout.tag(inRecordKey: bytes.span.bytes)
     // Which class an object is of only the record tells. One that does not open has no class to tell.
@@ -49,27 +61,31 @@ struct Deletion {
       return try? keys.header(of: bytes.span.bytes, record, typeName: "object").concreteTag
     }
     let tag = concrete ?? space
-    if let known = declared[tag] { return known }
-    var found: TypeDeleteRules?
-    for type in access.garage.knownTypes(tag: tag) where found == nil {
-      found = try TypeDeleteRules.of(type, reading)
-    }
-    declared[tag] = .some(found)
-    return found
+    if declared[tag] != nil { return tag }
+    let rules = access.garage.knownTypes(tag: tag).lazy.compactMap { TypeDeleteRules.of($0) }.first
+    declared[tag] = .some(
+      rules.map { rules in
+        Declared(
+          rule: rules.referrersRule, owned: rules.owned.map { PropertyReferences($0, reading) })
+      })
+    return tag
   }
 
   private mutating func followOwned(_ key: StorageKey) throws {
-    guard let owned = try declaredRules(key)?.owned else { return }
+    let tag = try tag(of: key)
+    guard var owned = try declaredRules(key)?.owned else { return }
     let bytes = key.bytes
-    var identities: [RecordIdentity] = []
+    var identities: Set<RecordIdentity> = []
     try access.withReplaceableValue(bytes.span.bytes) { record in
       guard let record, RecordSummary.uncheckedRefersToOthers(record) else { return }
       // What a damaged one owns nobody knows; it can be deleted all the same.
-      guard let value = try? reading.content(of: bytes.span.bytes, record).value else { return }
-      for path in owned {
-        value.value(at: path)?.forEachReference { identity, _ in identities.append(identity) }
+      guard let content = try? reading.content(of: bytes.span.bytes, record) else { return }
+      for index in owned.indices {
+        identities.formUnion(try owned[index].likelyIdentities(bytes.span.bytes, record, content))
       }
     }
+    // With where it was found to stand.
+    declared[tag]??.owned = owned
     for identity in identities {
       let target = try keys.record(tag: identity.tag, identity.identifier)
       if let present = try presentKey(target) { try note(present, nil) }
@@ -205,7 +221,7 @@ struct Deletion {
       return .continue
     }
     if let (key, referrers) = denied.min(by: { $0.key < $1.key }) { throw try stillReferred(key, referrers) }
-    let nullification = Nullification(access, named.filter { rules[$0.value] == .nullify })
+    var nullification = Nullification(access, named.filter { rules[$0.value] == .nullify })
     if let refusal = try nullification.refusal(of: rewritten) {
       throw try stillReferred(refusal.target, by: refusal.referrer)
     }

@@ -46,8 +46,7 @@ extension GarageReading {
   ///   - type: the type of those who refer to it.
   ///   - object: the object that they refer to, which need not be there.
   ///   - property: that by which they refer to it; nil for any.
-  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where it cannot be found out where the property is stored; and as
-  ///   ``referrers(of:)-(T)`` and ``retrieveAll(_:)``.
+  /// - Throws: as ``referrers(of:)-(T)`` and ``retrieveAll(_:)``.
   public func retrieveReferrers<R: Codable, T: Codable>(_ type: R.Type, of object: T) throws -> [R] {
     try retrieveReferrers(type, of: referred(object), by: nil)
   }
@@ -134,9 +133,8 @@ extension GarageReading {
   ) throws -> [R] {
     try garage.prepareReferrerIndex()
     return try withRepeatableReadAccess { access in
-      let path = try property.map { try $0.path(of: R.self, access) }
       var objects: [R] = []
-      try access.visitReferrers(type, of: object, by: path) { objects.append($0) }
+      try access.visitReferrers(type, of: object, by: property) { objects.append($0) }
       return objects
     }
   }
@@ -163,9 +161,9 @@ extension ReadAccess {
 
   /// Decodes the objects of a type that refer to an object.
   ///
-  /// - Parameter path: the coding keys of the property by which they do; nil for any.
+  /// - Parameter property: that by which they do; nil for any.
   func visitReferrers<R: Codable>(
-    _ type: R.Type, of object: ReferredObject, by path: [String]?, _ visit: (R) throws -> Void
+    _ type: R.Type, of object: ReferredObject, by property: ReferringProperty?, _ visit: (R) throws -> Void
   ) throws {
     let facts = try RecordTypeFacts.of(type)
     var keys = try referrers(of: object).filter {
@@ -178,10 +176,11 @@ extension ReadAccess {
       }
     }
     let targets = Set(try self.keys(of: object.identity, object.tags))
+    var references = property.map { PropertyReferences($0, self) }
     var rest = keys[...]
     let (session, source) = makeSessionAndSource()
     try visitRecords(withKeys: { rest.popFirst() }, source, isPrefetching: fetchesAhead) { key, record in
-      guard try isCurrent(key, facts.tags), try refers(key, record, to: targets, by: path) else {
+      guard try isCurrent(key, facts.tags), try refers(key, record, to: targets, by: &references) else {
         return nil as R?
       }
       return try decode(type, key, record, typeName: facts.name, session)
@@ -192,16 +191,14 @@ extension ReadAccess {
 
   /// Whether a record refers to one of these by a property.
   private func refers(
-    _ key: RawSpan, _ record: RawSpan, to targets: Set<StorageKey>, by path: [String]?
+    _ key: RawSpan, _ record: RawSpan, to targets: Set<StorageKey>, by references: inout PropertyReferences?
   ) throws -> Bool {
-    guard let path else { return true }
-    var refers = false
-    try content(of: key, record).value.value(at: path)?.forEachReference { identity, _ in
-      if try targets.contains(garage.objectKeys.record(tag: identity.tag, identity.identifier)) {
-        refers = true
-      }
+    guard let identities = try references?.identities(key, record, content(of: key, record)) else {
+      return true
     }
-    return refers
+    return try identities.contains {
+      try targets.contains(garage.objectKeys.record(tag: $0.tag, $0.identifier))
+    }
   }
 
   /// A whole record, without its Swift type.

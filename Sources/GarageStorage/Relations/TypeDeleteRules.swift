@@ -4,29 +4,25 @@ internal import Synchronization
 /// What a type declares of the deletion of its objects: asked for once in a process.
 struct TypeDeleteRules: Sendable {
   let referrersRule: ReferrersRule
-  /// The coding keys that lead to what its objects own.
-  let owned: [[String]]
+  /// What leads to what its objects own.
+  let owned: [ReferringProperty]
 
   private static let known = Mutex<[ObjectIdentifier: TypeDeleteRules]>([:])
 
   /// The rules of a type; nil where it declares none.
-  ///
-  /// - Parameter access: where it may look how objects of the type are stored.
-  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where it cannot be found out where an owned property is stored.
-  static func of(_ type: Any.Type, _ access: ReadAccess) throws -> TypeDeleteRules? {
+  static func of(_ type: Any.Type) -> TypeDeleteRules? {
     guard let ruled = type as? any DeleteRules.Type else { return nil }
     if let rules = known.withLock({ $0[ObjectIdentifier(type)] }) { return rules }
     // Users' code runs outside the lock.
-    func declared<T: DeleteRules>(_ type: T.Type) throws -> TypeDeleteRules {
+    func declared<T: DeleteRules>(_ type: T.Type) -> TypeDeleteRules {
       let properties = type.owned.map(\.property)
       // From now on their tags lead to these types, whose objects may have rules of their own.
       for target in properties.flatMap(\.targets) {
         if let target = target as? any Codable.Type { _ = try? RecordTypeFacts.of(target) }
       }
-      return TypeDeleteRules(
-        referrersRule: type.referrersRule, owned: try properties.map { try $0.path(of: type, access) })
+      return TypeDeleteRules(referrersRule: type.referrersRule, owned: properties)
     }
-    let rules = try declared(ruled)
+    let rules = declared(ruled)
     known.withLock { $0[ObjectIdentifier(type)] = rules }
     return rules
   }

@@ -361,8 +361,8 @@ import Testing
     #expect(try find(\.foe) == [2, 4])
     #expect(try find(\.others) == [3])
     #expect(try find(\.mate) == [1])
-    #expect(throws: GarageError.self) { try find(\.all) }
-    #expect(throws: GarageError.self) { try find(\.first) }
-    #expect(throws: GarageError.self) { try find(\.dearest) }
+    #expect(try find(\.all) == [1, 2, 3, 4])
+    #expect(try find(\.first) == [1, 4])
+    #expect(try find(\.dearest) == [1, 4])
   }
 }

@@ -17,6 +17,8 @@ final class FieldProbe {
       case none, second, absent
       /// A nil that was encoded as such.
       case null
+      /// An array at the path has so many elements, or a dictionary no entry.
+      case elementCount(Int)
       /// The second value is read in all leaves that are not at the path or below, or in all there are.
       case allOthers, all
       /// A raw value that no case of an enum has.
@@ -42,11 +44,34 @@ final class FieldProbe {
     fileprivate(set) var caseCounts: [[String]: Int] = [:]
     /// The same of those that have none, and are written as a key.
     fileprivate(set) var keyedCaseCounts: [[String]: Int] = [:]
+    /// The paths of what takes any key, as dictionaries do.
+    fileprivate(set) var dictionaries: Set<[String]> = []
+    /// The paths of what has a record of its own, and stands in others as a reference.
+    fileprivate(set) var objects: Set<[String]> = []
+    /// The paths inside of which there may be values in an older form of their type, with the type's version.
+    fileprivate(set) var evolving: [[String]: Int] = [:]
     private var values: [[String]: FieldValue] = [:]
 
     private var hashables: [[String]: any Hashable] = [:]
 
     subscript(path: [String]) -> FieldValue? { values[path] }
+
+    /// What evolves on the way to a field, or is the field: the versions of those types. That of the object itself is not among them.
+    func evolvingVersions(on path: [String]) -> [Int] {
+      evolving.filter { path.starts(with: $0.key) }.map(\.value)
+    }
+
+    /// The way to a scalar, as far as it leads through one record and to one value there: neither into an object, nor into a
+    /// dictionary or an array.
+    func wayInRecord(to path: [String]) -> [String] {
+      for count in path.indices.dropFirst() {
+        let way = Array(path.prefix(count))
+        if path[count] == FieldPath.element || dictionaries.contains(way) || objects.contains(way) {
+          return way
+        }
+      }
+      return path
+    }
 
     /// A scalar as it was made up.
     func hashable(_ path: [String]) -> (any Hashable)? { hashables[path] }
@@ -135,6 +160,15 @@ final class FieldProbe {
   /// Whether a nil stands at a path.
   func isNull(_ path: [String]) -> Bool { chosen.map { $0.change == .null && $0.path == path } ?? false }
 
+  /// In place of every key of what takes any: a number as well, for keys that are one.
+  static let anyKey = "1"
+
+  /// How many elements an array at a path is to have; nil where that is not told.
+  func elementCount(_ path: [String]) -> Int? {
+    guard let chosen, chosen.path == path, case .elementCount(let count) = chosen.change else { return nil }
+    return count
+  }
+
   /// How deep values are made up: an optional object of the same type stays nil somewhere.
   static let maximumDepth = 4
 
@@ -191,6 +225,16 @@ final class FieldProbe {
 
   /// Notes that an optional is nil because its type refused what it found.
   func noteRefusal(_ path: [String]) { made.refused.insert(path) }
+
+  /// Notes what takes any key.
+  func noteDictionary(_ path: [String]) { made.dictionaries.insert(path) }
+
+  /// Notes of which kind the type of a value is.
+  func noteType(_ type: Any.Type, _ path: [String]) {
+    let facts = TypeFacts.of(type).object
+    if facts.kind == .reference || facts.kind == .interned { made.objects.insert(path) }
+    if let evolution = facts.evolution { made.evolving[path] = evolution.version }
+  }
 
   /// Notes what is no scalar.
   func noteContainer(_ path: [String]) {

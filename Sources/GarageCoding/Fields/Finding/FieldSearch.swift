@@ -2,7 +2,7 @@
 struct FieldSearch<Root: Decodable, Value: Encodable> {
   private let keyPath: KeyPath<Root, Value>
   private let form: PropertyForm
-  /// Whether older records may have the field under another key, so that it says nothing that it is not there.
+  /// Whether older records may have fields under other keys, so that it says nothing that one is not there.
   private let isEvolving: Bool
   /// Makes an object up.
   private let object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
@@ -60,9 +60,10 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     guard let path = changing ?? paths.first(where: { isOnlyCase(at: $0, made, before) }) else { return nil }
     let withoutIt = self.made(path, .absent)?.0
     let isNull = withoutIt.map { Probed($0[keyPath: keyPath]) == .scalar(.null) } ?? false
-    var field = StoredField(
-      path: FieldPath(path.last == FieldPath.element ? path.dropLast() : path),
-      absentIsNull: isNull && !isEvolving)
+    guard
+      var field = self.field(
+        FieldPath(path.last == FieldPath.element ? path.dropLast() : path), made, absentIsNull: isNull)
+    else { return nil }
     if made.caseCounts[path] != nil {
       do {
         _ = try object(FieldProbe.Leaf(path: path, change: .unknownCase))
@@ -70,6 +71,14 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       } catch { field.readsUnknownCases = !(error is FieldProbe.UsualRefusal) }
     }
     return field
+  }
+
+  /// The field with a path, unless values on the way to it may be of older versions of their types: then what stands there may
+  /// mean something else.
+  private func field(_ path: FieldPath, _ made: FieldProbe.Made, absentIsNull: Bool) -> StoredField? {
+    let versions = made.evolvingVersions(on: path.keys)
+    if versions.contains(where: { $0 > 0 }) { return nil }
+    return StoredField(path: path, absentIsNull: absentIsNull && !isEvolving && versions.isEmpty)
   }
 
   /// Whether it has the very value that is at a path, whatever the others are: what is made of several fields, or in another form
@@ -125,7 +134,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       isNil(path, .absent) != false, isNil(path, .null) != false, isNil(path, .allOthers) != true,
       isNil(path, .all) != true
     else { return nil }
-    return StoredField(path: FieldPath(path), absentIsNull: !isEvolving)
+    return field(FieldPath(path), made, absentIsNull: true)
   }
 
   private func isNil(_ object: Root) -> Bool? {
@@ -152,7 +161,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       return !answers.contains(false) && answers.count { $0 == true } > 1
     }
     guard let path = found, isCase(0, path, .allOthers) != false, isCase(1, path, .all) != false,
-      isWithoutValue(without: path)
+      isWithoutValue(without: path), made.evolvingVersions(on: path).isEmpty
     else { return nil }
     return StoredField(path: FieldPath(path), absentIsNull: true)
   }
@@ -167,7 +176,9 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     let found = FieldProbe.likely(keyPath, among: made.containers).first { path in
       leaves.allSatisfy { made[path + $0] != nil } && areRead(from: path, leaves)
     }
-    guard let path = found, isWithoutValue(without: path) else { return nil }
+    guard let path = found, isWithoutValue(without: path), made.evolvingVersions(on: path).isEmpty else {
+      return nil
+    }
     return StoredField(path: FieldPath(path), absentIsNull: true)
   }
 

@@ -38,6 +38,7 @@ struct ProbeDecoder: Decoder {
   }
 
   fileprivate func read<T: Decodable>(_ type: T.Type) throws -> T {
+    probe.noteType(type, path)
     if let scalar = try probe.scalar(type, self) { return scalar }
     guard depth < FieldProbe.maximumDepth * 4 else { throw FieldProbe.NestsTooDeep() }
     if path.last != FieldPath.element { probe.noteContainer(path) }
@@ -70,8 +71,9 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
   /// Of an enum with payloads, that of one case.
   var allKeys: [Key] {
     guard let count = TypeAddress(Key.self).plainCaseCount else {
-      // A number as well, for keys that are one.
-      return decoder.probe.fillsDictionaries ? Key(stringValue: "1").map { [$0] } ?? [] : []
+      decoder.probe.noteDictionary(decoder.path)
+      let isEmpty = !decoder.probe.fillsDictionaries || decoder.probe.elementCount(decoder.path) == 0
+      return isEmpty ? [] : Key(stringValue: FieldProbe.anyKey).map { [$0] } ?? []
     }
     if let stored = decoder.sample.first?.keys, !stored.isEmpty {
       return stored.compactMap { Key(stringValue: $0) }
@@ -131,7 +133,7 @@ private struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
   var codingPath: [any CodingKey] { decoder.codingPath }
   var count: Int? {
     decoder.probe.note(.elements)
-    return decoder.guess.elementCount
+    return decoder.probe.elementCount(decoder.path) ?? decoder.guess.elementCount
   }
   var isAtEnd: Bool { currentIndex >= count ?? 0 }
   var currentIndex = 0

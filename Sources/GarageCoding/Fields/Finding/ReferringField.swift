@@ -14,16 +14,17 @@ package enum ReferringField {
   ///
   /// It runs the type's `init(from:)` with made-up values, and looks which of them alone changes what the property refers to.
   ///
-  /// - Parameter depth: how many properties the key path goes through.
+  /// - Parameter type: the class in whose records it is looked for: that of the key path, or a subclass.
   package static func path<Root: Decodable, Value: Encodable>(
-    of keyPath: KeyPath<Root, Value>, depth: Int
+    of keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
   ) -> FieldPath? {
-    let known = Known.paths.withLock { $0.byKeyPath[keyPath] }
+    let property = Property(keyPath: keyPath, type: ObjectIdentifier(type))
+    let known = Known.paths.withLock { $0.byProperty[property] }
     if let known { return known }
     let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
-    let found = search(keyPath, depth)
+    let found = search(keyPath, type)
     Known.paths.withLock { known in
-      if ProbeExperience.isLast(sampleCount) { known.byKeyPath[keyPath] = .some(found) }
+      if ProbeExperience.isLast(sampleCount) { known.byProperty[property] = .some(found) }
     }
     return found
   }
@@ -36,48 +37,62 @@ package enum ReferringField {
 
   /// Has properties looked for again of which it was not found.
   static func forgetMissing() {
-    Known.paths.withLock { known in known.byKeyPath = known.byKeyPath.filter { $0.value != nil } }
+    Known.paths.withLock { known in known.byProperty = known.byProperty.filter { $0.value != nil } }
   }
 
   private static func search<Root: Decodable, Value: Encodable>(
-    _ keyPath: KeyPath<Root, Value>, _ depth: Int
+    _ keyPath: KeyPath<Root, Value>, _ type: any Decodable.Type
   ) -> FieldPath? {
-    search(keyPath, depth, fillsDictionaries: true) ?? search(keyPath, depth, fillsDictionaries: false)
+    search(keyPath, type, fillsDictionaries: true)
+      ?? search(keyPath, type, fillsDictionaries: false)
   }
 
   private static func search<Root: Decodable, Value: Encodable>(
-    _ keyPath: KeyPath<Root, Value>, _ depth: Int, fillsDictionaries: Bool
+    _ keyPath: KeyPath<Root, Value>, _ type: any Decodable.Type, fillsDictionaries: Bool
   ) -> FieldPath? {
     func references(_ leaf: FieldProbe.Leaf?) -> (Set<RecordIdentity>, FieldProbe.Made)? {
-      guard
-        let (object, made) = try? FieldProbe.object(Root.self, leaf, fillsDictionaries: fillsDictionaries),
+      func made<T: Decodable>(_ type: T.Type) -> (Any, FieldProbe.Made)? {
+        try? FieldProbe.object(type, leaf, fillsDictionaries: fillsDictionaries)
+      }
+      guard let (object, made) = made(type), let object = object as? Root,
         let found = try? GraphEncoder().references(in: object[keyPath: keyPath])
       else { return nil }
       return (found, made)
     }
     // Nobody knows what other code does with values that are made up.
     guard !isComputed(keyPath), let (before, made) = references(nil), !before.isEmpty else { return nil }
-    for path in FieldProbe.likely(keyPath, among: made.paths) where path.count >= depth {
-      guard let (after, _) = FieldProbe.different(path, references), after != before else { continue }
-      let path = Array(path.prefix(depth))
+    let paths = FieldProbe.likely(keyPath, among: made.paths)
+    let changing = paths.first { FieldProbe.different($0, references).map { $0.0 != before } ?? false }
+    guard let changing else { return nil }
+    // What it is in may have more that the property refers to.
+    var path = made.wayInRecord(to: changing)
+    while !path.isEmpty {
       // Of two fields, one would be half of the truth.
       let beside = references(FieldProbe.Leaf(path: path, change: .allOthers))
       let without = references(FieldProbe.Leaf(path: path, change: .absent))
-      guard beside.map({ $0.0 == before }) ?? true, without.map({ $0.0.isEmpty }) ?? true else { return nil }
-      return FieldPath(path)
+      if beside.map({ $0.0 == before }) ?? true, without.map({ $0.0.isEmpty }) ?? true {
+        return made.evolvingVersions(on: path).isEmpty ? FieldPath(path) : nil
+      }
+      path.removeLast()
     }
     return nil
   }
 
+  private struct Property: Hashable {
+    let keyPath: AnyKeyPath
+    let type: ObjectIdentifier
+  }
+
   private struct Known: @unchecked Sendable {
     // @unchecked: key paths without captured values, which nothing changes.
-    var byKeyPath: [AnyKeyPath: FieldPath?] = [:]
+    var byProperty: [Property: FieldPath?] = [:]
     static let paths = Mutex(Known())
   }
 }
 
 extension GraphEncoder {
-  fileprivate func references<T: Encodable>(in value: T) throws -> Set<RecordIdentity> {
+  /// What a value refers to, and is itself where it has a record of its own.
+  package func references<T: Encodable>(in value: T) throws -> Set<RecordIdentity> {
     try withField(of: value) { place in
       var found: Set<RecordIdentity> = []
       try place.forEachReference { _, tag, identifier in

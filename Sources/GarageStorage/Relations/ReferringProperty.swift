@@ -1,0 +1,154 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// A property that refers to objects.
+///
+/// What it refers to stands in a record where the record's own class puts it, and is read from there without the object. Where
+/// it is not found out where that is, or the record is of an older version of its type, the object is asked.
+struct ReferringProperty: @unchecked Sendable {
+  // @unchecked: a key path without captured values, closures that have nothing else, and metatypes.
+  private let text: String
+  private let name: String?
+  private let isComputed: Bool
+  private let root: any Codable.Type
+  private let isOfRoot: (Any.Type) -> Bool
+  private let search: (any Codable.Type, ReadAccess) throws -> FieldPath?
+  private let ask: (ReadAccess, RawSpan, RawSpan) throws -> Set<RecordIdentity>
+  /// The types of the objects, as far as the property's type tells.
+  let targets: [Any.Type]
+
+  /// - Parameter name: the coding keys that lead to it, with points between them; nil where they are to be found.
+  init<Root: Codable, Value: Codable>(_ property: KeyPath<Root, Value>, name: String?) {
+    let text = nameOf(property)
+    self.text = text
+    self.name = name
+    isComputed = ReferringField.isComputed(property)
+    root = Root.self
+    isOfRoot = { $0 is Root.Type }
+    search = { type, access in
+      if let found = ReferringField.path(of: property, in: type) { return found }
+      guard let facts = try? RecordTypeFacts.of(type), try access.takeFieldSample(type, facts) else {
+        return nil
+      }
+      return ReferringField.path(of: property, in: type)
+    }
+    ask = { access, key, record in
+      let name = try RecordTypeFacts.of(Root.self).name
+      let (session, _) = access.makeSessionAndSource()
+      guard let object = try access.decode(Root.self, key, record, typeName: name, session) else { return [] }
+      return try access.garage.encoding { try $0.references(in: object[keyPath: property]) }
+    }
+    targets = heldTypes(Value.self)
+  }
+
+  /// Where it stands in the records of a class.
+  enum Place {
+    case field([String])
+    /// The same, in types whose older records may have it elsewhere.
+    case evolving([String])
+    /// Only the object tells.
+    case unknown
+  }
+
+  /// Where records with a tag and of a version have it.
+  func place(tag: UInt64, version: Int, _ access: ReadAccess) throws -> Place {
+    guard let type = type(tag: tag, access), let facts = try? RecordTypeFacts.of(type),
+      facts.ofCoder.currentVersion == version
+    else { return .unknown }
+    // Its name says where it stands in the type that it was given for.
+    if let name, type == root { return .field(FieldPath(name: name).keys) }
+    if isComputed { return .unknown }
+    guard let path = try search(type, access)?.keys else { return .unknown }
+    return facts.ofCoder.isEvolving ? .evolving(path) : .field(path)
+  }
+
+  /// The class whose objects bear a tag, if it is the property's or a subclass.
+  private func type(tag: UInt64, _ access: ReadAccess) -> (any Codable.Type)? {
+    if let facts = try? RecordTypeFacts.of(root), facts.ownTags.contains(tag) { return root }
+    return access.garage.knownTypes(tag: tag).first(where: isOfRoot) as? any Codable.Type
+  }
+
+  /// What an object refers to by it, told by the object.
+  ///
+  /// - Throws: what decoding it throws, and encoding what the property has.
+  func references(ofObject key: RawSpan, _ record: RawSpan, _ access: ReadAccess) throws -> Set<
+    RecordIdentity
+  > {
+    try ask(access, key, record)
+  }
+
+  /// Where it stands as far as anybody can tell, for objects that cannot be asked: under its own name, or the one that was given.
+  ///
+  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where the type has nothing of that name.
+  func likelyPath() throws -> [String] {
+    if let name { return FieldPath(name: name).keys }
+    let keys = text.split(separator: ".").drop { $0 == "\\" }.map {
+      String($0.filter { $0 != "?" && $0 != "!" })
+    }
+    if isComputed || keys.isEmpty || text.contains("<") || !ReferringField.isAsked(keys, in: root) {
+      throw GarageError.invalidQuery(
+        type: "\(root)",
+        reason: """
+          has a property of which it could not be found out where it is stored. Name its coding key: \
+          Owned("codingKey", …), or by: … of another property.
+          """)
+    }
+    return keys
+  }
+}
+
+/// What records refer to by one property. It finds out once for each class where that stands.
+struct PropertyReferences {
+  let property: ReferringProperty
+  private let access: ReadAccess
+  private var places: [Writer: ReferringProperty.Place] = [:]
+
+  /// Whose `encode(to:)` wrote a record.
+  private struct Writer: Hashable {
+    let tag: UInt64
+    let version: Int
+  }
+
+  init(_ property: ReferringProperty, _ access: ReadAccess) {
+    (self.property, self.access) = (property, access)
+  }
+
+  /// What a record's object refers to by the property.
+  ///
+  /// - Throws: where the object has to be asked, what decoding it throws; ``GraphCodingError`` for a damaged record.
+  mutating func identities(_ key: RawSpan, _ record: RawSpan, _ content: RecordContent) throws -> Set<
+    RecordIdentity
+  > {
+    switch try place(key, content) {
+    case .field(let path): return identities(content, path)
+    case .evolving(let path) where content.value.value(at: path) != nil: return identities(content, path)
+    case .evolving, .unknown: return try property.references(ofObject: key, record, access)
+    }
+  }
+
+  /// The same, where what an object that cannot be decoded refers to is read from where it is likely to stand.
+  ///
+  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where it stands nowhere.
+  mutating func likelyIdentities(_ key: RawSpan, _ record: RawSpan, _ content: RecordContent) throws -> Set<
+    RecordIdentity
+  > {
+    do { return try identities(key, record, content) } catch {
+      return identities(content, try property.likelyPath())
+    }
+  }
+
+  private func identities(_ content: RecordContent, _ path: [String]) -> Set<RecordIdentity> {
+    var found: Set<RecordIdentity> = []
+    content.value.value(at: path)?.forEachReference { identity, _ in found.insert(identity) }
+    return found
+  }
+
+  private mutating func place(_ key: RawSpan, _ content: RecordContent) throws -> ReferringProperty.Place {
+    let writer = Writer(
+      tag: content.header.concreteTag ?? KeyLayout.tag(inRecordKey: key), version: content.header.typeVersion)
+    if let known = places[writer] { return known }
+    let place = try property.place(tag: writer.tag, version: writer.version, access)
+    places[writer] = place
+    return place
+  }
+}

@@ -1,0 +1,268 @@
+import Foundation
+import Testing
+
+@testable import GarageStorage
+
+/// References where types put them in ways of their own: in classes with a place for their superclass, under keys that were
+/// others before, in wrappers, and in arrays whose elements have each their meaning.
+@Suite struct RelationFormTests {
+  private func expectSound(_ garage: Garage) throws {
+    let report = try garage.verifyIndexes()
+    #expect(report.isSound, "\(report)")
+  }
+
+  private func harbour(_ backend: Backend, _ isIndexed: Bool) throws -> Garage {
+    let types: [any Codable.Type] = [Tug.self, Ferry.self, Ship.self]
+    return try backend.relations(Place(backend), isIndexed: isIndexed, types: types)
+  }
+
+  /// Where its superclass stands each class says itself.
+  @Test(arguments: Backend.allCases, [true, false])
+  func subclassesAreFound(_ backend: Backend, isIndexed: Bool) throws {
+    let garage = try harbour(backend, isIndexed)
+    let (a, b) = (Mate(id: "a"), Mate(id: "b"))
+    try garage.parkAll([
+      Ship(1, captain: a), Tug(2, captain: a, pilot: b), Ferry(3, captain: a, pilot: a),
+      Ship(4, captain: b), Tug(5, captain: b, pilot: a), Ferry(6, captain: b, pilot: a),
+    ])
+    func find<R: Ship, V: Codable>(_ property: KeyPath<R, V>) throws -> [Int] {
+      try garage.retrieveReferrers(R.self, of: a, by: property).map(\.id)
+    }
+    #expect(try find(\Ship.captain) == [1, 2, 3])
+    #expect(try find(\Tug.captain) == [2])
+    #expect(try find(\Tug.pilot) == [5])
+    #expect(try find(\Ferry.pilot) == [3, 6])
+    #expect(try garage.retrieveReferrers(Ship.self, of: a).map(\.id) == [1, 2, 3, 5, 6])
+  }
+
+  @Test(arguments: Backend.allCases, [true, false])
+  func subclassesTakeAlongWhatTheyOwn(_ backend: Backend, isIndexed: Bool) throws {
+    let garage = try harbour(backend, isIndexed)
+    for id in 0..<3 {
+      let (captain, boat) = (Mate(id: "\(id)"), Mate(id: "boat \(id)"))
+      let ship =
+        switch id {
+        case 0: Ship(id, captain: captain)
+        case 1: Tug(id, captain: captain, pilot: captain)
+        default: Ferry(id, captain: captain, pilot: captain)
+        }
+      ship.boats = [boat]
+      try garage.park(ship)
+      #expect(try garage.count(Mate.self) == 2)
+      try garage.delete(ship)
+      #expect(try garage.retrieveAll(Mate.self).map(\.id) == ["\(id)"])
+      try garage.deleteAll(Mate.self)
+    }
+    try expectSound(garage)
+  }
+
+  /// Records of an older version have a property under its older name, or as something else.
+  @Test(arguments: Backend.allCases, [true, false])
+  func olderRecordsAreFound(_ backend: Backend, isIndexed: Bool) throws {
+    let place = try Place(backend)
+    let (a, b) = (Mate(id: "a"), Mate(id: "b"))
+    let before = try backend.relations(place, isIndexed: isIndexed)
+    try before.parkAll([OldCrew(id: 1, chief: a, second: b), OldCrew(id: 2, chief: b, second: a)])
+    try before.close()
+    let garage = try backend.relations(place, isIndexed: isIndexed)
+    try garage.park(Crew(id: 3, boss: a, deputy: b))
+    #expect(try garage.retrieveReferrers(Crew.self, of: a, by: \.boss).map(\.id) == [1, 3])
+    #expect(try garage.retrieveReferrers(Crew.self, of: a, by: \.deputy).map(\.id) == [2])
+    // A crew owns its deputy.
+    try garage.delete(Crew.self, identifier: 2)
+    #expect(try garage.retrieveAll(Mate.self).map(\.id) == ["b"])
+    // One cannot be without a boss, whatever the property was called.
+    try garage.park(a)
+    #expect(throws: GarageError.self) { try garage.delete(a, referrers: .nullify) }
+    try garage.delete(b, referrers: .nullify)
+    #expect(try garage.retrieveAll(Crew.self).map { $0.deputy == nil } == [true, true])
+    try expectSound(garage)
+  }
+
+  /// A wrapper of a generic type encodes a nil, and does not decode without.
+  @Test(arguments: Backend.allCases, [true, false])
+  func aNilStaysWhereOneIsAskedFor(_ backend: Backend, isIndexed: Bool) throws {
+    let garage = try backend.relations(Place(backend), isIndexed: isIndexed)
+    let (a, b) = (Mate(id: "a"), Mate(id: "b"))
+    try garage.parkAll([
+      Locker(id: 1, owner: a, heir: b, bare: a), Locker(id: 2, owner: nil, heir: a, bare: b),
+      Locker(id: 3, owner: b, heir: nil, bare: nil),
+    ])
+    try garage.delete(a, referrers: .nullify)
+    #expect(
+      try garage.retrieveAll(Locker.self) == [
+        Locker(id: 1, owner: nil, heir: b, bare: nil), Locker(id: 2, owner: nil, heir: nil, bare: b),
+        Locker(id: 3, owner: b, heir: nil, bare: nil),
+      ])
+    // An object that is gone is nil in the wrapper, too.
+    try garage.delete(b, referrers: .leave)
+    #expect(
+      try garage.retrieveAll(Locker.self) == (1...3).map { Locker(id: $0, owner: nil, heir: nil, bare: nil) })
+    try expectSound(garage)
+  }
+
+  /// Who needs a number of elements that he has no longer refuses: his objects stay readable.
+  @Test(arguments: Backend.allCases, [true, false])
+  func elementsThatAreNeededStay(_ backend: Backend, isIndexed: Bool) throws {
+    let garage = try backend.relations(Place(backend), isIndexed: isIndexed)
+    let (a, b) = (Mate(id: "a"), Mate(id: "b"))
+    try garage.park(Watch(id: 1, ends: Watch.Ends(from: a, to: b), members: [a, b]))
+    func isRefused(_ mate: Mate) -> Bool {
+      do {
+        try garage.delete(mate, referrers: .nullify)
+        return false
+      } catch GarageError.stillReferredTo {
+        return true
+      } catch {
+        Issue.record(error)
+        return false
+      }
+    }
+    #expect(isRefused(a) && isRefused(b))
+    try garage.park(Watch(id: 1, ends: nil, members: [a, b]))
+    #expect(!isRefused(a))
+    #expect(try garage.retrieveAll(Watch.self) == [Watch(id: 1, ends: nil, members: [b])])
+    // The last one is needed.
+    #expect(isRefused(b))
+    #expect(try garage.retrieveAll(Watch.self) == [Watch(id: 1, ends: nil, members: [b])])
+    try expectSound(garage)
+  }
+}
+
+private struct Mate: Codable, Identifiable, Hashable {
+  var id: String
+}
+
+private class Ship: Codable, Identifiable, DeleteRules {
+  let id: Int
+  var captain: Mate?
+  var boats: [Mate] = []
+
+  init(_ id: Int, captain: Mate?) { (self.id, self.captain) = (id, captain) }
+
+  class var owned: [Owned<Ship>] { [Owned(\.boats)] }
+}
+
+/// Has its superclass under a key of its own choice.
+private final class Tug: Ship {
+  var pilot: Mate?
+
+  init(_ id: Int, captain: Mate?, pilot: Mate?) {
+    self.pilot = pilot
+    super.init(id, captain: captain)
+  }
+
+  private enum CodingKeys: String, CodingKey { case pilot, ship }
+
+  required init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    pilot = try container.decodeIfPresent(Mate.self, forKey: .pilot)
+    try super.init(from: container.superDecoder(forKey: .ship))
+  }
+
+  override func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(pilot, forKey: .pilot)
+    try super.encode(to: container.superEncoder(forKey: .ship))
+  }
+}
+
+/// Has what its superclass has beside its own.
+private final class Ferry: Ship {
+  var pilot: Mate?
+
+  init(_ id: Int, captain: Mate?, pilot: Mate?) {
+    self.pilot = pilot
+    super.init(id, captain: captain)
+  }
+
+  private enum CodingKeys: String, CodingKey { case pilot = "the pilot" }
+
+  required init(from decoder: any Decoder) throws {
+    pilot = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(Mate.self, forKey: .pilot)
+    try super.init(from: decoder)
+  }
+
+  override func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(pilot, forKey: .pilot)
+    try super.encode(to: encoder)
+  }
+}
+
+private struct OldCrew: Codable, Identifiable, TypeTagged {
+  var id: Int
+  var chief: Mate
+  var second: Mate?
+  static var typeTag: String { "crew of relations" }
+}
+
+private struct Crew: Codable, Identifiable, TypeTagged, Evolving, DeleteRules {
+  var id: Int
+  var boss: Mate
+  var deputy: Mate?
+  static var typeTag: String { "crew of relations" }
+  static var propertyAliases: [String: [String]] { ["boss": ["chief"], "deputy": ["second"]] }
+  static var owned: [Owned<Crew>] { [Owned(\.deputy)] }
+}
+
+@propertyWrapper private struct Lasting<Value: Codable & Hashable>: Codable, Hashable {
+  var wrappedValue: Value
+}
+
+/// Leaves no trace of itself.
+@propertyWrapper private struct Bare<Value: Codable & Hashable>: Codable, Hashable {
+  var wrappedValue: Value
+
+  init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
+  init(from decoder: any Decoder) throws {
+    wrappedValue = try decoder.singleValueContainer().decode(Value.self)
+  }
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(wrappedValue)
+  }
+}
+
+private struct Locker: Codable, Identifiable, Hashable {
+  var id: Int
+  @Lasting var owner: Mate?
+  @Lasting var heir: Mate?
+  @Bare var bare: Mate?
+}
+
+private struct Watch: Codable, Identifiable, Hashable {
+  /// Two elements, of which each has its meaning.
+  struct Ends: Codable, Hashable {
+    var (from, to): (Mate, Mate)
+
+    init(from: Mate, to: Mate) { (self.from, self.to) = (from, to) }
+    init(from decoder: any Decoder) throws {
+      var container = try decoder.unkeyedContainer()
+      from = try container.decode(Mate.self)
+      to = try container.decode(Mate.self)
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.unkeyedContainer()
+      try container.encode(from)
+      try container.encode(to)
+    }
+  }
+
+  var id: Int
+  var ends: Ends?
+  var members: [Mate]
+
+  init(id: Int, ends: Ends?, members: [Mate]) { (self.id, self.ends, self.members) = (id, ends, members) }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    id = try container.decode(Int.self, forKey: .id)
+    ends = try container.decodeIfPresent(Ends.self, forKey: .ends)
+    members = try container.decode([Mate].self, forKey: .members)
+    if members.isEmpty {
+      throw DecodingError.dataCorruptedError(
+        forKey: .members, in: container, debugDescription: "nobody is on watch")
+    }
+  }
+}
