@@ -13,7 +13,7 @@ struct ReferringProperty: @unchecked Sendable {
   private let root: any Codable.Type
   private let isOfRoot: (Any.Type) -> Bool
   private let search: (any Codable.Type, ReadAccess) throws -> FieldPath?
-  private let ask: (ReadAccess, RawSpan, RawSpan) throws -> Set<RecordIdentity>
+  private let ask: (ReadAccess, GraphDecodingSession, RawSpan, RawSpan) throws -> Set<RecordIdentity>
   /// The types of the objects, as far as the property's type tells.
   let targets: [Any.Type]
 
@@ -32,9 +32,8 @@ struct ReferringProperty: @unchecked Sendable {
       }
       return ReferringField.path(of: property, in: type)
     }
-    ask = { access, key, record in
+    ask = { access, session, key, record in
       let name = try RecordTypeFacts.of(Root.self).name
-      let (session, _) = access.makeSessionAndSource()
       guard let object = try access.decode(Root.self, key, record, typeName: name, session) else { return [] }
       return try access.garage.encoding { try $0.references(in: object[keyPath: property]) }
     }
@@ -71,10 +70,10 @@ struct ReferringProperty: @unchecked Sendable {
   /// What an object refers to by it, told by the object.
   ///
   /// - Throws: what decoding it throws, and encoding what the property has.
-  func references(ofObject key: RawSpan, _ record: RawSpan, _ access: ReadAccess) throws -> Set<
-    RecordIdentity
-  > {
-    try ask(access, key, record)
+  fileprivate func references(
+    ofObject key: RawSpan, _ record: RawSpan, _ access: ReadAccess, _ session: GraphDecodingSession
+  ) throws -> Set<RecordIdentity> {
+    try ask(access, session, key, record)
   }
 
   /// Where it stands as far as anybody can tell, for objects that cannot be asked: under its own name, or the one that was given.
@@ -102,6 +101,8 @@ struct PropertyReferences {
   let property: ReferringProperty
   private let access: ReadAccess
   private var places: [Writer: ReferringProperty.Place] = [:]
+  /// In which objects are decoded that have to be asked: what several of them lead to is decoded once.
+  private var session: GraphDecodingSession?
 
   /// Whose `encode(to:)` wrote a record.
   private struct Writer: Hashable {
@@ -122,7 +123,10 @@ struct PropertyReferences {
     switch try place(key, content) {
     case .field(let path): return identities(content, path)
     case .evolving(let path) where content.value.value(at: path) != nil: return identities(content, path)
-    case .evolving, .unknown: return try property.references(ofObject: key, record, access)
+    case .evolving, .unknown:
+      let session = self.session ?? access.makeSessionAndSource().0
+      self.session = session
+      return try property.references(ofObject: key, record, access, session)
     }
   }
 

@@ -33,7 +33,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     case .value: return ofValue()
     case .isNil: return ofNil()
     case .isCase: return isEvolving ? nil : ofCases()
-    case .areScalars: return isEvolving ? nil : ofScalars()
+    case .areScalars: return ofScalars()
     }
   }
 
@@ -96,7 +96,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   /// without it.
   private func isOnlyCase(at path: [String], _ made: FieldProbe.Made, _ before: Probed) -> Bool {
     guard made.caseCounts[path] == 1, form != .ofCase, holds(path, .none) else { return false }
-    guard let (object, _) = self.made(path, .absent) else {
+    guard let (object, _) = self.made(path, .absent) ?? self.made(path, .null) else {
       return !(Value.self is any OptionalIdentifier.Type)
     }
     return Probed(object[keyPath: keyPath]) != before
@@ -176,10 +176,8 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     let found = FieldProbe.likely(keyPath, among: made.containers).first { path in
       leaves.allSatisfy { made[path + $0] != nil } && areRead(from: path, leaves)
     }
-    guard let path = found, isWithoutValue(without: path), made.evolvingVersions(on: path).isEmpty else {
-      return nil
-    }
-    return StoredField(path: FieldPath(path), absentIsNull: true)
+    guard let path = found, isWithoutValue(without: path) else { return nil }
+    return field(FieldPath(path), made, absentIsNull: true)
   }
 
   private func areRead(from path: [String], _ leaves: [[String]]) -> Bool {

@@ -67,7 +67,7 @@ extension StoredField {
   ) -> [StoredField]? {
     let key = FoundField(root: ObjectIdentifier(type), keyPath: keyPath, question: .areScalars)
     return of(keyPath, key, in: type).map { field in
-      leaves.map { StoredField(path: FieldPath(field.path.keys + $0), absentIsNull: true) }
+      leaves.map { StoredField(path: FieldPath(field.path.keys + $0), absentIsNull: field.absentIsNull) }
     }
   }
 
