@@ -12,7 +12,7 @@ import Testing
   }
 
   private func harbour(_ backend: Backend, _ isIndexed: Bool) throws -> Garage {
-    let types: [any Codable.Type] = [Tug.self, Ferry.self, Ship.self]
+    let types: [any Codable.Type] = [Tug.self, Barge.self, Vessel.self]
     return try backend.relations(Place(backend), isIndexed: isIndexed, types: types)
   }
 
@@ -22,17 +22,17 @@ import Testing
     let garage = try harbour(backend, isIndexed)
     let (a, b) = (Mate(id: "a"), Mate(id: "b"))
     try garage.parkAll([
-      Ship(1, captain: a), Tug(2, captain: a, pilot: b), Ferry(3, captain: a, pilot: a),
-      Ship(4, captain: b), Tug(5, captain: b, pilot: a), Ferry(6, captain: b, pilot: a),
+      Vessel(1, captain: a), Tug(2, captain: a, pilot: b), Barge(3, captain: a, pilot: a),
+      Vessel(4, captain: b), Tug(5, captain: b, pilot: a), Barge(6, captain: b, pilot: a),
     ])
-    func find<R: Ship, V: Codable>(_ property: KeyPath<R, V>) throws -> [Int] {
+    func find<R: Vessel, V: Codable>(_ property: KeyPath<R, V>) throws -> [Int] {
       try garage.retrieveReferrers(R.self, of: a, by: property).map(\.id)
     }
-    #expect(try find(\Ship.captain) == [1, 2, 3])
+    #expect(try find(\Vessel.captain) == [1, 2, 3])
     #expect(try find(\Tug.captain) == [2])
     #expect(try find(\Tug.pilot) == [5])
-    #expect(try find(\Ferry.pilot) == [3, 6])
-    #expect(try garage.retrieveReferrers(Ship.self, of: a).map(\.id) == [1, 2, 3, 5, 6])
+    #expect(try find(\Barge.pilot) == [3, 6])
+    #expect(try garage.retrieveReferrers(Vessel.self, of: a).map(\.id) == [1, 2, 3, 5, 6])
   }
 
   @Test(arguments: Backend.allCases, [true, false])
@@ -40,16 +40,16 @@ import Testing
     let garage = try harbour(backend, isIndexed)
     for id in 0..<3 {
       let (captain, boat) = (Mate(id: "\(id)"), Mate(id: "boat \(id)"))
-      let ship =
+      let vessel =
         switch id {
-        case 0: Ship(id, captain: captain)
+        case 0: Vessel(id, captain: captain)
         case 1: Tug(id, captain: captain, pilot: captain)
-        default: Ferry(id, captain: captain, pilot: captain)
+        default: Barge(id, captain: captain, pilot: captain)
         }
-      ship.boats = [boat]
-      try garage.park(ship)
+      vessel.boats = [boat]
+      try garage.park(vessel)
       #expect(try garage.count(Mate.self) == 2)
-      try garage.delete(ship)
+      try garage.delete(vessel)
       #expect(try garage.retrieveAll(Mate.self).map(\.id) == ["\(id)"])
       try garage.deleteAll(Mate.self)
     }
@@ -133,18 +133,18 @@ private struct Mate: Codable, Identifiable, Hashable {
   var id: String
 }
 
-private class Ship: Codable, Identifiable, DeleteRules {
+private class Vessel: Codable, Identifiable, DeleteRules {
   let id: Int
   var captain: Mate?
   var boats: [Mate] = []
 
   init(_ id: Int, captain: Mate?) { (self.id, self.captain) = (id, captain) }
 
-  class var owned: [Owned<Ship>] { [Owned(\.boats)] }
+  class var owned: [Owned<Vessel>] { [Owned(\.boats)] }
 }
 
 /// Has its superclass under a key of its own choice.
-private final class Tug: Ship {
+private final class Tug: Vessel {
   var pilot: Mate?
 
   init(_ id: Int, captain: Mate?, pilot: Mate?) {
@@ -152,23 +152,23 @@ private final class Tug: Ship {
     super.init(id, captain: captain)
   }
 
-  private enum CodingKeys: String, CodingKey { case pilot, ship }
+  private enum CodingKeys: String, CodingKey { case pilot, vessel }
 
   required init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     pilot = try container.decodeIfPresent(Mate.self, forKey: .pilot)
-    try super.init(from: container.superDecoder(forKey: .ship))
+    try super.init(from: container.superDecoder(forKey: .vessel))
   }
 
   override func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(pilot, forKey: .pilot)
-    try super.encode(to: container.superEncoder(forKey: .ship))
+    try super.encode(to: container.superEncoder(forKey: .vessel))
   }
 }
 
 /// Has what its superclass has beside its own.
-private final class Ferry: Ship {
+private final class Barge: Vessel {
   var pilot: Mate?
 
   init(_ id: Int, captain: Mate?, pilot: Mate?) {
