@@ -81,7 +81,7 @@ struct Deletion {
       // What a damaged one owns nobody knows; it can be deleted all the same.
       guard let content = try? reading.content(of: bytes.span.bytes, record) else { return }
       for index in owned.indices {
-        identities.formUnion(try owned[index].likelyIdentities(bytes.span.bytes, record, content))
+        identities.formUnion(try owned[index].ownedIdentities(bytes.span.bytes, record, content))
       }
     }
     // With where it was found to stand.

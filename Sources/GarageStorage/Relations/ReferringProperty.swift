@@ -7,10 +7,9 @@ internal import GarageDriver
 /// it is not found out where that is, or the record is of an older version of its type, the object is asked.
 struct ReferringProperty: @unchecked Sendable {
   // @unchecked: a key path without captured values, closures that have nothing else, and metatypes.
-  private let text: String
   private let name: String?
   private let isComputed: Bool
-  private let root: any Codable.Type
+  fileprivate let root: any Codable.Type
   private let isOfRoot: (Any.Type) -> Bool
   private let search: (any Codable.Type, ReadAccess) throws -> FieldPath?
   private let ask: (ReadAccess, GraphDecodingSession, RawSpan, RawSpan) throws -> Set<RecordIdentity>
@@ -19,8 +18,6 @@ struct ReferringProperty: @unchecked Sendable {
 
   /// - Parameter name: the coding keys that lead to it, with points between them; nil where they are to be found.
   init<Root: Codable, Value: Codable>(_ property: KeyPath<Root, Value>, name: String?) {
-    let text = nameOf(property)
-    self.text = text
     self.name = name
     isComputed = ReferringField.isComputed(property)
     root = Root.self
@@ -55,10 +52,10 @@ struct ReferringProperty: @unchecked Sendable {
       facts.ofCoder.currentVersion == version
     else { return .unknown }
     // Its name says where it stands in the type that it was given for.
-    if let name, type == root { return .field(FieldPath(name: name).keys) }
-    if isComputed { return .unknown }
-    guard let path = try search(type, access)?.keys else { return .unknown }
-    return facts.ofCoder.isEvolving ? .evolving(path) : .field(path)
+    let named = type == root ? name.map { FieldPath(name: $0) } : nil
+    if named == nil && isComputed { return .unknown }
+    guard let path = try named ?? search(type, access) else { return .unknown }
+    return facts.ofCoder.isEvolving ? .evolving(path.keys) : .field(path.keys)
   }
 
   /// The class whose objects bear a tag, if it is the property's or a subclass.
@@ -74,25 +71,6 @@ struct ReferringProperty: @unchecked Sendable {
     ofObject key: RawSpan, _ record: RawSpan, _ access: ReadAccess, _ session: GraphDecodingSession
   ) throws -> Set<RecordIdentity> {
     try ask(access, session, key, record)
-  }
-
-  /// Where it stands as far as anybody can tell, for objects that cannot be asked: under its own name, or the one that was given.
-  ///
-  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where the type has nothing of that name.
-  func likelyPath() throws -> [String] {
-    if let name { return FieldPath(name: name).keys }
-    let keys = text.split(separator: ".").drop { $0 == "\\" }.map {
-      String($0.filter { $0 != "?" && $0 != "!" })
-    }
-    if isComputed || keys.isEmpty || text.contains("<") || !ReferringField.isAsked(keys, in: root) {
-      throw GarageError.invalidQuery(
-        type: "\(root)",
-        reason: """
-          has a property of which it could not be found out where it is stored. Name its coding key: \
-          Owned("codingKey", …), or by: … of another property.
-          """)
-    }
-    return keys
   }
 }
 
@@ -130,14 +108,20 @@ struct PropertyReferences {
     }
   }
 
-  /// The same, where what an object that cannot be decoded refers to is read from where it is likely to stand.
+  /// The same; an error says what to do where an object has to be asked that cannot be decoded.
   ///
-  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where it stands nowhere.
-  mutating func likelyIdentities(_ key: RawSpan, _ record: RawSpan, _ content: RecordContent) throws -> Set<
+  /// - Throws: ``GarageError/invalidQuery(type:reason:)``.
+  mutating func ownedIdentities(_ key: RawSpan, _ record: RawSpan, _ content: RecordContent) throws -> Set<
     RecordIdentity
   > {
     do { return try identities(key, record, content) } catch {
-      return identities(content, try property.likelyPath())
+      throw GarageError.invalidQuery(
+        type: "\(property.root)",
+        reason: """
+          cannot tell what one of them owns: it could not be found out where a property is stored that leads to what it \
+          owns, and it cannot be decoded to be asked (\(error)). Nothing was changed. Name the property's coding key: \
+          Owned("codingKey", …).
+          """)
     }
   }
 

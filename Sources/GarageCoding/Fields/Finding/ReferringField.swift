@@ -29,12 +29,6 @@ package enum ReferringField {
     return found
   }
 
-  /// Whether `init(from:)` asks for a key at all; true where no object can be made up to find out.
-  package static func isAsked<Root: Decodable>(_ path: [String], in type: Root.Type) -> Bool {
-    let made = try? FieldProbe.object(type, fillsDictionaries: true).1
-    return made?.asked.contains(path) ?? true
-  }
-
   /// Has properties looked for again of which it was not found.
   static func forgetMissing() {
     Known.paths.withLock { known in known.byProperty = known.byProperty.filter { $0.value != nil } }
