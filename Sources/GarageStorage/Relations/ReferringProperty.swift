@@ -42,20 +42,31 @@ struct ReferringProperty: @unchecked Sendable {
     case field([String])
     /// The same, in types whose older records may have it elsewhere.
     case evolving([String])
+    /// The same, in records of an older version: there it may be another thing.
+    case older([String])
     /// Only the object tells.
     case unknown
+
+    /// Where it stands in the records of the present version; nil where only the object tells.
+    var path: [String]? {
+      switch self {
+      case .field(let path), .evolving(let path), .older(let path): path
+      case .unknown: nil
+      }
+    }
   }
 
   /// Where records with a tag and of a version have it.
   func place(tag: UInt64, version: Int, _ access: ReadAccess) throws -> Place {
-    guard let type = type(tag: tag, access), let facts = try? RecordTypeFacts.of(type),
-      facts.ofCoder.currentVersion == version
-    else { return .unknown }
+    guard let type = type(tag: tag, access), let facts = try? RecordTypeFacts.of(type) else {
+      return .unknown
+    }
     // Its name says where it stands in the type that it was given for.
     let named = type == root ? name.map { FieldPath(name: $0) } : nil
     if named == nil && isComputed { return .unknown }
-    guard let path = try named ?? search(type, access) else { return .unknown }
-    return facts.ofCoder.isEvolving ? .evolving(path.keys) : .field(path.keys)
+    guard let path = try (named ?? search(type, access))?.keys else { return .unknown }
+    if facts.ofCoder.currentVersion != version { return .older(path) }
+    return facts.ofCoder.isEvolving ? .evolving(path) : .field(path)
   }
 
   /// The class whose objects bear a tag, if it is the property's or a subclass.
@@ -101,20 +112,22 @@ struct PropertyReferences {
     switch try place(key, content) {
     case .field(let path): return identities(content, path)
     case .evolving(let path) where content.value.value(at: path) != nil: return identities(content, path)
-    case .evolving, .unknown:
+    case .evolving, .older, .unknown:
       let session = self.session ?? access.makeSessionAndSource().0
       self.session = session
       return try property.references(ofObject: key, record, access, session)
     }
   }
 
-  /// The same; an error says what to do where an object has to be asked that cannot be decoded.
+  /// The same. Of an object that has to be asked and cannot be decoded it is what stands where the property is now; an error says
+  /// what to do where that is not known.
   ///
   /// - Throws: ``GarageError/invalidQuery(type:reason:)``.
   mutating func ownedIdentities(_ key: RawSpan, _ record: RawSpan, _ content: RecordContent) throws -> Set<
     RecordIdentity
   > {
     do { return try identities(key, record, content) } catch {
+      if let path = try place(key, content).path { return identities(content, path) }
       throw GarageError.invalidQuery(
         type: "\(property.root)",
         reason: """

@@ -79,6 +79,28 @@ import Testing
     try expectSound(garage)
   }
 
+  /// What an object owns that cannot be decoded is read from where the property stands, if that is known; else nothing goes.
+  @Test(arguments: Backend.allCases)
+  func undecodableObjectsAreDeleted(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let (a, b) = (Mate(id: "a"), Mate(id: "b"))
+    let before = try backend.relations(place, isIndexed: false)
+    try before.parkAll([OldPatrol(id: 1, lead: a, spare: b), OldPatrol(id: 2, lead: a, spare: nil)])
+    try before.delete(a, referrers: .leave)
+    try before.park(Tandem(id: 1, need: a, left: b, right: nil))
+    try before.delete(a, referrers: .leave)
+    try before.close()
+    let garage = try backend.relations(place, isIndexed: false)
+    #expect(throws: (any Error).self) { try garage.retrieve(Patrol.self, identifier: 1) }
+    let error = #expect(throws: GarageError.self) { try garage.delete(Tandem.self, identifier: 1) }
+    #expect(error.map { "\($0)".contains("Owned(\"codingKey\"") } ?? false, "\(String(describing: error))")
+    #expect(try garage.count(Tandem.self) == 1 && garage.count(Mate.self) == 1)
+    try garage.delete(Patrol.self, identifier: 2)
+    #expect(try garage.count(Mate.self) == 1)
+    try garage.delete(Patrol.self, identifier: 1)
+    #expect(try garage.count(Mate.self) == 0 && garage.count(Patrol.self) == 0)
+  }
+
   /// A wrapper of a generic type encodes a nil, and does not decode without.
   @Test(arguments: Backend.allCases, [true, false])
   func aNilStaysWhereOneIsAskedFor(_ backend: Backend, isIndexed: Bool) throws {
@@ -204,6 +226,32 @@ private struct Crew: Codable, Identifiable, TypeTagged, Evolving, DeleteRules {
   static var typeTag: String { "crew of relations" }
   static var propertyAliases: [String: [String]] { ["boss": ["chief"], "deputy": ["second"]] }
   static var owned: [Owned<Crew>] { [Owned(\.deputy)] }
+}
+
+private struct OldPatrol: Codable, Identifiable, TypeTagged {
+  var id: Int
+  var lead: Mate
+  var spare: Mate?
+  static var typeTag: String { "patrol of relations" }
+}
+
+private struct Patrol: Codable, Identifiable, TypeTagged, Evolving, DeleteRules {
+  var id: Int
+  var lead: Mate
+  var spare: Mate?
+  static var typeTag: String { "patrol of relations" }
+  static var version: Int { 1 }
+  static var owned: [Owned<Patrol>] { [Owned(\.spare)] }
+}
+
+/// Owns by a property that is stored nowhere.
+private struct Tandem: Codable, Identifiable, DeleteRules {
+  var id: Int
+  var need: Mate
+  var left: Mate?
+  var right: Mate?
+  var either: Mate? { left ?? right }
+  static var owned: [Owned<Tandem>] { [Owned(\.either)] }
 }
 
 @propertyWrapper private struct Lasting<Value: Codable & Hashable>: Codable, Hashable {
