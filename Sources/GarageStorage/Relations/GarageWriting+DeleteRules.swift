@@ -13,8 +13,9 @@ extension GarageWriting {
   ///   of its own type.
   /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none,
   ///   ``GarageError/stillReferredTo(type:identifier:by:)``, which names who refers to it;
-  ///   ``GarageError/corruptRecord(type:identifier:reason:)`` where a damaged record may refer to it; ``GarageError/nestedWrite``,
-  ///   ``GarageError/storage(_:)``. Nothing is changed then.
+  ///   ``GarageError/invalidQuery(type:reason:)`` where it is not known where what it owns is stored, and the object cannot be
+  ///   decoded to be asked; ``GarageError/corruptRecord(type:identifier:reason:)`` where a damaged record may refer to it;
+  ///   ``GarageError/nestedWrite``, ``GarageError/storage(_:)``. Nothing is changed then.
   public func delete<T: Codable>(_ object: T, referrers: ReferrersRule) throws {
     let parked = try garage.encoding { try ParkedObject(object, $0) }
     _ = try delete(DeletionRequest(parked, referrers))
