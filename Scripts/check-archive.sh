@@ -1,6 +1,8 @@
 #!/bin/sh
 # Parks the package database of the whole Debian archive, as apt knows it, with a release build of the demo,
 # on every driver, and compares each count with an independent one. Does nothing where apt knows no archive.
+#
+# GARAGE_DEMO  the demo, if it was built in release mode already
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -15,8 +17,10 @@ if [ "${packages:-0}" -lt 10000 ]; then
   exit 0
 fi
 
-swift build --configuration release --product garage-demo
-GARAGE_DEMO="$(swift build --configuration release --show-bin-path)/garage-demo"
+if [ -z "${GARAGE_DEMO:-}" ]; then
+  swift build --configuration release --product garage-demo
+  GARAGE_DEMO="$(swift build --configuration release --show-bin-path)/garage-demo"
+fi
 GARAGE_ARCHIVE="$folder/archive"
 export GARAGE_DEMO GARAGE_ARCHIVE
 swift test --disable-xctest --filter countsInTheArchive

@@ -85,7 +85,7 @@ struct TreeHistoryTests {
     }
   }
 
-  @Test(arguments: Shape.allCases, 1...3)
+  @Test(arguments: Shape.allCases, LongTests.areWanted ? 1...3 : 1...1)
   func agreesWithTheModel(_ shape: Shape, _ seed: Int) throws {
     var history = History(shape: shape, random: SeededGenerator(seed: UInt64(seed)))
     var tree = PersistentTree()
@@ -182,7 +182,7 @@ struct TreeHistoryTests {
   @Test(arguments: 1...2)
   func batchesLeaveAProperTree(_ seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
-    for round in 0..<12 {
+    for round in 0..<(LongTests.areWanted ? 12 : 5) {
       var tree = PersistentTree()
       var model: [Int: [UInt8]] = [:]
       var snapshots: [(tree: PersistentTree, model: [Int: [UInt8]])] = []

@@ -87,7 +87,7 @@ import Testing
   func saysWhatObjectsSay(_ backend: Backend, isIndexed: Bool) throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
-    let vehicles = (0..<400).map { SubclassQueryTests.vehicle($0, &random) }
+    let vehicles = (0..<200).map { SubclassQueryTests.vehicle($0, &random) }
     let place = try Place(backend)
     let garage = try Garage(
       place.open(), types: [Truck.self, Bicycle.self, Tanker.self], hidesIdentifiers: backend.isSealed)
