@@ -11,7 +11,7 @@ shift
 swift=${SWIFT:-swift}
 
 # Coders are pooled and never freed, and Swift's own type metadata is not either: leaks say nothing.
-ASAN_OPTIONS="detect_leaks=0:detect_stack_use_after_return=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
+ASAN_OPTIONS="suppressions=$PWD/Scripts/address-suppressions.txt:detect_leaks=0:detect_stack_use_after_return=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 TSAN_OPTIONS="suppressions=$PWD/Scripts/thread-suppressions.txt:halt_on_error=1${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
 export ASAN_OPTIONS TSAN_OPTIONS
 
