@@ -107,8 +107,8 @@ public struct IndexOption: Sendable, Hashable {
   private enum Kind { case unique, caseInsensitive, readable, hashed }
   private let kind: Kind
 
-  /// No two objects have the same values; those that have nil somewhere do not count. Of an index of each element: no two
-  /// objects have an element in common.
+  /// No two objects have the same values; those that have nil somewhere do not count, and NaN is a value. Of an index of each
+  /// element: no two objects have an element in common.
   public static let unique = IndexOption(kind: .unique)
   /// Upper and lower case are alike, as for `.caseInsensitive` in a condition, which is what the index then serves.
   public static let caseInsensitive = IndexOption(kind: .caseInsensitive)

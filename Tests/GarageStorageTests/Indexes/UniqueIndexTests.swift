@@ -4,6 +4,13 @@ import Testing
 
 @testable import GarageStorage
 
+private struct Tank: Codable, Identifiable, Indexed {
+  var id: Int
+  var level: Double
+
+  static let indexes: [Index<Tank>] = [Index(\.level, .unique)]
+}
+
 /// Values that no two objects share.
 @Suite struct UniqueIndexTests {
   private static let open = Backend.allCases.filter { !$0.isSealed }
@@ -69,6 +76,20 @@ import Testing
     #expect(try garage.query(Fellow.self).where(\.email == long + "2").values(\.id) == [2])
     let ordered = garage.query(Fellow.self).where(\.email != nil).sorted(by: \.email, .descending)
     #expect(try ordered.limit(1).values(\.id) == [2])
+  }
+
+  /// What is equal is one value, and so is what is no number, which equals nothing.
+  @Test(arguments: open)
+  func numbersOfOneValue(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.parkAll([Tank(id: 1, level: 0), Tank(id: 2, level: .nan), Tank(id: 3, level: .infinity)])
+    expectTaken("level", "0", 1) { try garage.park(Tank(id: 4, level: -0.0)) }
+    expectTaken("level", "nan", 2) { try garage.park(Tank(id: 4, level: .nan)) }
+    expectTaken("level", "nan", 2) { try garage.park(Tank(id: 4, level: -.nan)) }
+    try garage.parkAll([Tank(id: 2, level: .infinity), Tank(id: 3, level: .nan)])
+    expectTaken("level", "nan", 3) { try garage.park(Tank(id: 2, level: .nan)) }
+    #expect(try garage.query(Tank.self).where(\.level == .nan).isEmpty())
+    #expect(try garage.verifyIndexes().isSound)
   }
 
   /// Checked against what is not saved, and again when it is saved, where nothing is lost.
