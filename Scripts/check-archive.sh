@@ -2,7 +2,7 @@
 # Parks the package database of the whole Debian archive, as apt knows it, with a release build of the demo,
 # on every driver, and compares each count with an independent one. Does nothing where apt knows no archive.
 #
-# GARAGE_DEMO  the demo, if it was built in release mode already
+# GARAGE_DEMO  where the demo is, if it was built in release mode already; else this builds it
 set -eu
 cd "$(dirname "$0")/.."
 

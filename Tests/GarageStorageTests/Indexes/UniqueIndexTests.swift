@@ -78,7 +78,7 @@ private struct Tank: Codable, Identifiable, Indexed {
     #expect(try ordered.limit(1).values(\.id) == [2])
   }
 
-  /// What is equal is one value, and so is what is no number, which equals nothing.
+  /// 0 and -0 are equal, and so one value. NaN is one value, too, though it equals nothing.
   @Test(arguments: open)
   func numbersOfOneValue(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
