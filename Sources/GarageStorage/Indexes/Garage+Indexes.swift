@@ -1,5 +1,6 @@
 internal import GarageCoding
 internal import GarageDriver
+internal import Synchronization
 
 /// An index of the store.
 public struct IndexInfo: Sendable, Hashable {
@@ -84,7 +85,7 @@ extension Garage {
   public func buildIndexes(_ progress: (IndexProgress) throws -> Void = { _ in }) throws {
     try translatingErrors {
       try checkOpen()
-      for type in types.all { try indexing.meet(type) }
+      for type in types.all { _ = try meetIndexes(of: type) }
       indexing.forgetDropped()
       try checkNamedFields()
       var counts: [[String]: Int] = [:]
@@ -146,16 +147,32 @@ extension Garage {
   /// Makes the indexes ready that a type declares, so that a query can use them. What prevents that is left to
   /// ``buildIndexes(_:)``: queries do without.
   ///
+  /// - Parameter isExplained: whether this is done even where there are no objects yet, which tell what is better not made up.
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``, ``GarageError/closed``.
-  func prepareIndexes(of type: any Codable.Type) throws {
+  func prepareIndexes(of type: any Codable.Type, isExplained: Bool = false) throws {
     if indexing.isSettled(type) { return }
     try checkOpen()
-    try translatingErrors { try indexing.meet(type) }
+    if try !translatingErrors({ try meetIndexes(of: type, evenOfNone: isExplained) }) { return }
     if type is any Indexed.Type {
       try prepareDeclared(type)
     } else {
       indexing.noteSettled(type)
     }
+  }
+
+  /// Takes up what a type declares, as its objects tell.
+  ///
+  /// - Parameter evenOfNone: whether to do so where there are no objects yet.
+  /// - Returns: whether it did.
+  func meetIndexes(of type: Any.Type, evenOfNone: Bool = true) throws -> Bool {
+    if let type = type as? any (Indexed & Codable).Type, !indexing.hasMet(type) {
+      let facts = try RecordTypeFacts.of(type)
+      let isThere =
+        try facts.isSurveyed.load(ordering: .relaxed) || withReadAccess { try $0.survey(type, facts) }
+      if !isThere && !evenOfNone { return false }
+    }
+    try probeContext.run { try indexing.meet(type) }
+    return true
   }
 
   /// Makes ready what is declared, for a type that is asked about.

@@ -46,7 +46,7 @@ public struct Index<Root: Codable>: Sendable {
   private static func part<Value: Codable>(_ property: KeyPath<Root, Value>) -> Part {
     Part(
       text: nameOf(property), keyPath: property,
-      field: { StoredField.of(property) ?? StoredField.ofOnlyScalar(property, in: Root.self) })
+      field: { StoredField.ofIndexed(property) })
   }
 
   /// An index of one property: a number, a date, text, a truth value, a `UUID`, `URL`, `Data`, an enum with raw values, a

@@ -73,13 +73,15 @@ final class Indexing: Sendable {
   ///
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
   func meet(_ type: Any.Type) throws {
-    let key = ObjectIdentifier(type)
-    if known.withLock({ $0.met.contains(key) }) { return }
+    if hasMet(type) { return }
     // Users' code runs outside the lock.
     func declare<T: Indexed>(_ type: T.Type) throws { try self.declare(type.indexes) }
     if let type = type as? any Indexed.Type { try declare(type) }
-    _ = known.withLock { $0.met.insert(key) }
+    _ = known.withLock { $0.met.insert(ObjectIdentifier(type)) }
   }
+
+  /// Whether it is known what a type declares.
+  func hasMet(_ type: Any.Type) -> Bool { known.withLock { $0.met.contains(ObjectIdentifier(type)) } }
 
   /// Takes up the index of references, where the garage was opened with one.
   func declare(_ option: ReferrerOption) {

@@ -11,10 +11,9 @@ extension Query {
     _ property: KeyPath<Root, Value>, counting: Bool
   ) throws -> [(value: Value, count: Int)]? {
     if condition != nil || maximumCount != nil || !counting && !sortKeys.isEmpty { return nil }
-    let column = QueryColumn(property)
-    guard let field = column.storedField?.comparable else { return nil }
     return try unsorted.run { run in
-      guard let item = try run.index(of: field),
+      let column = try run.column(property)
+      guard let field = column.storedField?.comparable, let item = try run.index(of: field),
         var groups = try run.groups(of: item, counting: counting)
       else { return nil }
       groups.sort {

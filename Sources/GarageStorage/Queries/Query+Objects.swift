@@ -128,17 +128,19 @@ extension Query {
   }
 
   /// Runs `body` on one state of the store.
-  func run<R>(_ body: (QueryRun<Root>) throws -> R) throws -> R {
+  func run<R>(isExplained: Bool = false, _ body: (QueryRun<Root>) throws -> R) throws -> R {
     var result: R?
-    try withAccess { result = try body(QueryRun(self, $0)) }
+    try withAccess(isExplained: isExplained) {
+      result = try body(QueryRun(self, $0, isExplained: isExplained))
+    }
     return result.unsafelyUnwrapped
   }
 
   /// Runs `body` on one state of the store. The first question about a type makes the indexes that it declares, where it may
   /// write and they are missing.
-  func withAccess(_ body: (ReadAccess) throws -> Void) throws {
+  func withAccess(isExplained: Bool = false, _ body: (ReadAccess) throws -> Void) throws {
     guard let garage = Garage.itself(reader) else { return try reader.withReadAccess(body) }
-    try garage.prepareIndexes(of: Root.self)
+    try garage.prepareIndexes(of: Root.self, isExplained: isExplained)
     try garage.withReadAccess(body)
   }
 }

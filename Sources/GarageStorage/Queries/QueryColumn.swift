@@ -256,8 +256,10 @@ final class QueryColumn<Root: Codable, Value: Codable> {
 extension QueryRun {
   /// A property of what this finds.
   func column<Value: Codable>(_ property: KeyPath<Root, Value>) throws -> QueryColumn<Root, Value> {
-    let column = QueryColumn(property)
-    return try column.isMissed && access.takeFieldSample(Root.self, facts) ? QueryColumn(property) : column
+    try access.makingUp(Root.self, facts, subclasses: subclasses) {
+      let column = QueryColumn(property)
+      return try column.isMissed && access.takeFieldSample(Root.self, facts) ? QueryColumn(property) : column
+    }
   }
 }
 

@@ -14,7 +14,7 @@ extension Query {
   ///
   /// - Throws: ``GarageError/missingConformance(_:)``, and what encoding the query's constants throws.
   public func explain() throws -> QueryPlan {
-    try run { run in
+    try run(isExplained: true) { run in
       let way = run.way
       var lines: [String] = []
       let scans = way.order.map { [$0] } ?? way.plan?.scans ?? []

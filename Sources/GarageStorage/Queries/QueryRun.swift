@@ -41,11 +41,13 @@ final class QueryRun<Root: Codable> {
   /// decoded to find out.
   typealias Visit = (RawSpan, RawSpan, DecodedObject<Root>?) throws -> ScanStep
 
-  init(_ query: Query<Root>, _ access: ReadAccess) throws {
+  /// - Parameter isExplained: whether it is to be told how the query is answered.
+  init(_ query: Query<Root>, _ access: ReadAccess, isExplained: Bool = false) throws {
     self.query = query
     self.access = access
     objectKeys = access.garage.objectKeys
-    facts = try RecordTypeFacts.of(Root.self)
+    let facts = try RecordTypeFacts.of(Root.self)
+    self.facts = facts
     coderFacts = facts.ofCoder
     let subclasses = facts.ofCoder.isOfClass ? access.garage.types.all.filter { $0 is Root.Type } : []
     self.subclasses = subclasses
@@ -55,16 +57,14 @@ final class QueryRun<Root: Codable> {
     func findSortFields() -> [StoredField?] {
       query.sortKeys.map { $0.isOrderOfFields ? $0.field(Root.self) : nil }
     }
-    var filter = try makeFilter()
-    var sortFields = findSortFields()
-    if filter?.asksObjects ?? false || sortFields.contains(where: { $0 == nil }),
-      try access.takeFieldSample(Root.self, facts)
-    {
-      filter = try makeFilter()
-      sortFields = findSortFields()
+    (filter, sortFields) = try access.makingUp(
+      Root.self, facts, subclasses: subclasses, isExplained: isExplained
+    ) {
+      let found = (filter: try makeFilter(), sortFields: findSortFields())
+      let isMissed = found.filter?.asksObjects ?? false || found.sortFields.contains { $0 == nil }
+      guard isMissed, try access.takeFieldSample(Root.self, facts) else { return found }
+      return (try makeFilter(), findSortFields())
     }
-    self.filter = filter
-    self.sortFields = sortFields
     takesAll = filter == nil && !facts.sharesSpaceWithSuperclass
     isOfClass = facts.ofCoder.isOfClass
     readsBlocks = access.garage.store.driver.info.isDurable && !access.isWriting

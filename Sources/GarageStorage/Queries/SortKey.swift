@@ -8,7 +8,7 @@ class SortKey {
 
   init(_ type: Any.Type, _ direction: SortDirection) {
     isAscending = direction == .ascending
-    if case .ordered = FieldComparability(type) { isOrderOfFields = true } else { isOrderOfFields = false }
+    isOrderOfFields = FieldComparability.isOrdered(type)
   }
 
   /// As it is written, for ``QueryPlan``.

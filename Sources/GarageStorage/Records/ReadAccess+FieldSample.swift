@@ -1,65 +1,161 @@
 internal import GarageCoding
 internal import GarageDriver
+internal import Synchronization
 
 extension ReadAccess {
+  /// Finds out something of a type by objects that are made up, on the terms of this garage.
+  ///
+  /// What a type makes something else of is told by objects that are here. Of a type that has none, nothing is found out that
+  /// was not before: there is nothing to be asked either.
+  ///
+  /// - Parameters:
+  ///   - subclasses: those of which it is found out, too.
+  ///   - isExplained: whether it is found out even if there are no objects.
+  func makingUp<R>(
+    _ type: any Codable.Type, _ facts: RecordTypeFacts, subclasses: [any Decodable.Type] = [],
+    isExplained: Bool = false, _ find: () throws -> R
+  ) throws -> R {
+    var context = garage.probeContext
+    context.isAllowed = try isExplained || facts.isSurveyed.load(ordering: .relaxed) || survey(type, facts)
+    for case let type as any Codable.Type in subclasses where TypeSurvey.isWanted(for: type) {
+      _ = try survey(type, RecordTypeFacts.of(type))
+    }
+    return try context.run(find)
+  }
+
+  /// Has a type's objects tell what it makes something else of, where that is not known yet.
+  ///
+  /// - Returns: whether there are any.
+  func survey(_ type: any Codable.Type, _ facts: RecordTypeFacts) throws -> Bool {
+    guard TypeSurvey.isWanted(for: type) else { return true }
+    let (objects, isEmpty) = try sampleObjects(facts, count: 8, ofAnyVersion: true)
+    if isEmpty { return false }
+    garage.probeContext.run { TypeSurvey.note(objects, of: type) }
+    if !objects.isEmpty { facts.isSurveyed.store(true, ordering: .relaxed) }
+    return true
+  }
+
   /// Where no object of a type could be made up to find its fields, because it takes only what looks as it expects, reads two
   /// that are there, so that others can be made of them.
   ///
   /// - Returns: whether fields may be found now that were not before.
   func takeFieldSample<T: Codable>(_ type: T.Type, _ facts: RecordTypeFacts) throws -> Bool {
     guard FieldSample.isWanted(for: type) else { return false }
-    var found: [RecordValue] = []
-    for tag in try presentTags(of: facts) {
-      for direction in [ScanDirection.forward, .backward] {
-        var (isFound, rest) = (false, 16)
-        try transaction.scan(KeyLayout.records(tag: tag), direction) { key, record in
-          // What is large, damaged, of another class or of an older version is no sample; who decodes it says what is wrong.
-          if record.byteCount < ReadAccess.mostSampledBytes, let content = try? content(of: key, record),
-            content.header.concreteTag.map({ facts.ownTags.contains($0) }) ?? true,
-            content.header.typeVersion == facts.ofCoder.currentVersion
-          {
-            found.append(content.value)
-            isFound = true
-          }
-          rest -= 1
-          return isFound || rest == 0 ? .stop : .continue
-        }
-      }
-    }
-    var room = 32
-    found = try found.map { try withTargets($0, &room, depth: 0) }
+    let found = try sampleObjects(facts, count: 1, ofAnyVersion: false).objects
     guard let first = found.first else { return false }
     FieldSample.note(FieldSample(first, found.dropFirst().last { $0 != first }), of: type)
     return true
   }
 
-  private static var mostSampledBytes: Int { 1 << 20 }
+  /// Some objects of a type, with those that they refer to in place of the references.
+  ///
+  /// - Parameters:
+  ///   - count: how many are wanted from either end.
+  ///   - ofAnyVersion: whether objects of older versions of the type are taken, too, with their version.
+  /// - Returns: also whether there are no records under its tags.
+  private func sampleObjects(
+    _ facts: RecordTypeFacts, count: Int, ofAnyVersion: Bool
+  ) throws -> (objects: [RecordValue], isEmpty: Bool) {
+    var found: [RecordValue] = []
+    var isEmpty = true
+    for tag in try presentTags(of: facts) {
+      for direction in [ScanDirection.forward, .backward] {
+        var (foundCount, rest) = (0, 16)
+        try transaction.scan(KeyLayout.records(tag: tag), direction) { key, record in
+          isEmpty = false
+          // What is large, damaged or of another class is no sample; who decodes it says what is wrong.
+          if record.byteCount < ReadAccess.mostSampledBytes, let content = try? content(of: key, record),
+            content.header.concreteTag.map({ facts.ownTags.contains($0) }) ?? true,
+            ofAnyVersion || content.header.typeVersion == facts.ofCoder.currentVersion
+          {
+            let version = content.header.typeVersion
+            found.append(ofAnyVersion && version > 0 ? .versioned(version, content.value) : content.value)
+            foundCount += 1
+          }
+          rest -= 1
+          return foundCount == count || rest == 0 ? .stop : .continue
+        }
+      }
+    }
+    var room = 16 + 16 * count
+    let whole = try found.map { value in
+      try value.withTargets(room: &room) { identity in
+        let key = try garage.objectKeys.record(tag: identity.tag, identity.identifier).bytes
+        return try transaction.withValue(for: key.span.bytes) { record -> RecordValue? in
+          guard let record, record.byteCount < ReadAccess.mostSampledBytes else { return nil }
+          return try? content(of: key.span.bytes, record).value
+        }
+      }
+    }
+    return (whole, isEmpty)
+  }
 
+  private static var mostSampledBytes: Int { 1 << 20 }
+}
+
+extension Garage {
+  /// On what terms objects are made up for it.
+  var probeContext: ProbeContext {
+    var context = ProbeContext()
+    context.userInfo = userInfo
+    return context
+  }
+
+  /// Has the objects of a graph tell what their types make something else of, of those among them that declare indexes: these
+  /// are made before anything is stored.
+  func survey(_ graph: EncodedGraph, _ types: [Any.Type]) {
+    for type in types where type is any Indexed.Type && TypeSurvey.isWanted(for: type) {
+      guard let type = type as? any Codable.Type, let facts = try? RecordTypeFacts.of(type) else { continue }
+      let objects = graph.sampleObjects(tags: facts.ownTags, count: 8)
+      if objects.isEmpty { continue }
+      probeContext.run { TypeSurvey.note(objects, of: type) }
+      facts.isSurveyed.store(true, ordering: .relaxed)
+    }
+  }
+}
+
+extension EncodedGraph {
+  /// Some objects of a type, with those that they refer to in place of the references.
+  fileprivate func sampleObjects(tags: [UInt64], count: Int) -> [RecordValue] {
+    let (records, copies) = (Array(records.prefix(4096)), recordsByKey)
+    let shapes = Dictionary(shapes.map { ($0.digest, $0.text) }, uniquingKeysWith: { first, _ in first })
+    let positions = Dictionary(
+      zip(records.map(identity), records.indices), uniquingKeysWith: { first, _ in first })
+    func value(_ position: Int) -> RecordValue? {
+      let (key, record) = copies[position]
+      let content = try? RecordContent(
+        tag: identity(of: records[position]).tag, keyIdentifier: key.span.bytes.extracting(droppingFirst: 8),
+        record: record.span.bytes, typeName: "", shapeText: { shapes[$0] })
+      return content?.value
+    }
+    var room = 16 + 16 * count
+    return records.indices.lazy.filter { tags.contains(identity(of: records[$0]).tag) }.prefix(count)
+      .compactMap { value($0)?.withTargets(room: &room) { positions[$0].flatMap(value) } }
+  }
+}
+
+extension RecordValue {
   /// The same with the objects that it refers to in place of the references, as they are made up in their place, too.
   ///
   /// - Parameter room: how many may be read.
-  private func withTargets(_ value: RecordValue, _ room: inout Int, depth: Int) throws -> RecordValue {
-    switch value {
+  fileprivate func withTargets(
+    room: inout Int, depth: Int = 0, _ target: (RecordIdentity) throws -> RecordValue?
+  ) rethrows -> RecordValue {
+    switch self {
     case .reference(let identity, _):
-      guard room > 0, depth < 3 else { return value }
+      guard room > 0, depth < 3 else { return self }
       room -= 1
-      let key = try garage.objectKeys.record(tag: identity.tag, identity.identifier).bytes
-      let target = try transaction.withValue(for: key.span.bytes) { record -> RecordValue? in
-        guard let record, record.byteCount < ReadAccess.mostSampledBytes else { return nil }
-        return try? content(of: key.span.bytes, record).value
-      }
-      return try target.map { try withTargets($0, &room, depth: depth + 1) } ?? value
+      return try target(identity)?.withTargets(room: &room, depth: depth + 1, target) ?? self
     case .array(let elements):
-      return .array(try elements.map { try withTargets($0, &room, depth: depth) })
-    case .map(let fields):
-      var found = fields
-      for (key, value) in fields { found[key] = try withTargets(value, &room, depth: depth) }
-      return .map(found)
+      return .array(try elements.map { try $0.withTargets(room: &room, depth: depth, target) })
+    case .map(var fields):
+      for (key, value) in fields { fields[key] = try value.withTargets(room: &room, depth: depth, target) }
+      return .map(fields)
     case .versioned(let version, let inner):
-      return .versioned(version, try withTargets(inner, &room, depth: depth))
+      return .versioned(version, try inner.withTargets(room: &room, depth: depth, target))
     case .withSyncStatus(let status, let inner):
-      return .withSyncStatus(status, try withTargets(inner, &room, depth: depth))
-    default: return value
+      return .withSyncStatus(status, try inner.withTargets(room: &room, depth: depth, target))
+    default: return self
     }
   }
 }

@@ -20,7 +20,9 @@ extension WriteAccess {
     let unknown = garage.texts.unknownTexts(of: graph)
     if unknown.isEmpty { return }
     // A type that is met for the first time may declare indexes.
-    if try garage.indexing.meet(unknown.map(\.0)) { pending.indexes = nil }
+    let tags = unknown.lazy.filter { $0.0.kind == .tag }.map(\.0.digest)
+    garage.survey(graph, tags.flatMap { TypeTag.types(withDigest: $0) })
+    if try garage.probeContext.run({ try garage.indexing.meet(unknown.map(\.0)) }) { pending.indexes = nil }
     announce(unknown.map { KeyLayout.text($0.0) })
     for (name, text) in unknown where !pending.newTexts.contains(name) {
       try StoreTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)

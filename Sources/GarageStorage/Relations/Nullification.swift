@@ -132,9 +132,11 @@ struct Nullification {
       }
       func substitute<T: Codable>(_ type: T.Type) throws -> FieldPath.Substitute? {
         let path = FieldPath(place)
-        if let known = path.substitute(in: type, isInPairs: property.isInPairs) { return known }
-        _ = try reading.takeFieldSample(type, facts)
-        return path.substitute(in: type, isInPairs: property.isInPairs)
+        return try reading.makingUp(type, facts) {
+          if let known = path.substitute(in: type, isInPairs: property.isInPairs) { return known }
+          _ = try reading.takeFieldSample(type, facts)
+          return path.substitute(in: type, isInPairs: property.isInPairs)
+        }
       }
       found = try substitute(type)
       if found != .absence { break }

@@ -23,11 +23,12 @@ struct ReferringProperty: @unchecked Sendable {
     root = Root.self
     isOfRoot = { $0 is Root.Type }
     search = { type, access in
-      if let found = ReferringField.path(of: property, in: type) { return found }
-      guard let facts = try? RecordTypeFacts.of(type), try access.takeFieldSample(type, facts) else {
-        return nil
+      guard let facts = try? RecordTypeFacts.of(type) else { return nil }
+      return try access.makingUp(type, facts) {
+        if let found = ReferringField.path(of: property, in: type) { return found }
+        guard try access.takeFieldSample(type, facts) else { return nil }
+        return ReferringField.path(of: property, in: type)
       }
-      return ReferringField.path(of: property, in: type)
     }
     ask = { access, session, key, record in
       let name = try RecordTypeFacts.of(Root.self).name

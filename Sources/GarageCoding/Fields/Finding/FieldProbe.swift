@@ -46,6 +46,8 @@ final class FieldProbe {
     fileprivate(set) var keyedCaseCounts: [[String]: Int] = [:]
     /// The paths of what takes any key, as dictionaries do.
     fileprivate(set) var dictionaries: Set<[String]> = []
+    /// Whether there are values of which their objects make something else. They are not among the paths.
+    fileprivate(set) var hasConverted = false
     /// The paths of what has a record of its own, and stands in others as a reference.
     fileprivate(set) var objects: Set<[String]> = []
     /// The paths inside of which there may be values in an older form of their type, with the type's version.
@@ -106,12 +108,13 @@ final class FieldProbe {
   static func object<T: Decodable>(
     _ type: T.Type, _ chosen: Leaf? = nil, fillsDictionaries: Bool = false
   ) throws -> (T, Made) {
+    guard ProbeContext.current.isAllowed else { throw IsNotAllowed() }
     let key = ProbeExperience.Key(type, fillsDictionaries: fillsDictionaries)
     let experience = ProbeExperience.of(key)
     if let refusal = experience.refusal { throw refusal }
     let probe = FieldProbe(chosen, fillsDictionaries: fillsDictionaries, experience)
     func read(_ guess: ProbeGuess) throws -> T {
-      try T(from: ProbeDecoder(probe: probe, path: [], guess: guess, sample: experience.sample))
+      try T(from: ProbeDecoder(probe: probe, of: type, guess: guess, sample: experience.sample))
     }
     if chosen != nil { return (try read(experience.guesses[key.type] ?? ProbeGuess()), probe.made) }
     // What the first one takes is known to all that follow.
@@ -120,13 +123,6 @@ final class FieldProbe {
       probe.experience.refusal = error
       throw error
     }
-  }
-
-  /// Decodes an object of what a store would have.
-  static func object<T: Decodable>(_ type: T.Type, in stored: RecordValue) throws -> T {
-    let probe = FieldProbe(nil, fillsDictionaries: false, ProbeExperience())
-    return try T(
-      from: ProbeDecoder(probe: probe, path: [], guess: ProbeGuess(), sample: FieldSample(stored, nil)))
   }
 
   /// In how many forms a difference is tried at least.
@@ -214,6 +210,8 @@ final class FieldProbe {
 
   /// That values of one type stand in each other, or values of all types, as often as they are made up.
   struct NestsTooDeep: Error {}
+  /// That no objects are to be made up now.
+  private struct IsNotAllowed: Error {}
   /// That a type takes no guess.
   private struct Refuses: Error {}
 
@@ -251,13 +249,7 @@ final class FieldProbe {
     let path = decoder.path
     let isChosen = chosen?.path == path
     let change = isChosen ? chosen?.change ?? .none : .none
-    let isSecond =
-      switch chosen?.change {
-      case .second: isChosen
-      case .allOthers: !path.starts(with: chosen?.path ?? [])
-      case .all: true
-      default: false
-      }
+    let isSecond = isChosen && change == .second || isSecondAmongOthers(path)
     if change == .null {
       let nothing: Any? = nil
       if type is any OptionalIdentifier.Type { return nothing as? T }
@@ -290,6 +282,22 @@ final class FieldProbe {
       self.made.keyedCaseCounts[path] = count
     }
     return value
+  }
+
+  /// Whether the second value is read at a path where it is in more than one place.
+  private func isSecondAmongOthers(_ path: [String]) -> Bool {
+    switch chosen?.change {
+    case .allOthers: !path.starts(with: chosen?.path ?? [])
+    case .all: true
+    default: false
+    }
+  }
+
+  /// A value of which its object makes something else, as it is in the store.
+  func converted<T: Decodable>(_ type: T.Type, _ sample: FieldSample, _ path: [String]) throws -> T {
+    made.hasConverted = true
+    let stored = isSecondAmongOthers(path) ? sample.second ?? sample.first : sample.first
+    return try StoredDecoder.decode(type, stored ?? .null)
   }
 
   /// - Parameter isAlone: whether it is the one that differs.

@@ -59,7 +59,7 @@ extension FieldSample {
 
 extension RecordValue {
   /// Without the version and the sync status that stand before a value.
-  fileprivate var behindMarks: RecordValue {
+  var behindMarks: RecordValue {
     switch self {
     case .versioned(_, let value), .withSyncStatus(_, let value): value.behindMarks
     default: self

@@ -27,7 +27,7 @@ enum KeyedCase {
   /// Whether all cases are read from their names, and from nothing else.
   static func areReadBack(_ type: Any.Type) -> Bool {
     func find<T: Decodable & Encodable>(_ type: T.Type) -> Bool {
-      func read(_ name: String) -> T? { try? FieldProbe.object(type, in: .map([name: .map([:])])) }
+      func read(_ name: String) -> T? { try? StoredDecoder.decode(type, .map([name: .map([:])])) }
       let count = TypeAddress(type).plainCaseCount ?? 0
       return read("no case's name") == nil
         && (0..<count).allSatisfy { number in

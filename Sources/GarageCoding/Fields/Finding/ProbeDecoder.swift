@@ -1,14 +1,24 @@
 /// Has what is made up for a value of any type.
 struct ProbeDecoder: Decoder {
   let probe: FieldProbe
-  let path: [String]
+  private(set) var path: [String] = []
   /// How many values this one is in, which may be one after the other without a key.
-  var depth = 0
-  let guess: ProbeGuess
+  private var depth = 0
+  private(set) var guess: ProbeGuess
   /// What stands there in a store.
-  let sample: FieldSample
+  private(set) var sample: FieldSample
+  /// What the innermost type that decodes itself makes something else of.
+  private var survey: TypeSurvey?
+  /// How many keys lead to its value.
+  private var outerCount = 0
   var codingPath: [any CodingKey] { path.map { PathKey(stringValue: $0) } }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  var userInfo: [CodingUserInfoKey: Any] { ProbeContext.current.userInfo }
+
+  /// For an object.
+  init(probe: FieldProbe, of type: Any.Type, guess: ProbeGuess, sample: FieldSample) {
+    (self.probe, self.guess, self.sample) = (probe, guess, sample)
+    survey = TypeSurvey.of(type)
+  }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     if probe.isNull(path) { throw mismatch("It is nil.") }
@@ -24,28 +34,39 @@ struct ProbeDecoder: Decoder {
     ProbeSingleValueContainer(decoder: self)
   }
 
-  fileprivate func inner(_ key: String) -> ProbeDecoder {
-    let path = path + [key]
-    probe.noteKey(path)
-    return ProbeDecoder(probe: probe, path: path, depth: depth, guess: guess, sample: sample.value(key))
+  fileprivate func inner(_ key: String) -> ProbeDecoder { inner(key, sample.value(key)) }
+
+  fileprivate func element(_ index: Int) -> ProbeDecoder { inner(FieldPath.element, sample.element(index)) }
+
+  private func inner(_ key: String, _ sample: FieldSample) -> ProbeDecoder {
+    var inner = self
+    inner.path.append(key)
+    inner.sample = sample
+    probe.noteKey(inner.path)
+    return inner
   }
 
-  fileprivate func element(_ index: Int) -> ProbeDecoder {
-    let path = path + [FieldPath.element]
-    probe.noteKey(path)
-    return ProbeDecoder(
-      probe: probe, path: path, depth: depth, guess: guess, sample: sample.element(index))
+  /// For a value that decodes itself here.
+  private func inner(_ type: Any.Type, _ guess: ProbeGuess) -> ProbeDecoder {
+    var inner = self
+    inner.depth += 1
+    inner.guess = guess
+    inner.survey = TypeSurvey.of(type)
+    inner.outerCount = path.count
+    return inner
   }
 
   fileprivate func read<T: Decodable>(_ type: T.Type) throws -> T {
     probe.noteType(type, path)
+    if let stored = survey?.converted(path.dropFirst(outerCount)) {
+      return try probe.converted(type, stored, path)
+    }
     if let scalar = try probe.scalar(type, self) { return scalar }
     guard depth < FieldProbe.maximumDepth * 4 else { throw FieldProbe.NestsTooDeep() }
     if path.last != FieldPath.element { probe.noteContainer(path) }
     do {
       return try probe.guess(type) { guess in
-        let inner = ProbeDecoder(probe: probe, path: path, depth: depth + 1, guess: guess, sample: sample)
-        do { return try T(from: inner) } catch {
+        do { return try T(from: inner(type, guess)) } catch {
           throw probe.isUsualRefusal(error, of: T.self, path) ? FieldProbe.UsualRefusal() : error
         }
       }

@@ -8,12 +8,27 @@ extension StoredField {
     _ keyPath: KeyPath<Root, Value>
   ) -> StoredField? { of(keyPath, in: Root.self) }
 
+  /// Finds the field of a property that is to be indexed, or of the only scalar in it; nil where none is known to be the one.
+  ///
+  /// An index cannot do without. So what the type makes something else of is made up, too, if it has to be.
+  package static func ofIndexed<Root: Decodable, Value: Encodable>(
+    _ keyPath: KeyPath<Root, Value>
+  ) -> StoredField? {
+    func find() -> StoredField? { of(keyPath) ?? ofOnlyScalar(keyPath, in: Root.self) }
+    if let found = find() { return found }
+    var context = ProbeContext.current
+    context.usesSurveys = false
+    forgetMissing(in: Root.self)
+    return context.run(find)
+  }
+
   /// The same in the records of a subclass.
   package static func of<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
   ) -> StoredField? {
     let key = FoundField(root: ObjectIdentifier(type), keyPath: keyPath)
     if let recent = RecentField.find(key) { return recent }
+    if !ProbeContext.current.isAllowed { return of(keyPath, key, in: type) }
     let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
     let found = of(keyPath, key, in: type)
     RecentField.note(key, found, sampleCount)
@@ -81,6 +96,7 @@ extension StoredField {
     _ keyPath: KeyPath<Root, Value>, _ key: FoundField, in type: any Decodable.Type
   ) -> StoredField? {
     if let known = FoundField.known.withLock({ $0.fields[key] }) { return known }
+    if !ProbeContext.current.isAllowed { return nil }
     let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)
     let found = FieldSearch(keyPath, in: type).answer(key.question)
     FoundField.known.withLock { known in

@@ -27,25 +27,31 @@ package enum FieldComparability: Sendable {
 
   /// - Parameter type: that of a property, of its value where it is optional, or of the elements of a collection.
   package init(_ type: Any.Type) {
-    if type == Int.self || type == String.self {
+    if FieldComparability.isOrdered(type) {
       self = .ordered
       return
     }
     let type = unwrapped(type)
     switch TypeFacts.of(type).object.kind {
-    case .bool, .string, .double, .float, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8,
-      .uint16,
-      .uint32, .uint64, .uint128, .date, .decimal:
-      self = .ordered
     case .data, .uuid, .url: self = .equatable
     case .own: self = type is any ProbeValue.Type ? .equatable : .none
     default:
       // A case is equal to itself alone, whatever its raw value.
-      if FieldComparability.isPlainEnum(type) {
-        self = EnumCases.areOrderedAsWritten(type) ? .ordered : .equatable
-      } else {
-        self = PlainEquality.leaves(of: type) == [[]] ? .equatable : .none
-      }
+      self =
+        FieldComparability.isPlainEnum(type) || PlainEquality.leaves(of: type) == [[]] ? .equatable : .none
+    }
+  }
+
+  /// Whether the order of the bytes' values is that of the Swift values.
+  package static func isOrdered(_ type: Any.Type) -> Bool {
+    if type == Int.self || type == String.self { return true }
+    let type = unwrapped(type)
+    switch TypeFacts.of(type).object.kind {
+    case .bool, .string, .double, .float, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8,
+      .uint16, .uint32, .uint64, .uint128, .date, .decimal:
+      return true
+    case .own: return false
+    default: return isPlainEnum(type) && EnumCases.areOrderedAsWritten(type)
     }
   }
 

@@ -24,8 +24,18 @@ extension Garage {
       _ progress: @escaping @Sendable (IndexProgress) throws -> Void = { _ in }
     ) async throws
   {
+    let indexed = types.all.compactMap { $0 as? any (Indexed & Codable).Type }.filter { !indexing.hasMet($0) }
+    if !indexed.isEmpty {
+      try await leaving { [self] _ in
+        try inPlace {
+          try self.withReadAccess { access in
+            for type in indexed { _ = try access.survey(type, RecordTypeFacts.of(type)) }
+          }
+        }
+      }
+    }
     // The declarations of types are asked for here.
-    try translatingErrors { for type in types.all { try indexing.meet(type) } }
+    try translatingErrors { try probeContext.run { for type in types.all { try indexing.meet(type) } } }
     try await leaving { [self] cancellation in
       try inPlace {
         try self.buildIndexes {

@@ -1,0 +1,108 @@
+/// Tells which of the values that a type read are in the value that it made of them.
+struct KeptValues {
+  private struct Node {
+    let label: String
+    let value: Any
+    var isTaken = false
+  }
+  private var nodes: [Node] = []
+
+  init(_ value: Any) {
+    var mirror: Mirror? = Mirror(reflecting: value)
+    while let some = mirror {
+      for child in some.children { add(child.value, label: child.label ?? "", depth: 0) }
+      mirror = some.superclassMirror
+    }
+  }
+
+  /// Which of the reads are not there: a value stands for one of them alone, for that with its name before all others.
+  mutating func missing(_ reads: [StoredReads.Read]) -> [StoredReads.Read] {
+    let reads = reads.filter { !KeptValues.isNil($0.value) }
+    var rest: [StoredReads.Read] = []
+    for read in reads where !take(read, label: read.path.last) { rest.append(read) }
+    return rest.filter { !take($0, label: nil) }
+  }
+
+  private mutating func take(_ read: StoredReads.Read, label: String?) -> Bool {
+    let found = nodes.firstIndex { node in
+      !node.isTaken && (label == nil || node.label == label) && KeptValues.isSame(read.value, node.value)
+    }
+    if let found { nodes[found].isTaken = true }
+    return found != nil
+  }
+
+  // MARK: - What is in a value
+
+  private static let maximumCount = 512
+  private static let maximumDepth = 4
+
+  private mutating func add(_ value: Any, label: String, depth: Int) {
+    guard nodes.count < KeptValues.maximumCount else { return }
+    // That of a property wrapper has a line before its name.
+    let label = label.first == "_" ? String(label.dropFirst()) : label
+    nodes.append(Node(label: label, value: value))
+    guard depth < KeptValues.maximumDepth else { return }
+    let mirror = Mirror(reflecting: value)
+    switch mirror.displayStyle {
+    case .optional, .tuple, .enum, .collection, .set, .dictionary: break
+    // What is made of the values of others, may trap where they do not go together: a range.
+    case .struct: guard !TypeModule.isLibrary(type(of: value)), takesAnything(value) else { return }
+    default: return
+    }
+    for child in mirror.children {
+      add(child.value, label: mirror.displayStyle == .struct ? child.label ?? label : label, depth: depth + 1)
+    }
+  }
+
+  /// Whether a value can be made of any raw value: one that cannot may have been made by force.
+  private func takesAnything(_ value: Any) -> Bool {
+    func takes<T: RawRepresentable>(_ type: T.Type) -> Bool {
+      [false, true].allSatisfy { isSecond in
+        (MadeUpValue.of(T.RawValue.self, isSecond: isSecond) as? T.RawValue).map { T(rawValue: $0) != nil }
+          ?? true
+      }
+    }
+    return (type(of: value) as? any RawRepresentable.Type).map { takes($0) } ?? true
+  }
+
+  // MARK: - Which values are the same
+
+  private static func isNil(_ value: Any) -> Bool { (value as? any OptionalIdentifier)?.isNil ?? false }
+
+  private static func isSame(_ read: Any, _ kept: Any) -> Bool {
+    let (read, kept) = (withoutOptionals(read), withoutOptionals(kept))
+    if let read = read as? any BinaryInteger {
+      return (kept as? any BinaryInteger).map { isEqual(read, $0) } ?? false
+    }
+    guard type(of: read) == type(of: kept) else { return false }
+    if type(of: read) is AnyClass { return read as AnyObject === kept as AnyObject }
+    return (read as? any Equatable).map { isEqual($0, kept) } ?? true
+  }
+
+  private static func isEqual<N: BinaryInteger>(_ left: N, _ right: some BinaryInteger) -> Bool {
+    left == right
+  }
+
+  private static func isEqual<T: Equatable>(_ left: T, _ right: Any) -> Bool {
+    // What is not equal to itself, as NaN, is the same as far as can be seen.
+    left == right as? T || left != left
+  }
+
+  private static func withoutOptionals(_ value: Any) -> Any {
+    var value = value
+    while Mirror(reflecting: value).displayStyle == .optional,
+      let inner = Mirror(reflecting: value).children.first
+    { value = inner.value }
+    return value
+  }
+}
+
+/// The modules whose types throw where they are given what they do not take.
+enum TypeModule {
+  static func isLibrary(_ type: Any.Type) -> Bool {
+    let name = String(reflecting: type)
+    return ["Swift.", "Foundation.", "FoundationEssentials.", "__C.", "GarageCoding."].contains {
+      name.hasPrefix($0)
+    }
+  }
+}

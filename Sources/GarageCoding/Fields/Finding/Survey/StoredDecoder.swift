@@ -1,0 +1,191 @@
+/// Decodes what a record holds, tree for tree, and notes what each type reads on the way.
+///
+/// A reference cannot be followed here: an optional with one is nil, and an array is without it.
+struct StoredDecoder: Decoder {
+  private let value: RecordValue
+  /// From the value whose type decodes itself.
+  private let path: [String]
+  private let depth: Int
+  /// Nil where nobody wants to know.
+  private let reads: StoredReads?
+  private let surveyor: Surveyor?
+
+  var codingPath: [any CodingKey] { path.map { PathKey(stringValue: $0) } }
+  var userInfo: [CodingUserInfoKey: Any] { ProbeContext.current.userInfo }
+
+  /// Decodes a value.
+  ///
+  /// - Throws: what `init(from:)` throws, and where it asks for something that is not there.
+  static func decode<T: Decodable>(
+    _ type: T.Type, _ value: RecordValue, _ surveyor: Surveyor? = nil
+  ) throws -> T {
+    try StoredDecoder(value: value, path: [], depth: 0, reads: nil, surveyor: surveyor).value(type)
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    guard let fields = value.fields else { throw mismatch("It is no map.") }
+    return KeyedDecodingContainer(StoredKeyedContainer<Key>(decoder: self, fields: fields))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    guard let elements = value.behindMarks.arrayValue else { throw mismatch("It is no array.") }
+    return StoredUnkeyedContainer(decoder: self, elements: elements.filter { !$0.behindMarks.isReference })
+  }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer {
+    StoredSingleValueContainer(decoder: self)
+  }
+
+  fileprivate func inner(_ key: String, _ value: RecordValue) -> StoredDecoder {
+    StoredDecoder(value: value, path: path + [key], depth: depth + 1, reads: reads, surveyor: surveyor)
+  }
+
+  fileprivate var isNil: Bool { value.isNothing }
+
+  /// What a type reads here.
+  fileprivate func read<T: Decodable>(_ type: T.Type) throws -> T {
+    try surveyor?.countRead()
+    let found = try self.value(type)
+    reads?.all.append(StoredReads.Read(path: path, value: found, stored: value))
+    return found
+  }
+
+  private func value<T: Decodable>(_ type: T.Type) throws -> T {
+    if let scalar = value.scalar(as: type) as? T { return scalar }
+    if let type = type as? any ProbeValue.Type, let probe = type.probe(isSecond: false) as? T { return probe }
+    // What has cases decodes itself.
+    if TypeAddress(type).plainCaseCount == nil, MadeUpValue.of(type, isSecond: false) != nil {
+      throw mismatch("It is no \(type).")
+    }
+    guard depth < StoredDecoder.maximumDepth else {
+      throw mismatch("There are too many values in each other.")
+    }
+    let reads = surveyor?.wants(type) ?? false ? StoredReads() : nil
+    let inner = StoredDecoder(
+      value: try presentForm(of: type), path: [], depth: depth + 1, reads: reads, surveyor: surveyor)
+    let found = try T(from: inner)
+    if let reads { surveyor?.note(found, reads.all) }
+    return found
+  }
+
+  /// The value as its type has it at present.
+  private func presentForm(of type: Any.Type) throws -> RecordValue {
+    guard let evolution = TypeFacts.of(type).object.evolution else { return value }
+    var (present, version) = (value, 0)
+    if case .withSyncStatus(_, let inner) = present { present = inner }
+    if case .versioned(let number, let inner) = present { (present, version) = (inner, number) }
+    if version > evolution.version { throw mismatch("It is of a newer version.") }
+    try evolution.upgrade(&present, from: version)
+    let prototype = try evolution.prototype(ProbeContext.current.userInfo)?.value?.fields ?? [:]
+    for (key, value) in prototype where present[key] == nil { present[key] = value }
+    return present
+  }
+
+  private static let maximumDepth = 100
+
+  fileprivate func mismatch(_ reason: String) -> any Error {
+    DecodingError.dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: reason))
+  }
+}
+
+/// What a value's type read to make it.
+final class StoredReads {
+  struct Read {
+    /// From the value.
+    var path: [String]
+    /// What `decode` returned.
+    var value: Any
+    /// What is stored there.
+    var stored: RecordValue
+  }
+
+  fileprivate(set) var all: [Read] = []
+}
+
+private struct StoredKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let decoder: StoredDecoder
+  let fields: RecordFields
+  var codingPath: [any CodingKey] { decoder.codingPath }
+  var allKeys: [Key] { fields.keys.compactMap { Key(stringValue: $0) } }
+
+  private func inner(_ key: String) throws -> StoredDecoder {
+    guard let value = fields[key] else { throw decoder.mismatch("There is nothing under \"\(key)\".") }
+    return decoder.inner(key, value)
+  }
+
+  func contains(_ key: Key) -> Bool { fields[key.stringValue] != nil }
+  func decodeNil(forKey key: Key) throws -> Bool { try inner(key.stringValue).isNil }
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    try inner(key.stringValue).read(type)
+  }
+
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    guard let value = fields[key.stringValue], !value.isNothing else { return nil }
+    return try inner(key.stringValue).read(type)
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> { try inner(key.stringValue).container(keyedBy: type) }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try inner(key.stringValue).unkeyedContainer()
+  }
+
+  func superDecoder() throws -> any Decoder { try inner(PathKey.super.stringValue) }
+  func superDecoder(forKey key: Key) throws -> any Decoder { try inner(key.stringValue) }
+}
+
+private struct StoredUnkeyedContainer: UnkeyedDecodingContainer {
+  let decoder: StoredDecoder
+  let elements: [RecordValue]
+  var currentIndex = 0
+  var codingPath: [any CodingKey] { decoder.codingPath }
+  var count: Int? { elements.count }
+  var isAtEnd: Bool { currentIndex >= elements.count }
+
+  private func element() throws -> StoredDecoder {
+    if isAtEnd { throw decoder.mismatch("There are no more elements.") }
+    return decoder.inner(FieldPath.element, elements[currentIndex])
+  }
+
+  private mutating func next<R>(_ read: (StoredDecoder) throws -> R) throws -> R {
+    let found = try read(element())
+    currentIndex += 1
+    return found
+  }
+
+  mutating func decodeNil() throws -> Bool {
+    let isNil = try element().isNil
+    if isNil { currentIndex += 1 }
+    return isNil
+  }
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next { try $0.read(type) } }
+
+  mutating func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type
+  ) throws -> KeyedDecodingContainer<Nested> { try next { try $0.container(keyedBy: type) } }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    try next { try $0.unkeyedContainer() }
+  }
+
+  mutating func superDecoder() throws -> any Decoder { try next { $0 } }
+}
+
+private struct StoredSingleValueContainer: SingleValueDecodingContainer {
+  let decoder: StoredDecoder
+  var codingPath: [any CodingKey] { decoder.codingPath }
+
+  func decodeNil() -> Bool { decoder.isNil }
+  func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.read(type) }
+}
+
+extension RecordValue {
+  fileprivate var isReference: Bool {
+    if case .reference = self { true } else { false }
+  }
+
+  /// Whether it is nil here: a nil that was encoded, or an object that is not followed.
+  fileprivate var isNothing: Bool { self == .null || behindMarks.isReference }
+}

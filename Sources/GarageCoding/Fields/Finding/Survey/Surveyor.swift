@@ -1,0 +1,67 @@
+/// Notes what types read, and keep.
+final class Surveyor {
+  /// What the values of a type read.
+  private struct Readings {
+    var converted: Set<[String]> = []
+    var values: [[[String]: RecordValue]] = []
+  }
+  private var readings: [TypeAddress: Readings] = [:]
+
+  private var wanted: [TypeAddress: Bool] = [:]
+  private var restOfReads = 50_000
+
+  private static let maximumCount = 32
+
+  /// That there is more in the objects than is worth the time.
+  private struct Ends: Error {}
+
+  /// - Throws: where there were too many.
+  func countRead() throws {
+    restOfReads -= 1
+    if restOfReads < 0 { throw Ends() }
+  }
+
+  /// Whether it is to be noted what a type reads.
+  func wants(_ type: Any.Type) -> Bool {
+    let address = TypeAddress(type)
+    if let wanted = wanted[address] {
+      return wanted && readings[address]?.values.count != Surveyor.maximumCount
+    }
+    let isWanted = !TypeModule.isLibrary(type)
+    wanted[address] = isWanted
+    return isWanted
+  }
+
+  func note<T: Decodable>(_ value: T, _ reads: [StoredReads.Read]) {
+    let address = TypeAddress(T.self)
+    // What is one value of another type is where it is checked whether it is one.
+    let reads = reads.filter { !$0.path.isEmpty }
+    if reads.isEmpty { return }
+    var reading = readings[address] ?? Readings()
+    var kept = KeptValues(value)
+    // Every truth value, and every case, is one that a type knows.
+    let missing = kept.missing(reads).filter { read in
+      !(read.value is Bool) && !FieldComparability.isPlainEnum(unwrapped(type(of: read.value)))
+    }
+    reading.converted.formUnion(missing.map(\.path))
+    reading.values.append(
+      Dictionary(reads.map { ($0.path, $0.stored) }, uniquingKeysWith: { first, _ in first }))
+    readings[address] = reading
+  }
+
+  var surveys: [TypeAddress: TypeSurvey] {
+    readings.filter { !$0.value.converted.isEmpty }.mapValues { reading in
+      func difference(_ values: [[String]: RecordValue]) -> Int {
+        reading.converted.count { values[$0] != reading.values[0][$0] }
+      }
+      // Of one object, as its values go together.
+      let second = reading.values.max { difference($0) < difference($1) } ?? [:]
+      var converted: [[String]: FieldSample] = [:]
+      for path in reading.converted {
+        let first = reading.values.lazy.compactMap { $0[path] }.first
+        if let first { converted[path] = FieldSample(first, second[path]) }
+      }
+      return TypeSurvey(converted: converted)
+    }
+  }
+}

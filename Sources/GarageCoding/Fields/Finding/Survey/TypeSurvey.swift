@@ -1,0 +1,72 @@
+internal import Synchronization
+
+/// What a type makes something else of when it decodes itself, as objects in a store show: text that becomes a number, a name
+/// that becomes a case.
+///
+/// Where objects are made up, what stands there in the store is read in these places, and nothing else: of another text
+/// `Int(text)!` makes nothing, and ends the program.
+package struct TypeSurvey: Sendable {
+  /// What two objects have at the paths, from the value of the type.
+  private var converted: [[String]: FieldSample] = [:]
+
+  private static let known = Mutex(Known())
+
+  private struct Known {
+    var surveys: [TypeAddress: TypeSurvey] = [:]
+    /// The types that were surveyed for themselves, not only inside of others.
+    var surveyed: Set<TypeAddress> = []
+    /// How often was asked for the types of which objects were looked for in vain.
+    var missed: [TypeAddress: Int] = [:]
+  }
+
+  /// Whether a type is to be surveyed, if there are objects of it: not yet, and where some were looked for in vain not each time.
+  package static func isWanted(for type: Any.Type) -> Bool {
+    known.withLock { known in
+      let type = TypeAddress(type)
+      if known.surveyed.contains(type) { return false }
+      guard let count = known.missed[type] else { return true }
+      known.missed[type] = count + 1
+      return count & (count - 1) == 0
+    }
+  }
+
+  /// Surveys a type, and the types of what it has.
+  ///
+  /// It runs `init(from:)` with what a store has.
+  ///
+  /// - Parameter objects: what some of its objects have, with the objects that they refer to in place of the references. None
+  ///   where they were not found among those of other classes.
+  package static func note(_ objects: [RecordValue], of type: any Decodable.Type) {
+    if objects.isEmpty {
+      known.withLock { known in
+        if known.missed[TypeAddress(type)] == nil { known.missed[TypeAddress(type)] = 1 }
+      }
+      return
+    }
+    let surveyor = Surveyor()
+    func decode<T: Decodable>(_ type: T.Type) {
+      for object in objects { _ = try? StoredDecoder.decode(type, object, surveyor) }
+    }
+    decode(type)
+    let found = surveyor.surveys
+    known.withLock { known in
+      // What came before it stays: fields were found with it.
+      known.surveys.merge(found) { old, new in
+        TypeSurvey(converted: old.converted.merging(new.converted) { old, _ in old })
+      }
+      known.surveyed.insert(TypeAddress(type))
+    }
+  }
+
+  /// What is known of a type, or of its superclass; nil where it makes nothing of anything.
+  static func of(_ type: Any.Type) -> TypeSurvey? {
+    guard ProbeContext.current.usesSurveys else { return nil }
+    let found = known.withLock { $0.surveys[TypeAddress(type)] }
+    return found ?? (type as? AnyClass).flatMap { _getSuperclass($0) }.flatMap { of($0) }
+  }
+
+  /// What stands at a path of whose value the type makes something else; nil at any other path.
+  func converted(_ path: some Collection<String>) -> FieldSample? { converted[Array(path)] }
+
+  init(converted: [[String]: FieldSample]) { self.converted = converted }
+}
