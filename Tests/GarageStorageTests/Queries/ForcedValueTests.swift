@@ -89,7 +89,8 @@ import Testing
       token = UUID(uuidString: try container.decode(String.self, forKey: .token))!
       number = Int(try container.decode(String.self, forKey: .number))!
       share = Double(try container.decode(String.self, forKey: .share))!
-      day = try! Date(try container.decode(String.self, forKey: .day), strategy: .iso8601)
+      let day = try container.decode(String.self, forKey: .day)
+      self.day = (try? Date(day, strategy: .iso8601))!
       small = UInt8(try container.decode(Int.self, forKey: .small))
       let lower = try container.decode(Int.self, forKey: .lower)
       window = lower...(try container.decode(Int.self, forKey: .upper))
@@ -362,6 +363,61 @@ extension ForcedValueTests {
     let left = try garage.retrieveAll(Team.self)
     #expect(left.allSatisfy { $0.lead != members[3] && !$0.members.contains(members[3]) })
     #expect(left.count == 30)
+  }
+}
+
+extension ForcedValueTests {
+  /// As it was before.
+  struct OldNote: Codable, Identifiable, TypeTagged, Sendable {
+    static let typeTag = "ForcedNote"
+    var id: Int
+    var text: String
+    var rank: Int
+  }
+  struct Note: Codable, Identifiable, TypeTagged, Evolving, Equatable, Indexed, Sendable {
+    static let typeTag = "ForcedNote"
+    static let version = 1
+    static var prototype: Note? { Note(0) }
+    static func upgrade(_ record: inout RecordValue, from version: Int) throws {
+      guard case .integer(let rank)? = record["rank"] else { return }
+      record["level"] = .string(Level.allCases[Int(rank)].rawValue)
+    }
+    static var indexes: [Index<Note>] { [Index(\.text)] }
+    var id: Int
+    var text: String
+    var level: Level
+    var number: Int
+    init(_ id: Int) { (self.id, text, level, number) = (id, "text \(id % 4)", Level.allCases[id % 3], 7) }
+    private enum CodingKeys: CodingKey { case id, text, level, number }
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      id = try container.decode(Int.self, forKey: .id)
+      text = try container.decode(String.self, forKey: .text)
+      level = Level(rawValue: try container.decode(String.self, forKey: .level))!
+      number = Int(try container.decode(String.self, forKey: .number))!
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(id, forKey: .id)
+      try container.encode(text, forKey: .text)
+      try container.encode(level.rawValue, forKey: .level)
+      try container.encode("\(number)", forKey: .number)
+    }
+  }
+
+  /// All that tells is of an older version, lacks a field, and was there before the index.
+  @Test(arguments: Backend.allCases.filter { $0 != .sealedSQLite })
+  func olderObjects(_ backend: Backend) throws {
+    let place = try Place(backend)
+    var garage = try place.garage()
+    try garage.parkAll((0..<40).map { OldNote(id: $0, text: "text \($0 % 4)", rank: $0 % 3) })
+    garage = try place.reopened(garage)
+    let notes = (0..<40).map(Note.init)
+    try check(garage, notes, decodes: false, \.text == "text 3") { $0.text == "text 3" }
+    try check(garage, notes, \.level == .middle) { $0.level == .middle }
+    _ = try garage.migrateAll(Note.self)
+    try check(garage, notes, decodes: false, \.text == "text 3") { $0.text == "text 3" }
+    #expect(try garage.query(Note.self).where(\.text == "text 3").explain().indexes == ["text"])
   }
 }
 
