@@ -57,12 +57,14 @@ extension ReadAccess {
     _ facts: RecordTypeFacts, count: Int, ofAnyVersion: Bool
   ) throws -> (objects: [RecordValue], isEmpty: Bool) {
     var found: [RecordValue] = []
-    var isEmpty = true
+    var (isEmpty, restOfBytes) = (true, ReadAccess.mostSampledBytes)
     for tag in try presentTags(of: facts) {
+      var isTagUsed = false
       for direction in [ScanDirection.forward, .backward] {
+        if direction == .backward && !isTagUsed { break }
         var (foundCount, rest) = (0, 16)
         try transaction.scan(KeyLayout.records(tag: tag), direction) { key, record in
-          isEmpty = false
+          (isTagUsed, isEmpty) = (true, false)
           // What is large, damaged or of another class is no sample; who decodes it says what is wrong.
           if record.byteCount < ReadAccess.mostSampledBytes, let content = try? content(of: key, record),
             content.header.concreteTag.map({ facts.ownTags.contains($0) }) ?? true,
@@ -72,8 +74,8 @@ extension ReadAccess {
             found.append(ofAnyVersion && version > 0 ? .versioned(version, content.value) : content.value)
             foundCount += 1
           }
-          rest -= 1
-          return foundCount == count || rest == 0 ? .stop : .continue
+          (rest, restOfBytes) = (rest - 1, restOfBytes - record.byteCount)
+          return foundCount == count || rest == 0 || restOfBytes < 0 ? .stop : .continue
         }
       }
     }
@@ -99,63 +101,5 @@ extension Garage {
     var context = ProbeContext()
     context.userInfo = userInfo
     return context
-  }
-
-  /// Has the objects of a graph tell what their types make something else of, of those among them that declare indexes: these
-  /// are made before anything is stored.
-  func survey(_ graph: EncodedGraph, _ types: [Any.Type]) {
-    for type in types where type is any Indexed.Type && TypeSurvey.isWanted(for: type) {
-      guard let type = type as? any Codable.Type, let facts = try? RecordTypeFacts.of(type) else { continue }
-      let objects = graph.sampleObjects(tags: facts.ownTags, count: 8)
-      if objects.isEmpty { continue }
-      probeContext.run { TypeSurvey.note(objects, of: type) }
-      facts.isSurveyed.store(true, ordering: .relaxed)
-    }
-  }
-}
-
-extension EncodedGraph {
-  /// Some objects of a type, with those that they refer to in place of the references.
-  fileprivate func sampleObjects(tags: [UInt64], count: Int) -> [RecordValue] {
-    let (records, copies) = (Array(records.prefix(4096)), recordsByKey)
-    let shapes = Dictionary(shapes.map { ($0.digest, $0.text) }, uniquingKeysWith: { first, _ in first })
-    let positions = Dictionary(
-      zip(records.map(identity), records.indices), uniquingKeysWith: { first, _ in first })
-    func value(_ position: Int) -> RecordValue? {
-      let (key, record) = copies[position]
-      let content = try? RecordContent(
-        tag: identity(of: records[position]).tag, keyIdentifier: key.span.bytes.extracting(droppingFirst: 8),
-        record: record.span.bytes, typeName: "", shapeText: { shapes[$0] })
-      return content?.value
-    }
-    var room = 16 + 16 * count
-    return records.indices.lazy.filter { tags.contains(identity(of: records[$0]).tag) }.prefix(count)
-      .compactMap { value($0)?.withTargets(room: &room) { positions[$0].flatMap(value) } }
-  }
-}
-
-extension RecordValue {
-  /// The same with the objects that it refers to in place of the references, as they are made up in their place, too.
-  ///
-  /// - Parameter room: how many may be read.
-  fileprivate func withTargets(
-    room: inout Int, depth: Int = 0, _ target: (RecordIdentity) throws -> RecordValue?
-  ) rethrows -> RecordValue {
-    switch self {
-    case .reference(let identity, _):
-      guard room > 0, depth < 3 else { return self }
-      room -= 1
-      return try target(identity)?.withTargets(room: &room, depth: depth + 1, target) ?? self
-    case .array(let elements):
-      return .array(try elements.map { try $0.withTargets(room: &room, depth: depth, target) })
-    case .map(var fields):
-      for (key, value) in fields { fields[key] = try value.withTargets(room: &room, depth: depth, target) }
-      return .map(fields)
-    case .versioned(let version, let inner):
-      return .versioned(version, try inner.withTargets(room: &room, depth: depth, target))
-    case .withSyncStatus(let status, let inner):
-      return .withSyncStatus(status, try inner.withTargets(room: &room, depth: depth, target))
-    default: return self
-    }
   }
 }

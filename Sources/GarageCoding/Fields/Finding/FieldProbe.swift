@@ -293,11 +293,10 @@ final class FieldProbe {
     }
   }
 
-  /// A value of which its object makes something else, as it is in the store.
-  func converted<T: Decodable>(_ type: T.Type, _ sample: FieldSample, _ path: [String]) throws -> T {
+  /// What stands in the store, in place of a value of which its object makes something else.
+  func converted(_ sample: FieldSample, _ path: [String]) -> RecordValue {
     made.hasConverted = true
-    let stored = isSecondAmongOthers(path) ? sample.second ?? sample.first : sample.first
-    return try StoredDecoder.decode(type, stored ?? .null)
+    return (isSecondAmongOthers(path) ? sample.second ?? sample.first : sample.first) ?? .null
   }
 
   /// - Parameter isAlone: whether it is the one that differs.

@@ -27,6 +27,7 @@ struct ProbeDecoder: Decoder {
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
     if probe.isNull(path) { throw mismatch("It is nil.") }
+    if let stored = converted { return try StoredDecoder.elements(probe.converted(stored, path)) }
     return ProbeUnkeyedContainer(decoder: self)
   }
 
@@ -56,11 +57,12 @@ struct ProbeDecoder: Decoder {
     return inner
   }
 
+  /// What objects have here of which their type makes something else.
+  private var converted: FieldSample? { survey?.converted(path.dropFirst(outerCount)) }
+
   fileprivate func read<T: Decodable>(_ type: T.Type) throws -> T {
     probe.noteType(type, path)
-    if let stored = survey?.converted(path.dropFirst(outerCount)) {
-      return try probe.converted(type, stored, path)
-    }
+    if let stored = converted { return try StoredDecoder.decode(type, probe.converted(stored, path)) }
     if let scalar = try probe.scalar(type, self) { return scalar }
     guard depth < FieldProbe.maximumDepth * 4 else { throw FieldProbe.NestsTooDeep() }
     if path.last != FieldPath.element { probe.noteContainer(path) }

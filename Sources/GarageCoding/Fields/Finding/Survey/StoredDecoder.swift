@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 /// Decodes what a record holds, tree for tree, and notes what each type reads on the way.
 ///
 /// A reference cannot be followed here: an optional with one is nil, and an array is without it.
@@ -22,13 +28,21 @@ struct StoredDecoder: Decoder {
     try StoredDecoder(value: value, path: [], depth: 0, reads: nil, surveyor: surveyor).value(type)
   }
 
+  /// The elements of a value.
+  static func elements(_ value: RecordValue) throws -> any UnkeyedDecodingContainer {
+    try StoredDecoder(value: value, path: [], depth: 0, reads: nil, surveyor: nil).unkeyedContainer()
+  }
+
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard let fields = value.fields else { throw mismatch("It is no map.") }
     return KeyedDecodingContainer(StoredKeyedContainer<Key>(decoder: self, fields: fields))
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    guard let elements = value.behindMarks.arrayValue else { throw mismatch("It is no array.") }
+    guard let elements = value.behindMarks.arrayValue ?? value.behindMarks.byteValues else {
+      throw mismatch("It is no array.")
+    }
+    reads?.arrays[path] = value
     return StoredUnkeyedContainer(decoder: self, elements: elements.filter { !$0.behindMarks.isReference })
   }
 
@@ -51,7 +65,7 @@ struct StoredDecoder: Decoder {
   }
 
   private func value<T: Decodable>(_ type: T.Type) throws -> T {
-    if let scalar = value.scalar(as: type) as? T { return scalar }
+    if let scalar = (value.scalar(as: type) ?? value.part(as: type)) as? T { return scalar }
     if let type = type as? any ProbeValue.Type, let probe = type.probe(isSecond: false) as? T { return probe }
     // What has cases decodes itself.
     if TypeAddress(type).plainCaseCount == nil, MadeUpValue.of(type, isSecond: false) != nil {
@@ -64,7 +78,7 @@ struct StoredDecoder: Decoder {
     let inner = StoredDecoder(
       value: try presentForm(of: type), path: [], depth: depth + 1, reads: reads, surveyor: surveyor)
     let found = try T(from: inner)
-    if let reads { surveyor?.note(found, reads.all) }
+    if let reads { surveyor?.note(found, reads) }
     return found
   }
 
@@ -100,6 +114,8 @@ final class StoredReads {
   }
 
   fileprivate(set) var all: [Read] = []
+  /// What it read element by element, by the path.
+  fileprivate(set) var arrays: [[String]: RecordValue] = [:]
 }
 
 private struct StoredKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
@@ -184,6 +200,20 @@ private struct StoredSingleValueContainer: SingleValueDecodingContainer {
 extension RecordValue {
   fileprivate var isReference: Bool {
     if case .reference = self { true } else { false }
+  }
+
+  /// As an array; nil where it is no data.
+  fileprivate var byteValues: [RecordValue]? {
+    if case .data(let bytes) = self { bytes.map { .integer(Int64($0)) } } else { nil }
+  }
+
+  /// As the scalar that a date or a UUID reads itself from, with any decoder; nil where it is neither.
+  fileprivate func part(as type: Any.Type) -> Any? {
+    switch (behindMarks, type) {
+    case (.date(let date), is Double.Type): date.timeIntervalSinceReferenceDate
+    case (.uuid(let uuid), is String.Type): uuid.uuidString
+    default: nil
+    }
   }
 
   /// Whether it is nil here: a nil that was encoded, or an object that is not followed.

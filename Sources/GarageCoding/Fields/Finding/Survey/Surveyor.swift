@@ -27,25 +27,29 @@ final class Surveyor {
     if let wanted = wanted[address] {
       return wanted && readings[address]?.values.count != Surveyor.maximumCount
     }
-    let isWanted = !TypeModule.isLibrary(type)
+    // Of an enum with raw values it is found out whether it takes others.
+    let isWanted = !TypeModule.isLibrary(type) && !FieldComparability.isPlainEnum(type)
     wanted[address] = isWanted
     return isWanted
   }
 
-  func note<T: Decodable>(_ value: T, _ reads: [StoredReads.Read]) {
+  func note<T: Decodable>(_ value: T, _ reads: StoredReads) {
     let address = TypeAddress(T.self)
-    // What is one value of another type is where it is checked whether it is one.
-    let reads = reads.filter { !$0.path.isEmpty }
-    if reads.isEmpty { return }
+    if reads.all.isEmpty { return }
     var reading = readings[address] ?? Readings()
     var kept = KeptValues(value)
     // Every truth value, and every case, is one that a type knows.
-    let missing = kept.missing(reads).filter { read in
+    let missing = kept.missing(reads.all).filter { read in
       !(read.value is Bool) && !FieldComparability.isPlainEnum(unwrapped(type(of: read.value)))
     }
-    reading.converted.formUnion(missing.map(\.path))
-    reading.values.append(
-      Dictionary(reads.map { ($0.path, $0.stored) }, uniquingKeysWith: { first, _ in first }))
+    // With an element goes the array: it may have to have so many.
+    reading.converted.formUnion(
+      missing.map { read in
+        let arrays = reads.arrays.keys.filter { read.path.starts(with: $0) && read.path.count > $0.count }
+        return arrays.min { $0.count < $1.count } ?? read.path
+      })
+    let values = Dictionary(reads.all.map { ($0.path, $0.stored) }, uniquingKeysWith: { first, _ in first })
+    reading.values.append(values.merging(reads.arrays) { first, _ in first })
     readings[address] = reading
   }
 
