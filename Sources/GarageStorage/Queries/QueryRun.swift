@@ -57,13 +57,17 @@ final class QueryRun<Root: Codable> {
     func findSortFields() -> [StoredField?] {
       query.sortKeys.map { $0.isOrderOfFields ? $0.field(Root.self) : nil }
     }
-    (filter, sortFields) = try access.makingUp(
-      Root.self, facts, subclasses: subclasses, isExplained: isExplained
-    ) {
-      let found = (filter: try makeFilter(), sortFields: findSortFields())
-      let isMissed = found.filter?.asksObjects ?? false || found.sortFields.contains { $0 == nil }
-      guard isMissed, try access.takeFieldSample(Root.self, facts) else { return found }
-      return (try makeFilter(), findSortFields())
+    if query.condition == nil && query.sortKeys.isEmpty {
+      (filter, sortFields) = (nil, [])
+    } else {
+      (filter, sortFields) = try access.makingUp(
+        Root.self, facts, subclasses: subclasses, isExplained: isExplained
+      ) {
+        let found = (filter: try makeFilter(), sortFields: findSortFields())
+        let isMissed = found.filter?.asksObjects ?? false || found.sortFields.contains { $0 == nil }
+        guard isMissed, try access.takeFieldSample(Root.self, facts) else { return found }
+        return (try makeFilter(), findSortFields())
+      }
     }
     takesAll = filter == nil && !facts.sharesSpaceWithSuperclass
     isOfClass = facts.ofCoder.isOfClass

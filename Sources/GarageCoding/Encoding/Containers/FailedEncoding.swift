@@ -6,6 +6,8 @@ struct FailedEncoding: UnkeyedEncodingContainer {
 
   func encodeNil() throws { throw error }
   func encode<T: Encodable>(_ value: T) throws { throw error }
+  func encode(_ value: Int128) throws { throw error }
+  func encode(_ value: UInt128) throws { throw error }
   func nestedContainer<Key: CodingKey>(keyedBy: Key.Type) -> KeyedEncodingContainer<Key> {
     KeyedEncodingContainer(FailedKeyedEncoding(error: error, codingPath: codingPath))
   }
@@ -20,6 +22,8 @@ struct FailedKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encodeNil(forKey key: Key) throws { throw error }
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws { throw error }
+  func encode(_ value: Int128, forKey key: Key) throws { throw error }
+  func encode(_ value: UInt128, forKey key: Key) throws { throw error }
   func nestedContainer<Nested: CodingKey>(keyedBy: Nested.Type, forKey key: Key) -> KeyedEncodingContainer<
     Nested
   > {
@@ -47,4 +51,6 @@ struct FailedEncoder: Encoder, SingleValueEncodingContainer {
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
   func encodeNil() throws { throw error }
   func encode<T: Encodable>(_ value: T) throws { throw error }
+  func encode(_ value: Int128) throws { throw error }
+  func encode(_ value: UInt128) throws { throw error }
 }

@@ -78,12 +78,17 @@ extension RecordValue {
     case (.uuid(let value), is UUID.Type): return value
     case (.data(let value), is Data.Type): return value
     case (.decimal(let value), is Decimal.Type): return value
-    case (.integer(let value), let type as any FixedWidthInteger.Type):
-      func exactly<N: FixedWidthInteger>(_ type: N.Type) -> Any? { N(exactly: value) }
-      return exactly(type)
+    case (.integer(let value), let type as any FixedWidthInteger.Type): return integer(value, as: type)
+    case (.wideInteger(let value), let type as any FixedWidthInteger.Type): return integer(value, as: type)
+    case (.unsignedInteger(let value), let type as any FixedWidthInteger.Type):
+      return integer(value, as: type)
     case (.string, _), (.integer, _): return plainCase(of: type)
     default: return nil
     }
+  }
+
+  private func integer<N: FixedWidthInteger>(_ value: some FixedWidthInteger, as type: N.Type) -> Any? {
+    N(exactly: value)
   }
 
   /// The case of an enum that has this raw value.

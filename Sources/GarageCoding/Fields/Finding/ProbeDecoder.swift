@@ -119,7 +119,13 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     isAbsent(key) || decoder.probe.isNull(decoder.path + [key.stringValue])
   }
 
-  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try read(type, key) }
+
+  // Without these they are said not to be supported.
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try read(type, key) }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try read(type, key) }
+
+  private func read<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T {
     if decoder.probe.isAbsent(decoder.path + [key.stringValue]) {
       throw DecodingError.keyNotFound(
         key, DecodingError.Context(codingPath: codingPath, debugDescription: "It was left out."))
@@ -174,6 +180,8 @@ private struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
     return isNull
   }
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try element().read(type) }
+  mutating func decode(_ type: Int128.Type) throws -> Int128 { try element().read(type) }
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try element().read(type) }
 
   mutating func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type
@@ -192,4 +200,6 @@ private struct ProbeSingleValueContainer: SingleValueDecodingContainer {
 
   func decodeNil() -> Bool { decoder.probe.isNull(decoder.path) }
   func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.read(type) }
+  func decode(_ type: Int128.Type) throws -> Int128 { try decoder.read(type) }
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try decoder.read(type) }
 }

@@ -114,4 +114,40 @@ import Testing
     #expect(try garage.query(Folder.self).where(\.parent == nil).values(\.id) == [1])
     #expect(try garage.query(Folder.self).where(\.other?.id == nil).count() == 2)
   }
+
+  struct Account: Codable, Identifiable, Equatable, Indexed {
+    static var indexes: [Index<Account>] { [Index(\.balance)] }
+    var id: Int
+    var name: String
+    var balance: Int128
+    var limit: UInt128?
+    var shares: [Int128]
+  }
+
+  /// Containers that know nothing of the widest integers say that these are not supported.
+  @Test(arguments: Backend.allCases.filter { $0 != .sealedSQLite })
+  func widestIntegers(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let accounts = (0..<30).map { id in
+      Account(
+        id: id, name: "name \(id % 3)", balance: (Int128(id) - 15) << 100,
+        limit: id % 2 == 0 ? nil : UInt128.max - UInt128(id), shares: [Int128(id % 4), Int128.max])
+    }
+    try garage.parkAll(accounts)
+    func check(_ condition: Condition<Account>, _ holds: (Account) -> Bool) throws {
+      let query = garage.query(Account.self).where(condition)
+      #expect(try query.retrieveAll() == accounts.filter(holds), "\(condition)")
+      #expect(try !query.explain().description.contains("decodes"), "\(condition)")
+    }
+    try check(\.name == "name 2") { $0.name == "name 2" }
+    try check(\.balance > 0) { $0.balance > 0 }
+    try check(\.balance == Int128(-3) << 100) { $0.balance == Int128(-3) << 100 }
+    try check(\.limit == nil) { $0.limit == nil }
+    try check(\.limit == UInt128.max - 7) { $0.limit == UInt128.max - 7 }
+    try check(\.shares == .contains(3)) { $0.shares.contains(3) }
+    let sorted = garage.query(Account.self).sorted(by: \.balance, .descending)
+    #expect(try sorted.retrieveAll() == accounts.reversed())
+    #expect(try garage.query(Account.self).values(\.balance) == accounts.map(\.balance))
+    #expect(try garage.query(Account.self).where(\.balance > 0).explain().indexes == ["balance"])
+  }
 }

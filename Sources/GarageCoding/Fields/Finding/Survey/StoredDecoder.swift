@@ -66,10 +66,14 @@ struct StoredDecoder: Decoder {
 
   private func value<T: Decodable>(_ type: T.Type) throws -> T {
     if let scalar = (value.scalar(as: type) ?? value.part(as: type)) as? T { return scalar }
-    if let type = type as? any ProbeValue.Type, let probe = type.probe(isSecond: false) as? T { return probe }
-    // What has cases decodes itself.
-    if TypeAddress(type).plainCaseCount == nil, MadeUpValue.of(type, isSecond: false) != nil {
+    switch TypeFacts.of(type).object.kind {
+    // What this library writes in a form of its own, no other decoder reads. It takes any value. What links to an object has that.
+    case .own where !(type is any LinkDecodable.Type):
+      return try MadeUpValue.of(type, isSecond: false) as? T ?? FieldProbe.object(type).0
+    case .bool, .string, .double, .float, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8,
+      .uint16, .uint32, .uint64, .uint128, .date, .decimal, .data, .uuid, .url:
       throw mismatch("It is no \(type).")
+    default: break
     }
     guard depth < StoredDecoder.maximumDepth else {
       throw mismatch("There are too many values in each other.")
@@ -135,6 +139,12 @@ private struct StoredKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
     try inner(key.stringValue).read(type)
   }
 
+  // Without these they are said not to be supported.
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try inner(key.stringValue).read(type) }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+    try inner(key.stringValue).read(type)
+  }
+
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
     guard let value = fields[key.stringValue], !value.isNothing else { return nil }
     return try inner(key.stringValue).read(type)
@@ -177,6 +187,8 @@ private struct StoredUnkeyedContainer: UnkeyedDecodingContainer {
     return isNil
   }
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next { try $0.read(type) } }
+  mutating func decode(_ type: Int128.Type) throws -> Int128 { try next { try $0.read(type) } }
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try next { try $0.read(type) } }
 
   mutating func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type
@@ -195,6 +207,8 @@ private struct StoredSingleValueContainer: SingleValueDecodingContainer {
 
   func decodeNil() -> Bool { decoder.isNil }
   func decode<T: Decodable>(_ type: T.Type) throws -> T { try decoder.read(type) }
+  func decode(_ type: Int128.Type) throws -> Int128 { try decoder.read(type) }
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try decoder.read(type) }
 }
 
 extension RecordValue {
