@@ -60,6 +60,11 @@ struct ProbeDecoder: Decoder {
   /// What objects have here of which their type makes something else.
   private var converted: FieldSample? { survey?.converted(path.dropFirst(outerCount)) }
 
+  /// Whether nothing is known of what a type makes of a value there, because no object has one.
+  fileprivate func isAlwaysNil(_ path: [String]) -> Bool {
+    survey?.converted(path.dropFirst(outerCount))?.first == .some(.null)
+  }
+
   fileprivate func read<T: Decodable>(_ type: T.Type) throws -> T {
     probe.noteType(type, path)
     if let stored = converted { return try StoredDecoder.decode(type, probe.converted(stored, path)) }
@@ -112,6 +117,7 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     let path = decoder.path + [key.stringValue]
     decoder.probe.noteKey(path)
     return decoder.path.count >= FieldProbe.maximumDepth || decoder.probe.isAbsent(path)
+      || decoder.isAlwaysNil(path)
   }
 
   func contains(_ key: Key) -> Bool { !isAbsent(key) }

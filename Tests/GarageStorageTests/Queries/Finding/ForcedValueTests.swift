@@ -248,6 +248,69 @@ import Testing
     }
   }
 
+  /// Has nothing of what it makes something else of, and keeps other things that it has not either.
+  struct Sparse: Codable, Identifiable, Equatable, Sendable {
+    var id: Int
+    var name: String
+    var note: String?
+    var number: Int?
+    var level: Level?
+    var link: URL?
+    var codes: [Int]
+    var rank: Int
+    var remark: String?
+
+    private enum CodingKeys: String, CodingKey {
+      case id, name, note, number, level, link, codes, rank, remark = "re"
+    }
+    init(_ id: Int) { (self.id, name, codes, rank) = (id, "name \(id % 3)", [], 9) }
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      id = try container.decode(Int.self, forKey: .id)
+      name = try container.decode(String.self, forKey: .name)
+      note = try container.decodeIfPresent(String.self, forKey: .note)
+      number = try container.decodeIfPresent(String.self, forKey: .number).map { Int($0)! }
+      level = (try? container.decode(String.self, forKey: .level)).map { Level(rawValue: $0)! }
+      if container.contains(.link) {
+        link = URL(string: try container.decode(String.self, forKey: .link) + "://")!
+      }
+      codes = try container.decode([String].self, forKey: .codes).map { Int($0)! }
+      rank = try container.decodeIfPresent(Int.self, forKey: .rank) ?? 9
+      remark = try container.decodeIfPresent(String.self, forKey: .remark)
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(id, forKey: .id)
+      try container.encode(name, forKey: .name)
+      try container.encodeIfPresent(note, forKey: .note)
+      try container.encodeIfPresent(number.map { "\($0)" }, forKey: .number)
+      try container.encodeIfPresent(level?.rawValue, forKey: .level)
+      try container.encode(codes.map { "\($0)" }, forKey: .codes)
+      if rank != 9 { try container.encode(rank, forKey: .rank) }
+      try container.encodeIfPresent(remark, forKey: .remark)
+    }
+  }
+
+  @Test(arguments: Backend.allCases)
+  func nilInAllThatTell(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    var all = (0..<60).map(Sparse.init)
+    for id in 25..<35 {
+      (all[id].note, all[id].number, all[id].level) = ("note", id, .middle)
+      (all[id].codes, all[id].rank, all[id].remark) = ([id], id, "re \(id)")
+    }
+    try garage.parkAll(all)
+    try check(garage, all, decodes: false, \.name == "name 2") { $0.name == "name 2" }
+    try check(garage, all, decodes: false, \.note == "note") { $0.note == "note" }
+    // By its key it may be any of the texts that there are none of.
+    try check(garage, all, \.remark == "re 27") { $0.remark == "re 27" }
+    try check(garage, all, \.number == 30) { $0.number == 30 }
+    try check(garage, all, \.number == nil) { $0.number == nil }
+    try check(garage, all, \.level == .middle) { $0.level == .middle }
+    try check(garage, all, \.codes == .contains(31)) { $0.codes.contains(31) }
+    try check(garage, all, decodes: false, \.rank == 30) { $0.rank == 30 }
+  }
+
   @Test(arguments: Backend.allCases)
   func typesOfOneValue(_ backend: Backend) throws {
     let garage = try Place(backend).garage()

@@ -23,10 +23,30 @@ struct KeptValues {
     return rest.filter { !take($0, label: nil) }
   }
 
-  private mutating func take(_ read: StoredReads.Read, label: String?) -> Bool {
-    let found = nodes.firstIndex { node in
-      !node.isTaken && (label == nil || node.label == label) && KeptValues.isSame(read.value, node.value)
+  /// For which of the values that were looked for in vain there may be no property that would keep them. It is called behind
+  /// ``missing(_:)``.
+  mutating func missing(absent: [[String]: Any.Type?]) -> [[String]] {
+    let rest = absent.filter { path, type in
+      !take { $0.label == path.last && KeptValues.isPlace($0, for: type) }
     }
+    // Where several want a place, and there are not enough, nothing says whose it is.
+    return rest.filter { _, type in
+      nodes.count { !$0.isTaken && KeptValues.isPlace($0, for: type) }
+        < rest.count { $0.value.map(unwrapped) == type.map(unwrapped) }
+    }.map(\.key)
+  }
+
+  /// - Parameter type: nil where it is not known.
+  private static func isPlace(_ node: Node, for type: Any.Type?) -> Bool {
+    type.map { unwrapped(Swift.type(of: node.value)) == unwrapped($0) } ?? false
+  }
+
+  private mutating func take(_ read: StoredReads.Read, label: String?) -> Bool {
+    take { (label == nil || $0.label == label) && KeptValues.isSame(read.value, $0.value) }
+  }
+
+  private mutating func take(_ isWanted: (Node) -> Bool) -> Bool {
+    let found = nodes.firstIndex { !$0.isTaken && isWanted($0) }
     if let found { nodes[found].isTaken = true }
     return found != nil
   }

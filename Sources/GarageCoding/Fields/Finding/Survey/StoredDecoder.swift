@@ -56,6 +56,8 @@ struct StoredDecoder: Decoder {
 
   fileprivate var isNil: Bool { value.isNothing }
 
+  fileprivate func noteAbsent(_ key: String, _ type: Any.Type?) { reads?.absent[path + [key]] = .some(type) }
+
   /// What a type reads here.
   fileprivate func read<T: Decodable>(_ type: T.Type) throws -> T {
     try surveyor?.countRead()
@@ -118,6 +120,8 @@ final class StoredReads {
   }
 
   fileprivate(set) var all: [Read] = []
+  /// What it looked for in vain, and as which type: nil where that is not told.
+  fileprivate(set) var absent: [[String]: Any.Type?] = [:]
   /// What it read element by element, by the path.
   fileprivate(set) var arrays: [[String]: RecordValue] = [:]
 }
@@ -128,15 +132,22 @@ private struct StoredKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
   var codingPath: [any CodingKey] { decoder.codingPath }
   var allKeys: [Key] { fields.keys.compactMap { Key(stringValue: $0) } }
 
-  private func inner(_ key: String) throws -> StoredDecoder {
-    guard let value = fields[key] else { throw decoder.mismatch("There is nothing under \"\(key)\".") }
+  /// - Parameter type: what is wanted there; nil where that is not told.
+  private func inner(_ key: String, _ type: Any.Type? = nil) throws -> StoredDecoder {
+    guard let value = fields[key] else {
+      decoder.noteAbsent(key, type)
+      throw decoder.mismatch("There is nothing under \"\(key)\".")
+    }
     return decoder.inner(key, value)
   }
 
-  func contains(_ key: Key) -> Bool { fields[key.stringValue] != nil }
+  func contains(_ key: Key) -> Bool {
+    if fields[key.stringValue] == nil { decoder.noteAbsent(key.stringValue, nil) }
+    return fields[key.stringValue] != nil
+  }
   func decodeNil(forKey key: Key) throws -> Bool { try inner(key.stringValue).isNil }
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    try inner(key.stringValue).read(type)
+    try inner(key.stringValue, type).read(type)
   }
 
   // Without these they are said not to be supported.
@@ -145,9 +156,48 @@ private struct StoredKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
     try inner(key.stringValue).read(type)
   }
 
-  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    guard let value = fields[key.stringValue], !value.isNothing else { return nil }
+  private func readIfPresent<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T? {
+    guard let value = fields[key.stringValue], !value.isNothing else {
+      decoder.noteAbsent(key.stringValue, type)
+      return nil
+    }
     return try inner(key.stringValue).read(type)
+  }
+
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    try readIfPresent(type, key)
+  }
+
+  // Without these it is asked whether the key is there, and not as which type.
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try readIfPresent(type, key) }
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    try readIfPresent(type, key)
+  }
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    try readIfPresent(type, key)
+  }
+  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try readIfPresent(type, key) }
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try readIfPresent(type, key) }
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try readIfPresent(type, key) }
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try readIfPresent(type, key) }
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try readIfPresent(type, key) }
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try readIfPresent(type, key) }
+  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
+    try readIfPresent(type, key)
+  }
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try readIfPresent(type, key) }
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try readIfPresent(type, key) }
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+    try readIfPresent(type, key)
+  }
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+    try readIfPresent(type, key)
+  }
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+    try readIfPresent(type, key)
+  }
+  func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
+    try readIfPresent(type, key)
   }
 
   func nestedContainer<Nested: CodingKey>(

@@ -3,6 +3,8 @@ final class Surveyor {
   /// What the values of a type read.
   private struct Readings {
     var converted: Set<[String]> = []
+    /// What was looked for in vain, and would not be kept.
+    var absent: Set<[String]> = []
     var values: [[[String]: RecordValue]] = []
   }
   private var readings: [TypeAddress: Readings] = [:]
@@ -35,7 +37,7 @@ final class Surveyor {
 
   func note<T: Decodable>(_ value: T, _ reads: StoredReads) {
     let address = TypeAddress(T.self)
-    if reads.all.isEmpty { return }
+    if reads.all.isEmpty && reads.absent.isEmpty { return }
     var reading = readings[address] ?? Readings()
     var kept = KeptValues(value)
     // Every truth value, and every case, is one that a type knows.
@@ -48,13 +50,14 @@ final class Surveyor {
         let arrays = reads.arrays.keys.filter { read.path.starts(with: $0) && read.path.count > $0.count }
         return arrays.min { $0.count < $1.count } ?? read.path
       })
+    reading.absent.formUnion(kept.missing(absent: reads.absent))
     let values = Dictionary(reads.all.map { ($0.path, $0.stored) }, uniquingKeysWith: { first, _ in first })
     reading.values.append(values.merging(reads.arrays) { first, _ in first })
     readings[address] = reading
   }
 
   var surveys: [TypeAddress: TypeSurvey] {
-    readings.filter { !$0.value.converted.isEmpty }.mapValues { reading in
+    readings.mapValues { reading in
       func difference(_ values: [[String]: RecordValue]) -> Int {
         reading.converted.count { values[$0] != reading.values[0][$0] }
       }
@@ -65,7 +68,11 @@ final class Surveyor {
         let first = reading.values.lazy.compactMap { $0[path] }.first
         if let first { converted[path] = FieldSample(first, second[path]) }
       }
+      // Of what no object has it is not known what becomes of it.
+      for path in reading.absent where !reading.values.contains(where: { $0[path] != nil }) {
+        converted[path] = FieldSample(.null, nil)
+      }
       return TypeSurvey(converted: converted)
-    }
+    }.filter { !$0.value.isEmpty }
   }
 }

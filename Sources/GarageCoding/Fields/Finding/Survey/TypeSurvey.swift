@@ -68,5 +68,7 @@ package struct TypeSurvey: Sendable {
   /// What stands at a path of whose value the type makes something else; nil at any other path.
   func converted(_ path: some Collection<String>) -> FieldSample? { converted[Array(path)] }
 
+  var isEmpty: Bool { converted.isEmpty }
+
   init(converted: [[String]: FieldSample]) { self.converted = converted }
 }
