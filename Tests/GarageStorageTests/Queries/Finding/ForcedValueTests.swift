@@ -383,6 +383,44 @@ import Testing
     try checkAll(garage, orders)
   }
 
+  /// Makes something else of text, and says so where it cannot.
+  struct Letter: Codable, Identifiable, Equatable, Indexed, Sendable {
+    static var indexes: [Index<Letter>] { [Index(\.mail)] }
+    struct Mail: RawRepresentable, Codable, Hashable, Sendable {
+      let rawValue: String
+      init?(rawValue: String) {
+        guard rawValue.contains("@") else { return nil }
+        self.rawValue = rawValue
+      }
+    }
+    var id: Int
+    var mail: Mail
+    private enum CodingKeys: CodingKey { case id, mail }
+    init(_ id: Int, _ mail: Mail) { (self.id, self.mail) = (id, mail) }
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      id = try container.decode(Int.self, forKey: .id)
+      guard let mail = Mail(rawValue: try container.decode(String.self, forKey: .mail)) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .mail, in: container, debugDescription: "It is no address.")
+      }
+      self.mail = mail
+    }
+  }
+
+  /// Cannot be told from one that ends the program. But an index needs its field.
+  @Test(arguments: Backend.allCases.filter { $0 != .sealedSQLite })
+  func indexOfWhatIsMadeOfAnother(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let letters = try (0..<20).map {
+      Letter($0, try #require(Letter.Mail(rawValue: "\($0 % 4)@example.org")))
+    }
+    try garage.parkAll(letters)
+    let mail = letters[3].mail
+    try check(garage, letters, decodes: false, \.mail == mail) { $0.mail == mail }
+    #expect(try garage.query(Letter.self).where(\.mail == mail).explain().indexes == ["mail"])
+  }
+
   struct Box: Sendable { var level: Level }
   /// Has something of the program's.
   struct Dependent: Codable, Identifiable, Equatable, Indexed, Sendable {
