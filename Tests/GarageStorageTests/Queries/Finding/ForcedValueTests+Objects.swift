@@ -139,7 +139,7 @@ extension ForcedValueTests {
   }
 
   /// All that tells is of an older version, lacks a field, and was there before the index.
-  @Test(arguments: Backend.allCases.filter { $0 != .sealedSQLite })
+  @Test(arguments: Backend.allCases.filter { !$0.isSealed })
   func olderObjects(_ backend: Backend) throws {
     let place = try Place(backend)
     var garage = try place.garage()

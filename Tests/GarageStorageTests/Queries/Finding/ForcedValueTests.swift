@@ -373,7 +373,7 @@ import Testing
     #expect(try garage.verifyIndexes().isSound)
   }
 
-  @Test(arguments: Backend.allCases.filter { $0 != .sealedSQLite })
+  @Test(arguments: Backend.allCases.filter { !$0.isSealed })
   func indexedBeforeThereAreObjects(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     // Nothing is found, whatever it is asked with.
@@ -409,7 +409,7 @@ import Testing
   }
 
   /// Cannot be told from one that ends the program. But an index needs its field.
-  @Test(arguments: Backend.allCases.filter { $0 != .sealedSQLite })
+  @Test(arguments: Backend.allCases.filter { !$0.isSealed })
   func indexOfWhatIsMadeOfAnother(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     let letters = try (0..<20).map {
@@ -439,7 +439,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Backend.allCases.filter { $0 != .sealedSQLite })
+  @Test(arguments: Backend.allCases.filter { !$0.isSealed })
   func findsUserInfo(_ backend: Backend) throws {
     let garage = try Place(backend).garage(userInfo: [Dependent.key: Box(level: .high)])
     #expect(try garage.query(Dependent.self).where(\.name == "name 1").count() == 0)

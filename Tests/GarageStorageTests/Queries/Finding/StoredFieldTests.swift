@@ -125,7 +125,7 @@ import Testing
   }
 
   /// Containers that know nothing of the widest integers say that these are not supported.
-  @Test(arguments: Backend.allCases.filter { $0 != .sealedSQLite })
+  @Test(arguments: Backend.allCases.filter { !$0.isSealed })
   func widestIntegers(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     let accounts = (0..<30).map { id in
