@@ -304,7 +304,7 @@ import Testing
 
   @Test(arguments: Backend.allCases)
   func indexes(_ backend: Backend) throws {
-    if backend == .sealedSQLite { return }
+    if backend.isSealed { return }
     let garage = try Place(backend).garage()
     try garage.parkAll(
       try (0..<100).map {
