@@ -29,6 +29,45 @@ import Testing
     #expect(try Driver.contents(place.open())[StoreMetadata.key] == bytes)
   }
 
+  private struct Verbose: Codable, Identifiable, Equatable, Indexed {
+    static var indexes: [Index<Verbose>] { [Index(\.name, \.nickname)] }
+    var id: Int
+    var name: String
+    var nickname: String?
+  }
+
+  /// Long values that begin alike are cut to the same bytes: a condition on what follows them reads one place, once.
+  @Test(arguments: open)
+  func longValuesThatBeginAlike(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let long = String(repeating: "x", count: 500)
+    let names = [long + "1", long + "2", "short", "short" + long]
+    let all = (0..<60).map {
+      Verbose(id: $0, name: names[$0 % 4], nickname: $0 % 3 == 0 ? nil : $0 % 3 == 1 ? "A" : "B\($0 % 5)")
+    }
+    try garage.parkAll(all)
+    for values in [[0, 1], [1, 0, 2], [0, 3], [0, 1, 2, 3]] {
+      let wanted = values.map { names[$0] }
+      func check(_ condition: Condition<Verbose>, _ holds: (Verbose) -> Bool) throws {
+        let expected = all.filter { wanted.contains($0.name) && holds($0) }
+        let query = garage.query(Verbose.self).where(\.name == .oneOf(wanted) && condition)
+        #expect(try query.count() == expected.count, "\(values), \(condition)")
+        #expect(try query.retrieveAll() == expected, "\(values), \(condition)")
+        #expect(try query.values(\.id) == expected.map(\.id), "\(values), \(condition)")
+        #expect(try query.sorted(by: \.nickname).retrieveAll().count == expected.count)
+        #expect(try query.explain().indexes == ["name, nickname"])
+      }
+      try check(!(\.nickname <= "A")) { !($0.nickname.map { $0 <= "A" } ?? false) }
+      try check(\.nickname > "A") { $0.nickname.map { $0 > "A" } ?? false }
+      try check(\.nickname == .oneOf(["A", "B2"])) { ["A", "B2"].contains($0.nickname) }
+    }
+    let sorted = garage.query(Verbose.self).where(\.name == names[0]).sorted(by: \.nickname)
+    let expected = all.filter { $0.name == names[0] }
+    #expect(
+      try sorted.where(!(\.nickname == "A")).retrieveAll().count == expected.count { $0.nickname != "A" })
+    #expect(try sorted.limit(3).retrieveAll().map(\.nickname) == [nil, nil, nil])
+  }
+
   /// 2. What was unsaved meets what another process committed meanwhile.
   @Test(arguments: open)
   func savingMakesEntriesAnew(_ backend: Backend) throws {

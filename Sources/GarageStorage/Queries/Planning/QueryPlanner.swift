@@ -106,9 +106,9 @@ struct QueryPlanner {
     }
     let isAnswer = answered.count == terms.count
     found += prefixes.map { QueryPlanner.stretch($0.lower, $0.isExact && isAnswer, isPoint: true) }
-    let stretches = found.map { QueryPlanner.cut($0) }
+    let stretches = found.map { QueryPlanner.cut($0) }.sorted { ValueRanges.isLess($0.lower, $1.lower) }
     return IndexPlan.Scan(
-      item: item, stretches: stretches.sorted { ValueRanges.isLess($0.lower, $1.lower) },
+      item: item, stretches: QueryPlanner.joined(stretches),
       cost: definition.isUnique && found.allSatisfy(\.isPoint) ? cost - IndexPlan.Cost.unique : cost,
       terms: answered)
   }
@@ -150,6 +150,22 @@ struct QueryPlanner {
       (stretch.isExact, stretch.isPoint) = (false, false)
     }
     return stretch
+  }
+
+  /// Stretches in order without those that others reach into: of values that begin alike, cut ones stand in the same place, and
+  /// what is there would be found once for each.
+  private static func joined(_ stretches: [IndexPlan.Stretch]) -> [IndexPlan.Stretch] {
+    var joined: [IndexPlan.Stretch] = []
+    for stretch in stretches {
+      guard let last = joined.last, ValueRanges.isLess(stretch.lower, last.upper) else {
+        joined.append(stretch)
+        continue
+      }
+      let upper = ValueRanges.isLess(last.upper, stretch.upper) ? stretch.upper : last.upper
+      joined[joined.count - 1] = IndexPlan.Stretch(
+        lower: last.lower, upper: upper, isExact: false, isPoint: false)
+    }
+    return joined
   }
 
   /// What the terms say of one field of an index; nil where they say nothing.
@@ -280,6 +296,7 @@ struct QueryPlanner {
     let isAnswer = answered.count == terms.count
     for place in stretches.indices { stretches[place].isExact = stretches[place].isExact && isAnswer }
     return IndexPlan.Scan(
-      item: item, stretches: stretches.map { QueryPlanner.cut($0) }, cost: cost, terms: answered)
+      item: item, stretches: QueryPlanner.joined(stretches.map { QueryPlanner.cut($0) }), cost: cost,
+      terms: answered)
   }
 }
