@@ -147,7 +147,7 @@ extension Garage {
   /// Makes the indexes ready that a type declares, so that a query can use them. What prevents that is left to
   /// ``buildIndexes(_:)``: queries do without.
   ///
-  /// - Parameter isExplained: whether this is done even where there are no objects yet, which tell what is better not made up.
+  /// - Parameter isExplained: whether this is done even where there are no objects of the type yet, by which it is surveyed.
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``, ``GarageError/closed``.
   func prepareIndexes(of type: any Codable.Type, isExplained: Bool = false) throws {
     if indexing.isSettled(type) { return }
@@ -160,9 +160,9 @@ extension Garage {
     }
   }
 
-  /// Takes up what a type declares, as its objects tell.
+  /// Takes up the indexes that a type declares. The type is surveyed first, where it has objects.
   ///
-  /// - Parameter evenOfNone: whether to do so where there are no objects yet.
+  /// - Parameter evenOfNone: whether to take them up where it has none.
   /// - Returns: whether it did.
   func meetIndexes(of type: Any.Type, evenOfNone: Bool = true) throws -> Bool {
     if let type = type as? any (Indexed & Codable).Type, !indexing.hasMet(type) {

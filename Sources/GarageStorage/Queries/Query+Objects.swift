@@ -136,8 +136,10 @@ extension Query {
     return result.unsafelyUnwrapped
   }
 
-  /// Runs `body` on one state of the store. The first question about a type makes the indexes that it declares, where it may
-  /// write and they are missing.
+  /// Runs `body` on one state of the store. The first question about a type that has objects makes the indexes that it declares,
+  /// where it may write and they are missing.
+  ///
+  /// - Parameter isExplained: whether this is done even where there are no objects of the type.
   func withAccess(isExplained: Bool = false, _ body: (ReadAccess) throws -> Void) throws {
     guard let garage = Garage.itself(reader) else { return try reader.withReadAccess(body) }
     try garage.prepareIndexes(of: Root.self, isExplained: isExplained)

@@ -9,8 +9,8 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Query {
-  /// How the query is answered. Reads no records; but as any first question about a type that is `Indexed` it makes the
-  /// type's indexes, where they are missing.
+  /// How the query is answered. Finds nothing; but as any first question about a type it reads up to 16 of its objects, and
+  /// makes the indexes that the type declares (`Indexed`), where they are missing.
   ///
   /// - Throws: ``GarageError/missingConformance(_:)``, and what encoding the query's constants throws.
   public func explain() throws -> QueryPlan {

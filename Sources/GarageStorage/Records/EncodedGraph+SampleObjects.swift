@@ -2,8 +2,8 @@ internal import GarageCoding
 internal import Synchronization
 
 extension Garage {
-  /// Has the objects of a graph tell what their types make something else of, of those among them that declare indexes: these
-  /// are made before anything is stored.
+  /// Surveys those of the types that declare indexes, by the objects of a graph that is about to be written: their indexes are
+  /// made before anything is stored that could tell.
   func survey(_ graph: EncodedGraph, _ types: [Any.Type]) {
     for type in types where type is any Indexed.Type && TypeSurvey.isWanted(for: type) {
       guard let type = type as? any Codable.Type, let facts = try? RecordTypeFacts.of(type) else { continue }

@@ -3,10 +3,10 @@ internal import GarageDriver
 internal import Synchronization
 
 extension ReadAccess {
-  /// Finds out something of a type by objects that are made up, on the terms of this garage.
+  /// Runs `find`, which makes objects of a type up, with this garage's `userInfo` and behind a survey of the type.
   ///
-  /// What a type makes something else of is told by objects that are here. Of a type that has none, nothing is found out that
-  /// was not before: there is nothing to be asked either.
+  /// A survey needs objects. Of a type that has none nothing is made up, and nothing new is found out: no query finds anything
+  /// of it either.
   ///
   /// - Parameters:
   ///   - subclasses: those of which it is found out, too.
@@ -23,7 +23,7 @@ extension ReadAccess {
     return try context.run(find)
   }
 
-  /// Has a type's objects tell what it makes something else of, where that is not known yet.
+  /// Surveys a type by some of its objects, where that was not done before (``TypeSurvey``).
   ///
   /// - Returns: whether there are any.
   func survey(_ type: any Codable.Type, _ facts: RecordTypeFacts) throws -> Bool {

@@ -69,7 +69,8 @@ struct StoredDecoder: Decoder {
   private func value<T: Decodable>(_ type: T.Type) throws -> T {
     if let scalar = (value.scalar(as: type) ?? value.part(as: type)) as? T { return scalar }
     switch TypeFacts.of(type).object.kind {
-    // What this library writes in a form of its own, no other decoder reads. It takes any value. What links to an object has that.
+    // URLComponents and index sets are written in a form that only this library's decoder reads. Any value of them does here.
+    // (What links to an object reads itself from the object.)
     case .own where !(type is any LinkDecodable.Type):
       return try MadeUpValue.of(type, isSecond: false) as? T ?? FieldProbe.object(type).0
     case .bool, .string, .double, .float, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8,
