@@ -161,7 +161,7 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
     // A key without a value is an error, which the dictionary itself throws.
     guard count % 2 == 0 else { return false }
     try state.checkElements(count)
-    let isRead = try fill(count / 2, state) { key in
+    return try fill(count / 2, state) { key in
       try state.beginElement(Key.self)
       key.initialize(to: try state.readAny(Key.self))
       state.advance()
@@ -173,8 +173,6 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
       }
       return true
     }
-    if !isRead { state.rewindArray() }
-    return isRead
   }
 
   /// Reads so many entries to where they stay, into the scratch memory.

@@ -19,12 +19,6 @@ extension DecoderPointer {
     }
   }
 
-  /// Goes back to the first element of the current frame's array.
-  func rewindArray() {
-    frame.next = 0
-    frame.nextOffset = frame.content
-  }
-
   /// The header of the array at the cursor; nil for other values, packed arrays among them.
   @inline(__always)
   func arrayHeader() throws -> ContainerHeader? {
@@ -64,7 +58,12 @@ extension DecoderPointer {
   /// Moves the cursor to the next element of the current frame's array.
   @inline(__always)
   func beginElement(_ type: Any.Type) throws {
-    let index = frame.next
+    try beginElement(type, frame.next, at: frame.nextOffset)
+  }
+
+  /// Moves the cursor to an element of the current frame's array.
+  @inline(__always)
+  func beginElement(_ type: Any.Type, _ index: Int, at offset: Int) throws {
     guard index < frame.count else {
       throw DecodingError.valueNotFound(
         type,
@@ -74,6 +73,6 @@ extension DecoderPointer {
             "The array has \(frame.count) elements; another was asked for."))
     }
     frame.current = index
-    cursor = frame.nextOffset
+    cursor = offset
   }
 }

@@ -110,6 +110,69 @@ private struct Failing: Decodable {
     }
   }
 
+  /// A copy of a container goes on by itself, as is done to look at an element's kind before it is decoded.
+  @Test func copiesOfAContainer() throws {
+    try compare("1 1 3 3 | 1 1 2 2 300 300 | 1 2 1 2 3") { decoder in
+      let container = try decoder.container(keyedBy: K.self)
+      var found: [String] = []
+      var peeking = try container.nestedUnkeyedContainer(forKey: .b)
+      var decoding = peeking
+      enum Keys: CodingKey { case x }
+      while !peeking.isAtEnd {
+        found.append("\(try peeking.nestedContainer(keyedBy: Keys.self).decode(Int.self, forKey: .x))")
+        #expect(peeking.currentIndex == decoding.currentIndex + 1)
+        found.append("\(try decoding.decode(Point.self).x)")
+      }
+      #expect(decoding.isAtEnd)
+      found.append("|")
+      var first = try container.nestedUnkeyedContainer(forKey: .d)
+      var second = first
+      while !first.isAtEnd {
+        #expect(throws: (any Error).self) { try first.decode(String.self) }
+        found.append("\(try first.decode(Int.self))")
+        #expect(throws: (any Error).self) { try second.decode(Point.self) }
+        found.append("\(try second.decode(Int.self))")
+      }
+      found.append("|")
+      // From where it was copied.
+      var late = try container.nestedUnkeyedContainer(forKey: .b)
+      found.append("\(try late.decode(Point.self).x)")
+      let middle = late
+      found.append("\(middle.currentIndex + 1)")
+      var (one, other) = (late, middle)
+      var early = try container.nestedUnkeyedContainer(forKey: .b)
+      found.append("\(try early.decode(Point.self).x)")
+      _ = try one.decode(Point.self)
+      #expect(one.isAtEnd && !other.isAtEnd && !early.isAtEnd && !late.isAtEnd)
+      found.append("\(one.currentIndex)")
+      found.append("\(try other.decode(Point.self).x)")
+      return found.joined(separator: " ")
+    }
+  }
+
+  /// Each container that a decoder gives begins at the first element.
+  @Test func severalContainersOfADecoder() throws {
+    struct Twice: Codable {
+      var sum = 0
+      init(from decoder: any Decoder) throws {
+        var first = try decoder.unkeyedContainer()
+        sum += try first.decode(Point.self).x
+        var second = try decoder.unkeyedContainer()
+        sum += try 10 * second.decode(Point.self).x
+        sum += try 100 * first.decode(Point.self).x
+        sum += try 1000 * second.decode(Point.self).x
+        #expect(first.isAtEnd && second.isAtEnd)
+        let whole = try decoder.singleValueContainer().decode([Point].self)
+        var third = try decoder.unkeyedContainer()
+        sum += try 10_000 * third.decode(Point.self).x * whole.count
+      }
+      func encode(to encoder: any Encoder) throws {}
+    }
+    try compare("23311") { decoder in
+      "\(try decoder.container(keyedBy: K.self).decode(Twice.self, forKey: .b).sum)"
+    }
+  }
+
   @Test func single() throws {
     try compare("Source 1") { decoder in
       let single = try decoder.singleValueContainer()
