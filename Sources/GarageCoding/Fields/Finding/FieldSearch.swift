@@ -6,6 +6,8 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   private let isEvolving: Bool
   /// Makes an object up.
   private let object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
+  /// Some objects that are in a store, if they are known.
+  private let storedObjects: () -> [Root]
 
   /// - Parameter type: `Root`, or a subclass.
   init(_ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type) {
@@ -19,6 +21,10 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       }
     }
     object = maker(type)
+    func finder<T: Decodable>(_ type: T.Type) -> () -> [Root] {
+      { TypeSurvey.objects(of: type).compactMap { $0 as? Root } }
+    }
+    storedObjects = finder(type)
   }
 
   /// The field; nil where none is known to be the one.
@@ -27,13 +33,24 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     switch form {
     case .computed: return nil
     case .ofCase: return question == .value ? ofValue() : nil
-    case .stored, .settable: break
+    case .settable: if !isStored() { return nil }
+    case .stored: break
     }
     switch question {
     case .value: return ofValue()
     case .isNil: return ofNil()
     case .isCase: return isEvolving ? nil : ofCases()
     case .areScalars: return ofScalars()
+    }
+  }
+
+  /// Whether a property that can be set is a stored one, as far as objects tell: it has what stands in them, as it is there.
+  private func isStored() -> Bool {
+    // They are no more in such objects than in what is stored.
+    if holdsReferences(Value.self) { return true }
+    return storedObjects().allSatisfy { object in
+      let value = object[keyPath: keyPath]
+      return (value as? any OptionalIdentifier)?.isNil ?? false || StoredValues(object).contains(value)
     }
   }
 

@@ -67,6 +67,8 @@ struct KeptValues {
     case .optional, .tuple, .enum, .collection, .set, .dictionary: break
     // What is made of the values of others, may trap where they do not go together: a range.
     case .struct: guard !TypeModule.isLibrary(type(of: value)), takesAnything(value) else { return }
+    // Where a value is kept in a box.
+    case .class: guard !TypeModule.isLibrary(type(of: value)) else { return }
     default: return
     }
     for child in mirror.children {
@@ -89,7 +91,7 @@ struct KeptValues {
 
   private static func isNil(_ value: Any) -> Bool { (value as? any OptionalIdentifier)?.isNil ?? false }
 
-  private static func isSame(_ read: Any, _ kept: Any) -> Bool {
+  static func isSame(_ read: Any, _ kept: Any) -> Bool {
     let (read, kept) = (withoutOptionals(read), withoutOptionals(kept))
     if let read = read as? any BinaryInteger {
       return (kept as? any BinaryInteger).map { isEqual(read, $0) } ?? false

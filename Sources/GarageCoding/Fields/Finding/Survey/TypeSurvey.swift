@@ -15,6 +15,8 @@ package struct TypeSurvey: Sendable {
     var surveys: [TypeAddress: TypeSurvey] = [:]
     /// The types that were surveyed for themselves, not only inside of others.
     var surveyed: Set<TypeAddress> = []
+    /// By what these were surveyed.
+    var objects: [TypeAddress: [RecordValue]] = [:]
     /// How often was asked for the types of which objects were looked for in vain.
     var missed: [TypeAddress: Int] = [:]
   }
@@ -55,7 +57,14 @@ package struct TypeSurvey: Sendable {
         TypeSurvey(converted: old.converted.merging(new.converted) { old, _ in old })
       }
       known.surveyed.insert(TypeAddress(type))
+      known.objects[TypeAddress(type)] = objects
     }
+  }
+
+  /// The objects by which a type was surveyed. None where it was not.
+  static func objects<T: Decodable>(of type: T.Type) -> [T] {
+    let objects = known.withLock { $0.objects[TypeAddress(type)] } ?? []
+    return objects.compactMap { try? StoredDecoder.decode(type, $0) }
   }
 
   /// What is known of a type, or of its superclass; nil where it makes nothing of anything.
