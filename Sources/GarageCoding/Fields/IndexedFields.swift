@@ -43,6 +43,11 @@ package final class IndexedFields {
     package func has(_ kind: UInt8, in field: Int) -> Bool { bits[field] & 1 << UInt32(kind) != 0 }
     /// Whether the field is absent in some records: an object may have a default there.
     package func hasAbsent(in field: Int) -> Bool { bits[field] & Kinds.absent != 0 }
+    /// Whether all there is in a field are dates, and nil.
+    package func hasOnlyDates(in field: Int) -> Bool {
+      let others = ~(Kinds.absent | 1 << UInt32(OrderedBytes.Kind.null) | 1 << UInt32(OrderedBytes.Kind.date))
+      return bits[field] & others == 0
+    }
     /// Whether some field cannot be told without decoding an object, or is no scalar.
     package var hasOther: Bool { hasAny(1 << UInt32(OrderedBytes.Kind.other)) }
     package var hasNull: Bool { hasAny(1 << UInt32(OrderedBytes.Kind.null)) }

@@ -206,9 +206,11 @@ package enum StoredValue<Value> {
 package struct SortedField {
   private let property: PropertyLookup
   private let isAscending: Bool
+  /// Only a date that is stored as one has its place among others.
+  private let isDate: Bool
 
-  package init(_ property: PropertyLookup, isAscending: Bool) {
-    (self.property, self.isAscending) = (property, isAscending)
+  package init(_ property: PropertyLookup, isAscending: Bool, isDate: Bool) {
+    (self.property, self.isAscending, self.isDate) = (property, isAscending, isDate)
   }
 
   /// Appends what a record has there; false where its bytes do not tell.
@@ -227,6 +229,8 @@ package struct SortedField {
       if place.isNull {
         if !found.absentIsNull { return false }
         bytes.append(.null)
+      } else if isDate && place.tag != BodyTag.date {
+        return false
       } else if !(try bytes.appendScalar(place)) {
         return false
       }

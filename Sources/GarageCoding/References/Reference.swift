@@ -102,12 +102,14 @@ extension Reference: CustomStringConvertible {
 // MARK: - Coding
 
 /// `Reference` itself, for a question at run time.
-protocol LazyReference {
+package protocol LazyReference {
   static var target: Any.Type { get }
+  /// The identity of what it names.
+  var identity: RecordIdentity { get throws }
 }
 
 extension Reference: LazyReference {
-  static var target: Any.Type { Target.self }
+  package static var target: Any.Type { Target.self }
 }
 
 extension Reference: GraphCodable, GraphDecodable {

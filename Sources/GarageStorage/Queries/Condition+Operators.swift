@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 internal import GarageCoding
 
 // The operators that make conditions of key paths. There is one for each form that the right side may have, so that the
@@ -121,7 +126,10 @@ public func != <Root: Codable, Value: Codable>(
 
 /// A property as conditions and plans write it: `\.address.zip`.
 func nameOf<Root, Value>(_ property: KeyPath<Root, Value>) -> String {
-  let text = "\(property)"
+  // Of properties that are read by code Swift says where that code is, which tells nobody anything, and is elsewhere in the
+  // next process: `<computed 0x000055d5 (Int)>`.
+  let parts = "\(property)".components(separatedBy: "<computed 0x")
+  let text = parts.dropFirst().reduce(parts[0]) { $0 + "<computed" + $1.drop { $0.isHexDigit } }
   // Swift puts the type's name before it.
   return text.firstIndex(of: ".").map { "\\" + text[$0...] } ?? text
 }

@@ -10,10 +10,12 @@ internal import GarageCoding
 /// expression means; a property without value (nil) is equal to nil alone, and neither less nor more than anything.
 public struct Condition<Root: Codable> {
   let node: ConditionNode
+  /// How deep it nests: what asks it goes as deep.
+  let depth: Int
 
-  init(_ comparison: ObjectComparison<Root>) { node = .comparison(comparison) }
+  init(_ comparison: ObjectComparison<Root>) { (node, depth) = (.comparison(comparison), 1) }
 
-  private init(_ node: ConditionNode) { self.node = node }
+  private init(_ node: ConditionNode, depth: Int) { (self.node, self.depth) = (node, depth) }
 }
 
 /// What a condition is made of. Not generic: generic code asks the runtime for each type that it uses, which takes a part of the
@@ -56,16 +58,67 @@ class ObjectComparison<Root: Codable>: Comparison {
 extension Condition {
   /// Whether both hold.
   public static func && (left: Condition, right: Condition) -> Condition {
-    Condition(.both(left.node, right.node))
+    Condition(.both(left.node, right.node), depth: max(left.depth, right.depth) + 1).balanced
   }
 
   /// Whether one of them holds, or both.
   public static func || (left: Condition, right: Condition) -> Condition {
-    Condition(.either(left.node, right.node))
+    Condition(.either(left.node, right.node), depth: max(left.depth, right.depth) + 1).balanced
   }
 
   /// Whether the condition does not hold.
-  public static prefix func ! (condition: Condition) -> Condition { Condition(.not(condition.node)) }
+  public static prefix func ! (condition: Condition) -> Condition {
+    // What is twice the opposite is itself.
+    if case .not(let inner) = condition.node { return Condition(inner, depth: condition.depth - 1) }
+    return Condition(.not(condition.node), depth: condition.depth + 1)
+  }
+
+  /// The same with less nesting, where it nests deep: in `a || b || c` each term is put together with all before it.
+  private var balanced: Condition {
+    guard depth > Condition.usualDepth, depth <= Condition.maximumDepth else { return self }
+    let node = node.balanced
+    return Condition(node, depth: node.depth)
+  }
+
+  private static var usualDepth: Int { 64 }
+  /// More than this is asked nowhere: threads may have a stack of half a megabyte.
+  static var maximumDepth: Int { 256 }
+}
+
+extension ConditionNode {
+  fileprivate var depth: Int {
+    switch self {
+    case .comparison: 1
+    case .both(let left, let right), .either(let left, let right): Swift.max(left.depth, right.depth) + 1
+    case .not(let inner): inner.depth + 1
+    }
+  }
+
+  /// The same, with the terms of a row of one operator put together by halves.
+  fileprivate var balanced: ConditionNode {
+    let isBoth: Bool
+    switch self {
+    case .comparison, .not: return self
+    case .both: isBoth = true
+    case .either: isBoth = false
+    }
+    // No recursion: this is where it may be deep.
+    var (terms, rest) = ([] as [ConditionNode], [self])
+    while let node = rest.popLast() {
+      switch node {
+      case .both(let left, let right) where isBoth: rest += [right, left]
+      case .either(let left, let right) where !isBoth: rest += [right, left]
+      default: terms.append(node)
+      }
+    }
+    func joined(_ terms: ArraySlice<ConditionNode>) -> ConditionNode {
+      if terms.count == 1 { return terms[terms.startIndex] }
+      let middle = terms.startIndex + terms.count / 2
+      let (left, right) = (joined(terms[..<middle]), joined(terms[middle...]))
+      return isBoth ? .both(left, right) : .either(left, right)
+    }
+    return joined(terms[...])
+  }
 }
 
 extension Condition: CustomStringConvertible {

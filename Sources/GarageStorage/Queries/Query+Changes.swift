@@ -31,7 +31,8 @@ extension Query {
   /// Changes the objects found and parks them again, all in one write; tells how many.
   ///
   /// `change` must leave what identifies an object as it is. It runs inside the write, so it must not change the garage
-  /// by other ways. Which objects are found is settled before the first is changed.
+  /// by other ways. Which objects are found is settled before the first is changed. All of them are held until they are
+  /// parked at once, so that values of unique indexes may go from one to another.
   ///
   /// - Throws: what `change` throws, which leaves the store as it was;
   ///   ``GarageError/unretrievableObject(type:identifier:reason:)`` where the identifier changed;
@@ -41,11 +42,7 @@ extension Query {
   public func updateAll(_ change: (inout Root) throws -> Void) throws -> Int {
     try writer.withWriteAccess { access in
       let keys = try QueryRun(self, access.reading).sortedKeys().all
-      // In blocks, so that not all objects are in memory, and few graphs are made.
-      for start in stride(from: 0, to: keys.count, by: 256) {
-        let block = keys[start..<Swift.min(start + 256, keys.count)]
-        try access.update(Root.self, Array(block)) { object in try passingErrors { try change(&object) } }
-      }
+      try access.update(Root.self, keys) { object in try passingErrors { try change(&object) } }
       return keys.count
     }
   }

@@ -19,7 +19,7 @@ public struct Query<Root: Codable> {
   var reader: any GarageReading
   /// Whether objects may be decoded away from the caller.
   var mayLeave = false
-  var condition: ConditionNode?
+  var condition: Condition<Root>?
   var sortKeys: [SortKey] = []
   var maximumCount: Int?
 
@@ -28,7 +28,7 @@ public struct Query<Root: Codable> {
   /// The same query for those objects alone that also satisfy this condition.
   public func `where`(_ condition: Condition<Root>) -> Query {
     var query = self
-    query.condition = query.condition.map { .both($0, condition.node) } ?? condition.node
+    query.condition = query.condition.map { $0 && condition } ?? condition
     return query
   }
 

@@ -46,20 +46,20 @@ extension Query {
         number, a date, text or a truth value.
         """)
     }
-    let order = sortKeys.map { $0.text() + ($0.isAscending ? "" : ", descending") }
-    if let cursor, cursor.order != order || cursor.values.count != sortKeys.count {
-      throw invalid(
-        """
-        was given a cursor of another one, which is sorted by \(cursor.order.isEmpty ? "identifiers" : cursor.order.joined(separator: ", then ")). \
-        Ask for the first page without a cursor.
-        """)
-    }
     let count = cursor?.count ?? 0
     let rest = (maximumCount ?? .max) - count
-    if rest <= 0 { return QueryPage(objects: [], next: nil) }
     var query = self
-    query.maximumCount = Swift.min(size, rest)
+    query.maximumCount = Swift.min(size, Swift.max(rest, 0))
     return try query.run { run in
+      let order = run.orderTexts
+      if let cursor, cursor.order != order || cursor.values.count != sortKeys.count {
+        throw invalid(
+          """
+          was given a cursor of another one, which is sorted by \(cursor.order.isEmpty ? "identifiers" : cursor.order.joined(separator: ", then ")). \
+          Ask for the first page without a cursor.
+          """)
+      }
+      if rest <= 0 { return QueryPage(objects: [], next: nil) }
       run.start = cursor
       var objects: [Root] = []
       var last: QueryCursor?
@@ -79,4 +79,16 @@ extension Query {
   }
 
   func invalid(_ reason: String) -> GarageError { .invalidQuery(type: "\(Root.self)", reason: reason) }
+}
+
+extension QueryRun {
+  /// What the query is sorted by, as cursors name it: by words that are the same in every process.
+  fileprivate var orderTexts: [String] {
+    query.sortKeys.indices.map { index in
+      let key = query.sortKeys[index]
+      // Of a property that is read by code Swift tells no name.
+      let field = key.isNamed ? nil : sortFields[index].map { "\\." + $0.path.keys.joined(separator: ".") }
+      return (field ?? key.text()) + (key.isAscending ? "" : ", descending")
+    }
+  }
 }

@@ -52,10 +52,17 @@ final class QueryRun<Root: Codable> {
     let subclasses = facts.ofCoder.isOfClass ? access.garage.types.all.filter { $0 is Root.Type } : []
     self.subclasses = subclasses
     func makeFilter() throws -> RecordFilter<Root>? {
-      try query.condition.map { try RecordFilter($0, subclasses: subclasses) }
+      try query.condition.map { try RecordFilter($0.node, subclasses: subclasses) }
     }
     func findSortFields() -> [StoredField?] {
       query.sortKeys.map { $0.isOrderOfFields ? $0.field(Root.self) : nil }
+    }
+    if let depth = query.condition?.depth, depth > Condition<Root>.maximumDepth {
+      throw query.invalid(
+        """
+        has a condition that nests \(depth) deep, where \(Condition<Root>.maximumDepth) is the most: write it as rows of \
+        && and ||, which may be of any length, or with oneOf.
+        """)
     }
     if query.condition == nil && query.sortKeys.isEmpty {
       (filter, sortFields) = (nil, [])
@@ -102,6 +109,7 @@ final class QueryRun<Root: Codable> {
 
   /// The keys of what the query finds, in its order and no more than its limit.
   func sortedKeys() throws -> KeyList {
+    if query.maximumCount == 0 { return KeyList() }
     if query.sortKeys.isEmpty {
       var keys = KeyList()
       try forEachUnsorted(keepsObjects: false) { key, _, _ in
@@ -332,7 +340,9 @@ extension QueryRun {
   func sortValues(_ key: RawSpan, _ record: RawSpan, _ known: Root?) throws -> [FieldValue] {
     var object = known
     return try query.sortKeys.indices.map { index in
-      if let value = try storedValue(key, record, sortLookups[index]) { return value }
+      if let value = try storedValue(key, record, sortLookups[index]), query.sortKeys[index].orders(value) {
+        return value
+      }
       if object == nil { object = try self.object(key, record) }
       return try object.flatMap { try query.sortKeys[index].ofObjects(Root.self).value($0) } ?? .null
     }

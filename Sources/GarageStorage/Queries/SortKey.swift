@@ -5,14 +5,28 @@ class SortKey {
   let isAscending: Bool
   /// Whether the order of what stands in records is that of the property.
   let isOrderOfFields: Bool
+  /// Whether it is a date. Records may hold that as text or a number, too, in no order with those that hold a date.
+  let isDate: Bool
 
   init(_ type: Any.Type, _ direction: SortDirection) {
     isAscending = direction == .ascending
     isOrderOfFields = FieldComparability.isOrdered(type)
+    isDate = FieldComparability.isDate(type)
+  }
+
+  /// Whether a stored value has its place among the others.
+  func orders(_ value: FieldValue) -> Bool {
+    if !isDate { return true }
+    return switch value {
+    case .null, .date: true
+    default: false
+    }
   }
 
   /// As it is written, for ``QueryPlan``.
   func text() -> String { "" }
+  /// Whether that is the property's name.
+  var isNamed: Bool { !text().contains("<computed") }
   /// Finds out where the property stands in records, of the type itself or of a subclass.
   func field(_ type: any Decodable.Type) -> StoredField? { nil }
 }

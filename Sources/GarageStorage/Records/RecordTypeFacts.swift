@@ -31,6 +31,7 @@ final class RecordTypeFacts: @unchecked Sendable {
   private let identifierPlan: IdentifierPlan?
 
   private static let known = Mutex<[ObjectIdentifier: RecordTypeFacts]>([:])
+  private static let byFormerTag = Mutex<[UInt64: [RecordTypeFacts]]>([:])
   private static let recent = RecentFacts()
 
   /// The facts of a type.
@@ -49,11 +50,24 @@ final class RecordTypeFacts: @unchecked Sendable {
     if let facts = known.withLock({ $0[key] }) { return facts }
     // Tags are users' code: they are asked for outside the lock.
     let new = RecordTypeFacts(type, try TypeDescription.of(type))
-    return known.withLock { known in
+    let facts = known.withLock { known in
       let facts = known[key] ?? new
       known[key] = facts
       return facts
     }
+    if facts === new {
+      byFormerTag.withLock { known in for tag in new.tags.dropFirst() { known[tag, default: []].append(new) }
+      }
+    }
+    return facts
+  }
+
+  /// Those of the types known so far whose objects may be stored under a tag, be it their present one or a former one.
+  static func all(withTag tag: UInt64) -> [RecordTypeFacts] {
+    let present = TypeTag.types(withDigest: tag).compactMap {
+      ($0 as? any Codable.Type).flatMap { try? of($0) }
+    }
+    return present + byFormerTag.withLock { $0[tag] ?? [] }
   }
 
   private init(_ type: any Codable.Type, _ description: TypeDescription) {

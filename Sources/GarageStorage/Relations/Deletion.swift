@@ -113,8 +113,7 @@ struct Deletion {
 
   private func tagsOfTypes(withTag tag: UInt64) -> [UInt64] {
     var tags = [tag]
-    for type in TypeTag.types(withDigest: tag) {
-      guard let type = type as? any Codable.Type, let facts = try? RecordTypeFacts.of(type) else { continue }
+    for facts in RecordTypeFacts.all(withTag: tag) {
       for other in facts.tags where facts.tags.contains(tag) && !tags.contains(other) { tags.append(other) }
     }
     return tags

@@ -44,7 +44,7 @@ extension GarageReading {
   ///
   /// - Parameters:
   ///   - type: the type of those who refer to it.
-  ///   - object: the object that they refer to, which need not be there.
+  ///   - object: the object that they refer to, which need not be there, or a ``Reference`` to it.
   ///   - property: that by which they refer to it; nil for any.
   /// - Throws: as ``referrers(of:)-(T)`` and ``retrieveAll(_:)``.
   public func retrieveReferrers<R: Codable, T: Codable>(_ type: R.Type, of object: T) throws -> [R] {
@@ -97,6 +97,10 @@ struct ReferredObject: Sendable {
 
 extension GarageReading {
   func referred(_ object: some Codable) throws -> ReferredObject {
+    if let reference = object as? any LazyReference { return try referred(reference) }
+    if let optional = object as? any OptionalObject, let reference = optional.object as? any LazyReference {
+      return try referred(reference)
+    }
     let parked = try garage.encoding { try ParkedObject(object, $0) }
     return ReferredObject(
       identity: RecordIdentity(tag: parked.facts.tag, identifier: parked.identifier), tags: parked.facts.tags)
@@ -111,9 +115,10 @@ extension GarageReading {
     }
   }
 
-  func referred<T: Codable & Identifiable>(_ reference: Reference<T>) throws -> ReferredObject {
+  func referred(_ reference: any LazyReference) throws -> ReferredObject {
     try garage.encoding { _ in
-      ReferredObject(identity: try reference.identity, tags: try RecordTypeFacts.of(T.self).tags)
+      let facts = try (type(of: reference).target as? any Codable.Type).map { try RecordTypeFacts.of($0) }
+      return ReferredObject(identity: try reference.identity, tags: facts?.tags ?? [])
     }
   }
 

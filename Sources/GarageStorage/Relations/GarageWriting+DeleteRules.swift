@@ -54,6 +54,13 @@ extension GarageWriting {
     return try delete(DeletionRequest(parked, referrers, isGraph: true))
   }
 
+  /// Not available: a reference names an object, and is none.
+  @available(
+    *, unavailable,
+    message: "a reference names an object, and is none: deleteGraph(Type.self, identifier:) begins at that"
+  )
+  public func deleteGraph<T>(_ reference: Reference<T>, referrers: ReferrersRule? = nil) throws -> Int { 0 }
+
   /// Deletes the object of this type with this identifier, and all that it and nothing else leads to.
   ///
   /// - Returns: how many objects were deleted.

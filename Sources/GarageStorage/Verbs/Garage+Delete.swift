@@ -32,6 +32,13 @@ extension GarageWriting {
   @_disfavoredOverload
   public func delete<T>(_ object: T) throws {}
 
+  /// Not available: a reference names an object, and is none.
+  @available(
+    *, unavailable,
+    message: "a reference names an object, and is none: delete(Type.self, identifier:) deletes that"
+  )
+  public func delete<T>(_ reference: Reference<T>) throws {}
+
   /// Deletes the record of an object whose type is only known at run time.
   ///
   /// - Throws: ``GarageError/missingConformance(_:)``; else as ``delete(_:)-(T)``.

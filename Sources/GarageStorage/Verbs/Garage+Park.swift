@@ -132,6 +132,13 @@ extension GarageWriting {
   @_disfavoredOverload
   public func park<T>(_ object: T) throws {}
 
+  /// Not available: a reference names an object, and is none.
+  @available(
+    *, unavailable,
+    message: "a reference names an object, and is none: park the object, or one that holds the reference"
+  )
+  public func park<T>(_ reference: Reference<T>) throws {}
+
   /// Not available: nil cannot be parked.
   @available(*, unavailable, message: "an optional cannot be parked: unwrap it first")
   @_disfavoredOverload
@@ -162,10 +169,11 @@ extension Optional: OptionalObject {
 
 /// The object to be parked, deleted or identified.
 ///
-/// - Throws: ``GarageError/missingConformance(_:)`` where it is not `Codable`, or nil.
+/// - Throws: ``GarageError/missingConformance(_:)`` where it is not `Codable`, or nil, or names an object and is none.
 func codable(_ object: Any) throws -> any Codable {
   if let optional = object as? any OptionalObject, let object = optional.object { return try codable(object) }
-  guard let object = object as? any Codable, !(object is any OptionalObject) else {
+  guard let object = object as? any Codable, !(object is any OptionalObject), !(object is any LazyReference)
+  else {
     throw GarageError.missingConformance(String(describing: type(of: object)))
   }
   return object

@@ -145,4 +145,35 @@ import Testing
       }
     }
   }
+
+  class Track: Codable, Identifiable, TypeTagged {
+    class var typeTag: String { "track that is sorted" }
+    var id: Int
+    var title: String
+    var length: Int
+    init(_ id: Int) { (self.id, title, length) = (id, "title \(id * 7 % 10)", id % 3) }
+    var label: String {
+      get { title + "!" }
+      set { title = newValue }
+    }
+  }
+
+  /// What a cursor says of an order is the same in every process, also of properties whose names Swift does not tell.
+  @Test(arguments: Backend.allCases)
+  func cursorsOfClasses(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.parkAll((0..<10).map(Track.init))
+    let query = garage.query(Track.self)
+    let cursor = try #require(try query.sorted(by: \.title).page(size: 3).next)
+    #expect(cursor.order == ["\\.title"])
+    #expect(
+      try query.sorted(by: \.title).page(after: cursor, size: 3).objects.map(\.title).first == "title 3")
+    let error = #expect(throws: GarageError.self) {
+      try query.sorted(by: \.length).page(after: cursor, size: 3)
+    }
+    #expect("\(try #require(error))".contains("sorted by \\.title"))
+    let computed = try #require(try query.sorted(by: \.label, .descending).page(size: 3).next)
+    #expect(computed.order == ["\\.<computed (String)>, descending"])
+    #expect(try !query.sorted(by: \.label).explain().description.contains("0x"))
+  }
 }

@@ -306,6 +306,32 @@ import Testing
     if isIndexed { #expect(try garage.referrerIndex()?.entries == 0) }
   }
 
+  /// Some are stored under the name that their type had before.
+  @Test(arguments: Backend.allCases, [false, true])
+  func renamedTypes(_ backend: Backend, _ isIndexed: Bool) throws {
+    let garage = try backend.relations(Place(backend), isIndexed: isIndexed)
+    try garage.parkAll([OldHop(id: 1, next: Reference(OldHop.self, identifier: 2)), OldHop(id: 2, next: nil)])
+    try garage.parkAll([OldHop(id: 3, next: Reference(OldHop.self, identifier: 4)), OldHop(id: 4, next: nil)])
+    // Parked again: under the present name.
+    try garage.park(#require(try garage.retrieve(Hop.self, identifier: 2)))
+    try garage.park(#require(try garage.retrieve(Hop.self, identifier: 3)))
+    #expect(try garage.deleteGraph(Hop.self, identifier: 1) == 2)
+    #expect(try garage.deleteGraph(Hop.self, identifier: 3) == 2)
+    #expect(try garage.count(Hop.self) == 0)
+  }
+
+  private struct OldHop: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "old hop" }
+    var id: Int
+    var next: Reference<OldHop>?
+  }
+  private struct Hop: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "hop" }
+    static var formerTypeTags: [String] { ["old hop"] }
+    var id: Int
+    var next: Reference<Hop>?
+  }
+
   private func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws {
     let done = DispatchSemaphore(value: 0)
     nonisolated(unsafe) var result: Result<Void, any Error> = .success(())

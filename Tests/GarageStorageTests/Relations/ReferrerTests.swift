@@ -365,4 +365,26 @@ import Testing
     #expect(try find(\.first) == [1, 4])
     #expect(try find(\.dearest) == [1, 4])
   }
+
+  /// A reference stands for the object that it names, also where it is an optional one.
+  @Test(arguments: Backend.allCases, [false, true])
+  func ofReferences(_ backend: Backend, _ isIndexed: Bool) throws {
+    let garage = try backend.relations(Place(backend), isIndexed: isIndexed)
+    let guild = Guild(id: 1)
+    try garage.park(guild)
+    try garage.parkAll([
+      Journeyman(id: 1, new: Reference(to: guild)),
+      Journeyman(id: 2, new: Reference(Guild.self, identifier: 2)),
+    ])
+    let reference = Reference(to: guild)
+    let optional: Reference<Guild>? = reference
+    #expect(try garage.retrieveReferrers(Journeyman.self, of: reference).map(\.id) == [1])
+    #expect(try garage.retrieveReferrers(Journeyman.self, of: optional).map(\.id) == [1])
+    #expect(try garage.retrieveReferrers(Journeyman.self, of: reference, by: \.new).map(\.id) == [1])
+    #expect(try garage.referrers(of: optional) == garage.referrers(of: guild))
+    #expect(try garage.referrers(of: guild).count == 1)
+    // It is no object itself.
+    #expect(throws: GarageError.self) { try garage.park(any: reference) }
+    #expect(throws: GarageError.self) { try garage.delete(any: reference) }
+  }
 }

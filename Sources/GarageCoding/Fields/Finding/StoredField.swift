@@ -55,6 +55,11 @@ package enum FieldComparability: Sendable {
     }
   }
 
+  /// Whether it is a date, or nil.
+  package static func isDate(_ type: Any.Type) -> Bool {
+    TypeFacts.of(unwrapped(type)).object.kind == .date
+  }
+
   /// Whether it is an enum without payload that has raw values.
   package static func isPlainEnum(_ type: Any.Type) -> Bool {
     TypeAddress(type).plainCaseCount != nil && type is any RawRepresentable.Type

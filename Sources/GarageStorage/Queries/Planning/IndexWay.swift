@@ -60,7 +60,9 @@ extension QueryRun {
         return nil
       }
       let isSame = subclasses.allSatisfy { query.sortKeys[index].field($0)?.path == field.path }
-      order.append(QueryPlanner.Order(field: field, isSameInSubclasses: isSame))
+      order.append(
+        QueryPlanner.Order(
+          field: field, isSameInSubclasses: isSame, isDate: query.sortKeys[index].isDate))
     }
     guard let scan = planner.ordered(by: order, filter?.node) else { return nil }
     let isShort = query.maximumCount.map { $0 <= 10_000 } ?? false

@@ -66,7 +66,7 @@ extension Query {
   ///
   /// - Returns: false, and nothing is handed on, where it takes a ``QueryRun``.
   func visitByValue(_ access: ReadAccess, _ found: (consuming Root) throws -> Void) throws -> Bool {
-    guard sortKeys.isEmpty, maximumCount != 0, case .comparison(let comparison)? = condition,
+    guard sortKeys.isEmpty, maximumCount != 0, case .comparison(let comparison)? = condition?.node,
       let (property, value) = comparison.equality
     else { return false }
     switch value {

@@ -246,6 +246,7 @@ struct QueryPlanner {
   struct Order {
     let field: StoredField
     let isSameInSubclasses: Bool
+    let isDate: Bool
   }
 
   /// The stretches of an index that has what a query finds in its order; nil where none has.
@@ -268,7 +269,8 @@ struct QueryPlanner {
     for place in order.indices {
       let (field, key) = (fixed + place, order[place])
       guard definition.components[field].path == key.field.path, key.isSameInSubclasses,
-        !definition.components[field].ignoresCase, key.field.absentIsNull || !item.kinds.hasAbsent(in: field)
+        !definition.components[field].ignoresCase, key.field.absentIsNull || !item.kinds.hasAbsent(in: field),
+        !key.isDate || item.kinds.hasOnlyDates(in: field)
       else { return nil }
     }
     var answered: Set<Int> = []

@@ -185,7 +185,7 @@ extension QueryRun {
     var fields: [SortedField] = []
     for (index, key) in query.sortKeys.enumerated() {
       guard let property = sortLookups[index] else { return [] }
-      fields.append(SortedField(property, isAscending: key.isAscending))
+      fields.append(SortedField(property, isAscending: key.isAscending, isDate: key.isDate))
     }
     return fields
   }
@@ -232,9 +232,9 @@ extension QueryRun {
       guard let record else { return nil }
       return try storedValue(bytes.span.bytes, record, property)
     }
-    guard let value, value != .null else { return nil }
-    let bound = FieldConstant(value)
     let first = query.sortKeys[0]
+    guard let value, value != .null, first.orders(value) else { return nil }
+    let bound = FieldConstant(value)
     let test: FieldTest =
       first.isAscending ? .isGreater(bound, orEqual: false) : .isLess(bound, orEqual: false)
     func question(_ field: StoredField) -> FieldQuestion {
