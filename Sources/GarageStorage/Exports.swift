@@ -5,6 +5,7 @@
 @_exported public import protocol GarageCoding.LinkedValue
 @_exported public import struct GarageCoding.Identifier
 @_exported public import protocol GarageCoding.Interned
+@_exported public import protocol GarageCoding.OpaqueFields
 @_exported public import protocol GarageCoding.Inlined
 @_exported public import protocol GarageCoding.MappableObject
 @_exported public import class GarageCoding.ObjectMapping

@@ -108,7 +108,7 @@ final class FieldProbe {
   static func object<T: Decodable>(
     _ type: T.Type, _ chosen: Leaf? = nil, fillsDictionaries: Bool = false
   ) throws -> (T, Made) {
-    guard ProbeContext.current.isAllowed else { throw IsNotAllowed() }
+    guard ProbeContext.current.isAllowed, !(type is any OpaqueFields.Type) else { throw IsNotAllowed() }
     let key = ProbeExperience.Key(type, fillsDictionaries: fillsDictionaries)
     let experience = ProbeExperience.of(key)
     if let refusal = experience.refusal { throw refusal }
@@ -175,6 +175,7 @@ final class FieldProbe {
   /// - Parameter read: decodes it from a guess.
   /// - Throws: what it throws where it takes none.
   func guess<T>(_ type: T.Type, _ read: (ProbeGuess) throws -> T) throws -> T {
+    if type is any OpaqueFields.Type { throw Refuses() }
     let address = TypeAddress(type)
     let openCount = openCounts[address] ?? 0
     if openCount >= FieldProbe.maximumOpenCount { throw NestsTooDeep() }
@@ -210,7 +211,7 @@ final class FieldProbe {
 
   /// That values of one type stand in each other, or values of all types, as often as they are made up.
   struct NestsTooDeep: Error {}
-  /// That no objects are to be made up now.
+  /// That no objects are to be made up now, or none of the type.
   private struct IsNotAllowed: Error {}
   /// That a type takes no guess.
   private struct Refuses: Error {}

@@ -43,7 +43,7 @@ final class Surveyor {
     // Every truth value, and every case, is one that a type knows.
     let missing = kept.missing(reads.all).filter { read in
       !(read.value is Bool) && !FieldComparability.isPlainEnum(unwrapped(type(of: read.value)))
-    }
+    } + reads.all.filter { unwrapped(type(of: $0.value)) is any OpaqueFields.Type }
     // With an element goes the array: it may have to have so many.
     reading.converted.formUnion(
       missing.map { read in
