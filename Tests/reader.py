@@ -472,13 +472,13 @@ def parts(cursor):
 
 
 def catalog(cursor):
-    """The indexes of a store, by their numbers: tags, count of fields, whether hashed, and whether complete."""
+    """The indexes of a store, by their numbers: tags, count of fields, whether hashed, of a subclass, and complete."""
     content = cursor.content
     if len(content) < 8 or content[-8:] != digest(content[:-8]):
         raise Damage("the catalog of indexes is damaged")
     cursor.end -= 8
     version = cursor.byte("a catalog")
-    if version not in (1, 2):
+    if version not in (1, 2, 3):
         raise Damage("this reader does not know this catalog of indexes")
     indexes = {}
 
@@ -498,7 +498,9 @@ def catalog(cursor):
             raise Damage("an index has no state")
     if cursor.rest:
         raise Damage("bytes are left behind the catalog of indexes")
-    if (version == 2) != any(index[1] == 0 for index in indexes.values()):
+    of_references = any(index[1] == 0 for index in indexes.values())
+    of_subclass = any(index[3] for index in indexes.values())
+    if version != (3 if of_subclass else 2 if of_references else 1):
         raise Damage("the catalog of indexes has the version of another one")
     return indexes
 
@@ -514,10 +516,14 @@ def index_definition(cursor):
             for _ in range(cursor.byte("a count")):
                 length = int.from_bytes(cursor.take(2, "a length"), "big")
                 utf8(cursor.take(length, "a key"), "a key")
+    of_subclass = flags & 17 == 17
+    if of_subclass:
+        class_tags = [cursor.take(8, "a tag") for _ in range(cursor.byte("a count"))]
+        flags = flags & ~16 if class_tags else 255
     of_references = flags in (8, 12) and count == 0 and tags == [bytes(8)]
     if not (of_references or flags < 8 and 1 <= count <= 4) or cursor.rest:
         raise Damage("the definition of an index is damaged")
-    return tags, count, bool(flags & 4)
+    return tags, count, bool(flags & 4), of_subclass
 
 
 def index_entry(key, value, store):
@@ -526,7 +532,7 @@ def index_entry(key, value, store):
     index = store.indexes.get(key[9:17])
     if index is None:
         raise Damage("its index is not in the catalog")
-    tags, count, is_hashed, is_ready = index
+    tags, count, is_hashed, _, is_ready = index
     if key[1:9] not in tags:
         raise Damage("its tag is none of its index's")
     values, in_key = key[17 : 17 + value[0]], key[17 + value[0] :]
@@ -552,7 +558,7 @@ def reference_entry(key, value, store):
         raise Damage("it has a wrong length, or no kind of reference")
     if not is_hashed and not 1 <= key[1] <= 240:
         raise Damage("what is referred to has no identifier")
-    if indexes[0][3] and store.get(bytes([RECORD]) + key[place:]) is None:
+    if indexes[0][4] and store.get(bytes([RECORD]) + key[place:]) is None:
         raise Damage("its record is missing")
 
 

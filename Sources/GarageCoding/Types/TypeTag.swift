@@ -102,6 +102,22 @@ public struct TypeTag: Hashable, Sendable {
     return space
   }
 
+  /// Whether objects whose own tag has this digest are of the class with one of these, or of a subclass; nil where their type is
+  /// not known.
+  package static func isOfClass(_ digest: UInt64, _ classDigests: [UInt64]) -> Bool? {
+    if classDigests.contains(digest) { return true }
+    let types = types(withDigest: digest)
+    if types.isEmpty { return nil }
+    return types.contains { type in
+      var next: AnyClass? = superclass(of: type)
+      while let ancestor = next {
+        if let tag = try? of(ancestor), classDigests.contains(tag.digest) { return true }
+        next = _getSuperclass(ancestor)
+      }
+      return false
+    }
+  }
+
   private static func hasIdentity(_ type: AnyClass) -> Bool {
     if let mapped = type as? any MappableObject.Type { return MappingPlan.hasIdentity(mapped) }
     return type is any (Codable & Identifiable).Type

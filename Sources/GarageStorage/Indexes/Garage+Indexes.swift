@@ -46,7 +46,7 @@ extension Garage {
 
   func indexes(of facts: RecordTypeFacts, _ access: ReadAccess) throws -> [IndexInfo] {
     let transaction = access.committed
-    let items = try indexing.catalog(in: transaction)?.items.filter { $0.definition.tag == facts.tag } ?? []
+    let items = try indexing.catalog(in: transaction)?.items.filter { $0.definition.concerns(facts) } ?? []
     return try items.map { try indexInfo($0, in: transaction) }.sorted { $0.name < $1.name }
   }
 
@@ -113,7 +113,7 @@ extension Garage {
   func dropIndex(_ name: String, of facts: RecordTypeFacts) throws {
     try drop(
       name: name, typeName: facts.name, absence: "the store has none of this name. indexes(of:) lists them."
-    ) { $0.definition.tag == facts.tag && $0.name == name }
+    ) { $0.definition.concerns(facts) && $0.name == name }
   }
 
   /// Removes indexes from the store.

@@ -38,6 +38,8 @@ extension IndexBatch {
     let fields: IndexedFields
     let hash: KeyedHash?
     let isUnique: Bool
+    /// Whether the values of a subclass alone are unique.
+    private let isOfSubclass: Bool
     let isOfReferences: Bool
     /// Whether a record may have several entries.
     let isOfMany: Bool
@@ -52,6 +54,8 @@ extension IndexBatch {
     /// The tags that are referred to, in the order in which they are met. Each entry of the index has the place of its own.
     @exclusivity(unchecked) private var targets: [UInt64] = []
     @exclusivity(unchecked) private var lastTarget: (tag: UInt64, place: UInt16)?
+    /// Which classes are known to be the one whose values are unique, or below it.
+    @exclusivity(unchecked) private var areOfClass: [UInt64: Bool] = [:]
 
     init(_ item: IndexCatalog.Item) {
       let definition = item.definition
@@ -60,6 +64,7 @@ extension IndexBatch {
       fields = IndexedFields(definition.components, typeVersion: definition.typeVersion)
       hash = definition.isHashed ? KeyedHash(key: item.hashKey) : nil
       isUnique = definition.isUnique
+      isOfSubclass = !definition.classTags.isEmpty
       isOfReferences = definition.isOfReferences
       isOfMany = definition.isEach || definition.isOfReferences
       prefixByteCount = definition.isOfReferences ? 1 : KeyLayout.indexPrefixByteCount
@@ -84,6 +89,19 @@ extension IndexBatch {
       if place == targets.count { targets.append(tag) }
       lastTarget = (tag, UInt16(place))
       return UInt16(place)
+    }
+
+    /// Whether the values of records are unique that are of the class with that tag; nil is the topmost one. A class that this
+    /// process has not met counts: rather is something refused than twice there.
+    func isUnique(among concreteTag: UInt64?) -> Bool {
+      if !isOfSubclass || !isUnique { return isUnique }
+      guard let concreteTag else { return false }
+      if let known = areOfClass[concreteTag] { return known }
+      guard let isOfClass = TypeTag.isOfClass(concreteTag, item.definition.classTags) else {
+        return true
+      }
+      areOfClass[concreteTag] = isOfClass
+      return isOfClass
     }
 
     // MARK: - Entries
@@ -141,7 +159,7 @@ extension IndexBatch {
       _ bytes: inout OrderedBytes, _ whole: inout [Int: [UInt8]]
     ) -> Entry {
       let valuesStart = start + KeyLayout.indexPrefixByteCount
-      let isUnique = isUnique && !kinds.hasNull && !kinds.hasOther
+      let isUnique = isUnique(among: record.concreteTag) && !kinds.hasNull && !kinds.hasOther
       if hash != nil || bytes.count - valuesStart > OrderedBytes.uncutByteCount {
         if isUnique { whole[start] = Array(bytes.all[valuesStart...]) }
         shorten(from: valuesStart, kinds, &bytes)
@@ -174,7 +192,7 @@ extension IndexBatch {
       let keyCount = KeyLayout.indexPrefixByteCount + valuesCount + identifierCount
       var entry = Entry(
         start: bytes.count - keyCount - 1, keyCount: keyCount, valueCount: 1, valuesCount: valuesCount)
-      entry.isUnique = isUnique && !kinds.hasNull
+      entry.isUnique = isUnique && !isOfSubclass && !kinds.hasNull
       entry.order = IndexBatch.order(of: entry, behind: KeyLayout.indexPrefixByteCount, in: bytes.all)
       return entry
     }

@@ -63,10 +63,18 @@ extension IndexBatch {
     let range = StorageKeyRange.prefix(
       KeyLayout.indexPrefix(tag: tag, index: part.item.id) + values)
     var others: [StorageKey] = []
-    try transaction.scanKeys(range, .forward) { key in
+    func visit(_ key: RawSpan) -> ScanStep {
       let isOwn = withBytes(entry.start, entry.keyCount) { compareKeys($0, key) == 0 }
       if !isOwn && !isRemoved(part, key) { others.append(StorageKey(key)) }
       return others.count < 8 ? .continue : .stop
+    }
+    if part.item.definition.classTags.isEmpty {
+      try transaction.scanKeys(range, .forward, visit)
+    } else {
+      // There may be many of other classes.
+      try transaction.scan(range, .forward) { key, value in
+        part.isUnique(among: IndexBatch.concreteTag(value)) ? visit(key) : .continue
+      }
     }
     for other in others where try isHeld(part, entry, values, by: other, transaction) {
       let place = KeyLayout.indexPrefixByteCount + values.count

@@ -316,6 +316,12 @@ final class IndexBatch {
     return KeyLayout.indexPrefixByteCount + Int(value.unsafeLoad(as: UInt8.self))
   }
 
+  /// The tag of the class that an entry's record is of, as its value tells; nil is the topmost one.
+  static func concreteTag(_ value: RawSpan) -> UInt64? {
+    guard value.byteCount >= 9 else { return nil }
+    return UInt64(bigEndian: value.unsafeLoadUnaligned(fromByteOffset: 1, as: UInt64.self))
+  }
+
   // MARK: - Looking
 
   /// Lends every entry that was gathered for an index, and begins anew.

@@ -11,7 +11,7 @@ internal import GarageDriver
 /// of value that an entry may have there (`OrderedBytes.Kind`), and the highest one where the field may be absent.
 /// `last key` is how far a filling has come, in the tag at that place among those of the definition. `check` is the first 8
 /// bytes of the SHA-256 of all before it. Numbers are big-endian. The version is 2 where there is an index of references,
-/// so that libraries which know of none do not write there.
+/// and 3 where a unique one is of a subclass, so that libraries which know of none do not write there.
 final class IndexCatalog: Sendable {
   /// What is done with an index.
   enum State: UInt8, Sendable {
@@ -46,7 +46,7 @@ final class IndexCatalog: Sendable {
   }
 
   static let key = KeyLayout.metadata("indexes")
-  private static let newestVersion: UInt8 = 2
+  private static let newestVersion: UInt8 = 3
 
   let bytes: [UInt8]
   let items: [Item]
@@ -78,7 +78,7 @@ final class IndexCatalog: Sendable {
 
   convenience init(_ items: [Item]) {
     var writer = CatalogWriter()
-    writer.put(items.contains { $0.definition.isOfReferences } ? IndexCatalog.newestVersion : 1)
+    writer.put(IndexCatalog.version(of: items))
     writer.put(UInt16(items.count))
     for item in items {
       writer.put(item.state.rawValue)
@@ -92,6 +92,11 @@ final class IndexCatalog: Sendable {
     let digest = writer.bytes.withUnsafeBytes { ContentDigest.digest8(of: $0) }
     writer.put(digest)
     self.init(bytes: writer.bytes, items: items)
+  }
+
+  private static func version(of items: [Item]) -> UInt8 {
+    if items.contains(where: { !$0.definition.classTags.isEmpty }) { return 3 }
+    return items.contains { $0.definition.isOfReferences } ? 2 : 1
   }
 
   /// - Throws: ``GarageError/newerFormat(version:driver:)``, ``GarageError/damagedMetadata(driver:)``.

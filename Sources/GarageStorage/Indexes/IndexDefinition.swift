@@ -4,11 +4,11 @@ internal import GarageDriver
 /// What an index is made of, as the store keeps it: every process can maintain it, whatever its types.
 ///
 /// ```
-/// | tag 8 | flags 1 | version 4 | f 1 | f former tags of 8 bytes | c 1 | c fields |
+/// | tag 8 | flags 1 | version 4 | f 1 | f former tags of 8 bytes | c 1 | c fields | t 1 | t class tags of 8 bytes |
 /// field   | flags 1 | k 1 | k keys | o 1 | o older keys |         keys: | length 2 | UTF-8 |
 /// ```
-/// Flags: 1 unique, 2 of each element, 4 hashed, 8 of references; of a field: 1 upper and lower case alike. Numbers are
-/// big-endian. The index of references has no fields, and 0 for a tag: it is of all records.
+/// Flags: 1 unique, 2 of each element, 4 hashed, 8 of references, 16 of a subclass, where alone class tags follow; of a field: 1
+/// upper and lower case alike. Numbers are big-endian. The index of references has no fields, and 0 for a tag: it is of all records.
 struct IndexDefinition: Hashable, Sendable {
   /// The identity space.
   var tag: UInt64
@@ -17,6 +17,8 @@ struct IndexDefinition: Hashable, Sendable {
   /// The version that the type has where the fields stand as they do.
   var typeVersion = 0
   var isUnique = false
+  /// Whose values are unique, where that is a subclass: its tags, present and former. None where it is all of the identity space.
+  var classTags: [UInt64] = []
   /// Whether there is an entry for each element of the only field.
   var isEach = false
   /// Whether a keyed hash stands in place of the values.
@@ -40,7 +42,8 @@ struct IndexDefinition: Hashable, Sendable {
   func supersedes(_ other: IndexDefinition) -> Bool {
     tag == other.tag && components.map(\.path) == other.components.map(\.path) && isEach == other.isEach
       && isHashed == other.isHashed && components.map(\.ignoresCase) == other.components.map(\.ignoresCase)
-      && self != other && typeVersion >= other.typeVersion
+      && self != other && typeVersion >= other.typeVersion && classTags.isEmpty == other.classTags.isEmpty
+      && Set(classTags).isSuperset(of: other.classTags)
       && Set(formerTags).isSuperset(of: other.formerTags) && isUnique == other.isUnique
       && zip(components, other.components).allSatisfy { Set($0.olderKeys).isSuperset(of: $1.olderKeys) }
   }
@@ -50,7 +53,11 @@ struct IndexDefinition: Hashable, Sendable {
   var bytes: [UInt8] {
     var writer = CatalogWriter()
     writer.put(tag)
-    writer.put(UInt8((isUnique ? 1 : 0) | (isEach ? 2 : 0) | (isHashed ? 4 : 0) | (isOfReferences ? 8 : 0)))
+    let isOfSubclass = !classTags.isEmpty
+    writer.put(
+      UInt8(
+        (isUnique ? 1 : 0) | (isEach ? 2 : 0) | (isHashed ? 4 : 0) | (isOfReferences ? 8 : 0)
+          | (isOfSubclass ? 16 : 0)))
     writer.put(UInt32(truncatingIfNeeded: typeVersion))
     writer.put(UInt8(formerTags.count))
     for tag in formerTags { writer.put(tag) }
@@ -59,6 +66,10 @@ struct IndexDefinition: Hashable, Sendable {
       writer.put(UInt8(component.ignoresCase ? 1 : 0))
       writer.put(component.path.keys)
       writer.put(component.olderKeys)
+    }
+    if isOfSubclass {
+      writer.put(UInt8(classTags.count))
+      for tag in classTags { writer.put(tag) }
     }
     return writer.bytes
   }
@@ -72,10 +83,8 @@ struct IndexDefinition: Hashable, Sendable {
     self.init(tag: tag, typeVersion: Int(version))
     (isUnique, isEach, isHashed) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0)
     isOfReferences = flags & 8 != 0
-    for _ in 0..<formerCount {
-      guard let former = reader.number(UInt64.self) else { return nil }
-      formerTags.append(former)
-    }
+    guard let formerTags = reader.tags(formerCount) else { return nil }
+    self.formerTags = formerTags
     guard let count = reader.number(UInt8.self) else { return nil }
     for _ in 0..<count {
       guard let flags = reader.number(UInt8.self), let keys = reader.texts(), let older = reader.texts()
@@ -83,8 +92,13 @@ struct IndexDefinition: Hashable, Sendable {
       components.append(
         IndexedFields.Component(path: FieldPath(keys), olderKeys: older, ignoresCase: flags & 1 != 0))
     }
+    if flags & 16 != 0 {
+      guard isUnique, let count = reader.number(UInt8.self), count > 0, let classTags = reader.tags(count)
+      else { return nil }
+      self.classTags = classTags
+    }
     if !reader.isAtEnd { return nil }
-    let isOfFields = 1...IndexedFields.Kinds.maximumCount ~= components.count && flags < 8
+    let isOfFields = 1...IndexedFields.Kinds.maximumCount ~= components.count && flags & ~16 < 8
     let hasNone = components.isEmpty && formerTags.isEmpty && tag == 0 && (flags == 8 || flags == 12)
     if !isOfFields && !hasNone { return nil }
   }
@@ -96,6 +110,13 @@ struct IndexDefinition: Hashable, Sendable {
 }
 
 extension IndexDefinition {
+  /// Whether it is an index of a type: of its identity space, and not of a class beside it.
+  func concerns(_ facts: RecordTypeFacts) -> Bool {
+    if tag != facts.tag { return false }
+    return classTags.isEmpty || TypeTag.isOfClass(facts.ownTags[0], classTags) ?? true
+      || classTags.contains { TypeTag.isOfClass($0, facts.ownTags) ?? true }
+  }
+
   /// Where the records are that have entries, in the order in which they are filled in.
   var recordRanges: [StorageKeyRange] {
     isOfReferences ? [KeyLayout.allRecords] : tags.map { KeyLayout.records(tag: $0) }
@@ -145,6 +166,15 @@ struct CatalogReader {
 
   mutating func number<N: FixedWidthInteger>(_ type: N.Type) -> N? {
     take(N.bitWidth / 8).map { $0.reduce(0) { $0 << 8 | N(truncatingIfNeeded: $1) } }
+  }
+
+  mutating func tags(_ count: UInt8) -> [UInt64]? {
+    var tags: [UInt64] = []
+    for _ in 0..<count {
+      guard let tag = number(UInt64.self) else { return nil }
+      tags.append(tag)
+    }
+    return tags
   }
 
   mutating func counted() -> [UInt8]? { number(UInt16.self).flatMap { take(Int($0)) } }

@@ -303,6 +303,7 @@ extension Index {
     definition.formerTags = Array(facts.tags.dropFirst())
     definition.isEach = isEach
     definition.isUnique = options.contains(.unique)
+    if definition.isUnique && facts.sharesSpaceWithSuperclass { definition.classTags = facts.ownTags }
     definition.isHashed = options.contains(.hashed)
     var isNamed = false
     for part in parts {
