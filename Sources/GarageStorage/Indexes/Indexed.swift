@@ -29,6 +29,8 @@ public struct Index<Root: Codable>: Sendable {
     let text: String
     let keyPath: AnyKeyPath
     let field: () -> StoredField?
+    /// Where the objects of a subclass have it.
+    let fieldInSubclass: (any Decodable.Type) -> StoredField?
   }
 
   let name: String?
@@ -46,7 +48,10 @@ public struct Index<Root: Codable>: Sendable {
   private static func part<Value: Codable>(_ property: KeyPath<Root, Value>) -> Part {
     Part(
       text: nameOf(property), keyPath: property,
-      field: { StoredField.ofIndexed(property) })
+      field: { StoredField.ofIndexed(property) },
+      fieldInSubclass: {
+        StoredField.of(property, in: $0) ?? StoredField.ofOnlyScalar(property, in: $0)
+      })
   }
 
   /// An index of one property: a number, a date, text, a truth value, a `UUID`, `URL`, `Data`, an enum with raw values, a

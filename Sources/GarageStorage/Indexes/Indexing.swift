@@ -75,7 +75,7 @@ final class Indexing: Sendable {
   func meet(_ type: Any.Type) throws {
     if hasMet(type) { return }
     // Users' code runs outside the lock.
-    func declare<T: Indexed>(_ type: T.Type) throws { try self.declare(type.indexes) }
+    func declare<T: Indexed>(_ type: T.Type) throws { try self.declare(type.indexes, by: type) }
     if let type = type as? any Indexed.Type { try declare(type) }
     _ = known.withLock { $0.met.insert(ObjectIdentifier(type)) }
   }
@@ -104,13 +104,18 @@ final class Indexing: Sendable {
 
   /// Takes up declared indexes.
   ///
+  /// - Parameter type: whose they are, which may be a subclass of the one that declares them.
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
-  func declare<Root>(_ indexes: [Index<Root>]) throws {
+  func declare<Root>(_ indexes: [Index<Root>], by type: Any.Type = Root.self) throws {
     if indexes.count > 64 {
       throw GarageError.invalidIndex(
         type: "\(Root.self)", index: "\(indexes.count) of them", reason: "a type has at most 64.")
     }
-    let declared = try indexes.map { try $0.declaration(isSealed: keys.isSealed) }
+    let declared = try indexes.map { index in
+      let declaration = try index.declaration(isSealed: keys.isSealed)
+      if declaration.definition.isUnique { try index.check(declaration, in: type) }
+      return declaration
+    }
     known.withLock { known in
       for declaration in declared where !known.declarations.contains(where: { $0.id == declaration.id }) {
         known.declarations.append(declaration)
@@ -291,6 +296,24 @@ final class Indexing: Sendable {
 // MARK: - Declarations
 
 extension Index {
+  /// Whether objects of a subclass would have their values in the index, so that they are compared.
+  ///
+  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)`` where they are known to have them elsewhere.
+  fileprivate func check(_ declaration: Indexing.Declaration, in type: Any.Type) throws {
+    guard type != Root.self, let type = type as? any Codable.Type else { return }
+    for (part, component) in zip(parts, declaration.definition.components) {
+      guard let path = part.fieldInSubclass(type)?.path, path != component.path else { continue }
+      let name = try RecordTypeFacts.of(type).name
+      throw GarageError.invalidIndex(
+        type: name, index: declaration.name,
+        reason: """
+          it is unique, and \(name) has the property under "\(path)", where \(declaration.typeName) has it under \
+          "\(component.path)": nobody would see that two objects share a value. Let \(name) encode its superclass beside its \
+          own properties, super.encode(to: encoder), and read it so, super.init(from: decoder).
+          """)
+    }
+  }
+
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
   func declaration(isSealed: Bool) throws -> Indexing.Declaration {
     let facts = try RecordTypeFacts.of(Root.self)

@@ -89,6 +89,31 @@ import Testing
     #expect(try garage.indexes(of: Lorry.self).map(\.state) == [.ready])
     #expect(isTaken { try garage.park(Lorry(5, plate: "A")) })
   }
+
+  /// A subclass that keeps its superclass elsewhere would have entries without the values.
+  @Test(arguments: open)
+  func aSuperclassElsewhereIsRefused(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.park(Article(1, sku: "A"))
+    func expectInvalid(_ body: () throws -> Void) {
+      let error = #expect(throws: GarageError.self) { try body() }
+      guard case .invalidIndex(let type, let index, let reason)? = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(type == "Boxed" && index == "sku" && reason.contains("super.sku"), "\(reason)")
+    }
+    expectInvalid { try garage.park(Boxed(2, sku: "A")) }
+    expectInvalid { try garage.park(Boxed(2, sku: "B")) }
+    #expect(try garage.count(Article.self) == 1)
+    #expect(try garage.query(Article.self).where(\.sku == "A").values(\.id) == [1])
+    let told = try Place(backend).garage([Article.self, Boxed.self])
+    expectInvalid { try told.buildIndexes() }
+    // Where it is kept beside the subclass's own it counts.
+    try garage.park(Wrapped(2, sku: "C"))
+    #expect(isTaken { try garage.park(Wrapped(3, sku: "A")) })
+    #expect(isTaken { try garage.park(Article(3, sku: "C")) })
+  }
 }
 
 private class Vehicle: Codable, Identifiable {
@@ -156,5 +181,46 @@ private final class Cart: Vehicle, Indexed {
     try super.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(plate, forKey: .plate)
+  }
+}
+
+private class Article: Codable, Identifiable, Indexed {
+  typealias IndexedType = Article
+  let id: Int
+  var sku: String
+  static var indexes: [Index<Article>] { [Index(\.sku, .unique)] }
+  init(_ id: Int, sku: String) { (self.id, self.sku) = (id, sku) }
+}
+
+private final class Boxed: Article {
+  var count = 1
+
+  private enum CodingKeys: CodingKey { case count }
+  override init(_ id: Int, sku: String) { super.init(id, sku: sku) }
+  required init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    count = try container.decode(Int.self, forKey: .count)
+    try super.init(from: container.superDecoder())
+  }
+  override func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(count, forKey: .count)
+    try super.encode(to: container.superEncoder())
+  }
+}
+
+private final class Wrapped: Article {
+  var count = 1
+
+  private enum CodingKeys: CodingKey { case count }
+  override init(_ id: Int, sku: String) { super.init(id, sku: sku) }
+  required init(from decoder: any Decoder) throws {
+    count = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .count)
+    try super.init(from: decoder)
+  }
+  override func encode(to encoder: any Encoder) throws {
+    try super.encode(to: encoder)
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(count, forKey: .count)
   }
 }
