@@ -181,7 +181,6 @@ extension Garage {
   func prepareDeclared(_ type: Any.Type) throws {
     if !store.driver.info.isReadOnly {
       do {
-        try checkNamedFields()
         let isComplete = try withReadAccess { access in
           let catalog = try indexing.catalog(in: access.committed)
           if let catalog { indexing.noteStored(catalog) }

@@ -29,6 +29,9 @@ public struct Index<Root: Codable>: Sendable {
     let text: String
     let keyPath: AnyKeyPath
     let field: () -> StoredField?
+    let isCollection: Bool
+    /// Why there is no field.
+    let absence: () -> FieldAbsence
     /// Where the objects of a subclass have it.
     let fieldInSubclass: (any Decodable.Type) -> StoredField?
   }
@@ -45,10 +48,16 @@ public struct Index<Root: Codable>: Sendable {
     self.options = options
   }
 
-  private static func part<Value: Codable>(_ property: KeyPath<Root, Value>) -> Part {
+  private static func part<Value: Codable>(
+    _ property: KeyPath<Root, Value>, each element: Any.Type? = nil
+  ) -> Part {
     Part(
       text: nameOf(property), keyPath: property,
       field: { StoredField.ofIndexed(property) },
+      isCollection: FieldAbsence.isCollection(Value.self),
+      absence: {
+        FieldAbsence(of: property, scalar: element ?? Value.self, isEach: element != nil)
+      },
       fieldInSubclass: {
         StoredField.of(property, in: $0) ?? StoredField.ofOnlyScalar(property, in: $0)
       })
@@ -77,8 +86,9 @@ public struct Index<Root: Codable>: Sendable {
 
   /// An index of one property under a name of its own.
   ///
-  /// Where the library cannot find out by itself which stored field the property is read from, `name` has to be that
-  /// field's coding key, with points before those inside of others: `"address.zip"`.
+  /// The field of the property is found as without a name. Only where no object of the type can be made up to find it, since the type
+  /// refuses whatever it does not know, `name` has to be the field's coding key, with points before those inside of others:
+  /// `"address.zip"`.
   public init<Value: Codable>(
     _ name: String, _ property: KeyPath<Root, Value>, _ options: IndexOption...
   ) {
@@ -96,14 +106,14 @@ public struct Index<Root: Codable>: Sendable {
   public init<Value: Codable & Sequence>(
     each property: KeyPath<Root, Value>, _ options: IndexOption...
   ) where Value.Element: Codable {
-    self.init(nil, [Index.part(property)], isEach: true, options)
+    self.init(nil, [Index.part(property, each: Value.Element.self)], isEach: true, options)
   }
 
   /// The same where there may be none.
   public init<Value: Codable & Sequence>(
     each property: KeyPath<Root, Value?>, _ options: IndexOption...
   ) where Value.Element: Codable {
-    self.init(nil, [Index.part(property)], isEach: true, options)
+    self.init(nil, [Index.part(property, each: Value.Element.self)], isEach: true, options)
   }
 }
 

@@ -317,8 +317,7 @@ extension Index {
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
   func declaration(isSealed: Bool) throws -> Indexing.Declaration {
     let facts = try RecordTypeFacts.of(Root.self)
-    let names = parts.map { String($0.text.drop { $0 == "\\" || $0 == "." }) }
-    var shownName = name ?? names.joined(separator: ", ")
+    var shownName = name ?? parts.map(\.name).joined(separator: ", ")
     func invalid(_ reason: String) -> GarageError {
       .invalidIndex(type: facts.name, index: shownName, reason: reason)
     }
@@ -331,26 +330,25 @@ extension Index {
     var isNamed = false
     for part in parts {
       let path: FieldPath
+      if part.isCollection && !isEach { throw invalid(reason(.isCollection, part)) }
       if let field = part.field() {
+        if field.isBehindReference(in: Root.self) { throw invalid(reasonBehindReference(field.path)) }
         path = field.path
-      } else if let name, parts.count == 1 {
+      } else {
+        let absence = part.absence()
+        guard case .isUnknown = absence, let name, parts.count == 1 else {
+          if name == nil, part.isNameless { shownName = "of a computed property" }
+          throw invalid(reason(absence, part))
+        }
         path = FieldPath(name: name)
         isNamed = true
-      } else {
-        let key = names[0].contains("<") ? "codingKey" : names[0]
-        if name == nil, names[0].contains("<") { shownName = "of a computed property" }
-        throw invalid(
-          """
-          it could not be found out which stored field the property is read from. Where it is one, say which by its \
-          coding key: Index("\(key)", \(names[0].contains("<") ? "…" : part.text)).
-          """)
       }
       let older = path.keys.count == 1 ? facts.ofCoder.olderKeys(of: path.keys[0]) : []
       definition.components.append(
         IndexedFields.Component(
           path: path, olderKeys: older, ignoresCase: options.contains(.caseInsensitive)))
     }
-    if name == nil, names.contains(where: { $0.contains("<") }) {
+    if name == nil, parts.contains(where: \.isNameless) {
       shownName = definition.components.map { "\($0.path)" }.joined(separator: ", ")
     }
     if isSealed && !options.contains(.readable) && !definition.isHashed {

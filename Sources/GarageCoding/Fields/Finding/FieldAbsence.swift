@@ -1,0 +1,54 @@
+/// Why no field is known that a property could be indexed by.
+package enum FieldAbsence: Sendable {
+  /// It is an object with a record of its own.
+  case isObject
+  /// It is a collection.
+  case isCollection
+  /// Code makes it, which nobody but an object can ask.
+  case isComputed
+  /// No field has what the property has: that is several values, the name of a case, or something made of what is stored.
+  case isDifferent
+  /// No object could be made up, or none with a value there, to find it out.
+  case isUnknown
+
+  /// - Parameters:
+  ///   - scalar: what is to be indexed of the property: itself, or its elements.
+  ///   - isEach: whether it is the elements.
+  package init<Root: Decodable, Value>(
+    of keyPath: KeyPath<Root, Value>, scalar: Any.Type, isEach: Bool
+  ) {
+    func isNothing(_ value: Value) -> Bool {
+      if let optional = value as? any OptionalIdentifier, optional.isNil { return true }
+      return isEach && (value as? any Collection)?.isEmpty ?? true
+    }
+    if FieldAbsence.isOfRecord(unwrapped(scalar)) {
+      self = .isObject
+    } else if !isEach && FieldAbsence.isCollection(Value.self) {
+      self = .isCollection
+    } else if case .computed = PropertyForm(keyPath) {
+      self = .isComputed
+    } else if let (object, _) = try? FieldProbe.object(Root.self), !isNothing(object[keyPath: keyPath]) {
+      self = .isDifferent
+    } else {
+      self = .isUnknown
+    }
+  }
+
+  /// Whether values of a type are an array, a set or a dictionary.
+  package static func isCollection(_ type: Any.Type) -> Bool {
+    unwrapped(type) is any DecodableCollection.Type
+  }
+
+  private static func isOfRecord(_ type: Any.Type) -> Bool {
+    let kind = TypeFacts.of(type).object.kind
+    return kind == .reference || kind == .interned
+  }
+}
+
+extension StoredField {
+  /// Whether it is a field of another object that this one refers to: records of the type do not have it.
+  package func isBehindReference<Root: Decodable>(in type: Root.Type) -> Bool {
+    guard let (_, made) = try? FieldProbe.object(type) else { return false }
+    return path.keys.indices.contains { made.objects.contains(Array(path.keys.prefix($0))) }
+  }
+}
