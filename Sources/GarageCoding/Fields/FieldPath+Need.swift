@@ -1,38 +1,109 @@
 extension FieldPath {
   /// What a type takes in place of a field.
   package enum Substitute: Sendable {
-    /// Nothing at all.
+    /// Nothing at all: an element leaves its collection.
     case absence
+    /// The same of a key or a value in a dictionary that is an array of both in turn: the other one goes with it.
+    case entryAbsence
     /// A nil that was encoded as such, and not nothing.
     case null
     /// Neither: they need what was there.
     case refused
   }
 
+  /// What is known of a substitute.
+  package struct Answer: Sendable {
+    package let substitute: Substitute
+    /// Whether objects decode with it, whatever else they have. Where not, they are to be decoded.
+    package var isSure = true
+  }
+
   /// With what in place of the field objects of a type decode; nil where that is not found out, as where no object can be made
   /// up, or where it is not known what the type does with the field. It runs the type's `init(from:)` with made-up values.
-  ///
-  /// - Parameter isInPairs: whether the field is an element that goes with the one beside it.
-  package func substitute(in type: any Decodable.Type, isInPairs: Bool) -> Substitute? {
+  package func substitute(in type: any Decodable.Type) -> Answer? {
     func made<T: Decodable>(_ type: T.Type, _ leaf: FieldProbe.Leaf? = nil) -> FieldProbe.Made? {
       (try? FieldProbe.object(type, leaf, fillsDictionaries: true))?.1
     }
     func isDecoded(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool {
       made(type, FieldProbe.Leaf(path: path, change: change)) != nil
     }
-    guard !keys.isEmpty, !TypeFacts.of(type).object.isEvolving, let first = made(type) else { return nil }
+    guard !keys.isEmpty, let first = made(type) else { return nil }
     // Where any key is taken, one stands for all.
     var path: [String] = []
     for key in keys { path.append(first.dictionaries.contains(path) ? FieldProbe.anyKey : key) }
-    guard first.asked.contains(path), first.evolvingVersions(on: path).isEmpty else { return nil }
+    guard first.asked.contains(path) else { return nil }
     let outer = Array(path.dropLast())
+    let isEvolving =
+      TypeFacts.of(type).object.isEvolving || !first.evolvingVersions(on: path).isEmpty
     if path.last == FieldPath.element {
-      // What takes no other number of elements has a meaning for each of them.
-      let counts = isInPairs ? [0, 2, 4] : [0, 1, 2, 3]
-      return counts.allSatisfy { isDecoded(outer, .elementCount($0)) } ? .absence : nil
+      /// Whether an array of so many elements is read to its end.
+      func takes(_ count: Int) -> Bool {
+        made(type, FieldProbe.Leaf(path: outer, change: .elementCount(count)))?.elementCounts[outer] == count
+      }
+      switch first.arrayForm(outer) ?? CollectionForm(takes) {
+      case .elements:
+        return Answer(substitute: .absence, isSure: !isEvolving && (0...3).allSatisfy(takes))
+      case .entries:
+        return Answer(substitute: .entryAbsence, isSure: !isEvolving && [0, 2, 4].allSatisfy(takes))
+      case nil:
+        if isEvolving { return nil }
+        // Of several elements one may be needed.
+        guard let nulled = made(type, FieldProbe.Leaf(path: path, change: .null)),
+          !nulled.refused.contains(where: { path.starts(with: $0) && !first.refused.contains($0) })
+        else { return nil }
+        return Answer(substitute: .null)
+      }
     }
-    if first.dictionaries.contains(outer) { return isDecoded(outer, .elementCount(0)) ? .absence : nil }
-    if isDecoded(path, .absent) { return .absence }
-    return isDecoded(path, .null) ? .null : .refused
+    if isEvolving { return nil }
+    if first.dictionaries.contains(outer) {
+      return isDecoded(outer, .elementCount(0)) ? Answer(substitute: .absence) : nil
+    }
+    if isDecoded(path, .absent) { return Answer(substitute: .absence) }
+    return Answer(substitute: isDecoded(path, .null) ? .null : .refused)
   }
+}
+
+/// What the elements of an array are to the type that reads it. Where it is none of these, each may have a meaning of its own.
+enum CollectionForm {
+  case elements
+  /// Keys and values in turn.
+  case entries
+
+  /// Of a collection of the library's; nil for any other type.
+  init?(of type: Any.Type) {
+    guard let type = type as? any LibraryCollection.Type else { return nil }
+    self = type.arrayForm
+  }
+
+  /// - Parameter takes: whether an array of so many elements is read to its end. What reads each to its end is a collection.
+  init?(_ takes: (Int) -> Bool) {
+    let (even, odd) = ([0, 2, 8, 22].allSatisfy(takes), [1, 3, 7, 21].map(takes))
+    if even && !odd.contains(false) {
+      self = .elements
+    } else if even && !odd.contains(true) {
+      self = .entries
+    } else {
+      return nil
+    }
+  }
+}
+
+private protocol LibraryCollection {
+  static var arrayForm: CollectionForm { get }
+}
+
+extension Array: LibraryCollection {
+  fileprivate static var arrayForm: CollectionForm { .elements }
+}
+
+extension ContiguousArray: LibraryCollection {
+  fileprivate static var arrayForm: CollectionForm { .elements }
+}
+
+extension Set: LibraryCollection {
+  fileprivate static var arrayForm: CollectionForm { .elements }
+}
+
+extension Dictionary: LibraryCollection {
+  fileprivate static var arrayForm: CollectionForm { .entries }
 }

@@ -23,25 +23,40 @@ extension RecordValue {
   /// The tree without the references that are to go, and where they stood: the keys that led to them, with
   /// `FieldPath.element` for the elements of arrays.
   ///
-  /// A property goes as one that was nil goes, an element leaves its array; of a dictionary whose keys are no text the key
-  /// goes with its value. In an array of another make, whose elements have their meaning by their places, a nil stays.
+  /// A property goes as one that was nil goes. What becomes of an array is not told by its elements for sure: unless the forms
+  /// say otherwise, an element leaves one of references alone, of one that looks like keys and values in turn the key goes with its
+  /// value, and in any other a nil stays.
   ///
-  /// - Parameter nullPlaces: where a nil stays that is encoded as such.
-  /// - Returns: the tree, the places, and those of them from where another value went with the reference.
+  /// - Parameter forms: what is known of the places.
+  /// - Returns: the tree, the places, and those of them where keys and values seem to stand in turn.
   package func removingReferences(
-    leavingNullAt nullPlaces: Set<[String]> = [], where isToGo: (RecordIdentity) throws -> Bool
+    _ forms: ReferenceForms = ReferenceForms(), where isToGo: (RecordIdentity) throws -> Bool
   ) rethrows -> (value: RecordValue, places: Set<[String]>, pairs: Set<[String]>) {
-    var removal = ReferenceRemoval(nullPlaces: nullPlaces)
+    var removal = ReferenceRemoval(forms: forms)
     let value = try removal.rest(of: self, [], isToGo)
     return (value ?? .null, removal.places, removal.pairs)
   }
+}
+
+/// What is known of places from where references go.
+package struct ReferenceForms: Sendable {
+  /// Where a nil stays that is encoded as such.
+  package var nulls: Set<[String]> = []
+  /// Where elements are those of a collection.
+  package var elements: Set<[String]> = []
+  /// Where they are keys and values in turn.
+  package var entries: Set<[String]> = []
+
+  package init() {}
+
+  package var isEmpty: Bool { nulls.isEmpty && elements.isEmpty && entries.isEmpty }
 }
 
 /// Takes references out of a tree.
 private struct ReferenceRemoval {
   var places: Set<[String]> = []
   var pairs: Set<[String]> = []
-  let nullPlaces: Set<[String]>
+  let forms: ReferenceForms
 
   /// What stays of a value; nil where it goes.
   mutating func rest(
@@ -51,7 +66,7 @@ private struct ReferenceRemoval {
     case .reference(let identity, _):
       if try !isToGo(identity) { return value }
       places.insert(path)
-      return nullPlaces.contains(path) ? .null : nil
+      return forms.nulls.contains(path) ? .null : nil
     case .map(let fields):
       var rest = fields
       for (key, inner) in fields { rest[key] = try self.rest(of: inner, path + [key], isToGo) }
@@ -71,7 +86,10 @@ private struct ReferenceRemoval {
   ) rethrows -> [RecordValue] {
     let rest = try elements.map { try self.rest(of: $0, path, isToGo) }
     if !rest.contains(where: { $0 == nil }) { return rest.compactMap { $0 } }
-    switch ArrayMake(elements) {
+    let make =
+      forms.elements.contains(path)
+      ? .elements : forms.entries.contains(path) && elements.count % 2 == 0 ? .pairs : ArrayMake(elements)
+    switch make {
     case .elements: return rest.compactMap { $0 }
     case .pairs:
       pairs.insert(path)

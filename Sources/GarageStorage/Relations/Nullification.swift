@@ -8,15 +8,14 @@ struct Nullification {
   /// The keys by which what is deleted may be referred to, each with the record's own.
   private let targets: [StorageKey: StorageKey]
   /// What types take, as far as it was asked for.
-  private var substitutes: [Property: FieldPath.Substitute?] = [:]
-  /// Where a nil stays in records that were decoded to find out.
-  private var nullPlaces: [StorageKey: Set<[String]>] = [:]
+  private var substitutes: [Property: FieldPath.Answer?] = [:]
+  /// What was found out of the places in a record.
+  private var forms: [StorageKey: ReferenceForms] = [:]
 
   private struct Property: Hashable {
     let tag: UInt64
     let version: Int
     let place: [String]
-    let isInPairs: Bool
   }
 
   init(_ access: WriteAccess, _ targets: [StorageKey: StorageKey]) {
@@ -33,7 +32,7 @@ struct Nullification {
     var content: RecordContent
     /// Where references went, in the order of the keys that led to them.
     var places: [[String]]
-    /// Those of them from where another value went with the reference.
+    /// Those of them where keys and values seem to stand in turn.
     var pairs: Set<[String]>
     /// One of the records that it referred to.
     var target: StorageKey
@@ -44,12 +43,12 @@ struct Nullification {
     func record() throws -> [UInt8] { try content.record(tag: tag, identifier: identifier) }
   }
 
-  private func change(of key: StorageKey, leavingNullAt nullPlaces: Set<[String]>) throws -> Change? {
+  private func change(of key: StorageKey, _ forms: ReferenceForms) throws -> Change? {
     guard let record = try access.transaction.value(for: key) else { return nil }
     let bytes = key.bytes
     var content = try reading.content(of: bytes.span.bytes, record.span.bytes)
     var found: StorageKey?
-    let (rest, places, pairs) = try content.value.removingReferences(leavingNullAt: nullPlaces) { identity in
+    let (rest, places, pairs) = try content.value.removingReferences(forms) { identity in
       let key = try access.garage.objectKeys.record(tag: identity.tag, identity.identifier)
       guard let target = targets[key] else { return false }
       found = target
@@ -67,49 +66,71 @@ struct Nullification {
   mutating func refusal(of referrers: Set<StorageKey>) throws -> (referrer: String, target: StorageKey)? {
     let trial = RecordTrial(reading)
     for key in referrers.sorted() {
-      guard var change = try change(of: key, leavingNullAt: []) else { continue }
+      guard let change = try change(of: key, ReferenceForms()) else { continue }
       func refusal(_ reason: String) throws -> (referrer: String, target: StorageKey) {
         (try reading.text(ofRecord: key).joined(separator: " ") + ", " + reason, change.target)
       }
       // What identifies it is its content.
       if change.identifier.kind == .digest { return try refusal("which is identified by what it holds") }
-      var (isKnown, nulls) = (true, Set<[String]>())
+      // In a program that does not have the type its values are all there is to go by.
+      if access.garage.knownTypes(tag: change.concreteTag).isEmpty { continue }
+      var (isSure, unknown, forms) = (true, Set<[String]>(), ReferenceForms())
       for place in change.places {
-        switch try substitute(at: place, change) {
-        case .absence: break
-        case .null: nulls.insert(place)
-        case .refused:
-          return try refusal("whose \(FieldPath(place)) has to refer to something")
-        case nil: isKnown = false
+        guard let answer = try substitute(at: place, change) else {
+          unknown.insert(place)
+          continue
+        }
+        if !answer.isSure { isSure = false }
+        switch answer.substitute {
+        case .absence: if place.last == FieldPath.element { forms.elements.insert(place) }
+        case .entryAbsence: forms.entries.insert(place)
+        case .null: forms.nulls.insert(place)
+        case .refused: return try refusal("whose \(FieldPath(place)) has to refer to something")
         }
       }
-      if isKnown && nulls.isEmpty { continue }
-      if !isKnown {
-        let types = access.garage.knownTypes(tag: change.concreteTag)
-        func isTaken() throws -> Bool { try trial.isTaken(try change.record(), for: key, as: types) }
-        func leaveNull(at places: Set<[String]>) throws {
-          if let other = try self.change(of: key, leavingNullAt: places) { change = other }
+      if !isSure || !unknown.isEmpty {
+        guard let taken = try tried(forms, unknown, change, key, trial) else {
+          let places = change.places.map { "\(FieldPath($0))" }.joined(separator: ", ")
+          return try refusal("whose \(places) has to refer to something")
         }
-        if !nulls.isEmpty { try leaveNull(at: nulls) }
-        if try !isTaken() {
-          nulls.formUnion(change.places.filter { $0.last != FieldPath.element })
-          try leaveNull(at: nulls)
-          if try !isTaken() {
-            let places = change.places.map { "\(FieldPath($0))" }.joined(separator: ", ")
-            return try refusal("whose \(places) has to refer to something")
-          }
-        }
+        forms = taken
       }
-      nullPlaces[key] = nulls.isEmpty ? nil : nulls
+      self.forms[key] = forms.isEmpty ? nil : forms
     }
     return nil
+  }
+
+  /// The forms with which a record's object can still be decoded; nil where there are none.
+  ///
+  /// - Parameter unknown: the places of which nothing is known.
+  private func tried(
+    _ forms: ReferenceForms, _ unknown: Set<[String]>, _ change: Change, _ key: StorageKey,
+    _ trial: RecordTrial
+  ) throws -> ReferenceForms? {
+    let types = access.garage.knownTypes(tag: change.concreteTag)
+    func isTaken(_ forms: ReferenceForms) throws -> Bool {
+      guard let change = try self.change(of: key, forms) else { return true }
+      return try trial.isTaken(try change.record(), for: key, as: types)
+    }
+    // An element may have its meaning by its place, which it keeps.
+    var first = forms
+    first.nulls.formUnion(unknown.filter { $0.last == FieldPath.element })
+    var second = first
+    second.nulls.formUnion(change.places.filter { $0.last != FieldPath.element })
+    // What looks like keys and values in turn may be.
+    var third = forms
+    third.entries.formUnion(unknown.intersection(change.pairs))
+    third.nulls.formUnion(first.nulls.subtracting(third.entries))
+    var fourth = third
+    fourth.nulls.formUnion(second.nulls.subtracting(third.entries))
+    return try [first, second, third, fourth].first { try isTaken($0) }
   }
 
   mutating func run(_ referrers: Set<StorageKey>) throws {
     if referrers.isEmpty { return }
     let time = Int64(access.garage.encoder.time)
     for key in referrers.sorted() {
-      guard var change = try change(of: key, leavingNullAt: nullPlaces[key] ?? []) else { continue }
+      guard var change = try change(of: key, forms[key] ?? ReferenceForms()) else { continue }
       change.content.header.modificationTime = time
       let (bytes, record) = (key.bytes, try change.record())
       try access.putRecord(record.span.bytes, for: bytes.span.bytes)
@@ -117,30 +138,38 @@ struct Nullification {
   }
 
   /// What an object's type takes in place of a field; nil where that is not known of the type.
-  private mutating func substitute(at place: [String], _ change: Change) throws -> FieldPath.Substitute? {
+  private mutating func substitute(at place: [String], _ change: Change) throws -> FieldPath.Answer? {
     let property = Property(
-      tag: change.concreteTag, version: change.content.header.typeVersion, place: place,
-      isInPairs: change.pairs.contains(place))
+      tag: change.concreteTag, version: change.content.header.typeVersion, place: place)
     if let known = substitutes[property] { return known }
-    var found: FieldPath.Substitute? = .absence
-    for type in access.garage.knownTypes(tag: property.tag) {
-      guard let type = type as? any Codable.Type, let facts = try? RecordTypeFacts.of(type) else { continue }
-      // Fields of an older version may become others.
-      if facts.ofCoder.currentVersion != property.version {
-        found = nil
-        break
-      }
-      func substitute<T: Codable>(_ type: T.Type) throws -> FieldPath.Substitute? {
+    var found: FieldPath.Answer?
+    var types: [any Codable.Type] = []
+    for case let type as any Codable.Type in access.garage.knownTypes(tag: property.tag) {
+      types.append(type)
+    }
+    var isSure = true
+    for type in types {
+      guard let facts = try? RecordTypeFacts.of(type) else { continue }
+      func substitute<T: Codable>(_ type: T.Type) throws -> FieldPath.Answer? {
         let path = FieldPath(place)
         return try reading.makingUp(type, facts) {
-          if let known = path.substitute(in: type, isInPairs: property.isInPairs) { return known }
+          if let known = path.substitute(in: type) { return known }
           _ = try reading.takeFieldSample(type, facts)
-          return path.substitute(in: type, isInPairs: property.isInPairs)
+          return path.substitute(in: type)
         }
       }
       found = try substitute(type)
-      if found != .absence { break }
+      // Fields of an older version may become others; a collection is one in any.
+      if facts.ofCoder.currentVersion != property.version {
+        switch found?.substitute {
+        case .absence? where place.last == FieldPath.element, .entryAbsence?: found?.isSure = false
+        default: found = nil
+        }
+      }
+      if found?.isSure == false { isSure = false }
+      if found?.substitute != .absence && found?.substitute != .entryAbsence { break }
     }
+    if !isSure { found?.isSure = false }
     substitutes[property] = .some(found)
     return found
   }

@@ -48,6 +48,10 @@ final class FieldProbe {
     fileprivate(set) var dictionaries: Set<[String]> = []
     /// Whether there are values of which their objects make something else. They are not among the paths.
     fileprivate(set) var hasConverted = false
+    /// How many elements of the arrays at the paths were read.
+    fileprivate(set) var elementCounts: [[String]: Int] = [:]
+    /// As what collections of the library they are read; nil for those that other types read.
+    fileprivate var arrayForms: [[String]: Set<CollectionForm?>] = [:]
     /// The paths of what has a record of its own, and stands in others as a reference.
     fileprivate(set) var objects: Set<[String]> = []
     /// The paths inside of which there may be values in an older form of their type, with the type's version.
@@ -57,6 +61,12 @@ final class FieldProbe {
     private var hashables: [[String]: any Hashable] = [:]
 
     subscript(path: [String]) -> FieldValue? { values[path] }
+
+    /// As what collection of the library an array is read; nil where it is read as something else, or as several things.
+    func arrayForm(_ path: [String]) -> CollectionForm? {
+      guard let forms = arrayForms[path], forms.count == 1 else { return nil }
+      return forms.first ?? nil
+    }
 
     /// What evolves on the way to a field, or is the field: the versions of those types. That of the object itself is not among them.
     func evolvingVersions(on path: [String]) -> [Int] {
@@ -227,6 +237,17 @@ final class FieldProbe {
 
   /// Notes what takes any key.
   func noteDictionary(_ path: [String]) { made.dictionaries.insert(path) }
+
+  /// Notes as what an array is read.
+  func noteArray(_ path: [String], _ form: CollectionForm?) {
+    made.arrayForms[path, default: []].insert(form)
+    noteElements(path, 0)
+  }
+
+  /// Notes how many elements of an array were read.
+  func noteElements(_ path: [String], _ count: Int) {
+    made.elementCounts[path] = max(made.elementCounts[path] ?? 0, count)
+  }
 
   /// Notes of which kind the type of a value is.
   func noteType(_ type: Any.Type, _ path: [String]) {

@@ -9,6 +9,8 @@ struct ProbeDecoder: Decoder {
   private(set) var sample: FieldSample
   /// What the innermost type that decodes itself makes something else of.
   private var survey: TypeSurvey?
+  /// As what its value would read an array.
+  private var arrayForm: CollectionForm?
   /// How many keys lead to its value.
   private var outerCount = 0
   var codingPath: [any CodingKey] { path.map { PathKey(stringValue: $0) } }
@@ -18,6 +20,7 @@ struct ProbeDecoder: Decoder {
   init(probe: FieldProbe, of type: Any.Type, guess: ProbeGuess, sample: FieldSample) {
     (self.probe, self.guess, self.sample) = (probe, guess, sample)
     survey = TypeSurvey.of(type)
+    arrayForm = CollectionForm(of: type)
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -28,6 +31,7 @@ struct ProbeDecoder: Decoder {
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
     if probe.isNull(path) { throw mismatch("It is nil.") }
     if let stored = converted { return try StoredDecoder.elements(probe.converted(stored, path)) }
+    probe.noteArray(path, path.count == outerCount ? arrayForm : nil)
     return ProbeUnkeyedContainer(decoder: self)
   }
 
@@ -53,6 +57,7 @@ struct ProbeDecoder: Decoder {
     inner.depth += 1
     inner.guess = guess
     inner.survey = TypeSurvey.of(type)
+    inner.arrayForm = CollectionForm(of: type)
     inner.outerCount = path.count
     return inner
   }
@@ -176,15 +181,21 @@ private struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
   /// Stands for every element in the path of a field.
   private mutating func element() throws -> ProbeDecoder {
     if isAtEnd { throw decoder.mismatch("there are no more elements") }
-    defer { currentIndex += 1 }
+    defer { skip() }
     return decoder.element(currentIndex)
   }
 
   mutating func decodeNil() throws -> Bool {
     let isNull = !isAtEnd && decoder.probe.isNull(decoder.element(currentIndex).path)
-    if isNull { currentIndex += 1 }
+    if isNull { skip() }
     return isNull
   }
+
+  private mutating func skip() {
+    currentIndex += 1
+    decoder.probe.noteElements(decoder.path, currentIndex)
+  }
+
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try element().read(type) }
   mutating func decode(_ type: Int128.Type) throws -> Int128 { try element().read(type) }
   mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try element().read(type) }
