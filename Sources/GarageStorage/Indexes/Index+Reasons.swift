@@ -26,6 +26,11 @@ extension Index {
       the property is computed, and no record has it. Store what it gives in a property of its own, set where those are \
       that it is made of, and index that.
       """
+    case .isOpaque:
+      """
+      the type has OpaqueFields: only its own code understands what is stored. Without that conformance its fields are \
+      found, by objects that are made up.
+      """
     case .isDifferent:
       """
       no field of its records has what the property has: it is stored as several values, as the name of a case, or inside \

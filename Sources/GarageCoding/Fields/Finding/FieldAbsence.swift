@@ -6,6 +6,8 @@ package enum FieldAbsence: Sendable {
   case isCollection
   /// Code makes it, which nobody but an object can ask.
   case isComputed
+  /// The type says that only its own code understands its fields.
+  case isOpaque
   /// No field has what the property has: that is several values, the name of a case, or something made of what is stored.
   case isDifferent
   /// No object could be made up, or none with a value there, to find it out.
@@ -14,7 +16,7 @@ package enum FieldAbsence: Sendable {
   /// - Parameters:
   ///   - scalar: what is to be indexed of the property: itself, or its elements.
   ///   - isEach: whether it is the elements.
-  package init<Root: Decodable, Value>(
+  package init<Root: Decodable, Value: Encodable>(
     of keyPath: KeyPath<Root, Value>, scalar: Any.Type, isEach: Bool
   ) {
     func isNothing(_ value: Value) -> Bool {
@@ -25,7 +27,9 @@ package enum FieldAbsence: Sendable {
       self = .isObject
     } else if !isEach && FieldAbsence.isCollection(Value.self) {
       self = .isCollection
-    } else if case .computed = PropertyForm(keyPath) {
+    } else if Root.self is any OpaqueFields.Type {
+      self = .isOpaque
+    } else if FieldSearch(keyPath, in: Root.self).isComputed {
       self = .isComputed
     } else if let (object, _) = try? FieldProbe.object(Root.self), !isNothing(object[keyPath: keyPath]) {
       self = .isDifferent

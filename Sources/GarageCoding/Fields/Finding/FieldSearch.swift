@@ -30,12 +30,8 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   /// The field; nil where none is known to be the one.
   func answer(_ question: FieldQuestionKind) -> StoredField? {
     // Nobody knows what other code does with values that are made up.
-    switch form {
-    case .computed: return nil
-    case .ofCase: return question == .value ? ofValue() : nil
-    case .settable: if !isStored() { return nil }
-    case .stored: break
-    }
+    if isComputed { return nil }
+    if form == .ofCase { return question == .value ? ofValue() : nil }
     switch question {
     case .value: return ofValue()
     case .isNil: return ofNil()
@@ -44,11 +40,16 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     }
   }
 
-  /// Whether a property that can be set is a stored one, as far as objects tell: it has what stands in them, as it is there.
-  private func isStored() -> Bool {
-    // They are no more in such objects than in what is stored.
-    if holdsReferences(Value.self) { return true }
-    return storedObjects().allSatisfy { object in
+  /// Whether code makes it, as far as objects tell: a property that can be set is stored if it has what stands in them.
+  var isComputed: Bool {
+    switch form {
+    case .computed: return true
+    case .stored, .ofCase: return false
+    case .settable: break
+    }
+    // What they refer to is not in them.
+    if holdsReferences(Value.self) { return false }
+    return !storedObjects().allSatisfy { object in
       let value = object[keyPath: keyPath]
       return (value as? any OptionalIdentifier)?.isNil ?? false || StoredValues(object).contains(value)
     }

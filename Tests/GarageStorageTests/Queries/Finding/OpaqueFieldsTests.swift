@@ -115,6 +115,6 @@ import Testing
       try garage.park(Indexable(id: 1, name: "a"))
       try garage.buildIndexes()
     }
-    #expect("\(try #require(error))".contains("could not be found out which stored field"))
+    #expect("\(try #require(error))".contains("has OpaqueFields"))
   }
 }

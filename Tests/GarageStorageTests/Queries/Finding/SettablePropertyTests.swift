@@ -215,6 +215,6 @@ import Testing
       try garage.park(Indexable(id: 1))
       try garage.buildIndexes()
     }
-    #expect("\(try #require(error))".contains("could not be found out which stored field"))
+    #expect("\(try #require(error))".contains("the property is computed"))
   }
 }
