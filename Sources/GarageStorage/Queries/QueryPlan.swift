@@ -71,25 +71,40 @@ extension QueryRun {
   /// The declaration of an index that would lead to what is found; nil where none would.
   var helpfulIndex: String? {
     var texts: [String] = []
+    var findsEqual = true
     for term in filter.map({ QueryPlanner.terms($0.node) }) ?? [] {
       guard case .field(let field) = term, field.isSameInSubclasses, !field.isPart else { continue }
       let property = String(field.text().prefix { $0 != " " })
       switch field.test {
-      case .containsElement: return "Index(each: \(property))"
-      case .equalsIgnoringCase: return "Index(\(property), .caseInsensitive)"
+      case .containsElement: return declaration([property], label: "each: ", findsEqual: true)
+      case .equalsIgnoringCase: return declaration([property], option: ".caseInsensitive", findsEqual: false)
       case .text: continue
       // Of a property that no index may be of.
       case .isNull, .isThere: continue
       case .equals, .isOneOf:
         if !texts.contains(property) { texts.insert(property, at: 0) }
       case .isLess, .isGreater, .hasPrefix:
+        findsEqual = false
         if !texts.contains(property) { texts.append(property) }
       }
     }
     if texts.isEmpty, zip(query.sortKeys, sortFields).allSatisfy({ $1 != nil }) {
+      findsEqual = false
       texts = query.sortKeys.map { $0.text() }
     }
-    if texts.isEmpty || texts.contains(where: { $0.contains("<") }) { return nil }
-    return "Index(\(texts.prefix(3).joined(separator: ", ")))"
+    return declaration(Array(texts.prefix(3)), findsEqual: findsEqual)
+  }
+
+  /// - Parameter findsEqual: whether it is asked for equal values alone. A sealed storage has to be told that they may be seen.
+  private func declaration(
+    _ properties: [String], label: String = "", option: String? = nil, findsEqual: Bool
+  ) -> String? {
+    // Where code makes a property its name is not told.
+    if properties.isEmpty || properties.contains(where: { $0.contains("<") }) { return nil }
+    // What ends an optional chain in a description is no Swift.
+    var parts = properties.map { $0.hasSuffix("?") ? String($0.dropLast()) : $0 }
+    if let option { parts.append(option) }
+    if access.garage.objectKeys.isSealed { parts.append(findsEqual ? ".hashed" : ".readable") }
+    return "Index(\(label)\(parts.joined(separator: ", ")))"
   }
 }

@@ -89,6 +89,34 @@ import Testing
     }
   }
 
+  struct Account: Codable, Identifiable {
+    struct Balance: Codable { var minor: Int? }
+    var id: Int
+    var balance: Balance?
+  }
+
+  /// What `explain()` advises is Swift, and taken by the storage.
+  @Test(arguments: Backend.allCases)
+  func whatIsAdvisedIsTaken(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.parkAll((0..<4).map { Account(id: $0, balance: Account.Balance(minor: $0)) })
+    func expectAdvice(
+      _ query: Query<Account>, _ equal: Bool, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+      let option = backend.isSealed ? equal ? ", .hashed" : ", .readable" : ""
+      let text = try query.explain().description
+      #expect(
+        text.hasSuffix("with Index(\\.balance?.minor\(option))"), "\(text)", sourceLocation: sourceLocation)
+    }
+    let all = garage.query(Account.self)
+    try expectAdvice(all.where(\.balance?.minor == 3), true)
+    try expectAdvice(all.where(\.balance?.minor > 1), false)
+    try expectAdvice(all.sorted(by: \.balance?.minor), false)
+    let index = Index(\Account.balance?.minor, backend.isSealed ? .readable : .unique)
+    try garage.make([index])
+    #expect(try all.where(\.balance?.minor > 1).explain().indexes.count == 1)
+  }
+
   struct Misnamed: Codable, Identifiable {
     var id: Int
     var word: Codeword

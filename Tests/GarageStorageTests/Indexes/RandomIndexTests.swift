@@ -165,7 +165,7 @@ import Testing
     #expect(try indexes(query.where(\.isDone == true)).isEmpty)
     let plan = try query.where(\.isDone == true && \.small > 3).explain()
     #expect(plan.readsAllRecords)
-    #expect(plan.description.contains("would read less with Index(\\.isDone, \\.small)"), "\(plan)")
+    #expect(plan.description.contains("would read less with Index(\\.isDone, \\.small"), "\(plan)")
     #expect(try !query.where(\.age == 18).explain().readsAllRecords)
   }
 }
