@@ -19,9 +19,14 @@ package enum FieldAbsence: Sendable {
   package init<Root: Decodable, Value: Encodable>(
     of keyPath: KeyPath<Root, Value>, scalar: Any.Type, isEach: Bool
   ) {
-    func isNothing(_ value: Value) -> Bool {
-      if let optional = value as? any OptionalIdentifier, optional.isNil { return true }
-      return isEach && (value as? any Collection)?.isEmpty ?? true
+    let form = PropertyForm(keyPath)
+    /// Whether the property has a value in an object that was made up. Only a stored one is asked: no code is to run on such
+    /// objects.
+    func isThere(_ object: Root) -> Bool {
+      guard case .stored = form else { return true }
+      let value = object[keyPath: keyPath]
+      if let optional = value as? any OptionalIdentifier, optional.isNil { return false }
+      return !isEach || (value as? any Collection).map { !$0.isEmpty } ?? false
     }
     if FieldAbsence.isOfRecord(unwrapped(scalar)) {
       self = .isObject
@@ -31,7 +36,7 @@ package enum FieldAbsence: Sendable {
       self = .isOpaque
     } else if FieldSearch(keyPath, in: Root.self).isComputed {
       self = .isComputed
-    } else if let (object, _) = try? FieldProbe.object(Root.self), !isNothing(object[keyPath: keyPath]) {
+    } else if let (object, _) = try? FieldProbe.object(Root.self), isThere(object) {
       self = .isDifferent
     } else {
       self = .isUnknown
