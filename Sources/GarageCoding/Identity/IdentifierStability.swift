@@ -132,12 +132,20 @@ extension IdentifierPlan {
   static func canonicalFault<T: Codable & Hashable>(
     _ type: T.Type, _ address: UnsafeRawPointer, _ identifier: UnsafeRawBufferPointer
   ) -> String? {
-    guard identifier.contains(BodyTag.null) else { return nil }
+    guard mayHoldNull(identifier) else { return nil }
     if isReadBack(address[as: T.self]) { return nil }
     return """
       its id, of type \(T.self), is not the same any more when it was encoded and decoded. Encode all that tells it from \
       others; of an optional in an optional the inner nil is lost
       """
+  }
+
+  /// Whether an identifier's canonical body holds a null, and not only a byte that looks like one.
+  private static func mayHoldNull(_ identifier: UnsafeRawBufferPointer) -> Bool {
+    guard identifier.contains(BodyTag.null), let base = identifier.baseAddress else { return false }
+    guard identifier.first == IdentifierKind.canonical.rawValue else { return true }
+    // What cannot be told may be so.
+    return (try? BodyScanner.holdsNull(base, 1, end: identifier.count)) ?? true
   }
 
   /// Whether a value has the same identifier when it was encoded and decoded.

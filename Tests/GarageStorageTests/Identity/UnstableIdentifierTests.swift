@@ -90,6 +90,30 @@ private struct Lowercase: RawRepresentable, Codable, Hashable {
 }
 
 private struct Nested: Codable, Hashable { var number: Int?? }
+private struct Nesting: Codable, Hashable {
+  var numbers = [1, 257, 300]
+  var all: [String: [[Int: Nested]]]
+}
+
+/// Counts how often it is decoded.
+private struct Counted: Codable, Hashable {
+  static let decodedCount = Mutex(0)
+  var number: Int
+  var parts: [String: [Int]]
+  var bytes: Data
+  init(_ number: Int) {
+    self.number = number
+    parts = ["\u{1}": [1, number], "b": [number]]
+    bytes = Data([1, 1])
+  }
+  init(from decoder: any Decoder) throws {
+    Self.decodedCount.withLock { $0 += 1 }
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    number = try container.decode(Int.self, forKey: .number)
+    parts = try container.decode([String: [Int]].self, forKey: .parts)
+    bytes = try container.decode(Data.self, forKey: .bytes)
+  }
+}
 
 /// Nothing is parked under an identifier that it will not have when it is read back.
 @Suite struct UnstableIdentifierTests {
@@ -119,6 +143,10 @@ private struct Nested: Codable, Hashable { var number: Int?? }
     expectRefusal(words) { try garage.park(Holder(value: Linked(wrappedValue: [nested]))) }
     expectRefusal(["Int"]) { try garage.park(Box<Int???>(id: .some(.some(nil)))) }
     expectRefusal(["Nested"]) { try garage.park(Box<Nested>(id: Nested(number: .some(nil)))) }
+    let deep = Nesting(all: ["a": [[:], [1: Nested(number: .some(nil))]]])
+    expectRefusal(["Nesting"]) { try garage.park(Box<Nesting>(id: deep)) }
+    expectRefusal(["Nesting"]) { try garage.park(Box<Nesting?>(id: deep)) }
+    expectRefusal(["Nesting"]) { try garage.park(Box<[Nesting]>(id: [Nesting(all: [:]), deep])) }
     #expect(try garage.count(Box<Int??>.self) == 0)
 
     // What is read back is parked.
@@ -131,6 +159,14 @@ private struct Nested: Codable, Hashable { var number: Int?? }
     #expect(try garage.retrieveAll(Box<Nested>.self).count == 2)
     try garage.park(Box<[Int?]>(id: [nil, 1]))
     #expect(try garage.retrieve(Box<[Int?]>.self, identifier: [nil, 1]) != nil)
+  }
+
+  /// Bytes that look like a null are none: such identifiers are not read back to see.
+  @Test func onlyNullsAreReadBack() throws {
+    let garage = try Place(.memory).garage()
+    try garage.parkAll([0, 1, 257, 300, 1 << 40 + 1].map { Box(id: Counted($0)) })
+    #expect(Counted.decodedCount.withLock { $0 } == 0)
+    #expect(try garage.retrieve(Box<Counted>.self, identifier: Counted(300)) != nil)
   }
 
   @Test(.serialized, arguments: Backend.allCases)
