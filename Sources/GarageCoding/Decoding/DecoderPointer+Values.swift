@@ -253,10 +253,7 @@ extension DecoderPointer {
   }
 
   @inline(__always)
-  func isReference() throws -> Bool {
-    let tag = try tag()
-    return tag >= BodyTag.smallReference || tag == BodyTag.reference8 || tag == BodyTag.reference32
-  }
+  func isReference() throws -> Bool { BodyTag.isReference(try tag()) }
 
   /// Whether the value begins with a reference or a sync status: all first bytes from 1A to 1D, and C0 on.
   @inline(__always)

@@ -58,7 +58,7 @@ public struct Linked<Value> {
   /// The objects; nil or empty until they are filled in.
   public var wrappedValue: Value {
     get {
-      if let progress = storage.progress { progress.object.wasReadEarly = true }
+      if let progress = storage.progress { progress.object.noteRead(of: storage) }
       return storage.value
     }
     set {
@@ -111,6 +111,14 @@ public struct LinkPlace<Value: LinkedValue> {
     coder.walk.whenComplete(fill: storage, targets)
   }
 
+  /// Puts a set there that is built when its members are complete.
+  func build(_ owner: Int, _ walk: GraphWalk, _ make: @escaping () -> Value) {
+    walk.buildLater(owner, for: storage) {
+      let value = make()
+      return { fill(value) }
+    }
+  }
+
   /// Waits for what a function makes.
   func wait(_ coder: LinkDecoder, _ make: @escaping (GraphWalk) throws -> Value) {
     coder.walk.whenComplete(fill: storage) { walk in fill(try make(walk)) }
@@ -137,6 +145,18 @@ private class LinkedStorage<Value: LinkedValue>: Linked<Value>.Storage {
   override final func fill(_ targets: LinkTargets, _ walk: GraphWalk) throws {
     value = try Value._linked(LinkedObjects(targets: targets, walk: walk))
     progress = nil
+  }
+
+  override final func fetch(_ targets: LinkTargets, _ walk: GraphWalk) throws {
+    try Value._fetch(LinkedObjects(targets: targets, walk: walk))
+  }
+
+  override final func build(_ targets: LinkTargets, _ walk: GraphWalk) throws -> Bool {
+    let built = try Value._linked(LinkedObjects(targets: targets, walk: walk))
+    if walk.linkProgress.wasReadEarly { return false }
+    value = built
+    progress = nil
+    return true
   }
 
   override final func takeBack() { value = Value.emptyLink }
@@ -308,6 +328,10 @@ extension DecoderPointer {
       guard let targets = try LinkDecoder(state: self).referenceTargets() else { break }
       if targets.count > 0 { walk.whenComplete(fill: link, targets) } else { link.progress = nil }
       return link
+    case .set:
+      guard let targets = try LinkDecoder(state: self).referenceTargets() else { break }
+      if targets.count > 0 { walk.whenComplete(build: link, targets) } else { link.progress = nil }
+      return link
     case .optional:
       guard try isReference() else { break }
       let walk = walk
@@ -324,6 +348,16 @@ extension DecoderPointer {
 }
 
 extension LinkedObjects {
+  /// Fetches those that are not there yet.
+  func fetch<T: Decodable>(_ type: T.Type) throws {
+    let facts = walk.state.types.facts(of: type).0
+    for position in 0..<targets.range.count {
+      let named = Int(walk.fills.targets[targets.first &+ position])
+      walk.prefetchTargets(behind: targets.first &+ position)
+      if walk.records[named].complete(as: type) == nil { _ = try load(type, facts, position) }
+    }
+  }
+
   func array<T: Decodable>(of type: T.Type) throws -> [T] {
     let facts = walk.state.types.facts(of: type).0
     if facts.with({ $0.isClass }) {
@@ -353,14 +387,29 @@ extension LinkedObjects {
     }
   }
 
+  /// Runs `body` with each object, fetched where it is not there yet, in their order.
+  ///
+  /// - Parameter pathKey: what paths call the one at a position.
+  @inline(__always)
+  func forEach<T: Decodable>(
+    of type: T.Type, _ pathKey: (Int) -> PathKey, _ body: (Int, T) throws -> Void
+  ) throws {
+    let facts = walk.state.types.facts(of: type).0
+    for position in 0..<targets.range.count {
+      walk.prefetchTargets(behind: targets.first &+ position)
+      try body(position, walk.loaded(type, try load(type, facts, position, pathKey)))
+    }
+  }
+
   /// Fetches the object at a position, where that was not done, and returns the number under which the walk has it.
-  private func load<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>, _ position: Int) throws
-    -> Int
-  {
+  private func load<T: Decodable>(
+    _ type: T.Type, _ facts: Permanent<TypeFacts>, _ position: Int,
+    _ pathKey: (Int) -> PathKey = { PathKey(intValue: $0) }
+  ) throws -> Int {
     let named = Int(walk.fills.targets[targets.first + position])
     let number = try walk.load(type, facts, named)
     if number >= 0 { return number }
     throw walk.state.missing(
-      type, walk.identities.identity(of: named), walk.keys(of: targets.path, PathKey(intValue: position)))
+      type, walk.identities.identity(of: named), walk.keys(of: targets.path, pathKey(position)))
   }
 }

@@ -11,11 +11,15 @@ public protocol LinkedValue: Codable {
   static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Self>) throws
   /// The value that consists of these objects, for those that let `place` wait for references.
   static func _linked(_ objects: LinkedObjects) throws -> Self
+  /// Fetches the objects of a value that is made later than that.
+  static func _fetch(_ objects: LinkedObjects) throws
 }
 
 extension LinkedValue {
   /// None: the value is made in another way.
   public static func _linked(_ objects: LinkedObjects) throws -> Self { emptyLink }
+  /// Nothing: the objects are fetched when the value is made.
+  public static func _fetch(_ objects: LinkedObjects) throws {}
 }
 
 extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
@@ -67,6 +71,10 @@ extension Array: PlainLinkedValue where Element: Codable & Identifiable {
   static var linkKind: LinkForm.Kind { .array }
 }
 
+extension Set: PlainLinkedValue where Element: Codable & Identifiable {
+  static var linkKind: LinkForm.Kind { .set }
+}
+
 extension Array: LinkedValue where Element: Codable & Identifiable {
   /// None.
   public static var emptyLink: [Element] { [] }
@@ -109,7 +117,7 @@ extension Set: LinkedValue where Element: Codable & Identifiable {
     }
   }
 
-  /// Built when its members are complete, because their hash may depend on what they hold.
+  /// Reads what is not references alone, which are read without asking for the type.
   public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Set>) throws {
     let path = coder.state.notedPath()
     let targets = try coder.targets(Element.self)
@@ -119,11 +127,16 @@ extension Set: LinkedValue where Element: Codable & Identifiable {
       let members = try targets.enumerated().map {
         try $1.requiredObject(walk, path, PathKey(intValue: $0))
       }
-      walk.buildLater(owner) {
-        let set = Set(members)
-        return { place.fill(set) }
-      }
+      place.build(owner, walk) { Set(members) }
     }
+  }
+
+  /// Fetches the members. The set is built when they are complete, because their hash may depend on what they hold.
+  public static func _fetch(_ objects: LinkedObjects) throws { try objects.fetch(Element.self) }
+
+  /// The set of members that are fetched.
+  public static func _linked(_ objects: LinkedObjects) throws -> Set {
+    Set(elements: try objects.array(of: Element.self))
   }
 }
 
@@ -144,6 +157,10 @@ extension Dictionary: LinkedValue where Key: Codable, Value: Codable & Identifia
 
   /// Reads references, to be filled in together.
   public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Dictionary>) throws {
+    if let entries = try referenceEntries(coder) {
+      if entries.keys.isEmpty { return place.fill([:]) }
+      return place.wait(coder) { walk in try Dictionary(entries, walk) }
+    }
     let path = coder.state.notedPath()
     let entries = try coder.state.withFrame { serial in
       keyOfText == nil ? try elementPairs(coder, serial) : try entryPairs(coder, serial)

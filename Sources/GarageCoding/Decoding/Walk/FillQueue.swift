@@ -14,6 +14,8 @@ struct FillQueue {
   enum Work {
     /// A linked property, and what it waits for.
     case link(UnfilledLink, LinkTargets)
+    /// A linked set, and its members.
+    case set(UnfilledLink, LinkTargets)
     /// A linked property that is filled in by a function.
     case linked(UnfilledLink, Fill)
     case run(Fill)
@@ -43,8 +45,7 @@ struct FillQueue {
   private var noted = 0
   private var complete = RawStack<Int>()
 
-  /// Whether there is work that must not wait for other roots: sets depend on the order in which they are built, and what
-  /// else a function did cannot be taken back.
+  /// Whether there is work that must not wait for other roots: what a function did cannot be taken back.
   private(set) var isUrgent = false
 
   mutating func append(owner: Int, _ work: Work) {
@@ -165,7 +166,7 @@ struct FillQueue {
   private func takeBackTogether() {
     for index in 0..<begunTogether {
       switch together[index].work {
-      case .link(let link, _), .linked(let link, _): link.takeBack()
+      case .link(let link, _), .set(let link, _), .linked(let link, _): link.takeBack()
       case .run: break
       }
     }
@@ -208,6 +209,12 @@ class UnfilledLink {
   /// Takes its objects from the walk, which fetches those that are not there yet.
   func fill(_ targets: LinkTargets, _ walk: GraphWalk) throws {}
 
+  /// Lets the walk fetch its objects, those of a set, which is built later.
+  func fetch(_ targets: LinkTargets, _ walk: GraphWalk) throws {}
+
+  /// Builds the set of objects that are fetched. Whether it is filled in now: not where a hash read a property that is not.
+  func build(_ targets: LinkTargets, _ walk: GraphWalk) throws -> Bool { true }
+
   /// Makes it empty again.
   func takeBack() {}
 }
@@ -215,15 +222,10 @@ class UnfilledLink {
 /// What is to be known of a type of linked properties to read one. Known once, because to ask a generic type for it takes
 /// longer than to read references.
 struct LinkForm {
-  enum Kind { case optional, array, other }
+  enum Kind { case optional, array, set, other }
   var type: UnfilledLink.Type
   /// What it holds.
   var kind: Kind
-}
-
-/// Whether a linked property was read before it was filled in: by a hash that must not change any more.
-final class LinkProgress {
-  var wasReadEarly = false
 }
 
 extension GraphWalk {
@@ -245,6 +247,11 @@ extension GraphWalk {
   /// Queues a linked property, to be filled in once its owner and those that it is decoded with are there.
   func whenComplete(fill link: UnfilledLink, _ targets: LinkTargets) {
     fills.append(owner: state.record.number, .link(link, targets))
+  }
+
+  /// The same for a set, which is built when its members are complete.
+  func whenComplete(build link: UnfilledLink, _ targets: LinkTargets) {
+    fills.append(owner: state.record.number, .set(link, targets))
   }
 
   /// The same for one that takes more than to fetch objects.
@@ -271,6 +278,9 @@ extension GraphWalk {
       do {
         switch work {
         case .link(let link, let targets): try link.fill(targets, self)
+        case .set(let link, let targets):
+          try link.fetch(targets, self)
+          buildLater(owner, link, targets)
         case .linked(_, let fill), .run(let fill): try fill(self)
         }
       } catch { throw naming(error, inRecordOf: owner) }
@@ -284,27 +294,5 @@ extension GraphWalk {
   func failed(_ error: any Error) -> any Error {
     if keptCount > 0 { forget(behind: keptCount) } else { forget() }
     return state.takeFailure() ?? error
-  }
-
-  /// Queues the building of a collection of the record with that number. `make` builds it and returns what puts
-  /// it in its place.
-  func buildLater(_ owner: Int, _ make: @escaping () -> () -> Void) { builds.append((owner, make)) }
-
-  /// Builds the sets, those of members before those of their owners. One whose members' hash read a property that
-  /// is not filled in yet is built again after the others; when all that are left do, they wait for each other.
-  private func buildSets() throws {
-    while !builds.isEmpty {
-      var waiting: [(owner: Int, make: () -> () -> Void)] = []
-      for build in builds.reversed() {
-        linkProgress.wasReadEarly = false
-        let place = build.make()
-        if linkProgress.wasReadEarly { waiting.append(build) } else { place() }
-      }
-      if waiting.count == builds.count {
-        let owner = name(of: waiting[0].owner)
-        throw GraphCodingError.cycle(path: "\(owner) → a set whose members' hash depends on it → \(owner)")
-      }
-      builds = waiting.reversed()
-    }
   }
 }

@@ -23,7 +23,7 @@ final class GraphWalk {
   @exclusivity(unchecked) var plan = DecodingPlan()
   @exclusivity(unchecked) var fills = FillQueue()
   /// Sets that are built when everything else is there, because they ask their members for a hash.
-  @exclusivity(unchecked) var builds: [(owner: Int, make: () -> () -> Void)] = []
+  @exclusivity(unchecked) var builds: [SetBuild] = []
   /// What stands inline where references are expected.
   @exclusivity(unchecked) var inlineTargets = InlineTargets()
   let linkProgress = LinkProgress()

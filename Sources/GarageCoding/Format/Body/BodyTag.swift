@@ -57,6 +57,12 @@ enum BodyTag {
   /// 0xC0…0xDF: the references 0…31.
   static let smallReference: UInt8 = 0xC0
 
+  /// Whether a value that begins with this byte is a reference into the record's table.
+  @inline(__always)
+  static func isReference(_ tag: UInt8) -> Bool {
+    tag >= smallReference || tag == reference8 || tag == reference32
+  }
+
   /// Bytes before a container's content, by width of its numbers.
   static let smallHeaderByteCount = 3
   static let largeHeaderByteCount = 9
