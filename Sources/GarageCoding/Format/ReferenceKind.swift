@@ -7,3 +7,15 @@ public enum ReferenceKind: UInt8, Sendable, Hashable, CaseIterable {
   /// Not loaded: only its identity is kept.
   case lazy = 2
 }
+
+/// Some kinds of references. Asked for each record on the way through a graph, so not a set.
+struct ReferenceKinds: OptionSet {
+  let rawValue: UInt8
+
+  static let eager = ReferenceKinds(rawValue: 1 << ReferenceKind.eager.rawValue)
+  static let linked = ReferenceKinds(rawValue: 1 << ReferenceKind.linked.rawValue)
+  static let lazy = ReferenceKinds(rawValue: 1 << ReferenceKind.lazy.rawValue)
+
+  @inline(__always)
+  func contains(_ kind: ReferenceKind) -> Bool { rawValue & 1 << kind.rawValue != 0 }
+}

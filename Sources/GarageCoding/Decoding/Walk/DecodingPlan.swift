@@ -88,7 +88,7 @@ extension GraphWalk {
     func enter(_ number: Int) throws {
       records[number].planPosition = entered
       let start = edges.count
-      try forEachReference(of: number, [.eager]) { edges.append($0) }
+      try forEachReference(of: number, .eager) { edges.append($0) }
       path.append((number, start, edges.count))
     }
     try enter(root)
@@ -109,7 +109,7 @@ extension GraphWalk {
   }
 
   /// A damaged record refers to nothing here: whoever decodes it says what is wrong.
-  func forEachReference(of number: Int, _ kinds: Set<ReferenceKind>, _ visit: (Int) -> Void) throws {
+  func forEachReference(of number: Int, _ kinds: ReferenceKinds, _ visit: (Int) -> Void) throws {
     try withRecord(number) { key, record in
       guard let record, let parsed = try? ParsedRecord(key, record) else { return }
       try? parsed.forEachReference { kind, tag, identifier in

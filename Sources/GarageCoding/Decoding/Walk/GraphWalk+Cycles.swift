@@ -16,7 +16,7 @@ extension GraphWalk {
   }
 
   /// A shortest way along references of these kinds; without one, the end alone.
-  private func path(from start: Int, to end: Int, _ kinds: Set<ReferenceKind>) throws -> [Int] {
+  private func path(from start: Int, to end: Int, _ kinds: ReferenceKinds) throws -> [Int] {
     var cameFrom: [Int: Int] = [start: start]
     var queue = [start]
     var next = 0
