@@ -1,7 +1,7 @@
 /// The order in which the deep part of a graph is decoded: every record behind those that it refers to.
 ///
 /// The order is found from the reference tables alone, by a depth-first walk with a stack of its own that holds
-/// edges, not bytes; the records are fetched again when they are decoded. To decode one ahead its Swift type
+/// edges; the records' bytes are kept up to a limit, and fetched again beyond it. To decode one ahead its Swift type
 /// must be known: types are learned from what decoders ask for. So before an object is decoded that a decoder
 /// asks for, everything before it whose type is known by then is decoded; a type learned on the way begins that
 /// sweep anew. Decoding then nests no deeper than there are pairs of tag and type. (Recursing once per tag
@@ -10,6 +10,10 @@
 struct DecodingPlan {
   /// Numbers, leaves first.
   fileprivate(set) var order: [Int] = []
+  /// The bytes of their records until they are decoded; none where they are to be fetched again.
+  fileprivate var kept: [[UInt8]] = []
+  fileprivate var keptByteCount = 0
+  private static let keptByteLimit = 8 << 20
   /// Everything before this place whose type is known was decoded or is being decoded.
   fileprivate var swept = 0
   /// The types known for each tag.
@@ -38,8 +42,26 @@ struct DecodingPlan {
 
   fileprivate func types(_ tag: UInt64) -> [Permanent<TypeFacts>] { known[tag] ?? [] }
 
+  /// A copy of a record's bytes to keep; none where too many are kept already.
+  fileprivate mutating func keep(_ record: UnsafeRawBufferPointer) -> [UInt8] {
+    guard keptByteCount + record.count <= DecodingPlan.keptByteLimit else { return [] }
+    keptByteCount += record.count
+    return Array(record)
+  }
+
+  /// The bytes that are kept of a record, by its place, and not any longer; nil where there are none.
+  mutating func takeKept(_ position: Int) -> [UInt8]? {
+    guard position >= 0, position < kept.count, !kept[position].isEmpty else { return nil }
+    let record = kept[position]
+    kept[position] = []
+    keptByteCount -= record.count
+    return record
+  }
+
   mutating func forgetObjects() {
     order.removeAll()
+    kept.removeAll()
+    keptByteCount = 0
     swept = 0
   }
 }
@@ -83,13 +105,19 @@ extension GraphWalk {
     guard records[root].planPosition < 0, !records[root].isActive else { return }
     let entered = Int.max
     // For each record on the way down: its number, and its edges that are still to be walked.
-    var path: [(number: Int, next: Int, end: Int)] = []
+    var path: [(number: Int, next: Int, end: Int, record: [UInt8])] = []
     var edges: [Int] = []
     func enter(_ number: Int) throws {
       records[number].planPosition = entered
       let start = edges.count
-      try forEachReference(of: number, .eager) { edges.append($0) }
-      path.append((number, start, edges.count))
+      var kept: [UInt8] = []
+      try withRecord(number) { key, record in
+        guard let record else { return }
+        visitReferences(key, record, .eager) { edges.append($0) }
+        // One that was found under a former tag has another key.
+        if formerTags.isEmpty { kept = plan.keep(record) }
+      }
+      path.append((number, start, edges.count, kept))
     }
     try enter(root)
     while let last = path.last {
@@ -104,17 +132,24 @@ extension GraphWalk {
         edges.removeSubrange((path.last?.end ?? 0)...)
         records[last.number].planPosition = plan.order.count
         plan.order.append(last.number)
+        plan.kept.append(last.record)
       }
     }
   }
 
-  /// A damaged record refers to nothing here: whoever decodes it says what is wrong.
   func forEachReference(of number: Int, _ kinds: ReferenceKinds, _ visit: (Int) -> Void) throws {
     try withRecord(number) { key, record in
-      guard let record, let parsed = try? ParsedRecord(key, record) else { return }
-      try? parsed.forEachReference { kind, tag, identifier in
-        if kinds.contains(kind) { visit(self.number(tag: tag, identifier)) }
-      }
+      if let record { visitReferences(key, record, kinds, visit) }
+    }
+  }
+
+  /// A damaged record refers to nothing here: whoever decodes it says what is wrong.
+  private func visitReferences(
+    _ key: RecordKey, _ record: UnsafeRawBufferPointer, _ kinds: ReferenceKinds, _ visit: (Int) -> Void
+  ) {
+    guard let parsed = try? ParsedRecord(key, record) else { return }
+    try? parsed.forEachReference { kind, tag, identifier in
+      if kinds.contains(kind) { visit(self.number(tag: tag, identifier)) }
     }
   }
 }

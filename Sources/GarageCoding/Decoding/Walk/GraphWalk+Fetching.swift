@@ -16,6 +16,9 @@ extension GraphWalk {
     }
     let key = RecordKey(
       tag: identities.tag(of: number), identifier: UnsafeRawBufferPointer(start: buffer, count: count))
+    if let record = plan.takeKept(records[number].planPosition) {
+      return try record.withUnsafeBytes { try body(key, $0) }
+    }
     if try fetch(key, body) { return }
     if !formerTags.isEmpty {
       for tag in formerTags[key.tag] ?? [] {
