@@ -19,12 +19,12 @@ private final class Sailor: Codable, Identifiable, Hashable {
 
 private enum Post: String, Codable, CodingKeyRepresentable { case helm, deck }
 
-private final class Mate: Codable, Identifiable, Hashable {
+private final class DeckHand: Codable, Identifiable, Hashable {
   var id: Int
-  @Linked var below: Set<Mate>
-  @Linked var beside: Set<Mate>
+  @Linked var below: Set<DeckHand>
+  @Linked var beside: Set<DeckHand>
   init(_ id: Int) { self.id = id }
-  static func == (a: Mate, b: Mate) -> Bool { a.id == b.id }
+  static func == (a: DeckHand, b: DeckHand) -> Bool { a.id == b.id }
   /// Reads the second set only where the first one has something.
   func hash(into hasher: inout Hasher) {
     hasher.combine(id)
@@ -70,7 +70,7 @@ private final class Mate: Codable, Identifiable, Hashable {
     let garage = try Place(.memory).garage()
     let count = 300
     let ids = Array(0..<count).shuffled(using: &generator)
-    let mates = ids.map(Mate.init)
+    let mates = ids.map(DeckHand.init)
     for index in 1..<count {
       for _ in 0..<Int.random(in: 0...4, using: &generator) {
         mates[index].below.insert(mates[Int.random(in: 0..<index, using: &generator)])
@@ -82,8 +82,8 @@ private final class Mate: Codable, Identifiable, Hashable {
     defer { for mate in mates.reversed() { mate.cut() } }
     try garage.parkAll(mates)
     for all in [
-      try garage.retrieveAll(Mate.self),
-      [try #require(try garage.retrieve(Mate.self, identifier: ids.last!))],
+      try garage.retrieveAll(DeckHand.self),
+      [try #require(try garage.retrieve(DeckHand.self, identifier: ids.last!))],
     ] {
       for mate in all {
         let parked = try #require(mates.first { $0.id == mate.id })
@@ -100,19 +100,19 @@ private final class Mate: Codable, Identifiable, Hashable {
   @Test(arguments: Backend.allCases)
   func whatWaitsForItselfIsNamed(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
-    let mates = (0..<20).map(Mate.init)
+    let mates = (0..<20).map(DeckHand.init)
     defer { for mate in mates { mate.cut() } }
     for index in 1..<10 { mates[index].below = [mates[index - 1]] }
     (mates[15].below, mates[16].below) = ([mates[16]], [mates[15]])
     try garage.parkAll(mates)
     for _ in 0..<2 {
-      #expect { try garage.retrieveAll(Mate.self) } throws: { error in
+      #expect { try garage.retrieveAll(DeckHand.self) } throws: { error in
         let text = "\(error)"
-        return text.contains(" → a set whose members' hash depends on it → Mate \"")
-          && (text.contains("Mate \"15\"") || text.contains("Mate \"16\""))
+        return text.contains(" → a set whose members' hash depends on it → DeckHand \"")
+          && (text.contains("DeckHand \"15\"") || text.contains("DeckHand \"16\""))
       }
     }
-    #expect(try garage.retrieve(Mate.self, identifier: 9)?.below.first?.id == 8)
+    #expect(try garage.retrieve(DeckHand.self, identifier: 9)?.below.first?.id == 8)
   }
 
   @Test(arguments: Backend.allCases)

@@ -96,7 +96,7 @@ private struct Nesting: Codable, Hashable {
 }
 
 /// Counts how often it is decoded.
-private struct Counted: Codable, Hashable {
+private struct CountedName: Codable, Hashable {
   static let decodedCount = Mutex(0)
   var number: Int
   var parts: [String: [Int]]
@@ -164,9 +164,9 @@ private struct Counted: Codable, Hashable {
   /// Bytes that look like a null are none: such identifiers are not read back to see.
   @Test func onlyNullsAreReadBack() throws {
     let garage = try Place(.memory).garage()
-    try garage.parkAll([0, 1, 257, 300, 1 << 40 + 1].map { Box(id: Counted($0)) })
-    #expect(Counted.decodedCount.withLock { $0 } == 0)
-    #expect(try garage.retrieve(Box<Counted>.self, identifier: Counted(300)) != nil)
+    try garage.parkAll([0, 1, 257, 300, 1 << 40 + 1].map { Box(id: CountedName($0)) })
+    #expect(CountedName.decodedCount.withLock { $0 } == 0)
+    #expect(try garage.retrieve(Box<CountedName>.self, identifier: CountedName(300)) != nil)
   }
 
   @Test(.serialized, arguments: Backend.allCases)

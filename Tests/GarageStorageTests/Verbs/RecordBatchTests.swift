@@ -27,25 +27,25 @@ import Testing
   /// Keys of several types, the last of those that are the same, in the order of all their bytes.
   @Test(arguments: [12, 13, 14, 15] as [UInt64])
   func recordsOfSeveralTypesAreWrittenInKeyOrder(_ seed: UInt64) throws {
-    struct Volume: Codable, Identifiable { var id: String }
-    struct Number: Codable, Identifiable { var id: Int }
-    struct Shelf: Codable, Identifiable {
+    struct SortedVolume: Codable, Identifiable { var id: String }
+    struct SortedNumber: Codable, Identifiable { var id: Int }
+    struct SortedShelf: Codable, Identifiable {
       var id: UUID
-      var volumes: [Volume]
-      var numbers: [Number]
+      var volumes: [SortedVolume]
+      var numbers: [SortedNumber]
     }
     var generator = SeededGenerator(seed: seed)
-    func shelves(_ count: Int) -> [Shelf] {
+    func shelves(_ count: Int) -> [SortedShelf] {
       (0..<count).map { index in
         let id = (UInt64.random(in: 0...20, using: &generator).bigEndian, UInt64(index % 2))
         let volumes = (0..<3).map { _ in
           let length = Int.random(in: 0...12, using: &generator)
-          return Volume(
+          return SortedVolume(
             id: String((0..<length).map { _ in "ab\u{0}\u{1}z".randomElement(using: &generator)! }))
         }
-        return Shelf(
+        return SortedShelf(
           id: withUnsafeBytes(of: id) { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }, volumes: volumes,
-          numbers: (0..<3).map { _ in Number(id: .random(in: -300...300, using: &generator)) })
+          numbers: (0..<3).map { _ in SortedNumber(id: .random(in: -300...300, using: &generator)) })
       }
     }
     let graphs = try [40, 1, 25].map { try GraphEncoder(keyPrefix: 0x10).encode(shelves($0)) }
