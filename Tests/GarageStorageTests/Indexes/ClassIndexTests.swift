@@ -94,7 +94,7 @@ import Testing
   @Test(arguments: open)
   func aSuperclassElsewhereIsRefused(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
-    try garage.park(Article(1, sku: "A"))
+    try garage.park(StockedArticle(1, sku: "A"))
     func expectInvalid(_ body: () throws -> Void) {
       let error = #expect(throws: GarageError.self) { try body() }
       guard case .invalidIndex(let type, let index, let reason)? = error else {
@@ -105,14 +105,14 @@ import Testing
     }
     expectInvalid { try garage.park(Boxed(2, sku: "A")) }
     expectInvalid { try garage.park(Boxed(2, sku: "B")) }
-    #expect(try garage.count(Article.self) == 1)
-    #expect(try garage.query(Article.self).where(\.sku == "A").values(\.id) == [1])
-    let told = try Place(backend).garage([Article.self, Boxed.self])
+    #expect(try garage.count(StockedArticle.self) == 1)
+    #expect(try garage.query(StockedArticle.self).where(\.sku == "A").values(\.id) == [1])
+    let told = try Place(backend).garage([StockedArticle.self, Boxed.self])
     expectInvalid { try told.buildIndexes() }
     // Where it is kept beside the subclass's own it counts.
     try garage.park(Wrapped(2, sku: "C"))
     #expect(isTaken { try garage.park(Wrapped(3, sku: "A")) })
-    #expect(isTaken { try garage.park(Article(3, sku: "C")) })
+    #expect(isTaken { try garage.park(StockedArticle(3, sku: "C")) })
   }
 }
 
@@ -184,15 +184,15 @@ private final class Cart: Vehicle, Indexed {
   }
 }
 
-private class Article: Codable, Identifiable, Indexed {
-  typealias IndexedType = Article
+private class StockedArticle: Codable, Identifiable, Indexed {
+  typealias IndexedType = StockedArticle
   let id: Int
   var sku: String
-  static var indexes: [Index<Article>] { [Index(\.sku, .unique)] }
+  static var indexes: [Index<StockedArticle>] { [Index(\.sku, .unique)] }
   init(_ id: Int, sku: String) { (self.id, self.sku) = (id, sku) }
 }
 
-private final class Boxed: Article {
+private final class Boxed: StockedArticle {
   var count = 1
 
   private enum CodingKeys: CodingKey { case count }
@@ -209,7 +209,7 @@ private final class Boxed: Article {
   }
 }
 
-private final class Wrapped: Article {
+private final class Wrapped: StockedArticle {
   var count = 1
 
   private enum CodingKeys: CodingKey { case count }

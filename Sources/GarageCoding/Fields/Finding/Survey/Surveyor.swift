@@ -41,9 +41,10 @@ final class Surveyor {
     var reading = readings[address] ?? Readings()
     var kept = KeptValues(value)
     // Every truth value, and every case, is one that a type knows.
-    let missing = kept.missing(reads.all).filter { read in
-      !(read.value is Bool) && !FieldComparability.isPlainEnum(unwrapped(type(of: read.value)))
-    } + reads.all.filter { unwrapped(type(of: $0.value)) is any OpaqueFields.Type }
+    let missing =
+      kept.missing(reads.all).filter { read in
+        !(read.value is Bool) && !FieldComparability.isPlainEnum(unwrapped(type(of: read.value)))
+      } + reads.all.filter { unwrapped(type(of: $0.value)) is any OpaqueFields.Type }
     // With an element goes the array: it may have to have so many.
     reading.converted.formUnion(
       missing.map { read in
