@@ -44,6 +44,14 @@ extension DecoderPointer {
   /// that the core keeps as long as the record. Offsets count from the record's first byte all the same.
   private func openPacked(_ packed: PackedArray) throws {
     let (bytes, count) = try unpack(packed)
+    // With their tags numbers may take twice as many bytes. Places in an array are counted in 32 bits.
+    guard bytes.count <= UInt32.max else {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(
+          codingPath: codingPath,
+          debugDescription:
+            "The array has \(count) elements, too many to be read one by one. Decode it as a whole."))
+    }
     let content = bytes.baseAddress.unsafelyUnwrapped - base
     openArray(content: content, end: content + bytes.count, count: count)
   }

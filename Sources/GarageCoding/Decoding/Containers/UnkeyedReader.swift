@@ -5,7 +5,7 @@
 struct UnkeyedReader: UnkeyedDecodingContainer {
   let state: DecoderPointer
   let serial: UInt64
-  /// The next element, and where it begins, from the first one on. An array has less than 4 GiB.
+  /// The next element, and where it begins, from the first one on: an array that is read so has less than 4 GiB.
   private var next: UInt32 = 0
   private var nextOffset: UInt32 = 0
 
