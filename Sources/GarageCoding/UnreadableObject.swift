@@ -139,6 +139,7 @@ extension GraphWalk {
     fills.removeAll(behind: count) { records[$0].release() }
     for number in plan.order { records[number].planPosition = -1 }
     plan.forgetObjects()
+    forgetKept()
     for number in failedNumbers { records[number].forgetFailures() }
     failedNumbers = []
   }

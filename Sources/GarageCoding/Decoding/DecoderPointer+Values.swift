@@ -36,6 +36,20 @@ extension DecoderPointer {
     return try kind.mayStandUnwrapped && !isMarked()
   }
 
+  /// Decodes the object that a reference at the cursor names, and returns the number under which the walk has it. Without
+  /// an optional, whose metadata generic code would ask for each time.
+  ///
+  /// Negative, and nothing is read, where its record is gone, and where there is another value than a reference to a `T`.
+  @inline(__always)
+  func loadTarget<T: Decodable>(_ type: T.Type) throws -> Int {
+    let (facts, kind) = types.facts(of: T.self)
+    guard kind == .reference || kind == .interned, try isReference() else { return -1 }
+    let start = cursor
+    let number = try walk.load(type, facts, number(ofReference: try readReferenceIndex()))
+    if number < 0 { cursor = start }
+    return number
+  }
+
   /// Reads a value whose property may be without: nil where it is a reference whose record is gone.
   @inline(__always)
   func readTarget<T: Decodable>(_ type: T.Type) throws -> T? {

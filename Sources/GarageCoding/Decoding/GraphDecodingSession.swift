@@ -94,6 +94,54 @@ public final class GraphDecodingSession {
     do { try walk.completeTogether() } catch { throw walk.failed(error) }
   }
 
+  // MARK: - Reading ahead
+
+  /// Lets records be read before they are asked for, by a function that is called while roots that are held are decoded,
+  /// and links filled in together.
+  package func readAhead(by read: @escaping WantedReading) { walk.wantedReading = read }
+
+  /// Whether records are read before they are asked for.
+  package var readsAhead: Bool { walk.wantedReading != nil }
+
+  /// How many bytes of records that are held may be held at most.
+  package static var heldByteLimit: Int { KeptRecords.byteLimit }
+
+  /// How many bytes the records that are held have.
+  package var heldByteCount: Int { walk.heldRoots.isEmpty ? 0 : walk.kept.byteCount }
+
+  /// Whether records were held since ``visitHeld(_:_:_:)``.
+  package var isHolding: Bool { !walk.heldRoots.isEmpty }
+
+  /// Holds a record back, which is copied, until ``visitHeld(_:_:_:)``.
+  package func hold(_ facts: TypeFacts, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan) {
+    keyIdentifier.withUnsafeBytes { identifier in
+      record.withUnsafeBytes {
+        walk.hold(RecordKey(tag: tag, identifier: identifier), $0, Permanent(facts))
+      }
+    }
+  }
+
+  /// Decodes the objects of the records that are held, in their order, and hands them to `found`.
+  ///
+  /// - Throws: as ``object(_:_:)``, and what `found` throws. The session then forgets what it holds.
+  package func visitHeld<T: Decodable>(
+    _ type: T.Type, _ facts: TypeFacts, _ found: (consuming T) throws -> Void
+  ) throws {
+    defer { walk.forgetKept() }
+    walk.readAheadOfHeld()
+    for index in 0..<walk.heldRoots.count {
+      // By index, and a copy: one that fails lets go of all of them.
+      let held = walk.heldRoots[index]
+      let object: T
+      do {
+        object = try root(type, Permanent(facts), held.key, held.record, number: held.number)
+      } catch is GraphWalk.OtherClass {
+        continue
+      }
+      try found(consume object)
+    }
+  }
+
   /// - Throws: also ``GraphWalk/OtherClass``.
   @inline(__always)
   private func root<T: Decodable>(
@@ -102,8 +150,17 @@ public final class GraphDecodingSession {
     // Lent to the end of this call. Not in closures: in generic code each asks for the metadata of its result.
     let identifier = keyIdentifier.withUnsafeBytes { $0 }
     let record = record.withUnsafeBytes { $0 }
+    return try root(type, facts, RecordKey(tag: tag, identifier: identifier), record, number: -1)
+  }
+
+  /// - Parameter number: that of its identity; -1 where it has none yet.
+  @inline(__always)
+  private func root<T: Decodable>(
+    _ type: T.Type, _ facts: Permanent<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer,
+    number: Int
+  ) throws -> T {
     do {
-      let object = try walk.root(type, facts, RecordKey(tag: tag, identifier: identifier), record)
+      let object = try walk.root(type, facts, key, record, number: number)
       if !walk.completesLater {
         try walk.fillAll()
       } else if walk.fills.isUrgent {
@@ -113,9 +170,7 @@ public final class GraphDecodingSession {
     } catch let other as GraphWalk.OtherClass {
       throw other
     } catch {
-      throw walk.failed(
-        walk.naming(
-          error, inRecordOf: facts.object.name, RecordKey(tag: tag, identifier: identifier)))
+      throw walk.failed(walk.naming(error, inRecordOf: facts.object.name, key))
     }
   }
 

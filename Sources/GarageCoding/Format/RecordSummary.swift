@@ -43,6 +43,19 @@ public struct RecordSummary: Sendable {
     record.withUnsafeBytes { RecordHead.uncheckedFlags($0)?.contains(.references) ?? false }
   }
 
+  /// Whether a record's bytes, which are not checked for damage, say that its object cannot be without others: that it
+  /// refers to some other than lazily and by links.
+  package static func uncheckedNeedsOthers(_ record: RawSpan) -> Bool {
+    guard uncheckedRefersToOthers(record) else { return false }
+    var needsOthers = false
+    try? record.withUnsafeBytes { record in
+      try ParsedRecord(encoded: record).forEachReference { kind, _, _ in
+        if kind == .eager { needsOthers = true }
+      }
+    }
+    return needsOthers
+  }
+
   /// Visits the references of a record in the order of its table.
   ///
   /// - Throws: as ``init(tag:keyIdentifier:record:typeName:)``, and what `visit` throws.

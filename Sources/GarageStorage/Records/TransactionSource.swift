@@ -78,4 +78,47 @@ final class TransactionSource: RecordSource, ShapeTexts {
 
   /// Counts a record that a scan, and not this source, handed out.
   func countRecord(_ byteCount: Int) { recordByteCount &+= byteCount }
+
+  // MARK: - Reading ahead
+
+  /// Whether records can be read before anybody asks for them: not where those between them would have to be opened, and
+  /// where keys stand in another order than identifiers.
+  var readsAhead: Bool { !keys.isSealed && !keys.hidesIdentifiers }
+
+  /// Lends those of the wanted records that scans find at little cost: where most of what stands between the first and the
+  /// last one is wanted, too.
+  func readAhead(_ wanted: WantedRecords, _ found: (Int, RawSpan) -> Void) throws {
+    var next = 0
+    var scanCount = 0
+    var foundCount = 0
+    while next < wanted.count {
+      // Each scan costs as much as to look for a few records.
+      if scanCount >= 8, foundCount < 3 * scanCount { return }
+      scanCount += 1
+      let start = wanted.withIdentifier(next) { KeyLayout.record(tag: wanted.tag, [UInt8](copying: $0)) }
+      var passedCount = 0
+      var isAtEnd = true
+      try transaction.scan(
+        StorageKeyRange(from: start.bytes, to: KeyLayout.records(tag: wanted.tag).upperBound), .forward
+      ) { key, record in
+        let identifier = key.extracting(KeyLayout.identifierStart(of: key)...)
+        while wanted.compare(next, with: identifier) < 0 {
+          next += 1
+          if next == wanted.count { return .stop }
+        }
+        if wanted.compare(next, with: identifier) == 0 {
+          found(next, record)
+          foundCount += 1
+          passedCount = 0
+          next += 1
+        } else {
+          passedCount += 1
+        }
+        if next < wanted.count, passedCount < 4 { return .continue }
+        isAtEnd = false
+        return .stop
+      }
+      if isAtEnd { return }
+    }
+  }
 }

@@ -34,15 +34,17 @@ extension ReadAccess {
       return try retrieval.finish(visit)
     }
     session.completeLater()
+    if source.readsAhead { session.readAhead(by: source.readAhead) }
+    let ahead = ReadingAhead(type, facts, tag: tags[0], session, areAllHeld: true)
     try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
       if try retrieval.takesOrFinishes(key, record, visit) { return .continue }
       source.countRecord(record.byteCount)
       try garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
-        try session.visit(
-          type, facts.ofCoder, tag: tags[0], keyIdentifier: identifier, record: record, visit)
+        try ahead.visit(identifier, record, visit)
       }
       return .continue
     }
+    try ahead.finish(visit)
     try retrieval.finish(visit)
     try session.completeTogether()
   }

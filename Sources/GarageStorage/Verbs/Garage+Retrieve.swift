@@ -238,6 +238,7 @@ extension ReadAccess {
     // What was fetched ahead of a block of records serves its links: there each block is completed.
     let isCompletedTogether = inOneSession && !fetchesAhead
     if isCompletedTogether { session.completeLater() }
+    if !isWriting, !fetchesAhead, source.readsAhead { session.readAhead(by: source.readAhead) }
     var limit = SessionLimit()
     let mayChange = isWriting && !inOneSession
     let facts = try RecordTypeFacts.of(type)
@@ -249,16 +250,20 @@ extension ReadAccess {
       // Objects of other classes are passed over before anything is made of them.
       let question =
         facts.sharesSpaceWithSuperclass ? RecordQuestion(.ofAny(), type, facts, garage, source) : nil
+      let ahead = ReadingAhead(type, facts, tag: tags[0], session, areAllHeld: inOneSession)
       try transaction.scan(KeyLayout.records(tag: tags[0]), .forward) { key, record in
         if let question, try isOfAnotherClass(key, record, facts, question) { return .continue }
-        if !inOneSession { limit.resetIfReached(session, source) }
+        if !inOneSession {
+          try ahead.makeRoom(for: record, visit)
+          if !session.isHolding { limit.resetIfReached(session, source) }
+        }
         source.countRecord(record.byteCount)
         try garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
-          try session.visit(
-            type, facts.ofCoder, tag: tags[0], keyIdentifier: identifier, record: record, visit)
+          try ahead.visit(identifier, record, visit)
         }
         return .continue
       }
+      try ahead.finish(visit)
       return isCompletedTogether ? try session.completeTogether() : ()
     }
     func decoded(_ key: RawSpan, _ record: RawSpan) throws -> T? {

@@ -256,13 +256,21 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
       state.advance()
       return nil
     }
-    guard try state.isSurelyThere(type) else { return try readTargetIfPresent(type) }
-    let value = try state.readAny(type)
-    state.advance()
-    return value
+    if try state.isSurelyThere(type) {
+      let value = try state.readAny(type)
+      state.advance()
+      return value
+    }
+    let number = try state.loadTarget(type)
+    if number >= 0 {
+      let value = state.walk.loaded(type, number)
+      state.advance()
+      return value
+    }
+    return try readTargetIfPresent(type)
   }
 
-  /// Reads a value that may be a reference to a record that is gone. Apart, because an optional that a function hands on
+  /// Reads a value that is something around a reference, or one to a record that is gone. Apart, because an optional that a function hands on
   /// makes it ask for the optional's metadata, whatever happens.
   @inline(never)
   private func readTargetIfPresent<T: Decodable>(_ type: T.Type) throws -> T? {

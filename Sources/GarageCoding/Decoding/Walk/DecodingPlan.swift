@@ -1,7 +1,7 @@
 /// The order in which the deep part of a graph is decoded: every record behind those that it refers to.
 ///
 /// The order is found from the reference tables alone, by a depth-first walk with a stack of its own that holds
-/// edges; the records' bytes are kept up to a limit, and fetched again beyond it. To decode one ahead its Swift type
+/// edges; the records' bytes are kept up to a limit (``KeptRecords``), and fetched again beyond it. To decode one ahead its Swift type
 /// must be known: types are learned from what decoders ask for. So before an object is decoded that a decoder
 /// asks for, everything before it whose type is known by then is decoded; a type learned on the way begins that
 /// sweep anew. Decoding then nests no deeper than there are pairs of tag and type. (Recursing once per tag
@@ -10,10 +10,6 @@
 struct DecodingPlan {
   /// Numbers, leaves first.
   fileprivate(set) var order: [Int] = []
-  /// The bytes of their records until they are decoded; none where they are to be fetched again.
-  fileprivate var kept: [[UInt8]] = []
-  fileprivate var keptByteCount = 0
-  private static let keptByteLimit = 8 << 20
   /// Everything before this place whose type is known was decoded or is being decoded.
   fileprivate var swept = 0
   /// The types known for each tag.
@@ -42,26 +38,8 @@ struct DecodingPlan {
 
   fileprivate func types(_ tag: UInt64) -> [Permanent<TypeFacts>] { known[tag] ?? [] }
 
-  /// A copy of a record's bytes to keep; none where too many are kept already.
-  fileprivate mutating func keep(_ record: UnsafeRawBufferPointer) -> [UInt8] {
-    guard keptByteCount + record.count <= DecodingPlan.keptByteLimit else { return [] }
-    keptByteCount += record.count
-    return Array(record)
-  }
-
-  /// The bytes that are kept of a record, by its place, and not any longer; nil where there are none.
-  mutating func takeKept(_ position: Int) -> [UInt8]? {
-    guard position >= 0, position < kept.count, !kept[position].isEmpty else { return nil }
-    let record = kept[position]
-    kept[position] = []
-    keptByteCount -= record.count
-    return record
-  }
-
   mutating func forgetObjects() {
     order.removeAll()
-    kept.removeAll()
-    keptByteCount = 0
     swept = 0
   }
 }
@@ -105,19 +83,16 @@ extension GraphWalk {
     guard records[root].planPosition < 0, !records[root].isActive else { return }
     let entered = Int.max
     // For each record on the way down: its number, and its edges that are still to be walked.
-    var path: [(number: Int, next: Int, end: Int, record: [UInt8])] = []
+    var path: [(number: Int, next: Int, end: Int)] = []
     var edges: [Int] = []
     func enter(_ number: Int) throws {
       records[number].planPosition = entered
       let start = edges.count
-      var kept: [UInt8] = []
-      try withRecord(number) { key, record in
+      try look(at: number) { key, record in
         guard let record else { return }
         visitReferences(key, record, .eager) { edges.append($0) }
-        // One that was found under a former tag has another key.
-        if formerTags.isEmpty { kept = plan.keep(record) }
       }
-      path.append((number, start, edges.count, kept))
+      path.append((number, start, edges.count))
     }
     try enter(root)
     while let last = path.last {
@@ -132,19 +107,18 @@ extension GraphWalk {
         edges.removeSubrange((path.last?.end ?? 0)...)
         records[last.number].planPosition = plan.order.count
         plan.order.append(last.number)
-        plan.kept.append(last.record)
       }
     }
   }
 
   func forEachReference(of number: Int, _ kinds: ReferenceKinds, _ visit: (Int) -> Void) throws {
-    try withRecord(number) { key, record in
+    try look(at: number) { key, record in
       if let record { visitReferences(key, record, kinds, visit) }
     }
   }
 
   /// A damaged record refers to nothing here: whoever decodes it says what is wrong.
-  private func visitReferences(
+  func visitReferences(
     _ key: RecordKey, _ record: UnsafeRawBufferPointer, _ kinds: ReferenceKinds, _ visit: (Int) -> Void
   ) {
     guard let parsed = try? ParsedRecord(key, record) else { return }

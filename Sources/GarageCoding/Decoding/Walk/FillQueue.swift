@@ -270,15 +270,20 @@ extension GraphWalk {
   func completeTogether() throws {
     if fills.isEmpty && builds.isEmpty { return fills.completeDecoded() }
     fills.beginTogether()
-    try runFills()
+    try runFills(readingAheadFrom: 0)
   }
 
-  private func runFills() throws {
+  /// - Parameter start: the first place among all targets from which on they are read ahead.
+  private func runFills(readingAheadFrom start: Int = .max) throws {
+    var start = start
     while let (owner, work) = fills.next() {
       do {
         switch work {
-        case .link(let link, let targets): try link.fill(targets, self)
+        case .link(let link, let targets):
+          if targets.first >= start { start = readAhead(ofTargetsFrom: targets.first) }
+          try link.fill(targets, self)
         case .set(let link, let targets):
+          if targets.first >= start { start = readAhead(ofTargetsFrom: targets.first) }
           try link.fetch(targets, self)
           buildLater(owner, link, targets)
         case .linked(_, let fill), .run(let fill): try fill(self)

@@ -1,9 +1,33 @@
 // Finding records and texts: in the source, under the tags that a type has and had, and among what prototypes bring.
 
 extension GraphWalk {
-  /// Lends the key and the record with that number, nil where there is none. Both stay valid while other records
-  /// are fetched.
+  /// Lends the key and the record with that number, nil where there is none, to be decoded. Both stay valid while other
+  /// records are fetched.
   func withRecord(_ number: Int, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void) throws {
+    try withKey(of: number) { key in
+      if let record = kept.take(number) {
+        defer { kept.giveBack() }
+        return try body(key, record)
+      }
+      try fetch(key, number, body)
+    }
+  }
+
+  /// The same to look at: what was fetched is kept for who decodes it, as long as there is room.
+  func look(at number: Int, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void) throws {
+    try withKey(of: number) { key in
+      if let record = kept.record(of: number) { return try body(key, record) }
+      try fetch(key, number) { key, record in
+        // One that was found under a former tag has another key.
+        if let record, formerTags.isEmpty { kept.keep(record, of: number) }
+        try body(key, record)
+      }
+    }
+  }
+
+  /// Lends the key of a record, in memory that stays where it is while others are fetched.
+  @inline(__always)
+  private func withKey(of number: Int, _ body: (RecordKey) throws -> Void) throws {
     if keyDepth == keyBuffers.count {
       keyBuffers.append(.allocate(byteCount: Identifier.maximumKeyByteCount, alignment: 8))
     }
@@ -14,11 +38,14 @@ extension GraphWalk {
       if let base = form.baseAddress { buffer.copyMemory(from: base, byteCount: form.count) }
       return form.count
     }
-    let key = RecordKey(
-      tag: identities.tag(of: number), identifier: UnsafeRawBufferPointer(start: buffer, count: count))
-    if let record = plan.takeKept(records[number].planPosition) {
-      return try record.withUnsafeBytes { try body(key, $0) }
-    }
+    try body(
+      RecordKey(
+        tag: identities.tag(of: number), identifier: UnsafeRawBufferPointer(start: buffer, count: count)))
+  }
+
+  private func fetch(
+    _ key: RecordKey, _ number: Int, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void
+  ) throws {
     if try fetch(key, body) { return }
     if !formerTags.isEmpty {
       for tag in formerTags[key.tag] ?? [] {
@@ -68,7 +95,7 @@ extension GraphWalk {
   func hasRecord(_ number: Int) throws -> Bool {
     if records[number].hasValue { return true }
     var isThere = false
-    try withRecord(number) { _, record in isThere = record != nil }
+    try look(at: number) { _, record in isThere = record != nil }
     return isThere
   }
 

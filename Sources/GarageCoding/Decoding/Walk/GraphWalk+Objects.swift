@@ -54,16 +54,18 @@ extension GraphWalk {
   ///
   /// An object that refers to nothing but lazily, and that nothing can refer to by identity, needs no number.
   ///
+  /// - Parameter number: that of its identity; -1 where it has none yet.
   /// - Throws: also ``OtherClass``.
   func root<T: Decodable>(
-    _ type: T.Type, _ facts: Permanent<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer
+    _ type: T.Type, _ facts: Permanent<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer,
+    number: Int
   ) throws -> T {
     if identities.count == 0, let flags = RecordHead.uncheckedFlags(record),
       !flags.contains(.typeVersion), facts.with({ $0.isUniform }), ParsedRecord.isLazy(flags, record)
     {
       return try decodeAlone(type, facts, key, record)
     }
-    return try numberedRoot(type, facts, key, record)
+    return try numberedRoot(type, facts, key, record, number: number)
   }
 
   /// Decodes a root that nothing is fetched for, and that nothing can refer to by identity.
@@ -93,14 +95,15 @@ extension GraphWalk {
 
   @inline(never)
   private func numberedRoot<T: Decodable>(
-    _ type: T.Type, _ facts: Permanent<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer
+    _ type: T.Type, _ facts: Permanent<TypeFacts>, _ key: RecordKey, _ record: UnsafeRawBufferPointer,
+    number known: Int
   ) throws -> T {
-    let known = facts.object
+    let object = facts.object
     var concrete = facts
-    if identities.count == 0, !known.isClass, let flags = RecordHead.uncheckedFlags(record),
+    if identities.count == 0, !object.isClass, let flags = RecordHead.uncheckedFlags(record),
       !flags.contains(.references)
     {
-      return try decodeRecord(type, known, number: -1, key, record, &concrete)
+      return try decodeRecord(type, object, number: -1, key, record, &concrete)
     }
     var identifier = key.identifier
     if Identifier.isCut(byteCount: identifier.count) {
@@ -110,19 +113,19 @@ extension GraphWalk {
         }
         identifier = UnsafeRawBufferPointer(rebasing: record[full])
       } catch {
-        throw naming(error, inRecordOf: known.name, key)
+        throw naming(error, inRecordOf: object.name, key)
       }
     }
     // Before the object gets its number, so that it is the one of the tag that its type has by now.
     learn(tag: key.tag, facts)
-    let number = number(tag: key.tag, identifier)
+    let number = known >= 0 ? known : self.number(tag: key.tag, identifier)
     if records[number].hasValue(type, facts) { return loaded(type, number) }
     learn(tag: identities.tag(of: number), facts)
     recordDepth += 1
     defer { recordDepth -= 1 }
     let place = arena.place(for: type)
     place.initializeMemory(
-      as: type, to: try decodeRecord(type, known, number: number, key, record, &concrete))
+      as: type, to: try decodeRecord(type, object, number: number, key, record, &concrete))
     records[number].store(place, concrete)
     fills.noteDecoded(number)
     return loaded(type, number)

@@ -21,6 +21,12 @@ final class GraphWalk {
   /// How many records are being decoded inside each other.
   @exclusivity(unchecked) var recordDepth = 0
   @exclusivity(unchecked) var plan = DecodingPlan()
+  /// Records whose objects will be decoded.
+  @exclusivity(unchecked) var kept = KeptRecords()
+  /// How records are read before they are asked for; nil where they are not.
+  @exclusivity(unchecked) var wantedReading: WantedReading?
+  /// Roots that wait until their records, and those that they need, are read.
+  @exclusivity(unchecked) var heldRoots = RawStack<HeldRoot>()
   @exclusivity(unchecked) var fills = FillQueue()
   /// Sets that are built when everything else is there, because they ask their members for a hash.
   @exclusivity(unchecked) var builds: [SetBuild] = []
@@ -71,6 +77,7 @@ final class GraphWalk {
     inlineTargets.end()
     namesHolders = false
     completesLater = false
+    if wantedReading != nil { wantedReading = nil }
     source = NoRecords()
     types = .none
     if !currentTags.isEmpty { (currentTags, formerTags) = ([:], [:]) }
@@ -138,6 +145,7 @@ final class GraphWalk {
     inlineTargets.forget()
     keptCount = 0
     if !failedNumbers.isEmpty { failedNumbers = [] }
+    forgetKept()
     if records.isEmpty { return }
     fills.removeAll { records[$0].release() }
     for index in 0..<records.count { records[index].release() }

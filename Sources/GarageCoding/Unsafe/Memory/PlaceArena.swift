@@ -17,6 +17,9 @@ struct PlaceArena {
     take(byteCount: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment)
   }
 
+  /// Room for so many bytes, until ``removeAll()``.
+  mutating func place(byteCount: Int) -> UnsafeMutableRawPointer { take(byteCount: byteCount, alignment: 8) }
+
   @inline(__always)
   private mutating func take(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
     // Eight bytes apart, which is what most types ask for.

@@ -70,6 +70,17 @@ func compareBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointe
   return order != 0 ? order : left.count - right.count
 }
 
+extension UInt64 {
+  /// The first eight bytes, zeros behind their end, as a number that sorts like them.
+  init(beginning bytes: UnsafeRawBufferPointer) {
+    if bytes.count >= 8 {
+      self = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+    } else {
+      self = bytes.reduce(0) { $0 << 8 | UInt64($1) } << UInt64(8 * (8 - bytes.count))
+    }
+  }
+}
+
 /// Whether no byte has its top bit set.
 @inline(__always)
 func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
