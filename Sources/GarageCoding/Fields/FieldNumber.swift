@@ -16,7 +16,7 @@ package enum FieldNumber: Sendable {
   /// An integer of up to 128 bits with its sign apart. (An enum with 16-byte alignment is miscompiled by Swift 6.3 on
   /// Linux, so the halves stand for themselves.)
   package struct WideInteger: Hashable, Sendable {
-    var isNegative: Bool
+    package var isNegative: Bool
     var high: UInt64
     var low: UInt64
 
@@ -26,7 +26,7 @@ package enum FieldNumber: Sendable {
       low = UInt64(truncatingIfNeeded: magnitude)
     }
 
-    var magnitude: UInt128 { UInt128(high) << 64 | UInt128(low) }
+    package var magnitude: UInt128 { UInt128(high) << 64 | UInt128(low) }
   }
 
   init(_ value: Int128) {

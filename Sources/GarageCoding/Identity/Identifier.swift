@@ -71,7 +71,7 @@ extension Identifier {
   /// The most bytes that an identifier takes in a key: the length of a cut one.
   public static let maximumKeyByteCount = 240
   /// How many bytes of a cut identifier stand before its digest.
-  static let cutByteCount = 224
+  package static let cutByteCount = 224
 
   /// Whether a key holds this identifier cut, so that the record has to hold the whole.
   public var isCut: Bool { Identifier.isCut(byteCount: bytes.count) }

@@ -20,7 +20,9 @@ extension Query {
       let scans = way.order.map { [$0] } ?? way.plan?.scans ?? []
       let others = way.order == nil ? way.plan?.others ?? [] : []
       let names = (scans + others).map(\.item.name)
-      if scans.isEmpty {
+      if let identifiers = way.identifiers {
+        lines.append(QueryPlan.text(identifiers, "\(Root.self)"))
+      } else if scans.isEmpty {
         lines.append("reads the records of \(Root.self) in the order of their identifiers")
       } else {
         for scan in scans {
@@ -41,7 +43,8 @@ extension Query {
       if !ofObjects.isEmpty {
         lines.append("decodes objects to decide: \(ofObjects.joined(separator: ", "))")
       }
-      if way.order != nil {
+      let isInOrder = way.order != nil || way.isOrderOfIdentifiers
+      if isInOrder {
         lines.append(
           "finds them in their order" + (maximumCount.map { ", and ends when \($0) are found" } ?? ""))
       } else if !sortKeys.isEmpty {
@@ -52,15 +55,29 @@ extension Query {
       } else if let maximumCount {
         lines.append("ends when \(maximumCount) are found")
       }
-      if scans.isEmpty, let index = run.helpfulIndex { lines.append("would read less with \(index)") }
+      if scans.isEmpty, way.identifiers == nil, let index = run.helpfulIndex {
+        lines.append("would read less with \(index)")
+      }
       return QueryPlan(
         description: lines.joined(separator: "\n"), indexes: names,
-        readsAllRecords: scans.isEmpty && (maximumCount == nil || !sortKeys.isEmpty))
+        readsAllRecords: scans.isEmpty && way.identifiers == nil
+          && (maximumCount == nil || !sortKeys.isEmpty && !isInOrder))
     }
   }
 }
 
 extension QueryPlan {
+  fileprivate static func text(_ identifiers: ValueRanges, _ type: String) -> String {
+    let ranges = identifiers.ranges
+    if ranges.allSatisfy(\.isPoint) {
+      return ranges.count == 1
+        ? "reads one record of \(type) by its identifier"
+        : "reads \(ranges.count) records of \(type) by their identifiers"
+    }
+    return
+      "reads the records of \(type) in \(ranges.count == 1 ? "a range" : "\(ranges.count) ranges") of identifiers"
+  }
+
   fileprivate static func text(_ scan: IndexPlan.Scan) -> String {
     if scan.stretches.count == 1 { return scan.stretches[0].isPoint ? "one value" : "a range" }
     return "\(scan.stretches.count) ranges"
@@ -88,7 +105,7 @@ extension QueryRun {
         if !texts.contains(property) { texts.append(property) }
       }
     }
-    if texts.isEmpty, zip(query.sortKeys, sortFields).allSatisfy({ $1 != nil }) {
+    if texts.isEmpty, !way.isOrderOfIdentifiers, zip(query.sortKeys, sortFields).allSatisfy({ $1 != nil }) {
       findsEqual = false
       texts = query.sortKeys.map { $0.text() }
     }

@@ -119,6 +119,7 @@ final class QueryRun<Root: Codable> {
       return keys
     }
     if let scan = way.order, let keys = try keysInOrder(of: scan) { return keys }
+    if way.isOrderOfIdentifiers, let keys = try keysInOrderOfIdentifiers() { return keys }
     return query.sortKeys.allSatisfy({ $0.isOrderOfFields }) ? try keysByFields() : try keysByObjects()
   }
 
@@ -195,8 +196,9 @@ final class QueryRun<Root: Codable> {
 
   /// Lends every record of the type, in the order of identifiers.
   private func forEachRecord(_ visit: (RawSpan, RawSpan) throws -> ScanStep) throws {
-    let tags = try access.presentTags(of: facts)
     let first = query.sortKeys.isEmpty ? start?.identifier : nil
+    if let ranges = way.identifiers { return try forEachRecord(in: ranges, behind: first, visit) }
+    let tags = try access.presentTags(of: facts)
     if tags.count == 1 {
       var range = KeyLayout.records(tag: tags[0])
       if let first { range.lowerBound += first + [0] }

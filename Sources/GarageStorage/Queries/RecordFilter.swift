@@ -21,6 +21,8 @@ struct FilterField {
   let isSameInSubclasses: Bool
   /// Whether it is one of several that are asked in place of what was written.
   var isPart = false
+  /// Whether it is what objects are identified by.
+  var isIdentifier = false
 }
 
 /// A condition made ready to be asked of many records: from their bytes as far as these tell, else of the objects.
@@ -50,7 +52,7 @@ final class RecordFilter<Root: Codable> {
       return .field(
         FilterField(
           path: field.path, test: test, absentIsNull: field.absentIsNull,
-          text: comparison.text, isSameInSubclasses: isSame))
+          text: comparison.text, isSameInSubclasses: isSame, isIdentifier: field.isIdentifier))
     case .both(let left, let right): return .both(try node(left, subclasses), try node(right, subclasses))
     case .either(let left, let right): return .either(try node(left, subclasses), try node(right, subclasses))
     case .not(let inner): return .not(try node(inner, subclasses))

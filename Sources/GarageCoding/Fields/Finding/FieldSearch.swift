@@ -55,6 +55,20 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     }
   }
 
+  /// Whether it is the stored property `id`, and of the type that the type is identified by.
+  private var isIdentifier: Bool {
+    func isIdentified<T: Identifiable>(_: T.Type) -> Bool { Value.self == T.ID.self }
+    guard form == .stored, !isEvolving, let type = Root.self as? any Identifiable.Type else { return false }
+    switch TypeFacts.of(Value.self).object.kind {
+    case .string, .uuid, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8, .uint16, .uint32,
+      .uint64,
+      .uint128:
+      return isIdentified(type) && TypeFacts.of(Root.self).object.mapping == nil
+        && "\(keyPath)" == "\\\(Root.self).id"
+    default: return false
+    }
+  }
+
   private func made(_ path: [String], _ change: FieldProbe.Leaf.Change, form: Int = 0) -> (
     Root, FieldProbe.Made
   )? {
@@ -82,6 +96,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       var field = self.field(
         FieldPath(path.last == FieldPath.element ? path.dropLast() : path), made, absentIsNull: isNull)
     else { return nil }
+    field.isIdentifier = isIdentifier
     if made.caseCounts[path] != nil {
       do {
         _ = try object(FieldProbe.Leaf(path: path, change: .unknownCase))

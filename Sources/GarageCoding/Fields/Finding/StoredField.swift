@@ -6,6 +6,8 @@ package struct StoredField: Sendable {
   /// Whether it is an enum whose type, or whose object, may make something of raw values that no case has: which object is equal
   /// to a case is not told by what is stored.
   package var readsUnknownCases = false
+  /// Whether it is that of the stored property `id`, which by Swift's rules is what the type is identified by.
+  package var isIdentifier = false
 
   package init(path: FieldPath, absentIsNull: Bool) {
     self.path = path

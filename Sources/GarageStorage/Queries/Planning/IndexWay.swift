@@ -1,12 +1,16 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// How indexes lead to what a query finds.
+/// How indexes, or the order of identifiers, lead to what a query finds.
 struct IndexWay {
   /// To all that may be found, in no order; nil where every record is to be looked at.
   var plan: IndexPlan?
   /// To what is found in the order of the query, where that is better.
   var order: IndexPlan.Scan?
+  /// Where the records of all that may be found stand; nil where that is anywhere.
+  var identifiers: ValueRanges?
+  /// Whether records stand in the order of the query, or against it.
+  var isOrderOfIdentifiers = false
   /// Whether records have changes that are not saved, so that no entry answers for its record.
   var isUnsaved = false
   /// The tags under which there are records.
@@ -18,9 +22,18 @@ extension QueryRun {
   func findWay() throws -> IndexWay {
     var way = IndexWay()
     if filter == nil && query.sortKeys.isEmpty { return way }
-    guard let catalog = try access.garage.indexing.catalog(in: access.transaction) else { return way }
+    try findIdentifiers(&way)
+    // No index leads to less.
+    if way.identifiers?.ranges.allSatisfy(\.isPoint) ?? false { return way }
+    try findIndexes(&way)
+    if way.plan != nil || way.order != nil { way.identifiers = nil }
+    return way
+  }
+
+  private func findIndexes(_ way: inout IndexWay) throws {
+    guard let catalog = try access.garage.indexing.catalog(in: access.transaction) else { return }
     way.tags = try access.presentTags(of: facts)
-    guard var items = catalog.ready[facts.tag] else { return way }
+    guard var items = catalog.ready[facts.tag] else { return }
     let version = facts.ofCoder.currentVersion
     func isOfUse(_ definition: borrowing IndexDefinition) -> Bool {
       definition.typeVersion == version
@@ -34,19 +47,18 @@ extension QueryRun {
       way.isUnsaved = true
       items.removeAll { !(changes.indexes?.contains($0.id) ?? false) }
     }
-    if items.isEmpty { return way }
+    if items.isEmpty { return }
     if query.sortKeys.isEmpty, !way.isUnsaved, case .field(let field)? = filter?.node,
       field.isSameInSubclasses,
       case .equals(let constant) = field.test
     {
       way.plan = IndexPlan.toEqual(
         field.path, constant.value, absentIsNull: field.absentIsNull, items)
-      if way.plan != nil { return way }
+      if way.plan != nil { return }
     }
     let planner = QueryPlanner(items: items, kindsAreUnknown: way.isUnsaved)
     way.plan = filter.flatMap { planner.plan($0.node) }
     way.order = way.isUnsaved || way.tags.count > 1 ? nil : orderedScan(planner, way.plan)
-    return way
   }
 
   /// The stretches of an index that has the order of the query, where these are fewer or end sooner than others.
