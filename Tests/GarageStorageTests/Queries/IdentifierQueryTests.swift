@@ -21,8 +21,9 @@ private struct ByText: Codable, Identifiable, Equatable {
 private final class ByUUID: Codable, Identifiable, Equatable {
   let id: UUID
   let kind: Int
-  init(id: UUID, kind: Int) { (self.id, self.kind) = (id, kind) }
-  static func == (a: ByUUID, b: ByUUID) -> Bool { a.id == b.id && a.kind == b.kind }
+  let mark: UUID
+  init(id: UUID, kind: Int, mark: UUID) { (self.id, self.kind, self.mark) = (id, kind, mark) }
+  static func == (a: ByUUID, b: ByUUID) -> Bool { a.id == b.id && a.kind == b.kind && a.mark == b.mark }
 }
 
 /// Named by something else than what it is found by.
@@ -175,13 +176,28 @@ private enum Asked<T: Codable & Identifiable & Equatable & SendableMetatype> {
         order: ({ $0.sorted(by: \.id, $1) }, { $0.id < $1.id }))
     }
 
-    let uuids = (0..<20).map { number in
-      UUID(uuid: (UInt8(number * 12), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, UInt8(number)))
+    let uuids = (0..<20).map { (number: Int) -> UUID in
+      let (first, third, last) = (UInt8(number / 2 * 25), UInt8(number * 7), UInt8(number))
+      return UUID(uuid: (first, 1, third, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, last))
     }
-    try garage.parkAll(uuids.enumerated().map { ByUUID(id: $1, kind: $0) })
-    var ofUUIDs: [Asked<ByUUID>.Pair] = [("none", \.id == UUID(), { _ in false })]
-    for uuid in uuids { ofUUIDs.append(("== \(uuid)", \.id == uuid, { $0.id == uuid })) }
-    try check(garage, ByUUID.self, ofUUIDs, "UUIDs", order: nil)
+    try garage.parkAll(uuids.enumerated().map { ByUUID(id: $1, kind: $0, mark: uuids[$0 * 7 % 20]) })
+    var ofUUIDs: [Asked<ByUUID>.Pair] = []
+    func add(_ name: String, _ condition: Condition<ByUUID>, _ holds: @escaping (ByUUID) -> Bool) {
+      ofUUIDs.append((name, condition, holds))
+    }
+    add("none", \.id == UUID()) { _ in false }
+    for uuid in uuids {
+      add("== \(uuid)", \.id == uuid) { $0.id == uuid }
+      add("<= \(uuid)", \.id <= uuid) { $0.id <= uuid }
+      add("> \(uuid)", \.id > uuid) { $0.id > uuid }
+      add("mark < \(uuid)", \.mark < uuid) { $0.mark < uuid }
+    }
+    for hint: Comment in ["UUIDs", "UUIDs, with an index"] {
+      try check(garage, ByUUID.self, ofUUIDs, hint, order: ({ $0.sorted(by: \.id, $1) }, { $0.id < $1.id }))
+      try check(
+        garage, ByUUID.self, ofUUIDs, hint, order: ({ $0.sorted(by: \.mark, $1) }, { $0.mark < $1.mark }))
+      try garage.make([Index(\ByUUID.mark, .readable)])
+    }
     let some = [uuids[17], uuids[3], uuids[3], UUID()]
     #expect(
       try garage.query(ByUUID.self).where(\.id == .oneOf(some)).retrieveAll().map(\.id) == [

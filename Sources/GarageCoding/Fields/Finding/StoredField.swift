@@ -35,7 +35,7 @@ package enum FieldComparability: Sendable {
     }
     let type = unwrapped(type)
     switch TypeFacts.of(type).object.kind {
-    case .data, .uuid, .url: self = .equatable
+    case .data, .url: self = .equatable
     case .own: self = type is any ProbeValue.Type ? .equatable : .none
     default:
       // A case is equal to itself alone, whatever its raw value.
@@ -50,7 +50,7 @@ package enum FieldComparability: Sendable {
     let type = unwrapped(type)
     switch TypeFacts.of(type).object.kind {
     case .bool, .string, .double, .float, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8,
-      .uint16, .uint32, .uint64, .uint128, .date, .decimal:
+      .uint16, .uint32, .uint64, .uint128, .date, .decimal, .uuid:
       return true
     case .own: return false
     default: return isPlainEnum(type) && EnumCases.areOrderedAsWritten(type)
