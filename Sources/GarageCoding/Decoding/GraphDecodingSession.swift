@@ -103,14 +103,20 @@ public final class GraphDecodingSession {
   /// Whether records are read before they are asked for.
   package var readsAhead: Bool { walk.wantedReading != nil }
 
-  /// How many bytes of records that are held may be held at most.
+  /// How many bytes records may have that are held, and those that are read ahead of them.
   package static var heldByteLimit: Int { KeptRecords.byteLimit }
+  /// Larger records are not to be held: they are copied.
+  package static var largestHeldByteCount: Int { KeptRecords.largestByteCount }
 
   /// How many bytes the records that are held have.
   package var heldByteCount: Int { walk.heldRoots.isEmpty ? 0 : walk.kept.byteCount }
 
-  /// Whether records were held since ``visitHeld(_:_:_:)``.
+  /// Whether records were held since ``visitHeld(_:_:_:)``, and how many.
   package var isHolding: Bool { !walk.heldRoots.isEmpty }
+  package var heldCount: Int { walk.heldRoots.count }
+
+  /// Whether there was no room for all that the records refer to which were held last: fewer of them should be.
+  package var heldTooMuch: Bool { walk.heldTooMuch }
 
   /// Holds a record back, which is copied, until ``visitHeld(_:_:_:)``.
   package func hold(_ facts: TypeFacts, tag: UInt64, keyIdentifier: RawSpan, record: RawSpan) {

@@ -8,7 +8,8 @@ final class ReadingAhead<T: Codable> {
   private let facts: TypeFacts
   private let tag: UInt64
   private let session: GraphDecodingSession
-  private let byteLimit: Int
+  private var byteLimit: Int
+  private let countLimit: Int
   /// How many records that refer to others are looked at before it is decided that none needs them.
   private var restOfLooks = 64
 
@@ -22,12 +23,16 @@ final class ReadingAhead<T: Codable> {
     self.session = session
     // What is read ahead takes room, too.
     byteLimit = areAllHeld ? GraphDecodingSession.heldByteLimit / 2 : 256 << 10
+    countLimit = areAllHeld ? .max : 1000
   }
 
   /// Decodes what is held where there is no room for another record.
   @inline(__always)
   func makeRoom(for record: RawSpan, _ found: (consuming T) throws -> Void) throws {
-    if session.isHolding, session.heldByteCount + record.byteCount > byteLimit { try finish(found) }
+    guard session.isHolding else { return }
+    if session.heldByteCount + record.byteCount > byteLimit || session.heldCount >= countLimit {
+      try finish(found)
+    }
   }
 
   /// Decodes a record and hands its object to `found`, now or later.
@@ -47,7 +52,7 @@ final class ReadingAhead<T: Codable> {
   {
     guard session.readsAhead else { return false }
     // A large one is not copied.
-    if record.byteCount > 64 << 10 {
+    if record.byteCount > GraphDecodingSession.largestHeldByteCount {
       try finish(found)
       return false
     }
@@ -65,5 +70,6 @@ final class ReadingAhead<T: Codable> {
   func finish(_ found: (consuming T) throws -> Void) throws {
     guard session.isHolding else { return }
     try session.visitHeld(type, facts, found)
+    if session.heldTooMuch { byteLimit = max(byteLimit / 4, 64 << 10) }
   }
 }

@@ -86,8 +86,8 @@ final class TransactionSource: RecordSource, ShapeTexts {
   var readsAhead: Bool { !keys.isSealed && !keys.hidesIdentifiers }
 
   /// Lends those of the wanted records that scans find at little cost: where most of what stands between the first and the
-  /// last one is wanted, too.
-  func readAhead(_ wanted: WantedRecords, _ found: (Int, RawSpan) -> Void) throws {
+  /// last one is wanted, too. Until `found` says false.
+  func readAhead(_ wanted: WantedRecords, _ found: (Int, RawSpan) -> Bool) throws {
     var next = 0
     var scanCount = 0
     var foundCount = 0
@@ -97,7 +97,7 @@ final class TransactionSource: RecordSource, ShapeTexts {
       scanCount += 1
       let start = wanted.withIdentifier(next) { KeyLayout.record(tag: wanted.tag, [UInt8](copying: $0)) }
       var passedCount = 0
-      var isAtEnd = true
+      var isEnd = true
       try transaction.scan(
         StorageKeyRange(from: start.bytes, to: KeyLayout.records(tag: wanted.tag).upperBound), .forward
       ) { key, record in
@@ -107,7 +107,7 @@ final class TransactionSource: RecordSource, ShapeTexts {
           if next == wanted.count { return .stop }
         }
         if wanted.compare(next, with: identifier) == 0 {
-          found(next, record)
+          if !found(next, record) { return .stop }
           foundCount += 1
           passedCount = 0
           next += 1
@@ -115,10 +115,10 @@ final class TransactionSource: RecordSource, ShapeTexts {
           passedCount += 1
         }
         if next < wanted.count, passedCount < 4 { return .continue }
-        isAtEnd = false
+        isEnd = false
         return .stop
       }
-      if isAtEnd { return }
+      if isEnd { return }
     }
   }
 }

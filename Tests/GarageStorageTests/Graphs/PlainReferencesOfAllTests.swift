@@ -37,6 +37,33 @@ private final class FreightTrain: Codable, Identifiable {
   }
 }
 
+/// Completes at once what it was decoded with: its property is set by a function.
+private final class FreightCrew: MappableObject {
+  var name = ""
+  var friends: [FreightCrew] = []
+  init() {}
+  static var objectMapping: ObjectMapping {
+    let mapping = ObjectMapping(for: FreightCrew.self)
+    mapping.add("name", \FreightCrew.name)
+    mapping.add("friends", \FreightCrew.friends)
+    mapping.identifyingAttribute = "name"
+    return mapping
+  }
+}
+
+private final class FreightShift: Codable, Identifiable {
+  let id: Int
+  var note: String
+  var crew: FreightCrew
+  var crates: [FreightCrate]
+  @Linked var wagons: [FreightWagon]
+  init(_ id: Int, _ crew: FreightCrew, _ crates: [FreightCrate], _ wagons: [FreightWagon]) {
+    (self.id, self.crew, self.crates) = (id, crew, crates)
+    note = String(repeating: "note \(id) ", count: 20)
+    self.wagons = wagons
+  }
+}
+
 /// The same objects under a name that was changed later.
 private enum FreightBefore {
   struct Truck: Codable, Identifiable, TypeTagged {
@@ -156,6 +183,64 @@ private enum FreightAfter {
       let isRight = train.wagons.count == 5 && zip(train.wagons, expected.wagons).allSatisfy(isSame)
       #expect(isRight, "seed \(seed)")
     }
+  }
+
+  /// Links are filled in while roots are held, where something must not wait.
+  @Test(arguments: Backend.allCases)
+  func whatMustNotWaitLeavesTheOthersAlone(_ backend: Backend) throws {
+    let place = try Place(backend)
+    var garage = try place.garage()
+    let crews = (0..<40).map { number in
+      let crew = FreightCrew()
+      crew.name = "crew \(number)"
+      return crew
+    }
+    for (number, crew) in crews.enumerated() where number > 0 { crew.friends = [crews[number - 1]] }
+    let parkedWagons = (0..<900).map { FreightWagon($0, "wagon \($0)") }
+    let shifts = (0..<300).map { number in
+      FreightShift(
+        number, crews[number / 8], [crate(number), crate(number + 1)],
+        (0..<3).map { parkedWagons[number * 3 + $0] })
+    }
+    try garage.parkAll(shifts)
+    garage = try place.reopened(garage)
+    for found in [try garage.retrieveAll(FreightShift.self), try visited(FreightShift.self, garage)] {
+      #expect(found.count == shifts.count)
+      for (shift, expected) in zip(found, shifts) {
+        #expect(shift.note == expected.note && shift.crates == expected.crates)
+        #expect(shift.wagons.map(\.id) == expected.wagons.map(\.id))
+        #expect(
+          shift.crew.name == expected.crew.name
+            && shift.crew.friends.map(\.name) == expected.crew.friends.map(\.name))
+      }
+    }
+  }
+
+  private func visited<T: Codable>(_ type: T.Type, _ garage: Garage) throws -> [T] {
+    var all: [T] = []
+    try garage.forEach(type) { all.append($0) }
+    return all
+  }
+
+  /// Many small objects refer to more than there is room for; and to what is too large to be read ahead.
+  @Test(arguments: Backend.engines)
+  func thereMayBeNoRoomForWhatIsReferredTo(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let crates = (0..<1200).map { number in
+      FreightCrate(
+        id: String(repeating: "c", count: number % 40 == 0 ? 100_000 : 12_000) + "\(number)", weight: number)
+    }
+    // Identifiers that long are cut; senders are not.
+    let parked = (0..<1200).map { number in
+      let wagon = FreightWagon(number)
+      wagon.coupled = number % 2 == 0 ? [] : [FreightWagon(10_000 + number, crates[number].id)]
+      wagon.crates = number % 100 == 0 ? [crates[number]] : []
+      return wagon
+    }
+    try garage.parkAll(parked)
+    let found = try garage.retrieveAll(FreightWagon.self).prefix(1200)
+    #expect(found.count == 1200 && zip(found, parked).allSatisfy(isSame))
+    #expect(zip(found, parked).allSatisfy { $0.coupled.map(\.name) == $1.coupled.map(\.name) })
   }
 
   /// Of what is visited one by one only as much is held as before.

@@ -270,20 +270,24 @@ extension GraphWalk {
   func completeTogether() throws {
     if fills.isEmpty && builds.isEmpty { return fills.completeDecoded() }
     fills.beginTogether()
-    try runFills(readingAheadFrom: 0)
+    try runFills(readingAhead: 0..<fills.targets.count)
   }
 
-  /// - Parameter start: the first place among all targets from which on they are read ahead.
-  private func runFills(readingAheadFrom start: Int = .max) throws {
-    var start = start
+  /// - Parameter places: which of all targets are read ahead.
+  private func runFills(readingAhead places: Range<Int> = 0..<0) throws {
+    var start = places.lowerBound
     while let (owner, work) = fills.next() {
       do {
         switch work {
         case .link(let link, let targets):
-          if targets.first >= start { start = readAhead(ofTargetsFrom: targets.first) }
+          if targets.first >= start, targets.first < places.upperBound {
+            start = readAhead(ofTargetsFrom: targets.first)
+          }
           try link.fill(targets, self)
         case .set(let link, let targets):
-          if targets.first >= start { start = readAhead(ofTargetsFrom: targets.first) }
+          if targets.first >= start, targets.first < places.upperBound {
+            start = readAhead(ofTargetsFrom: targets.first)
+          }
           try link.fetch(targets, self)
           buildLater(owner, link, targets)
         case .linked(_, let fill), .run(let fill): try fill(self)

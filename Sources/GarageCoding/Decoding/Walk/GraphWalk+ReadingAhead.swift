@@ -28,14 +28,13 @@ package struct WantedRecords {
   }
 }
 
-/// Lends those of the wanted records that it finds at little cost to `found`, by their places. Where it fails, they are
-/// asked for when they are needed.
-package typealias WantedReading = (WantedRecords, _ found: (Int, RawSpan) -> Void) throws -> Void
+/// Lends those of the wanted records that it finds at little cost to `found`, by their places, until that says false. Where it
+/// fails, they are asked for when they are needed.
+package typealias WantedReading = (WantedRecords, _ found: (Int, RawSpan) -> Bool) throws -> Void
 
-// Reading ahead. Where a scan meets records that refer to others, and all of its objects are held to the end, a good
-// part of these records is read before the first one is decoded. What they refer to is found among them, or read in the
-// order of keys: a record that a scan passes costs a fraction of one that is looked for. The same is done for what links wait
-// for when they are filled in together.
+// Reading ahead. Where a scan meets records that need others, a good part of them is read before the first one is decoded. What
+// they refer to is found among them, or read in the order of keys: a record that a scan passes costs a fraction of one that is
+// looked for. The same is done for what links wait for when they are filled in together.
 
 extension GraphWalk {
   /// The record of an identity, and the bytes that its identifier begins with, as a number that sorts like them.
@@ -70,14 +69,15 @@ extension GraphWalk {
     var wanted: [Wanted] = []
     for root in heldRoots.all { noteWanted(by: root.record, .eager, &wanted) }
     try? self.read(wanted, .eager, read)
+    heldTooMuch = !kept.hasRoom
   }
 
   /// Reads what some links wait for, from a place among all that links wait for on, and what that refers to in turn. Returns
   /// the place up to which that was done.
   func readAhead(ofTargetsFrom start: Int) -> Int {
     guard let read = wantedReading else { return .max }
-    // What was read ahead before is decoded.
-    kept.removeAll()
+    // What was read ahead before is decoded, unless roots wait for it.
+    if heldRoots.isEmpty { kept.removeAll() }
     var wanted: [Wanted] = []
     let end = min(start + 8192, fills.targets.count)
     for place in start..<end { note(Int(fills.targets[place]), &wanted) }
@@ -99,9 +99,11 @@ extension GraphWalk {
         let records = WantedRecords(tag: tag, numbers: level[start..<end], walk: self)
         var found: [Int] = []
         try read(records) { index, record in
+          guard record.byteCount <= KeptRecords.largestByteCount, kept.hasRoom else { return false }
           let number = records.number(index)
           record.withUnsafeBytes { kept.keep($0, of: number) }
           found.append(number)
+          return true
         }
         noteWanted(byAll: found, kinds, &wanted)
         start = end

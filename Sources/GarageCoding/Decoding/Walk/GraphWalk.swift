@@ -27,6 +27,8 @@ final class GraphWalk {
   @exclusivity(unchecked) var wantedReading: WantedReading?
   /// Roots that wait until their records, and those that they need, are read.
   @exclusivity(unchecked) var heldRoots = RawStack<HeldRoot>()
+  /// Whether there was no room for all that the roots refer to which were held last.
+  @exclusivity(unchecked) var heldTooMuch = false
   @exclusivity(unchecked) var fills = FillQueue()
   /// Sets that are built when everything else is there, because they ask their members for a hash.
   @exclusivity(unchecked) var builds: [SetBuild] = []

@@ -5,6 +5,8 @@
 struct KeptRecords {
   /// No more bytes than these are kept at a time; what is not kept is fetched when it is needed.
   static let byteLimit = 8 << 20
+  /// Larger records are not read ahead: they are decoded where they are found, and not copied.
+  static let largestByteCount = 64 << 10
 
   private var arena = PlaceArena()
   private(set) var byteCount = 0
@@ -21,7 +23,8 @@ struct KeptRecords {
   private static let wanted = UInt32.max
 
   var isEmpty: Bool { numbers.isEmpty }
-  var hasRoom: Bool { byteCount < KeptRecords.byteLimit }
+  /// Whether there is room for any record that may be read ahead.
+  var hasRoom: Bool { byteCount + KeptRecords.largestByteCount <= KeptRecords.byteLimit }
 
   /// A copy of bytes that stays until ``removeAll()``.
   mutating func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
