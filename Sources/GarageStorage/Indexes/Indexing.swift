@@ -301,9 +301,19 @@ extension Index {
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)`` where they are known to have them elsewhere.
   fileprivate func check(_ declaration: Indexing.Declaration, in type: Any.Type) throws {
     guard type != Root.self, let type = type as? any Codable.Type else { return }
+    let facts = try RecordTypeFacts.of(type)
+    let (version, indexed) = (facts.ofCoder.currentVersion, declaration.definition.typeVersion)
+    if version != indexed {
+      throw GarageError.invalidIndex(
+        type: facts.name, index: declaration.name,
+        reason: """
+          it is unique, and of objects in version \(indexed), where \(facts.name) is stored in version \(version): nobody \
+          would see that two objects share a value. Let \(declaration.typeName) and \(facts.name) have the same version.
+          """)
+    }
     for (part, component) in zip(parts, declaration.definition.components) {
       guard let path = part.fieldInSubclass(type)?.path, path != component.path else { continue }
-      let name = try RecordTypeFacts.of(type).name
+      let name = facts.name
       throw GarageError.invalidIndex(
         type: name, index: declaration.name,
         reason: """

@@ -114,7 +114,39 @@ import Testing
     #expect(isTaken { try garage.park(Wrapped(3, sku: "A")) })
     #expect(isTaken { try garage.park(StockedArticle(3, sku: "C")) })
   }
+
+  /// Objects of another version have their values in no index that is of this one, so that nobody would see it.
+  @Test(arguments: open)
+  func subclassOfAnotherVersionDoesNotEscape(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.park(RatedArticle(1, sku: "A"))
+    let error = #expect(throws: GarageError.self) { try garage.park(RevisedArticle(2, sku: "A")) }
+    guard case .invalidIndex(let type, let index, let reason)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(type == "RevisedArticle" && index == "sku" && reason.contains("version 2"), "\(reason)")
+    #expect(try garage.query(RatedArticle.self).where(\.sku == "A").values(\.id) == [1])
+    // One of the same version counts.
+    try garage.park(RenamedArticle(2, sku: "B"))
+    #expect(isTaken { try garage.park(RenamedArticle(3, sku: "A")) })
+  }
 }
+
+private class RatedArticle: Codable, Identifiable, Indexed, Evolving {
+  typealias IndexedType = RatedArticle
+  let id: Int
+  var sku: String
+  static var indexes: [Index<RatedArticle>] { [Index(\.sku, .unique)] }
+  class var version: Int { 1 }
+  init(_ id: Int, sku: String) { (self.id, self.sku) = (id, sku) }
+}
+
+private final class RevisedArticle: RatedArticle {
+  override class var version: Int { 2 }
+}
+
+private final class RenamedArticle: RatedArticle {}
 
 private class Vehicle: Codable, Identifiable {
   let id: Int
