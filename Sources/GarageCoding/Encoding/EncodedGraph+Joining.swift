@@ -50,6 +50,7 @@ extension RecordPlace {
 /// What several graphs need beside their records, each once.
 private struct JoinedTexts {
   private var tags: [TypeTag] = []
+  private var types: [Any.Type?] = []
   private var shapes: [(digest: UInt64, text: [UInt8])] = []
   private(set) var formerTags: [[UInt64]] = []
   private var tagDigests: Set<UInt64> = []
@@ -61,9 +62,12 @@ private struct JoinedTexts {
     // Mostly they need the same.
     if texts === last { return }
     last = texts
-    for tag in texts.tags where tagDigests.insert(tag.digest).inserted { tags.append(tag) }
+    for (tag, type) in zip(texts.tags, texts.types) where tagDigests.insert(tag.digest).inserted {
+      tags.append(tag)
+      types.append(type)
+    }
     for shape in texts.shapes where shapeDigests.insert(shape.digest).inserted { shapes.append(shape) }
   }
 
-  var all: GraphTexts { GraphTexts(tags: tags, shapes: shapes, formerTags: formerTags) }
+  var all: GraphTexts { GraphTexts(tags: tags, types: types, shapes: shapes, formerTags: formerTags) }
 }

@@ -20,7 +20,7 @@ public struct EncodedGraph: @unchecked Sendable {
   /// How many roots there are, each identity once. Their records come first.
   let rootCount: Int
   let memory: GraphMemory
-  let texts: GraphTexts
+  package let texts: GraphTexts
   /// What references in the graph were read from, where it stood inline: to be parked with them where it has no record.
   package internal(set) var inlineTargets: [InlineTarget] = []
   /// Whether several records may be of one identity: then the last of them counts.
@@ -185,16 +185,21 @@ struct RecordPlace: BitwiseCopyable {
 }
 
 /// What the records of a graph count on beside their bytes. Mostly that of the graph before, and then the same object.
-final class GraphTexts: Sendable {
-  let tags: [TypeTag]
-  let shapes: [(digest: UInt64, text: [UInt8])]
+package final class GraphTexts: Sendable {
+  package let tags: [TypeTag]
+  /// The type that each of the tags is one of now, as far as it was met itself.
+  package let types: [Any.Type?]
+  package let shapes: [(digest: UInt64, text: [UInt8])]
   let formerTags: [[UInt64]]
 
-  init(tags: [TypeTag], shapes: [(digest: UInt64, text: [UInt8])], formerTags: [[UInt64]]) {
+  init(
+    tags: [TypeTag], types: [Any.Type?], shapes: [(digest: UInt64, text: [UInt8])], formerTags: [[UInt64]]
+  ) {
     self.tags = tags
+    self.types = types
     self.shapes = shapes
     self.formerTags = formerTags
   }
 
-  static let none = GraphTexts(tags: [], shapes: [], formerTags: [])
+  static let none = GraphTexts(tags: [], types: [], shapes: [], formerTags: [])
 }

@@ -30,6 +30,8 @@ struct GraphBuilder: ~Copyable {
   /// What the last graph needed: mostly the next one needs the same, and then shares it.
   private var last = GraphTexts.none
   private var lastDigests: (tags: [UInt64], shapes: [UInt64]) = ([], [])
+  /// Whose tags these were: types may share a tag.
+  private var lastOwners: [UnsafeMutableRawPointer] = []
 
   /// - Parameters:
   ///   - time: milliseconds since 1970-01-01 UTC.
@@ -54,7 +56,8 @@ struct GraphBuilder: ~Copyable {
 
   /// The graph of the records added so far, of which the first `rootCount` are the roots.
   mutating func finish(rootCount: Int) -> EncodedGraph {
-    if !tags.isList(of: lastDigests.tags) || !shapes.isList(of: lastDigests.shapes) || !formerTags.isEmpty
+    if !tags.isList(of: lastDigests.tags) || !tags.areOwned(by: lastOwners)
+      || !shapes.isList(of: lastDigests.shapes) || !formerTags.isEmpty
       || !last.formerTags.isEmpty
     {
       noteTexts()
@@ -77,8 +80,10 @@ struct GraphBuilder: ~Copyable {
   @inline(never)
   private mutating func noteTexts() {
     lastDigests = (tags.digestList, shapes.digestList)
+    lastOwners = tags.all.map(\.owner.address)
     let shapes = shapes.all.map { shape in shape.with { ($0.digest, $0.text) } }
-    last = GraphTexts(tags: tags.all.map(\.tag), shapes: shapes, formerTags: formerTags)
+    last = GraphTexts(
+      tags: tags.all.map(\.tag), types: tags.all.map(\.type), shapes: shapes, formerTags: formerTags)
   }
 
   // MARK: - One record
@@ -239,8 +244,10 @@ struct GraphBuilder: ~Copyable {
     }
     (lastFacts, lastTags, hasLastTags, lastFormerTags) = (facts.address, known, true, -1)
     known.with { tags in
-      self.tags.note(TagPlace(tags: known, place: -1), tags.identity.digest)
-      if tags.isSubclass { self.tags.note(TagPlace(tags: known, place: -2), tags.concrete.digest) }
+      self.tags.note(TagPlace(owner: facts, tags: known, place: -1), tags.identity.digest)
+      if tags.isSubclass {
+        self.tags.note(TagPlace(owner: facts, tags: known, place: -2), tags.concrete.digest)
+      }
       if !tags.formerDigests.isEmpty { noteFormerTags(tags.formerDigests) }
     }
     return known
@@ -260,7 +267,7 @@ struct GraphBuilder: ~Copyable {
     let place = known.with { tags in
       tags.identity.digest == digest ? -1 : tags.former.firstIndex { $0.digest == digest }
     }
-    if let place { tags.note(TagPlace(tags: known, place: place), digest) }
+    if let place { tags.note(TagPlace(owner: facts, tags: known, place: place), digest) }
   }
 }
 
@@ -285,6 +292,7 @@ private struct GraphTables: RecordTables {
 
 /// One of the tags of a type, which live as long as the process.
 private struct TagPlace {
+  var owner: Permanent<TypeFacts>
   var tags: Permanent<TypeFacts.Tags>
   /// Among the former tags; -1 for the identity space's, -2 for the type's own.
   var place: Int
@@ -292,6 +300,18 @@ private struct TagPlace {
   var tag: TypeTag {
     let tags = tags.object
     return place == -1 ? tags.identity : place == -2 ? tags.concrete : tags.former[place]
+  }
+
+  /// The type that bears it now; nil where that is another one than the owner.
+  var type: Any.Type? {
+    place == -2 || place == -1 && !tags.object.isSubclass ? owner.object.type : nil
+  }
+}
+
+extension Texts<TagPlace> {
+  /// Whether they are the tags of these types, in their order.
+  func areOwned(by owners: [UnsafeMutableRawPointer]) -> Bool {
+    all.elementsEqual(owners) { $0.owner.address == $1 }
   }
 }
 

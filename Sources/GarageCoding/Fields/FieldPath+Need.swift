@@ -1,3 +1,5 @@
+internal import Synchronization
+
 extension FieldPath {
   /// What a type takes in place of a field.
   package enum Substitute: Sendable {
@@ -21,17 +23,31 @@ extension FieldPath {
   /// With what in place of the field objects of a type decode; nil where that is not found out, as where no object can be made
   /// up, or where it is not known what the type does with the field. It runs the type's `init(from:)` with made-up values.
   package func substitute(in type: any Decodable.Type) -> Answer? {
+    let place = KnownSubstitutes.Place(type: TypeAddress(type), path: self)
+    if let known = KnownSubstitutes.all.withLock({ $0[place] }) { return known }
+    let found = findSubstitute(in: type)
+    // What is not found out now may be found out with other objects.
+    if let found { KnownSubstitutes.all.withLock { $0[place] = found } }
+    return found
+  }
+
+  private func findSubstitute(in type: any Decodable.Type) -> Answer? {
     func made<T: Decodable>(_ type: T.Type, _ leaf: FieldProbe.Leaf? = nil) -> FieldProbe.Made? {
       (try? FieldProbe.object(type, leaf, fillsDictionaries: true))?.1
     }
     func isDecoded(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool {
       made(type, FieldProbe.Leaf(path: path, change: change)) != nil
     }
-    guard !keys.isEmpty, let first = made(type) else { return nil }
+    guard !keys.isEmpty, var first = made(type) else { return nil }
     // Where any key is taken, one stands for all.
     var path: [String] = []
     for key in keys { path.append(first.dictionaries.contains(path) ? FieldProbe.anyKey : key) }
-    guard first.asked.contains(path) else { return nil }
+    if !first.asked.contains(path) {
+      // It may be in another case of an enum than the first.
+      guard let other = made(type, FieldProbe.Leaf(path: path, change: .none)), other.asked.contains(path)
+      else { return substituteFurtherOut(in: type) }
+      first = other
+    }
     let outer = Array(path.dropLast())
     let isEvolving =
       TypeFacts.of(type).object.isEvolving || !first.evolvingVersions(on: path).isEmpty
@@ -61,6 +77,46 @@ extension FieldPath {
     if isDecoded(path, .absent) { return Answer(substitute: .absence) }
     return Answer(substitute: isDecoded(path, .null) ? .null : .refused)
   }
+}
+
+extension FieldPath {
+  /// The same of a field that stands in values of a type that stand in each other, deeper than these are made up: what is true
+  /// of such a value further out is most likely true of it.
+  private func substituteFurtherOut(in type: any Decodable.Type) -> Answer? {
+    let path = FieldPath(FieldPath.withoutRepetitions(keys))
+    guard path != self, var answer = path.substitute(in: type) else { return nil }
+    answer.isSure = false
+    return answer
+  }
+
+  /// Keys without those that follow the same ones: `a.[].a.[].b` as `a.[].b`.
+  private static func withoutRepetitions(_ keys: [String]) -> [String] {
+    var keys = keys
+    var length = 1
+    while 2 * length <= keys.count {
+      let repetition = (0...keys.count - 2 * length).first { start in
+        let (one, other) = (keys[start..<start + length], keys[start + length..<start + 2 * length])
+        // An array in an array is no repetition.
+        return one.elementsEqual(other) && one.contains { $0 != element }
+      }
+      if let repetition {
+        keys.removeSubrange(repetition..<repetition + length)
+      } else {
+        length += 1
+      }
+    }
+    return keys
+  }
+}
+
+/// What was found out of types' fields: many objects are made up for each.
+private enum KnownSubstitutes {
+  struct Place: Hashable {
+    let type: TypeAddress
+    let path: FieldPath
+  }
+
+  static let all = Mutex<[Place: FieldPath.Answer]>([:])
 }
 
 /// What the elements of an array are to the type that reads it. Where it is none of these, each may have a meaning of its own.

@@ -56,6 +56,8 @@ final class IndexCatalog: Sendable {
   let ready: [UInt64: [Item]]
   /// Those that are maintained whatever the tag: of references.
   let maintainedForAll: [Int]
+  /// Those that are unique and building: what is not in them yet may have the values of a new record.
+  let unfinishedUnique: [Int]
 
   private init(bytes: [UInt8], items: [Item]) {
     self.bytes = bytes
@@ -70,6 +72,7 @@ final class IndexCatalog: Sendable {
     self.maintained = maintained
     ready = Dictionary(grouping: items.filter { $0.state == .ready }, by: \.definition.tag)
     maintainedForAll = ofAll
+    unfinishedUnique = kept.filter { items[$0].state == .building && items[$0].definition.isUnique }
   }
 
   /// The positions of those that writers maintain for records under a tag.

@@ -46,6 +46,33 @@ struct IndexFilling {
     return try fill(positions, first, catalog, transaction)
   }
 
+  /// Makes those unique indexes complete that records under some tags are to have entries in: nobody would see that a new record
+  /// has the same values as one that is not in them yet. All in this transaction.
+  ///
+  /// One that cannot be completed, since records that are there have the same values, stays as it is: a new record is compared
+  /// with those that are in it.
+  ///
+  /// - Returns: the catalog by then; nil where there was nothing to do.
+  func completeUnique(
+    _ catalog: IndexCatalog, _ tags: Set<UInt64>, in transaction: any WriteTransaction
+  ) throws -> IndexCatalog? {
+    var (catalog, isChanged) = (catalog, false)
+    while let place = catalog.unfinishedUnique.first(where: { place in
+      let item = catalog.items[place]
+      return !tags.isDisjoint(with: item.definition.tags) && !indexing.isKnownToCollide(item.id)
+    }) {
+      do {
+        _ = try fill([place], catalog.items[place], catalog, transaction)
+      } catch GarageError.notUnique {
+        indexing.noteCollision(catalog.items[place].id)
+        continue
+      }
+      guard let updated = try indexing.catalog(in: transaction) else { break }
+      (catalog, isChanged) = (updated, true)
+    }
+    return isChanged ? catalog : nil
+  }
+
   // MARK: - Filling
 
   private func fill(

@@ -10,7 +10,15 @@ extension Indexing {
   /// - Throws: ``GarageError/notUnique(index:value:existing:)``.
   func apply(_ changes: UnsavedChanges, to transaction: any WriteTransaction) throws {
     let records = KeyLayout.allRecords
-    if changes.hasChange(in: records), let catalog = try catalogForWriting(in: transaction) {
+    if changes.hasChange(in: records), var catalog = try catalogForWriting(in: transaction) {
+      if !catalog.unfinishedUnique.isEmpty {
+        var tags: Set<UInt64> = []
+        try changes.forEach(in: records) { key, record in
+          if record != nil { tags.insert(KeyLayout.tag(inRecordKey: key)) }
+        }
+        let filling = IndexFilling(indexing: self)
+        if let completed = try filling.completeUnique(catalog, tags, in: transaction) { catalog = completed }
+      }
       // The texts first: the shapes of records may be read from them.
       try changes.apply(in: StorageKeyRange(to: records.lowerBound), to: transaction)
       let batch = IndexBatch(catalog, keys, texts)

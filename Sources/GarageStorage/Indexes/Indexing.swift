@@ -30,6 +30,8 @@ final class Indexing: Sendable {
     var declarations: [Declaration] = []
     /// Those that the store had, and that are not put there again if somebody drops them.
     var stored: Set<UInt64> = []
+    /// The unique ones that cannot be completed, since records that were there before have the same values.
+    var colliding: Set<UInt64> = []
     /// A batch that nobody uses.
     var idleBatch: IdleBatch?
   }
@@ -58,14 +60,12 @@ final class Indexing: Sendable {
 
   // MARK: - What types declare
 
-  /// Takes up what the types with these tags declare; tells whether there was something new.
+  /// Takes up what types declare; tells whether there was something new.
   ///
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
-  func meet(_ names: [TextName]) throws -> Bool {
+  func meet(_ types: [Any.Type]) throws -> Bool {
     let count = declarationCount.load(ordering: .acquiring)
-    for name in names where name.kind == .tag {
-      for type in TypeTag.types(withDigest: name.digest) { try meet(type) }
-    }
+    for type in types { try meet(type) }
     return declarationCount.load(ordering: .acquiring) != count
   }
 
@@ -143,11 +143,17 @@ final class Indexing: Sendable {
   /// Notes that an index is not to be made again by this garage.
   func noteDropped(_ ids: [UInt64]) { known.withLock { $0.stored.formUnion(ids) } }
 
-  /// Notes that what was dropped is to be made again where it is declared.
+  /// Notes that a unique index is not to be tried again by each who writes.
+  func noteCollision(_ id: UInt64) { _ = known.withLock { $0.colliding.insert(id) } }
+
+  func isKnownToCollide(_ id: UInt64) -> Bool { known.withLock { $0.colliding.contains(id) } }
+
+  /// Notes that what was dropped is to be made again where it is declared, and what could not be completed tried again.
   func forgetDropped() {
     known.withLock { known in
       known.stored = []
       known.settled = []
+      known.colliding = []
       recentlySettled.store(0, ordering: .releasing)
       known.reconciledCount = -1
     }

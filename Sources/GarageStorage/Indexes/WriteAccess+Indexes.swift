@@ -62,8 +62,18 @@ extension WriteAccess {
   }
 
   /// A batch of entries; nil where the store has no index. ``makeEntries(_:)`` follows.
-  func beginEntries() throws -> IndexBatch? {
-    guard let catalog = try indexes else { return nil }
+  ///
+  /// - Parameter tags: those of the records that are to be put. Not asked for where all unique indexes are complete.
+  func beginEntries(putting tags: @autoclosure () -> Set<UInt64> = []) throws -> IndexBatch? {
+    guard var catalog = try indexes else { return nil }
+    // Unsaved changes are compared with each other, and with all others when they are saved.
+    if !catalog.unfinishedUnique.isEmpty, overlay == nil {
+      let filling = IndexFilling(indexing: garage.indexing)
+      if let completed = try filling.completeUnique(catalog, tags(), in: transaction) {
+        catalog = completed
+        pending.indexes = .some(completed)
+      }
+    }
     let batch = garage.indexing.takeBatch(catalog)
     batch.writesAll = overlay != nil
     return batch
@@ -91,7 +101,7 @@ extension WriteAccess {
 
   /// Puts a record and changes its entries. What it breaks forbids the commit: the caller may have changed more before.
   func putRecord(_ record: RawSpan, for key: RawSpan) throws {
-    if let batch = try beginEntries() {
+    if let batch = try beginEntries(putting: [KeyLayout.tag(inRecordKey: key)]) {
       try note(key, record, in: batch)
       try forbiddingCommit { try batch.checkUnique(in: transaction) }
       try makeEntries(batch)

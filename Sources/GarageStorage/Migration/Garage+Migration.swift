@@ -173,7 +173,7 @@ extension WriteAccess {
   func moveRecord(_ key: StorageKey, to newKey: StorageKey, _ record: [UInt8]) throws {
     let (old, new) = (key.bytes.span.bytes, newKey.bytes.span.bytes)
     let status = RecordSummary.uncheckedSyncStatus(of: record.span.bytes)
-    if let batch = try beginEntries() {
+    if let batch = try beginEntries(putting: [KeyLayout.tag(inRecordKey: new)]) {
       if newKey != key { try note(old, nil, in: batch) }
       try note(new, record.span.bytes, in: batch)
       // Nothing was written yet: the record may stay as it is.

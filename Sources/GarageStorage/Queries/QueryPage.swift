@@ -35,8 +35,8 @@ extension Query {
   /// - Parameters:
   ///   - cursor: where the page before ended; nil for the first page.
   ///   - size: how many objects at most, 1 or more.
-  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` for a cursor of a query in another order, and where it is
-  ///   sorted by a property whose order only its type knows; else as ``retrieveAll()``.
+  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` for a cursor of a query in another order or one that no page
+  ///   ended with, and where it is sorted by a property whose order only its type knows; else as ``retrieveAll()``.
   public func page(after cursor: QueryCursor? = nil, size: Int) throws -> QueryPage<Root> {
     guard size > 0 else { throw invalid("cannot have pages of \(size) objects: ask for 1 or more.") }
     for key in sortKeys where !key.isOrderOfFields {
@@ -47,6 +47,11 @@ extension Query {
         """)
     }
     let count = cursor?.count ?? 0
+    // It may have been somewhere else in between, where somebody changed it.
+    if count < 0 {
+      throw invalid(
+        "was given a cursor of \(count) objects, which is none. Ask for the first page without a cursor.")
+    }
     let rest = (maximumCount ?? .max) - count
     var query = self
     query.maximumCount = Swift.min(size, Swift.max(rest, 0))

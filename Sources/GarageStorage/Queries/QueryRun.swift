@@ -352,20 +352,38 @@ extension QueryRun {
 
   /// The keys sorted by a property that only objects have an order for. All objects found are held.
   private func keysByObjects() throws -> KeyList {
-    var found: [(object: Root, key: StorageKey)] = []
+    var found: [(object: Root, key: StorageKey, values: [[UInt8]])] = []
     try forEachUnsorted(keepsObjects: true) { key, record, known in
-      if let object = try known?.object ?? object(key, record) { found.append((object, StorageKey(key))) }
+      guard let object = try known?.object ?? object(key, record) else { return .continue }
+      found.append((object, StorageKey(key), try query.sortKeys.map { try $0.orderedBytes(object) }))
       return .continue
     }
     // Stable: those equal stay in the order of their identifiers.
     found.sort { left, right in
-      for key in query.sortKeys {
-        let order = key.ofObjects(Root.self).order(left.object, right.object)
+      for (index, key) in query.sortKeys.enumerated() {
+        let order: Int
+        if key.isOrderOfFields {
+          let (leftBytes, rightBytes) = (left.values[index], right.values[index])
+          order = compareKeys(leftBytes.span.bytes, rightBytes.span.bytes)
+        } else {
+          order = key.ofObjects(Root.self).order(left.object, right.object)
+        }
         if order != 0 { return (order < 0) == key.isAscending }
       }
       return false
     }
     return KeyList(found.prefix(query.maximumCount ?? .max).lazy.map(\.key))
+  }
+}
+
+extension SortKey {
+  /// What sorts as the property does beside one that only objects have an order for; empty where it is that itself. `<` of the
+  /// property would put NaN and some texts in no order.
+  fileprivate func orderedBytes<Root: Codable>(_ object: Root) throws -> [UInt8] {
+    if !isOrderOfFields { return [] }
+    var bytes = OrderedBytes()
+    bytes.append(try ofObjects(Root.self).value(object) ?? .null)
+    return bytes.bytes
   }
 }
 

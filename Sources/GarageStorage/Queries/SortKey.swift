@@ -64,9 +64,13 @@ final class PropertySortKey<Root: Codable, Property: Codable>: ObjectSortKey<Roo
   }
 }
 
-/// The order of two values: less than 0 where the left one is less.
+/// The order of two values: less than 0 where the left one is less. What is not equal to itself, such as NaN, comes before
+/// all that is: `<` alone would not sort.
 func orderOfValues<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
-  left < right ? -1 : right < left ? 1 : 0
+  if left < right { return -1 }
+  if right < left { return 1 }
+  if left == right { return 0 }
+  return (left == left ? 1 : 0) - (right == right ? 1 : 0)
 }
 
 /// The same where there may be none, which comes before every value.

@@ -17,6 +17,17 @@ extension EncodedGraph {
     let order = keys.withUnsafeBytes { KeySorting(of: self, $0).order() }
     return order ?? Array(records.indices)
   }
+
+  /// The tags under which the records are put.
+  var tagsOfRecords: Set<UInt64> {
+    keys.withUnsafeBytes { bytes in
+      var tags: Set<UInt64> = []
+      for position in records.indices {
+        tags.insert(KeyLayout.tag(inRecordKey: bytes.bytes.extracting(place(ofRecord: position).key)))
+      }
+      return tags
+    }
+  }
 }
 
 /// Sorts the keys of a graph's records, whose bytes it has borrowed: to borrow them for each comparison takes longer than

@@ -16,6 +16,10 @@ struct TextName: Hashable, Sendable {
 final class StoreTexts: Sendable {
   private struct Known: Sendable {
     var inStore: Set<TextName> = []
+    /// The types that objects were parked of.
+    var types: Set<ObjectIdentifier> = []
+    /// The last texts of which all was known.
+    var last: GraphTexts?
     var texts: [TextName: [UInt8]] = [:]
   }
   private let known = Mutex(Known())
@@ -24,19 +28,47 @@ final class StoreTexts: Sendable {
 
   // MARK: - Writing
 
-  /// Which of a graph's texts are not known to be in the store.
-  func unknownTexts(of graph: EncodedGraph) -> [(TextName, [UInt8])] {
-    known.withLock { known in
-      var unknown: [(TextName, [UInt8])] = []
-      for tag in graph.tags {
+  /// What a graph has that is new to a garage.
+  struct News {
+    /// The texts that are not known to be in the store.
+    var texts: [(name: TextName, text: [UInt8])] = []
+    /// The types of which no object was parked before.
+    var types: [Any.Type] = []
+  }
+
+  /// What is new in a graph; nil where that is nothing.
+  func news(of graph: EncodedGraph) -> News? {
+    let texts = graph.texts
+    return known.withLock { known in
+      // Mostly the next graph needs what the last one did.
+      if known.last === texts { return nil }
+      var news = News()
+      for (tag, type) in zip(texts.tags, texts.types) {
         let name = TextName(kind: .tag, digest: tag.digest)
-        if !known.inStore.contains(name) { unknown.append((name, Array(tag.name.utf8))) }
+        let isNew = !known.inStore.contains(name)
+        if isNew { news.texts.append((name, Array(tag.name.utf8))) }
+        if let type {
+          if !known.types.contains(ObjectIdentifier(type)) { news.types.append(type) }
+        } else if isNew {
+          news.types += TypeTag.types(withDigest: tag.digest)
+        }
       }
-      for shape in graph.shapes {
+      for shape in texts.shapes {
         let name = TextName(kind: .shape, digest: shape.digest)
-        if !known.inStore.contains(name) { unknown.append((name, shape.text)) }
+        if !known.inStore.contains(name) { news.texts.append((name, shape.text)) }
       }
-      return unknown
+      if news.texts.isEmpty && news.types.isEmpty {
+        known.last = texts
+        return nil
+      }
+      return news
+    }
+  }
+
+  /// Notes types whose declarations are known.
+  func remember(_ types: [Any.Type]) {
+    known.withLock { known in
+      for type in types { known.types.insert(ObjectIdentifier(type)) }
     }
   }
 
@@ -68,7 +100,7 @@ final class StoreTexts: Sendable {
   func remember(_ names: Set<TextName>) {
     if names.isEmpty { return }
     known.withLock { known in
-      if known.inStore.count > StoreTexts.limit { known.inStore = [] }
+      if known.inStore.count > StoreTexts.limit { (known.inStore, known.last) = ([], nil) }
       known.inStore.formUnion(names)
     }
   }

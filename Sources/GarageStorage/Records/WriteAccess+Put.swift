@@ -17,14 +17,15 @@ extension WriteAccess {
 
   /// Writes the texts that a graph's records count on.
   func putTexts(of graph: EncodedGraph) throws {
-    let unknown = garage.texts.unknownTexts(of: graph)
-    if unknown.isEmpty { return }
-    // A type that is met for the first time may declare indexes.
-    let tags = unknown.lazy.filter { $0.0.kind == .tag }.map(\.0.digest)
-    garage.survey(graph, tags.flatMap { TypeTag.types(withDigest: $0) })
-    if try garage.probeContext.run({ try garage.indexing.meet(unknown.map(\.0)) }) { pending.indexes = nil }
-    announce(unknown.map { KeyLayout.text($0.0) })
-    for (name, text) in unknown where !pending.newTexts.contains(name) {
+    guard let news = garage.texts.news(of: graph) else { return }
+    if !news.types.isEmpty {
+      // A type that is met for the first time may declare indexes.
+      garage.survey(graph, news.types)
+      if try garage.probeContext.run({ try garage.indexing.meet(news.types) }) { pending.indexes = nil }
+      garage.texts.remember(news.types)
+    }
+    announce(news.texts.map { KeyLayout.text($0.name) })
+    for (name, text) in news.texts where !pending.newTexts.contains(name) {
       try StoreTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
       pending.newTexts.insert(name)
     }
@@ -34,7 +35,7 @@ extension WriteAccess {
   func put(_ graphs: [EncodedGraph]) throws {
     for graph in graphs { try putTexts(of: graph) }
     var statuses: SyncStatusChanges?
-    let entries = try beginEntries()
+    let entries = try beginEntries(putting: graphs.reduce(into: []) { $0.formUnion($1.tagsOfRecords) })
     if let entries {
       for graph in graphs {
         try noteRecords(of: graph, graph.recordsInKeyOrder(), leavingOut: nil, in: entries)
@@ -51,7 +52,7 @@ extension WriteAccess {
   private func putRecords(of graph: EncodedGraph, leavingOut: Int?) throws {
     var statuses: SyncStatusChanges?
     let order = graph.recordsInKeyOrder()
-    let entries = try beginEntries()
+    let entries = try beginEntries(putting: graph.tagsOfRecords)
     var known: [StorageKey: [SyncStatus]]?
     if garage.store.roundTripsAreExpensive {
       let wanted = keysToRead(of: graph, order, leavingOut: leavingOut, entries)

@@ -74,13 +74,13 @@ struct Nullification {
       if change.identifier.kind == .digest { return try refusal("which is identified by what it holds") }
       // In a program that does not have the type its values are all there is to go by.
       if access.garage.knownTypes(tag: change.concreteTag).isEmpty { continue }
-      var (isSure, unknown, forms) = (true, Set<[String]>(), ReferenceForms())
+      var (unsurePlaces, unknown, forms) = (Set<[String]>(), Set<[String]>(), ReferenceForms())
       for place in change.places {
         guard let answer = try substitute(at: place, change) else {
           unknown.insert(place)
           continue
         }
-        if !answer.isSure { isSure = false }
+        if !answer.isSure { unsurePlaces.insert(place) }
         switch answer.substitute {
         case .absence: if place.last == FieldPath.element { forms.elements.insert(place) }
         case .entryAbsence: forms.entries.insert(place)
@@ -88,10 +88,15 @@ struct Nullification {
         case .refused: return try refusal("whose \(FieldPath(place)) has to refer to something")
         }
       }
-      if !isSure || !unknown.isEmpty {
+      if !unsurePlaces.isEmpty || !unknown.isEmpty {
         guard let taken = try tried(forms, unknown, change, key, trial) else {
-          let places = change.places.map { "\(FieldPath($0))" }.joined(separator: ", ")
-          return try refusal("whose \(places) has to refer to something")
+          // Those of which it is known that they can do without are not the reason.
+          let unsure = change.places.filter { unknown.contains($0) || unsurePlaces.contains($0) }
+          let places = (unsure.isEmpty ? change.places : unsure).map { "\(FieldPath($0))" }
+          return try refusal(
+            places.count == 1
+              ? "whose \(places[0]) has to refer to something"
+              : "of whose \(places.joined(separator: ", ")) one has to refer to something")
         }
         forms = taken
       }

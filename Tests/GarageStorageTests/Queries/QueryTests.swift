@@ -233,6 +233,54 @@ import Testing
     _ = population.random.next()
   }
 
+  /// A cursor may have been sent to somebody who changed it: that is an error or another page, and nothing worse.
+  @Test(arguments: Backend.allCases)
+  func pagesBehindChangedCursors(_ backend: Backend) throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var population = try Population(backend, 30, seed)
+    let base = population.garage.query(Specimen.self)
+    let queries = [
+      base, base.sorted(by: \.id), base.sorted(by: \.name), base.sorted(by: \.weight, .descending),
+      base.sorted(by: \.seen).limit(9),
+    ]
+    for query in queries {
+      guard let cursor = try query.page(size: 5).next else { continue }
+      let bytes = try [UInt8](JSONEncoder().encode(cursor))
+      for _ in 0..<150 {
+        var bytes = bytes
+        for _ in 0..<Int.random(in: 1...2, using: &population.random) {
+          let place = bytes.indices.randomElement(using: &population.random)!
+          switch Int.random(in: 0..<4, using: &population.random) {
+          case 0: bytes.remove(at: place)
+          case 1: bytes.insert(contentsOf: "-9".utf8, at: place)
+          case 2: bytes[place] = UInt8.random(in: 32..<127, using: &population.random)
+          default: bytes.replaceSubrange(place..<min(place + 6, bytes.count), with: "".utf8)
+          }
+        }
+        guard let changed = try? JSONDecoder().decode(QueryCursor.self, from: Data(bytes)) else { continue }
+        let hint: Comment = "\(String(decoding: bytes, as: UTF8.self)), seed \(seed)"
+        do {
+          #expect(try query.page(after: changed, size: 5).objects.count <= 5, hint)
+        } catch {
+          #expect(error is GarageError, hint)
+        }
+      }
+      let json = String(decoding: bytes, as: UTF8.self)
+      for count in [-1, Int.min, .max, .max - 1] {
+        let changed = try JSONDecoder().decode(
+          QueryCursor.self,
+          from: Data(json.replacingOccurrences(of: "\"count\":5", with: "\"count\":\(count)").utf8))
+        #expect(changed != cursor)
+        if count < 0 {
+          let error = #expect(throws: GarageError.self) { try query.page(after: changed, size: 5) }
+          #expect(error?.description.contains("cursor") == true)
+        } else {
+          #expect(try query.page(after: changed, size: 5).objects.count <= 1)
+        }
+      }
+    }
+  }
+
   @Test(arguments: Backend.allCases)
   func predicates(_ backend: Backend) throws {
     let population = try Population(backend, 50, 8)

@@ -51,8 +51,8 @@ import Testing
     return left < right ? -1 : right < left ? 1 : 0
   }
 
-  private static func sorted(_ runners: [Runner], by orders: [(Runner, Runner) -> Int]) -> [Int] {
-    runners.sorted { left, right in
+  private static func sorted<T: Identifiable<Int>>(_ objects: [T], by orders: [(T, T) -> Int]) -> [Int] {
+    objects.sorted { left, right in
       for order in orders.map({ $0(left, right) }) where order != 0 { return order < 0 }
       return left.id < right.id
     }.map(\.id)
@@ -108,6 +108,68 @@ import Testing
         cursor = page.next
       } while cursor != nil
       #expect(found == expected, hint)
+    }
+  }
+
+  /// One that only its type has an order for.
+  private struct Version: Codable, Hashable, Comparable {
+    var major: Int
+    var minor: Int
+    static func < (left: Version, right: Version) -> Bool {
+      (left.major, left.minor) < (right.major, right.minor)
+    }
+  }
+
+  /// A number in a type whose `<` leaves NaN in no order.
+  private struct Score: Codable, Hashable, Comparable {
+    var value: Double
+    var name = ""
+    static func < (left: Score, right: Score) -> Bool { left.value < right.value }
+  }
+
+  private struct Release: Codable, Identifiable {
+    var id: Int
+    var version: Version
+    var score: Score
+    var size: Double?
+    var name: String
+  }
+
+  /// What has an order in bytes has the same beside what has none: NaN first, text composed.
+  @Test(arguments: Backend.engines)
+  func sortsBesideOrdersOfObjects(_ backend: Backend) throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededGenerator(seed: seed)
+    let garage = try Garage(Place(backend).open(), hidesIdentifiers: backend.isSealed)
+    func number() -> Double {
+      [.nan, -0.0, 0, 1, 2, 3, -.infinity, .infinity].randomElement(using: &random)!
+    }
+    let releases = (0..<400).map { id in
+      Release(
+        id: id, version: Version(major: Int.random(in: 0..<3, using: &random), minor: 0),
+        score: Score(value: number()), size: Bool.random(using: &random) ? nil : number(),
+        name: ["e\u{301}", "\u{E9}", "e\u{301}2", "\u{E9}2", "e", "z"].randomElement(using: &random)!)
+    }
+    try garage.parkAll(releases)
+    let version: (Release, Release) -> Int = { SortingTests.order($0.version.major, $1.version.major) }
+    let size: (Release, Release) -> Int = { SortingTests.order($0.size, $1.size) }
+    let name: (Release, Release) -> Int = { SortingTests.order(Composed($0.name), Composed($1.name)) }
+    let score: (Release, Release) -> Int = { SortingTests.order($0.score.value, $1.score.value) }
+    let query = garage.query(Release.self)
+    let cases: [(Query<Release>, [(Release, Release) -> Int])] = [
+      (query.sorted(by: \.size).sorted(by: \.version), [size, version]),
+      (query.sorted(by: \.version).sorted(by: \.size), [version, size]),
+      (query.sorted(by: \.version).sorted(by: \.size, .descending), [version, { -size($0, $1) }]),
+      (query.sorted(by: \.name).sorted(by: \.version, .descending), [name, { -version($0, $1) }]),
+      (query.sorted(by: \.score), [score]),
+      (query.sorted(by: \.score, .descending).sorted(by: \.name), [{ -score($0, $1) }, name]),
+    ]
+    for (index, (query, orders)) in cases.enumerated() {
+      let hint: Comment = "query \(index), seed \(seed)"
+      let expected = SortingTests.sorted(releases, by: orders)
+      let query = query.sorted(by: \.id)
+      #expect(try query.values(\.id) == expected, hint)
+      #expect(try query.limit(33).retrieveAll().map(\.id) == Array(expected.prefix(33)), hint)
     }
   }
 

@@ -52,6 +52,23 @@ import Testing
     try expectSound(garage)
   }
 
+  /// What was found out of a type at one deletion holds at the next.
+  @Test(arguments: Backend.allCases, [true, false])
+  func takesReferencesOutAgain(_ backend: Backend, isIndexed: Bool) throws {
+    let garage = try backend.relations(Place(backend), isIndexed: isIndexed)
+    for round in 0..<4 {
+      let (a, b, c) = (Bight(1), Bight(2), Bight(3))
+      (a.plain, a.linked, b.linked) = ([b, c], [c, b], [a])
+      try garage.park(a)
+      try garage.delete(b, referrers: .nullify)
+      let left = try #require(try garage.retrieve(Bight.self, identifier: 1))
+      #expect(left.plain.map(\.id) == [3] && left.linked.map(\.id) == [3], "round \(round)")
+      try garage.delete(left, referrers: .nullify)
+      #expect(try garage.count(Bight.self) == 1, "round \(round)")
+    }
+    try expectSound(garage)
+  }
+
   @Test(arguments: Backend.allCases, [true, false])
   func takesReferencesOutOfAllForms(_ backend: Backend, isIndexed: Bool) throws {
     let garage = try backend.relations(Place(backend), isIndexed: isIndexed)

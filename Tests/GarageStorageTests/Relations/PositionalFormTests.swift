@@ -97,6 +97,71 @@ import Testing
         Tour(id: 1, stops: [stop(2)], next: [stop(2): stop(3)], ends: Ends(from: nil, to: stop(2)))
       ])
   }
+
+  /// What stands in a case of an enum, whichever it is.
+  @Test(arguments: Backend.allCases, [true, false])
+  func payloads(_ backend: Backend, isIndexed: Bool) throws {
+    let garage = try garage(backend, isIndexed)
+    try garage.parkAll([
+      Post(id: 1, content: .album([stop(1), stop(2)])),
+      Post(id: 2, content: .named(name: "a", stops: [stop(2), stop(1), stop(1)])),
+      Post(id: 3, content: .ends(Ends(from: stop(1), to: stop(2)))), Post(id: 4, content: .only(stop(3))),
+    ])
+    #expect(!isRefused(garage, 1))
+    #expect(
+      try garage.retrieveAll(Post.self).map(\.content) == [
+        .album([stop(2)]), .named(name: "a", stops: [stop(2)]), .ends(Ends(from: nil, to: stop(2))),
+        .only(stop(3)),
+      ])
+    #expect(!isRefused(garage, 2))
+    #expect(
+      try garage.retrieveAll(Post.self).map(\.content) == [
+        .album([]), .named(name: "a", stops: []), .ends(Ends(from: nil, to: nil)), .only(stop(3)),
+      ])
+    #expect(isRefused(garage, 3))
+  }
+
+  /// Values that stand in values of their type, however deep.
+  @Test(arguments: Backend.allCases, [true, false])
+  func valuesInEachOther(_ backend: Backend, isIndexed: Bool) throws {
+    let garage = try garage(backend, isIndexed)
+    func part(_ depth: Int, _ stops: [Reference<Stop>]) -> Part {
+      let parts = depth == 0 ? [] : [part(depth - 1, stops), Part(stops: [], parts: [])]
+      return Part(stops: stops, goal: stops.first, parts: parts)
+    }
+    try garage.park(Manual(id: 1, parts: [part(0, []), part(6, [stop(1), stop(2), stop(1)])]))
+    #expect(!isRefused(garage, 1))
+    var book = try #require(try garage.retrieve(Manual.self, identifier: 1))
+    for _ in 0...6 {
+      let part = try #require(book.parts.first { !$0.stops.isEmpty })
+      #expect(part.stops == [stop(2)] && part.goal == nil)
+      book.parts = part.parts
+    }
+  }
+}
+
+private enum Content: Codable, Hashable {
+  case none
+  case album([Reference<Stop>])
+  case named(name: String, stops: [Reference<Stop>])
+  case ends(Ends)
+  case only(Reference<Stop>)
+}
+
+private struct Post: Codable, Identifiable {
+  var id: Int
+  var content: Content
+}
+
+private struct Part: Codable {
+  var stops: [Reference<Stop>]
+  var goal: Reference<Stop>?
+  var parts: [Part]
+}
+
+private struct Manual: Codable, Identifiable {
+  var id: Int
+  var parts: [Part]
 }
 
 private struct Stop: Codable, Identifiable {

@@ -3,6 +3,18 @@ import Synchronization
 
 @testable import GarageStorage
 
+/// Refers to its own kind in two ways.
+final class Bight: Codable, Identifiable {
+  let id: Int
+  var plain: [Bight] = []
+  @Linked var linked: [Bight]
+
+  init(_ id: Int) {
+    self.id = id
+    linked = []
+  }
+}
+
 /// An object that refers to others of its kind in every way.
 final class Snarl: Codable, Identifiable {
   let id: Int

@@ -148,6 +148,7 @@ final class GraphWalk {
     keptCount = 0
     if !failedNumbers.isEmpty { failedNumbers = [] }
     forgetKept()
+    kept.forgetNumbers()
     if records.isEmpty { return }
     fills.removeAll { records[$0].release() }
     for index in 0..<records.count { records[index].release() }

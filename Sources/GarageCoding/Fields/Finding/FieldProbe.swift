@@ -27,6 +27,8 @@ final class FieldProbe {
       case plainCase(Int)
       /// One that differs from the first in what may be passed over where values are compared.
       case variant(Int)
+      /// One of those that often stand for none; the first value where the type has no such.
+      case empty(Int)
     }
   }
 
@@ -126,7 +128,7 @@ final class FieldProbe {
     func read(_ guess: ProbeGuess) throws -> T {
       try T(from: ProbeDecoder(probe: probe, of: type, guess: guess, sample: experience.sample))
     }
-    if chosen != nil { return (try read(experience.guesses[key.type] ?? ProbeGuess()), probe.made) }
+    if chosen != nil { return (try read(experience.guess(for: key.type)), probe.made) }
     // What the first one takes is known to all that follow.
     defer { ProbeExperience.note(probe.experience, of: key) }
     do { return (try probe.guess(type, read), probe.made) } catch {
@@ -163,6 +165,12 @@ final class FieldProbe {
   /// Whether the field at a path is to be left out.
   func isAbsent(_ path: [String]) -> Bool { chosen.map { $0.change == .absent && $0.path == path } ?? false }
 
+  /// The key that leads from a path to the chosen one; nil where none does.
+  func keyOnWay(from path: [String]) -> String? {
+    guard let chosen, chosen.path.count > path.count, chosen.path.starts(with: path) else { return nil }
+    return chosen.path[path.count]
+  }
+
   /// Whether a nil stands at a path.
   func isNull(_ path: [String]) -> Bool { chosen.map { $0.change == .null && $0.path == path } ?? false }
 
@@ -198,13 +206,13 @@ final class FieldProbe {
       asked = askedOutside
     }
     readCount += 1
-    do { return try read(experience.guesses[address] ?? ProbeGuess()) } catch {
+    do { return try read(experience.guess(for: address, in: openCount)) } catch {
       if error is UsualRefusal { throw error }
       var nestsTooDeep = error is NestsTooDeep
       for guess in ProbeGuess.all(asked) where readCount < FieldProbe.maximumReadCount {
         do {
           let value = try read(guess)
-          if chosen == nil { experience.guesses[address] = guess }
+          if chosen == nil { experience.note(guess, for: address, in: openCount, nests: nestsTooDeep) }
           return value
         } catch { nestsTooDeep = nestsTooDeep || error is NestsTooDeep }
       }
@@ -290,6 +298,8 @@ final class FieldProbe {
       switch change {
       case .plainCase(let number): TypeAddress(type).plainCase(number, of: type)
       case .variant(let number): MadeUpValue.variant(number, of: type, form: decoder.guess.form)
+      case .empty(let number):
+        MadeUpValue.empty(number, of: type) ?? value(type, decoder, isSecond: false, isAlone: false)
       default: value(type, decoder, isSecond: isSecond, isAlone: change == .second)
       }
     // Most types have no variants, and are not to be read as what they are in other formats.

@@ -119,6 +119,9 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   private func isRead(from path: [String], _ made: FieldProbe.Made) -> Bool {
     let changes: [FieldProbe.Leaf.Change] = [.none, .second, .allOthers, .all]
     guard changes.allSatisfy({ holds(path, $0) }) else { return false }
+    // Some types write an empty text where they have nil, and few objects may have it.
+    let emptyCount = Value.self is any OptionalIdentifier.Type ? MadeUpValue.emptyCount : 1
+    guard (0..<emptyCount).allSatisfy({ holds(path, .empty($0)) }) else { return false }
     // Of an enum every case can be asked.
     if form != .ofCase { return true }
     guard let count = made.caseCounts[path] else { return false }
@@ -139,6 +142,8 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   private func holds(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool {
     (0..<FieldProbe.formCount(of: change)).allSatisfy { form in
       guard let (object, made) = made(path, change, form: form) else { return true }
+      // A type that refuses it never wrote it.
+      if case .empty = change, made.refused.contains(where: { path.starts(with: $0) }) { return true }
       return Probed(object[keyPath: keyPath])?.holds(made[path], asElement: path.last == FieldPath.element)
         ?? false
     }

@@ -45,7 +45,7 @@ enum MadeUpValue {
   }
 
   /// How many variants there are of a value.
-  static let variantCount = 8
+  static let variantCount = 9
 
   /// A value that differs from the first one of a form in what may be passed over where values are compared: case, space at either
   /// end, zeros, what is behind the point. Not by much: types may trap on numbers that they do not expect.
@@ -54,7 +54,7 @@ enum MadeUpValue {
     case let text as String:
       let variants = [
         text.uppercased(), text.lowercased(), " " + text, text + " ", "0" + text, text + ".0", text + "/",
-        text + "A",
+        text + "A", "",
       ]
       return variants[number]
     case let value as Double: return value + fractions[number]
@@ -66,7 +66,24 @@ enum MadeUpValue {
     }
   }
 
-  private static let fractions = [1e-6, 1e-3, 0.1, 0.25, 0.5, 0.75, 1, 1.5]
+  private static let fractions = [1e-6, 1e-3, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2]
+
+  /// How many values there are of a type that often stand for none, for a property that may be nil; the first of them for any.
+  static let emptyCount = 3
+
+  /// A value that many types write in place of nil, and read as nil again, or as something that they have for it; nil where the
+  /// type has none. Numbers only where a property may be nil: others divide by them.
+  static func empty(_ number: Int, of type: Any.Type) -> Any? {
+    switch type {
+    case is String.Type: return ["", " ", "-"][number]
+    case is Data.Type: return number == 0 ? Data() : nil
+    case is Double.Type where number > 0: return Double(1 - number)
+    case is Float.Type where number > 0: return Float(1 - number)
+    case let type as any FixedWidthInteger.Type where number > 0: return integer(type, 1 - number)
+    case is Date.Type where number > 0: return [Date.distantPast, Date(timeIntervalSince1970: 0)][number - 1]
+    default: return nil
+    }
+  }
 
   /// A raw value that no case of an enum has.
   static func unusual(_ type: Any.Type) -> Any? {

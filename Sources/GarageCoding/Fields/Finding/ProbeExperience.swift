@@ -3,13 +3,35 @@ internal import Synchronization
 /// What is known of making up objects of a type.
 struct ProbeExperience: Sendable {
   /// What each type that it has, and that refused the first guess, took.
-  var guesses: [TypeAddress: ProbeGuess] = [:]
+  private var guesses: [Place: ProbeGuess] = [:]
   /// Those that take none of the guesses.
   var refusing: Set<TypeAddress> = []
   /// What the type itself said that takes none.
   var refusal: (any Error)?
   /// What objects of the type have in a store, where none could be made up without.
   var sample = FieldSample()
+
+  /// A type, and in how many values of it its own stands.
+  private struct Place: Hashable {
+    let type: TypeAddress
+    let openCount: Int
+  }
+
+  /// What a type takes that stands in so many values of it.
+  func guess(for type: TypeAddress, in openCount: Int = 0) -> ProbeGuess {
+    if guesses.isEmpty { return ProbeGuess() }
+    if openCount > 0, let found = guesses[Place(type: type, openCount: openCount)] { return found }
+    return guesses[Place(type: type, openCount: 0)] ?? ProbeGuess()
+  }
+
+  /// Notes what a type takes.
+  ///
+  /// - Parameter nests: whether it took nothing else because values stand in each other as often as they are made up. An array
+  ///   that is empty for that has elements further out.
+  mutating func note(_ guess: ProbeGuess, for type: TypeAddress, in openCount: Int, nests: Bool) {
+    if nests && openCount == 0 { return }
+    guesses[Place(type: type, openCount: nests ? openCount : 0)] = guess
+  }
 
   struct Key: Hashable, Sendable {
     let type: TypeAddress

@@ -99,13 +99,21 @@ struct KeptRecords {
   mutating func holdAll() { lentCount += 1 }
 
   /// Forgets everything. Nothing is lent any more.
+  ///
+  /// The places stay, all of them 0: numbers grow with the graph, and in a deep one of many branches a few records are kept
+  /// again and again.
   mutating func removeAll() {
     for number in numbers.all { places[Int(number)] = 0 }
     numbers.removeAll(keeping: 4096)
     (waitingCount, lentCount) = (0, 0)
     records.removeAll(keeping: 4096)
-    places.removeAll(keeping: 4096)
     arena.removeAll()
     byteCount = 0
+  }
+
+  /// Forgets the numbers, too, which begin anew.
+  mutating func forgetNumbers() {
+    if !isEmpty { removeAll() }
+    places.removeAll(keeping: 4096)
   }
 }

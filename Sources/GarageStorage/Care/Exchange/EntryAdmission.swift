@@ -116,7 +116,8 @@ extension WriteAccess {
     switch entry {
     case .text(let name, let text):
       // A type that is met for the first time may declare indexes.
-      if try garage.probeContext.run({ try garage.indexing.meet([name]) }) { pending.indexes = nil }
+      let types = name.kind == .tag ? TypeTag.types(withDigest: name.digest) : []
+      if try garage.probeContext.run({ try garage.indexing.meet(types) }) { pending.indexes = nil }
       try StoreTexts.put(text, name, in: transaction, isSealed: garage.objectKeys.isSealed)
       pending.newTexts.insert(name)
     case .record(let key, let record, let summary):
