@@ -11,3 +11,11 @@ public struct RecordIdentity: Hashable, Sendable {
     self.identifier = identifier
   }
 }
+
+extension RecordIdentity: CustomStringConvertible {
+  /// `Person "3"`: the type, as far as the program has met it, else the tag in hexadecimal digits; and the identifier.
+  public var description: String {
+    let name = TypeTag.types(withDigest: tag).first.map { "\($0)" } ?? String(tag, radix: 16)
+    return "\(name) \"\(identifier)\""
+  }
+}

@@ -94,6 +94,7 @@ import Testing
     let expected = (0..<3000).filter { $0 == 1 || $0 != 0 && $0 % 5 != 0 && ($0 + 1) % 7 == 6 }
     #expect(try numbers(garage.referrers(of: Bead.self, identifier: 6)) == expected)
     #expect(try numbers(other.referrers(of: Bead.self, identifier: 6)) == expected)
+    #expect(try other.referrers(of: Bead.self, identifier: 6).first?.description == "Bead \"\(expected[0])\"")
     #expect(try other.explainReferrers().indexes == ["referrers"])
     try expectSound(other)
   }
