@@ -6,7 +6,7 @@ import GarageStorage
 /// Here a ratio is, as everywhere, the peer's figure over ours: the goals speak of it the other way round.
 struct LinkComparison {
   let isWanted: (String) -> Bool
-  /// How many objects refer to others, and how many form a chain.
+  /// How many objects refer to others, and how many form a chain, or a tree.
   let count: Int
   let chainCount: Int
 
@@ -15,12 +15,15 @@ struct LinkComparison {
   private static let single = "reference"
   private static let several = "five references"
   private static let chain = "chain"
-  private static let kinds = [single, several, chain]
+  private static let tree = "tree"
+  private static let kinds = [single, several, chain, tree]
   static func inName(_ kind: String) -> String { "in: \(kind)" }
   static func outName(_ kind: String) -> String { "out: \(kind)" }
   static let names = kinds.flatMap { [inName($0), outName($0)] }
   /// Whose figures the goals are about, each with its peer.
-  static let goals = [(single, string, 1.5), (several, string, 1.5), (chain, unlinked, 3.0)]
+  static let goals = [
+    (single, string, 1.5), (several, string, 1.5), (chain, unlinked, 3.0), (tree, unlinked, 3.0),
+  ]
 
   func rows(_ rounds: Rounds) throws -> [ResultRow] {
     var samples = Samples()
@@ -33,7 +36,10 @@ struct LinkComparison {
       if round % 2 == 1 { pairs.reverse() }
       for (kind, pair) in pairs { try pair.measure(kind, Self.string, round, &samples) }
       if isWanted(Self.inName(Self.chain)) || isWanted(Self.outName(Self.chain)) {
-        try measureChain(round, &samples)
+        try measure(Self.chain, ChainLink.make(chainCount), round, &samples)
+      }
+      if isWanted(Self.inName(Self.tree)) || isWanted(Self.outName(Self.tree)) {
+        try measure(Self.tree, TreeNode.make(chainCount), round, &samples)
       }
     }
     return Self.goals.flatMap { kind, peer, _ in
@@ -43,31 +49,31 @@ struct LinkComparison {
     }
   }
 
-  /// The chain is parked and retrieved by its first link; the others by `parkAll` and `retrieveAll`.
-  private func measureChain(_ round: Int, _ samples: inout Samples) throws {
+  /// The graph is parked and retrieved by its first object; the others by `parkAll` and `retrieveAll`.
+  private func measure<Node: LinkedNode>(
+    _ kind: String, _ nodes: [Node], _ round: Int, _ samples: inout Samples
+  ) throws {
     func measureLinked() throws {
       let garage = try Garage(GarageStore.memoryDriver())
-      let links = ChainLink.make(chainCount)
       try samples.measure(
         Operation(
-          name: Self.inName(Self.chain), who: "memory", count: chainCount,
-          run: { try garage.park(links[0]) }, verify: {}))
-      ChainLink.takeApart(links)
-      var first: ChainLink?
+          name: Self.inName(kind), who: "memory", count: chainCount,
+          run: { try garage.park(nodes[0]) }, verify: {}))
+      for node in nodes { _ = node.letGo() }
+      var first: Node?
       try samples.measure(
         Operation(
-          name: Self.outName(Self.chain), who: "memory", count: chainCount,
-          run: { first = try garage.retrieve(ChainLink.self, identifier: 0) },
+          name: Self.outName(kind), who: "memory", count: chainCount,
+          run: { first = try garage.retrieve(Node.self, identifier: 0) },
           verify: {
-            var link = first
-            (first, link) = (nil, first)
-            var number = 0
-            while let current = link {
-              try WrongResult.unless(current.isAsMade(number), "link \(number) is another one")
-              (link, number) = (current.next, number + 1)
-              current.next = nil
+            var (next, number) = (first.map { [$0] } ?? [], 0)
+            first = nil
+            while let node = next.popLast() {
+              try WrongResult.unless(node.isAsMade, "object \(node.id) is another one")
+              next += node.letGo()
+              number += 1
             }
-            try WrongResult.unless(number == chainCount, "the chain has \(number) links")
+            try WrongResult.unless(number == chainCount, "there are \(number) objects")
           }))
       try garage.close()
     }
@@ -76,17 +82,18 @@ struct LinkComparison {
       let objects = LooseLink.make(chainCount)
       try samples.measure(
         Operation(
-          name: Self.inName(Self.chain), who: Self.unlinked, count: chainCount,
+          name: Self.inName(kind), who: Self.unlinked, count: chainCount,
           run: { try garage.parkAll(objects) }, verify: {}))
       var found: [LooseLink] = []
       try samples.measure(
         Operation(
-          name: Self.outName(Self.chain), who: Self.unlinked, count: chainCount,
+          name: Self.outName(kind), who: Self.unlinked, count: chainCount,
           run: { found = try garage.retrieveAll(LooseLink.self) },
           verify: {
             try WrongResult.unless(found.count == chainCount, "there are \(found.count) objects")
             for (number, object) in found.enumerated() {
-              try WrongResult.unless(object.isAsMade(number), "object \(number) is another one")
+              try WrongResult.unless(
+                object.id == number && object.isAsMade, "object \(number) is another one")
             }
           }))
       try garage.close()
@@ -212,8 +219,28 @@ private struct FiveTexting: Codable, Equatable, Identifiable {
   }
 }
 
+/// An object of a graph that refers to others of its kind.
+private protocol LinkedNode: Codable, Identifiable<Int> {
+  /// Whether it has what it was made with.
+  var isAsMade: Bool { get }
+  /// Lets those go that it refers to, and returns them: many would not be freed one in the other.
+  func letGo() -> [Self]
+}
+
+private final class LooseLink: Codable, Identifiable {
+  let id: Int
+  let name: String
+  let weight: Double
+
+  init(_ id: Int) { (self.id, name, weight) = (id, "link \(id)", Double(id)) }
+
+  static func make(_ count: Int) -> [LooseLink] { (0..<count).map(LooseLink.init) }
+
+  var isAsMade: Bool { name == "link \(id)" && weight == Double(id) }
+}
+
 /// A link of a chain.
-private final class ChainLink: Codable, Identifiable {
+private final class ChainLink: LinkedNode {
   let id: Int
   let name: String
   let weight: Double
@@ -227,19 +254,38 @@ private final class ChainLink: Codable, Identifiable {
     return links
   }
 
-  static func takeApart(_ links: [ChainLink]) { for link in links { link.next = nil } }
+  var isAsMade: Bool { name == "link \(id)" && weight == Double(id) }
 
-  func isAsMade(_ number: Int) -> Bool { id == number && name == "link \(number)" && weight == Double(number) }
+  func letGo() -> [ChainLink] {
+    defer { next = nil }
+    return next.map { [$0] } ?? []
+  }
 }
 
-private final class LooseLink: Codable, Identifiable {
+/// A node of a binary tree, with plain references to the next ones: deeper down than a chain of calls is left to go, and in many
+/// places.
+private final class TreeNode: LinkedNode {
   let id: Int
   let name: String
   let weight: Double
+  var left: TreeNode?
+  var right: TreeNode?
 
   init(_ id: Int) { (self.id, name, weight) = (id, "link \(id)", Double(id)) }
 
-  static func make(_ count: Int) -> [LooseLink] { (0..<count).map(LooseLink.init) }
+  static func make(_ count: Int) -> [TreeNode] {
+    let nodes = (0..<count).map(TreeNode.init)
+    for index in 1..<count {
+      let parent = nodes[(index - 1) / 2]
+      if index % 2 == 1 { parent.left = nodes[index] } else { parent.right = nodes[index] }
+    }
+    return nodes
+  }
 
-  func isAsMade(_ number: Int) -> Bool { id == number && name == "link \(number)" && weight == Double(number) }
+  var isAsMade: Bool { name == "link \(id)" && weight == Double(id) }
+
+  func letGo() -> [TreeNode] {
+    defer { (left, right) = (nil, nil) }
+    return [left, right].compactMap { $0 }
+  }
 }
