@@ -27,7 +27,7 @@ extension FieldPath {
     if let known = KnownSubstitutes.all.withLock({ $0[place] }) { return known }
     let found = findSubstitute(in: type)
     // What is not found out now may be found out with other objects.
-    if let found { KnownSubstitutes.all.withLock { $0[place] = found } }
+    if let found { KnownSubstitutes.note(found, place) }
     return found
   }
 
@@ -117,6 +117,16 @@ private enum KnownSubstitutes {
   }
 
   static let all = Mutex<[Place: FieldPath.Answer]>([:])
+
+  /// Among the paths are keys of dictionaries, of which there may be any number.
+  private static let limit = 4096
+
+  static func note(_ answer: FieldPath.Answer, _ place: Place) {
+    all.withLock { known in
+      if known.count >= limit { known = [:] }
+      known[place] = answer
+    }
+  }
 }
 
 /// What the elements of an array are to the type that reads it. Where it is none of these, each may have a meaning of its own.
