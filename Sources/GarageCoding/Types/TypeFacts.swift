@@ -148,9 +148,11 @@ package final class TypeFacts: @unchecked Sendable {
 
   private final class TypedAccess<T: Identifiable>: IdentifierAccess, @unchecked Sendable {
     override func write(_ value: UnsafeRawPointer, _ writer: inout IdentifierWriter) throws {
-      // A variable's address costs no call, unlike a constant's, which a closure is lent.
+      // A variable's address costs no call, unlike a constant's.
       var id = value.lent(T.self).pointee.identifier()
-      try plan.write(at: &id, to: &writer, canonical: canonicalBytes)
+      try withUnsafeMutablePointer(to: &id) {
+        try plan.write(at: UnsafeRawPointer($0), to: &writer, canonical: canonicalBytes)
+      }
     }
 
     override func fault(
@@ -158,12 +160,14 @@ package final class TypeFacts: @unchecked Sendable {
       _ writer: inout IdentifierWriter
     ) throws -> String? {
       var id = value.lent(T.self).pointee.identifier()
-      return try fault(ofIdentifierAt: &id, wanted, mayChange: mayChange, &writer)
+      return try withUnsafeMutablePointer(to: &id) {
+        try fault(ofIdentifierAt: UnsafeRawPointer($0), wanted, mayChange: mayChange, &writer)
+      }
     }
 
     override func isSurely(_ identifier: UnsafeRawBufferPointer, _ value: UnsafeRawPointer) -> Bool {
       var id = value.lent(T.self).pointee.identifier()
-      return plan.isSurely(identifier, at: &id)
+      return withUnsafeMutablePointer(to: &id) { plan.isSurely(identifier, at: UnsafeRawPointer($0)) }
     }
   }
 

@@ -19,8 +19,18 @@ extension Index {
       the property is an object with a record of its own. As a Reference it could be indexed; who refers to an object is \
       found by retrieveReferrers(_:of:by:) without an index of the type (Docs/Relations.md).
       """
+    case .isCollection where part.isDictionary:
+      """
+      the property is a dictionary, and no index is of its entries. Keep what is asked for in a property of its own, or in \
+      an array, of which each element can be indexed.
+      """
     case .isCollection:
       "the property is a collection, of which each element can be indexed: Index(each: \(shown(part)))."
+    case .isComputed where part.text.contains("!"):
+      """
+      the key path unwraps an optional by force, which would end the program where there is none. Write ? in place of !: \
+      Index(\(part.text.replacing("!", with: "?"))).
+      """
     case .isComputed:
       """
       the property is computed, and no record has it. Store what it gives in a property of its own, set where those are \

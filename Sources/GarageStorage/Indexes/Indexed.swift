@@ -30,6 +30,9 @@ public struct Index<Root: Codable>: Sendable {
     let keyPath: AnyKeyPath
     let field: () -> StoredField?
     let isCollection: Bool
+    let isDictionary: Bool
+    /// Whether it is known that no text is stored there.
+    let hasNoText: Bool
     /// Why there is no field.
     let absence: () -> FieldAbsence
     /// Where the objects of a subclass have it.
@@ -55,6 +58,8 @@ public struct Index<Root: Codable>: Sendable {
       text: nameOf(property), keyPath: property,
       field: { StoredField.ofIndexed(property) },
       isCollection: FieldAbsence.isCollection(Value.self),
+      isDictionary: FieldAbsence.isDictionary(Value.self),
+      hasNoText: FieldComparability.hasNoText(element ?? Value.self),
       absence: {
         FieldAbsence(of: property, scalar: element ?? Value.self, isEach: element != nil)
       },
@@ -125,11 +130,11 @@ public struct IndexOption: Sendable, Hashable {
   /// No two objects have the same values; those that have nil somewhere do not count, and NaN is a value. Of an index of each
   /// element: no two objects have an element in common.
   public static let unique = IndexOption(kind: .unique)
-  /// Upper and lower case are alike, as for `.caseInsensitive` in a condition, which is what the index then serves.
+  /// Upper and lower case of text are alike, as for `.caseInsensitive` in a condition, which is what the index then serves.
   public static let caseInsensitive = IndexOption(kind: .caseInsensitive)
   /// In a sealed storage: the values may be read by those who have the file. Without this or ``hashed`` a sealed storage
   /// takes no index.
   public static let readable = IndexOption(kind: .readable)
-  /// A keyed hash stands in place of the values. Such an index finds equal values only.
+  /// A keyed hash stands in place of the values. Such an index finds equal values only. Not together with ``readable``.
   public static let hashed = IndexOption(kind: .hashed)
 }

@@ -116,6 +116,7 @@ final class Indexing: Sendable {
       if declaration.definition.isUnique { try index.check(declaration, in: type) }
       return declaration
     }
+    try Index<Root>.checkNames(declared)
     known.withLock { known in
       for declaration in declared where !known.declarations.contains(where: { $0.id == declaration.id }) {
         known.declarations.append(declaration)
@@ -330,6 +331,25 @@ extension Index {
     }
   }
 
+  /// That no name is given to indexes of different fields: who drops one of them would drop all. Those of the same fields, one
+  /// of which takes upper and lower case for alike, may have one name.
+  ///
+  /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
+  fileprivate static func checkNames(_ declarations: [Indexing.Declaration]) throws {
+    var paths: [String: [FieldPath]] = [:]
+    for declaration in declarations {
+      let components = declaration.definition.components.map(\.path)
+      if let others = paths.updateValue(components, forKey: declaration.name), others != components {
+        throw GarageError.invalidIndex(
+          type: declaration.typeName, index: declaration.name,
+          reason: """
+            two indexes have this name, one of \(others.map { "\"\($0)\"" }.joined(separator: ", ")), the other of \
+            \(components.map { "\"\($0)\"" }.joined(separator: ", ")). Give each a name of its own.
+            """)
+      }
+    }
+  }
+
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``.
   func declaration(isSealed: Bool) throws -> Indexing.Declaration {
     let facts = try RecordTypeFacts.of(Root.self)
@@ -343,6 +363,16 @@ extension Index {
     definition.isUnique = options.contains(.unique)
     if definition.isUnique && facts.sharesSpaceWithSuperclass { definition.classTags = facts.ownTags }
     definition.isHashed = options.contains(.hashed)
+    if definition.isHashed && options.contains(.readable) {
+      throw invalid(
+        """
+        it is said to be both .hashed and .readable. Say .hashed where its values are not to be read in the file, \
+        .readable where ranges and orders are asked for.
+        """)
+    }
+    if options.contains(.caseInsensitive), parts.allSatisfy(\.hasNoText) {
+      throw invalid("it is said to be .caseInsensitive, and has no text. Leave that away.")
+    }
     var isNamed = false
     for part in parts {
       let path: FieldPath

@@ -130,8 +130,9 @@ func nameOf<Root, Value>(_ property: KeyPath<Root, Value>) -> String {
   // next process: `<computed 0x000055d5 (Int)>`.
   let parts = "\(property)".components(separatedBy: "<computed 0x")
   let text = parts.dropFirst().reduce(parts[0]) { $0 + "<computed" + $1.drop { $0.isHexDigit } }
-  // Swift puts the type's name before it.
-  return text.firstIndex(of: ".").map { "\\" + text[$0...] } ?? text
+  // Swift puts the type's name before it, and behind an optional chain a question mark that nobody writes.
+  let path = text.firstIndex(of: ".").map { "\\" + text[$0...] } ?? text
+  return path.hasSuffix("?") ? String(path.dropLast()) : path
 }
 
 /// A constant as conditions and plans write it.

@@ -83,7 +83,9 @@ extension WriteAccess {
       guard after == before else {
         throw GarageError.unretrievableObject(
           type: facts.name, identifier: before.identifier.description,
-          reason: "updateAll gave it another identifier")
+          reason: try TypeDescription.of(type).identification == .digest
+            ? "its content is what identifies it, and updateAll changed that: park the new value, and delete the old one"
+            : "updateAll gave it another identifier: park it under the new one, and delete the old one")
       }
       objects.append(object)
     }

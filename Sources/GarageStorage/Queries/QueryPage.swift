@@ -13,7 +13,8 @@ public struct QueryPage<Root: Codable> {
 ///
 /// It is plain data, to be kept or sent, and means the same after a restart and in another process. It names the place
 /// by what the query is sorted by and by the identifier, not by number: objects that come or go before it move nothing.
-/// Who gets it can read those values in it.
+/// Who gets it can read those values in it. It is refused by a query in another order, but for one by another computed
+/// property of the same type: Swift tells no names of those.
 public struct QueryCursor: Codable, Hashable, Sendable {
   /// What the query is sorted by.
   let order: [String]

@@ -118,8 +118,7 @@ extension QueryRun {
   ) -> String? {
     // Where code makes a property its name is not told.
     if properties.isEmpty || properties.contains(where: { $0.contains("<") }) { return nil }
-    // What ends an optional chain in a description is no Swift.
-    var parts = properties.map { $0.hasSuffix("?") ? String($0.dropLast()) : $0 }
+    var parts = properties
     if let option { parts.append(option) }
     if access.garage.objectKeys.isSealed { parts.append(findsEqual ? ".hashed" : ".readable") }
     return "Index(\(label)\(parts.joined(separator: ", ")))"

@@ -50,6 +50,49 @@ import Testing
     ])
   }
 
+  /// Options that exclude each other, or that the property has no use for.
+  @Test func whatCannotBeMeant() throws {
+    try expectInvalid(Index(\Member.email, .hashed, .readable), ".hashed", ".readable")
+    try expectInvalid(Index(\Member.id, .caseInsensitive), ".caseInsensitive", "no text")
+    try expectInvalid(Index(\Member.level, .caseInsensitive, .unique), "no text")
+    try expectInvalid(Index(\Member.id, \Member.level, .caseInsensitive), "no text")
+    try expectInvalid(Index(each: \Member.sizes, .caseInsensitive), "no text")
+    try expectInvalid(Index(\Member.home!.street), "Index(\\.home?.street)")
+    try expectInvalid(Index(\Member.counts), "dictionary", "array")
+    let garage = try Place(.memory).garage()
+    try garage.indexing.declare([
+      Index(\Member.id, \Member.email, .caseInsensitive), Index(each: \Member.tags, .caseInsensitive),
+      Index(\Member.email, .hashed, .unique), Index(\Member.state, .caseInsensitive),
+      Index(\Member.home?.street),
+    ])
+  }
+
+  /// Who drops one of two indexes of one name would drop both.
+  @Test func namesAreOfOneIndex() throws {
+    let garage = try Place(.memory).garage()
+    for pair in [
+      [Index("n", \Member.email), Index("n", \Member.id)], [Index("id", \Member.email), Index(\Member.id)],
+    ] {
+      let error = #expect(throws: GarageError.self) { try garage.indexing.declare(pair) }
+      let text = "\(try #require(error))"
+      #expect(
+        text.contains("\"email\"") && text.contains("\"id\"") && text.contains("name of its own"), "\(text)")
+    }
+    try garage.indexing.declare([Index(\Member.email), Index(\Member.email, .caseInsensitive)])
+  }
+
+  /// As they are written in Swift.
+  @Test func namesOfOptionalChains() throws {
+    let garage = try Place(.memory).garage()
+    try garage.make([Index(\Member.home?.street), Index(\Member.home?.number)])
+    #expect(try garage.indexes(of: Member.self).map(\.name).sorted() == ["home?.number", "home?.street"])
+    let plan = try garage.query(Member.self).where(\.home?.street == "x").sorted(by: \.home?.number).explain()
+    #expect(
+      !plan.description.contains("street?") && plan.description.contains("\\.home?.street == "), "\(plan)")
+    try garage.dropIndex("home?.street", of: Member.self)
+    #expect(try garage.indexes(of: Member.self).map(\.name) == ["home?.number"])
+  }
+
   struct Careless: Codable, Identifiable, Indexed {
     static var indexes: [Index<Careless>] { [Index("email", \.normalized, .unique)] }
     var id: Int
@@ -180,9 +223,19 @@ private struct Bookworm: Codable, Identifiable {
 
 private struct Member: Codable, Identifiable {
   enum Grade: Codable { case low, high }
+  enum Level: Int, Codable { case low, high }
+  enum State: String, Codable { case new, old }
+  struct Home: Codable {
+    var street: String
+    var number: Int?
+  }
   var id: Int
   var email = "m"
   var grade = Grade.low
+  var level: Level? = .low
+  var state = State.new
+  var home: Home?
+  var sizes: Set<Double>? = []
   @Clamped var importance = 3
   var counts: [String: Int] = [:]
   var tags: [String] = []

@@ -64,6 +64,19 @@ import Testing
     #expect(try garage.retrieveAll(Item.self).prefix(600).map(\.number) == Array(0..<600))
   }
 
+  struct Label: Codable, Hashable { var text: String }
+
+  /// What a value is identified by cannot be changed in place: others may refer to it.
+  @Test func valuesStayWhatTheyAre() throws {
+    let garage = try Place(.memory).garage()
+    try garage.parkAll([Label(text: "a"), Label(text: "b")])
+    let query = garage.query(Label.self).where(\.text == "a")
+    #expect(try query.updateAll { $0.text = "a" } == 1)
+    let error = #expect(throws: GarageError.self) { try query.updateAll { $0.text = "c" } }
+    #expect("\(try #require(error))".contains("its content is what identifies it"))
+    #expect(Set(try garage.retrieveAll(Label.self).map(\.text)) == ["a", "b"])
+  }
+
   /// Each takes the place of the next one, of more than are changed at a time anywhere.
   @Test(arguments: Backend.allCases.filter { !$0.isSealed })
   func uniqueValuesThatMove(_ backend: Backend) throws {

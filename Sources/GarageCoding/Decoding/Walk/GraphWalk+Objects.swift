@@ -81,7 +81,9 @@ extension GraphWalk {
       var value = try state.readRoot(type, facts.with { $0.kind })
       if let failure = state.failure { throw failure }
       if facts.with({ $0.rootIdentification == .identifier }), !key.isDigest {
-        try checkIdentity(of: &value, facts, key, parsed, record)
+        try withUnsafeMutablePointer(to: &value) {
+          try checkIdentity(of: UnsafeRawPointer($0), facts, key, parsed, record)
+        }
       }
       if let status = parsed.syncStatus, facts.with({ $0.isSyncable }) {
         facts.object.setSyncStatus(status, of: &value)
@@ -180,7 +182,9 @@ extension GraphWalk {
     if let failure = state.failure { throw failure }
     // Parked before the type had an identity of its own: it has been known by its content.
     if concrete.rootIdentification == .identifier, !key.isDigest {
-      try checkIdentity(of: &value, Permanent(concrete), key, parsed, record)
+      try withUnsafeMutablePointer(to: &value) {
+        try checkIdentity(of: UnsafeRawPointer($0), Permanent(concrete), key, parsed, record)
+      }
     }
     if concrete.isSyncable, let status = parsed.syncStatus { concrete.setSyncStatus(status, of: &value) }
     return value

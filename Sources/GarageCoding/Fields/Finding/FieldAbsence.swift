@@ -48,11 +48,18 @@ package enum FieldAbsence: Sendable {
     unwrapped(type) is any DecodableCollection.Type
   }
 
+  /// Whether values of a type are dictionaries.
+  package static func isDictionary(_ type: Any.Type) -> Bool { unwrapped(type) is any DictionaryType.Type }
+
   private static func isOfRecord(_ type: Any.Type) -> Bool {
     let kind = TypeFacts.of(type).object.kind
     return kind == .reference || kind == .interned
   }
 }
+
+private protocol DictionaryType {}
+
+extension Dictionary: DictionaryType {}
 
 extension StoredField {
   /// Whether it is a field of another object that this one refers to: records of the type do not have it.

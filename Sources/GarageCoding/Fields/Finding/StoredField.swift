@@ -62,6 +62,21 @@ package enum FieldComparability: Sendable {
     TypeFacts.of(unwrapped(type)).object.kind == .date
   }
 
+  /// Whether it is stored as a number, a truth value, a date or bytes, or is an enum that has such raw values.
+  package static func hasNoText(_ type: Any.Type) -> Bool {
+    let type = unwrapped(type)
+    switch TypeFacts.of(type).object.kind {
+    case .bool, .double, .float, .int, .int8, .int16, .int32, .int64, .int128, .uint, .uint8, .uint16,
+      .uint32,
+      .uint64, .uint128, .date, .data, .uuid:
+      return true
+    default:
+      func ofRawValue<T: RawRepresentable>(_ type: T.Type) -> Any.Type { T.RawValue.self }
+      guard isPlainEnum(type), let type = type as? any RawRepresentable.Type else { return false }
+      return hasNoText(ofRawValue(type))
+    }
+  }
+
   /// Whether it is an enum without payload that has raw values.
   package static func isPlainEnum(_ type: Any.Type) -> Bool {
     TypeAddress(type).plainCaseCount != nil && type is any RawRepresentable.Type
