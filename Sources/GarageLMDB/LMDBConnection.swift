@@ -267,17 +267,19 @@ final class LMDBConnection: @unchecked Sendable {
     if count % Self.commitsBetweenReaderChecks == 0 { clearDeadReaders() }
   }
 
-  /// The number of the last transaction that anybody has committed.
+  /// The number of the last transaction that anybody has committed. It stands in the map, which must not be replaced meanwhile.
   private var lastTransaction: UInt64 {
     var info = MDB_envinfo()
     return mdb_env_info(env, &info) == MDB_SUCCESS ? UInt64(info.me_last_txnid) : 0
   }
 
   /// How many transactions others have committed.
-  var foreignCommitCount: UInt64 {
+  ///
+  /// - Throws: why there is no map any more.
+  func foreignCommitCount() throws -> UInt64 {
     // Asked within: no own one is counted meanwhile, and none begins to commit.
-    ownCommits.withLock { own in
-      let last = lastTransaction
+    try ownCommits.withLock { own in
+      let last = try withMap { lastTransaction }
       // Nobody else commits before the one that is committing has.
       let isCommitted = own.begun > 0 && last >= own.begun
       return last &- own.count &- (isCommitted ? 1 : 0)
@@ -293,12 +295,27 @@ final class LMDBConnection: @unchecked Sendable {
   /// Copies the last committed state to a file that is open for writing, and returns what LMDB says.
   func copy(to file: Int32, _ flags: UInt32) -> Int32 { mdb_env_copyfd2(env, file, flags) }
 
-  /// How large pages are, and how many the file has.
-  var size: (pageByteCount: Int, pageCount: Int) {
-    var (info, statistics) = (MDB_envinfo(), MDB_stat())
-    mdb_env_info(env, &info)
-    mdb_env_stat(env, &statistics)
-    return (max(512, Int(statistics.ms_psize)), info.me_last_pgno + 1)
+  /// How large pages are, how many the file has, which others may have made more than there are in the map, and how large that
+  /// is.
+  ///
+  /// - Throws: why there is no map any more.
+  var size: (pageByteCount: Int, pageCount: Int, mapByteCount: Int) {
+    get throws {
+      try withMap {
+        var (info, statistics) = (MDB_envinfo(), MDB_stat())
+        mdb_env_info(env, &info)
+        mdb_env_stat(env, &statistics)
+        return (max(512, Int(statistics.ms_psize)), info.me_last_pgno + 1, info.me_mapsize)
+      }
+    }
+  }
+
+  /// Asks LMDB for what stands in the map, outside of any transaction: nobody replaces the map meanwhile.
+  private func withMap<R>(_ body: () -> R) throws -> R {
+    try pool.withLock { pool in
+      if let failure = pool.failure { throw failure }
+      return body()
+    }
   }
 
   /// Brings what was committed to the disk; the error where that fails.
@@ -410,7 +427,7 @@ final class LMDBConnection: @unchecked Sendable {
     var status = statvfs()
     // A short write leaves less than a few pages.
     return statvfs(path, &status) == 0
-      && UInt64(status.f_bavail) * UInt64(status.f_frsize) < 1 << 20
+      && UInt64(status.f_bavail) < (1 << 20) / max(1, UInt64(status.f_frsize))
   }
 }
 

@@ -14,10 +14,17 @@ extension LMDBReadTransaction: PageForgetting {
   ///
   /// Not in a transaction that writes, whose changed pages stand elsewhere.
   package final func forgetPages() {
-    guard !isWrite, LMDBDataFile.isLayoutKnown, let start = mapStart else { return }
-    let (pageByteCount, pageCount) = connection.size
+    guard !isWrite, LMDBDataFile.isLayoutKnown, let start = mapStart, let byteCount = forgettableByteCount
+    else { return }
     // Of a file that is mapped to be shared, this forgets where its pages are, and nothing that is in them.
-    madvise(start, pageByteCount * pageCount, MADV_DONTNEED)
+    madvise(start, byteCount, MADV_DONTNEED)
+  }
+
+  /// How much of the map is in use. Others may have written more pages than there is room for in it: behind it stands memory of
+  /// somebody else's.
+  final var forgettableByteCount: Int? {
+    guard let size = try? connection.size else { return nil }
+    return min(size.pageByteCount * size.pageCount, size.mapByteCount)
   }
 
   /// Where the map begins; nil where there is no entry. LMDB does not tell, but each page says which one it is.
@@ -30,7 +37,7 @@ extension LMDBReadTransaction: PageForgetting {
       return nil
     }
     // Keys stand in the page of their leaf.
-    let pageByteCount = connection.size.pageByteCount
+    guard let pageByteCount = try? connection.size.pageByteCount else { return nil }
     let page = data - Int(bitPattern: data) % pageByteCount
     return page - Int(page.load(as: UInt64.self)) * pageByteCount
   }

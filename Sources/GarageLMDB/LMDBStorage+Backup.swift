@@ -62,7 +62,7 @@ private final class LMDBCopying: @unchecked Sendable {
     if file < 0 { throw StorageError.lmdb(errno, during: .write, path: path) }
     defer { closeFile(file) }
     let copying = LMDBCopying(connection, file, compacting: compacting)
-    let (pageByteCount, pageCount) = connection.size
+    let (pageByteCount, pageCount, _) = try connection.size
     DispatchQueue(label: "Garage.LMDBCopying").async {
       copying.result = copying.connection.copy(to: copying.file, copying.flags)
       copying.isOver.signal()

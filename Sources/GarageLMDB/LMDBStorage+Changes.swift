@@ -3,7 +3,7 @@ public import GarageDriver
 extension LMDBStorage: ChangeSignaling {
   /// How many transactions others than this process have committed.
   public func foreignChangeMark() throws -> UInt64? {
-    try lifetime.withCall { connection.foreignCommitCount }
+    try lifetime.withCall { try connection.foreignCommitCount() }
   }
 
   /// The environment that all storages of this process on one folder share.

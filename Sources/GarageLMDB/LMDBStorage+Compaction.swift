@@ -22,14 +22,14 @@ extension LMDBStorage: Compacting {
     try commitAnew()
     // The state before the last one is on the disk then, whatever is committed how.
     try lifetime.withCall { try connection.sync() }
-    try progress(0, lifetime.withCall { connection.size.pageCount })
+    try progress(0, lifetime.withCall { try connection.size.pageCount })
     var next: UInt64? = 0
     var done = 0
     while let key = next {
       let (pages, following) = try givingBack(from: key)
       done += pages
       next = following
-      let total = try lifetime.withCall { connection.size.pageCount }
+      let total = try lifetime.withCall { try connection.size.pageCount }
       try progress(min(done, total), total)
     }
     return CompactionResult(byteCountBefore: before, byteCountAfter: diskByteCount)
@@ -39,7 +39,10 @@ extension LMDBStorage: Compacting {
   ///
   /// - Throws: ``StorageError`` where the file cannot be read.
   public func freeByteCount() throws -> Int? {
-    try lifetime.withRead { try connection.freePageCount() * connection.size.pageByteCount }
+    try read { transaction in
+      guard let transaction = transaction as? LMDBReadTransaction else { return nil }
+      return try connection.freePageCount(in: transaction.txn) * connection.size.pageByteCount
+    }
   }
 
   /// Commits without a change, so that what the last commit freed is in use in neither of the last two states.
@@ -94,7 +97,12 @@ extension LMDBConnection {
   ) {
     // What was freed by the last committed state is in use in the one before, which a loss of power may bring back.
     let oldest = oldestState(before: writing - 1)
-    return try withFreeList(.write) { cursor in
+    // Its own transaction, as LMDB shows the free list to those who only read. Nobody replaces the map while somebody writes.
+    var txn: OpaquePointer?
+    let code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &txn)
+    guard code == MDB_SUCCESS, let txn else { throw error(code, during: .write) }
+    defer { mdb_txn_abort(txn) }
+    return try withFreeList(in: txn, .write) { cursor in
       var pages: [UInt64] = []
       var number = first
       for _ in 0..<limit {
@@ -108,9 +116,9 @@ extension LMDBConnection {
     }
   }
 
-  /// How many pages the last committed state does not use.
-  fileprivate func freePageCount() throws -> Int {
-    try withFreeList(.read) { cursor in
+  /// How many pages the state that a transaction reads does not use.
+  fileprivate func freePageCount(in txn: OpaquePointer) throws -> Int {
+    try withFreeList(in: txn, .read) { cursor in
       var (count, number) = (0, UInt64(0))
       while let entry = try freedPages(cursor, from: number) {
         count += entry.pages.count
@@ -120,16 +128,14 @@ extension LMDBConnection {
     }
   }
 
-  /// Lends a cursor on the free list, which LMDB shows to those who only read.
+  /// Lends a cursor on the free list.
+  ///
+  /// - Parameter txn: a read transaction.
   private func withFreeList<R>(
-    _ operation: StorageError.Operation, _ body: (OpaquePointer) throws -> R
+    in txn: OpaquePointer, _ operation: StorageError.Operation, _ body: (OpaquePointer) throws -> R
   ) throws -> R {
-    var txn: OpaquePointer?
-    var code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &txn)
-    guard code == MDB_SUCCESS, let txn else { throw error(code, during: operation) }
-    defer { mdb_txn_abort(txn) }
     var cursor: OpaquePointer?
-    code = mdb_cursor_open(txn, Self.freeList, &cursor)
+    let code = mdb_cursor_open(txn, Self.freeList, &cursor)
     guard code == MDB_SUCCESS, let cursor else { throw error(code, during: operation) }
     defer { mdb_cursor_close(cursor) }
     return try body(cursor)
@@ -160,7 +166,7 @@ extension LMDBConnection {
   /// Makes holes of pages, one for each run of them; returns how many there were.
   private func makeHoles(_ pages: inout [UInt64]) throws -> Int {
     pages.sort()
-    let pageByteCount = size.pageByteCount
+    let pageByteCount = try size.pageByteCount
     var place = 0
     while place < pages.count {
       var end = place + 1

@@ -178,13 +178,18 @@ struct SQLiteLog {
     return code
   }
 
+  /// More than anybody has, and little enough to be added to.
+  private static let plenty = Int.max / 4
+
+  static func byteCount(of status: statvfs) -> Int {
+    let (byteCount, isMore) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    return isMore ? plenty : min(Int(clamping: byteCount), plenty)
+  }
+
   private mutating func look(_ now: UInt64) {
     var status = statvfs()
-    // Where the system does not tell, there is room enough.
-    freeByteCount =
-      statvfs(path, &status) == 0
-      ? Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
-      : .max / 2
+    // Where the system does not tell, there is room enough. Network file systems tell of as much as a number can hold.
+    freeByteCount = statvfs(path, &status) == 0 ? Self.byteCount(of: status) : Self.plenty
     timeOfLook = now
     pagesSinceLook = 0
   }

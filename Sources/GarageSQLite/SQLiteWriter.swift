@@ -14,6 +14,8 @@ final class SQLiteWriter: @unchecked Sendable {
   private let maximumValueByteCount: Int
   private let largestEntryByteCount: Int
   private var connection: SQLiteConnection?
+  /// How many connections there were before. Each counts the commits of others from its own beginning.
+  private var closedCount: UInt64 = 0
   private var transaction: SQLiteWriteTransaction?
   private let lifetime: StorageLifetime
   private var log: SQLiteLog
@@ -58,7 +60,8 @@ final class SQLiteWriter: @unchecked Sendable {
     if let lastLook, lastLook.state.isSame(at: lastLook.header) { return lastLook.version }
     let header = lastLook?.header ?? connection.findLogHeader()
     let state = header.map { SQLiteLogHeader(at: $0) }
-    let version = UInt64(clamping: try connection.integer("PRAGMA data_version"))
+    let count = UInt64(clamping: try connection.integer("PRAGMA data_version"))
+    let version = closedCount << 48 | count & (1 << 48 - 1)
     if let header, let state { lastLook = (header, state, version) }
     return version
   }
@@ -66,6 +69,7 @@ final class SQLiteWriter: @unchecked Sendable {
   func close() {
     lastLook = nil
     transaction = nil
+    if connection != nil { closedCount += 1 }
     connection?.close()
     connection = nil
   }

@@ -14,6 +14,13 @@ private struct Branch: Codable, Identifiable {
   var leaf: Leaf
 }
 
+private final class Ring: Codable, Identifiable {
+  let id: Int
+  let text: String
+  let next: Ring?
+  init(id: Int, text: String = "ring", next: Ring? = nil) { (self.id, self.text, self.next) = (id, text, next) }
+}
+
 /// One value whose seal does not open stops none of the verbs that go through all.
 @Suite struct UnreadableSealTests {
   /// Twenty leaves and twenty branches, of which the seals of leaf 7 and branch 3 are damaged.
@@ -72,6 +79,35 @@ private struct Branch: Codable, Identifiable {
     try garage.forEach(Branch.self, onError: { errors.append($0) }) { branches.append($0.id) }
     #expect(Set(branches) == Set(0..<20).subtracting([3, 7]))
     #expect(errors.map(\.type) == ["Branch", "Branch"])
+  }
+
+  /// At the end of a chain that is planned before it is decoded.
+  @Test func theOthersAreReadWhereAChainEndsThere() throws {
+    for length in [3, 15, 16, 17, 18, 40, 300] {
+      let memory = MemoryStorage()
+      let garage = try Garage(SealedStorage(memory, sealer: InsecureTestSealer(key: 7)))
+      try garage.park(Ring(id: 0))
+      try garage.park(Ring(id: length))
+      let before = try contents(memory)
+      var ring = Ring(id: length, text: "changed")
+      try garage.park(ring)
+      let key = try #require(contents(memory).first { before[$0.key] != $0.value }?.key)
+      for id in (1..<length).reversed() { ring = Ring(id: id, next: ring) }
+      try garage.park(ring)
+      try memory.write { transaction in
+        var value = try #require(try transaction.value(for: key))
+        value[value.count - 1] ^= 1
+        try transaction.put(value, for: key)
+        return .commit(())
+      }
+      let again = try Garage(SealedStorage(memory, sealer: InsecureTestSealer(key: 7)))
+      var errors: [UnreadableObject] = []
+      #expect(try again.retrieveAll(Ring.self) { errors.append($0) }.map(\.id) == [0], "\(length)")
+      #expect(errors.count == length, "\(length)")
+      for id in 1...length {
+        #expect(throws: GarageError.self, "\(id) of \(length)") { try again.retrieve(Ring.self, identifier: id) }
+      }
+    }
   }
 
   @Test(arguments: [false, true])

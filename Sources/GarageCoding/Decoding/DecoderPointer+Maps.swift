@@ -6,6 +6,7 @@ extension DecoderPointer {
   func requestMap() throws {
     let before = frame
     if before.kind == .map { return }
+    if before.kind == .array { throw mismatchOfFrame([String: Any].self) }
     guard
       let header = try ContainerHeader.read(
         base, before.start, end: before.end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
@@ -278,6 +279,7 @@ extension DecoderPointer {
     // A subclass's map may have a key twice.
     guard keys.isByte, frame.shape?.with({ $0.earlierPositions.isEmpty }) ?? true else {
       let texts = try allKeys(serial: serial)
+      if texts.isEmpty { return [] }
       // One after the other into their places: to append asks for the array's type each time.
       return [Key](unsafeUninitializedCapacity: texts.count) { keys, count in
         for text in texts {

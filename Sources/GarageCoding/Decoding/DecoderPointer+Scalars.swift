@@ -221,7 +221,10 @@ extension DecoderPointer {
         }
         return number
       case BodyTag.double, BodyTag.float:
-        let number = try readDouble(), decimal = Decimal(number)
+        let number = try readDouble()
+        // Foundation ends the process there.
+        if number.isInfinite { throw doesNotFit(Decimal.self) }
+        let decimal = Decimal(number)
         if decimal.isNaN && !number.isNaN { throw doesNotFit(Decimal.self) }
         return decimal
       default: throw mismatch(Decimal.self)

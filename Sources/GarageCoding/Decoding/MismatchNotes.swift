@@ -90,16 +90,19 @@ struct MismatchNotes {
 extension DecoderPointer {
   /// The error for the value at the cursor, which is none of that type.
   @inline(never)
-  func mismatch(_ type: Any.Type) -> any Error { mismatch(type, at: cursor, pathOfFailure(Step(framePlace))) }
+  func mismatch(_ type: Any.Type) -> any Error {
+    mismatch(type, at: cursor, end: frame.end, pathOfFailure(Step(framePlace)))
+  }
 
   /// The error for the current frame's value, which is no container of that type.
   @inline(never)
   func mismatchOfFrame(_ type: Any.Type) -> any Error {
-    mismatch(type, at: frame.start, pathOfFailure(nil))
+    // Its content may be an array's that was written out elsewhere.
+    mismatch(type, at: frame.start, end: frame.valueEnd, pathOfFailure(nil))
   }
 
-  private func mismatch(_ type: Any.Type, at offset: Int, _ path: [any CodingKey]) -> any Error {
-    let tag = offset < frame.end ? base.byte(at: offset) : BodyTag.absent
+  private func mismatch(_ type: Any.Type, at offset: Int, end: Int, _ path: [any CodingKey]) -> any Error {
+    let tag = offset < end ? base.byte(at: offset) : BodyTag.absent
     let isMissing = tag == BodyTag.null || tag == BodyTag.absent
     let text = core.mismatches.text(of: type, tag) {
       let name = types.facts(of: type).0.with { $0.name }

@@ -23,12 +23,24 @@ extension FieldPath {
   /// With what in place of the field objects of a type decode; nil where that is not found out, as where no object can be made
   /// up, or where it is not known what the type does with the field. It runs the type's `init(from:)` with made-up values.
   package func substitute(in type: any Decodable.Type) -> Answer? {
-    let place = KnownSubstitutes.Place(type: TypeAddress(type), path: self)
-    if let known = KnownSubstitutes.all.withLock({ $0[place] }) { return known }
+    let address = TypeAddress(type)
+    let place = KnownSubstitutes.Place(
+      type: address, path: KnownSubstitutes.dictionaries(of: address).map { FieldPath(withAnyKeys(in: $0)) } ?? self)
+    if let known = KnownSubstitutes.answer(place) { return known }
     let found = findSubstitute(in: type)
     // What is not found out now may be found out with other objects.
     if let found { KnownSubstitutes.note(found, place) }
     return found
+  }
+
+  /// The path where one key stands for all that a dictionary may have.
+  ///
+  /// - Parameter dictionaries: where those are that take any key.
+  private func withAnyKeys(in dictionaries: Set<[String]>) -> [String] {
+    if dictionaries.isEmpty { return keys }
+    var path: [String] = []
+    for key in keys { path.append(dictionaries.contains(path) ? FieldProbe.anyKey : key) }
+    return path
   }
 
   private func findSubstitute(in type: any Decodable.Type) -> Answer? {
@@ -39,9 +51,8 @@ extension FieldPath {
       made(type, FieldProbe.Leaf(path: path, change: change)) != nil
     }
     guard !keys.isEmpty, var first = made(type) else { return nil }
-    // Where any key is taken, one stands for all.
-    var path: [String] = []
-    for key in keys { path.append(first.dictionaries.contains(path) ? FieldProbe.anyKey : key) }
+    KnownSubstitutes.note(dictionaries: first.dictionaries, of: TypeAddress(type))
+    let path = withAnyKeys(in: first.dictionaries)
     if !first.asked.contains(path) {
       // It may be in another case of an enum than the first.
       guard let other = made(type, FieldProbe.Leaf(path: path, change: .none)), other.asked.contains(path)
@@ -116,16 +127,32 @@ private enum KnownSubstitutes {
     let path: FieldPath
   }
 
-  static let all = Mutex<[Place: FieldPath.Answer]>([:])
+  private struct Known {
+    var answers: [Place: FieldPath.Answer] = [:]
+    var dictionaries: [TypeAddress: Set<[String]>] = [:]
+  }
 
-  /// Among the paths are keys of dictionaries, of which there may be any number.
+  private static let known = Mutex(Known())
+
+  /// Among the paths may be keys of dictionaries in other cases of enums, of which there may be any number.
   private static let limit = 4096
 
+  static func answer(_ place: Place) -> FieldPath.Answer? { known.withLock { $0.answers[place] } }
+
   static func note(_ answer: FieldPath.Answer, _ place: Place) {
-    all.withLock { known in
-      if known.count >= limit { known = [:] }
-      known[place] = answer
+    known.withLock { known in
+      if known.answers.count >= limit { known.answers = [:] }
+      known.answers[place] = answer
     }
+  }
+
+  /// Where a type has dictionaries that take any key; nil where that was not looked at yet.
+  static func dictionaries(of type: TypeAddress) -> Set<[String]>? {
+    known.withLock { $0.dictionaries[type] }
+  }
+
+  static func note(dictionaries: Set<[String]>, of type: TypeAddress) {
+    known.withLock { $0.dictionaries[type] = dictionaries }
   }
 }
 

@@ -41,12 +41,15 @@ class MappedProperty {
   func withAddress(_: AnyObject, _: (UnsafeRawPointer) throws -> Void) throws {}
 }
 
-/// A property that always has a value.
+/// A property that always has a value, or one that may be nil and was not known to be: a null is stored for that then.
 final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
   private let path: ReferenceWritableKeyPath<Root, Value>
+  /// Whether it may be nil.
+  private let isOptional: Bool
 
   init(_ key: String, _ path: ReferenceWritableKeyPath<Root, Value>) {
     self.path = path
+    isOptional = Value.self is any ExpressibleByNilLiteral.Type
     super.init(key)
   }
 
@@ -60,7 +63,7 @@ final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
 
   override func read(_ object: AnyObject, from state: DecoderPointer) throws {
     let object = root(object)
-    if try state.tag() == BodyTag.null {
+    if !isOptional, try state.tag() == BodyTag.null {
       // The property was an optional once: it keeps the value that `init()` gave it.
       state.cursor += 1
       return
@@ -79,7 +82,10 @@ final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
   }
 
   override func read(_ object: AnyObject, from container: KeyedDecodingContainer<MappedKey>) throws {
-    if let value = try container.decodeIfPresent(Value.self, forKey: codingKey) {
+    if isOptional {
+      guard container.contains(codingKey) else { return }
+      root(object)[keyPath: path] = try container.decode(Value.self, forKey: codingKey)
+    } else if let value = try container.decodeIfPresent(Value.self, forKey: codingKey) {
       root(object)[keyPath: path] = value
     }
   }

@@ -68,8 +68,11 @@ private struct ReferenceRemoval {
       places.insert(path)
       return forms.nulls.contains(path) ? .null : nil
     case .map(let fields):
-      var rest = fields
-      for (key, inner) in fields { rest[key] = try self.rest(of: inner, path + [key], isToGo) }
+      // Anew: to take one key out of many takes as long as there are others.
+      var rest = RecordFields()
+      for (key, inner) in fields {
+        if let kept = try self.rest(of: inner, path + [key], isToGo) { rest[key] = kept }
+      }
       return .map(rest)
     case .array(let elements):
       return .array(try self.elements(of: elements, path + [FieldPath.element], isToGo))

@@ -108,6 +108,10 @@ struct CommitBatch {
       jobs = []
     } else if isSingle || jobs.count == 1 {
       settle(jobs.removeFirst(), error)
+    } else if GarageError.isOutcomeUnknown(error) {
+      // They may be committed, and would be done twice.
+      for job in jobs { settle(job, error) }
+      jobs = []
     } else {
       // Too much for one transaction, or the fault of one that nobody can tell.
       isSingle = true

@@ -92,11 +92,16 @@ struct Retries {
 
 extension GarageError {
   /// Whether another transaction came first, as a driver says, directly or through a verb in a closure of the user's.
-  static func isConflict(_ error: any Error) -> Bool {
+  static func isConflict(_ error: any Error) -> Bool { isOf(.conflict, error) }
+
+  /// Whether a driver could not find out what became of a commit.
+  static func isOutcomeUnknown(_ error: any Error) -> Bool { isOf(.outcomeUnknown, error) }
+
+  private static func isOf(_ kind: StorageError.Kind, _ error: any Error) -> Bool {
     switch error {
-    case let error as StorageError: error.kind == .conflict
-    case GarageError.storage(let error): error.kind == .conflict
-    case let error as UsersError: isConflict(error.error)
+    case let error as StorageError: error.kind == kind
+    case GarageError.storage(let error): error.kind == kind
+    case let error as UsersError: isOf(kind, error.error)
     default: false
     }
   }

@@ -173,6 +173,41 @@ private struct Failing: Decodable {
     }
   }
 
+  /// Arrays that stand packed are written out where they are read element by element: the value stays where it is.
+  @Test func aLookAtTheElementsFirst() throws {
+    struct Looking<Element: Codable & Equatable>: Codable {
+      var values: [Element]
+      init(_ values: [Element]) { self.values = values }
+      init(from decoder: any Decoder) throws {
+        var list = try decoder.unkeyedContainer()
+        #expect(throws: DecodingError.self) { try decoder.container(keyedBy: K.self) }
+        #expect(list.count == 3)
+        let first = try list.decode(Element.self)
+        let single = try decoder.singleValueContainer()
+        #expect(!single.decodeNil())
+        #expect(throws: DecodingError.self) { try single.decode(Bool.self) }
+        #expect(throws: DecodingError.self) { try single.decode([String: Element].self) }
+        values = try single.decode([Element].self)
+        #expect(try first == values[0] && list.decode(Element.self) == values[1])
+        #expect(try single.decode([Element].self) == values && list.decode(Element.self) == values[2])
+      }
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(values)
+      }
+    }
+    func check<Element: Codable & Equatable>(_ values: [Element]) throws {
+      #expect(try recode(values, as: Looking<Element>.self).values == values)
+      #expect(try recode([values, values], as: [Looking<Element>].self).map(\.values) == [values, values])
+      #expect(try recode(["k": values], as: [String: Looking<Element>].self)["k"]?.values == values)
+    }
+    try check([1.5, 2, 3]); try check([1, 2, 300]); try check(["a", "b", ""])
+    try check([Date(timeIntervalSince1970: 1), .distantPast, .distantFuture])
+    try check([Float(1), 2, 3]); try check([UInt8(1), 2, 3]); try check([Int64.max, .min, 0])
+    try check([Decimal(1), 2, 3]); try check([UUID(), UUID(), UUID()]); try check([[1], [2], [3]])
+    try check([1, nil, 3] as [Int?])
+  }
+
   @Test func single() throws {
     try compare("Source 1") { decoder in
       let single = try decoder.singleValueContainer()

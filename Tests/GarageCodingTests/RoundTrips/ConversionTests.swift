@@ -57,6 +57,12 @@ import Testing
     #expect(try recode(0.1, as: Float.self) == Float(0.1))
     #expect(try recode(Double.infinity, as: Float.self) == .infinity)
     #expect(try recode(Double.nan, as: Float.self).isNaN)
+    // Foundation ends the process where it is asked to make a Decimal of them.
+    for value in [Double.infinity, -.infinity] {
+      #expect(throws: DecodingError.self) { try recode(value, as: Decimal.self) }
+      #expect(throws: DecodingError.self) { try recode([value], as: [Decimal].self) }
+      #expect(throws: DecodingError.self) { try recode(Float(value), as: Decimal?.self) }
+    }
   }
 
   @Test func textAndNothing() {

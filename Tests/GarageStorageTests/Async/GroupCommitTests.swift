@@ -96,6 +96,37 @@ import Testing
     }
   }
 
+  /// Where nobody knows whether a group was committed, each of it is told so, and none of it is done again.
+  @Test(arguments: Backend.engines) func whatMayBeCommittedIsNotDoneTwice(_ backend: Backend) async throws {
+    let slow = SlowStorage(try Place(backend).open(), milliseconds: 5, isDurable: true)
+    let garage = try Garage(slow)
+    try garage.set(.launchCount, value: 0)
+    func isUnknown(_ error: any Error) -> Bool {
+      if case GarageError.storage(let error) = error { error.kind == .outcomeUnknown && !error.isRetryable } else { false }
+    }
+    slow.lostAnswerCount.store(3, ordering: .relaxed)
+    let unknownCount = Atomic<Int>(0)
+    try Threads.run(16) { _ in
+      for _ in 0..<5 {
+        do { try garage.update(.launchCount) { $0 += 1 } } catch where isUnknown(error) {
+          unknownCount.add(1, ordering: .relaxed)
+        }
+      }
+    }
+    #expect(try garage.get(.launchCount) == 80)
+    // The first commit was of one alone.
+    #expect(unknownCount.load(ordering: .relaxed) > 3)
+    slow.lostAnswerCount.store(2, ordering: .relaxed)
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<40 {
+        group.addTask {
+          do { try await garage.park(Counter(id: number)) } catch { #expect(isUnknown(error), "\(error)") }
+        }
+      }
+    }
+    #expect(try garage.count(Counter.self) == 40)
+  }
+
   /// Unsaved changes are saved with the next change, also where that is one of many.
   @Test(arguments: Backend.engines) func unsavedChangesAreSavedInBetween(_ backend: Backend) throws {
     let place = try Place(backend)

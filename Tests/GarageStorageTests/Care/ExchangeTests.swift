@@ -115,6 +115,9 @@ import Testing
     try expectDamage(Data(), "an empty file")
     try expectDamage(whole + Data("{}\n".utf8), "a line behind the last")
     try expectDamage(Data("{\"garage\": \"export\", \"version\": 2}\n".utf8), "a newer version")
+    for (opening, name) in [("{\"a\":", "objects in objects"), ("{\"a\":[", "lists and objects")] {
+      try expectDamage(Data(String(repeating: opening, count: 300_000).utf8), name)
+    }
     let lines = whole.split(separator: 0x0A, omittingEmptySubsequences: true)
     for place in [1, lines.count / 2, lines.count - 2] {
       var rest = lines

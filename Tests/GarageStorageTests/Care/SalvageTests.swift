@@ -114,6 +114,39 @@ import Testing
     #expect(second.objectCount == 0 && second.keyCount == 0)
   }
 
+  /// What was found only where an older state may be.
+  private struct OlderEntries: SalvageSource {
+    let driver = "test"
+    let entries: [StorageKey: [UInt8]]
+    func forEachEntry(_ visit: (RawSpan, RawSpan, Bool) throws -> Void) throws -> [String] {
+      for (key, value) in entries { try visit(key.bytes.span.bytes, value.span.bytes, false) }
+      return []
+    }
+  }
+
+  /// A key that was removed has no value again, unless that is asked for, as a deleted object is none.
+  @Test func olderKeysStayAway() throws {
+    let driver = MemoryStorage()
+    let old = try Garage(driver)
+    try old.set(CareKeys.number, value: 3)
+    try old.park(Letter(id: 1, text: "old"))
+    let source = OlderEntries(entries: try Driver.contents(driver))
+    for includesOlder in [false, true] {
+      let garage = try Garage(MemoryStorage())
+      try garage.park(Letter(id: 2, text: "new"))
+      let report = try GarageSalvage(from: source, into: garage, includingOlder: includesOlder).run()
+      #expect(try garage.contains(CareKeys.number) == includesOlder)
+      #expect(try garage.contains(Letter.self, identifier: 1) == includesOlder)
+      #expect(report.olderKeyCount == 1 && report.olderCount == 1)
+      #expect(report.keyCount == (includesOlder ? 1 : 0) && report.objectCount == report.keyCount)
+      #expect("\(report)".contains("1 key found that may be of an older state"))
+      // What the garage has is not replaced.
+      try garage.set(CareKeys.number, value: 9)
+      try GarageSalvage(from: source, into: garage, includingOlder: includesOlder).run()
+      #expect(try garage.get(CareKeys.number) == 9)
+    }
+  }
+
   /// A garage that has a later state of an object keeps it.
   @Test(arguments: engines)
   func whatIsLaterStays(_ backend: Backend) throws {

@@ -50,6 +50,30 @@ private final class Skipper: Codable, Identifiable {
   init(_ id: String) { self.id = id }
 }
 
+private final class Nicknamed: MappableObject {
+  var name = ""
+  var nickname: String? = "none"
+  var second: String? = "none"
+  var ages: [Int]? = [1]
+  var friend: Skipper? = Skipper("Sam")
+  var inner: [Nicknamed]?
+  init() {}
+  convenience init(_ name: String) {
+    self.init()
+    self.name = name
+  }
+  static var objectMapping: ObjectMapping {
+    let mapping = ObjectMapping(for: Nicknamed.self)
+    mapping.addMappings([
+      "name": \Nicknamed.name, "nickname": \Nicknamed.nickname, "ages": \Nicknamed.ages,
+      "friend": \Nicknamed.friend, "inner": \Nicknamed.inner,
+    ])
+    mapping.add("second", \Nicknamed.second)
+    mapping.identifyingAttribute = "name"
+    return mapping
+  }
+}
+
 /// Anonymous.
 private final class Cabin: MappableObject {
   var berths = 0
@@ -113,6 +137,24 @@ private func ketch(_ name: String) -> Ketch {
     #expect(found.tender?.name == "dinghy" && found.tender?.tender == nil)
     #expect(found.unmapped == "not stored")
     #expect(try garage.retrieve(Ketch.self, identifier: "gone") == nil)
+  }
+
+  /// Whichever call it was added by, and also within a value that has no record.
+  @Test(arguments: Backend.allCases)
+  func whatWasNilIsNilAgain(_ backend: Backend) throws {
+    let place = try Place(backend)
+    var garage = try place.garage()
+    let (with, without) = (Nicknamed("with"), Nicknamed("without"))
+    (without.nickname, without.second, without.ages, without.friend) = (nil, nil, nil, nil)
+    without.inner = [Nicknamed("inner")]
+    without.inner?[0].nickname = nil
+    try garage.parkAll([with, without])
+    garage = try place.reopened(garage)
+    let found = try garage.retrieveAll(Nicknamed.self)
+    #expect(found.map(\.name) == ["inner", "with", "without"])
+    #expect(found.map(\.nickname) == [nil, "none", nil] && found.map(\.second) == ["none", "none", nil])
+    #expect(found.map(\.ages) == [[1], [1], nil] && found.map { $0.friend?.id } == ["Sam", "Sam", nil])
+    #expect(found[2].inner?.map(\.nickname) == [nil] && found[1].inner == nil)
   }
 
   @Test(arguments: Backend.allCases)

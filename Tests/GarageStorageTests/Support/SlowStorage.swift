@@ -19,6 +19,8 @@ final class SlowStorage: StorageDriver {
   let willCommit = Mutex<(@Sendable () -> Void)?>(nil)
   /// Throws from so many commits.
   let badCommitCount = Atomic<Int>(0)
+  /// So many commits succeed, and their callers are not told.
+  let lostAnswerCount = Atomic<Int>(0)
 
   struct Bad: Error {}
 
@@ -50,7 +52,7 @@ final class SlowStorage: StorageDriver {
 
   func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     if isInTask { writesInTasks.add(1, ordering: .relaxed) }
-    return try base.write { transaction in
+    let result = try base.write { transaction in
       let outcome = try body(SlowTransaction(transaction, badKey.withLock { $0 }))
       if case .commit = outcome {
         willCommit.withLock { $0.take() }?()
@@ -63,6 +65,11 @@ final class SlowStorage: StorageDriver {
       }
       return outcome
     }
+    if lostAnswerCount.load(ordering: .relaxed) > 0 {
+      lostAnswerCount.subtract(1, ordering: .relaxed)
+      throw StorageError(.outcomeUnknown, during: .commit, driver: info.name, message: "The answer was lost.")
+    }
+    return result
   }
 
   func close() throws { try base.close() }

@@ -237,6 +237,25 @@ import Testing
     }
   }
 
+  /// An attempt that came too late changes nothing, and no hook runs after it.
+  @Test(arguments: Backend.engines)
+  func hooksRunOnceForEachCommit(_ backend: Backend) async throws {
+    let counts = CountedSpace.Counts()
+    let garage = try Place(backend).garage()
+    let key = CountedKey()
+    try await CountedSpace.$current.withValue(counts) {
+      var isOvertaken = false
+      try await garage.update(key) { value in
+        if !isOvertaken { try inPlace { try garage.set(key, value: 10) } }
+        isOvertaken = true
+        value += 1
+      }
+    }
+    #expect(try await garage.get(key) == 11)
+    // Before each of the three that were tried.
+    #expect(counts.counts.withLock(\.self) == [3, 2, 2])
+  }
+
   // MARK: Readers
 
   private final class Flag: Sendable {

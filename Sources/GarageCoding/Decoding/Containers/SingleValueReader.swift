@@ -9,6 +9,7 @@ struct SingleValueReader: SingleValueDecodingContainer {
   private func read<R>(_ body: () throws -> R) throws -> R {
     try state.resume(serial)
     state.cursor = state.frame.start
+    if state.frame.kind == .array { return try state.readingWhole(body) }
     return try body()
   }
 
@@ -34,6 +35,20 @@ struct SingleValueReader: SingleValueDecodingContainer {
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
     try state.resume(serial)
     state.cursor = state.frame.start
+    if state.frame.kind == .array { return try state.readingWhole { try state.readAny(type) } }
     return try state.readAny(type)
+  }
+}
+
+extension DecoderPointer {
+  /// Reads the current frame's value as a whole, whose elements somebody has begun to read: these may stand somewhere else, and
+  /// end there.
+  @inline(never)
+  fileprivate func readingWhole<R>(_ body: () throws -> R) throws -> R {
+    let place = framePlace
+    let end = place.pointee.end
+    place.pointee.end = place.pointee.valueEnd
+    defer { place.pointee.end = end }
+    return try body()
   }
 }

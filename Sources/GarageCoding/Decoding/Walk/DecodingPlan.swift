@@ -86,14 +86,16 @@ extension GraphWalk {
     var path: [(number: Int, next: Int, end: Int)] = []
     var edges: [Int] = []
     func enter(_ number: Int) throws {
-      records[number].planPosition = entered
       let start = edges.count
       try look(at: number) { key, record in
         guard let record else { return }
         visitReferences(key, record, .eager) { edges.append($0) }
       }
+      records[number].planPosition = entered
       path.append((number, start, edges.count))
     }
+    // Where one cannot be looked at, those on the way to it have no place: whoever asks for them has them planned again.
+    defer { for step in path { records[step.number].planPosition = -1 } }
     try enter(root)
     while let last = path.last {
       if last.next < last.end {

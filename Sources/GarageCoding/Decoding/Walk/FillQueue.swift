@@ -127,6 +127,18 @@ struct FillQueue {
     return nil
   }
 
+  /// Forgets a link that failed, where it is kept to be taken back: it was not filled in.
+  mutating func forget(_ failed: UnfilledLink?) {
+    guard let failed, begunTogether > 0 else { return }
+    let last = begunTogether - 1
+    switch together[last].work {
+    case .link(let link, _) where link === failed, .set(let link, _) where link === failed,
+      .linked(let link, _) where link === failed:
+      together[last].work = .run { _ in }
+    default: break
+    }
+  }
+
   /// Forgets what nobody waits for any more: all was done.
   mutating func end() {
     if isTogether { completeDecoded(from: 0) }
@@ -228,6 +240,23 @@ struct LinkForm {
   var kind: Kind
 }
 
+/// What could not be filled in, and whether somebody still has it.
+private struct FailedFill {
+  let owner: Int
+  let isOfLink: Bool
+  private(set) weak var link: UnfilledLink?
+
+  init(_ owner: Int, _ work: FillQueue.Work) {
+    self.owner = owner
+    switch work {
+    case .link(let link, _), .set(let link, _), .linked(let link, _):
+      isOfLink = true
+      self.link = link
+    case .run: isOfLink = false
+    }
+  }
+}
+
 extension GraphWalk {
   /// Asks for the memory of what links will be filled with soon: properties are mostly filled in the order in which their
   /// targets were noted, and each target lies elsewhere.
@@ -276,6 +305,27 @@ extension GraphWalk {
   /// - Parameter places: which of all targets are read ahead.
   private func runFills(readingAhead places: Range<Int> = 0..<0) throws {
     var start = places.lowerBound
+    var isDone = false
+    while !isDone {
+      var failed: FailedFill?
+      do {
+        try runFills(readingAhead: places, &start, &failed)
+        isDone = true
+      } catch {
+        guard let failed else { throw error }
+        fills.forget(failed.link)
+        // Whoever read the property gave it up: an attempt that failed. Nobody waits for it, and nothing is wrong with its objects.
+        if failed.isOfLink, failed.link == nil, state.failure == nil { continue }
+        throw naming(error, inRecordOf: failed.owner)
+      }
+    }
+    try buildSets()
+    if !inlineTargets.isEmpty { try settleInlineTargets() }
+    fills.end()
+  }
+
+  /// Runs them until one fails, which is noted. By itself: nothing here holds what has failed when this has returned.
+  private func runFills(readingAhead places: Range<Int>, _ start: inout Int, _ failed: inout FailedFill?) throws {
     while let (owner, work) = fills.next() {
       do {
         switch work {
@@ -292,11 +342,11 @@ extension GraphWalk {
           buildLater(owner, link, targets)
         case .linked(_, let fill), .run(let fill): try fill(self)
         }
-      } catch { throw naming(error, inRecordOf: owner) }
+      } catch {
+        failed = FailedFill(owner, work)
+        throw error
+      }
     }
-    try buildSets()
-    if !inlineTargets.isEmpty { try settleInlineTargets() }
-    fills.end()
   }
 
   /// The error that ends a session's call: what was decoded is forgotten, all of it or what that call decoded.

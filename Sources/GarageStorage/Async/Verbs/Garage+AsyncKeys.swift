@@ -120,7 +120,10 @@ extension Garage {
     public func clear<N: Namespace>(_ namespace: N.Type) async throws
   {
     let prefix = KeyName.prefix(of: namespace)
-    try await committing(namespace) { try $0.clear(prefix: prefix) }
+    try await committing(namespace) {
+      try $0.clear(prefix: prefix)
+      return true
+    }
   }
 
   /// Removes the values of all keys. Objects stay.
@@ -185,31 +188,37 @@ extension Garage {
   nonisolated(nonsending)
     private func commit<N: Namespace>(_ change: KeyChange, _ namespace: N.Type) async throws -> Bool
   {
-    let isStale = CarriedResult<Bool>()
-    try await committing(namespace, byteCount: change.byteCount) { access in
-      isStale.value = try !change.make(in: access)
-    }
-    return isStale.value == false
+    try await committing(namespace, byteCount: change.byteCount) { try change.make(in: $0) }
   }
 
   /// Commits with the hooks of a namespace.
+  ///
+  /// - Parameter body: tells whether it changed anything.
+  /// - Returns: the same, of the commit.
+  @discardableResult
   nonisolated(nonsending)
     private func committing<N: Namespace>(
-      _ namespace: N.Type, byteCount: Int = 0, _ body: @escaping (WriteAccess) throws -> Void
-    ) async throws
+      _ namespace: N.Type, byteCount: Int = 0, _ body: @escaping (WriteAccess) throws -> Bool
+    ) async throws -> Bool
   {
+    // It may run more than once, where a commit is tried again.
+    let hasChanged = CarriedResult<Bool>()
     guard isAutosaveEnabled else {
       // The hooks wait with the change for whoever saves it.
-      return try await submit { access in
-        try body(access)
-        access.pending.hooks.note(namespace)
+      try await submit { access in
+        let isChanged = try body(access)
+        hasChanged.value = isChanged
+        if isChanged { access.pending.hooks.note(namespace) }
       }
+      return hasChanged.value == true
     }
     var hooks = CommitHooks()
     hooks.note(namespace)
     do { try hooks.runBeforeCommit() } catch { throw translated(error) }
-    try await submitBytes(byteCount: byteCount, body)
+    try await submitBytes(byteCount: byteCount) { hasChanged.value = try body($0) }
+    guard hasChanged.value == true else { return false }
     hooks.runAfterCommit()
+    return true
   }
 }
 

@@ -24,6 +24,12 @@ struct ExchangeLine {
   private struct Reader {
     let bytes: ArraySlice<UInt8>
     var at: Int
+    /// How many objects are open.
+    private var depth = 0
+    /// An export has two, and the line of a later version may have more.
+    private static let maximumDepth = 32
+
+    init(bytes: ArraySlice<UInt8>, at: Int) { (self.bytes, self.at) = (bytes, at) }
 
     mutating func skipSpace() {
       while at < bytes.endIndex, bytes[at] == 0x20 || bytes[at] == 0x09 || bytes[at] == 0x0D { at += 1 }
@@ -38,7 +44,9 @@ struct ExchangeLine {
 
     /// The fields of an object, up to one that is called value: what follows may be anything.
     mutating func object() -> [String: Field]? {
-      guard take("{") else { return nil }
+      guard take("{"), depth < Self.maximumDepth else { return nil }
+      depth += 1
+      defer { depth -= 1 }
       var fields: [String: Field] = [:]
       if take("}") { return fields }
       while true {

@@ -118,15 +118,27 @@ private struct BringingOver {
         case .record(let key, _, let summary):
           try bringing.put(entry, key, summary, isOfLastState, access)
         case .value(let key, _):
-          if try !isOfLastState && access.transaction.contains(key) { continue }
-          if try !access.transaction.contains(key) { bringing.report.keyCount += 1 }
-          try access.admit(entry)
+          try bringing.put(entry, valueOf: key, isOfLastState, access)
         }
       }
       return bringing
     }
     self.block.removeAll(keepingCapacity: true)
     byteCount = 0
+  }
+
+  /// The value of a typed key, which does not say when it was set: of older ones the first that is found is as good as another.
+  private mutating func put(
+    _ entry: AdmittedEntry, valueOf key: StorageKey, _ isOfLastState: Bool, _ access: WriteAccess
+  ) throws {
+    let isPresent = try access.transaction.contains(key)
+    if !isOfLastState {
+      if isPresent && !older.contains(key) { return }
+      if older.insert(key).inserted { report.olderKeyCount += 1 }
+      if isPresent || !includesOlder { return }
+    }
+    if !isPresent { report.keyCount += 1 }
+    try access.admit(entry)
   }
 
   private mutating func put(

@@ -15,6 +15,8 @@ public struct SalvageReport: Sendable, Hashable {
   public internal(set) var olderObjects: [RecordIdentity] = []
   /// How many such objects there are in all.
   public internal(set) var olderCount = 0
+  /// How many keys have a value only where an older state of the store may be. They were brought over where that was asked for.
+  public internal(set) var olderKeyCount = 0
   /// What is wrong with the pages of the store, in words.
   public internal(set) var notes: [String] = []
 
@@ -29,6 +31,7 @@ extension SalvageReport: CustomStringConvertible {
     var lines = ["\(count(objectCount, "object")) and \(count(keyCount, "key")) brought over"]
     if damagedCount > 0 { lines.append("damaged, and left: \(damagedCount)") }
     if olderCount > 0 { lines.append("\(count(olderCount, "object")) found that may be of an older state") }
+    if olderKeyCount > 0 { lines.append("\(count(olderKeyCount, "key")) found that may be of an older state") }
     return (lines + notes).joined(separator: "\n")
   }
 }
