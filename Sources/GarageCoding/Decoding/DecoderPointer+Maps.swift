@@ -179,6 +179,7 @@ extension DecoderPointer {
   /// Notes the offset of one more field or entry. False at the end of the map.
   private func indexNext() throws -> Bool {
     let before = frame
+    guard let next = try nextIndexOffset() else { return false }
     // Nested containers noted theirs behind these: so all of them move, once.
     let isCovered = input.offsets.count != before.indexBase + before.indexCount
     if isCovered {
@@ -188,12 +189,18 @@ extension DecoderPointer {
       }
       frame.indexBase = indexed
     }
-    guard try indexOne() else { return false }
-    if isCovered { while try indexOne() {} }
+    noteIndexOffset(next)
+    if isCovered { while let next = try nextIndexOffset() { noteIndexOffset(next) } }
     return true
   }
 
-  private func indexOne() throws -> Bool {
+  private func noteIndexOffset(_ offset: Int) {
+    input.offsets.append(offset)
+    frame.indexCount += 1
+  }
+
+  /// Where the field or entry begins that is the first not to be noted; nil at the end of the map.
+  private func nextIndexOffset() throws -> Int? {
     let before = frame
     var offset = before.content
     if before.indexCount > 0 {
@@ -201,10 +208,7 @@ extension DecoderPointer {
       offset = input.offsets.base[before.indexBase + last]
       offset = try end(ofField: last, at: offset)
     }
-    guard offset < before.end else { return false }
-    input.offsets.append(offset)
-    frame.indexCount += 1
-    return true
+    return offset < before.end ? offset : nil
   }
 
   private func end(ofField field: Int, at offset: Int) throws -> Int {

@@ -63,3 +63,16 @@ struct RecordContext {
   /// How many frames were open before those of the record's values.
   var frameBase = 0
 }
+
+extension DecoderPointer {
+  /// Gives memory back that only a record with long tables, or a map of very many fields, needed. For a coder that is
+  /// given back: nothing is being decoded.
+  ///
+  /// Frames stay. A container that user code kept too long may look at one, on whatever thread.
+  func giveMemoryBack() {
+    input.offsets.removeAll(keeping: 4096)
+    references.removeAll(keeping: 4096)
+    shapes.removeAll(keeping: 4096)
+    unpacked.removeAll(keeping: 1024)
+  }
+}

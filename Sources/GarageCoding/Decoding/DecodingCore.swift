@@ -43,6 +43,7 @@ final class DecodingCore {
 
   private func reset() {
     walk.end()
+    state.giveMemoryBack()
     state.serialBefore = .max
     if state.failure != nil { state.failure = nil }
     if state.foreign != nil { state.foreign = nil }

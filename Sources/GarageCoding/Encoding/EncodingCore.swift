@@ -16,8 +16,8 @@ final class EncodingCore {
   let builder: UnsafeMutablePointer<GraphBuilder>
   let identifierWriter: UnsafeMutablePointer<IdentifierWriter>
   @exclusivity(unchecked) private var unusedNested: [Permanent<NestedEncoding>] = []
-  /// The nested containers that wait, in the order of their serials.
-  @exclusivity(unchecked) private var waitingNested: [Permanent<NestedEncoding>] = []
+  /// The nested containers that wait.
+  @exclusivity(unchecked) private var waitingNested = SerialTable<Permanent<NestedEncoding>>()
   @exclusivity(unchecked) private var unusedOrders: [UnsafeMutablePointer<ByteOrder>] = []
   /// The nested containers that were asked for by key in maps that have many.
   @exclusivity(unchecked) private var fields: [Field: UInt64] = [:]
@@ -74,9 +74,12 @@ final class EncodingCore {
     pool.giveBack(pooled)
   }
 
-  private func reset() {
+  /// Makes it as it was before it was lent, but for memory of ordinary size.
+  func reset() {
     state.serialBefore = .max
     state.beginRecord()
+    // What one large value needed would else stay for good: bodies that no builder takes are written here.
+    state.output.removeAll(keeping: 1 << 18, entries: 4096, holes: 1024)
     graph.pointee.forget()
     builder.pointee.forget()
     if state.failure != nil { state.failure = nil }
@@ -139,37 +142,18 @@ extension EncodingCore {
   }
 
   /// Notes that a nested container waits.
-  func wait(_ nested: Permanent<NestedEncoding>) {
-    let serial = nested.object.serial
-    // Mostly it is the last one.
-    var index = waitingNested.count
-    while index > 0, waitingNested[index - 1].object.serial > serial { index -= 1 }
-    waitingNested.insert(nested, at: index)
-  }
+  func wait(_ nested: Permanent<NestedEncoding>) { waitingNested.insert(nested, nested.object.serial) }
 
   /// The nested container with that serial, where it waits.
-  func waiting(_ serial: UInt64) -> Permanent<NestedEncoding>? {
-    let index = waitingIndex(serial)
-    guard index < waitingNested.count, waitingNested[index].object.serial == serial else { return nil }
-    return waitingNested[index]
-  }
+  func waiting(_ serial: UInt64) -> Permanent<NestedEncoding>? { waitingNested[serial] }
 
-  func endWaiting(_ serial: UInt64) {
-    let index = waitingIndex(serial)
-    if index < waitingNested.count, waitingNested[index].object.serial == serial {
-      waitingNested.remove(at: index)
-    }
-  }
+  func endWaiting(_ serial: UInt64) { waitingNested.remove(serial) }
 
-  /// The place of the first one with that serial or a later one.
-  private func waitingIndex(_ serial: UInt64) -> Int {
-    var low = 0
-    var high = waitingNested.count
-    while low < high {
-      let middle = (low + high) / 2
-      if waitingNested[middle].object.serial < serial { low = middle + 1 } else { high = middle }
+  /// How many bytes of memory there are for values under construction, beside what the graph and its builder have.
+  var keptByteCount: Int {
+    unusedNested.reduce(state.output.byteCapacity + waitingNested.byteCapacity) {
+      $0 + $1.object.output.byteCapacity
     }
-    return low
   }
 
   /// In how many nested containers of a map one is looked for that was asked for before.

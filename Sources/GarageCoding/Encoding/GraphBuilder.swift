@@ -46,6 +46,7 @@ struct GraphBuilder: ~Copyable {
     expectsBodies = false
     bodyPlace = nil
     bytes.removeAll(keeping: 1 << 18)
+    head.removeAll(keeping: 1 << 16)
     records.removeAll(keeping: 4096)
     isInKeyOrder = true
     tags.forget()

@@ -82,7 +82,10 @@ struct GraphUnderConstruction: ~Copyable {
     identities.removeAll()
     queue.removeAll(keeping: 4096)
     nextInQueue = 0
-    replaced.truncate(to: 0)
+    replaced.removeAll(keeping: 1024)
+    references.removeAll(keeping: 4096)
+    crossings.removeAll(keeping: 4096)
+    loneIdentifier.removeAll(keeping: 4096)
     currentLevel = 0
     loneRoot = nil
     loneRootCount = 0

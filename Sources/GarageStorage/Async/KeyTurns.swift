@@ -11,7 +11,9 @@ final class KeyTurns: Sendable {
   private struct State: Sendable {
     var lastNumber: UInt64 = 0
     /// Those that wait, by key; a key that is there is taken.
-    var waiters: [StorageKey: [Waiter]] = [:]
+    var waiters: [StorageKey: WaitingLine<Waiter>] = [:]
+    /// Where in its line each of them is.
+    var places: [UInt64: Int] = [:]
     /// Those that were cancelled before they waited.
     var cancelled: Set<UInt64> = []
   }
@@ -33,21 +35,21 @@ final class KeyTurns: Sendable {
         let result: Result<Void, any Error>? = state.withLock { state in
           if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
           if state.waiters[key] == nil {
-            state.waiters[key] = []
+            state.waiters[key] = WaitingLine()
             return .success(())
           }
-          state.waiters[key]?.append(Waiter(number: number, continuation: continuation))
+          state.places[number] = state.waiters[key]?.append(Waiter(number: number, continuation: continuation))
           return nil
         }
         if let result { continuation.resume(with: result) }
       }
     } onCancel: {
       let waiter = state.withLock { state -> Waiter? in
-        guard let index = state.waiters[key]?.firstIndex(where: { $0.number == number }) else {
+        guard let place = state.places.removeValue(forKey: number) else {
           state.cancelled.insert(number)
           return nil
         }
-        return state.waiters[key]?.remove(at: index)
+        return state.waiters[key]?.remove(at: place)
       }
       waiter?.continuation.resume(throwing: CancellationError())
     }
@@ -57,11 +59,12 @@ final class KeyTurns: Sendable {
   /// Gives the turn to the next.
   func end(_ key: StorageKey) {
     let next = state.withLock { state -> Waiter? in
-      if state.waiters[key]?.isEmpty ?? true {
+      guard let next = state.waiters[key]?.popFirst() else {
         state.waiters[key] = nil
         return nil
       }
-      return state.waiters[key]?.removeFirst()
+      state.places[next.number] = nil
+      return next
     }
     next?.continuation.resume()
   }

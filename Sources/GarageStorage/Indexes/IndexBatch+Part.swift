@@ -45,6 +45,8 @@ extension IndexBatch {
     let isOfMany: Bool
     /// What stands in every entry before what decides the order.
     let prefixByteCount: Int
+    /// Whether entries that have different tags in that prefix may meet in a batch.
+    let hasSeveralTags: Bool
     @exclusivity(unchecked) var added: [Entry] = []
     @exclusivity(unchecked) var removed: [Entry] = []
     @exclusivity(unchecked) var kinds = IndexedFields.Kinds()
@@ -68,6 +70,7 @@ extension IndexBatch {
       isOfReferences = definition.isOfReferences
       isOfMany = definition.isEach || definition.isOfReferences
       prefixByteCount = definition.isOfReferences ? 1 : KeyLayout.indexPrefixByteCount
+      hasSeveralTags = definition.tags.count > 1
       orderPlace = prefixByteCount
       removedOrderPlace = prefixByteCount
     }
@@ -102,6 +105,12 @@ extension IndexBatch {
       }
       areOfClass[concreteTag] = isOfClass
       return isOfClass
+    }
+
+    /// Whether the whole values of an entry may be kept beside it, which are those that stand cut or hashed.
+    @inline(__always)
+    func mayKeepWhole(_ entry: Entry) -> Bool {
+      isUnique && (entry.valuesCount > OrderedBytes.uncutByteCount || hash != nil)
     }
 
     // MARK: - Entries

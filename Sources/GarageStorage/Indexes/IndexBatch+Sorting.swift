@@ -39,26 +39,28 @@ extension IndexBatch {
   /// So many at most, of 16 bytes each, stay in the processor's caches.
   private static let nearCount = 4096
 
-  /// Sorts entries by their keys.
+  /// Sorts entries of an index by what stands in their keys behind its prefix, so that equal values are neighbours under
+  /// whatever tags; then by the whole keys.
   ///
   /// - Parameters:
-  ///   - prefix: how many bytes all keys have in common in any case. `order` is the eight bytes behind it, where
-  ///     an entry was not sorted before.
+  ///   - part: the index. `order` is the eight bytes behind its prefix, where an entry was not sorted before.
   ///   - place: where in the keys the bytes stand that are in the `order` of those that were sorted before; gets where those
   ///     stand that are in the `order` of all.
-  func sort(_ entries: inout [Entry], behind prefix: Int, orderedAt place: inout Int) {
+  func sort(_ entries: inout [Entry], of part: Part, orderedAt place: inout Int) {
     if entries.count < 2 { return }
-    let all = bytes.all
+    let (all, prefix) = (bytes.all, part.prefixByteCount)
     if place != prefix { IndexBatch.noteOrders(&entries, at: prefix, in: all) }
     place = prefix
     if entries.count >= 32 { place = IndexBatch.noteTellingOrders(&entries, behind: prefix, in: all) }
     if entries.count < Self.radixCount {
       entries.sort { left, right in
         if left.order != right.order { return left.order < right.order }
-        return IndexBatch.isBefore(left, right, in: all)
+        return IndexBatch.isBefore(left, right, behind: prefix, in: all)
       }
       return
     }
+    // Records come in the order of their tags first, and entries with equal values in that of their identifiers.
+    let isInOrder = isGatheredInOrder && (!part.hasSeveralTags || IndexBatch.haveOneTag(entries, in: all))
     var sorted = entries.indices.map { SortedEntry(entries[$0], index: $0) }
     var room = sorted
     var places = [Int](repeating: 0, count: 9 * 256)
@@ -67,8 +69,7 @@ extension IndexBatch {
         room.withUnsafeMutableBufferPointer { room in
           places.withUnsafeMutableBufferPointer { places in
             let sorting = EntrySorting(
-              entries: entries, bytes: all, prefix: prefix, isInOrder: isGatheredInOrder, room: room,
-              places: places)
+              entries: entries, bytes: all, prefix: prefix, isInOrder: isInOrder, room: room, places: places)
             sorting.sort(sorted, at: place)
           }
         }
@@ -90,10 +91,29 @@ extension IndexBatch {
   }
 
   @inline(__always)
-  static func isBefore(_ left: Entry, _ right: Entry, in all: UnsafeRawBufferPointer) -> Bool {
-    compareKeys(
+  private static func isBefore(
+    _ left: Entry, _ right: Entry, behind prefix: Int, in all: UnsafeRawBufferPointer
+  ) -> Bool {
+    compareEntries(
       all.bytes.extracting(left.start..<left.start + left.keyCount),
-      all.bytes.extracting(right.start..<right.start + right.keyCount)) < 0
+      all.bytes.extracting(right.start..<right.start + right.keyCount), behind: prefix) < 0
+  }
+
+  /// Compares the keys of entries as they are sorted.
+  @inline(__always)
+  static func compareEntries(_ left: RawSpan, _ right: RawSpan, behind prefix: Int) -> Int {
+    let order = compareKeys(left.extracting(prefix...), right.extracting(prefix...))
+    return order != 0 ? order : compareKeys(left, right)
+  }
+
+  /// Whether all entries are of records under one tag.
+  private static func haveOneTag(_ entries: [Entry], in all: UnsafeRawBufferPointer) -> Bool {
+    func tag(_ entry: Entry) -> UInt64? {
+      KeyLayout.tag(
+        inEntryKey: all.bytes.extracting(entry.start..<entry.start + entry.keyCount), of: .index)
+    }
+    let first = tag(entries[0])
+    return entries.allSatisfy { tag($0) == first }
   }
 
   /// Notes, in place of the eight bytes behind the prefix, eight that tell most entries apart, if the former do not.
@@ -142,7 +162,8 @@ extension IndexBatch {
       if isInOrder, left.hasSameValues(as: right, equalUpTo: place - prefix) {
         return left.index < right.index
       }
-      return IndexBatch.isBefore(entries[Int(left.index)], entries[Int(right.index)], in: bytes)
+      return IndexBatch.isBefore(
+        entries[Int(left.index)], entries[Int(right.index)], behind: prefix, in: bytes)
     }
 
     /// Sorts entries whose `order` is the eight bytes of their keys from a place on, before which they are equal.

@@ -88,7 +88,9 @@ extension IndexBatch {
     var (low, high) = (0, removed.count)
     while low < high {
       let middle = (low + high) / 2
-      let order = withBytes(removed[middle].start, removed[middle].keyCount) { compareKeys($0, key) }
+      let order = withBytes(removed[middle].start, removed[middle].keyCount) {
+        IndexBatch.compareEntries($0, key, behind: part.prefixByteCount)
+      }
       if order == 0 { return true }
       if order < 0 { low = middle + 1 } else { high = middle }
     }

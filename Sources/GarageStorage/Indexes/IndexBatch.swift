@@ -200,7 +200,9 @@ final class IndexBatch {
 
   /// Forgets what was noted behind a place.
   private func forgetEntries(from count: Int) {
+    if bytes.count == count { return }
     bytes.truncate(to: count)
+    if !wholeValues.isEmpty { wholeValues = wholeValues.filter { $0.key < count } }
     for part in parts {
       while let last = part.added.last, last.start >= count { part.added.removeLast() }
       while let last = part.removed.last, last.start >= count { part.removed.removeLast() }
@@ -220,6 +222,11 @@ final class IndexBatch {
     let after = try part.entry(key, new, &bytes, &wholeValues)
     if isEqual(before, after) {
       if writesAll { return part.added.append(after) }
+      if part.mayKeepWhole(before) {
+        // Others will stand in their places.
+        wholeValues[before.start] = nil
+        wholeValues[after.start] = nil
+      }
       bytes.truncate(to: start)
       return
     }
@@ -348,8 +355,8 @@ final class IndexBatch {
   func sort() {
     if isSorted { return }
     for part in parts {
-      sort(&part.added, behind: part.prefixByteCount, orderedAt: &part.orderPlace)
-      sort(&part.removed, behind: part.prefixByteCount, orderedAt: &part.removedOrderPlace)
+      sort(&part.added, of: part, orderedAt: &part.orderPlace)
+      sort(&part.removed, of: part, orderedAt: &part.removedOrderPlace)
     }
     isSorted = true
   }

@@ -16,6 +16,14 @@ final class Indexing: Sendable {
     let check: IndexCheck?
   }
 
+  /// What keeps a unique index from being completed.
+  struct Collision: Sendable {
+    /// The keys of the records that have the same values; none where nobody can tell which do.
+    let keys: [StorageKey]
+    /// What is told of it.
+    let error: GarageError
+  }
+
   private struct Known: Sendable {
     /// The catalog that was read last.
     var catalog: IndexCatalog?
@@ -30,8 +38,8 @@ final class Indexing: Sendable {
     var declarations: [Declaration] = []
     /// Those that the store had, and that are not put there again if somebody drops them.
     var stored: Set<UInt64> = []
-    /// The unique ones that cannot be completed, since records that were there before have the same values.
-    var colliding: Set<UInt64> = []
+    /// The unique ones that could not be completed, since records that were there before have the same values.
+    var collisions: [UInt64: Collision] = [:]
     /// A batch that nobody uses.
     var idleBatch: IdleBatch?
   }
@@ -144,17 +152,20 @@ final class Indexing: Sendable {
   /// Notes that an index is not to be made again by this garage.
   func noteDropped(_ ids: [UInt64]) { known.withLock { $0.stored.formUnion(ids) } }
 
-  /// Notes that a unique index is not to be tried again by each who writes.
-  func noteCollision(_ id: UInt64) { _ = known.withLock { $0.colliding.insert(id) } }
+  /// Notes why a unique index is not to be tried again, as long as that is so.
+  func noteCollision(_ collision: Collision, of id: UInt64) {
+    known.withLock { $0.collisions[id] = collision }
+  }
 
-  func isKnownToCollide(_ id: UInt64) -> Bool { known.withLock { $0.colliding.contains(id) } }
+  /// What was noted last. It may be over by now (`IndexFilling.collision`).
+  func knownCollision(of id: UInt64) -> Collision? { known.withLock { $0.collisions[id] } }
 
   /// Notes that what was dropped is to be made again where it is declared, and what could not be completed tried again.
   func forgetDropped() {
     known.withLock { known in
       known.stored = []
       known.settled = []
-      known.colliding = []
+      known.collisions = [:]
       recentlySettled.store(0, ordering: .releasing)
       known.reconciledCount = -1
     }
@@ -405,6 +416,11 @@ extension Index {
         """)
     }
     if definition.bytes.count > 60_000 { throw invalid("its fields have too long names.") }
+    let nameCount = shownName.utf8.count
+    if nameCount > 60_000 {
+      shownName = "\(shownName.prefix(40))…"
+      throw invalid("its name has \(nameCount) bytes, and 60000 at most are stored. Give it a shorter one.")
+    }
     return Indexing.Declaration(
       definition: definition, id: definition.id, name: shownName, typeName: facts.name,
       check: isNamed ? IndexCheck(Root.self, parts[0], definition) : nil)

@@ -246,7 +246,7 @@ import Testing
     try await CountedSpace.$current.withValue(counts) {
       var isOvertaken = false
       try await garage.update(key) { value in
-        if !isOvertaken { try inPlace { try garage.set(key, value: 10) } }
+        if !isOvertaken { try here { try garage.set(key, value: 10) } }
         isOvertaken = true
         value += 1
       }

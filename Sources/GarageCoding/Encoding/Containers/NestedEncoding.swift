@@ -24,6 +24,8 @@ final class NestedEncoding {
   init() {
     place = output.framePlace
     around = output.framePlace
+    // Many may wait at once, most of them small.
+    output.removeAll(keeping: 64, entries: 4, holes: 4)
     output.nested = Permanent(self)
   }
 
@@ -306,9 +308,9 @@ extension EncoderPointer {
     nested.isClosed = false
     // What it holds itself goes with it.
     for hole in nested.output.holes.all { if let inner = hole.container { drop(inner) } }
-    nested.output.holes.truncate(to: 0)
-    // Of one that was given up because of an error.
-    nested.output.entries.truncate(to: 0)
+    // Hundreds are kept to be used again: none keeps what only a large value needs. There are entries in one that was
+    // given up because of an error.
+    nested.output.removeAll(keeping: 16 << 10, entries: 256, holes: 32)
     nested.output.restart()
     core.giveBack(waiting)
   }

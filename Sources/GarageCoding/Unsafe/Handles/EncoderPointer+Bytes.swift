@@ -79,3 +79,29 @@ extension EncoderPointer {
     output.count &+= 1 &+ bytes.count
   }
 }
+
+// MARK: - Their memory
+
+extension EncodingOutput {
+  /// How many bytes of memory it has.
+  var byteCapacity: Int { capacity + entries.byteCapacity + holes.byteCapacity }
+
+  /// Forgets everything but the frames, and gives back what memory it has for more than so many bytes, entries and
+  /// nested containers.
+  @inline(__always)
+  mutating func removeAll(keeping byteCount: Int, entries entryCount: Int, holes holeCount: Int) {
+    count = 0
+    if capacity > byteCount { shrink(to: byteCount) }
+    entries.removeAll(keeping: entryCount)
+    holes.removeAll(keeping: holeCount)
+  }
+
+  @inline(never)
+  private mutating func shrink(to byteCount: Int) {
+    // Bytes that stand where their record is to be are in memory of somebody else.
+    guard memoryAtRest == nil else { return }
+    base.deallocate()
+    capacity = Swift.min(byteCount, 512)
+    base = .allocate(capacity: capacity)
+  }
+}

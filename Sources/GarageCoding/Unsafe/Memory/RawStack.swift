@@ -18,6 +18,9 @@ struct RawStack<Element> {
 
   var isEmpty: Bool { count == 0 }
 
+  /// How many bytes of memory it has.
+  var byteCapacity: Int { capacity * MemoryLayout<Element>.stride }
+
   subscript(index: Int) -> Element {
     @inline(__always) unsafeAddress { UnsafePointer(base + index) }
     @inline(__always) nonmutating unsafeMutableAddress { base + index }
@@ -51,13 +54,13 @@ struct RawStack<Element> {
   @inline(__always)
   mutating func removeAll(keeping limit: Int = .max) {
     truncate(to: 0)
-    if capacity > limit { shrink() }
+    if capacity > limit { shrink(to: limit) }
   }
 
   @inline(never)
-  private mutating func shrink() {
+  private mutating func shrink(to limit: Int) {
     base.deallocate()
-    capacity = 32
+    capacity = Swift.min(limit, 32)
     base = .allocate(capacity: capacity)
   }
 
