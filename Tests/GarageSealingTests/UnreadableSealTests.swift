@@ -18,7 +18,9 @@ private final class Ring: Codable, Identifiable {
   let id: Int
   let text: String
   let next: Ring?
-  init(id: Int, text: String = "ring", next: Ring? = nil) { (self.id, self.text, self.next) = (id, text, next) }
+  init(id: Int, text: String = "ring", next: Ring? = nil) {
+    (self.id, self.text, self.next) = (id, text, next)
+  }
 }
 
 /// One value whose seal does not open stops none of the verbs that go through all.
@@ -105,7 +107,9 @@ private final class Ring: Codable, Identifiable {
       #expect(try again.retrieveAll(Ring.self) { errors.append($0) }.map(\.id) == [0], "\(length)")
       #expect(errors.count == length, "\(length)")
       for id in 1...length {
-        #expect(throws: GarageError.self, "\(id) of \(length)") { try again.retrieve(Ring.self, identifier: id) }
+        #expect(throws: GarageError.self, "\(id) of \(length)") {
+          try again.retrieve(Ring.self, identifier: id)
+        }
       }
     }
   }

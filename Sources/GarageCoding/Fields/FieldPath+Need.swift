@@ -25,7 +25,8 @@ extension FieldPath {
   package func substitute(in type: any Decodable.Type) -> Answer? {
     let address = TypeAddress(type)
     let place = KnownSubstitutes.Place(
-      type: address, path: KnownSubstitutes.dictionaries(of: address).map { FieldPath(withAnyKeys(in: $0)) } ?? self)
+      type: address,
+      path: KnownSubstitutes.dictionaries(of: address).map { FieldPath(withAnyKeys(in: $0)) } ?? self)
     if let known = KnownSubstitutes.answer(place) { return known }
     let found = findSubstitute(in: type)
     // What is not found out now may be found out with other objects.

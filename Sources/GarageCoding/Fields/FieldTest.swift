@@ -7,7 +7,7 @@ package enum FieldTest: Sendable {
   case isThere
   case isLess(FieldConstant, orEqual: Bool)
   case isGreater(FieldConstant, orEqual: Bool)
-  case isOneOf([FieldConstant])
+  case isOneOf(OneOfConstants)
   case hasPrefix(String)
   /// Is this text, where no difference is made between upper and lower case. The text is in lower case.
   case equalsIgnoringCase(String)
@@ -31,7 +31,7 @@ package enum FieldTest: Sendable {
   private var answerForNull: Bool {
     switch self {
     case .equals(let constant): constant.value == .null
-    case .isOneOf(let constants): constants.contains { $0.value == .null }
+    case .isOneOf(let constants): constants.hasNull
     case .isNull: true
     default: false
     }
@@ -71,9 +71,10 @@ package enum FieldTest: Sendable {
     return try place.isNaN(beside: constant) ? false : nil
   }
 
-  private static func isOneOf(_ place: FieldPlace, _ constants: [FieldConstant]) throws -> Bool? {
+  private static func isOneOf(_ place: FieldPlace, _ constants: OneOfConstants) throws -> Bool? {
+    if let search = constants.search { return try search.contains(place) }
     var answer: Bool? = false
-    for constant in constants {
+    for constant in constants.all {
       switch try isEqual(place, constant) {
       case true?: return true
       case nil: answer = nil

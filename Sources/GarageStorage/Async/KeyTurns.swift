@@ -38,7 +38,8 @@ final class KeyTurns: Sendable {
             state.waiters[key] = WaitingLine()
             return .success(())
           }
-          state.places[number] = state.waiters[key]?.append(Waiter(number: number, continuation: continuation))
+          state.places[number] = state.waiters[key]?.append(
+            Waiter(number: number, continuation: continuation))
           return nil
         }
         if let result { continuation.resume(with: result) }

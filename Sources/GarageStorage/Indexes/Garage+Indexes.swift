@@ -80,8 +80,8 @@ extension Garage {
   ///
   /// - Parameter progress: called after each write.
   /// - Throws: ``GarageError/notUnique(index:value:existing:)`` where objects have the same value in an index that is
-  ///   to be unique, which then stays unused; ``GarageError/invalidIndex(type:index:reason:)``; ``GarageError/nestedWrite``;
-  ///   what `progress` throws.
+  ///   to be unique, which then stays unused, once all others are made; ``GarageError/invalidIndex(type:index:reason:)``;
+  ///   ``GarageError/nestedWrite``; what `progress` throws.
   public func buildIndexes(_ progress: (IndexProgress) throws -> Void = { _ in }) throws {
     try translatingErrors {
       try checkOpen()
@@ -130,17 +130,27 @@ extension Garage {
       indexing.noteDropped(places.map { items[$0].id })
       try indexing.put(IndexCatalog(items), in: transaction)
     }
-    while try fillIndexes() != nil {}
+    // It need not be possible to make the others.
+    while try fillIndexes({ try $0.dropStep(in: $1) }) != nil {}
   }
 
   // MARK: - Making them
 
   /// Does one block of what is to be done; nil where that is nothing.
+  ///
+  /// - Throws: ``GarageError/notUnique(index:value:existing:)`` where a unique index cannot be made, and nothing else is
+  ///   left to do.
   func fillIndexes() throws -> IndexFilling.Step? {
+    try fillIndexes { try $0.step(in: $1) }
+  }
+
+  private func fillIndexes(
+    _ step: (IndexFilling, any WriteTransaction) throws -> IndexFilling.Step?
+  ) throws -> IndexFilling.Step? {
     var tryCount = 0
     return try writeDirectly { transaction in
       defer { tryCount += 1 }
-      return try IndexFilling(indexing: indexing, tryCount: tryCount).step(in: transaction)
+      return try step(IndexFilling(indexing: indexing, tryCount: tryCount), transaction)
     }
   }
 
@@ -192,6 +202,7 @@ extension Garage {
       } catch let error as GarageError {
         switch error {
         case .nestedWrite, .storage: return
+        // All others are made by then.
         case .notUnique: break
         default: throw error
         }

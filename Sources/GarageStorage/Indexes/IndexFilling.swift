@@ -27,46 +27,60 @@ struct IndexFilling {
 
   /// Does one block; nil where nothing is left to do.
   ///
-  /// - Throws: ``GarageError/notUnique(index:value:existing:)`` where records that were there have the same value.
+  /// - Throws: ``GarageError/notUnique(index:value:existing:)`` where records that were there have the same value, and
+  ///   nothing else is left to do.
   func step(in transaction: any WriteTransaction) throws -> Step? {
     let before = try indexing.catalog(in: transaction)
     guard let catalog = try indexing.catalogForWriting(in: transaction) else { return nil }
     // What is declared is committed by itself: filling may turn out to be impossible.
     if catalog !== before { return Step() }
-    if let place = catalog.items.firstIndex(where: { $0.state == .dropping }) {
-      return try drop(place, catalog, transaction)
+    if let step = try drop(in: catalog, transaction) { return step }
+    var places: [Int] = []
+    var known: Indexing.Collision?
+    for place in catalog.items.indices where catalog.items[place].state == .building {
+      if let collision = try collision(place, catalog, in: transaction) {
+        known = known ?? collision
+      } else {
+        places.append(place)
+      }
     }
-    guard let first = catalog.items.first(where: { $0.state == .building }) else { return nil }
+    guard let place = places.first else {
+      if let known { throw known.error }
+      return nil
+    }
+    let first = catalog.items[place]
     // Those that have come equally far are filled together.
-    let positions = catalog.items.indices.filter { index in
+    let positions = places.filter { index in
       let item = catalog.items[index]
-      return item.state == .building && item.definition.recordRanges == first.definition.recordRanges
+      return item.definition.recordRanges == first.definition.recordRanges
         && item.tagPlace == first.tagPlace && item.lastKey == first.lastKey
     }
-    return try fill(positions, first, catalog, transaction)
+    // Where one of them collides, the others go on without it.
+    return try fill(positions, first, catalog, transaction) ?? Step()
   }
 
-  /// Makes those unique indexes complete that records under some tags are to have entries in: nobody would see that a new record
-  /// has the same values as one that is not in them yet. All in this transaction.
+  /// Removes a block of what was dropped; nil where nothing is left of that.
+  func dropStep(in transaction: any WriteTransaction) throws -> Step? {
+    guard let catalog = try indexing.catalog(in: transaction) else { return nil }
+    return try drop(in: catalog, transaction)
+  }
+
+  /// Makes those unique indexes complete that records under some tags are to have entries in: nobody would see that a new
+  /// record has the same values as one that is not in them yet. All in this transaction.
   ///
   /// One that cannot be completed, since records that are there have the same values, stays as it is: a new record is compared
-  /// with those that are in it.
+  /// with those that are in it. It is tried again once these records have others.
   ///
   /// - Returns: the catalog by then; nil where there was nothing to do.
   func completeUnique(
     _ catalog: IndexCatalog, _ tags: Set<UInt64>, in transaction: any WriteTransaction
   ) throws -> IndexCatalog? {
     var (catalog, isChanged) = (catalog, false)
-    while let place = catalog.unfinishedUnique.first(where: { place in
-      let item = catalog.items[place]
-      return !tags.isDisjoint(with: item.definition.tags) && !indexing.isKnownToCollide(item.id)
+    while let place = try catalog.unfinishedUnique.first(where: { place in
+      if tags.isDisjoint(with: catalog.items[place].definition.tags) { return false }
+      return try collision(place, catalog, in: transaction) == nil
     }) {
-      do {
-        _ = try fill([place], catalog.items[place], catalog, transaction)
-      } catch GarageError.notUnique {
-        indexing.noteCollision(catalog.items[place].id)
-        continue
-      }
+      if try fill([place], catalog.items[place], catalog, transaction) == nil { continue }
       guard let updated = try indexing.catalog(in: transaction) else { break }
       (catalog, isChanged) = (updated, true)
     }
@@ -75,10 +89,11 @@ struct IndexFilling {
 
   // MARK: - Filling
 
+  /// Fills a block into indexes; nil, and a collision is noted, where one of them is unique and cannot take it.
   private func fill(
     _ positions: [Int], _ first: IndexCatalog.Item, _ catalog: IndexCatalog,
     _ transaction: any WriteTransaction
-  ) throws -> Step {
+  ) throws -> Step? {
     let ranges = first.definition.recordRanges
     var step = Step(indexes: positions.map { catalog.items[$0].name })
     let batch = IndexBatch(catalog, indexing.keys, indexing.texts)
@@ -89,7 +104,10 @@ struct IndexFilling {
     } in: {
       transaction
     }
-    try batch.checkUnique(in: transaction)
+    do { try batch.checkUnique(in: transaction) } catch let error as GarageError {
+      try noteCollision(error, batch, positions, transaction)
+      return nil
+    }
     var items = (try batch.make(in: transaction) ?? catalog).items
     for position in positions {
       if let last {
@@ -160,10 +178,102 @@ struct IndexFilling {
     return last
   }
 
+  // MARK: - Collisions
+
+  /// What keeps a unique index from being completed, as far as that is known and still so. Only those records are looked
+  /// at that had the same values when it was tried last.
+  private func collision(
+    _ place: Int, _ catalog: IndexCatalog, in transaction: any ReadTransaction
+  ) throws -> Indexing.Collision? {
+    guard let known = indexing.knownCollision(of: catalog.items[place].id) else { return nil }
+    return try known.keys.isEmpty || collide(known.keys, place, catalog, transaction) ? known : nil
+  }
+
+  /// Whether records have the same values in a unique index, or those of others that are in it.
+  private func collide(
+    _ keys: [StorageKey], _ place: Int, _ catalog: IndexCatalog, _ transaction: any ReadTransaction
+  ) throws -> Bool {
+    let batch = indexing.takeBatch(catalog)
+    defer {
+      batch.takeEntries(place) { _, _ in }
+      indexing.giveBack(batch)
+    }
+    for key in keys {
+      try transaction.withReplaceableValue(
+        for: key.bytes.span.bytes, isSealed: indexing.keys.isSealed
+      ) { record in
+        guard let record else { return }
+        try batch.fill(key.bytes.span.bytes, record, [place], in: transaction)
+      }
+    }
+    do { try batch.checkUnique(in: transaction) } catch GarageError.notUnique { return true }
+    return false
+  }
+
+  /// Notes which records a unique index cannot take.
+  ///
+  /// - Parameters:
+  ///   - error: what checking `batch`, which holds the entries of a block, has thrown; any other error is thrown on.
+  private func noteCollision(
+    _ error: GarageError, _ batch: IndexBatch, _ positions: [Int], _ transaction: any ReadTransaction
+  ) throws {
+    guard case .notUnique(let index, let value, _) = error else { throw error }
+    let places = positions.filter { batch.parts[$0].isUnique && batch.parts[$0].item.name == index }
+    for place in places {
+      guard let keys = try collidingKeys(value, place, batch, transaction) else { continue }
+      let collision = Indexing.Collision(keys: keys, error: error)
+      return indexing.noteCollision(collision, of: batch.parts[place].item.id)
+    }
+    // It is not tried again before `buildIndexes`.
+    let collision = Indexing.Collision(keys: [], error: error)
+    for place in places { indexing.noteCollision(collision, of: batch.parts[place].item.id) }
+  }
+
+  /// The keys of records with the same values, which are these in words: of two in a batch, or of one and those that are
+  /// in the index already.
+  private func collidingKeys(
+    _ value: String, _ place: Int, _ batch: IndexBatch, _ transaction: any ReadTransaction
+  ) throws -> [StorageKey]? {
+    let prefix = KeyLayout.indexPrefixByteCount
+    var last: (key: StorageKey, values: [UInt8])?
+    // Sorted by now, so that the same values are neighbours. Different ones may be the same in words.
+    for entry in batch.parts[place].added where entry.isUnique {
+      let stored = batch.withBytes(entry.start + prefix, entry.valuesCount) { [UInt8](copying: $0) }
+      let values = batch.wholeValues[entry.start] ?? stored
+      if OrderedBytes.text(of: values) != value { continue }
+      let key = batch.withBytes(entry.start, entry.keyCount) {
+        KeyLayout.record(ofEntry: $0, identifierAt: prefix + stored.count)
+      }
+      if let last, last.values == values { return [last.key, key] }
+      last = (key, values)
+      if try !collide([key], place, batch.catalog, transaction) { continue }
+      let others = try keys(ofEntriesWith: stored, batch.parts[place].item, transaction)
+      return [key] + others.filter { $0 != key }
+    }
+    return nil
+  }
+
+  /// The keys of the first records that have entries with these values, as these stand there.
+  private func keys(
+    ofEntriesWith values: [UInt8], _ item: IndexCatalog.Item, _ transaction: any ReadTransaction
+  ) throws -> [StorageKey] {
+    let identifierPlace = KeyLayout.indexPrefixByteCount + values.count
+    var keys: [StorageKey] = []
+    for tag in item.definition.tags where keys.count < 8 {
+      let range = StorageKeyRange.prefix(KeyLayout.indexPrefix(tag: tag, index: item.id) + values)
+      try transaction.scanKeys(range, .forward) { entry in
+        keys.append(KeyLayout.record(ofEntry: entry, identifierAt: identifierPlace))
+        return keys.count < 8 ? .continue : .stop
+      }
+    }
+    return keys
+  }
+
   // MARK: - Dropping
 
-  private func drop(_ place: Int, _ catalog: IndexCatalog, _ transaction: any WriteTransaction) throws -> Step
-  {
+  /// Removes a block of what a catalog says is dropped; nil where that is nothing.
+  private func drop(in catalog: IndexCatalog, _ transaction: any WriteTransaction) throws -> Step? {
+    guard let place = catalog.items.firstIndex(where: { $0.state == .dropping }) else { return nil }
     let item = catalog.items[place]
     var step = Step(indexes: [item.name])
     var keys: [StorageKey] = []

@@ -11,16 +11,12 @@ extension Indexing {
   func apply(_ changes: UnsavedChanges, to transaction: any WriteTransaction) throws {
     let records = KeyLayout.allRecords
     if changes.hasChange(in: records), var catalog = try catalogForWriting(in: transaction) {
-      if !catalog.unfinishedUnique.isEmpty {
-        var tags: Set<UInt64> = []
-        try changes.forEach(in: records) { key, record in
-          if record != nil { tags.insert(KeyLayout.tag(inRecordKey: key)) }
-        }
-        let filling = IndexFilling(indexing: self)
-        if let completed = try filling.completeUnique(catalog, tags, in: transaction) { catalog = completed }
-      }
       // The texts first: the shapes of records may be read from them.
       try changes.apply(in: StorageKeyRange(to: records.lowerBound), to: transaction)
+      var replaced: [StorageKey: [UInt8]] = [:]
+      if !catalog.unfinishedUnique.isEmpty {
+        replaced = try completeUnique(&catalog, changes, transaction)
+      }
       let batch = IndexBatch(catalog, keys, texts)
       try changes.forEach(in: records) { key, record in
         guard batch.concerns(tag: KeyLayout.tag(inRecordKey: key)) else { return }
@@ -31,10 +27,115 @@ extension Indexing {
       try batch.checkUnique(in: transaction)
       if let updated = try batch.make(in: transaction) { try put(updated, in: transaction) }
       try changes.apply(in: records, to: transaction)
+      if !replaced.isEmpty { try checkUnique(changes, of: replaced, catalog, transaction) }
     } else {
       try changes.apply(in: StorageKeyRange(to: KeyLayout.allEntries.lowerBound), to: transaction)
     }
     guard let behindEntries = KeyLayout.allEntries.upperBound else { return }
     try changes.apply(in: StorageKeyRange(from: behindEntries), to: transaction)
+  }
+
+  /// Makes those unique indexes complete that changed records are to have entries in. Where records that are there have
+  /// the same values, and a change ends that, it is made first, as if it had been saved before: so the others are compared
+  /// with all records.
+  ///
+  /// - Returns: the records whose places such changes took. These are to be compared at the end.
+  private func completeUnique(
+    _ catalog: inout IndexCatalog, _ changes: UnsavedChanges, _ transaction: any WriteTransaction
+  ) throws -> [StorageKey: [UInt8]] {
+    var tags: Set<UInt64> = []
+    try changes.forEach(in: KeyLayout.allRecords) { key, record in
+      if record != nil { tags.insert(KeyLayout.tag(inRecordKey: key)) }
+    }
+    let filling = IndexFilling(indexing: self)
+    var replaced: [StorageKey: [UInt8]] = [:]
+    // By the index that they were made for.
+    var made: [UInt64: Set<StorageKey>] = [:]
+    while true {
+      if let completed = try filling.completeUnique(catalog, tags, in: transaction) { catalog = completed }
+      var failure: GarageError?
+      var hasMade = false
+      let places = catalog.unfinishedUnique.filter { place in
+        !tags.isDisjoint(with: catalog.items[place].definition.tags)
+      }
+      for place in places {
+        let id = catalog.items[place].id
+        guard let collision = knownCollision(of: id) else { continue }
+        for key in collision.keys {
+          if made[id]?.contains(key) == true {
+            // What it was changed to, another record has.
+            failure = failure ?? collision.error
+          } else if let old = try make(changes, of: key, endingCollisionAt: place, &catalog, transaction) {
+            replaced[key] = old
+            made[id, default: []].insert(key)
+            hasMade = true
+          }
+        }
+      }
+      if hasMade { continue }
+      if let failure { throw failure }
+      return replaced
+    }
+  }
+
+  /// Makes the change of one record, where it gives it other values in a unique index. They are not compared with those
+  /// of other records yet.
+  ///
+  /// - Returns: the record before; nil where nothing was done.
+  private func make(
+    _ changes: UnsavedChanges, of key: StorageKey, endingCollisionAt place: Int,
+    _ catalog: inout IndexCatalog, _ transaction: any WriteTransaction
+  ) throws -> [UInt8]? {
+    guard let change = changes.change(of: key.bytes.span.bytes) else { return nil }
+    let found = try transaction.withReplaceableValue(for: key.bytes.span.bytes, isSealed: keys.isSealed) {
+      record -> [UInt8]? in
+      guard let record else { return nil }
+      return [UInt8](copying: record)
+    }
+    guard let old = found else { return nil }
+    let batch = IndexBatch(catalog, keys, texts)
+    try change.withValue { new in
+      try batch.note(key.bytes.span.bytes, old: old.span.bytes, new: new, in: transaction)
+    }
+    if batch.parts[place].removed.isEmpty { return nil }
+    if let updated = try batch.make(in: transaction) {
+      try put(updated, in: transaction)
+      catalog = updated
+    }
+    try change.withValue { new in
+      if let new {
+        try transaction.put(new, for: key.bytes.span.bytes)
+      } else {
+        try transaction.remove(key)
+      }
+    }
+    return old
+  }
+
+  /// Compares what was made first with all others, when these are made as well.
+  ///
+  /// - Parameter replaced: the records before, by their keys.
+  private func checkUnique(
+    _ changes: UnsavedChanges, of replaced: [StorageKey: [UInt8]], _ catalog: IndexCatalog,
+    _ transaction: any ReadTransaction
+  ) throws {
+    let batch = IndexBatch(catalog, keys, texts)
+    for (key, old) in replaced {
+      guard let change = changes.change(of: key.bytes.span.bytes) else { continue }
+      try change.withValue { new in
+        try batch.note(key.bytes.span.bytes, old: old.span.bytes, new: new, in: transaction)
+      }
+    }
+    try batch.checkUnique(in: transaction)
+  }
+}
+
+extension UnsavedChange {
+  /// Lends the value that is put; nil where the key is removed.
+  fileprivate func withValue(_ body: (RawSpan?) throws -> Void) rethrows {
+    switch self {
+    case .removed: try body(nil)
+    case .put(let value): try body(value.storage.span.bytes.extracting(value.range))
+    }
   }
 }

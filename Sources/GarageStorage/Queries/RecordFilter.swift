@@ -77,9 +77,15 @@ final class RecordFilter<Root: Codable> {
   private static func join(
     _ parts: [ComparisonParts], of comparison: Comparison, _ join: (FilterNode, FilterNode) -> FilterNode
   ) -> FilterNode {
-    let nodes = parts.map { node($0, of: comparison, isAlone: parts.count == 1) }
-    guard let first = nodes.first else { return .object(text: comparison.text) }
-    return nodes.dropFirst().reduce(first, join)
+    var nodes = parts.map { node($0, of: comparison, isAlone: parts.count == 1) }
+    if nodes.isEmpty { return .object(text: comparison.text) }
+    // By halves: there may be thousands, and whoever goes through them descends into each join.
+    while nodes.count > 1 {
+      nodes = stride(from: 0, to: nodes.count, by: 2).map { place in
+        place + 1 < nodes.count ? join(nodes[place], nodes[place + 1]) : nodes[place]
+      }
+    }
+    return nodes[0]
   }
 
   /// The comparisons, as they were written, that are made with bytes, and those that take objects.

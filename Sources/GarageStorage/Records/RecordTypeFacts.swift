@@ -7,6 +7,8 @@ internal import Synchronization
 /// Unchecked: nothing changes after `init`, but for the atomic count.
 final class RecordTypeFacts: @unchecked Sendable {
   let type: ObjectIdentifier
+  /// The type itself.
+  let recordType: any Codable.Type
   /// The unqualified name, for error messages.
   let name: String
   /// The digest of the tag that names the identity space.
@@ -19,8 +21,9 @@ final class RecordTypeFacts: @unchecked Sendable {
   let isIdentifiedByID: Bool
   /// Whether the identity space holds objects of other classes than this one and its subclasses.
   let sharesSpaceWithSuperclass: Bool
-  /// Whether the type says what becomes of others when its objects are deleted.
-  let hasDeleteRules: Bool
+  /// What the type says becomes of others when its objects are deleted; nil where it says nothing. Asked for where the
+  /// type is met, which is where it belongs if it belongs to an actor: deletions run elsewhere, too.
+  let deleteRules: TypeDeleteRules?
   /// What the coder knows of the type, so that it need not look for it again.
   let ofCoder: TypeFacts
   /// How many objects there were when all of them were retrieved last, from whatever store.
@@ -40,45 +43,76 @@ final class RecordTypeFacts: @unchecked Sendable {
   ///   ``GraphCodingError`` where tags are in conflict.
   static func of(_ type: any Codable.Type) throws -> RecordTypeFacts {
     if let facts = recent.facts(of: ObjectIdentifier(type)) { return facts }
-    let facts = try lookUp(type)
-    recent.note(facts)
-    return facts
+    return try lookUp(type)
   }
 
   private static func lookUp(_ type: any Codable.Type) throws -> RecordTypeFacts {
     let key = ObjectIdentifier(type)
-    if let facts = known.withLock({ $0[key] }) { return facts }
-    // Tags are users' code: they are asked for outside the lock.
+    if let facts = kept(key) { return facts }
+    // Tags and rules are users' code: they are asked for outside the lock.
     let new = RecordTypeFacts(type, try TypeDescription.of(type))
+    // What is not seen here may be seen elsewhere.
+    if !isSeen(type) { return new }
     let facts = known.withLock { known in
       let facts = known[key] ?? new
       known[key] = facts
       return facts
     }
+    recent.note(facts)
     if facts === new {
-      byFormerTag.withLock { known in for tag in new.tags.dropFirst() { known[tag, default: []].append(new) }
-      }
+      let former = Set(new.tags.dropFirst() + new.ownTags.dropFirst())
+      byFormerTag.withLock { known in for tag in former { known[tag, default: []].append(new) } }
+      // They belong where it belongs.
+      for type in new.deleteRules?.ownedTypes ?? [] { _ = try? met(type) }
     }
     return facts
   }
 
+  private static func kept(_ key: ObjectIdentifier) -> RecordTypeFacts? {
+    guard let facts = known.withLock({ $0[key] }) else { return nil }
+    recent.note(facts)
+    return facts
+  }
+
+  /// The facts of a type of which it is not known whether its objects have records; nil where they have none.
+  ///
+  /// - Throws: ``GarageError/notMet(_:)`` where there are none yet, and here none can be made.
+  static func met(_ type: Any.Type) throws -> RecordTypeFacts? {
+    let key = ObjectIdentifier(type)
+    if let facts = recent.facts(of: key) ?? kept(key) { return facts }
+    if !isSeen(type) { throw GarageError.notMet(type) }
+    guard let type = type as? any Codable.Type else { return nil }
+    return try? of(type)
+  }
+
+  /// Whether conformances of a type whose objects are stored are seen here. All that is stored is `Encodable`: if that
+  /// is not seen, the type belongs to an actor, and this is not it. (Casts of values fail then. Those of types succeed
+  /// all the same with the runtime of Swift 6.3, which nobody has promised.)
+  @inline(never)
+  private static func isSeen(_ type: Any.Type) -> Bool { type is any Encodable.Type }
+
   /// Those of the types known so far whose objects may be stored under a tag, be it their present one or a former one.
-  static func all(withTag tag: UInt64) -> [RecordTypeFacts] {
-    let present = TypeTag.types(withDigest: tag).compactMap {
-      ($0 as? any Codable.Type).flatMap { try? of($0) }
-    }
-    return present + byFormerTag.withLock { $0[tag] ?? [] }
+  ///
+  /// - Throws: ``GarageError/notMet(_:)``.
+  static func all(withTag tag: UInt64) throws -> [RecordTypeFacts] {
+    try TypeTag.types(withDigest: tag).compactMap { try met($0) } + formerlyTagged(tag)
+  }
+
+  /// Those to which a tag belonged before, or to their identity space.
+  static func formerlyTagged(_ tag: UInt64) -> [RecordTypeFacts] {
+    byFormerTag.withLock { $0[tag] ?? [] }
   }
 
   private init(_ type: any Codable.Type, _ description: TypeDescription) {
     self.type = ObjectIdentifier(type)
+    recordType = type
     name = description.name
     tag = description.identityTag.digest
     tags = [tag] + description.formerTags.map(\.digest)
     ownTags = [description.tag.digest] + TypeTag.former(of: type).map(\.digest)
     isIdentifiedByID = description.identification == .identifier
     sharesSpaceWithSuperclass = description.isClass && description.tag != description.identityTag
-    hasDeleteRules = type is any DeleteRules.Type
+    deleteRules = (type as? any DeleteRules.Type).map { TypeDeleteRules.of($0) }
     ofCoder = description.facts
     let identifiable =
       isIdentifiedByID && !(type is any MappableObject.Type) ? type as? any Identifiable.Type : nil
@@ -89,6 +123,10 @@ final class RecordTypeFacts: @unchecked Sendable {
     let plan = try? IdentifierPlan.of(T.ID.self)
     return plan?.kind == .canonical ? nil : plan
   }
+
+  /// Whether the type says what becomes of others when its objects are deleted.
+  @inline(__always)
+  var hasDeleteRules: Bool { deleteRules != nil }
 
   /// The identifier of an `id` of the type's own kind.
   func identifier<T: Codable & Identifiable>(of type: T.Type, _ id: T.ID) throws -> Identifier {

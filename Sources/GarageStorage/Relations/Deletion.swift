@@ -62,13 +62,22 @@ struct Deletion {
     }
     let tag = concrete ?? space
     if declared[tag] != nil { return tag }
-    let rules = access.garage.knownTypes(tag: tag).lazy.compactMap { TypeDeleteRules.of($0) }.first
-    declared[tag] = .some(
-      rules.map { rules in
-        Declared(
-          rule: rules.referrersRule, owned: rules.owned.map { PropertyReferences($0, reading) })
-      })
+    declared[tag] = try .some(declaration(ofTag: tag))
     return tag
+  }
+
+  /// What the first of the types with a tag declares that declares anything.
+  ///
+  /// - Throws: ``GarageError/notMet(_:)``.
+  private func declaration(ofTag tag: UInt64) throws -> Declared? {
+    for type in access.garage.knownTypes(tag: tag) {
+      guard let rules = try RecordTypeFacts.met(type)?.deleteRules else { continue }
+      // From now on their tags lead to these types, whose objects may have rules of their own.
+      for owned in rules.ownedTypes { _ = try RecordTypeFacts.met(owned) }
+      return Declared(
+        rule: rules.referrersRule, owned: rules.owned.map { PropertyReferences($0, reading) })
+    }
+    return nil
   }
 
   private mutating func followOwned(_ key: StorageKey) throws {
@@ -88,32 +97,34 @@ struct Deletion {
     declared[tag]??.owned = owned
     for identity in identities {
       let target = try keys.record(tag: identity.tag, identity.identifier)
-      if let present = try presentKey(target) { try note(present, nil) }
+      for present in try presentKeys(target) { try note(present, nil) }
     }
   }
 
   // MARK: - Names
 
-  /// The record that a reference leads to, which may be under another name of its type; nil where there is none.
-  private mutating func presentKey(_ target: StorageKey) throws -> StorageKey? {
-    if try transaction.contains(target) { return target }
-    for other in otherNames(of: target) where try transaction.contains(other) { return other }
-    return nil
+  /// The records of the object that a reference leads to, which may be under other names of its type. There are several
+  /// where a program that knows only the older name parked it again: if not all went, one would come back.
+  private mutating func presentKeys(_ target: StorageKey) throws -> [StorageKey] {
+    let names = try [target] + otherNames(of: target)
+    return try names.filter { try transaction.contains($0) }
   }
 
   /// The keys that an object has under other names of its type, as far as the type is known.
-  private mutating func otherNames(of key: StorageKey) -> [StorageKey] {
+  ///
+  /// - Throws: ``GarageError/notMet(_:)``.
+  private mutating func otherNames(of key: StorageKey) throws -> [StorageKey] {
     let bytes = key.bytes.span.bytes
     let tag = KeyLayout.tag(inRecordKey: bytes)
     let known = names[tag]
-    let tags = known ?? tagsOfTypes(withTag: tag)
+    let tags = try known ?? tagsOfTypes(withTag: tag)
     if known == nil { for name in tags { names[name] = tags } }
     return tags.filter { $0 != tag }.map { KeyLayout.record(tag: $0, sameIdentifierAs: bytes) }
   }
 
-  private func tagsOfTypes(withTag tag: UInt64) -> [UInt64] {
+  private func tagsOfTypes(withTag tag: UInt64) throws -> [UInt64] {
     var tags = [tag]
-    for facts in RecordTypeFacts.all(withTag: tag) {
+    for facts in try RecordTypeFacts.all(withTag: tag) {
       for other in facts.tags where facts.tags.contains(tag) && !tags.contains(other) { tags.append(other) }
     }
     return tags
@@ -147,7 +158,7 @@ struct Deletion {
     var named: [StorageKey] = []
     try reading.forEachTarget(ofRecord: key) { _, target in named.append(StorageKey(target)) }
     var present: [StorageKey] = []
-    for target in named { if let key = try presentKey(target) { present.append(key) } }
+    for target in named { present += try presentKeys(target) }
     return present
   }
 
@@ -155,7 +166,7 @@ struct Deletion {
   private mutating func reachedFromOutside(
     _ candidates: Set<StorageKey>, _ reached: Set<StorageKey>
   ) throws -> Set<StorageKey> {
-    let named = byName(candidates)
+    let named = try byName(candidates)
     var kept: Set<StorageKey> = []
     let search = try ReferrerSearch(reading)
     for (name, key) in named where search.item != nil && !kept.contains(key) {
@@ -186,26 +197,30 @@ struct Deletion {
       }
       return .continue
     }
+    // An object that has several records keeps all of them, by whichever name it is referred to.
+    for key in kept {
+      for other in try otherNames(of: key) where candidates.contains(other) { kept.insert(other) }
+    }
     return kept
   }
 
   /// The keys by which records may be referred to, each with the record.
-  private mutating func byName(_ keys: some Collection<StorageKey>) -> [StorageKey: StorageKey] {
+  private mutating func byName(_ keys: some Collection<StorageKey>) throws -> [StorageKey: StorageKey] {
     var named: [StorageKey: StorageKey] = [:]
     for key in keys {
       named[key] = key
-      for other in otherNames(of: key) where named[other] == nil { named[other] = key }
+      for other in try otherNames(of: key) where named[other] == nil { named[other] = key }
     }
     return named
   }
 
   // MARK: - Doing it
 
-  /// Settles what becomes of those who refer to what goes, and deletes it; tells how many records went.
+  /// Settles what becomes of those who refer to what goes, and deletes it; tells how many objects went.
   ///
   /// - Throws: ``GarageError/stillReferredTo(type:identifier:by:)``, before anything was changed.
   mutating func run() throws -> Int {
-    let named = byName(rules.filter { $0.value != .leave }.keys)
+    let named = try byName(rules.filter { $0.value != .leave }.keys)
     var denied: [StorageKey: [StorageKey]] = [:]
     var rewritten: Set<StorageKey> = []
     try ReferrerSearch(reading).forEachReferrer(ofAny: named.keys) { referrer, name in
@@ -220,13 +235,24 @@ struct Deletion {
       return .continue
     }
     if let (key, referrers) = denied.min(by: { $0.key < $1.key }) { throw try stillReferred(key, referrers) }
-    var nullification = Nullification(access, named.filter { rules[$0.value] == .nullify })
+    let nullification = Nullification(access, named.filter { rules[$0.value] == .nullify })
     if let refusal = try nullification.refusal(of: rewritten) {
       throw try stillReferred(refusal.target, by: refusal.referrer)
     }
+    let count = try objectCount()
     try nullification.run(rewritten)
     try access.removeRecords(Array(rules.keys))
-    return rules.count
+    return count
+  }
+
+  /// How many objects go: fewer than records, where some have several.
+  private mutating func objectCount() throws -> Int {
+    var count = 0
+    for key in rules.keys {
+      let isCounted = try otherNames(of: key).contains { rules[$0] != nil && $0 < key }
+      if !isCounted { count += 1 }
+    }
+    return count
   }
 
   private func stillReferred(_ key: StorageKey, _ referrers: [StorageKey]) throws -> GarageError {

@@ -14,7 +14,8 @@ extension GarageWriting {
   /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none,
   ///   ``GarageError/stillReferredTo(type:identifier:by:)``, which names who refers to it;
   ///   ``GarageError/invalidQuery(type:reason:)`` where it is not known where what it owns is stored, and the object cannot be
-  ///   decoded to be asked; ``GarageError/corruptRecord(type:identifier:reason:)`` where a damaged record may refer to it;
+  ///   decoded to be asked, or where a type that is to be asked belongs to another actor;
+  ///   ``GarageError/corruptRecord(type:identifier:reason:)`` where a damaged record may refer to it;
   ///   ``GarageError/nestedWrite``, ``GarageError/storage(_:)``. Nothing is changed then.
   public func delete<T: Codable>(_ object: T, referrers: ReferrersRule) throws {
     let parked = try garage.encoding { try ParkedObject(object, $0) }

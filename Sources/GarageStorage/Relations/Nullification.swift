@@ -1,16 +1,24 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// Takes the references to what is deleted out of other records, without decoding these where it is known what their types take
-/// in place of a reference. Where it is not, each record is decoded as it would be.
-struct Nullification {
+/// Takes the references to what is deleted out of other records.
+///
+/// What a type takes in place of a reference is mostly known without decoding its objects. Whether one of these can do
+/// without is not: its `init(from:)` may look at several fields together. So each record is decoded as it would be,
+/// before anything is changed, and nothing that it links to.
+final class Nullification {
   private let access: WriteAccess
   /// The keys by which what is deleted may be referred to, each with the record's own.
   private let targets: [StorageKey: StorageKey]
+  /// The types that objects with a tag may be of, as far as it was asked for.
+  private var knownTypes: [UInt64: [any Codable.Type]] = [:]
   /// What types take, as far as it was asked for.
   private var substitutes: [Property: FieldPath.Answer?] = [:]
   /// What was found out of the places in a record.
   private var forms: [StorageKey: ReferenceForms] = [:]
+
+  /// Who cannot do without a reference, and to which record.
+  typealias Refusal = (referrer: String, target: StorageKey)
 
   private struct Property: Hashable {
     let tag: UInt64
@@ -63,75 +71,138 @@ struct Nullification {
   }
 
   /// Who cannot do without a reference, and to which record; nil where all can. To be asked before anything is changed.
-  mutating func refusal(of referrers: Set<StorageKey>) throws -> (referrer: String, target: StorageKey)? {
-    let trial = RecordTrial(reading)
-    for key in referrers.sorted() {
-      guard let change = try change(of: key, ReferenceForms()) else { continue }
-      func refusal(_ reason: String) throws -> (referrer: String, target: StorageKey) {
-        (try reading.text(ofRecord: key).joined(separator: " ") + ", " + reason, change.target)
-      }
-      // What identifies it is its content.
-      if change.identifier.kind == .digest { return try refusal("which is identified by what it holds") }
-      // In a program that does not have the type its values are all there is to go by.
-      if access.garage.knownTypes(tag: change.concreteTag).isEmpty { continue }
-      var (unsurePlaces, unknown, forms) = (Set<[String]>(), Set<[String]>(), ReferenceForms())
-      for place in change.places {
-        guard let answer = try substitute(at: place, change) else {
-          unknown.insert(place)
-          continue
-        }
-        if !answer.isSure { unsurePlaces.insert(place) }
-        switch answer.substitute {
-        case .absence: if place.last == FieldPath.element { forms.elements.insert(place) }
-        case .entryAbsence: forms.entries.insert(place)
-        case .null: forms.nulls.insert(place)
-        case .refused: return try refusal("whose \(FieldPath(place)) has to refer to something")
-        }
-      }
-      if !unsurePlaces.isEmpty || !unknown.isEmpty {
-        guard let taken = try tried(forms, unknown, change, key, trial) else {
-          // Those of which it is known that they can do without are not the reason.
-          let unsure = change.places.filter { unknown.contains($0) || unsurePlaces.contains($0) }
-          let places = (unsure.isEmpty ? change.places : unsure).map { "\(FieldPath($0))" }
-          return try refusal(
-            places.count == 1
-              ? "whose \(places[0]) has to refer to something"
-              : "of whose \(places.joined(separator: ", ")) one has to refer to something")
-        }
-        forms = taken
-      }
-      self.forms[key] = forms.isEmpty ? nil : forms
+  ///
+  /// - Throws: ``GarageError/notMet(_:)``.
+  func refusal(of referrers: Set<StorageKey>) throws -> Refusal? {
+    if referrers.isEmpty { return nil }
+    let sorted = referrers.sorted()
+    for key in sorted { if let refusal = try plan(key) { return refusal } }
+    let trial = RecordTrial(access.reading) { [self] key in
+      guard referrers.contains(key) else { return nil }
+      return try change(of: key, forms[key] ?? ReferenceForms())?.record()
     }
+    for key in sorted { if let refusal = try tryOut(key, trial) { return refusal } }
     return nil
   }
 
-  /// The forms with which a record's object can still be decoded; nil where there are none.
-  ///
-  /// - Parameter unknown: the places of which nothing is known.
-  private func tried(
-    _ forms: ReferenceForms, _ unknown: Set<[String]>, _ change: Change, _ key: StorageKey,
-    _ trial: RecordTrial
-  ) throws -> ReferenceForms? {
-    let types = access.garage.knownTypes(tag: change.concreteTag)
-    func isTaken(_ forms: ReferenceForms) throws -> Bool {
-      guard let change = try self.change(of: key, forms) else { return true }
-      return try trial.isTaken(try change.record(), for: key, as: types)
+  /// Finds out the forms that the places in a record have; why it cannot do without one of them, where that is known.
+  private func plan(_ key: StorageKey) throws -> Refusal? {
+    guard let change = try change(of: key, ReferenceForms()) else { return nil }
+    // What identifies it is its content.
+    if change.identifier.kind == .digest {
+      return try refusal(key, change, "which is identified by what it holds")
     }
-    // An element may have its meaning by its place, which it keeps.
-    var first = forms
-    first.nulls.formUnion(unknown.filter { $0.last == FieldPath.element })
-    var second = first
-    second.nulls.formUnion(change.places.filter { $0.last != FieldPath.element })
-    // What looks like keys and values in turn may be.
-    var third = forms
-    third.entries.formUnion(unknown.intersection(change.pairs))
-    third.nulls.formUnion(first.nulls.subtracting(third.entries))
-    var fourth = third
-    fourth.nulls.formUnion(second.nulls.subtracting(third.entries))
-    return try [first, second, third, fourth].first { try isTaken($0) }
+    let places = try look(at: change)
+    if let needed = places.needed {
+      return try refusal(key, change, "whose \(FieldPath(needed)) has to refer to something")
+    }
+    let forms = places.forms
+    self.forms[key] = forms.isEmpty ? nil : forms
+    return nil
   }
 
-  mutating func run(_ referrers: Set<StorageKey>) throws {
+  /// Decodes a record as it would be, and where that fails looks for forms in which it can be decoded; why it cannot do
+  /// without a reference, where there are none.
+  private func tryOut(_ key: StorageKey, _ trial: RecordTrial) throws -> Refusal? {
+    guard let change = try change(of: key, forms[key] ?? ReferenceForms()) else { return nil }
+    let types = try types(ofTag: change.concreteTag)
+    // In a program that does not have the type its values are all there is to go by.
+    if types.isEmpty { return nil }
+    // No code of a mapped class looks at several fields together.
+    if types.allSatisfy({ $0 is any MappableObject.Type }), try look(at: change).areSure { return nil }
+    if try trial.isDecodedAmongOthers(change.record(), key, as: types) { return nil }
+    // What is not readable now need not be so afterwards.
+    let readers = types.filter { trial.isReadable(key, as: $0) }
+    // What seems to be pairs is told where nothing is left in place of references.
+    guard let bare = try self.change(of: key, ReferenceForms()) else { return nil }
+    let places = try look(at: bare)
+    for forms in places.candidates(bare) {
+      guard let changed = try self.change(of: key, forms) else { return nil }
+      let record = try changed.record()
+      guard readers.allSatisfy({ trial.isDecoded(record, key, as: $0) }) else { continue }
+      self.forms[key] = forms.isEmpty ? nil : forms
+      return nil
+    }
+    // Those of which it is known that they can do without are not the reason.
+    let doubtful = change.places.filter { places.unknown.contains($0) || places.unsure.contains($0) }
+    let names = (doubtful.isEmpty ? change.places : doubtful).map { "\(FieldPath($0))" }
+    return try refusal(
+      key, change,
+      names.count == 1
+        ? "whose \(names[0]) has to refer to something"
+        : "of whose \(names.joined(separator: ", ")) one has to refer to something")
+  }
+
+  private func refusal(_ key: StorageKey, _ change: Change, _ reason: String) throws -> Refusal {
+    (try reading.text(ofRecord: key).joined(separator: " ") + ", " + reason, change.target)
+  }
+
+  /// What is known of the places in a record from where references go.
+  private struct Places {
+    /// With what they are left, as far as that is known.
+    var known = ReferenceForms()
+    /// Those of which it is not known whether they can do without.
+    var unsure: Set<[String]> = []
+    /// Those of which nothing is known.
+    var unknown: Set<[String]> = []
+    /// One that is known to need its reference.
+    var needed: [String]?
+
+    var areSure: Bool { unsure.isEmpty && unknown.isEmpty }
+
+    /// With what they are left first. An element may have its meaning by its place, which it keeps.
+    var forms: ReferenceForms {
+      var forms = known
+      forms.nulls.formUnion(unknown.filter { $0.last == FieldPath.element })
+      return forms
+    }
+
+    /// The forms in which the record may be decodable, the likely ones first.
+    func candidates(_ change: Change) -> [ReferenceForms] {
+      let first = forms
+      var second = first
+      second.nulls.formUnion(change.places.filter { $0.last != FieldPath.element })
+      // What looks like keys and values in turn may be.
+      var third = known
+      third.entries.formUnion(unknown.intersection(change.pairs))
+      third.nulls.formUnion(first.nulls.subtracting(third.entries))
+      var fourth = third
+      fourth.nulls.formUnion(second.nulls.subtracting(third.entries))
+      return [first, second, third, fourth]
+    }
+  }
+
+  private func look(at change: Change) throws -> Places {
+    var places = Places()
+    let types = try types(ofTag: change.concreteTag)
+    if types.isEmpty { return places }
+    for place in change.places {
+      guard let answer = try substitute(at: place, change, types) else {
+        places.unknown.insert(place)
+        continue
+      }
+      if !answer.isSure { places.unsure.insert(place) }
+      switch answer.substitute {
+      case .absence: if place.last == FieldPath.element { places.known.elements.insert(place) }
+      case .entryAbsence: places.known.entries.insert(place)
+      case .null: places.known.nulls.insert(place)
+      case .refused:
+        places.needed = place
+        return places
+      }
+    }
+    return places
+  }
+
+  /// - Throws: ``GarageError/notMet(_:)``.
+  private func types(ofTag tag: UInt64) throws -> [any Codable.Type] {
+    if let known = knownTypes[tag] { return known }
+    let found = try access.garage.codableTypes(tag: tag)
+    knownTypes[tag] = found
+    return found
+  }
+
+  func run(_ referrers: Set<StorageKey>) throws {
     if referrers.isEmpty { return }
     let time = Int64(access.garage.encoder.time)
     for key in referrers.sorted() {
@@ -142,16 +213,14 @@ struct Nullification {
     }
   }
 
-  /// What an object's type takes in place of a field; nil where that is not known of the type.
-  private mutating func substitute(at place: [String], _ change: Change) throws -> FieldPath.Answer? {
+  /// What an object's types take in place of a field; nil where that is not known of them.
+  private func substitute(
+    at place: [String], _ change: Change, _ types: [any Codable.Type]
+  ) throws -> FieldPath.Answer? {
     let property = Property(
       tag: change.concreteTag, version: change.content.header.typeVersion, place: place)
     if let known = substitutes[property] { return known }
     var found: FieldPath.Answer?
-    var types: [any Codable.Type] = []
-    for case let type as any Codable.Type in access.garage.knownTypes(tag: property.tag) {
-      types.append(type)
-    }
     var isSure = true
     for type in types {
       guard let facts = try? RecordTypeFacts.of(type) else { continue }
@@ -180,29 +249,56 @@ struct Nullification {
   }
 }
 
-/// Finds out whether a record that was changed can still be decoded.
-private struct RecordTrial {
+/// Finds out whether records that are to be changed can still be decoded. What they link to is not: links are filled in
+/// when objects are there.
+private final class RecordTrial {
   private let access: ReadAccess
+  /// Decodes one record after another, and what several of them hold once.
   private let session: GraphDecodingSession
+  private let source: TransactionSource
+  private var limit = SessionLimit()
 
-  init(_ access: ReadAccess) {
+  /// - Parameter changed: what a record is to become; nil for those that stay. In these others find what they hold.
+  init(_ access: ReadAccess, changed: @escaping (StorageKey) throws -> [UInt8]?) {
     self.access = access
-    session = access.makeSessionAndSource().0
+    let source = access.makeTrialSource()
+    let records = ChangedRecords(changed, source, access.garage.objectKeys)
+    self.source = source
+    session = access.makeTrialSession(records)
+    session.completeLater()
   }
 
-  /// Whether it is decoded as these types, or what stands under the key is not either.
-  func isTaken(_ record: [UInt8], for key: StorageKey, as types: [Any.Type]) throws -> Bool {
-    let old = try access.transaction.value(for: key) ?? []
-    return types.allSatisfy { type in
-      guard let type = type as? any Codable.Type else { return true }
-      return isDecoded(record, key, as: type) || !isDecoded(old, key, as: type)
+  /// Whether a record is decoded as these types, where all others have become what they are to be.
+  func isDecodedAmongOthers(_ record: [UInt8], _ key: StorageKey, as types: [any Codable.Type]) -> Bool {
+    types.allSatisfy { type in
+      if types.count == 1 {
+        limit.resetIfReached(session, source)
+      } else {
+        // Each is to decode it.
+        session.reset()
+      }
+      return isDecoded(record, key, as: type, session)
     }
   }
 
-  private func isDecoded(_ record: [UInt8], _ key: StorageKey, as type: any Codable.Type) -> Bool {
+  /// Whether a record is decoded as a type, where no other one has changed.
+  func isDecoded(_ record: [UInt8], _ key: StorageKey, as type: any Codable.Type) -> Bool {
+    let session = access.makeTrialSession(access.makeTrialSource())
+    session.completeLater()
+    return isDecoded(record, key, as: type, session)
+  }
+
+  /// Whether what stands under a key is decoded as a type now, with all that it links to.
+  func isReadable(_ key: StorageKey, as type: any Codable.Type) -> Bool {
+    guard let record = try? access.transaction.value(for: key) else { return false }
+    return isDecoded(record, key, as: type, access.makeTrialSession(access.makeTrialSource()))
+  }
+
+  private func isDecoded(
+    _ record: [UInt8], _ key: StorageKey, as type: any Codable.Type, _ session: GraphDecodingSession
+  ) -> Bool {
     func decode<T: Codable>(_ type: T.Type) throws {
       let bytes = key.bytes
-      session.reset()
       _ = try access.decode(
         type, bytes.span.bytes, record.span.bytes, typeName: RecordTypeFacts.of(type).name, session)
     }
@@ -210,10 +306,44 @@ private struct RecordTrial {
   }
 }
 
-extension Garage {
-  /// The types whose objects bear a tag, as far as they are known.
-  func knownTypes(tag: UInt64) -> [Any.Type] {
-    (types.type(tag: tag).map { [$0 as Any.Type] } ?? []) + TypeTag.types(withDigest: tag)
+/// The records of one state, and in place of some what these are to become.
+private final class ChangedRecords: RecordSource {
+  private let changed: (StorageKey) throws -> [UInt8]?
+  private let source: TransactionSource
+  private let keys: ObjectKeys
+
+  init(
+    _ changed: @escaping (StorageKey) throws -> [UInt8]?, _ source: TransactionSource, _ keys: ObjectKeys
+  ) {
+    self.changed = changed
+    self.source = source
+    self.keys = keys
+  }
+
+  func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    let changed = try keys.withStorageKey(tag: tag, keyIdentifier) { try self.changed(StorageKey($0)) }
+    guard let record = changed else {
+      return try source.withRecord(tag: tag, keyIdentifier: keyIdentifier, body)
+    }
+    source.countRecord(record.count)
+    return try body(record.span.bytes)
+  }
+
+  func shapeText(_ digest: UInt64) throws -> [UInt8]? { try source.shapeText(digest) }
+  func tagName(_ digest: UInt64) throws -> String? { try source.tagName(digest) }
+}
+
+extension ReadAccess {
+  /// Finds records for a trial: one that is sealed and does not open fails it, and not the transaction.
+  fileprivate func makeTrialSource() -> TransactionSource {
+    let source = TransactionSource(transaction, of: garage)
+    source.toleratesSeals = garage.objectKeys.isSealed
+    return source
+  }
+
+  fileprivate func makeTrialSession(_ source: some RecordSource) -> GraphDecodingSession {
+    GraphDecodingSession(
+      source: source, types: garage.types, userInfo: garage.userInfo, dates: garage.dateDecodingStrategy)
   }
 }
 

@@ -6,8 +6,8 @@ public enum ReferrersRule: Sendable, Hashable, CaseIterable {
   /// The object is not deleted as long as there are any: ``GarageError/stillReferredTo(type:identifier:by:)``. One that refers to
   /// itself, or to which only objects refer that go with it, is.
   case deny
-  /// Their reference goes: an optional property becomes nil, an element leaves its collection. Their records are rewritten
-  /// without being decoded. One that is known to have no other way than to refer to something forbids the deletion.
+  /// Their reference goes: an optional property becomes nil, an element leaves its collection. Their records are rewritten,
+  /// and tried first: one whose object could no longer be decoded forbids the deletion.
   case nullify
 }
 

@@ -1,31 +1,18 @@
 internal import GarageCoding
-internal import Synchronization
 
-/// What a type declares of the deletion of its objects: asked for once in a process.
+/// What a type declares of the deletion of its objects: asked for once in a process, with all ``RecordTypeFacts``.
 struct TypeDeleteRules: Sendable {
   let referrersRule: ReferrersRule
   /// What leads to what its objects own.
   let owned: [ReferringProperty]
 
-  private static let known = Mutex<[ObjectIdentifier: TypeDeleteRules]>([:])
-
-  /// The rules of a type; nil where it declares none.
-  static func of(_ type: Any.Type) -> TypeDeleteRules? {
-    guard let ruled = type as? any DeleteRules.Type else { return nil }
-    if let rules = known.withLock({ $0[ObjectIdentifier(type)] }) { return rules }
-    // Users' code runs outside the lock.
-    func declared<T: DeleteRules>(_ type: T.Type) -> TypeDeleteRules {
-      let properties = type.owned.map(\.property)
-      // From now on their tags lead to these types, whose objects may have rules of their own.
-      for target in properties.flatMap(\.targets) {
-        if let target = target as? any Codable.Type { _ = try? RecordTypeFacts.of(target) }
-      }
-      return TypeDeleteRules(referrersRule: type.referrersRule, owned: properties)
-    }
-    let rules = declared(ruled)
-    known.withLock { $0[ObjectIdentifier(type)] = rules }
-    return rules
+  /// Asks a type, which runs users' code.
+  static func of<T: DeleteRules>(_ type: T.Type) -> TypeDeleteRules {
+    TypeDeleteRules(referrersRule: type.referrersRule, owned: type.owned.map(\.property))
   }
+
+  /// The types of what its objects own.
+  var ownedTypes: [Any.Type] { owned.flatMap(\.targets) }
 }
 
 extension Garage {
@@ -33,5 +20,39 @@ extension Garage {
   @inline(__always)
   func followsDeleteRules(_ facts: RecordTypeFacts) -> Bool {
     facts.hasDeleteRules || (hasDeleteRules && facts.ofCoder.isOfClass)
+  }
+
+  /// The types whose objects bear a tag or did before, as far as they are known.
+  func knownTypes(tag: UInt64) -> [Any.Type] {
+    var known: [Any.Type] = []
+    func add(_ type: Any.Type) {
+      if !known.contains(where: { $0 == type }) { known.append(type) }
+    }
+    if let registered = types.type(tag: tag) { add(registered) }
+    for type in TypeTag.types(withDigest: tag) { add(type) }
+    for facts in RecordTypeFacts.formerlyTagged(tag) where facts.ownTags.contains(tag) {
+      add(facts.recordType)
+    }
+    return known
+  }
+
+  /// The same, to be asked for more: with their conformances, which are seen of some types on their actor alone.
+  ///
+  /// - Throws: ``GarageError/notMet(_:)``.
+  func codableTypes(tag: UInt64) throws -> [any Codable.Type] {
+    try knownTypes(tag: tag).compactMap { try RecordTypeFacts.met($0)?.recordType }
+  }
+}
+
+extension GarageError {
+  /// A deletion has to know what a type says of it, and this is not seen here. Thrown before anything is changed.
+  static func notMet(_ type: Any.Type) -> GarageError {
+    .invalidQuery(
+      type: "\(type)",
+      reason: """
+        cannot tell what a deletion means to them: the conformances of their type belong to an actor, and this runs \
+        elsewhere. Nothing was changed. Retrieve one of them on that actor first, or delete there, by the verb that is \
+        not async.
+        """)
   }
 }

@@ -56,7 +56,8 @@ private enum Owned: Codable {
     .byCompany(
       OfCompany(
         owner: Linked(wrappedValue: companies[0]), others: Linked(wrappedValue: companies),
-        known: Linked(wrappedValue: Set(companies)), named: Linked(wrappedValue: ["a": companies[3]]), size: 7))
+        known: Linked(wrappedValue: Set(companies)), named: Linked(wrappedValue: ["a": companies[3]]), size: 7
+      ))
   }
 
   private func ofPerson() -> Owned {

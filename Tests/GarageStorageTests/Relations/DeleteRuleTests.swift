@@ -99,12 +99,12 @@ import Testing
     try expectSound(garage)
   }
 
-  /// The records of those who refer to it are rewritten without being decoded.
-  @Test func decodesNobody() throws {
-    for backend in Backend.engines { try decodesNobody(backend) }
+  /// The records of those who cannot be decoded are rewritten all the same.
+  @Test func rewritesTheUnreadable() throws {
+    for backend in Backend.engines { try rewritesTheUnreadable(backend) }
   }
 
-  private func decodesNobody(_ backend: Backend) throws {
+  private func rewritesTheUnreadable(_ backend: Backend) throws {
     let garage = try backend.relations(Place(backend), isIndexed: true)
     let hub = Hub(id: "a")
     try garage.parkAll((0..<3).map { Sphinx(id: $0, hub: hub) })

@@ -325,7 +325,9 @@ extension GraphWalk {
   }
 
   /// Runs them until one fails, which is noted. By itself: nothing here holds what has failed when this has returned.
-  private func runFills(readingAhead places: Range<Int>, _ start: inout Int, _ failed: inout FailedFill?) throws {
+  private func runFills(readingAhead places: Range<Int>, _ start: inout Int, _ failed: inout FailedFill?)
+    throws
+  {
     while let (owner, work) = fills.next() {
       do {
         switch work {

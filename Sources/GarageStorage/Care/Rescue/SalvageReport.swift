@@ -31,7 +31,9 @@ extension SalvageReport: CustomStringConvertible {
     var lines = ["\(count(objectCount, "object")) and \(count(keyCount, "key")) brought over"]
     if damagedCount > 0 { lines.append("damaged, and left: \(damagedCount)") }
     if olderCount > 0 { lines.append("\(count(olderCount, "object")) found that may be of an older state") }
-    if olderKeyCount > 0 { lines.append("\(count(olderKeyCount, "key")) found that may be of an older state") }
+    if olderKeyCount > 0 {
+      lines.append("\(count(olderKeyCount, "key")) found that may be of an older state")
+    }
     return (lines + notes).joined(separator: "\n")
   }
 }

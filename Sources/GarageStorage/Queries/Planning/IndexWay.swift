@@ -58,7 +58,24 @@ extension QueryRun {
     }
     let planner = QueryPlanner(items: items, kindsAreUnknown: way.isUnsaved)
     way.plan = filter.flatMap { planner.plan($0.node) }
+    if let plan = way.plan, try isLongerThanAll(plan) { way.plan = nil }
     way.order = way.isUnsaved || way.tags.count > 1 ? nil : orderedScan(planner, way.plan)
+  }
+
+  /// Whether a plan has so many stretches that all records are read sooner.
+  private func isLongerThanAll(_ plan: IndexPlan) throws -> Bool {
+    let count = plan.scans.reduce(0) { $0 + $1.stretches.count }
+    if count <= 1024 { return false }
+    // Each of them would be asked for by itself.
+    if access.garage.store.roundTripsAreExpensive { return true }
+    var rest = count
+    for tag in way.tags where rest > 0 {
+      try access.transaction.scanKeys(KeyLayout.records(tag: tag), .forward) { _ in
+        rest -= 1
+        return rest > 0 ? .continue : .stop
+      }
+    }
+    return rest > 0
   }
 
   /// The stretches of an index that has the order of the query, where these are fewer or end sooner than others.
@@ -181,64 +198,10 @@ extension QueryRun {
       return try visit(key, record, isMatch)
     }
   }
-
-  // MARK: - Counting
-
-  /// How many objects are found, from the entries alone where they tell; nil where records are to be read for many.
-  func countByEntries() throws -> Int? {
-    guard let plan = way.plan, plan.scans.count == 1, plan.others.isEmpty, way.tags.count == 1,
-      !way.isUnsaved, let scan = plan.scans.first, !scan.item.definition.isEach || scan.stretches.count == 1
-    else { return nil }
-    var count = 0
-    // Those whose records have to be asked.
-    var rest: [(entry: StorageKey, isExact: Bool)] = []
-    // What is shorter has no values that are cut.
-    let cutCount = KeyLayout.indexPrefixByteCount + OrderedBytes.cutByteCount + 1
-    let needsValues = facts.ofCoder.isOfClass
-    for stretch in scan.stretches {
-      func take(_ key: RawSpan, isCounted: Bool) -> ScanStep {
-        if isCounted { count += 1 } else { rest.append((StorageKey(key), stretch.isExact)) }
-        return rest.count <= 4096 ? .continue : .stop
-      }
-      let range = range(scan.item, way.tags[0], stretch)
-      if !needsValues, scan.item.definition.components.count == 1, stretch.isExact, stretch.isOfUncutKind {
-        count += try access.transaction.keyCount(in: range)
-      } else if needsValues {
-        try access.transaction.scan(range, .forward) { key, value in
-          guard let (_, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
-          return take(key, isCounted: isMatch)
-        }
-      } else {
-        try access.transaction.scanKeys(range, .forward) { key in
-          take(key, isCounted: stretch.isExact && key.byteCount < cutCount)
-        }
-      }
-      if rest.count > 4096 { return nil }
-    }
-    for (entry, isExact) in rest where try isFound(entry, isExact) { count += 1 }
-    return count
-  }
-
-  /// Whether the object of an entry is found.
-  private func isFound(_ entry: StorageKey, _ isExact: Bool) throws -> Bool {
-    let key = entry.bytes
-    let reading = try access.transaction.withValue(for: entry) { value -> (place: Int, isMatch: Bool)? in
-      guard let value else { return nil }
-      return try self.reading(key.span.bytes, value, isExact)
-    }
-    guard let reading else { return false }
-    if reading.isMatch { return true }
-    let record = KeyLayout.record(ofEntry: key.span.bytes, identifierAt: reading.place)
-    let recordKey = record.bytes
-    return try access.transaction.withValue(for: record) { bytes in
-      guard let bytes else { return false }
-      return try isMatch(recordKey.span.bytes, bytes)
-    }
-  }
 }
 
 /// Records that are read at once. It stands outside of the run, which is generic: inside, each use would ask the runtime for its type.
-private struct RecordBlock {
+struct RecordBlock {
   private(set) var keys: [StorageKey] = []
   private(set) var areMatches: [Bool] = []
   // Who wants a few shall not wait for many.

@@ -41,16 +41,20 @@ struct ValueRanges {
   /// What stands in both.
   func intersection(_ other: ValueRanges) -> ValueRanges {
     var found: [Range] = []
-    for left in ranges {
-      for right in other.ranges {
-        let lower = ValueRanges.isLess(left.lower, right.lower) ? right.lower : left.lower
-        let upper = ValueRanges.isLess(left.upper, right.upper) ? left.upper : right.upper
-        guard ValueRanges.isLess(lower, upper) else { continue }
+    var (place, otherPlace) = (0, 0)
+    while place < ranges.count, otherPlace < other.ranges.count {
+      let (left, right) = (ranges[place], other.ranges[otherPlace])
+      let endsFirst = ValueRanges.isLess(left.upper, right.upper)
+      let lower = ValueRanges.isLess(left.lower, right.lower) ? right.lower : left.lower
+      let upper = endsFirst ? left.upper : right.upper
+      if ValueRanges.isLess(lower, upper) {
         found.append(
           Range(
             lower: lower, upper: upper, isExact: left.isExact && right.isExact,
             isPoint: left.isPoint || right.isPoint))
       }
+      // Both are in order: the one that ends first meets none of those behind.
+      if endsFirst { place += 1 } else { otherPlace += 1 }
     }
     return ValueRanges(found)
   }
