@@ -23,7 +23,7 @@ final class CommitQueue: Sendable {
 
   private let turn = Atomic<Int>(Turn.free)
   /// Nobody waits while the turn is free.
-  private let waiting = Mutex(WaitingJobs())
+  private let waiting = Mutex<[CommitJob]>([])
   /// Marks threads that have the turn, for drivers that mark no transactions by themselves.
   private let lifetime: StorageLifetime
 
@@ -91,7 +91,7 @@ final class CommitQueue: Sendable {
         turn.store(Turn.free, ordering: .releasing)
         return nil
       }
-      if first.garageOfTask == nil { jobs.popFirst() }
+      if first.garageOfTask == nil { jobs.removeFirst() }
       return first
     }
     guard let next else { return }
@@ -134,7 +134,11 @@ final class CommitQueue: Sendable {
 
   /// Takes a job out that nobody has taken yet; tells whether it was there.
   func cancel(_ job: CommitJob) -> Bool {
-    waiting.withLock { $0.remove(job) }
+    waiting.withLock { jobs in
+      guard let index = jobs.firstIndex(where: { $0 === job }) else { return false }
+      jobs.remove(at: index)
+      return true
+    }
   }
 
   private func lead(_ garage: Garage) {
@@ -152,10 +156,11 @@ final class CommitQueue: Sendable {
   /// The job of a task that is first; nil, and the turn was passed on, where there is none.
   private func nextOfTask() -> CommitJob? {
     let (job, isOfTask) = waiting.withLock { jobs -> (CommitJob?, Bool) in
-      guard let first = jobs.popFirst() else {
+      guard let first = jobs.first else {
         turn.store(Turn.free, ordering: .releasing)
         return (nil, false)
       }
+      jobs.removeFirst()
       return (first, first.garageOfTask != nil)
     }
     if isOfTask { return job }
@@ -169,13 +174,14 @@ final class CommitQueue: Sendable {
   func takeBytes(behind batch: [CommitJob]) -> [CommitJob] {
     var room = CommitQueue.maximumByteCount - batch.reduce(0) { $0 + $1.byteCount }
     let maximumCount = CommitQueue.maximumJobCount - batch.count
-    return waiting.withLock { jobs -> [CommitJob] in
-      var taken: [CommitJob] = []
-      while taken.count < maximumCount, room > 0, let first = jobs.first, first.isBytes {
-        room -= first.byteCount
-        taken.append(first)
-        jobs.popFirst()
+    return waiting.withLock { jobs in
+      var count = 0
+      while count < jobs.count, count < maximumCount, room > 0, jobs[count].isBytes {
+        room -= jobs[count].byteCount
+        count += 1
       }
+      let taken = Array(jobs[..<count])
+      jobs.removeFirst(count)
       return taken
     }
   }
@@ -202,48 +208,7 @@ final class CommitQueue: Sendable {
     waiting.withLock { jobs in
       // The turn may have been taken while nobody waited.
       turn.store(Turn.awaited, ordering: .relaxed)
-      jobs.prepend(taken)
+      jobs.insert(contentsOf: taken, at: 0)
     }
-  }
-}
-
-/// The jobs that wait for a ``CommitQueue``, in order. Those that were taken out are not among them in any respect, and
-/// nothing holds them any more.
-private struct WaitingJobs: Sendable {
-  private var line = WaitingLine<CommitJob>()
-  /// Where in the line the jobs of tasks are. Threads never take theirs out.
-  private var places: [ObjectIdentifier: Int] = [:]
-
-  var first: CommitJob? { line.first }
-
-  mutating func append(_ job: CommitJob) { note(job, at: line.append(job)) }
-
-  /// Adds jobs before all others.
-  mutating func prepend(_ jobs: some Collection<CommitJob>) {
-    for (place, job) in zip(line.prepend(jobs), jobs) { note(job, at: place) }
-  }
-
-  @discardableResult
-  mutating func popFirst() -> CommitJob? {
-    guard let job = line.popFirst() else { return nil }
-    _ = forgetPlace(of: job)
-    return job
-  }
-
-  /// Takes the job of a task out, wherever it is; tells whether it was there.
-  mutating func remove(_ job: CommitJob) -> Bool {
-    guard let place = forgetPlace(of: job) else { return false }
-    return line.remove(at: place) != nil
-  }
-
-  private mutating func note(_ job: CommitJob, at place: Int) {
-    if job.garageOfTask != nil { places[ObjectIdentifier(job)] = place }
-  }
-
-  private mutating func forgetPlace(of job: CommitJob) -> Int? {
-    guard let place = places.removeValue(forKey: ObjectIdentifier(job)) else { return nil }
-    // What a rush took is not kept.
-    if places.isEmpty, places.capacity > 1024 { places = [:] }
-    return place
   }
 }

@@ -11,9 +11,7 @@ final class KeyTurns: Sendable {
   private struct State: Sendable {
     var lastNumber: UInt64 = 0
     /// Those that wait, by key; a key that is there is taken.
-    var waiters: [StorageKey: WaitingLine<Waiter>] = [:]
-    /// Where in its line each of them is.
-    var places: [UInt64: Int] = [:]
+    var waiters: [StorageKey: [Waiter]] = [:]
     /// Those that were cancelled before they waited.
     var cancelled: Set<UInt64> = []
   }
@@ -35,22 +33,21 @@ final class KeyTurns: Sendable {
         let result: Result<Void, any Error>? = state.withLock { state in
           if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
           if state.waiters[key] == nil {
-            state.waiters[key] = WaitingLine()
+            state.waiters[key] = []
             return .success(())
           }
-          state.places[number] = state.waiters[key]?.append(
-            Waiter(number: number, continuation: continuation))
+          state.waiters[key]?.append(Waiter(number: number, continuation: continuation))
           return nil
         }
         if let result { continuation.resume(with: result) }
       }
     } onCancel: {
       let waiter = state.withLock { state -> Waiter? in
-        guard let place = state.places.removeValue(forKey: number) else {
+        guard let index = state.waiters[key]?.firstIndex(where: { $0.number == number }) else {
           state.cancelled.insert(number)
           return nil
         }
-        return state.waiters[key]?.remove(at: place)
+        return state.waiters[key]?.remove(at: index)
       }
       waiter?.continuation.resume(throwing: CancellationError())
     }
@@ -60,12 +57,11 @@ final class KeyTurns: Sendable {
   /// Gives the turn to the next.
   func end(_ key: StorageKey) {
     let next = state.withLock { state -> Waiter? in
-      guard let next = state.waiters[key]?.popFirst() else {
+      if state.waiters[key]?.isEmpty ?? true {
         state.waiters[key] = nil
         return nil
       }
-      state.places[next.number] = nil
-      return next
+      return state.waiters[key]?.removeFirst()
     }
     next?.continuation.resume()
   }

@@ -20,7 +20,7 @@ final class WorkerThreads: Sendable {
     var process = ProcessMark()
     /// Reads that run, and those that wait for one of them to end.
     var readCount = 0
-    var waitingReads: WaitingLine<@Sendable () -> Void> = WaitingLine()
+    var waitingReads: [@Sendable () -> Void] = []
   }
 
   private let state = Mutex(State())
@@ -60,11 +60,11 @@ final class WorkerThreads: Sendable {
 
   private func nextRead() -> (@Sendable () -> Void)? {
     state.withLock { state in
-      guard let next = state.waitingReads.popFirst() else {
+      if state.waitingReads.isEmpty {
         state.readCount -= 1
         return nil
       }
-      return next
+      return state.waitingReads.removeFirst()
     }
   }
 
@@ -96,77 +96,3 @@ final class WorkerThreads: Sendable {
     }
   }
 }
-
-/// Those who wait, in order. What it costs to take one, the first or another, does not grow with how many wait.
-struct WaitingLine<Element> {
-  /// In the order of their places. Those who are gone are nil, and the first that is looked at is not.
-  private var slots: [(place: Int, element: Element?)] = []
-  /// The first slot that is looked at.
-  private var head = 0
-  private var nextPlace = 0
-  /// How many wait.
-  private(set) var count = 0
-
-  /// Whoever has waited longest.
-  var first: Element? { head < slots.count ? slots[head].element : nil }
-
-  /// Adds one behind all others; tells its place, by which it can be taken out again.
-  @discardableResult
-  mutating func append(_ element: Element) -> Int {
-    let place = nextPlace
-    nextPlace += 1
-    slots.append((place: place, element: element))
-    count += 1
-    return place
-  }
-
-  /// Adds some before all others; tells their places.
-  mutating func prepend(_ elements: some Collection<Element>) -> Range<Int> {
-    let end = head < slots.count ? slots[head].place : nextPlace
-    let places = end - elements.count..<end
-    let new: [(place: Int, element: Element?)] = zip(places, elements).map {
-      (place: $0, element: Optional($1))
-    }
-    // Mostly they were taken just now, and what they stood in is still there.
-    let start = max(0, head - new.count)
-    slots.replaceSubrange(start..<head, with: new)
-    head = start
-    count += new.count
-    return places
-  }
-
-  mutating func popFirst() -> Element? {
-    if count == 0 { return nil }
-    return takeElement(at: head)
-  }
-
-  /// Takes out the one at this place; nil where it is gone.
-  mutating func remove(at place: Int) -> Element? {
-    var (low, high) = (head, slots.count)
-    while low < high {
-      let middle = low + (high - low) / 2
-      if slots[middle].place < place { low = middle + 1 } else { high = middle }
-    }
-    if low == slots.count || slots[low].place != place { return nil }
-    return takeElement(at: low)
-  }
-
-  private mutating func takeElement(at index: Int) -> Element? {
-    guard let element = slots[index].element else { return nil }
-    slots[index].element = nil
-    count -= 1
-    while head < slots.count, slots[head].element == nil { head += 1 }
-    if count == 0 {
-      // What a rush took is not kept.
-      slots.removeAll(keepingCapacity: slots.capacity <= 1024)
-      head = 0
-    } else if slots.count > 2 * count + 32 {
-      // Each slot that is moved was paid for by one that is gone.
-      slots.removeAll { $0.element == nil }
-      head = 0
-    }
-    return element
-  }
-}
-
-extension WaitingLine: Sendable where Element: Sendable {}

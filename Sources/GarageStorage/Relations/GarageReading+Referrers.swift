@@ -122,33 +122,24 @@ extension GarageReading {
     }
   }
 
-  /// - Parameter cancellation: that of the task that waits for it; nil where nobody can cancel.
-  func referrers(of object: ReferredObject, _ cancellation: Cancellation? = nil) throws -> [RecordIdentity] {
+  func referrers(of object: ReferredObject) throws -> [RecordIdentity] {
     try garage.prepareReferrerIndex()
     return try withRepeatableReadAccess { access in
       let targets = try access.keys(of: object.identity, object.tags)
-      if targets.count == 1 {
-        let search = try ReferrerSearch(access, cancellation)
-        if let found = try search.identities(referringTo: targets[0]) { return found }
+      if targets.count == 1, let found = try ReferrerSearch(access).identities(referringTo: targets[0]) {
+        return found
       }
-      var found: [RecordIdentity] = []
-      for key in try access.referrers(of: object, cancellation) {
-        try cancellation?.check()
-        found.append(try access.identity(ofRecord: key))
-      }
-      return found
+      return try access.referrers(of: object).map { try access.identity(ofRecord: $0) }
     }
   }
 
-  /// - Parameter cancellation: that of the task that waits for it; nil where nobody can cancel.
   func retrieveReferrers<R: Codable>(
-    _ type: R.Type, of object: ReferredObject, by property: ReferringProperty?,
-    _ cancellation: Cancellation? = nil
+    _ type: R.Type, of object: ReferredObject, by property: ReferringProperty?
   ) throws -> [R] {
     try garage.prepareReferrerIndex()
     return try withRepeatableReadAccess { access in
       var objects: [R] = []
-      try access.visitReferrers(type, of: object, by: property, cancellation) { objects.append($0) }
+      try access.visitReferrers(type, of: object, by: property) { objects.append($0) }
       return objects
     }
   }
@@ -156,10 +147,10 @@ extension GarageReading {
 
 extension ReadAccess {
   /// The keys of the records that refer to an object, in their order.
-  func referrers(of object: ReferredObject, _ cancellation: Cancellation?) throws -> [StorageKey] {
+  func referrers(of object: ReferredObject) throws -> [StorageKey] {
     let targets = try keys(of: object.identity, object.tags)
     var found: [StorageKey] = []
-    try ReferrerSearch(self, cancellation).forEachReferrer(ofAny: targets) { referrer, _ in
+    try ReferrerSearch(self).forEachReferrer(ofAny: targets) { referrer, _ in
       found.append(referrer)
       return .continue
     }
@@ -175,15 +166,12 @@ extension ReadAccess {
 
   /// Decodes the objects of a type that refer to an object.
   ///
-  /// - Parameters:
-  ///   - property: that by which they do; nil for any.
-  ///   - cancellation: asked between two of them.
+  /// - Parameter property: that by which they do; nil for any.
   func visitReferrers<R: Codable>(
-    _ type: R.Type, of object: ReferredObject, by property: ReferringProperty?, _ cancellation: Cancellation?,
-    _ visit: (R) throws -> Void
+    _ type: R.Type, of object: ReferredObject, by property: ReferringProperty?, _ visit: (R) throws -> Void
   ) throws {
     let facts = try RecordTypeFacts.of(type)
-    var keys = try referrers(of: object, cancellation).filter {
+    var keys = try referrers(of: object).filter {
       facts.tags.contains(KeyLayout.tag(inRecordKey: $0.bytes.span.bytes))
     }
     if facts.tags.count > 1 {
@@ -197,7 +185,6 @@ extension ReadAccess {
     var rest = keys[...]
     let (session, source) = makeSessionAndSource()
     try visitRecords(withKeys: { rest.popFirst() }, source, isPrefetching: fetchesAhead) { key, record in
-      try cancellation?.check()
       guard try isCurrent(key, facts.tags), try refers(key, record, to: targets, by: &references) else {
         return nil as R?
       }

@@ -10,12 +10,9 @@ struct ReferrerSearch {
   private let hash: KeyedHash?
   /// Whether records have changes that are not saved, so that no entry answers for its record.
   let isUnsaved: Bool
-  /// Asked before each entry or record; nil where nobody can cancel.
-  private let cancellation: Cancellation?
 
-  init(_ access: ReadAccess, _ cancellation: Cancellation? = nil) throws {
+  init(_ access: ReadAccess) throws {
     self.access = access
-    self.cancellation = cancellation
     let items = try access.garage.indexing.catalog(in: access.transaction)?.items ?? []
     var found = items.filter { $0.definition.isOfReferences && $0.state == .ready }
     var isUnsaved = false
@@ -36,7 +33,6 @@ struct ReferrerSearch {
   /// `visit` runs while bytes are lent, and so changes nothing.
   ///
   /// - Parameter targets: keys of records, whether or not these are there.
-  /// - Throws: what `visit` throws, and `CancellationError`, before another is visited.
   func forEachReferrer(
     ofAny targets: some Collection<StorageKey>, _ visit: (StorageKey, StorageKey) throws -> ScanStep
   ) throws {
@@ -51,7 +47,6 @@ struct ReferrerSearch {
     var found: [RecordIdentity] = []
     var isWhole = true
     try transaction.scanKeys(entries(of: target), .forward) { entry in
-      try cancellation?.check()
       guard let (tag, keyForm) = KeyLayout.referringIdentity(ofReference: entry) else {
         throw namesNoRecord(StorageKey(entry))
       }
@@ -80,7 +75,6 @@ struct ReferrerSearch {
     var isStopped = false
     try transaction.forEachKeyBlock(entries(of: target)) { entries in
       for entry in entries {
-        try cancellation?.check()
         guard let referrer = KeyLayout.referrer(ofReference: entry.bytes.span.bytes) else {
           throw namesNoRecord(entry)
         }
@@ -106,7 +100,6 @@ struct ReferrerSearch {
   ) throws {
     let tags = Set(targets.map { KeyLayout.tag(inRecordKey: $0.bytes.span.bytes) })
     try transaction.scan(KeyLayout.allRecords, .forward) { key, record in
-      try cancellation?.check()
       guard RecordSummary.uncheckedRefersToOthers(record) else { return .continue }
       var found: Set<StorageKey> = []
       try access.forEachTarget(of: key, record, under: tags) { _, target in

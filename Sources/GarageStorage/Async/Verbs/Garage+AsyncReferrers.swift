@@ -47,7 +47,9 @@ extension Garage {
   nonisolated(nonsending)
     private func referrers(of object: ReferredObject) async throws -> [RecordIdentity]
   {
-    try await leaving { [self] cancellation in try self.referrers(of: object, cancellation) }
+    try await leaving { [self] cancellation in
+      try inPlace { try self.referrers(of: object) }
+    }
   }
 
   /// The objects of a type that refer to an object, found and decoded elsewhere.
@@ -102,7 +104,7 @@ extension Garage {
     ) async throws -> sending [R]
   {
     try await leaving { [self] cancellation in
-      try self.retrieveReferrers(type, of: object, by: property, cancellation)
+      try inPlace { try self.retrieveReferrers(type, of: object, by: property) }
     }
   }
 

@@ -58,24 +58,7 @@ extension QueryRun {
     }
     let planner = QueryPlanner(items: items, kindsAreUnknown: way.isUnsaved)
     way.plan = filter.flatMap { planner.plan($0.node) }
-    if let plan = way.plan, try isLongerThanAll(plan) { way.plan = nil }
     way.order = way.isUnsaved || way.tags.count > 1 ? nil : orderedScan(planner, way.plan)
-  }
-
-  /// Whether a plan has so many stretches that all records are read sooner.
-  private func isLongerThanAll(_ plan: IndexPlan) throws -> Bool {
-    let count = plan.scans.reduce(0) { $0 + $1.stretches.count }
-    if count <= 1024 { return false }
-    // Each of them would be asked for by itself.
-    if access.garage.store.roundTripsAreExpensive { return true }
-    var rest = count
-    for tag in way.tags where rest > 0 {
-      try access.transaction.scanKeys(KeyLayout.records(tag: tag), .forward) { _ in
-        rest -= 1
-        return rest > 0 ? .continue : .stop
-      }
-    }
-    return rest > 0
   }
 
   /// The stretches of an index that has the order of the query, where these are fewer or end sooner than others.

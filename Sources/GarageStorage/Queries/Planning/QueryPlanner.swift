@@ -73,15 +73,8 @@ struct QueryPlanner {
     var found: [IndexPlan.Stretch] = []
     var cost = IndexPlan.Cost.whole
     for field in definition.components.indices {
-      let confining = self.ranges(item, field, terms, places, &answered)
-      let isTooMuch = confining.map { QueryPlanner.isTooMuch($0, prefixes.count) } ?? false
-      guard let ranges = confining, !isTooMuch else {
+      guard let ranges = ranges(item, field, terms, places, &answered) else {
         if field == 0 { return nil }
-        if isTooMuch {
-          // Then this field answers nothing.
-          answered = []
-          for earlier in 0..<field { _ = self.ranges(item, earlier, terms, places, &answered) }
-        }
         // All that begins with what was found so far.
         let isAnswer = answered.count == terms.count
         found += prefixes.map { QueryPlanner.stretch($0.lower, $0.isExact && isAnswer, isPoint: false) }
@@ -89,6 +82,7 @@ struct QueryPlanner {
         break
       }
       cost -= QueryPlanner.gain(ranges)
+      if prefixes.count * ranges.ranges.count > QueryPlanner.maximumStretchCount { return nil }
       // What the fields behind a stretch would have to be says nothing of it.
       let isAnswer = answered.count == terms.count
       var next: [IndexPlan.Stretch] = []
@@ -118,19 +112,6 @@ struct QueryPlanner {
       cost: definition.isUnique && found.allSatisfy(\.isPoint) ? cost - IndexPlan.Cost.unique : cost,
       terms: answered)
   }
-
-  /// Whether there would be too many stretches to read them one by one. Of values that a query names there may be more:
-  /// each is a short look, and the query holds about as much for it itself.
-  private static func isTooMuch(_ ranges: ValueRanges, _ prefixCount: Int) -> Bool {
-    let count = prefixCount * ranges.ranges.count
-    if count <= maximumStretchCount { return false }
-    let pointCount = ranges.ranges.count { $0.isPoint }
-    return count > maximumPointCount
-      || prefixCount * (ranges.ranges.count - pointCount) > maximumStretchCount
-  }
-
-  /// Their stretches take tens of megabytes.
-  private static let maximumPointCount = 131_072
 
   private static func gain(_ ranges: ValueRanges) -> Int {
     if ranges.ranges.allSatisfy(\.isPoint) {
@@ -238,7 +219,7 @@ struct QueryPlanner {
       // What is absent or cannot be told stands apart, below.
       plain.kinds.bits[field] &= ~(1 << 31 | 1 << UInt32(OrderedBytes.Kind.other))
       guard let ranges = ranges(plain, field, terms, places, &answered), ranges.ranges.allSatisfy(\.isPoint),
-        values.count * ranges.ranges.count <= QueryPlanner.maximumPointCount
+        values.count * ranges.ranges.count <= QueryPlanner.maximumStretchCount
       else { return nil }
       values = values.flatMap { value in
         ranges.ranges.map { (value.bytes + $0.lower, value.isExact && $0.isExact) }
