@@ -290,20 +290,6 @@ import Testing
     try expectReady(garage)
   }
 
-  /// One of them must not be given what a third has.
-  @Test(arguments: Backend.allCases)
-  func aSaveThatMakesThemCollideWithOthers(_ backend: Backend) throws {
-    let place = try place(backend, mails: ["a", "b", "a", "c"])
-    let garage = try place.garage()
-    garage.isAutosaveEnabled = false
-    try garage.park(Patron(id: 2, mail: "b"))
-    expectTaken("b", by: 1) { try garage.save() }
-    #expect(garage.hasUnsavedChanges)
-    try garage.park(Patron(id: 2, mail: "x"))
-    try garage.save()
-    try expectReady(garage)
-  }
-
   /// The object that was there first may be in the index already: it was filled as far as it could be.
   @Test(arguments: Backend.allCases)
   func theFirstOfThemIsInTheIndex(_ backend: Backend) throws {
