@@ -58,7 +58,7 @@ let package = Package(
         "Care/CareKillTests.swift", "Care/ForeignEntryTests.swift", "Care/SalvageTests.swift",
         "Care/StoreMarkTests.swift", "Care/VerifyTests+Body.swift", "Faults/FailureLeakTests.swift",
         "Faults/FuzzCorpusTests.swift", "Faults/OutOfRoomTests.swift", "Format/FormatPageTests.swift",
-        "Graphs/LongChainTests.swift", "Indexes/OrderedBytesTests.swift",
+        "Graphs/LongChainTests.swift", "Indexes/IndexBatchTests.swift", "Indexes/OrderedBytesTests.swift",
         "Transactions/PowerLossTests.swift", "Verbs/ErrorTextTests.swift", "Verbs/RecordBatchTests.swift",
       ],
       swiftSettings: settings),

@@ -1,8 +1,5 @@
-import GarageCoding
-import GarageDriver
+import GarageStorage
 import Testing
-
-@testable import GarageStorage
 
 /// Values for which keys have no room, or which stand hashed there, are compared whole, whatever is in their batch.
 @Suite struct LongUniqueValueTests {
@@ -133,35 +130,6 @@ import Testing
     try garage.save()
     #expect(try other.query(Page.self).values(\.id) == [1, 2, 3])
     #expect(try other.verifyIndexes().isSound)
-  }
-
-  /// What was noted of a record that turns out to be damaged is forgotten as a whole.
-  @Test func damagedRecordsLeaveNothing() throws {
-    let garage = try Place(.memory).garage()
-    try garage.make(Page.indexes(.readable))
-    try garage.park(Page(id: 1, url: LongUniqueValueTests.long))
-    try garage.withReadAccess { access in
-      let transaction = access.transaction
-      let catalog = try #require(try garage.indexing.catalog(in: transaction))
-      let batch = IndexBatch(catalog, garage.indexing.keys, garage.indexing.texts)
-      let records = KeyLayout.records(tag: try RecordTypeFacts.of(Page.self).tag)
-      try transaction.scan(records, .forward) { key, record in
-        try batch.fill(key, record, Array(batch.parts.indices), in: transaction)
-        let (wholeValues, count) = (batch.wholeValues, batch.bytes.count)
-        #expect(wholeValues.count == 1)
-        let isReadable = try batch.withFields(key, record) { fields in
-          for part in batch.parts where !part.isOfMany {
-            part.added.append(try part.entry(key, fields, &batch.bytes, &batch.wholeValues))
-          }
-          throw GraphCodingError.nestingTooDeep(depth: 0)
-        }
-        let byteCount = batch.bytes.count
-        #expect(!isReadable)
-        #expect(batch.wholeValues == wholeValues)
-        #expect(byteCount == count)
-        return .continue
-      }
-    }
   }
 
   // MARK: - Any batches
