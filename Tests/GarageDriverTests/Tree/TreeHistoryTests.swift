@@ -182,7 +182,7 @@ struct TreeHistoryTests {
   @Test(arguments: 1...2)
   func batchesLeaveAProperTree(_ seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
-    for round in 0..<(LongTests.areWanted ? 12 : 5) {
+    for round in 0..<(LongTests.areWanted ? 12 : 2) {
       var tree = PersistentTree()
       var model: [Int: [UInt8]] = [:]
       var snapshots: [(tree: PersistentTree, model: [Int: [UInt8]])] = []

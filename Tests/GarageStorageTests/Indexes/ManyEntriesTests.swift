@@ -63,7 +63,7 @@ import Testing
   func haveTheSameEntries(_ backend: Backend) throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
-    var guests = (0..<(runsLongTests ? 1_100 : 600)).map { Guest($0, &random) }
+    var guests = (0..<(runsLongTests ? 1_100 : 250)).map { Guest($0, &random) }
     var parked: [String: Guest] = [:]
     let (place, other) = (try Place(backend), try Place(.memory))
     let together = try backend.relations(place, isIndexed: true)

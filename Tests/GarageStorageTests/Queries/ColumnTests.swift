@@ -87,7 +87,7 @@ import Testing
   }
 
   private static func samples(_ random: inout SeededGenerator) -> [Sample] {
-    (0..<300).map { Sample($0, &random) }
+    (0..<(runsLongTests ? 300 : 100)).map { Sample($0, &random) }
   }
 
   @Test(arguments: Backend.allCases)

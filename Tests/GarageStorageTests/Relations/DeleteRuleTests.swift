@@ -254,7 +254,7 @@ import Testing
   /// A chain of any length needs no stack: half a mebibyte here, on a thread of its own.
   @Test(arguments: Backend.engines, [true, false])
   func longChainsNeedNoStack(_ backend: Backend, isIndexed: Bool) throws {
-    let count = runsLongTests ? 1_000_000 : 4_000
+    let count = runsLongTests ? 1_000_000 : 1_500
     let batch = min(count, 10_000)
     let garage = try backend.relations(Place(backend), isIndexed: isIndexed)
     // The last one leads back to the first.

@@ -76,7 +76,8 @@ import Testing
 
   /// What was encoded in parts that follow one another is written as one: entries of indexes and statuses too, and nothing of
   /// it where one of them breaks a rule.
-  @Test(arguments: Backend.allCases) func partsAreOneWrite(_ backend: Backend) throws {
+  @Test(arguments: runsLongTests ? Backend.allCases : Backend.engines)
+  func partsAreOneWrite(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     let count = 2_600
     func check(_ tickets: [Ticket]) throws {
