@@ -313,6 +313,16 @@ extension DecoderPointer {
     return try !walk.hasRecord(number(ofReference: try readReferenceIndex()))
   }
 
+  /// Whether an optional property is nil: so is one whose object is gone. What is referred to lazily is not looked for.
+  func isNullOrGone() throws -> Bool {
+    if try tag() == BodyTag.null { return true }
+    guard try isReference() else { return false }
+    let cursor = self.cursor
+    defer { self.cursor = cursor }
+    let index = try readReferenceIndex()
+    return try entry(ofReference: index).1 != .lazy && !walk.hasRecord(number(ofReference: index))
+  }
+
   func missing(_ type: Any.Type, _ reference: Int) -> any Error {
     missing(type, identity(ofReference: reference), childPath)
   }

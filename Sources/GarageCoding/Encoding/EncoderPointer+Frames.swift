@@ -104,6 +104,9 @@ extension EncoderPointer {
     }
   }
 
+  /// Whether something was written into the map that is open.
+  var hasFields: Bool { output.count > frame.start + BodyTag.smallHeaderByteCount || hasHoles }
+
   @inline(__always)
   func openMap() {
     frame.kind = .map

@@ -23,19 +23,40 @@ final class Evolution: @unchecked Sendable {
   /// The older keys of one, the preferred one first.
   func olderKeys(of key: String) -> [String] { aliases.first { $0.key == key }?.older ?? [] }
 
+  private func isPresent(_ key: String) -> Bool { aliases.contains { $0.key == key } }
+
   /// Makes the present form of a value of an older version.
   func upgrade(_ value: inout RecordValue, from version: Int) throws {
-    if version < self.version { try type.upgrade(&value, from: version) }
-    if !aliases.isEmpty { rename(&value) }
+    var isAsItWas = false
+    if version < self.version {
+      let former = value
+      try type.upgrade(&value, from: version)
+      isAsItWas = value == former
+    }
+    if !aliases.isEmpty { rename(&value, isOfOlderVersion: isAsItWas) }
   }
 
-  private func rename(_ value: inout RecordValue) {
-    for (key, older) in aliases where value[key] == nil {
-      if let old = older.first(where: { value[$0] != nil }) { value.rename(old, to: key) }
+  /// Gives fields their present keys.
+  ///
+  /// A key may be another field's older one: it is that only in values of older versions, or beside a key that no field has
+  /// by now. What has got its place stays there.
+  private func rename(_ value: inout RecordValue, isOfOlderVersion: Bool) {
+    let isOlder =
+      isOfOlderVersion || olderKeys.contains { key in !isPresent(key) && value[key] != nil }
+    var filled: Set<String> = []
+    var isComplete = !isOlder
+    while !isComplete {
+      isComplete = true
+      for (key, older) in aliases where value[key] == nil && !filled.contains(key) {
+        guard let old = older.first(where: { value[$0] != nil && !filled.contains($0) }) else { continue }
+        value.rename(old, to: key)
+        filled.insert(key)
+        isComplete = false
+      }
     }
     // What a superclass wrote into a container of its own.
     if value[PathKey.super.stringValue]?.fields != nil, var ancestor = value[PathKey.super.stringValue] {
-      rename(&ancestor)
+      rename(&ancestor, isOfOlderVersion: isOfOlderVersion)
       value[PathKey.super.stringValue] = ancestor
     }
   }

@@ -33,7 +33,9 @@ public protocol Evolving: Codable {
 
   /// For coding keys the older keys under which their value may stand, the preferred one first. Default: none.
   ///
-  /// An older key counts where the record has no value for the present one. Of a class they apply to the fields of
+  /// An older key counts where the record has no value for the present one. One that another property has by now
+  /// counts only in values of an older ``version`` that ``upgrade(_:from:)`` leaves as they are, and beside an older
+  /// key that no property has. Of a class they apply to the fields of
   /// its superclasses as well.
   static var propertyAliases: [String: [String]] { get }
 

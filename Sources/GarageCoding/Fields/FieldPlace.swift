@@ -157,10 +157,21 @@ package struct FieldPlace {
       if next == place { found = try body(tag, identifier) }
       next += 1
     }
-    guard let found else {
-      throw DamagedBytes(reason: "reference \(place) is not in the record's table", offset: 0)
-    }
+    guard let found else { throw noReference(place) }
     return found
+  }
+
+  private func noReference(_ place: Int) -> DamagedBytes {
+    DamagedBytes(reason: "reference \(place) is not in the record's table", offset: 0)
+  }
+
+  /// The whole table of references.
+  private func identities() throws -> [RecordIdentity] {
+    var all: [RecordIdentity] = []
+    try forEachReference { _, tag, identifier in
+      all.append(RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier))))
+    }
+    return all
   }
 
   private func reference(_ place: Int) throws -> RecordIdentity {
@@ -217,10 +228,22 @@ extension FieldPlace {
           base, start, end: end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
       else { return false }
       var at = header.content
+      // Read once for all: a reference is found by going through the table.
+      var table: [RecordIdentity]?
       for _ in 0..<header.second {
         at = InlinePrefix.skipSyncStatus(base, at, end: header.end)
         let next = try BodyScanner.skipValue(base, at, end: header.end)
-        if try !visit(FieldPlace(in: self, start: at, end: next).value()) { return true }
+        let element = FieldPlace(in: self, start: at, end: next)
+        let value: FieldValue?
+        if let place = element.referencePlace {
+          let all = try table ?? identities()
+          table = all
+          guard place < all.count else { throw noReference(place) }
+          value = .reference(all[place])
+        } else {
+          value = try element.value()
+        }
+        if try !visit(value) { return true }
         at = next
       }
       return true

@@ -161,7 +161,10 @@ private final class NullQuestion: FieldQuestion {
   override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
     if let near {
       let place = try near.find(record)
-      if case .value(let value) = place { return value.isNull ? .yes : value.isReference ? .unknown : .no }
+      if case .value(let value) = place {
+        if !value.isNull { return value.isReference ? .unknown : .no }
+        return field.absentIsNull ? .yes : .unknown
+      }
       if case .absent = place, field.absentIsNull { return .yes }
     }
     let place = try field.lookup.place(in: record)

@@ -24,7 +24,9 @@ package enum FieldTest: Sendable {
     switch place {
     case .undecided: nil
     case .absent: absentIsNull ? answerForNull : nil
-    case .value(let place): place.isNull ? answerForNull : try answer(place)
+    // What reads a nil as a value of its own does so where there is none, too.
+    case .value(let place):
+      place.isNull ? absentIsNull ? answerForNull : nil : try answer(place)
     }
   }
 

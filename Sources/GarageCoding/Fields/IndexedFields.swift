@@ -41,8 +41,10 @@ package final class IndexedFields {
     package func isSuperset(of other: Kinds) -> Bool { bits | other.bits == bits }
 
     package func has(_ kind: UInt8, in field: Int) -> Bool { bits[field] & 1 << UInt32(kind) != 0 }
-    /// Whether the field is absent in some records: an object may have a default there.
-    package func hasAbsent(in field: Int) -> Bool { bits[field] & Kinds.absent != 0 }
+    /// Whether the field is absent in some records, or nil: an object may have a default there.
+    package func hasAbsent(in field: Int) -> Bool {
+      bits[field] & (Kinds.absent | 1 << UInt32(OrderedBytes.Kind.null)) != 0
+    }
     /// Whether all there is in a field are dates, and nil.
     package func hasOnlyDates(in field: Int) -> Bool {
       let others = ~(Kinds.absent | 1 << UInt32(OrderedBytes.Kind.null) | 1 << UInt32(OrderedBytes.Kind.date))

@@ -87,6 +87,7 @@ final class MappingPlan: @unchecked Sendable {
   func write(_ object: AnyObject, to state: EncoderPointer) throws {
     if let fault { throw fault }
     try state.requestMap()
+    if state.hasFields { return try writeEntries(object, to: state) }
     if state.namesClass, let namedShape {
       state.namesClass = false
       state.frame.shape = try namedShape.get()
@@ -97,6 +98,21 @@ final class MappingPlan: @unchecked Sendable {
     guard let shape else { return }
     state.frame.shape = try shape.get()
     for property in properties { try property.write(object, to: state) }
+  }
+
+  /// The same into a map that has fields of somebody else already: a shape stands before all others.
+  private func writeEntries(_ object: AnyObject, to state: EncoderPointer) throws {
+    if state.namesClass, namedShape != nil {
+      state.namesClass = false
+      state.beginEntry(MappingPlan.classKey)
+      try state.write(TypeTag.of(Swift.type(of: object)).name)
+    }
+    for property in properties {
+      state.beginEntry(property.key)
+      let start = state.output.count
+      try property.write(object, to: state)
+      if state.output.base[start] == BodyTag.absent { state.output.base[start] = BodyTag.null }
+    }
   }
 
   /// Fills the object from the map at the cursor. References are filled in later.

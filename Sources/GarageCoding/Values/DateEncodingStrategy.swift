@@ -96,6 +96,10 @@ extension DecoderPointer {
         return try readFormatted("a date in the format of the formatter") { formatter.date(from: $0) }
     #endif
     default:
+      // A property wrapper, say, may have called the date's own `encode(to:)`, and asks for it as its single value.
+      if frame.kind == .value, frame.serial != 0, cursor == frame.start, try tag() == BodyTag.double {
+        return Date(timeIntervalSinceReferenceDate: try readDouble())
+      }
       throw DecodingError.dataCorrupted(
         DecodingError.Context(
           codingPath: childPath,

@@ -29,6 +29,8 @@ public struct GarageValues<Element>: AsyncSequence {
   let place: Place
   let read: (ReadAccess) throws -> Element
   let isEqual: ((Element, Element) -> Bool)?
+  /// What is done on a thread of the library's before it is read first.
+  var prepare: (() -> Void)?
 
   /// Reads, waits, and reads again.
   public struct AsyncIterator: AsyncIteratorProtocol {
@@ -57,6 +59,9 @@ public struct GarageValues<Element>: AsyncSequence {
           }
           let hearing =
             hearing ?? Hearing(NewsListener(values.garage), values.garage.store.news)
+          if self.hearing == nil, let prepare = values.prepare {
+            try await values.garage.leaving { _ in prepare() }
+          }
           self.hearing = hearing
           let value = try await values.readWatched(hearing)
           if let last, let isEqual = values.isEqual, isEqual(last, value) { continue }
@@ -132,7 +137,9 @@ extension Garage {
         var query = query
         query.reader = reader
         return try query.retrieveAll()
-      }, isEqual: equality([T].self))
+      }, isEqual: equality([T].self),
+      // What prevents it the reading does without, or says.
+      prepare: query.mayLeave && !indexing.isSettled(T.self) ? { try? self.prepareIndexes(of: T.self) } : nil)
   }
 
   /// The object with this identifier, nil while there is none, now and after each change that can concern it.

@@ -270,7 +270,22 @@ extension FieldTest {
   /// Whether a field equals a value; nil where only the value's type can tell.
   static func equality<Value: Codable>(with value: Value) throws -> FieldTest? {
     if case .none = FieldComparability(Value.self) { return nil }
-    return try GraphEncoder.fieldValue(of: value).map { .equals(FieldConstant($0)) }
+    guard let found = try GraphEncoder.fieldValue(of: value) else { return nil }
+    let names = try FieldValue.names(of: found, as: Value.self)
+    return names.count > 1 ? .isOneOf(OneOfConstants(names.map { FieldConstant($0) })) : .equals(FieldConstant(found))
+  }
+}
+
+extension FieldValue {
+  /// A value of a type; of a reference all that records may have in its place: whoever was parked before the type it leads to got its
+  /// present name has a former one.
+  static func names<Value>(of value: FieldValue, as type: Value.Type) throws -> [FieldValue] {
+    guard case .reference(let identity) = value, let reference = unwrapped(type) as? any LazyReference.Type,
+      let target = reference.target as? any Codable.Type
+    else { return [value] }
+    let tags = try RecordTypeFacts.of(target).tags
+    guard tags.count > 1, tags.contains(identity.tag) else { return [value] }
+    return tags.map { .reference(RecordIdentity(tag: $0, identifier: identity.identifier)) }
   }
 }
 

@@ -21,7 +21,7 @@ extension ValueMatch where Value: Equatable {
         var constants: [FieldConstant] = []
         for value in values {
           guard let constant = try GraphEncoder.fieldValue(of: value) else { return nil }
-          constants.append(FieldConstant(constant))
+          constants += try FieldValue.names(of: constant, as: Value.self).map { FieldConstant($0) }
         }
         return .isOneOf(constants)
       },

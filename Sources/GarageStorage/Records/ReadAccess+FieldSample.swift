@@ -66,7 +66,7 @@ extension ReadAccess {
         try transaction.scan(KeyLayout.records(tag: tag), direction) { key, record in
           (isTagUsed, isEmpty) = (true, false)
           // What is large, damaged or of another class is no sample; who decodes it says what is wrong.
-          if record.byteCount < ReadAccess.mostSampledBytes, let content = try? content(of: key, record),
+          if record.byteCount < ReadAccess.mostSampledBytes, let content = try contentIfWhole(key, record),
             content.header.concreteTag.map({ facts.ownTags.contains($0) }) ?? true,
             ofAnyVersion || content.header.typeVersion == facts.ofCoder.currentVersion
           {
@@ -85,11 +85,22 @@ extension ReadAccess {
         let key = try garage.objectKeys.record(tag: identity.tag, identity.identifier).bytes
         return try transaction.withValue(for: key.span.bytes) { record -> RecordValue? in
           guard let record, record.byteCount < ReadAccess.mostSampledBytes else { return nil }
-          return try? content(of: key.span.bytes, record).value
+          return try contentIfWhole(key.span.bytes, record)?.value
         }
       }
     }
     return (whole, isEmpty)
+  }
+
+  /// The content of a record; nil where it is damaged. What is to be fetched first is no damage.
+  private func contentIfWhole(_ key: RawSpan, _ record: RawSpan) throws -> RecordContent? {
+    do {
+      return try content(of: key, record)
+    } catch is FetchedTransaction.Missed {
+      throw FetchedTransaction.Missed()
+    } catch {
+      return nil
+    }
   }
 
   private static var mostSampledBytes: Int { 1 << 20 }

@@ -33,6 +33,33 @@ import Testing
     #expect(await observe { live.results.map(\.id) == [1, 2] })
   }
 
+  private enum Formerly {
+    struct Tin: Codable, Identifiable, TypeTagged {
+      nonisolated static var typeTag: String { "tin that is followed" }
+      var id: Int
+      var size: Int
+    }
+  }
+  private struct Tin: Codable, Identifiable, TypeTagged, Indexed, Equatable, Sendable {
+    nonisolated static var typeTag: String { "tin that is followed" }
+    nonisolated static var indexes: [Index<Tin>] { [Index(\Tin.size)] }
+    var id: Int
+    var size: Int
+  }
+
+  /// Indexes that are new are made where nobody asks but who listens.
+  @Test(arguments: Backend.engines) func indexesAreMade(_ backend: Backend) async throws {
+    let place = try Place(backend)
+    let garage = try place.garage()
+    for id in 0..<20 { try await garage.park(Formerly.Tin(id: id, size: id % 4)) }
+    try await garage.close()
+    let other = try place.garage()
+    let live = LiveQuery(other.query(Tin.self).where(\.size == 3), in: other)
+    #expect(await observe { live.results.map(\.id) == [3, 7, 11, 15, 19] })
+    let third = try place.garage()
+    #expect(try await third.indexes(of: Tin.self).map(\.state) == [.ready])
+  }
+
   @Test(arguments: Backend.engines) func objectsAreFollowed(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()
     let live = LiveObject(Counter.self, identifier: 1, in: garage)

@@ -51,7 +51,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
       guard let value = try state.prototypeValue(key) else { throw notFound(key) }
       return value.isNull
     }
-    return try state.tag() == BodyTag.null
+    return try state.isNullOrGone()
   }
 
   /// The value of a key that the map does not have: a prototype's, or an error.

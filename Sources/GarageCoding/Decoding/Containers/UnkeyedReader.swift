@@ -63,8 +63,8 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
 
   mutating func decodeNil() throws -> Bool {
     try begin(Any?.self)
-    guard try state.tag() == BodyTag.null else { return false }
-    state.cursor += 1
+    guard try state.isNullOrGone() else { return false }
+    state.cursor = try BodyScanner.skipValue(state.base, state.cursor, end: state.frame.end)
     advance()
     return true
   }

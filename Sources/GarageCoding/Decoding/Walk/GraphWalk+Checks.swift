@@ -12,6 +12,8 @@ extension GraphWalk {
     _ type: T.Type, _ facts: TypeFacts, _ record: ParsedRecord, _ key: RecordKey
   ) throws -> TypeFacts {
     if !facts.isClass || facts.rootIdentification == .none { return facts }
+    // What is around the object has no identity to be kept under.
+    if facts.kind == .codable || facts.kind == .prefixed, !facts.isNamed(by: key.tag) { return facts }
     return try concreteClass(type, facts, record, key)
   }
 

@@ -90,8 +90,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     }
     if let path = changing, !isRead(from: path, made) { return nil }
     guard let path = changing ?? paths.first(where: { isOnlyCase(at: $0, made, before) }) else { return nil }
-    let withoutIt = self.made(path, .absent)?.0
-    let isNull = withoutIt.map { Probed($0[keyPath: keyPath]) == .scalar(.null) } ?? false
+    let isNull = self.made(path, .absent) != nil && isNullWithout(path)
     guard
       var field = self.field(
         FieldPath(path.last == FieldPath.element ? path.dropLast() : path), made, absentIsNull: isNull)
@@ -104,6 +103,20 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       } catch { field.readsUnknownCases = !(error is FieldProbe.UsualRefusal) }
     }
     return field
+  }
+
+  /// What there is not, or is nil, in objects that have nothing at a path: the field itself, or a value around it. That a superclass
+  /// writes cannot be left out.
+  private func objects(without path: [String]) -> some Sequence<Root> {
+    (1...path.count).lazy.filter { $0 == path.count || path[$0 - 1] != PathKey.super.stringValue }
+      .flatMap { count in
+        [FieldProbe.Leaf.Change.absent, .null].lazy.compactMap { made(Array(path.prefix(count)), $0)?.0 }
+      }
+  }
+
+  /// Whether it is nil where there is no value at a path, whichever of those around it is missing.
+  private func isNullWithout(_ path: [String]) -> Bool {
+    objects(without: path).allSatisfy { Probed($0[keyPath: keyPath]) == .scalar(.null) }
   }
 
   /// The field with a path, unless values on the way to it may be of older versions of their types: then what stands there may
@@ -170,7 +183,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     let last = inner.isEmpty ? [outer] : inner.filter { $0.count == count }
     guard last.count == 1, let path = last.first, !path.contains(FieldPath.element),
       isNil(path, .absent) != false, isNil(path, .null) != false, isNil(path, .allOthers) != true,
-      isNil(path, .all) != true
+      isNil(path, .all) != true, objects(without: path).allSatisfy({ self.isNil($0) != false })
     else { return nil }
     return field(FieldPath(path), made, absentIsNull: true)
   }
@@ -234,7 +247,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
 
   /// Whether there is no such object without the field, or nil in it: else it may have a value of its own.
   private func isWithoutValue(without path: [String]) -> Bool {
-    made(path, .absent).map { isNil($0.0) == true } ?? true
+    objects(without: path).allSatisfy { isNil($0) == true }
   }
 }
 

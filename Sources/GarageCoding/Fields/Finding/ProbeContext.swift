@@ -12,7 +12,7 @@ package struct ProbeContext: Sendable {
   @TaskLocal private static var bound: ProbeContext?
   private static let usual = ProbeContext()
 
-  static var current: ProbeContext { bound ?? usual }
+  package static var current: ProbeContext { bound ?? usual }
 
   /// Runs `body` on these terms.
   package func run<R>(_ body: () throws -> R) rethrows -> R {

@@ -95,6 +95,8 @@ extension StoredField {
   private static func of<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>, _ key: FoundField, in type: any Decodable.Type
   ) -> StoredField? {
+    // Of these nothing is known, and they may hold what somebody has typed: each would be kept for good.
+    if PropertyForm(keyPath) == .computed { return nil }
     if let known = FoundField.known.withLock({ $0.fields[key] }) { return known }
     if !ProbeContext.current.isAllowed { return nil }
     let sampleCount = ProbeExperience.sampleCount.load(ordering: .sequentiallyConsistent)

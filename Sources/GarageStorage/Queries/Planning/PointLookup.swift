@@ -114,8 +114,16 @@ extension Query {
       case .number: .number(.integer(0))
       default: value
       }
-    let plan = comparison.field(Root.self).flatMap {
-      IndexPlan.toEqual($0.path, ofKind, absentIsNull: $0.absentIsNull, items)
+    var plan: IndexPlan?
+    if !items.isEmpty {
+      var isFound = true
+      let field = try access.makingUp(Root.self, facts) {
+        isFound = ProbeContext.current.isAllowed
+        return comparison.field(Root.self)
+      }
+      // There is nobody to ask about the type: there may be later.
+      if !isFound { return nil }
+      plan = field.flatMap { IndexPlan.toEqual($0.path, ofKind, absentIsNull: $0.absentIsNull, items) }
     }
     let lookup = PointLookup(
       property, catalog,
