@@ -107,6 +107,12 @@ extension WriteAccess {
       try makeEntries(batch)
     }
     try transaction.put(record, for: key)
+    if overlay != nil, let status = RecordSummary.uncheckedSyncStatus(of: record) {
+      // Until this is saved, another may give the record a status that this one takes back.
+      var statuses = SyncStatusChanges()
+      statuses.note(key, from: SyncStatus.allCases, to: status)
+      try statuses.make(in: transaction)
+    }
   }
 
   /// Runs `body`; where it throws, the transaction must not be committed, even if the error is caught.

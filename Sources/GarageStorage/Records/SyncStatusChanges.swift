@@ -33,11 +33,14 @@ extension WriteAccess {
 
   /// The statuses under which the index may have the record with this key.
   func indexedStatuses(_ key: RawSpan) throws -> [SyncStatus] {
-    try withReplaceableValue(key) { indexedStatuses(key, of: $0) }
+    if overlay != nil { return SyncStatus.allCases }
+    return try withReplaceableValue(key) { indexedStatuses(key, of: $0) }
   }
 
   /// The statuses under which the index may have this record.
   func indexedStatuses(_ key: RawSpan, of record: RawSpan?) -> [SyncStatus] {
+    // Until unsaved changes are saved, another may give the record any.
+    if overlay != nil { return SyncStatus.allCases }
     guard let record else { return [] }
     // What is damaged may have any.
     guard let header = try? garage.objectKeys.header(of: key, record, typeName: "") else {
@@ -85,7 +88,11 @@ extension WriteAccess {
   }
 
   private func removeSyncStatuses(_ statuses: [SyncStatus], ofRecord key: RawSpan) throws {
-    for status in statuses { try transaction.remove(KeyLayout.syncStatus(status, ofRecord: key)) }
+    // One that has a status may have another by the time that its removal is saved.
+    let mayHaveAny = !statuses.isEmpty && overlay != nil
+    for status in mayHaveAny ? SyncStatus.allCases : statuses {
+      try transaction.remove(KeyLayout.syncStatus(status, ofRecord: key))
+    }
   }
 
   /// Removes all records of an identity space and their entries in the index.
@@ -120,7 +127,9 @@ extension WriteAccess {
         }
       }
       guard let record else { throw nothing(object.facts.name, object.identifier) }
-      changes.note(keyBytes, from: try indexedStatuses(keyBytes), to: status)
+      // Its entry is put even if it is there: where one was lost, this is what brings it back.
+      let others = try indexedStatuses(keyBytes).filter { $0 != status }
+      changes.note(keyBytes, from: others, to: status)
       records.append((key, record))
     }
     for (key, record) in records { try transaction.put(record, for: key) }

@@ -95,6 +95,48 @@ import Testing
     try SyncStatusTests.expectIndexFollows(driver)
   }
 
+  /// What becomes of a status through another garage before unsaved changes are saved leaves no object without its entry.
+  @Test(arguments: Backend.allCases)
+  func anotherSetsTheStatusBeforeTheSave(_ backend: Backend) throws {
+    let driver = try Place(backend).open()
+    let (garage, other) = (try Garage(driver), try Garage(driver))
+    try garage.parkAll((0..<3).map { Errand(id: $0, syncStatus: .notSynced) })
+    let (ann, parcel) = (Courier("Ann", .notSynced), Parcel(id: "p"))
+    ann.parcels = [parcel]
+    try garage.park(ann)
+    garage.isAutosaveEnabled = false
+    try garage.park(Errand(id: 0, title: "again", syncStatus: .notSynced))
+    try garage.setSyncStatus(.notSynced, for: Errand(id: 1))
+    try garage.delete(Errand.self, identifier: 2)
+    try garage.park(Errand(id: 3, syncStatus: .notSynced))
+    try garage.delete(parcel, referrers: .nullify)
+    try other.park(Errand(id: 3))
+    try other.setSyncStatus(.synced, for: (0..<4).map { Errand(id: $0) })
+    try other.setSyncStatus(.synced, for: ann)
+    try garage.save()
+    #expect(try other.retrieveAll(Errand.self, withStatus: .notSynced).map(\.id) == [0, 1, 3])
+    #expect(try other.retrieveAll(Errand.self, withStatus: .synced).isEmpty)
+    #expect(try other.retrieveAll(Courier.self, withStatus: .notSynced).map(\.parcels) == [[]])
+    try SyncStatusTests.expectIndexFollows(driver)
+  }
+
+  /// Setting a status puts an entry back that is gone, as `verify()` advises.
+  @Test(arguments: Backend.allCases)
+  func settingAStatusMendsTheIndex(_ backend: Backend) throws {
+    let driver = try Place(backend).open()
+    let garage = try Garage(driver)
+    try garage.park(Errand(id: 1, syncStatus: .notSynced))
+    let entry = try #require(try Driver.contents(driver, .prefix([0x21])).keys.first)
+    try driver.write { transaction in
+      try transaction.remove(entry)
+      return .commit(())
+    }
+    #expect(try !garage.verify().isSound)
+    try garage.setSyncStatus(.notSynced, for: Errand(id: 1))
+    #expect(try garage.verify().isSound)
+    try SyncStatusTests.expectIndexFollows(driver)
+  }
+
   /// Identifiers that are cut in keys, at the limit and behind it.
   @Test(arguments: Backend.allCases)
   func longIdentifiers(_ backend: Backend) throws {
