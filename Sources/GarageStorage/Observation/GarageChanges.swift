@@ -57,21 +57,27 @@ public struct GarageChanges: Sendable {
   private func identifiers<T: Codable>(_ type: T.Type, removed: Bool) -> Set<Identifier>? {
     if mayBeAnything || garage.hidesIdentifiers { return nil }
     guard let facts = try? RecordTypeFacts.of(type) else { return [] }
-    var found: Set<Identifier> = []
+    var (parked, deleted): (Set<Identifier>, Set<Identifier>) = ([], [])
     let changes = changes
     for tag in facts.tags {
       guard let ofTag = changes.tags[tag] else { continue }
       if ofTag.isMany { return nil }
-      for (key, last) in ofTag.records where last.isRemoved == removed {
+      for (key, last) in ofTag.records where removed || !last.isRemoved {
         let bytes = Array(key.bytes[KeyLayout.identifierOffset...])
         // A cut one is not whole.
         guard bytes.count < Identifier.maximumKeyByteCount, let identifier = Identifier(bytes: bytes) else {
-          return nil
+          if last.isRemoved == removed { return nil }
+          continue
         }
-        found.insert(identifier)
+        if last.isRemoved {
+          deleted.insert(identifier)
+        } else {
+          parked.insert(identifier)
+        }
       }
     }
-    return found
+    // What is parked under one of its type's names leaves the others, and is there all the same.
+    return removed ? deleted.subtracting(parked) : parked
   }
 }
 

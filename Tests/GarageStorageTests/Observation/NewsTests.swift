@@ -5,6 +5,16 @@ import GarageStorage
 import Synchronization
 import Testing
 
+private struct FormerNews: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "news of before" }
+  var id: Int
+}
+private struct PresentNews: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "news of today" }
+  static var formerTypeTags: [String] { ["news of before"] }
+  var id: Int
+}
+
 /// Who listens hears what changed.
 @Suite struct NewsTests {
   /// Takes from a sequence until an element satisfies a condition.
@@ -56,6 +66,29 @@ import Testing
     #expect(!news.concern(Person.self) && news.concern(.launchCount))
     try await garage.close()
     #expect(await changes.next() == nil)
+  }
+
+  /// An object that is parked under the present name of its type leaves the former one, and is not deleted.
+  @Test(arguments: Backend.allCases) func whatMovesToItsPresentNameIsParked(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    try await garage.parkAll((1...4).map { FormerNews(id: $0) })
+    func identifiers(_ ids: Int...) throws -> Set<Identifier> {
+      Set(try ids.map { try garage.identifier(for: PresentNews(id: $0)) })
+    }
+    var changes = garage.changes().makeAsyncIterator()
+    try await garage.park(PresentNews(id: 1))
+    try await garage.delete(PresentNews.self, identifier: 2)
+    var news = try #require(await changes.next())
+    #expect(try news.parked(PresentNews.self) == identifiers(1))
+    #expect(try news.deleted(PresentNews.self) == identifiers(2))
+    // Several commits are merged.
+    try await garage.park(PresentNews(id: 3))
+    try await garage.delete(PresentNews.self, identifier: 3)
+    try await garage.delete(PresentNews.self, identifier: 4)
+    try await garage.park(PresentNews(id: 4))
+    news = try #require(await changes.next())
+    #expect(try news.parked(PresentNews.self) == identifiers(4))
+    #expect(try news.deleted(PresentNews.self) == identifiers(3))
   }
 
   @Test(arguments: Backend.allCases) func valuesBeginWithWhatIsThere(_ backend: Backend) async throws {
