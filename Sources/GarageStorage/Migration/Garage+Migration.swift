@@ -11,7 +11,7 @@ extension Garage {
   /// parked where they are new: where they stood inline before.
   ///
   /// Of a class it covers the subclasses that the garage knows. A record that cannot be read is left as it is and
-  /// reported; the others are migrated all the same.
+  /// reported, and so is one that a unique index forbids with what it refers to; the others are migrated all the same.
   ///
   /// The work is done in several writes, so that memory stays bounded as in ``GarageReading/forEach(_:_:)``; other
   /// writers have their turn in between. If it is interrupted, the rest is done by the next call.
@@ -145,8 +145,7 @@ struct RecordMigration {
     }
     let newKey = KeyLayout.record(tag: facts.tag, sameIdentifierAs: oldKey)
     if newKey == key && renewed == record { return false }
-    try access.put(graph, leavingOut: 0)
-    try access.moveRecord(key, to: newKey, renewed)
+    try access.put(graph, leavingOut: 0, moving: MovedRecord(renewed, from: key, to: newKey))
     return true
   }
 }
@@ -170,25 +169,49 @@ extension WriteAccess {
 
   /// Puts a record under a key in place of the one that was there, or under another tag's key. What indexes say of
   /// it moves along.
-  func moveRecord(_ key: StorageKey, to newKey: StorageKey, _ record: [UInt8]) throws {
-    let (old, new) = (key.bytes.span.bytes, newKey.bytes.span.bytes)
-    let status = RecordSummary.uncheckedSyncStatus(of: record.span.bytes)
-    if let batch = try beginEntries(putting: [KeyLayout.tag(inRecordKey: new)]) {
-      if newKey != key { try note(old, nil, in: batch) }
-      try note(new, record.span.bytes, in: batch)
-      // Nothing was written yet: the record may stay as it is.
+  ///
+  /// - Throws: ``GarageError/notUnique(index:value:existing:)``, before anything was written.
+  func moveRecord(_ moved: MovedRecord) throws {
+    if let batch = try beginEntries(putting: [moved.newTag]) {
+      try note(moved, in: batch)
       try batch.checkUnique(in: transaction)
       try makeEntries(batch)
     }
+    try write(moved)
+  }
+
+  /// Notes the entries that come and go with a record that moves.
+  func note(_ moved: MovedRecord, in batch: IndexBatch) throws {
+    if moved.key != moved.newKey { try note(moved.key.bytes.span.bytes, nil, in: batch) }
+    try note(moved.newKey.bytes.span.bytes, moved.record.span.bytes, in: batch)
+  }
+
+  /// Moves a record whose entries in indexes were noted, and its entry among the sync statuses.
+  func write(_ moved: MovedRecord) throws {
+    let (old, new) = (moved.key.bytes, moved.newKey.bytes)
+    let status = RecordSummary.uncheckedSyncStatus(of: moved.record.span.bytes)
     var statuses = SyncStatusChanges()
-    statuses.note(new, from: try indexedStatuses(new), to: status)
-    if newKey != key {
-      statuses.note(old, from: try indexedStatuses(old), to: nil)
-      try transaction.remove(key)
+    statuses.note(new.span.bytes, from: try indexedStatuses(new.span.bytes), to: status)
+    if moved.key != moved.newKey {
+      statuses.note(old.span.bytes, from: try indexedStatuses(old.span.bytes), to: nil)
+      try transaction.remove(moved.key)
     }
-    try transaction.put(record, for: newKey)
+    try transaction.put(moved.record, for: moved.newKey)
     try statuses.make(in: transaction)
   }
+}
+
+/// A record that takes the place of one that is there, or of one under another tag's key, which goes.
+struct MovedRecord {
+  let record: [UInt8]
+  let key: StorageKey
+  let newKey: StorageKey
+
+  init(_ record: [UInt8], from key: StorageKey, to newKey: StorageKey) {
+    (self.record, self.key, self.newKey) = (record, key, newKey)
+  }
+
+  var newTag: UInt64 { KeyLayout.tag(inRecordKey: newKey.bytes.span.bytes) }
 }
 
 /// Whether an error says that the store does not work, and not that one record is not readable.

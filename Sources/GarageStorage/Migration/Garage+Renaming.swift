@@ -117,7 +117,7 @@ private struct TypeRenaming {
               renaming: [old.digest: space.digest], typeName: name)
           }
           let newKey = KeyLayout.record(tag: space.digest, sameIdentifierAs: bytes)
-          try access.moveRecord(key, to: newKey, changed ?? record)
+          try access.moveRecord(MovedRecord(changed ?? record, from: key, to: newKey))
           moved.rewritten += 1
         } catch {
           if isFailureOfStore(error) { throw error }

@@ -14,43 +14,99 @@ extension ReadAccess {
   }
 }
 
-extension WriteAccess {
-  /// Parks the targets of references that stood inline, where the store has no record of their identity.
-  @inline(never)
-  func parkInlineObjects(_ targets: [InlineTarget]) throws {
-    let garage = garage
-    for target in targets where !target.isParked(in: garage.number) {
-      guard let graph = try target.records() else { continue }
-      let records = graph.records
-      if let own = records.first, try !hasRecord(graph.identity(of: own), own.formerTags) {
-        try putTexts(of: graph)
-        for record in records { try putMissing(record, of: graph) }
-        try parkInlineObjects(graph.inlineTargets)
-      }
-      let number = garage.number
-      pending.hooks.afterCommit { target.noteParked(in: number) }
-    }
+/// The records that the targets of references are to have which stood inline, and the store has none of their identity.
+struct InlineRecords {
+  struct Record {
+    let key: StorageKey
+    let bytes: [UInt8]
+    let status: SyncStatus?
   }
 
-  private func putMissing(_ record: EncodedGraph.Record, of graph: EncodedGraph) throws {
+  fileprivate(set) var records: [Record] = []
+  /// Those that have a record as soon as these are written.
+  fileprivate(set) var parked: [InlineTarget] = []
+
+  var tags: Set<UInt64> { Set(records.map { KeyLayout.tag(inRecordKey: $0.key.bytes.span.bytes) }) }
+}
+
+extension WriteAccess {
+  /// Gathers what is to be parked with a graph because it stood inline. Nothing is written but texts.
+  ///
+  /// - Parameter leavingOut: the position of a record of the graph that is in the store, perhaps under a former tag.
+  @inline(never)
+  func inlineRecords(of graph: EncodedGraph, leavingOut: Int?) throws -> InlineRecords {
+    var found = InlineRecords()
+    var keys: Set<StorageKey> = []
+    for (position, record) in graph.records.enumerated() where position != leavingOut {
+      keys.insert(try key(of: graph.identity(of: record)))
+    }
+    // Each with what it holds in turn before the next one, and without recursion: a chain of them may be long.
+    var waiting = Array(graph.inlineTargets.reversed())
+    while let target = waiting.popLast() {
+      if target.isParked(in: garage.number) { continue }
+      guard let graph = try target.records() else { continue }
+      let records = graph.records
+      if let own = records.first, try isMissing(own, of: graph, keys) {
+        try putTexts(of: graph)
+        for record in records where try isMissing(record, of: graph, keys) {
+          let new = try inlineRecord(record, of: graph)
+          keys.insert(new.key)
+          found.records.append(new)
+        }
+        waiting += graph.inlineTargets.reversed()
+      }
+      found.parked.append(target)
+    }
+    return found
+  }
+
+  private func key(of identity: RecordIdentity) throws -> StorageKey {
+    try garage.objectKeys.record(tag: identity.tag, identity.identifier)
+  }
+
+  /// Whether neither the store has a record of that identity nor those that are about to be written.
+  private func isMissing(
+    _ record: EncodedGraph.Record, of graph: EncodedGraph, _ keys: Set<StorageKey>
+  ) throws -> Bool {
     let identity = graph.identity(of: record)
-    if try hasRecord(identity, record.formerTags) { return }
-    let key = try garage.objectKeys.record(tag: identity.tag, identity.identifier)
+    for tag in [identity.tag] + record.formerTags {
+      let key = try garage.objectKeys.record(tag: tag, identity.identifier)
+      if try keys.contains(key) || transaction.contains(key) { return false }
+    }
+    return true
+  }
+
+  private func inlineRecord(
+    _ record: EncodedGraph.Record, of graph: EncodedGraph
+  ) throws -> InlineRecords.Record {
+    let identity = graph.identity(of: record)
     let bytes = try graph.bytes.withUnsafeBytes { bytes in
       try RecordSummary.record(
         bytes.bytes.extracting(record.value), tag: identity.tag, identifier: identity.identifier,
         holdsIdentifier: garage.hidesIdentifiers, time: garage.encoder.time)
     }
-    if let status = record.syncStatus {
-      let keyBytes = key.bytes.span.bytes
-      var statuses = SyncStatusChanges()
-      statuses.note(keyBytes, from: try indexedStatuses(keyBytes), to: status)
-      try statuses.make(in: transaction)
-    }
-    try putRecord(bytes.span.bytes, for: key.bytes.span.bytes)
+    return InlineRecords.Record(key: try key(of: identity), bytes: bytes, status: record.syncStatus)
   }
 
-  private func hasRecord(_ identity: RecordIdentity, _ formerTags: [UInt64]) throws -> Bool {
-    try reading.presentKey([identity.tag] + formerTags, identity.identifier) != nil
+  /// Notes the entries that come with what stood inline.
+  func note(_ inline: InlineRecords, in batch: IndexBatch) throws {
+    for record in inline.records {
+      try note(record.key.bytes.span.bytes, record.bytes.span.bytes, in: batch)
+    }
+  }
+
+  /// Writes what stood inline, whose entries in indexes were noted.
+  func write(_ inline: InlineRecords) throws {
+    var statuses = SyncStatusChanges()
+    for record in inline.records {
+      let key = record.key.bytes
+      if let status = record.status {
+        statuses.note(key.span.bytes, from: try indexedStatuses(key.span.bytes), to: status)
+      }
+      try transaction.put(record.bytes, for: record.key)
+    }
+    try statuses.make(in: transaction)
+    let number = garage.number
+    for target in inline.parked { pending.hooks.afterCommit { target.noteParked(in: number) } }
   }
 }

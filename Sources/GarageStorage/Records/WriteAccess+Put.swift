@@ -2,17 +2,20 @@ internal import GarageCoding
 internal import GarageDriver
 
 extension WriteAccess {
-  /// Writes the records of a graph, in key order, and the texts they count on.
+  /// Writes the records of a graph, in key order, and the texts they count on; what stood inline before with them.
   ///
-  /// - Parameter leavingOut: the position of a record that is not written.
-  func put(_ graph: EncodedGraph, leavingOut: Int? = nil) throws {
+  /// - Parameters:
+  ///   - leavingOut: the position of a record that is not written.
+  ///   - moved: a record that moves at the same time.
+  /// - Throws: ``GarageError/notUnique(index:value:existing:)``, before any record was written.
+  func put(_ graph: EncodedGraph, leavingOut: Int? = nil, moving moved: MovedRecord? = nil) throws {
     try putTexts(of: graph)
+    let inline = graph.inlineTargets.isEmpty ? nil : try inlineRecords(of: graph, leavingOut: leavingOut)
     if garage.objectKeys.hidesIdentifiers {
-      try putRecords(of: garage.objectKeys.hiding(graph), leavingOut: leavingOut)
+      try putRecords(of: garage.objectKeys.hiding(graph), leavingOut: leavingOut, with: inline, moved)
     } else {
-      try putRecords(of: graph, leavingOut: leavingOut)
+      try putRecords(of: graph, leavingOut: leavingOut, with: inline, moved)
     }
-    if !graph.inlineTargets.isEmpty { try parkInlineObjects(graph.inlineTargets) }
   }
 
   /// Writes the texts that a graph's records count on.
@@ -49,10 +52,13 @@ extension WriteAccess {
     try statuses?.make(in: transaction)
   }
 
-  private func putRecords(of graph: EncodedGraph, leavingOut: Int?) throws {
+  private func putRecords(
+    of graph: EncodedGraph, leavingOut: Int?, with inline: InlineRecords?, _ moved: MovedRecord?
+  ) throws {
     var statuses: SyncStatusChanges?
     let order = graph.recordsInKeyOrder()
-    let entries = try beginEntries(putting: graph.tagsOfRecords)
+    let entries = try beginEntries(
+      putting: graph.tagsOfRecords.union(inline?.tags ?? []).union(moved.map { [$0.newTag] } ?? []))
     var known: [StorageKey: [SyncStatus]]?
     if garage.store.roundTripsAreExpensive {
       let wanted = keysToRead(of: graph, order, leavingOut: leavingOut, entries)
@@ -60,9 +66,13 @@ extension WriteAccess {
     }
     if let entries {
       try noteRecords(of: graph, order, leavingOut: leavingOut, in: entries)
+      if let inline { try note(inline, in: entries) }
+      if let moved { try note(moved, in: entries) }
       try entries.checkUnique(in: transaction)
     }
     try putRecords(of: graph, order, leavingOut: leavingOut, known: known, &statuses)
+    if let inline { try write(inline) }
+    if let moved { try write(moved) }
     if let entries { try makeEntries(entries) }
     try statuses?.make(in: transaction)
   }

@@ -80,6 +80,35 @@ private struct VisitRenamed: Codable, Identifiable, Syncable, TypeTagged {
   var id: Int, syncStatus: SyncStatus
 }
 
+private struct TicketBefore: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "migration.ticket" }
+  struct Seat: Codable { var id: Int, code: String }
+  var id: Int, seat: Seat
+}
+private struct SeatNow: Codable, Identifiable, Indexed, TypeTagged {
+  static var typeTag: String { "migration.seat" }
+  static var indexes: [Index<SeatNow>] { [Index(\.code, .unique, .hashed)] }
+  var id: Int, code: String
+}
+private struct TicketNow: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "migration.ticket" }
+  var id: Int, seat: Reference<SeatNow>
+}
+
+private struct BadgeBefore: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "migration.badge" }
+  struct Pin: Codable { var id: Int }
+  var id: Int, pins: [Pin]
+}
+private struct BadgeNow: Evolving, Identifiable, Indexed, TypeTagged {
+  static var typeTag: String { "migration.badge" }
+  static var version: Int { 1 }
+  static var indexes: [Index<BadgeNow>] { [Index(\.code, .unique, .hashed)] }
+  struct Pin: Codable, Identifiable { var id: Int }
+  var id: Int, pins: [Pin], code: String
+  static func upgrade(_ record: inout RecordValue, from version: Int) throws { record["code"] = "?" }
+}
+
 /// `migrateAll` rewrites old records once, reports those it cannot read, and leaves the others as they are.
 @Suite struct MigrationTests {
   @Test(arguments: Backend.allCases) func statusesAndDatesStay(_ backend: Backend) throws {
@@ -185,6 +214,36 @@ private struct VisitRenamed: Codable, Identifiable, Syncable, TypeTagged {
     let now = try #require(try garage.retrieve(EmbeddingNow.self, identifier: 1))
     #expect(now.parts.map(\.text) == ["inline", "parked", "inline"])
     #expect(try garage.count(EmbeddingNow.Part.self) == 3)
+  }
+
+  /// What stood inline and has a value that another has keeps its owner as it is, and no other record.
+  @Test(arguments: Backend.allCases) func whatStoodInlineAndIsNotUnique(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let codes = ["a", "b", "c", "b", "d"]
+    try garage.parkAll(
+      codes.enumerated().map { TicketBefore(id: $0, seat: TicketBefore.Seat(id: $0, code: $1)) })
+    for rewritten in [4, 0] {
+      let report = try garage.migrateAll(TicketNow.self)
+      #expect(report.rewritten == rewritten && report.failed.map(\.identifier) == ["3"], "\(report)")
+      guard case GarageError.notUnique? = report.failed.first?.error else {
+        throw report.failed[0].error
+      }
+      #expect(try garage.query(SeatNow.self).values(\.id) == [0, 1, 2, 4])
+    }
+    try garage.park(SeatNow(id: 1, code: "e"))
+    #expect(try garage.migrateAll(TicketNow.self).rewritten == 1)
+    #expect(try garage.retrieve(SeatNow.self, identifier: 3)?.code == "b")
+    #expect(try garage.verifyIndexes().isSound)
+  }
+
+  /// A record that is left as it is leaves nothing else behind.
+  @Test(arguments: Backend.allCases) func recordsThatAreNotUnique(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.parkAll([1, 2].map { BadgeBefore(id: $0, pins: [BadgeBefore.Pin(id: $0)]) })
+    let report = try garage.migrateAll(BadgeNow.self)
+    #expect(report.rewritten == 1 && report.failed.map(\.identifier) == ["2"], "\(report)")
+    #expect(try garage.query(BadgeNow.Pin.self).values(\.id) == [1])
+    #expect(try garage.verifyIndexes().isSound)
   }
 
   @Test(arguments: Backend.allCases) func valuesKeepTheIdentifierOfTheirOldContent(_ backend: Backend) throws
