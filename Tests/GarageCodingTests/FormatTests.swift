@@ -160,6 +160,25 @@ import Testing
       try ReferenceTable.forEach(renamed.baseAddress!, range) { _, tag, _ in #expect(tag != 0) }
     }
     #expect(try ReferenceTable.copy(base, range, renaming: [1: 5]) == nil)
+    // Some of those with the tag keep it.
+    func keeps(_ identifier: some Collection<UInt8>) -> Bool { identifier.first.map { $0 % 2 == 0 } ?? false }
+    let mixed = try ReferenceTable.copy(base, range, renaming: [0: 5]) { _, identifier in keeps(identifier) }
+    var found: [(RecordIdentity, ReferenceKind)] = references
+    try mixed?.withUnsafeBytes { mixed in
+      var end = 0
+      let range = try ReferenceTable.skip(mixed.baseAddress!, &end, end: mixed.count)
+      #expect(range == 0..<mixed.count)
+      found = []
+      try ReferenceTable.forEach(mixed.baseAddress!, range) { kind, tag, identifier in
+        found.append((RecordIdentity(tag: tag, identifier: Identifier(unchecked: Array(identifier))), kind))
+      }
+    }
+    let expected = references.map { identity, kind in
+      let isRenamed = identity.tag == 0 && !keeps(identity.identifier.bytes)
+      return (RecordIdentity(tag: isRenamed ? 5 : identity.tag, identifier: identity.identifier), kind)
+    }
+    #expect(found.map(\.0) == expected.map(\.0) && found.map(\.1) == expected.map(\.1))
+    #expect(try ReferenceTable.copy(base, range, renaming: [0: 5]) { _, _ in true } == nil)
   }
 
   private func bytes(_ counts: ClosedRange<Int>, _ random: inout SeededGenerator) -> [UInt8] {

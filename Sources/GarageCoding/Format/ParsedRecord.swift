@@ -139,12 +139,20 @@ extension ParsedRecord {
   }
 
   /// A copy with other parts, and with other tags in the reference table; nil where it has none of these.
+  ///
+  /// - Parameter keeps: whether a reference keeps its tag all the same; nil where none does.
   func copy(
-    _ parts: RecordParts, renaming tags: [UInt64: UInt64], under key: CheckedKey
+    _ parts: RecordParts, renaming tags: [UInt64: UInt64],
+    except keeps: ((UInt64, UnsafeRawBufferPointer) throws -> Bool)?, under key: CheckedKey
   ) throws -> [UInt8]? {
-    guard let references, !tags.isEmpty,
-      let table = try ReferenceTable.copy(base, references, renaming: tags)
-    else { return nil }
+    guard let references, !tags.isEmpty else { return nil }
+    let renamed =
+      if let keeps {
+        try ReferenceTable.copy(base, references, renaming: tags, except: keeps)
+      } else {
+        try ReferenceTable.copy(base, references, renaming: tags)
+      }
+    guard let table = renamed else { return nil }
     return table.withUnsafeBytes { table in
       var tables = tables
       tables.references = table

@@ -51,17 +51,19 @@ extension RecordSummary {
   ///   - newTag: the digest of the identity tag in the record's new key.
   ///   - concreteTag: maps the digest of the object's own tag, nil where it is that of the identity space.
   ///   - tags: the tags in references that change, and what they become.
+  ///   - keeps: whether a reference with such a tag and this identifier keeps it; nil where none does.
   /// - Throws: ``GraphCodingError`` where the record is damaged.
   package static func record(
     _ record: RawSpan, tag: UInt64, keyIdentifier: RawSpan, movedTo newTag: UInt64,
-    concreteTag: (UInt64?) -> UInt64?, renaming tags: [UInt64: UInt64], typeName: String
+    concreteTag: (UInt64?) -> UInt64?, renaming tags: [UInt64: UInt64],
+    except keeps: ((UInt64, UnsafeRawBufferPointer) throws -> Bool)?, typeName: String
   ) throws -> [UInt8]? {
     try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ -> [UInt8]? in
       var parts = parsed.parts
       parts.concreteTag = concreteTag(parts.concreteTag)
       return try keyIdentifier.withUnsafeBytes { identifier in
         let key = CheckedKey(tag: newTag, identifier: identifier)
-        if let renamed = try parsed.copy(parts, renaming: tags, under: key) { return renamed }
+        if let renamed = try parsed.copy(parts, renaming: tags, except: keeps, under: key) { return renamed }
         if newTag == tag, parts.concreteTag == parsed.concreteTag { return nil }
         return parsed.copy(parts, under: key)
       }
@@ -95,13 +97,14 @@ extension RecordSummary {
   /// The value of a typed key with other tags in what it refers to; nil where nothing changes.
   ///
   /// - Throws: ``ValueDamage``.
-  package static func value(_ value: RawSpan, key: CheckedKey, renaming tags: [UInt64: UInt64]) throws
-    -> [UInt8]?
-  {
+  package static func value(
+    _ value: RawSpan, key: CheckedKey, renaming tags: [UInt64: UInt64],
+    except keeps: ((UInt64, UnsafeRawBufferPointer) throws -> Bool)?
+  ) throws -> [UInt8]? {
     try value.withUnsafeBytes { bytes in
       try ValueDamage.naming {
         let parsed = try ParsedRecord(valueUnder: key, bytes)
-        return try parsed.copy(parsed.parts, renaming: tags, under: key)
+        return try parsed.copy(parsed.parts, renaming: tags, except: keeps, under: key)
       }
     }
   }

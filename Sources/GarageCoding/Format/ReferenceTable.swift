@@ -132,6 +132,43 @@ enum ReferenceTable {
     }
     return isRenamed ? table : nil
   }
+
+  /// The same where some references keep their tags; nil where no other one has a tag that changes.
+  ///
+  /// - Parameter keeps: whether a reference with such a tag keeps it.
+  static func copy(
+    _ base: UnsafeRawPointer, _ range: Range<Int>, renaming tags: [UInt64: UInt64],
+    except keeps: (UInt64, UnsafeRawBufferPointer) throws -> Bool
+  ) throws -> [UInt8]? {
+    var all: [UInt64] = []
+    var places: [UInt64: Int] = [:]
+    var entries: [UInt8] = []
+    var count = 0
+    var isRenamed = false
+    try forEach(base, range) { kind, tag, identifier in
+      var tag = tag
+      if let new = tags[tag], try !keeps(tag, identifier) {
+        tag = new
+        isRenamed = true
+      }
+      let place = places[tag] ?? all.count
+      if place == all.count {
+        places[tag] = place
+        all.append(tag)
+      }
+      entries.append(kind.rawValue << 6 | UInt8(min(place, longPlace)))
+      if place >= longPlace { Varint.append(place, to: &entries) }
+      Varint.append(identifier.count, to: &entries)
+      entries.append(contentsOf: identifier)
+      count += 1
+    }
+    if !isRenamed { return nil }
+    var table: [UInt8] = []
+    Varint.append(all.count, to: &table)
+    for tag in all { withUnsafeBytes(of: tag.bigEndian) { table.append(contentsOf: $0) } }
+    Varint.append(count, to: &table)
+    return table + entries
+  }
 }
 
 /// The tags of a reference table, each once, in the order in which the references first have them.

@@ -43,6 +43,16 @@ enum Varint {
     return count + 1
   }
 
+  /// Appends a number, which is not negative.
+  static func append(_ number: Int, to bytes: inout [UInt8]) {
+    var rest = number
+    while rest >= singleByteEnd {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
   // MARK: - Reading
 
   /// Reads the number at `offset`, which stands behind it afterwards.

@@ -155,11 +155,11 @@ extension WriteAccess {
   ///
   /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` for one that is sealed and does not open. As an
   ///   error of the storage it would forbid the commit.
-  fileprivate func recordThatOpens(_ key: StorageKey, _ typeName: String) throws -> [UInt8]? {
+  func recordThatOpens(_ key: StorageKey, _ typeName: String) throws -> [UInt8]? {
     let keyBytes = key.bytes.span.bytes
     return try withReplaceableValue(keyBytes) { record in
       guard let record else { return nil }
-      if record.byteCount == 0 {
+      if record.byteCount == 0 && garage.objectKeys.isSealed {
         throw GarageError(
           sealDoesNotOpen: garage.objectKeys.identifierText(of: keyBytes, nil), type: typeName)
       }

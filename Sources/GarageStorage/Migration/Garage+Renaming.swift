@@ -14,10 +14,12 @@ extension Garage {
   /// What is not changed: identifiers that are digests of values which refer to renamed objects. Such a value, parked
   /// again, is another record.
   ///
-  /// It is done in one write, wholly or not at all. Damaged records are left as they are and reported.
+  /// It is done in one write, wholly or not at all. Damaged records are left as they are and reported, and so are
+  /// references to them: mended, they move with the next call.
   ///
   /// - Throws: ``GarageError/identifierConflict(type:identifier:oldName:)`` where an identifier exists under both
-  ///   names, ``GarageError/invalidTypeTag(type:reason:)`` where objects of a subclass would need other identifiers,
+  ///   names, ``GarageError/notUnique(index:value:existing:)`` where a unique index of the new type forbids one of them,
+  ///   ``GarageError/invalidTypeTag(type:reason:)`` where objects of a subclass would need other identifiers,
   ///   ``GarageError/missingConformance(_:)``, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``. Nothing is
   ///   changed then.
   @discardableResult
@@ -54,6 +56,8 @@ private struct TypeRenaming {
   /// The tags of the new type's identity space, and its own.
   private let space: TypeTag
   private let concrete: TypeTag
+  /// The records under the old name that cannot move: references to them keep that name.
+  private var staying: Set<StorageKey> = []
   private var report = MigrationReport()
 
   init(_ access: WriteAccess, from old: TypeTag, to type: any Codable.Type) throws {
@@ -71,14 +75,16 @@ private struct TypeRenaming {
   func run() throws -> MigrationReport {
     if old == concrete { return report }
     var renaming = self
-    try renaming.checkConflicts()
     for tag in [space, concrete] {
       let name = TextName(kind: .tag, digest: tag.digest)
       try StoreTexts.put(
         Array(tag.name.utf8), name, in: transaction, isSealed: objectKeys.isSealed)
       access.pending.newTexts.insert(name)
     }
-    try renaming.moveRecords()
+    if moves {
+      try renaming.findStaying()
+      try renaming.moveRecords()
+    }
     try renaming.visit(KeyLayout.allRecords) { try $0.changedRecord($1, $2) }
     if moves { try renaming.visit(KeyLayout.allValues) { try $0.changedValue($1, $2) } }
     return renaming.report
@@ -87,49 +93,89 @@ private struct TypeRenaming {
   /// The old name's records move to the new space, unless they are there: then the old name is that of a subclass.
   private var moves: Bool { old != space }
 
-  private func checkConflicts() throws {
-    guard moves else { return }
-    try forEachBlock(KeyLayout.records(tag: old.digest)) { keys in
+  private func newKey(_ key: StorageKey) -> StorageKey {
+    KeyLayout.record(tag: space.digest, sameIdentifierAs: key.bytes.span.bytes)
+  }
+
+  // MARK: - The old name's own records
+
+  /// Finds the records that cannot move, and reports them. It comes first: those that do move may refer to them.
+  ///
+  /// - Throws: ``GarageError/identifierConflict(type:identifier:oldName:)``.
+  private mutating func findStaying() throws {
+    var (found, failures) = (staying, report)
+    try transaction.forEachKeyBlock(KeyLayout.records(tag: old.digest)) { keys in
+      // Is given up: what is noted in it shows that it can be, when the record moves.
+      let batch = try access.beginEntries(putting: [space.digest])
       for key in keys {
-        let bytes = key.bytes.span.bytes
-        let new = KeyLayout.record(tag: space.digest, sameIdentifierAs: bytes)
+        let new = newKey(key)
         if try transaction.contains(new) {
-          let identifier = try transaction.withValue(for: key) { objectKeys.identifierText(of: bytes, $0) }
-          throw GarageError.identifierConflict(type: name, identifier: identifier, oldName: old.name)
+          throw GarageError.identifierConflict(type: name, identifier: try text(of: key), oldName: old.name)
+        }
+        do {
+          guard let record = try movedRecord(key) else { continue }
+          if let batch { try access.note(new.bytes.span.bytes, record.span.bytes, in: batch) }
+        } catch {
+          if isFailureOfStore(error) { throw error }
+          found.insert(key)
+          failures.fail(name, try text(of: key), translated(error))
         }
       }
+      return .continue
     }
+    (staying, report) = (found, failures)
   }
 
   private mutating func moveRecords() throws {
-    guard moves else { return }
-    var moved = MigrationReport()
-    try forEachBlock(KeyLayout.records(tag: old.digest)) { keys in
-      for key in keys {
-        guard let record = try transaction.value(for: key) else { continue }
-        let bytes = key.bytes.span.bytes
-        do {
-          let isSubclass = space != concrete
-          let changed = try objectKeys.withIdentifier(of: bytes, record.span.bytes, typeName: name) {
-            try RecordSummary.record(
-              record.span.bytes, tag: old.digest, keyIdentifier: $0, movedTo: space.digest,
-              concreteTag: { $0 ?? (isSubclass ? concrete.digest : nil) },
-              renaming: [old.digest: space.digest], typeName: name)
-          }
-          let newKey = KeyLayout.record(tag: space.digest, sameIdentifierAs: bytes)
-          try access.moveRecord(MovedRecord(changed ?? record, from: key, to: newKey))
-          moved.rewritten += 1
-        } catch {
-          if isFailureOfStore(error) { throw error }
-          moved.fail(name, objectKeys.identifierText(of: bytes, record.span.bytes), translated(error))
-        }
+    var count = 0
+    try transaction.forEachKeyBlock(KeyLayout.records(tag: old.digest)) { keys in
+      for key in keys where !staying.contains(key) {
+        // What a unique index forbids is thrown, as one identifier under both names is: if the record stayed, all that
+        // refers to it would have to keep the old name, which the new type may not know.
+        guard let record = try movedRecord(key) else { continue }
+        try access.moveRecord(MovedRecord(record, from: key, to: newKey(key)))
+        count += 1
+      }
+      return .continue
+    }
+    report.rewritten += count
+  }
+
+  /// What a record is to become under the new name; nil where there is none.
+  private func movedRecord(_ key: StorageKey) throws -> [UInt8]? {
+    guard let record = try access.recordThatOpens(key, name) else { return nil }
+    let isSubclass = space != concrete
+    let changed = try objectKeys.withIdentifier(of: key.bytes.span.bytes, record.span.bytes, typeName: name) {
+      try RecordSummary.record(
+        record.span.bytes, tag: old.digest, keyIdentifier: $0, movedTo: space.digest,
+        concreteTag: { $0 ?? (isSubclass ? concrete.digest : nil) },
+        renaming: [old.digest: space.digest], except: keeping, typeName: name)
+    }
+    return changed ?? record
+  }
+
+  /// The identifier of a record, which may be damaged, as text.
+  private func text(of key: StorageKey) throws -> String {
+    let bytes = key.bytes
+    return try access.withReplaceableValue(bytes.span.bytes) {
+      objectKeys.identifierText(of: bytes.span.bytes, $0)
+    }
+  }
+
+  // MARK: - What refers to them
+
+  /// Which references keep the old name; nil where none does.
+  private var keeping: ((UInt64, UnsafeRawBufferPointer) throws -> Bool)? {
+    if staying.isEmpty { return nil }
+    return { [staying, objectKeys] tag, identifier in
+      try Identifier.withKeyForm(of: identifier) { identifier in
+        try objectKeys.withStorageKey(tag: tag, identifier.bytes) { staying.contains(StorageKey($0)) }
       }
     }
-    report.add(moved)
   }
 
   /// What becomes of a record that names the old type; nil where it does not.
-  private func changedRecord(_ key: RawSpan, _ record: RawSpan) throws -> (record: [UInt8], isOfType: Bool)? {
+  private func changedRecord(_ key: RawSpan, _ record: RawSpan) throws -> Change? {
     let tag = KeyLayout.tag(inRecordKey: key)
     var isOfType = false
     let changed = try objectKeys.withIdentifier(of: key, record, typeName: name) { identifier in
@@ -139,7 +185,7 @@ private struct TypeRenaming {
           guard concreteTag == old.digest else { return concreteTag }
           isOfType = true
           return concrete == space ? nil : concrete.digest
-        }, renaming: moves ? [old.digest: space.digest] : [:], typeName: name)
+        }, renaming: moves ? [old.digest: space.digest] : [:], except: keeping, typeName: name)
     }
     if isOfType && tag != space.digest {
       throw GarageError.invalidTypeTag(
@@ -154,39 +200,36 @@ private struct TypeRenaming {
 
   /// What becomes of a typed key's value that refers to the old type; nil where it does not. A damaged one is left to
   /// whoever reads it.
-  private func changedValue(_ key: RawSpan, _ value: RawSpan) throws -> (record: [UInt8], isOfType: Bool)? {
+  private func changedValue(_ key: RawSpan, _ value: RawSpan) throws -> Change? {
     do {
       let tags = [old.digest: space.digest]
-      let changed = try RecordSummary.value(value, key: KeyLayout.checked(key), renaming: tags)
+      let changed = try RecordSummary.value(
+        value, key: KeyLayout.checked(key), renaming: tags, except: keeping)
       return changed.map { ($0, false) }
     } catch is ValueDamage {
       return nil
     }
   }
 
+  /// What becomes of an entry, and whether it is an object of the type.
+  private typealias Change = (record: [UInt8], isOfType: Bool)
+
   /// Visits all entries in a range and puts what `change` makes of them.
   private mutating func visit(
-    _ range: StorageKeyRange,
-    _ change: (TypeRenaming, RawSpan, RawSpan) throws -> (record: [UInt8], isOfType: Bool)?
+    _ range: StorageKeyRange, _ change: (TypeRenaming, RawSpan, RawSpan) throws -> Change?
   ) throws {
+    if objectKeys.isSealed { return try visitOneByOne(range, change) }
     var range = range
     var isAtEnd = false
     while !isAtEnd {
-      var changes: [(key: StorageKey, record: [UInt8])] = []
+      var changes: [(key: StorageKey, change: Change)] = []
       var byteCount = 0
       isAtEnd = true
       var report = self.report
       try transaction.scan(range, .forward) { key, record in
-        do {
-          if let changed = try change(self, key, record) {
-            changes.append((StorageKey(key), changed.record))
-            byteCount += changed.record.count
-            if changed.isOfType { report.rewritten += 1 } else { report.updatedReferences += 1 }
-          }
-        } catch let error as GraphCodingError {
-          // Damaged, and left to whoever reads it. What did not move was reported.
-          if moves && KeyLayout.tag(inRecordKey: key) == old.digest { return .continue }
-          report.fail(name, objectKeys.identifierText(of: key, record), translated(error))
+        if let changed = try reporting(key, record, &report, change) {
+          changes.append((StorageKey(key), changed))
+          byteCount += changed.record.count
         }
         if changes.count < 256 && byteCount < 8 << 20 { return .continue }
         isAtEnd = false
@@ -194,28 +237,72 @@ private struct TypeRenaming {
       }
       self.report = report
       // What was lent is given back: now the store may change.
-      for (key, record) in changes {
-        if key.bytes.first == KeyLayout.recordPrefix {
-          try access.putRecord(record.span.bytes, for: key.bytes.span.bytes)
-        } else {
-          try transaction.put(record, for: key)
-        }
-      }
+      for (key, change) in changes { try put(change, for: key) }
       if let last = changes.last { range.lowerBound = last.key.bytes + [0] }
     }
   }
 
-  private func forEachBlock(_ range: StorageKeyRange, _ visit: ([StorageKey]) throws -> Void) throws {
-    var range = range
-    while true {
-      var keys: [StorageKey] = []
-      try transaction.scan(range, .forward) { key, _ in
-        keys.append(StorageKey(key))
-        return keys.count < 256 ? .continue : .stop
+  /// The same where values are sealed: one that does not open ends a scan, and is reported here.
+  private mutating func visitOneByOne(
+    _ range: StorageKeyRange, _ change: (TypeRenaming, RawSpan, RawSpan) throws -> Change?
+  ) throws {
+    var report = self.report
+    try transaction.forEachKeyBlock(range) { keys in
+      for key in keys {
+        let bytes = key.bytes
+        let changed = try access.withReplaceableValue(bytes.span.bytes) { record -> Change? in
+          guard let record else { return nil }
+          if record.byteCount == 0 {
+            noteSealed(key, &report)
+            return nil
+          }
+          return try reporting(bytes.span.bytes, record, &report, change)
+        }
+        if let changed { try put(changed, for: key) }
       }
-      guard let last = keys.last else { return }
-      try visit(keys)
-      range.lowerBound = last.bytes + [0]
+      return .continue
+    }
+    self.report = report
+  }
+
+  /// What becomes of an entry; nil where nothing does, or where it is damaged: that is reported.
+  private func reporting(
+    _ key: RawSpan, _ record: RawSpan, _ report: inout MigrationReport,
+    _ change: (TypeRenaming, RawSpan, RawSpan) throws -> Change?
+  ) throws -> Change? {
+    do {
+      let changed = try change(self, key, record)
+      if let changed {
+        if changed.isOfType { report.rewritten += 1 } else { report.updatedReferences += 1 }
+      }
+      return changed
+    } catch let error as GraphCodingError {
+      // Damaged, and left to whoever reads it. What did not move was reported.
+      if !staying.contains(StorageKey(key)) {
+        report.fail(name, objectKeys.identifierText(of: key, record), translated(error))
+      }
+      return nil
+    }
+  }
+
+  /// Reports an entry whose seal does not open, unless that was done: nobody knows what it refers to.
+  private func noteSealed(_ key: StorageKey, _ report: inout MigrationReport) {
+    let bytes = key.bytes
+    if staying.contains(key) { return }
+    if bytes.first == KeyLayout.recordPrefix {
+      let identifier = objectKeys.identifierText(of: bytes.span.bytes, nil)
+      report.fail(name, identifier, GarageError(sealDoesNotOpen: identifier, type: name))
+    } else {
+      let text = KeyName.text(ofKey: bytes.span.bytes)
+      report.fail("key", text, GarageError.corruptValue(key: text, reason: "its seal does not open"))
+    }
+  }
+
+  private func put(_ change: Change, for key: StorageKey) throws {
+    if key.bytes.first == KeyLayout.recordPrefix {
+      try access.putRecord(change.record.span.bytes, for: key.bytes.span.bytes)
+    } else {
+      try transaction.put(change.record, for: key)
     }
   }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import GarageDriver
-import GarageStorage
 import Testing
+
+@testable import GarageStorage
 
 private struct ShipBefore: Codable, Identifiable, TypeTagged, Equatable {
   static var typeTag: String { "GarageStorageTests.OldShip" }
@@ -22,6 +23,16 @@ private struct FleetNow: Codable, Identifiable, TypeTagged, Equatable {
   static var typeTag: String { "renaming.fleet" }
   var id: Int
   var ships: [Ship]
+}
+
+private struct BerthBefore: Codable, Identifiable, TypeTagged {
+  static var typeTag: String { "renaming.berth.old" }
+  var id: Int, code: String
+}
+private struct Berth: Codable, Identifiable, Indexed, TypeTagged {
+  static var typeTag: String { "renaming.berth" }
+  static var indexes: [Index<Berth>] { [Index(\.code, .unique, .hashed)] }
+  var id: Int, code: String
 }
 
 private class RenamedBase: Codable, Identifiable, TypeTagged {
@@ -106,5 +117,100 @@ private final class RenamedNew: RenamedBase { override class var typeTag: String
     let report = try garage.migrateAll(from: ShipBefore.self, to: Ship.self)
     #expect(report.rewritten == 2 && report.failed.map(\.identifier) == ["s0"])
     #expect(try garage.retrieveAll(Ship.self).map(\.id) == ["s1", "s2"])
+  }
+
+  private func ship(_ id: Int, sister: Int) -> ShipBefore {
+    ShipBefore(id: "s\(id)", sister: Reference(ShipBefore.self, identifier: "s\(sister)"))
+  }
+
+  /// References to a record that could not move lead to it, and move with it when it was mended.
+  @Test(arguments: Backend.allCases) func whatRefersToWhatStaysKeepsTheOldName(_ backend: Backend) throws {
+    let place = try Place(backend)
+    var garage = try place.garage()
+    let ships = [ship(0, sister: 1), ship(1, sister: 2), ship(2, sister: 0)]
+    try garage.parkAll(ships)
+    try garage.park(FleetBefore(id: 1, ships: ships))
+    let before = Key<GlobalNamespace, Reference<ShipBefore>?>(id: "flagship", defaultValue: nil)
+    let now = Key<GlobalNamespace, Reference<Ship>?>(id: "flagship", defaultValue: nil)
+    try garage.set(before, value: Reference(ShipBefore.self, identifier: "s0"))
+    try garage.close()
+    let driver = try place.open()
+    let record = try #require(
+      try Driver.contents(driver, .prefix([0x10])).first { $0.key.bytes.suffix(2) == Array("s0".utf8)[...] })
+    try Driver.put(Array(record.value.dropLast()) + [0xFF], for: record.key.bytes, driver)
+    garage = try Garage(driver)
+    var report = try garage.migrateAll(from: ShipBefore.self, to: Ship.self)
+    #expect(report.rewritten == 2 && report.updatedReferences == 1, "\(report)")
+    #expect(report.failed.map(\.identifier) == ["s0"])
+    try Driver.put(record.value, for: record.key.bytes, driver)
+    let referrers = try garage.referrers(of: ShipBefore.self, identifier: "s0")
+    #expect(Set(referrers.map(\.identifier.description)) == ["1", "s2"])
+    #expect(try garage.retrieve(#require(try garage.get(before)))?.id == "s0")
+    report = try garage.migrateAll(from: ShipBefore.self, to: Ship.self)
+    #expect(report.rewritten == 1 && report.updatedReferences == 3 && report.failedCount == 0, "\(report)")
+    garage = try Garage(driver)
+    let fleet = try #require(try garage.retrieve(FleetNow.self, identifier: 1))
+    #expect(fleet.ships.map(\.id) == ["s0", "s1", "s2"])
+    #expect(try fleet.ships.map { try garage.retrieve(#require($0.sister))?.id } == ["s1", "s2", "s0"])
+    #expect(try garage.retrieve(#require(try garage.get(now)))?.id == "s0")
+  }
+
+  @Test(arguments: Backend.allCases) func whatAUniqueIndexForbidsChangesNothing(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let garage = try place.garage()
+    try garage.parkAll([1, 2, 3].map { BerthBefore(id: $0, code: "b\($0)") })
+    try garage.park(Berth(id: 4, code: "b2"))
+    let key = Key<GlobalNamespace, Reference<BerthBefore>?>(id: "berth", defaultValue: nil)
+    try garage.set(key, value: Reference(BerthBefore.self, identifier: 2))
+    let before = try Driver.contents(place.open())
+    let error = #expect(throws: GarageError.self) {
+      try garage.migrateAll(from: BerthBefore.self, to: Berth.self)
+    }
+    guard case .notUnique? = error else { throw try #require(error) }
+    #expect(try Driver.contents(place.open()) == before)
+    #expect(try garage.retrieve(#require(try garage.get(key)))?.code == "b2")
+    try garage.park(Berth(id: 4, code: "b4"))
+    let report = try garage.migrateAll(from: BerthBefore.self, to: Berth.self)
+    #expect(report.rewritten == 3 && report.updatedReferences == 1 && report.failedCount == 0, "\(report)")
+    #expect(try garage.verifyIndexes().isSound)
+  }
+
+  /// Values whose seal does not open stand in nobody's way.
+  @Test func whatDoesNotOpenIsReported() throws {
+    let place = try Place(.sealedSQLite)
+    var garage = try place.garage()
+    func added(_ range: StorageKeyRange, _ body: () throws -> Void) throws -> [StorageKey: [UInt8]] {
+      let before = try Driver.contents(place.openBase(), range)
+      try body()
+      return try Driver.contents(place.openBase(), range).filter { before[$0.key] == nil }
+    }
+    try garage.parkAll((1..<4).map { ship($0, sister: 0) })
+    let flagship = Key<GlobalNamespace, Reference<ShipBefore>?>(id: "flagship", defaultValue: nil)
+    let other = Key<GlobalNamespace, Reference<ShipBefore>?>(id: "other", defaultValue: nil)
+    try garage.park(FleetBefore(id: 1, ships: [ship(1, sister: 0)]))
+    try garage.set(flagship, value: Reference(ShipBefore.self, identifier: "s1"))
+    var damaged = try added(KeyLayout.allRecords) {
+      try garage.park(ship(0, sister: 1))
+      try garage.park(FleetBefore(id: 2, ships: [ship(1, sister: 0)]))
+    }
+    damaged.merge(
+      try added(KeyLayout.allValues) {
+        try garage.set(other, value: Reference(ShipBefore.self, identifier: "s1"))
+      }
+    ) { $1 }
+    try garage.close()
+    #expect(damaged.count == 3)
+    let base = try place.openBase()
+    for (key, value) in damaged { try Driver.put(value.dropLast() + [value.last! ^ 1], for: key.bytes, base) }
+    garage = try place.garage()
+    for isFirst in [true, false] {
+      let report = try garage.migrateAll(from: ShipBefore.self, to: Ship.self)
+      // The first fleet, the flagship, and no moved one: the record that they refer to stays.
+      #expect(
+        report.rewritten == (isFirst ? 3 : 0) && report.updatedReferences == (isFirst ? 2 : 0), "\(report)")
+      #expect(Set(report.failed.map(\.identifier)).isSuperset(of: ["s0", "2"]))
+      #expect(Set(report.failed.map(\.type)) == ["Ship", "key"] && report.failedCount == 3)
+    }
+    #expect(try garage.retrieve(FleetNow.self, identifier: 1)?.ships.map(\.id) == ["s1"])
   }
 }
