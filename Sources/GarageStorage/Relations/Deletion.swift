@@ -234,15 +234,28 @@ struct Deletion {
       }
       return .continue
     }
-    if let (key, referrers) = denied.min(by: { $0.key < $1.key }) { throw try stillReferred(key, referrers) }
+    if let (key, referrers) = denied.min(by: { $0.key < $1.key }) {
+      throw try reading.stillReferred(key, referrers)
+    }
     let nullification = Nullification(access, named.filter { rules[$0.value] == .nullify })
     if let refusal = try nullification.refusal(of: rewritten) {
-      throw try stillReferred(refusal.target, by: refusal.referrer)
+      throw try reading.stillReferred(refusal.target, by: refusal.referrer)
     }
     let count = try objectCount()
     try nullification.run(rewritten)
     try access.removeRecords(Array(rules.keys))
+    noteDenials(named)
     return count
+  }
+
+  /// Where the deletion stays unsaved: what nobody may refer to when it is saved.
+  private func noteDenials(_ named: [StorageKey: StorageKey]) {
+    guard let overlay = access.overlay else { return }
+    let denying = named.filter { rules[$0.value] == .deny }
+    if denying.isEmpty { return }
+    var denials = overlay.changes.denials ?? UnsavedDenials(access.garage)
+    denials.add(denying)
+    overlay.changes.denials = denials
   }
 
   /// How many objects go: fewer than records, where some have several.
@@ -254,15 +267,18 @@ struct Deletion {
     }
     return count
   }
+}
 
-  private func stillReferred(_ key: StorageKey, _ referrers: [StorageKey]) throws -> GarageError {
-    let texts = try referrers.prefix(3).map { try reading.text(ofRecord: $0).joined(separator: " ") }
+extension ReadAccess {
+  /// The error that names the first of those who refer to a record.
+  func stillReferred(_ key: StorageKey, _ referrers: [StorageKey]) throws -> GarageError {
+    let texts = try referrers.prefix(3).map { try text(ofRecord: $0).joined(separator: " ") }
     return try stillReferred(
       key, by: texts.joined(separator: ", ") + (referrers.count > 3 ? " and others" : ""))
   }
 
-  private func stillReferred(_ key: StorageKey, by others: String) throws -> GarageError {
-    let text = try reading.text(ofRecord: key)
+  fileprivate func stillReferred(_ key: StorageKey, by others: String) throws -> GarageError {
+    let text = try text(ofRecord: key)
     return .stillReferredTo(type: text[0], identifier: text[1], by: others)
   }
 }

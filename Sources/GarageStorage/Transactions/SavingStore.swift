@@ -281,6 +281,7 @@ final class SavingStore: Sendable {
   ) throws -> Saving {
     let saved = unsaved.withLock { $0 }
     try indexing.apply(saved.changes, to: transaction)
+    try saved.changes.denials?.check(saved.changes, in: transaction)
     try body(transaction)
     var hooks = saved.hooks
     hooks.append(pending.value.hooks)

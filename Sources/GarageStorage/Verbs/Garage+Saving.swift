@@ -42,7 +42,9 @@ extension Garage {
   /// What other processes changed meanwhile under the same identities is overwritten.
   ///
   /// - Throws: ``GarageError/nestedWrite`` inside a closure of ``write(retrying:_:)``,
-  ///   ``GarageError/storage(_:)``. The changes stay then, unsaved, and can be saved again.
+  ///   ``GarageError/notUnique(index:value:existing:)`` and ``GarageError/stillReferredTo(type:identifier:by:)`` where
+  ///   other garages' changes forbid it, ``GarageError/storage(_:)``. The changes stay then, unsaved, and can be saved
+  ///   again.
   public func save() throws {
     try translatingErrors {
       // There may be nothing to save, and so nobody else to ask.

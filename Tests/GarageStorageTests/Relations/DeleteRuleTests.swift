@@ -52,6 +52,43 @@ import Testing
     try expectSound(garage)
   }
 
+  /// Whoever another garage parks before a deletion is saved counts as well.
+  @Test(arguments: Backend.allCases, [true, false])
+  func unsavedDeletionsAreAskedForAgain(_ backend: Backend, isIndexed: Bool) throws {
+    let place = try Place(backend)
+    let garage = try backend.relations(place, isIndexed: isIndexed)
+    let other = try backend.relations(place, isIndexed: isIndexed)
+    func friend(_ id: Int, of hub: String) -> Acquaintance {
+      Acquaintance(id: id, friend: Reference(Hub.self, identifier: hub))
+    }
+    try garage.parkAll([Hub(id: "a"), Hub(id: "b")])
+    garage.isAutosaveEnabled = false
+    try garage.delete(Hub(id: "a"), referrers: .deny)
+    // Behind the deletion, which does not forbid it.
+    try garage.park(friend(1, of: "a"))
+    try other.park(friend(2, of: "a"))
+    guard case .stillReferredTo(let type, let identifier, let by)? = refusal({ try garage.save() }) else {
+      Issue.record("saved")
+      return
+    }
+    #expect(type.hasSuffix("Hub") && identifier == "\"a\"")
+    #expect(by.hasSuffix("Acquaintance \"2\""))
+    #expect(try garage.hasUnsavedChanges && other.contains(Hub.self, identifier: "a"))
+    garage.isAutosaveEnabled = true
+    #expect(throws: GarageError.self) { try garage.park(Hub(id: "c")) }
+    garage.isAutosaveEnabled = false
+    try other.delete(Acquaintance.self, identifier: 2)
+    try garage.save()
+    #expect(try !other.contains(Hub.self, identifier: "a") && other.count(Acquaintance.self) == 1)
+    // One that was parked again is there.
+    try garage.delete(Hub(id: "b"), referrers: .deny)
+    try garage.park(Hub(id: "b"))
+    try other.park(friend(3, of: "b"))
+    try garage.save()
+    #expect(try other.contains(Hub.self, identifier: "b"))
+    try expectSound(other)
+  }
+
   /// What was found out of a type at one deletion holds at the next.
   @Test(arguments: Backend.allCases, [true, false])
   func takesReferencesOutAgain(_ backend: Backend, isIndexed: Bool) throws {

@@ -1,0 +1,41 @@
+internal import GarageDriver
+
+/// What unsaved changes delete, and must not where anybody refers to it (``ReferrersRule/deny``). It was asked for when it
+/// was deleted, and is asked for again when that is saved: another garage may have parked a referrer in between.
+struct UnsavedDenials: Sendable {
+  /// The deleted records, by the keys by which others may refer to them.
+  private var targets: [StorageKey: StorageKey] = [:]
+  private let garage: @Sendable () -> Garage?
+
+  init(_ garage: Garage) {
+    // Weak: the garage has the unsaved changes, and these with them.
+    self.garage = { [weak garage] in garage }
+  }
+
+  mutating func add(_ targets: [StorageKey: StorageKey]) { self.targets.merge(targets) { $1 } }
+
+  /// Looks for those who refer to what is deleted, in a transaction that has made the changes and nothing else.
+  ///
+  /// - Throws: ``GarageError/stillReferredTo(type:identifier:by:)``.
+  func check(_ changes: UnsavedChanges, in transaction: any ReadTransaction) throws {
+    guard let garage = garage() else { return }
+    defer { withExtendedLifetime(garage) {} }
+    let reading = ReadAccess(garage: garage, transaction: transaction)
+    // What was parked again later, under whichever name, is there.
+    var present: Set<StorageKey> = []
+    for (name, key) in targets where try transaction.contains(name) { present.insert(key) }
+    let deleted = targets.filter { !present.contains($0.value) }
+    var denied: [StorageKey: [StorageKey]] = [:]
+    try ReferrerSearch(reading).forEachReferrer(ofAny: deleted.keys) { referrer, name in
+      // One that was parked behind the deletion, in the same garage: that is not forbidden, saved or not.
+      if changes.change(of: referrer.bytes.span.bytes) != nil { return .continue }
+      guard let key = deleted[name] else { return .continue }
+      denied[key, default: []].append(referrer)
+      // Enough to say who they are.
+      return denied[key, default: []].count > 3 ? .stop : .continue
+    }
+    if let (key, referrers) = denied.min(by: { $0.key < $1.key }) {
+      throw try reading.stillReferred(key, referrers)
+    }
+  }
+}
