@@ -14,7 +14,7 @@ import Testing
   /// What was noted of a record that turns out to be damaged is forgotten as a whole.
   @Test func damagedRecordsLeaveNothing() throws {
     let garage = try Place(.memory).garage()
-    try garage.make([Index(\Page.url, .readable)])
+    try garage.make([Index(\Page.url, .unique, .readable)])
     try garage.park(Page(id: 1, url: "https://" + String(repeating: "x", count: 300)))
     try garage.withReadAccess { access in
       let transaction = access.transaction
