@@ -13,6 +13,7 @@ extension ReadAccess {
       case let fetched as FetchedTransaction: return fetched.unsavedChanges
       case let noting as NotingTransaction: transaction = noting.base
       case let watched as WatchedTransaction: transaction = watched.base
+      case let seeing as SeeingTransaction: transaction = seeing.base
       default: return nil
       }
     }

@@ -103,14 +103,7 @@ extension Garage {
     public func remove<K: KeyType>(_ key: K) async throws where K.ValueType: Codable
   {
     let name = try KeyName.with(key) { bytes, _ in StorageKey(bytes) }
-    let stored: (bytes: [UInt8]?, old: K.ValueType?) = try await readingHere { access in
-      let bytes = try access.transaction.contains(name) ? try? access.transaction.value(for: name) : nil
-      return (bytes, key.observesChanges ? try? access.value(of: key) : nil)
-    }
-    if stored.bytes == nil, try await !contains(key) { return }
-    if let old = stored.old { key.willChange(old, newValue: key.defaultValue) }
-    try await commit(KeyChange(removing: name), K.NamespaceType.self)
-    if let old = stored.old { key.didChange(old, newValue: key.defaultValue) }
+    try await inTurnsOf(name) { try await self.removeOnce(key, name) }
   }
 
   /// Removes the values of all keys in a namespace and in those below it.
@@ -155,11 +148,20 @@ extension Garage {
     ) async throws where K.ValueType: Codable
   {
     let name = try KeyName.with(key) { bytes, _ in StorageKey(bytes) }
-    if try await changeOnce(key, name, new) { return }
+    try await inTurnsOf(name) { try await self.changeOnce(key, name, new) }
+  }
+
+  /// Runs `attempt` until it says that nobody else changed the key in between.
+  nonisolated(nonsending)
+    private func inTurnsOf(
+      _ name: StorageKey, _ attempt: nonisolated(nonsending) () async throws -> Bool
+    ) async throws
+  {
+    if try await attempt() { return }
     // Whoever changes the same key waits for its turn from here on: each commit then changes it once.
     try await keyTurns.wait(for: name)
     defer { keyTurns.end(name) }
-    while try await !changeOnce(key, name, new) {}
+    while try await !attempt() {}
   }
 
   /// Tells whether nobody else changed the key in between.
@@ -168,37 +170,62 @@ extension Garage {
       _ key: K, _ name: StorageKey, _ new: (K.ValueType) throws -> K.ValueType
     ) async throws -> Bool where K.ValueType: Codable
   {
-    let (bytes, old) = try await readingHere { access in
-      (try access.transaction.value(for: name), try access.value(of: key) ?? key.defaultValue)
-    }
+    let (stored, seen) = try await readingHere { try $0.seenValue(of: key, name) }
+    let old = stored ?? key.defaultValue
     var value = try new(old)
+    var didChange: (() -> Void)?
     if key.observesChanges {
       value = key.processChange(old, newValue: value)
       key.willChange(old, newValue: value)
+      let value = value
+      didChange = { key.didChange(old, newValue: value) }
     }
     var change = try KeyChange(key, to: value, of: self)
-    change.expected = .some(bytes)
-    guard try await commit(change, K.NamespaceType.self) else { return false }
-    if key.observesChanges { key.didChange(old, newValue: value) }
-    return true
+    change.expected = seen
+    return try await commit(change, K.NamespaceType.self, after: didChange)
+  }
+
+  /// Tells the same. Whoever observes changes is told of the value that was there when it was removed.
+  nonisolated(nonsending)
+    private func removeOnce<K: KeyType>(_ key: K, _ name: StorageKey) async throws -> Bool
+  where K.ValueType: Codable {
+    let stored: (isThere: Bool, read: (value: K.ValueType?, seen: SeenValues)?) = try await readingHere {
+      guard try $0.transaction.contains(name) else { return (false, nil) }
+      // What cannot be read is removed all the same, and nobody is told.
+      return (true, key.observesChanges ? try? $0.seenValue(of: key, name) : nil)
+    }
+    guard stored.isThere else { return true }
+    var change = KeyChange(removing: name)
+    guard let (old, seen) = stored.read, let old else {
+      return try await commit(change, K.NamespaceType.self)
+    }
+    let new = key.defaultValue
+    key.willChange(old, newValue: new)
+    change.expected = seen
+    return try await commit(change, K.NamespaceType.self) { key.didChange(old, newValue: new) }
   }
 
   /// Commits a change; false where it expected another value.
   @discardableResult
   nonisolated(nonsending)
-    private func commit<N: Namespace>(_ change: KeyChange, _ namespace: N.Type) async throws -> Bool
+    private func commit<N: Namespace>(
+      _ change: KeyChange, _ namespace: N.Type, after: (() -> Void)? = nil
+    ) async throws -> Bool
   {
-    try await committing(namespace, byteCount: change.byteCount) { try change.make(in: $0) }
+    try await committing(namespace, byteCount: change.byteCount, { try change.make(in: $0) }, after: after)
   }
 
   /// Commits with the hooks of a namespace.
   ///
-  /// - Parameter body: tells whether it changed anything.
-  /// - Returns: the same, of the commit.
+  /// - Parameters:
+  ///   - body: tells whether it changed anything.
+  ///   - after: runs behind these hooks, after the commit that saves the change.
+  /// - Returns: whether anything was changed.
   @discardableResult
   nonisolated(nonsending)
     private func committing<N: Namespace>(
-      _ namespace: N.Type, byteCount: Int = 0, _ body: @escaping (WriteAccess) throws -> Bool
+      _ namespace: N.Type, byteCount: Int = 0, _ body: @escaping (WriteAccess) throws -> Bool,
+      after: (() -> Void)? = nil
     ) async throws -> Bool
   {
     // It may run more than once, where a commit is tried again.
@@ -208,7 +235,9 @@ extension Garage {
       try await submit { access in
         let isChanged = try body(access)
         hasChanged.value = isChanged
-        if isChanged { access.pending.hooks.note(namespace) }
+        guard isChanged else { return }
+        access.pending.hooks.note(namespace)
+        if let after { access.pending.hooks.afterCommit(after) }
       }
       return hasChanged.value == true
     }
@@ -218,6 +247,7 @@ extension Garage {
     try await submitBytes(byteCount: byteCount) { hasChanged.value = try body($0) }
     guard hasChanged.value == true else { return false }
     hooks.runAfterCommit()
+    after?()
     return true
   }
 }
@@ -229,8 +259,8 @@ struct KeyChange {
   private var value: [UInt8]?
   /// What the value refers to.
   private var graph: EncodedGraph?
-  /// What has to be stored before; nil where anything may be.
-  var expected: [UInt8]??
+  /// What the change counts on; nil where anything may be stored before.
+  var expected: SeenValues?
 
   /// Encodes a value.
   init<K: KeyType>(_ key: K, to value: K.ValueType, of garage: Garage) throws where K.ValueType: Codable {
@@ -249,9 +279,9 @@ struct KeyChange {
 
   var byteCount: Int { (value?.count ?? 0) + (graph?.bytes.count ?? 0) }
 
-  /// Makes the change; false, and nothing is changed, where another value is stored than expected.
+  /// Makes the change; false, and nothing is changed, where something else is stored than expected.
   func make(in access: WriteAccess) throws -> Bool {
-    if let expected, try access.transaction.value(for: name) != expected { return false }
+    if let expected, try !expected.areThere(in: access.transaction) { return false }
     if let graph { try access.put(graph) }
     if let value {
       try access.transaction.put(value, for: name)

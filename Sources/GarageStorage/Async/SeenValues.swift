@@ -1,0 +1,50 @@
+internal import GarageCoding
+internal import GarageDriver
+
+/// What a value was made of, for a change of it that counts only where all of that is still so.
+///
+/// The bytes under a key tell little where the value holds objects with records of their own: they are references then,
+/// which stay the same while the objects change.
+struct SeenValues: Sendable {
+  private let key: StorageKey
+  /// What is stored under the key; nil where nothing is.
+  private let value: [UInt8]?
+  /// What else was read, by key: the records that it refers to, also those that were missing.
+  private let others: [StorageKey: [UInt8]?]
+
+  init(_ key: StorageKey, _ value: [UInt8]?, others: [StorageKey: [UInt8]?] = [:]) {
+    (self.key, self.value, self.others) = (key, value, others)
+  }
+
+  /// Whether a transaction sees the same.
+  func areThere(in transaction: any ReadTransaction) throws -> Bool {
+    if try transaction.value(for: key) != value { return false }
+    if others.isEmpty { return true }
+    let keys = others.keys.sorted()
+    var areSame = true
+    try transaction.withValues(for: keys) { index, value in
+      var now: [UInt8]?
+      if let value { now = [UInt8](copying: value) }
+      if now != others[keys[index]] ?? nil { areSame = false }
+    }
+    return areSame
+  }
+}
+
+extension ReadAccess {
+  /// The value of a key, nil where there is none, and what it was made of.
+  ///
+  /// - Parameter name: the key as it stands in the store.
+  func seenValue<K: KeyType>(of key: K, _ name: StorageKey) throws -> (value: K.ValueType?, seen: SeenValues)
+  where K.ValueType: Codable {
+    // A plain value refers to nothing.
+    guard PlainValue.Kind(K.ValueType.self) == .other else {
+      return (try value(of: key), SeenValues(name, try transaction.value(for: name)))
+    }
+    let seeing = SeeingTransaction(transaction, isSealed: garage.objectKeys.isSealed)
+    return try withExtendedLifetime(seeing) {
+      let value = try ReadAccess(garage: garage, transaction: seeing).value(of: key)
+      return (value, seeing.seen(with: name))
+    }
+  }
+}

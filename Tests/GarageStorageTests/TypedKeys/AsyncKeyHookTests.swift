@@ -1,0 +1,91 @@
+import GarageStorage
+import Testing
+
+/// Hooks and change functions of the verbs for tasks: at their time, and in the task of who commits.
+@Suite struct AsyncKeyHookTests {
+  private let traced = TracingKey<InnerSpace>()
+  private let hooked = Key<HookedSpace, Int>(id: "hooked", defaultValue: 0)
+
+  private func withLog(_ body: (HookLog) async throws -> Void) async rethrows {
+    let log = HookLog()
+    try await HookLog.$current.withValue(log) { try await body(log) }
+  }
+
+  /// What was noted, but for what runs before a commit, which may be on a thread that knows no task.
+  private func take(_ log: HookLog) -> [String] { log.take().filter { !$0.hasPrefix("pre") } }
+
+  @Test(arguments: Backend.allCases)
+  func hooksRunInOrder(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    try await withLog { log in
+      let after = ["pre inner", "pre hooked", "post inner", "post hooked"]
+      try await garage.set(traced, value: 1)
+      #expect(log.take() == ["process 0 → 1", "will 0 → 10"] + after + ["did 0 → 10"])
+      try await garage.update(traced) { $0 = 2 }
+      #expect(log.take() == ["process 10 → 2", "will 10 → 20"] + after + ["did 10 → 20"])
+      try await garage.remove(traced)
+      #expect(log.take() == ["will 20 → 0"] + after + ["did 20 → 0"])
+      try await garage.remove(traced)
+      #expect(log.take() == [])
+    }
+  }
+
+  /// What is discarded was never changed.
+  @Test(arguments: Backend.allCases)
+  func whatIsUnsavedIsNotTold(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    try await withLog { log in
+      garage.isAutosaveEnabled = false
+      let after = ["post inner", "post hooked"]
+      try await garage.set(traced, value: 1)
+      #expect(take(log) == ["process 0 → 1", "will 0 → 10"])
+      await garage.discardUnsavedChanges()
+      try await garage.save()
+      #expect(take(log) == [])
+
+      try await garage.set(traced, value: 1)
+      try await garage.update(traced) { $0 = 2 }
+      #expect(take(log) == ["process 0 → 1", "will 0 → 10", "process 10 → 2", "will 10 → 20"])
+      try await garage.save()
+      #expect(take(log) == after + ["did 0 → 10", "did 10 → 20"])
+
+      try await garage.remove(traced)
+      #expect(take(log) == ["will 20 → 0"])
+      await garage.discardUnsavedChanges()
+      #expect(try await garage.get(traced) == 20)
+      try await garage.remove(traced)
+      #expect(take(log) == ["will 20 → 0"])
+      try await garage.save()
+      #expect(take(log) == after + ["did 20 → 0"])
+    }
+  }
+
+  /// Who removes a key is told of the value that was removed, and not of one that was there before.
+  @Test(arguments: Backend.engines, [true, false])
+  func removingTellsOfWhatWasRemoved(_ backend: Backend, autosaves: Bool) async throws {
+    let garage = try Place(backend).garage()
+    let traced = traced
+    try await withLog { log in
+      garage.isAutosaveEnabled = autosaves
+      try await garage.set(traced, value: 1)
+      try await garage.save()
+      _ = log.take()
+      log.action.withLock { action in
+        action["will 10 → 0"] = {
+          // Somebody else's change, while the removal is on its way.
+          try garage.set(traced, value: 5)
+        }
+      }
+      try await garage.remove(traced)
+      try await garage.save()
+      let told = log.take().filter { $0.hasPrefix("will") || $0.hasPrefix("did") }
+      let others = ["will 10 → 50", "did 10 → 50"]
+      let order =
+        autosaves
+        ? ["will 10 → 0"] + others + ["will 50 → 0", "did 50 → 0"]
+        : ["will 10 → 0", others[0], "will 50 → 0", others[1], "did 50 → 0"]
+      #expect(told == order)
+      #expect(try await !garage.contains(traced))
+    }
+  }
+}
