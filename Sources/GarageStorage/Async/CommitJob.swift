@@ -30,6 +30,9 @@ final class CommitJob: @unchecked Sendable {
   let byteCount: Int
   private var work: Work?
   private let waiter: Waiter
+  /// What is to run after the commit, where unsaved changes were saved with the job: by the caller, who has no turn then. It
+  /// may wait for whatever thread or actor, and asks for task-local values.
+  var hooks = CommitHooks()
   private var wake = Wake.turn
 
   /// That of a thread that waits in ``wait()``.

@@ -64,7 +64,9 @@ extension Garage {
       let job = CommitJob(ofThread: .bytes(body), byteCount: byteCount)
       defer { job.end() }
       switch try queue.begin(job) {
-      case .settled(let error): if let error { throw error }
+      case .settled(let error):
+        if let error { throw error }
+        job.hooks.runAfterCommit()
       case .turn:
         if store.hasUnsavedChanges { return try commit(inTurnOf: queue, isRepeated: true, body) }
         var settled = commitTogether(job, queue)
@@ -73,6 +75,7 @@ extension Garage {
         let own = settled.removeFirst()
         for (job, error) in settled { job.settle(error) }
         if let error = own.error { throw error }
+        job.hooks.runAfterCommit()
       }
     }
   }
@@ -107,7 +110,7 @@ extension Garage {
   }
 
   /// Commits the first job with the unsaved changes, on a thread of the library's or of the job's, and leaves the others
-  /// to their own turns.
+  /// to their own turns. What is to run after the commit it leaves to the job's caller.
   private func commitAlone(_ batch: inout CommitBatch) {
     let job = batch.takeFirst()
     var pending = PendingCommit()
@@ -119,8 +122,8 @@ extension Garage {
         }
       }
       noteCommitted(pending)
+      job.hooks = pending.hooks
       batch.settle(job, nil)
-      pending.hooks.runAfterCommit()
     } catch {
       batch.settle(job, error)
     }

@@ -11,7 +11,10 @@ extension Garage {
   nonisolated(nonsending)
     func submitBytes(byteCount: Int = 0, _ body: @escaping (WriteAccess) throws -> Void) async throws
   {
-    guard let queue = store.commits, isAutosaveEnabled else { return try await submit(body) }
+    // What is unsaved is saved with it, and brings hooks, which are not for whoever commits for several.
+    guard let queue = store.commits, isAutosaveEnabled, !store.hasUnsavedChanges else {
+      return try await submit(body)
+    }
     try await retryingInTask(isClocked: store.isSharedAcrossProcesses, store.gate) { _ in
       try await wait(in: queue, .bytes(body), byteCount: byteCount)
     }
@@ -81,6 +84,8 @@ extension Garage {
     } onCancel: {
       if let job = submitted.withLock({ $0 }), queue.cancel(job) { job.settle(CancellationError()) }
     }
+    // Those of changes that became unsaved while the job waited.
+    submitted.withLock { $0 }?.hooks.runAfterCommit()
   }
 }
 

@@ -1,4 +1,7 @@
+import Dispatch
+import Foundation
 import GarageStorage
+import Synchronization
 import Testing
 
 /// Hooks and change functions of the verbs for tasks: at their time, and in the task of who commits.
@@ -87,5 +90,68 @@ import Testing
       #expect(told == order)
       #expect(try await !garage.contains(traced))
     }
+  }
+
+  // MARK: - Unsaved changes that others save
+
+  /// Whoever saves unsaved changes by the way runs what waits for their commit, in its own task.
+  @Test(arguments: Backend.allCases)
+  func hooksRunInTheTaskThatSaves(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    let verbs: [() async throws -> Void] = [
+      { try await garage.park(Counter(id: 1)) },
+      { try await garage.parkAll([Counter(id: 2), Counter(id: 3)]) },
+      { try await garage.delete(Counter.self, identifier: 1) },
+      { try await garage.set(.launchCount, value: 1) },
+    ]
+    for (number, verb) in verbs.enumerated() {
+      try await garage.withAutosaveDisabled { try await garage.set(traced, value: number + 1) }
+      try await withLog { log in
+        try await verb()
+        #expect(
+          take(log) == ["post inner", "post hooked", "did \(number * 10) → \(number * 10 + 10)"],
+          "verb \(number)")
+      }
+      #expect(!garage.hasUnsavedChanges)
+    }
+  }
+
+  /// Also where the changes became unsaved while its own was in the queue.
+  @Test(arguments: Backend.durable)
+  func hooksRunInTheTaskThatWaitedForItsTurn(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage()
+    let (isInside, isDone) = (
+      AsyncStream.makeStream(of: Void.self), AsyncStream.makeStream(of: Void.self)
+    )
+    let mayEnd = DispatchSemaphore(value: 0)
+    let traced = traced
+    // Has the turn until it may end, and leaves something unsaved.
+    Thread.detachNewThread {
+      do {
+        try garage.withAutosaveDisabled {
+          try garage.write { writer in
+            try writer.set(traced, value: 1)
+            isInside.continuation.finish()
+            mayEnd.wait()
+          }
+        }
+      } catch {
+        Issue.record("\(error)")
+        isInside.continuation.finish()
+      }
+      isDone.continuation.finish()
+    }
+    for await _ in isInside.stream {}
+    let log = HookLog()
+    let parking = Task { try await HookLog.$current.withValue(log) { try await garage.park(Counter(id: 1)) } }
+    // Time to get into the queue. Where it is not enough, nothing unusual happens.
+    try await Task.sleep(for: .milliseconds(30))
+    mayEnd.signal()
+    for await _ in isDone.stream {}
+    try await parking.value
+    try await HookLog.$current.withValue(log) { try await garage.save() }
+    #expect(take(log) == ["post inner", "post hooked", "did 0 → 10"])
+    #expect(try await garage.get(traced) == 10)
+    #expect(try await garage.contains(Counter.self, identifier: 1))
   }
 }
