@@ -233,7 +233,12 @@ final class SavingStore: Sendable {
       try unsaved.withLock { unsaved in
         if unsaved.generation != before.generation { throw GarageError.unsavedChangesDiscarded }
         unsaved.changes = changes
-        if !changes.isEmpty { unsaved.hooks.append(pending.value.hooks) }
+        // Changes that cancel each other out are saved by no commit, and the next one is not theirs.
+        if changes.isEmpty {
+          unsaved.hooks = CommitHooks()
+        } else {
+          unsaved.hooks.append(pending.value.hooks)
+        }
         isUnsaved.store(!changes.isEmpty, ordering: .releasing)
       }
       return .rollBack(false)

@@ -200,6 +200,23 @@ import Testing
     }
   }
 
+  /// Changes that cancel each other out are never committed, and what comes later is not their commit.
+  @Test(arguments: Backend.allCases)
+  func hooksGoWithTheChangesThatAreUndone(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try withLog { log throws in
+      garage.isAutosaveEnabled = false
+      try garage.set(traced, value: 1)
+      try garage.clear()
+      #expect(!garage.hasUnsavedChanges)
+      try garage.save()
+      #expect(log.take() == ["process 0 → 1", "will 0 → 10"])
+      try garage.set(second, value: 2)
+      try garage.save()
+      #expect(log.take() == ["pre second", "pre hooked", "post second", "post hooked"])
+    }
+  }
+
   @Test(arguments: Backend.allCases)
   func aThrowingHookLeavesChangesUnsaved(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
