@@ -146,7 +146,7 @@ public final class Garage: Sendable {
     try translatingErrors {
       if let calls { try calls.close {} } else { try store.driver.close() }
       isClosed.store(true, ordering: .releasing)
-      store.news.end(garage: number)
+      store.news.end(garage: number, closing: calls == nil ? store.driver : nil)
     }
   }
 

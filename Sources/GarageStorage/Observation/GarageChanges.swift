@@ -100,7 +100,7 @@ public struct GarageChangesSequence: AsyncSequence, Sendable {
 
     init(_ garage: Garage) {
       self.garage = garage
-      hearing = Hearing(NewsListener(garage, keepsChanges: true), garage.store.news)
+      hearing = Hearing(garage, keepsChanges: true)
     }
 
     /// What changed since the last time; waits for it.
@@ -119,10 +119,12 @@ final class Hearing: Sendable {
   let listener: NewsListener
   private let hub: NewsHub
 
-  init(_ listener: NewsListener, _ hub: NewsHub) {
-    self.listener = listener
-    self.hub = hub
+  init(_ garage: Garage, keepsChanges: Bool = false) {
+    listener = NewsListener(garage, keepsChanges: keepsChanges)
+    hub = garage.store.news
     hub.add(listener)
+    // Whoever closes the garage ends those that were added by then; only after that it is known not to be too late.
+    do { try garage.checkOpen() } catch { listener.end() }
   }
 
   deinit { hub.remove(listener) }

@@ -53,12 +53,11 @@ public struct GarageValues<Element>: AsyncSequence {
           if let hearing {
             guard await hearing.listener.next() != nil else {
               // A closed garage says so.
-              if !Task.isCancelled { try values.garage.checkOpen() }
+              if hearing.listener.isEnded && !Task.isCancelled { throw GarageError.closed }
               return nil
             }
           }
-          let hearing =
-            hearing ?? Hearing(NewsListener(values.garage), values.garage.store.news)
+let hearing = hearing ?? Hearing(values.garage)
           if self.hearing == nil, let prepare = values.prepare {
             try await values.garage.leaving { _ in prepare() }
           }

@@ -57,11 +57,21 @@ final class NewsHub: Sendable {
     if wasThere { listenerCount.subtract(1, ordering: .relaxed) }
   }
 
-  /// Ends all who listen to a garage.
-  func end(garage: UInt64) {
-    if !isHeard { return }
-    let all = state.withLock { $0.listeners.values.filter { $0.garage == garage } }
+  /// Ends all who listen to a garage, or to another one on the storage that was closed with it.
+  ///
+  /// Under the lock, whether or not there are any: who is added after this sees that the garage is closed.
+  func end(garage: UInt64, closing driver: (any StorageDriver)? = nil) {
+    let storage = driver.flatMap { NewsHub.silentStorage($0) }
+    let all = state.withLock { state in
+      state.listeners.values.filter { $0.garage == garage || storage != nil && $0.storage == storage }
+    }
     for listener in all { listener.end() }
+  }
+
+  /// A storage that signals nothing, so that nobody looks for it; nil where it does, or is no object.
+  static func silentStorage(_ driver: any StorageDriver) -> ObjectIdentifier? {
+    if let driver = driver as? any ChangeSignaling, driver.signalsChanges { return nil }
+    return NewsOrigin.of(driver)
   }
 
   // MARK: Telling
@@ -96,7 +106,13 @@ final class NewsHub: Sendable {
       return signals
     }
     for (garage, signal) in signals {
-      guard let mark = try? signal.foreignChangeMark() else { continue }
+      let found: UInt64?
+      do { found = try signal.foreignChangeMark() } catch {
+        // By another garage on it, or by somebody who has the storage itself.
+        if (error as? StorageError)?.kind == .closed { end(garage: garage) }
+        continue
+      }
+      guard let mark = found else { continue }
       let listeners = state.withLock { state -> [NewsListener] in
         if state.lastMarks.updateValue(mark, forKey: garage) == mark { return [] }
         return state.listeners.values.filter { $0.garage == garage }

@@ -33,6 +33,8 @@ final class NewsListener: Sendable {
   let garage: UInt64
   /// Says whether other processes have changed the garage's store; nil where none can.
   let signal: (any ChangeSignaling)?
+  /// The storage of the garage, which others may close, where it signals nothing.
+  let storage: ObjectIdentifier?
   /// Whether it is asked what changed, and not only whether anything did.
   private let keepsChanges: Bool
   /// Whether it knows already that there is news, and asks for no more than that. Says without a lock what `state` says: a slow
@@ -48,6 +50,7 @@ final class NewsListener: Sendable {
     self.garage = garage.number
     self.keepsChanges = keepsChanges
     let driver = garage.store.driver
+    storage = NewsHub.silentStorage(driver)
     signal = driver.info.isSharedAcrossProcesses ? driver as? any ChangeSignaling : nil
     state = Mutex(State(interest: keepsChanges ? .everything : nil))
   }
@@ -78,6 +81,9 @@ final class NewsListener: Sendable {
     }
     waiting?.resume()
   }
+
+  /// Whether it was told that the garage is closed.
+  var isEnded: Bool { state.withLock { $0.isEnded } }
 
   /// Tells it that the garage is closed.
   func end() {
