@@ -1,3 +1,4 @@
+internal import CGarage
 internal import Synchronization
 
 extension Garage {
@@ -7,9 +8,19 @@ extension Garage {
   /// on the caller's thread and in tasks that see its task-local values. That is for types that are bound to no actor,
   /// for values, and for records that refer to no others; results and their order are the same. Processor time is not
   /// saved by it: set this to false where other work needs the cores, or where a type's code may not run twice at a time.
+  /// Inside of a transaction one thread does all.
   public var usesSeveralCores: Bool {
     get { severalCores.load(ordering: .relaxed) }
     set { severalCores.store(newValue, ordering: .relaxed) }
+  }
+
+  /// Whether a call that begins here may use several cores.
+  ///
+  /// Not inside of a transaction: users' code that calls the garage while it is coded would wait on another thread for the
+  /// one that holds that transaction, which waits for the code. On the same thread it is served or told no.
+  @usableFromInline
+  var mayUseSeveralCores: Bool {
+    CoreCount.helpers > 0 && usesSeveralCores && garage_transaction_count() == 0
   }
 
   /// All objects of this type, in the order of their identifiers.
@@ -21,10 +32,11 @@ extension Garage {
   public func retrieveAll<T: Codable & SendableMetatype>(_ type: T.Type) throws -> [T] {
     // Inlined for the same reason as `retrieve`.
     var objects: [T] = []
+    let isShared = mayUseSeveralCores
     try withRepeatableReadAccess { access in
       objects = []
       try access.makeRoom(in: &objects)
-      try access.visitObjectsTogether(type) { object in objects.append(object) }
+      try access.visitObjectsTogether(type, isShared: isShared) { object in objects.append(object) }
       try access.noteCount(of: &objects)
     }
     return objects

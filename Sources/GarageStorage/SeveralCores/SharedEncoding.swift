@@ -10,7 +10,7 @@ extension Garage {
   func graphs<S: Sequence>(ofAllSendable objects: S) throws -> [EncodedGraph]
   where S.Element: Codable & Sendable {
     let objects = Array(objects)
-    if CoreCount.helpers > 0, usesSeveralCores, objects.count >= SharedEncoding<S.Element>.minimumCount,
+    if mayUseSeveralCores, objects.count >= SharedEncoding<S.Element>.minimumCount,
       !(S.Element.self is any OptionalObject.Type), !(S.Element.self is AnyClass)
     {
       let graphs = try encoding {

@@ -10,13 +10,15 @@ extension ReadAccess {
   /// It pays where there are many records that refer to nothing. What objects share has to be decoded once, and so by one
   /// thread: the records from the first one on that refers to others are decoded where they are read, and so are those
   /// at the beginning, which may be all.
+  ///
+  /// - Parameter isShared: whether there may be other cores (``Garage/mayUseSeveralCores``), asked before the transaction.
   @usableFromInline
   func visitObjectsTogether<T: Codable & SendableMetatype>(
-    _ type: T.Type, _ visit: (consuming T) throws -> Void
+    _ type: T.Type, isShared: Bool, _ visit: (consuming T) throws -> Void
   ) throws {
     let facts = try RecordTypeFacts.of(type)
     let tags = try presentTags(of: facts)
-    guard CoreCount.helpers > 0, garage.usesSeveralCores, tags.count == 1, !facts.ofCoder.isClass, !isWriting
+    guard isShared, tags.count == 1, !facts.ofCoder.isClass, !isWriting
     else { return try visitObjects(type, inOneSession: true, visit) }
 
     let retrieval = SharedRetrieval(type, facts, self)

@@ -8,7 +8,8 @@ internal import Synchronization
 /// when there are too many of them, and when it is through. So nobody waits for work that nobody does: a call on one of
 /// the few threads that tasks share hangs nothing, and goes on alone where no other thread is free.
 ///
-/// The tasks see the task-local values of the caller, which users' code may ask for.
+/// The tasks see the task-local values of the caller, which users' code may ask for, and bear the marks of the caller's
+/// transactions: whoever waited for one of these to end would wait for the caller, which waits for the tasks.
 final class SharedWork<Piece: AnyObject & Sendable>: Sendable {
   private struct State: Sendable {
     /// Pieces that nobody has begun, in their order.
@@ -23,6 +24,7 @@ final class SharedWork<Piece: AnyObject & Sendable>: Sendable {
   }
 
   private let state = Mutex(State())
+  private let transactions = OpenTransactions()
   private let lastEnded = DispatchSemaphore(value: 0)
 
   /// How many pieces wait before the caller does one itself: enough that no task finds none.
@@ -64,7 +66,7 @@ final class SharedWork<Piece: AnyObject & Sendable>: Sendable {
 
   private func help() {
     while let (piece, work) = next(isHelper: true) {
-      work(piece)
+      transactions.marking { work(piece) }
       let isLast = state.withLock { state in
         state.busyCount -= 1
         return state.busyCount == 0 && state.isAwaited

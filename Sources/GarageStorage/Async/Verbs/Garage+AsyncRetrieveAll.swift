@@ -63,10 +63,12 @@ extension Garage {
   nonisolated(nonsending)
     public func retrieveAll<T: Codable & SendableMetatype>(_ type: T.Type) async throws -> sending [T]
   {
-    try await reading { access, cancellation in
+    // A thread of the library's has no transaction around this one.
+    let isShared = mayUseSeveralCores
+    return try await reading { access, cancellation in
       var objects: [T] = []
       try access.makeRoom(in: &objects)
-      try access.visitObjectsTogether(type) { object in
+      try access.visitObjectsTogether(type, isShared: isShared) { object in
         try cancellation.check()
         objects.append(object)
       }
