@@ -120,6 +120,7 @@
     ) throws {
       do throws(PostgreSQLFailure) {
         guard let connection else { throw PostgreSQLFailure(text: "The transaction has ended") }
+        try beginAlone(connection)
         // So much is on its way while the server works, and no more.
         if connection.awaitedBatchCount >= Self.maximumBatchCount { try connection.receiveEarlier() }
         sendCollected(connection)
@@ -129,6 +130,15 @@
       } catch {
         throw noted(error, operation)
       }
+    }
+
+    /// Begins before anything is sent that is not in the batch of the commit. Where a batch fails, the server passes over the rest
+    /// of it and no more: did `BEGIN` fail there alone, the batches behind would each be a transaction of its own.
+    private func beginAlone(_ connection: PostgreSQLConnection) throws(PostgreSQLFailure) {
+      if hasBegun { return }
+      hasBegun = true
+      connection.send(.beginWrite)
+      try connection.receive(0)
     }
 
     private func sendAhead(_ operation: StorageError.Operation) throws { try changing(operation) { _ in } }
@@ -203,8 +213,9 @@
       let wasLost = connection.isLost
       connection.send(.commit)
       let (tag, failure) = connection.receiveEnd()
-      // Of a transaction that has failed, `COMMIT` only says that it has rolled back.
-      if tag == "COMMIT" { return .committed }
+      // Of a transaction that has failed, `COMMIT` only says that it has rolled back. And where none had begun, it says that it
+      // has committed: then something before it failed.
+      if tag == "COMMIT", failure.map(\.isOfConnection) ?? true { return .committed }
       let reason = failure ?? PostgreSQLFailure(text: "The server rolled the transaction back")
       if reason.leavesCommitOpen { connection.noteLost() }
       if !connection.isLost {
