@@ -63,12 +63,16 @@ struct SQLiteFile: Sendable {
 
   // MARK: Opening
 
-  /// Opens a connection that writes, and makes the store where the file is new.
-  func openWriter() throws -> SQLiteConnection {
-    do { return try openWriterOnce() } catch let error as StorageError where error.kind == .storageFull {
+  /// Opens a connection that writes.
+  ///
+  /// - Parameter mayMake: whether the store is made where the file is new.
+  func openWriter(mayMake: Bool) throws -> SQLiteConnection {
+    do { return try openWriterOnce(mayMake: mayMake) } catch let error as StorageError
+      where error.kind == .storageFull
+    {
       // A log that its last writer did not empty may be what takes the room.
       guard (try? emptyLogAlone()) != nil else { throw error }
-      return try openWriterOnce()
+      return try openWriterOnce(mayMake: mayMake)
     }
   }
 
@@ -84,8 +88,8 @@ struct SQLiteFile: Sendable {
     try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 
-  private func openWriterOnce() throws -> SQLiteConnection {
-    let connection = try connect(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+  private func openWriterOnce(mayMake: Bool) throws -> SQLiteConnection {
+    let connection = try connect(path, SQLITE_OPEN_READWRITE | (mayMake ? SQLITE_OPEN_CREATE : 0))
     do {
       // SQLite opens what it may not write for reading, and fails later.
       if sqlite3_db_readonly(connection.handle, "main") == 1 {
@@ -97,7 +101,7 @@ struct SQLiteFile: Sendable {
           """)
       }
       try setUp(connection, cacheByteCount: options.cacheByteCount)
-      try checkFormat(connection, orMake: true)
+      try checkFormat(connection, orMake: mayMake)
       try useLog(connection)
       // A companion file that cannot be made shows with the first transaction: better here than later.
       _ = try connection.integer("SELECT count(*) FROM sqlite_schema")

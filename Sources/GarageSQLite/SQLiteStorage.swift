@@ -62,7 +62,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
     let path = url.path(percentEncoded: false)
     try Self.checkNotInherited(path)
     let file = try SQLiteFile(path: path, options: options)
-    let first = options.onlyReads ? try file.openReader() : try file.openWriter()
+    let first = options.onlyReads ? try file.openReader() : try file.openWriter(mayMake: true)
     do {
       guard let identity = file.identity else { throw file.replaced(.open) }
       store = Self.stores.open(identity) { WriterGate() }

@@ -54,8 +54,7 @@ final class SQLiteWriter: @unchecked Sendable {
 
   /// What changes when another connection commits.
   func dataVersion() throws -> UInt64 {
-    let connection = try self.connection ?? file.openWriter()
-    self.connection = connection
+    let connection = try connection ?? reopened(.read)
     // Where nobody committed at all, nothing has to be asked, which takes system calls.
     if let lastLook, lastLook.state.isSame(at: lastLook.header) { return lastLook.version }
     let header = lastLook?.header ?? connection.findLogHeader()
@@ -87,9 +86,20 @@ final class SQLiteWriter: @unchecked Sendable {
   private func openConnection() throws -> SQLiteConnection {
     // A commit to a file that has no name any more would be lost without a word.
     if file.identity != identity { throw file.replaced(.write) }
-    let connection = try self.connection ?? file.openWriter()
-    self.connection = connection
-    return connection
+    return try connection ?? reopened(.write)
+  }
+
+  /// Opens a connection in the place of one that was closed: on the file that the storage was opened on, and on no other.
+  private func reopened(_ operation: StorageError.Operation) throws -> SQLiteConnection {
+    if file.identity != identity { throw file.replaced(operation) }
+    let opened = try file.openWriter(mayMake: false)
+    // It may have been replaced in between.
+    if file.identity != identity {
+      opened.close()
+      throw file.replaced(operation)
+    }
+    connection = opened
+    return opened
   }
 
   private func begin() throws -> (SQLiteConnection, SQLiteWriteTransaction) {

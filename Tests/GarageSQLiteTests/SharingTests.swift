@@ -158,6 +158,24 @@ struct SharingTests: Sendable {
     #expect(try SQLiteStorage(at: folder.file()).value("n") == [9])
   }
 
+  @Test(
+    "A poll for the commits of others makes no file where the store's is gone, and takes no other one for it")
+  func polledWhenDeleted() throws {
+    let raw = try RawDatabase(folder.file())
+    try raw.run("DROP TABLE entries")
+    // The engine's failure costs the writer its connection.
+    #expect(throws: StorageError.self) { try storage.put([1], "n") }
+    for end in ["", "-wal", "-shm"] {
+      try FileManager.default.removeItem(at: folder.file("store.garage\(end)"))
+    }
+    try expectError(.notFound) { _ = try storage.foreignChangeMark() }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+    let next = try SQLiteStorage(at: folder.file())
+    try expectError(.notFound) { _ = try storage.foreignChangeMark() }
+    try expectError(.notFound) { try storage.put([1], "n") }
+    #expect(try next.value("n") == nil)
+  }
+
   @Test("Many threads read and write at a time, and every read is of one commit")
   func threads() throws {
     let count = 20
