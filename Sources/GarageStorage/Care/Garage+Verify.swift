@@ -21,10 +21,10 @@ extension Garage {
   ///
   /// Memory: the identifiers of all objects, and up to 24 bytes for each.
   ///
-  /// - Parameter progress: is told every 1024 entries how far it is. What it throws ends the call, and so does
-  ///   cancelling the task.
+  /// - Parameter progress: is told every 1024 entries how far it is, and again from the beginning where the engine asks for
+  ///   another try. What it throws ends the call, and so does cancelling the task.
   /// - Throws: `CancellationError`, what `progress` throws, ``GarageError/closed``, and ``GarageError/storage(_:)`` where
-  ///   the store cannot be read at all. Damage is no error here.
+  ///   the store cannot be read at all, or reading it was refused or cut off. Damage is no error here.
   public func verify(progress: (CareProgress) throws -> Void = { _ in }) throws -> VerificationReport {
     try withoutActuallyEscaping(progress) { progress in
       try translatingErrors {
@@ -39,8 +39,10 @@ extension Garage {
         let check = checking.flatMap { $0.trustsItsPages ? nil : EngineCheck($0) }
         // The check ends before the call does, which the storage may be closed after.
         defer { check?.wait() }
-        let report = try store.driver.read { transaction in
-          try StoreVerification(ReadAccess(garage: self, transaction: transaction), progress).run()
+        let report = try retrying(nil, store.gate, isRead: true) {
+          try store.driver.read { transaction in
+            try StoreVerification(ReadAccess(garage: self, transaction: transaction), progress).run()
+          }
         }
         guard let check else { return report }
         return VerificationReport(ofComplaints: try check.complaints()).adding(report)
@@ -65,7 +67,11 @@ private final class EngineCheck: Sendable {
   /// What it complained of, when it has ended.
   func complaints() throws -> [String] {
     wait()
-    return try result.withLock { $0 }?.get() ?? []
+    do { return try result.withLock { $0 }?.get() ?? [] } catch let error as StorageError
+      where error.tellsOfDamage
+    {
+      return [error.message]
+    }
   }
 
   func wait() {

@@ -31,7 +31,13 @@ final class StoreVerification {
     var (before, behind) = (StorageKeyRange.all, StorageKeyRange.all)
     before.upperBound = records.lowerBound
     behind.lowerBound = records.upperBound ?? []
-    var total = try transaction.keyCount(in: before) + transaction.keyCount(in: behind)
+    var total = 0
+    for range in [before, behind] {
+      // Whoever goes through it comes upon the damage, too, and notes it.
+      do { total += try transaction.keyCount(in: range) } catch let error as StorageError
+        where error.tellsOfDamage
+      {}
+    }
     var index = RecordIndex()
     var pages = PagesRead()
     do {
@@ -41,7 +47,7 @@ final class StoreVerification {
         if KeyLayout.isRecord(key) { index.append(key) }
         return .continue
       }
-    } catch let error as StorageError {
+    } catch let error as StorageError where error.tellsOfDamage {
       report.add(.damage, .engine, "\(error.message) References to the objects behind it are not looked at.")
     }
     self.index = index
@@ -67,10 +73,13 @@ final class StoreVerification {
       for fault in indexes.faults {
         report.add(.damage, .index, "\(fault). dropIndex(_:of:) and buildIndexes make it anew.")
       }
-    } catch let error as GarageError where !isFailureOfStore(error) {
-      report.add(.damage, .index, "\(error)")
-    } catch let error as StorageError {
-      report.add(.damage, .index, "The indexes could not be read: \(error.message)")
+    } catch {
+      guard let damage = translated(error) as? GarageError, damage.tellsOfDamage else { throw error }
+      if case .storage(let failure) = damage {
+        report.add(.damage, .index, "The indexes could not be read: \(failure.message)")
+      } else {
+        report.add(.damage, .index, "\(damage)")
+      }
     }
   }
 
@@ -115,7 +124,7 @@ final class StoreVerification {
         try body(key, value)
         return .continue
       }
-    } catch let error as StorageError {
+    } catch let error as StorageError where error.tellsOfDamage {
       report.add(
         .damage, .engine,
         "\(error.message) What stands behind it in the same part of the store was not looked at.")
@@ -411,7 +420,10 @@ final class StoreVerification {
       if try StoreMetadata(in: transaction, driver: garage.store.driver.info.name) == nil {
         report.add(.damage, .metadata, "the entry that makes the store a garage is gone")
       }
-    } catch { report.add(.damage, .metadata, "\(translated(error))") }
+    } catch {
+      guard let damage = translated(error) as? GarageError, damage.tellsOfDamage else { throw error }
+      report.add(.damage, .metadata, "\(damage)")
+    }
     for range in KeyLayout.unknownRanges {
       try visit(range, readingValues: false) { key, _ in
         report.add(
@@ -421,6 +433,21 @@ final class StoreVerification {
           """)
       }
     }
+  }
+}
+
+extension StorageError {
+  /// Whether it says that what is stored cannot be read, and not that reading was refused or cut off.
+  var tellsOfDamage: Bool {
+    if isRetryable { return false }
+    return isOfOneValue || [.corrupt, .io, .notAStorage, .engine].contains(kind)
+  }
+}
+
+extension GarageError {
+  /// The same of what the storage has thrown, or was found in what it gave.
+  fileprivate var tellsOfDamage: Bool {
+    if case .storage(let failure) = self { failure.tellsOfDamage } else { !isFailureOfStore(self) }
   }
 }
 
