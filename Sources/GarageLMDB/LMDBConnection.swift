@@ -305,7 +305,7 @@ final class LMDBConnection: @unchecked Sendable {
         var (info, statistics) = (MDB_envinfo(), MDB_stat())
         mdb_env_info(env, &info)
         mdb_env_stat(env, &statistics)
-        return (max(512, Int(statistics.ms_psize)), info.me_last_pgno + 1, info.me_mapsize)
+        return (max(512, Int(statistics.ms_psize)), info.me_last_pgno &+ 1, info.me_mapsize)
       }
     }
   }

@@ -109,6 +109,20 @@ struct LMDBDataFile {
     if truncate(path, 0) != 0 { throw StorageError.lmdb(errno, during: .open, path: folder) }
   }
 
+  /// Throws where the last page is one that no store has: LMDB's computations with its number overflow, and so it finds room for
+  /// it in any map.
+  func checkLastPage(_ env: OpaquePointer) throws {
+    var environment = MDB_envinfo()
+    var statistics = MDB_stat()
+    mdb_env_info(env, &environment)
+    mdb_env_stat(env, &statistics)
+    let lastPage = UInt(bitPattern: environment.me_last_pgno)
+    // The two that a store begins with are always there.
+    if lastPage < 1 || lastPage >= UInt(Int.max) / UInt(max(512, statistics.ms_psize)) {
+      throw StorageError.lmdb(MDB_CORRUPTED, during: .open, path: folder)
+    }
+  }
+
   /// Throws where pages that are in use lie beyond the end of the file: reading them through memory would
   /// end the process.
   ///

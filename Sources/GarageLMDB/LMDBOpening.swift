@@ -78,6 +78,7 @@ struct LMDBOpening {
       // LMDB keeps this one of its files for the programs that the process starts.
       var descriptor: mdb_filehandle_t = -1
       if mdb_env_get_fd(env, &descriptor) == MDB_SUCCESS { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+      try file.checkLastPage(env)
       mdb_reader_check(env, nil)
       if let dbi = try openContent(env, file) {
         return OpenedEnvironment(env: env, dbi: dbi, isReadOnly: isReadOnly)

@@ -19,6 +19,8 @@ extension LMDBStorage: Compacting {
   public func compact(progress: (_ completed: Int, _ total: Int) throws -> Void) throws -> CompactionResult {
     if info.isReadOnly { throw readOnlyError() }
     let before = diskByteCount
+    // Where the list is damaged, not even LMDB may take a page from it.
+    _ = try freeByteCount()
     try commitAnew()
     // The state before the last one is on the disk then, whatever is committed how.
     try lifetime.withCall { try connection.sync() }
@@ -142,9 +144,13 @@ extension LMDBConnection {
   }
 
   /// The entry of the free list with that number or the next higher one; nil where there is none.
+  ///
+  /// - Throws: ``StorageError/Kind/corrupt`` also where it names a page that is none of the file's, or one of the two that a
+  ///   store begins with: of these holes would be made, or of a place beyond any number.
   private func freedPages(_ cursor: OpaquePointer, from number: UInt64) throws -> (
     number: UInt64, pages: [UInt64]
   )? {
+    let pageCount = UInt64(clamping: try size.pageCount)
     var number = number
     return try withUnsafeMutableBytes(of: &number) { bytes in
       var key = MDB_val(mv_size: bytes.count, mv_data: bytes.baseAddress)
@@ -159,6 +165,9 @@ extension LMDBConnection {
         throw error(MDB_CORRUPTED, during: .write)
       }
       let pages = (0..<Int(count)).map { data.loadUnaligned(fromByteOffset: 8 + $0 * 8, as: UInt64.self) }
+      guard pages.allSatisfy({ 2 <= $0 && $0 < pageCount }) else {
+        throw error(MDB_CORRUPTED, during: .write)
+      }
       return (found.loadUnaligned(as: UInt64.self), pages)
     }
   }

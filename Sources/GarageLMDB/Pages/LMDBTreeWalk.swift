@@ -186,7 +186,8 @@ struct LMDBTreeWalk {
 
   /// Notes that pages are used, unless they are used already, or are none.
   private mutating func take(_ first: UInt64, _ count: Int, _ name: String) -> Bool {
-    guard first >= 2, first < file.pageCount, UInt64(count) <= file.pageCount - first, first <= meta.lastPage
+    guard first >= 2, first < file.pageCount, UInt64(count) <= file.pageCount - first,
+      first + UInt64(count) - 1 <= meta.lastPage
     else {
       note("\(name) uses page \(first), which the file does not have")
       return false
