@@ -37,7 +37,7 @@ public enum DataFolder {
 
   /// Creates the folder at `path`, and the folders above it, where they are missing.
   ///
-  /// New folders are readable by their owner alone (mode 0700).
+  /// New folders are readable by their owner alone (mode 0700), and their names are brought to the disk.
   ///
   /// - Throws: ``StorageError/Kind/permissionDenied``, ``StorageError/Kind/storageFull``, or
   ///   ``StorageError/Kind/notFound`` where a file stands in the way.
@@ -46,9 +46,10 @@ public enum DataFolder {
     if let slash = path.dropLast(path.last == "/" ? 1 : 0).lastIndex(of: "/"), slash != path.startIndex {
       try create(at: String(path[..<slash]), driver: driver)
     }
-    // Another process may have been first.
-    if mkdir(path, 0o700) == 0 || (errno == EEXIST && isFolder(path)) { return }
+    if mkdir(path, 0o700) == 0 { return syncParent(of: path) }
     let code = errno
+    // Another process may have been first.
+    if code == EEXIST && isFolder(path) { return }
     let reason = String(cString: strerror(code))
     let kind: StorageError.Kind =
       switch code {
@@ -60,6 +61,15 @@ public enum DataFolder {
     throw StorageError(
       kind, during: .open, driver: driver, engineCode: Int(code),
       message: "The folder \(path) could not be created: \(reason). Create it, or choose another place.")
+  }
+
+  /// Brings the name of a new folder to the disk, without which what is synced inside of it is lost with it. Some file systems
+  /// do not sync folders, and need not.
+  private static func syncParent(of folder: String) {
+    let parent = open(folder + "/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if parent < 0 { return }
+    _ = fsync(parent)
+    _ = close(parent)
   }
 
   private static func isFolder(_ path: String) -> Bool {
