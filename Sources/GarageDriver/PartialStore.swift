@@ -20,6 +20,7 @@ public struct PartialStore {
   public static let suffix = ".partial"
 
   private let path: String
+  private let makesFile: Bool
   private let driver: String
   private let folder: String
   private var content: String { folder + "/store" }
@@ -30,15 +31,17 @@ public struct PartialStore {
   /// - Parameters:
   ///   - path: where it is to be. A folder that is empty may be there, if it is a folder that is made.
   ///   - companions: what must not be there either, behind the same name: a database would take it for its own.
+  ///   - makesFile: whether it is a file that is made, which takes no folder's name: that is told before `body` runs then.
   ///   - driver: names the maker in errors.
   /// - Throws: ``StorageError/Kind/alreadyThere``, ``StorageError/Kind/busy`` where somebody else is making it,
   ///   ``StorageError/Kind/notFound`` where there is no folder to put it, what else the system says, and what `body` throws.
   public static func make(
-    at path: String, companions: [String] = [], driver: String, _ body: (_ path: String) throws -> Void
+    at path: String, companions: [String] = [], makesFile: Bool = false, driver: String,
+    _ body: (_ path: String) throws -> Void
   ) throws {
     var path = path
     while path.utf8.count > 1 && path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-    let store = PartialStore(path: path, driver: driver, folder: path + suffix)
+    let store = PartialStore(path: path, makesFile: makesFile, driver: driver, folder: path + suffix)
     try store.checkFree(companions)
     let lock = try store.begin()
     defer { store.end(lock) }
@@ -46,7 +49,11 @@ public struct PartialStore {
     try store.sync(store.content)
     // Somebody else may have been there meanwhile.
     try store.checkFree(companions)
-    if rename(store.content, path) != 0 { throw store.error(errno) }
+    if rename(store.content, path) != 0 {
+      let code = errno
+      // Somebody put there what cannot be replaced, after it was looked.
+      throw [EISDIR, ENOTDIR, EEXIST, ENOTEMPTY].contains(code) ? store.alreadyThere(path) : store.error(code)
+    }
     try store.syncFolder(above: path)
   }
 
@@ -100,15 +107,21 @@ public struct PartialStore {
         throw error(errno)
       }
       // An empty folder gives way to one that takes its name.
-      if suffix.isEmpty && status.st_mode & S_IFMT == S_IFDIR && PartialStore.entries(of: path).isEmpty {
+      if suffix.isEmpty && !makesFile && status.st_mode & S_IFMT == S_IFDIR
+        && PartialStore.entries(of: path).isEmpty
+      {
         continue
       }
-      throw StorageError(
-        .alreadyThere, during: .write, driver: driver,
-        message: """
-          There is something at \(path + suffix) already, which was left as it is. Choose another place, or move it away.
-          """)
+      throw alreadyThere(path + suffix)
     }
+  }
+
+  private func alreadyThere(_ path: String) -> StorageError {
+    StorageError(
+      .alreadyThere, during: .write, driver: driver,
+      message: """
+        There is something at \(path) already, which was left as it is. Choose another place, or move it away.
+        """)
   }
 
   // MARK: - The file system

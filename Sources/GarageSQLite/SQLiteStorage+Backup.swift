@@ -27,7 +27,9 @@ extension SQLiteStorage: BackingUp {
     to path: String, compacting: Bool, progress: (_ completed: Int, _ total: Int) throws -> Void
   ) throws {
     try lifetime.withRead {
-      try PartialStore.make(at: path, companions: ["-wal", "-shm", "-journal"], driver: driverName) {
+      try PartialStore.make(
+        at: path, companions: ["-wal", "-shm", "-journal"], makesFile: true, driver: driverName
+      ) {
         partial in
         let source = try readers.openConnection()
         defer { source.close() }

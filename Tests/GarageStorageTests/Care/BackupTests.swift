@@ -107,6 +107,26 @@ import Testing
     #expect(try Driver.contents(open(store.place, "copy")) == Driver.contents(store.driver))
   }
 
+  /// An empty folder gives way to a folder. Where a file is made it is in the way, and that is said before any work is done.
+  @Test(arguments: withSealed)
+  func anEmptyFolderIsInTheWayOfAFile(_ backend: Backend) throws {
+    let store = try CareStore(backend)
+    let folders = ["backup", "export"].map { store.place.folder.appending(path: $0) }
+    for folder in folders {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    }
+    var calls = 0
+    if backend == .lmdb {
+      try store.garage.backup(to: folders[0])
+      #expect(FileManager.default.fileExists(atPath: folders[0].path + "/data.mdb"))
+    } else {
+      expectStorageError(.alreadyThere) { try store.garage.backup(to: folders[0]) { _ in calls += 1 } }
+    }
+    expectStorageError(.alreadyThere) { try store.garage.export(to: folders[1]) { _ in calls += 1 } }
+    #expect(calls == 0)
+    for folder in folders { #expect(!FileManager.default.fileExists(atPath: folder.path + ".partial")) }
+  }
+
   /// Ended by its callback, or with its task, at any point, it leaves nothing.
   @Test(arguments: withSealed, [false, true])
   func endedEarlyItLeavesNothing(_ backend: Backend, compacting: Bool) async throws {

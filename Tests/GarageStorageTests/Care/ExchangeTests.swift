@@ -162,6 +162,17 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: file(store.place).path))
   }
 
+  /// Where an address has a path, too, that is not where the file is.
+  @Test func onlyFilesAreExportedToAndTakenIn() throws {
+    let store = try CareStore(.memory)
+    let path = file(store.place).path
+    let url = try #require(URL(string: "https://localhost" + path))
+    expectStorageError(.notFound) { try store.garage.export(to: url) }
+    #expect(!FileManager.default.fileExists(atPath: path))
+    try store.garage.export(to: file(store.place))
+    expectStorageError(.notFound) { try store.garage.import(from: url) }
+  }
+
   /// Indexes are made of what comes in.
   @Test(arguments: Backend.engines)
   func indexesFollow(_ backend: Backend) throws {

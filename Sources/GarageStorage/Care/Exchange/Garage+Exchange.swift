@@ -27,7 +27,7 @@ extension Garage {
   /// ``backup(to:compacting:progress:)`` says.
   ///
   /// - Parameters:
-  ///   - url: where the file is to be; there must be nothing.
+  ///   - url: where the file is to be; there must be nothing. Its owner alone may read it.
   ///   - progress: is told every 1024 entries how far it is. What it throws ends the call, and so does cancelling the task;
   ///     nothing is left then.
   /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)``, ``GarageError/corruptValue(key:reason:)`` or
@@ -42,9 +42,10 @@ extension Garage {
       try translatingErrors {
         try beginCall()
         defer { endCall() }
+        let path = try url.exchangePath(.write)
         return try store.driver.read { transaction in
           var result = ExchangeResult()
-          try PartialStore.make(at: url.path, driver: ExchangeFile.name) { partial in
+          try PartialStore.make(at: path, makesFile: true, driver: ExchangeFile.name) { partial in
             let access = ReadAccess(garage: self, transaction: transaction)
             let export = try StoreExport(access, ExchangeFile(writing: partial), progress)
             result = try export.run()
@@ -73,8 +74,18 @@ extension Garage {
   ) throws -> ExchangeResult {
     try withWriteAccess { access in
       // Opened here, because the transaction may be tried again.
-      let reading = StoreImport(access, try ExchangeFile(reading: url.path))
+      let reading = StoreImport(access, try ExchangeFile(reading: url.exchangePath(.read)))
       return try reading.run(progress)
     }
+  }
+}
+
+extension URL {
+  /// The path of a file; other addresses have one, too, and it leads elsewhere.
+  fileprivate func exchangePath(_ operation: StorageError.Operation) throws -> String {
+    if isFileURL { return path }
+    throw StorageError(
+      .notFound, during: operation, driver: ExchangeFile.name,
+      message: "\(absoluteString) is no path of a file. Give a file URL.")
   }
 }
