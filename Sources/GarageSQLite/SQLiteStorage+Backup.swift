@@ -22,7 +22,8 @@ extension SQLiteStorage: BackingUp {
   /// `VACUUM INTO` where it is to be compact.
   ///
   /// All pages are read in one read transaction: a copy that does not hold one begins again with each commit, and never
-  /// ends beside a writer who does not rest. Meanwhile the log cannot be emptied, and grows.
+  /// ends beside a writer who does not rest. Meanwhile the log cannot be emptied, and grows. The copy has the permissions
+  /// of the store's file.
   public func backUp(
     to path: String, compacting: Bool, progress: (_ completed: Int, _ total: Int) throws -> Void
   ) throws {
@@ -39,8 +40,16 @@ extension SQLiteStorage: BackingUp {
           try Self.copyPages(source, to: partial, progress)
         }
         try Self.finish(partial)
+        letRead(partial)
       }
     }
+  }
+
+  /// Lets those read the copy who may read the store, and its owner write it. Where a file system knows no permissions there
+  /// is nothing to keep.
+  private func letRead(_ copy: String) {
+    var status = stat()
+    if stat(readers.file.path, &status) == 0 { _ = chmod(copy, status.st_mode & 0o777 | 0o600) }
   }
 
   private static func copyPages(

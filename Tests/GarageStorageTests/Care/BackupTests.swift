@@ -127,6 +127,25 @@ import Testing
     for folder in folders { #expect(!FileManager.default.fileExists(atPath: folder.path + ".partial")) }
   }
 
+  /// Whoever could not read the store can read neither its copy nor what was exported.
+  @Test(arguments: [Backend.sqlite, .sealedSQLite], [false, true])
+  func itIsAsPrivateAsTheStore(_ backend: Backend, compacting: Bool) throws {
+    let store = try CareStore(backend)
+    func mode(_ url: URL) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+    }
+    for wanted in [0o600, 0o640, 0o644] {
+      try FileManager.default.setAttributes(
+        [.posixPermissions: wanted], ofItemAtPath: store.place.storePath.path)
+      let copy = store.place.folder.appending(path: "copy \(wanted)")
+      try store.garage.backup(to: copy, compacting: compacting)
+      #expect(try mode(copy) == wanted)
+    }
+    let lines = store.place.folder.appending(path: "lines")
+    try store.garage.export(to: lines)
+    #expect(try mode(lines) == 0o600)
+  }
+
   /// Ended by its callback, or with its task, at any point, it leaves nothing.
   @Test(arguments: withSealed, [false, true])
   func endedEarlyItLeavesNothing(_ backend: Backend, compacting: Bool) async throws {

@@ -24,10 +24,10 @@ final class ExchangeFile {
   private var buffer: [UInt8] = []
   private var place = 0
 
-  /// Begins a new file.
+  /// Begins a new file, for its owner alone: what stands in it is neither sealed nor hidden.
   init(writing path: String) throws {
     self.path = path
-    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     if file < 0 { throw ExchangeFile.error(errno, path, .write) }
   }
 
