@@ -204,6 +204,20 @@ def check_sealed(garage, folder, store):
     check_store(garage, os.path.join(folder, "unsealed"))
 
 
+def check_steering(garage, demo, folder):
+    """Nothing of what a store or a command line holds steers the terminal."""
+    packages, store = os.path.join(folder, "odd-packages"), os.path.join(folder, "odd")
+    with open(packages, "w", encoding="utf-8") as file:
+        file.write("Package: a\nVersion: 1\nDepends: \x1b[2Jb\n\nPackage: \x1b[2Jb\nVersion: 2\n")
+    run(demo, "--driver", "sqlite", "--input", packages, "--store", store)
+    for arguments, status in [
+            (["get", store, "Package", "a", "--depth", "1"], 0), (["get", store, "Package", "\x1b[2Jx"], 1),
+            (["get", store, "\x1b[2JPackage", "a"], 1), (["ls", store + "\x1b[2J"], 3), (["verify", store], 0)]:
+        result = run(garage, *arguments, status=status)
+        expect("\x1b" not in result.stdout + result.stderr, f"{arguments} steers the terminal: {result}")
+    expect("[2Jb" in run(garage, "get", store, "Package", "a").stdout, "the odd name is not there")
+
+
 def check_rescue(garage, folder, store):
     """A store with a page that is gone: found, and the rest brought over, for either engine."""
     data = os.path.join(store, "data.mdb") if os.path.isdir(store) else store
@@ -324,6 +338,7 @@ def main():
             commandtrials.check_damaged_pages(garage, folder, store)
             commandtrials.check_terminal(garage, store)
         check_sealed(garage, folder, os.path.join(folder, "sqlite"))
+        check_steering(garage, demo, folder)
         commandtrials.check_damaged_record(garage, folder, os.path.join(folder, "sqlite"))
         commandtrials.check_nothing_is_made(garage, folder, packages)
         check_damage(garage, os.path.join(folder, "sqlite"))

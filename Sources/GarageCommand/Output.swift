@@ -11,8 +11,18 @@ import Foundation
 /// Lines for standard output and standard error.
 enum Output {
   static func write(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+
+  /// A line on standard error. What it says of a store does not steer a terminal.
   static func complain(_ text: String) {
-    FileHandle.standardError.write(Data(("garage: " + text + "\n").utf8))
+    FileHandle.standardError.write(Data(("garage: " + withoutControls(text) + "\n").utf8))
+  }
+
+  /// A text with the numbers of its control characters in their places; lines stay lines.
+  private static func withoutControls(_ text: String) -> String {
+    text.unicodeScalars.map { scalar in
+      scalar.properties.generalCategory == .control && scalar != "\n"
+        ? "\\u{\(String(scalar.value, radix: 16, uppercase: true))}" : String(scalar)
+    }.joined()
   }
 
   static func end(_ status: Int32) -> Never { exit(status) }

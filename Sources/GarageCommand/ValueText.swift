@@ -14,13 +14,14 @@
       switch value {
       case .map(let fields):
         if fields.isEmpty { return ["{}"] }
-        return try [""] + fields.flatMap { try indented($0.key + ":", $0.value) }
+        return try [""] + fields.flatMap { try indented(Output.quotedIfOdd($0.key) + ":", $0.value) }
       case .array(let elements):
         if elements.isEmpty { return ["[]"] }
         if let line = short(elements) { return [line] }
         return try [""] + elements.enumerated().flatMap { try indented("[\($0.offset)]", $0.element) }
       case .reference(let identity, let kind):
-        let line = "→ \(typeName(identity)) \"\(identity.identifier)\" (\(kind))"
+        let identifier = identity.identifier.description.debugDescription
+        let line = "→ \(Output.quotedIfOdd(typeName(identity))) \(identifier) (\(kind))"
         return try [line] + (expand(identity) ?? []).map { "  " + $0 }
       case .versioned(let version, let value):
         var lines = try lines(value)
