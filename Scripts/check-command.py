@@ -204,6 +204,34 @@ def check_sealed(garage, folder, store):
     check_store(garage, os.path.join(folder, "unsealed"))
 
 
+def check_ambiguous_keys(garage, folder, store):
+    """A file that may be two keys opens what either has sealed, and seals nothing."""
+    digits = "00112233445566778899aabbccddeeff"
+    paths = {}
+    texts = {"both": digits, "decoded": digits + "\n", "plain": digits.encode().hex() + "\n", "new": "f" * 64}
+    for name, text in texts.items():
+        paths[name] = os.path.join(folder, f"key-{name}")
+        with open(paths[name], "w", encoding="ascii") as file:
+            file.write(text)
+    target = os.path.join(folder, "of-two-keys")
+    for place in [target, target + "/"]:
+        result = run(garage, "copy", "--seal", "--key-file", paths["both"], store, place, status=2)
+        expect("hexadecimal" in result.stderr and not os.path.exists(target), f"sealed with one of two keys: {result.stderr}")
+    open(target, "w", encoding="ascii").close()
+    run(garage, "copy", "--seal", "--key-file", paths["both"], store, target, status=2)
+    for name in ["decoded", "plain"]:
+        sealed = os.path.join(folder, f"sealed-{name}")
+        run(garage, "copy", "--seal", "--key-file", paths[name], store, sealed)
+        types = json.loads(run(garage, "ls", sealed, "--key-file", paths["both"], "--json").stdout)["types"]
+        expect(types[0]["objects"] == 4, f"a store sealed with the {name} key: {types}")
+        saved = os.path.join(folder, f"saved-{name}")
+        run(garage, "salvage", sealed, saved, "--key-file", paths["both"], status=2)
+        run(garage, "rekey", sealed, "--key-file", paths["new"], "--new-key-file", paths["both"], status=2)
+        run(garage, "rekey", sealed, "--key-file", paths["both"], "--new-key-file", paths["new"])
+        run(garage, "ls", sealed, "--key-file", paths["both"], status=3)
+        run(garage, "ls", sealed, "--key-file", paths["new"])
+
+
 def check_steering(garage, demo, folder):
     """Nothing of what a store or a command line holds steers the terminal."""
     packages, store = os.path.join(folder, "odd-packages"), os.path.join(folder, "odd")
@@ -338,6 +366,7 @@ def main():
             commandtrials.check_damaged_pages(garage, folder, store)
             commandtrials.check_terminal(garage, store)
         check_sealed(garage, folder, os.path.join(folder, "sqlite"))
+        check_ambiguous_keys(garage, folder, os.path.join(folder, "sqlite"))
         check_steering(garage, demo, folder)
         commandtrials.check_damaged_record(garage, folder, os.path.join(folder, "sqlite"))
         commandtrials.check_nothing_is_made(garage, folder, packages)

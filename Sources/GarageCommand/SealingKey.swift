@@ -9,33 +9,52 @@
   #endif
 
   /// The key of a sealed store, and what it opens.
-  struct SealingKey {
-    private let bytes: Data
+  struct SealingKey: Equatable {
+    /// What was given may be a key as it is, and another one in hexadecimal or Base64.
+    private let readings: [Data]
+    private var bytes: Data { readings[0] }
 
-    init(_ bytes: Data) { self.bytes = bytes }
+    /// Whether it may be two keys: either opens stores, and nobody knows which of them is to make one.
+    var isAmbiguous: Bool { readings.count > 1 }
+
+    private static let byteCounts = [16, 24, 32]
 
     /// The key in the content of a file, or in text; nil where there is none.
-    static func bytes(_ content: Data, isText: Bool = false) -> Data? {
-      let counts = [16, 24, 32]
-      if !isText && counts.contains(content.count) { return content }
+    init?(_ content: Data, isText: Bool = false) {
+      let plain = !isText && Self.byteCounts.contains(content.count) ? [content] : []
+      readings = plain + [Self.decoded(content)].compactMap { $0 }
+      if readings.isEmpty { return nil }
+    }
+
+    /// The bytes that text in hexadecimal or Base64 stands for.
+    private static func decoded(_ content: Data) -> Data? {
       guard let text = String(data: content, encoding: .utf8)?.trimmingCharacters(in: .whitespacesAndNewlines)
       else {
         return nil
       }
       let digits = Array(text.utf8)
-      if counts.contains(digits.count / 2), digits.count % 2 == 0, text.allSatisfy(\.isHexDigit) {
+      if byteCounts.contains(digits.count / 2), digits.count % 2 == 0, text.allSatisfy(\.isHexDigit) {
         return Data(
           stride(from: 0, to: digits.count, by: 2).compactMap {
             UInt8(String(decoding: digits[$0..<($0 + 2)], as: UTF8.self), radix: 16)
           })
       }
       let decoded = Data(base64Encoded: text)
-      return decoded.flatMap { counts.contains($0.count) ? $0 : nil }
+      return decoded.flatMap { byteCounts.contains($0.count) ? $0 : nil }
     }
 
     #if Crypto
       /// The storage within its seal: with AES, or where none of its values opens so, with ChaCha20.
       func storage(_ base: any StorageDriver) throws -> any StorageDriver {
+        do { return try Self.storage(base, bytes) } catch let error as StorageError
+          where error.kind == .wrongKey && isAmbiguous
+        {
+          guard let storage = try? Self.storage(base, readings[1]) else { throw error }
+          return storage
+        }
+      }
+
+      private static func storage(_ base: any StorageDriver, _ bytes: Data) throws -> any StorageDriver {
         let key = SymmetricKey(data: bytes)
         do {
           return try SealedStorage(base, sealer: AESGCMSealer(key: key))
@@ -53,7 +72,8 @@
         let (oldKey, newKey) = (SymmetricKey(data: bytes), SymmetricKey(data: new.bytes))
         do {
           return try SealedStorage(
-            base, sealer: AESGCMSealer(key: newKey), formerSealers: [AESGCMSealer(key: oldKey)])
+            base, sealer: AESGCMSealer(key: newKey),
+            formerSealers: readings.map { try AESGCMSealer(key: SymmetricKey(data: $0)) })
         } catch let error as StorageError where error.kind == .wrongKey && bytes.count == 32 {
           guard new.bytes.count == 32 else {
             let isChaCha = (try? SealedStorage(base, sealer: ChaChaPolySealer(key: oldKey))) != nil
@@ -73,7 +93,8 @@
 
       func pages(_ base: any SalvageSource) throws -> any SalvageSource {
         let key = SymmetricKey(data: bytes)
-        let former: [any Sealer] = bytes.count == 32 ? [try ChaChaPolySealer(key: key)] : []
+        var former: [any Sealer] = bytes.count == 32 ? [try ChaChaPolySealer(key: key)] : []
+        for other in readings.dropFirst() { former.append(try AESGCMSealer(key: SymmetricKey(data: other))) }
         return try SealedPages(base, sealer: AESGCMSealer(key: key), formerSealers: former)
       }
     #else

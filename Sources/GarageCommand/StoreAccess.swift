@@ -39,12 +39,12 @@
 
     /// Opens a store, or makes it where there is none.
     func openOrMake(_ place: StorePlace) throws -> Garage {
-      try opening(place) { try Garage(unsealing(place.makeStorage())) }
+      try opening(place) { try Garage(sealing(place)) }
     }
 
     /// A storage to copy to, which may be new. It is sealed where a key was given.
     func makeStorage(_ place: StorePlace) throws -> any StorageDriver {
-      try opening(place) { try unsealing(place.makeStorage()) }
+      try opening(place) { try sealing(place) }
     }
 
     /// What the pages of a store are read by.
@@ -52,7 +52,7 @@
       try opening(place) {
         let pages = try place.pages()
         guard let key = try key() else { return pages }
-        return try SealingKey(key).pages(pages)
+        return try key.pages(pages)
       }
     }
 
@@ -67,7 +67,39 @@
 
     private func unsealing(_ storage: any StorageDriver) throws -> any StorageDriver {
       guard let key = try key() else { return storage }
-      return try SealingKey(key).storage(storage)
+      return try key.storage(storage)
+    }
+
+    /// Opens a storage, or makes it, and the seal of what is new.
+    private func sealing(_ place: StorePlace) throws -> any StorageDriver {
+      guard let key = try key() else { return try place.makeStorage() }
+      if key.isAmbiguous && !place.isThere { throw ambiguous(keyFile) }
+      let storage = try place.makeStorage()
+      if key.isAmbiguous, try isEmpty(storage) {
+        try? storage.close()
+        throw ambiguous(keyFile)
+      }
+      return try key.storage(storage)
+    }
+
+    private func isEmpty(_ storage: any StorageDriver) throws -> Bool {
+      var isEmpty = true
+      try storage.read { transaction in
+        try transaction.scanKeys(.all, .forward) { _ in
+          isEmpty = false
+          return .stop
+        }
+      }
+      return isEmpty
+    }
+
+    private func ambiguous(_ file: String?) -> CommandFailure {
+      CommandFailure(
+        message: """
+          \(file ?? "The key"): this is a key as it is, and another one in hexadecimal or Base64. It opens stores that were \
+          sealed with either, and seals no new one. With a line feed behind it, it is the latter only; make another one: \
+          head -c 32 /dev/urandom > new.key
+          """, status: CommandFailure.usageStatus)
     }
 
     /// Opens a sealed store to change its key.
@@ -82,6 +114,7 @@
         throw CommandFailure.opening(
           "\(place.path): the new key is missing: --new-key-file FILE, or GARAGE_NEW_KEY.")
       }
+      if new.isAmbiguous { throw ambiguous(newKeyFile) }
       if new == old {
         throw CommandFailure(
           message: "Both keys are the same. Make another one: head -c 32 /dev/urandom > new.key",
@@ -89,26 +122,26 @@
       }
       return try opening(place) {
         func unsealing(_ storage: any StorageDriver) throws -> SealedStorage {
-          try SealingKey(old).rekeyingStorage(storage, to: SealingKey(new))
+          try old.rekeyingStorage(storage, to: new)
         }
         try expectGarage(place, unsealing)
         return try unsealing(place.openStorage(forWriting: true))
       }
     }
 
-    /// The bytes of the key; nil where none was given.
-    private func key() throws -> Data? { try Self.key(file: keyFile, variable: "GARAGE_KEY") }
+    /// The key; nil where none was given.
+    private func key() throws -> SealingKey? { try Self.key(file: keyFile, variable: "GARAGE_KEY") }
 
-    private static func key(file: String?, variable: String) throws -> Data? {
+    private static func key(file: String?, variable: String) throws -> SealingKey? {
       if let file {
         guard let content = FileManager.default.contents(atPath: file) else {
           throw CommandFailure.opening("\(file): there is no such file, or it may not be read.")
         }
-        if let key = SealingKey.bytes(content) { return key }
+        if let key = SealingKey(content) { return key }
         throw CommandFailure.opening("\(file): this is no key. One has 16, 24 or 32 bytes.")
       }
       guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else { return nil }
-      if let key = SealingKey.bytes(Data(text.utf8), isText: true) { return key }
+      if let key = SealingKey(Data(text.utf8), isText: true) { return key }
       throw CommandFailure.opening(
         "\(variable) is no key. One has 16, 24 or 32 bytes, in hexadecimal or Base64.")
     }
