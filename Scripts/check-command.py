@@ -183,6 +183,9 @@ def check_sealed(garage, folder, store):
     with open(wrong, "wb") as file:
         file.write(bytes(32))
     sealed = os.path.join(folder, "sealed")
+    expect("--key-file" in run(garage, "copy", "--seal", store, sealed, status=2).stderr, "--seal asks for no key")
+    run(garage, "copy", "--seal", "--unseal", "--key-file", key, store, sealed, status=2)
+    expect(not os.path.exists(sealed), "a copy was made that is not sealed")
     run(garage, "copy", "--seal", "--key-file", key, store, sealed)
     for arguments in [[], ["--key-file", wrong], ["--key-file", os.path.join(folder, "none")]]:
         run(garage, "ls", sealed, *arguments, status=3)

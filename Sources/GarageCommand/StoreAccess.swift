@@ -102,6 +102,13 @@
           """, status: CommandFailure.usageStatus)
     }
 
+    /// - Throws: ``CommandFailure`` where no key was given, which `option` takes.
+    func expectKey(for option: String) throws {
+      if try key() != nil { return }
+      throw CommandFailure(
+        message: "\(option) takes a key: --key-file FILE, or GARAGE_KEY.", status: CommandFailure.usageStatus)
+    }
+
     /// Opens a sealed store to change its key.
     ///
     /// - Throws: ``CommandFailure`` where one of the two keys is missing.

@@ -22,7 +22,14 @@
 
     private struct Copied: Encodable { var entries: Int }
 
+    func validate() throws {
+      if seal && unseal {
+        throw ValidationError("Of --seal and --unseal there can be one: the copy is sealed or it is not.")
+      }
+    }
+
     func run() throws {
+      if seal { try access.expectKey(for: "--seal") }
       let garage = try access.open(from, usesKey: !seal)
       defer { try? garage.close() }
       let destination = unseal ? try to.makeStorage() : try access.makeStorage(to)
