@@ -60,6 +60,8 @@
       return try pastConflicts { try storage.read { "\(try $0.keys().count)" } }
     case "increment":
       for _ in 0..<(Int(words[2]) ?? 0) { try increment(words[1], in: storage) }
+    case "leave":
+      try leave(words[1], unlessGone: words[2], in: storage)
     case "grow":
       let count = Int(words[1]) ?? 0
       for number in 0..<count {

@@ -149,6 +149,26 @@ enum ProcessChecks {
         try fixture.expectEqual(try storage.text("counter"), "\(50 * processCount)", "the counter")
       }
     }
+
+    // Two are on call, each in a process, and each may leave as long as the other one stays: neither changes what the other one
+    // does, so that who compares changes alone lets both go.
+    topic.add(
+      "no-write-skew-between-processes",
+      "What commits has the effect of running the writes one after another, whichever process makes them.",
+      where: .isShared
+    ) { fixture in
+      let (storage, place) = try fixture.newSharedStore()
+      let child = try fixture.startChild(at: place)
+      for round in 0..<20 {
+        fixture.atStep(round)
+        try again { try storage.put(["a": "on call", "b": "on call"]) }
+        try? child.send("leave b a")
+        try leave("a", unlessGone: "b", in: storage)
+        try fixture.expectEqual(child.answer(), "ok", "the child's write")
+        let left = try again { try storage.read { try $0.keys().count } }
+        try fixture.expectEqual(left, 1, "the number of those on call, of whom one has to stay")
+      }
+    }
   }
 
   private func addKilledProcessChecks(to topic: inout CheckTopic) {

@@ -271,6 +271,18 @@ func increment(_ key: String, in storage: any StorageDriver) throws {
   }
 }
 
+/// Removes a key, unless another one is not there, with time in between for another process to do it the other way round. Nobody
+/// is waited for: where one writes at a time that would be for ever.
+func leave(_ key: String, unlessGone other: String, in storage: any StorageDriver) throws {
+  try again {
+    try storage.commit { transaction in
+      let isOther = try transaction.text(key) != nil && transaction.text(other) != nil
+      pauseMicroseconds(3000)
+      if isOther { try transaction.delete(key) }
+    }
+  }
+}
+
 /// Runs `body` again as long as the driver asks for that, up to a minute: who asks for longer has come to a stop, and says
 /// why.
 func again<R>(_ body: () throws -> R) throws -> R {
