@@ -57,7 +57,7 @@ public struct GarageValues<Element>: AsyncSequence {
               return nil
             }
           }
-let hearing = hearing ?? Hearing(values.garage)
+          let hearing = hearing ?? Hearing(values.garage)
           if self.hearing == nil, let prepare = values.prepare {
             try await values.garage.leaving { _ in prepare() }
           }

@@ -272,7 +272,8 @@ extension FieldTest {
     if case .none = FieldComparability(Value.self) { return nil }
     guard let found = try GraphEncoder.fieldValue(of: value) else { return nil }
     let names = try FieldValue.names(of: found, as: Value.self)
-    return names.count > 1 ? .isOneOf(OneOfConstants(names.map { FieldConstant($0) })) : .equals(FieldConstant(found))
+    if names.count == 1 { return .equals(FieldConstant(found)) }
+    return .isOneOf(OneOfConstants(names.map { FieldConstant($0) }))
   }
 }
 

@@ -29,7 +29,9 @@ import Testing
   }
 
   /// Where the engine's fields stand among the car's own.
-  enum Order: Int, Codable, CaseIterable { case last, first, betweenTwo, behindASuperclass, behindANestedContainer }
+  enum Order: Int, Codable, CaseIterable {
+    case last, first, betweenTwo, behindASuperclass, behindANestedContainer
+  }
 
   private struct Car: Codable, Identifiable {
     var id: Int

@@ -194,8 +194,8 @@ import Testing
   @Test(arguments: Backend.engines)
   func valuesOfEveryKind(_ backend: Backend) throws {
     // Around the number above which there is a table.
-    let isLong = runsLongTests
-    var store = try store(backend, counts: isLong ? [0, 1, 8, 9, 40] : [8, 9], starts: isLong ? [0, 11] : [11])
+    let counts = runsLongTests ? [0, 1, 8, 9, 40] : [8, 9]
+    var store = try store(backend, counts: counts, starts: runsLongTests ? [0, 11] : [11])
     try store.checkAll()
     try store.garage.make(OneOfTests.indexes)
     store.hint = "with indexes"

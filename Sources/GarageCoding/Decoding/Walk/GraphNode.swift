@@ -175,7 +175,9 @@ struct GraphNode {
     // Another class may be one around the object, which asks for it.
     func meets(_ type: Any.Type) -> Bool {
       if type == wanted { return true }
-      guard facts.isClass, let type = type as? AnyClass, let wanted = wanted as? AnyClass else { return false }
+      guard facts.isClass, let type = type as? AnyClass, let wanted = wanted as? AnyClass else {
+        return false
+      }
       return isClass(type, orSubclassOf: wanted) || isClass(wanted, orSubclassOf: type)
     }
     return meets(active) || rare?.alsoActive.contains(where: meets) ?? false
