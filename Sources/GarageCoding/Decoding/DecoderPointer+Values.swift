@@ -314,9 +314,14 @@ extension DecoderPointer {
   }
 
   /// Whether an optional property is nil: so is one whose object is gone. What is referred to lazily is not looked for.
+  @inline(__always)
   func isNullOrGone() throws -> Bool {
     if try tag() == BodyTag.null { return true }
-    guard try isReference() else { return false }
+    return try isReference() && isGone()
+  }
+
+  @inline(never)
+  private func isGone() throws -> Bool {
     let cursor = self.cursor
     defer { self.cursor = cursor }
     let index = try readReferenceIndex()
