@@ -246,7 +246,7 @@ def check_steering(garage, demo, folder):
             (["get", store, "\x1b[2JPackage", "a"], 1), (["ls", store + "\x1b[2J"], 3), (["verify", store], 0)]:
         result = run(garage, *arguments, status=status)
         expect("\x1b" not in result.stdout + result.stderr, f"{arguments} steers the terminal: {result}")
-    expect("[2Jb" in run(garage, "get", store, "Package", "a").stdout, "the odd name is not there")
+    expect("[2Jb" in run(garage, "get", store, "Package", "\x1b[2Jb").stdout, "the odd name is not there")
 
 
 def check_rescue(garage, folder, store):

@@ -19,6 +19,8 @@
     private var changedByteCount = 0
     /// Whether `BEGIN` was sent.
     private var hasBegun: Bool
+    /// Whether no later batch can find that it has not.
+    private var knowsToHaveBegun = false
     /// Whether any change was sent.
     private var hasChanged = false
     /// What it was told that it will be asked for.
@@ -77,7 +79,8 @@
       for key in changes.keys where range.contains(key) { changes[key] = nil }
       announcement.forgetFetched()
       recall.noteChanges(in: range)
-      try changing(.remove) { connection in
+      // Not awaited: to delete all of a type is one trip. Where `BEGIN` fails nothing is told as committed.
+      try changing(.remove, awaitsBegin: false) { connection in
         range.lowerBound.withUnsafeBytes { lower in
           upper.withUnsafeBytes { connection.send(.removeRange, [lower, $0]) }
         }
@@ -116,11 +119,12 @@
 
     /// Sends changes, behind those that were collected, and leaves the answer for later.
     private func changing(
-      _ operation: StorageError.Operation, _ send: (PostgreSQLConnection) -> Void
+      _ operation: StorageError.Operation, awaitsBegin: Bool = true,
+      _ send: (PostgreSQLConnection) -> Void
     ) throws {
       do throws(PostgreSQLFailure) {
         guard let connection else { throw PostgreSQLFailure(text: "The transaction has ended") }
-        try beginAlone(connection)
+        if awaitsBegin { try beginAlone(connection) }
         // So much is on its way while the server works, and no more.
         if connection.awaitedBatchCount >= Self.maximumBatchCount { try connection.receiveEarlier() }
         sendCollected(connection)
@@ -135,10 +139,15 @@
     /// Begins before anything is sent that is not in the batch of the commit. Where a batch fails, the server passes over the rest
     /// of it and no more: did `BEGIN` fail there alone, the batches behind would each be a transaction of its own.
     private func beginAlone(_ connection: PostgreSQLConnection) throws(PostgreSQLFailure) {
-      if hasBegun { return }
-      hasBegun = true
-      connection.send(.beginWrite)
-      try connection.receive(0)
+      if knowsToHaveBegun { return }
+      if !hasBegun {
+        hasBegun = true
+        connection.send(.beginWrite)
+        try connection.receive(0)
+      } else if connection.awaitedBatchCount > 0 {
+        try connection.receiveEarlier()
+      }
+      knowsToHaveBegun = true
     }
 
     private func sendAhead(_ operation: StorageError.Operation) throws { try changing(operation) { _ in } }
