@@ -3,7 +3,7 @@ import GarageStorage
 import Testing
 
 /// Whoever listens to a garage that is closed does not wait for ever.
-@Suite(.timeLimit(.minutes(1))) struct ClosedListenerTests {
+@Suite struct ClosedListenerTests {
   @Test(arguments: Backend.allCases) func whoBeginsTooLateIsNotLeftWaiting(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()
     var early = garage.changes().makeAsyncIterator()

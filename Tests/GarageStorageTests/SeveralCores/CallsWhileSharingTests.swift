@@ -5,7 +5,7 @@ import Testing
 
 /// Users' code that calls the garage while many objects are coded: whichever thread it runs on, it is served or told no as it
 /// would be on the caller's.
-@Suite(.timeLimit(.minutes(1))) struct CallsWhileSharingTests {
+@Suite struct CallsWhileSharingTests {
   /// Runs a closure of the test's while one of its objects is coded.
   private struct Row: Codable, Identifiable, Sendable {
     static let key = CodingUserInfoKey(rawValue: "action")!
