@@ -105,8 +105,8 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     return field
   }
 
-  /// What there is not, or is nil, in objects that have nothing at a path: the field itself, or a value around it. That a superclass
-  /// writes cannot be left out.
+  /// Objects that have nothing at a path: the field itself, or a value around it, is absent or nil. What a superclass writes cannot be
+  /// left out.
   private func objects(without path: [String]) -> some Sequence<Root> {
     (1...path.count).lazy.filter { $0 == path.count || path[$0 - 1] != PathKey.super.stringValue }
       .flatMap { count in
