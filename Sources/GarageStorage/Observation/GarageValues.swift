@@ -137,7 +137,7 @@ extension Garage {
         query.reader = reader
         return try query.retrieveAll()
       }, isEqual: equality([T].self),
-      // What prevents it the reading does without, or says.
+      // Where an index cannot be made, the query does without, or says why it cannot be asked.
       prepare: query.mayLeave && !indexing.isSettled(T.self) ? { try? self.prepareIndexes(of: T.self) } : nil)
   }
 

@@ -278,8 +278,8 @@ extension FieldTest {
 }
 
 extension FieldValue {
-  /// A value of a type; of a reference all that records may have in its place: whoever was parked before the type it leads to got its
-  /// present name has a former one.
+  /// What records may hold for a value: the value itself, and for a reference also the same one under each former tag of
+  /// the type that it leads to.
   static func names<Value>(of value: FieldValue, as type: Value.Type) throws -> [FieldValue] {
     guard case .reference(let identity) = value, let reference = unwrapped(type) as? any LazyReference.Type,
       let target = reference.target as? any Codable.Type

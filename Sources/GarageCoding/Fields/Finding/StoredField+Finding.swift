@@ -95,7 +95,8 @@ extension StoredField {
   private static func of<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>, _ key: FoundField, in type: any Decodable.Type
   ) -> StoredField? {
-    // Of these nothing is known, and they may hold what somebody has typed: each would be kept for good.
+    // No field is ever found for these. A subscript's key path holds its argument, so there may be any number of them: they
+    // are not remembered.
     if PropertyForm(keyPath) == .computed { return nil }
     if let known = FoundField.known.withLock({ $0.fields[key] }) { return known }
     if !ProbeContext.current.isAllowed { return nil }

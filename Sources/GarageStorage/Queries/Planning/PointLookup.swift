@@ -121,7 +121,7 @@ extension Query {
         isFound = ProbeContext.current.isAllowed
         return comparison.field(Root.self)
       }
-      // There is nobody to ask about the type: there may be later.
+      // There are no objects yet by which the type is surveyed. Nothing is noted: there may be some later.
       if !isFound { return nil }
       plan = field.flatMap { IndexPlan.toEqual($0.path, ofKind, absentIsNull: $0.absentIsNull, items) }
     }
