@@ -58,11 +58,11 @@ extension QueryRun {
     }
     let planner = QueryPlanner(items: items, kindsAreUnknown: way.isUnsaved)
     way.plan = filter.flatMap { planner.plan($0.node) }
-    way.order = way.isUnsaved || way.tags.count > 1 ? nil : orderedScan(planner, way.plan)
+    way.order = way.isUnsaved || way.tags.count > 1 ? nil : try orderedScan(planner, way.plan)
   }
 
   /// The stretches of an index that has the order of the query, where these are fewer or end sooner than others.
-  private func orderedScan(_ planner: QueryPlanner, _ plan: IndexPlan?) -> IndexPlan.Scan? {
+  private func orderedScan(_ planner: QueryPlanner, _ plan: IndexPlan?) throws -> IndexPlan.Scan? {
     // Loops and no key paths or pairs: each would be a type to ask the runtime for, in the time of many entries.
     if query.sortKeys.isEmpty { return nil }
     let isAscending = query.sortKeys[0].isAscending
@@ -71,7 +71,11 @@ extension QueryRun {
       guard let field = sortFields[index], query.sortKeys[index].isAscending == isAscending else {
         return nil
       }
-      let isSame = subclasses.allSatisfy { query.sortKeys[index].field($0)?.path == field.path }
+      let isSame =
+        try subclasses.isEmpty
+        || access.makingUp(Root.self, facts, subclasses: subclasses) {
+          subclasses.allSatisfy { query.sortKeys[index].field($0)?.path == field.path }
+        }
       order.append(
         QueryPlanner.Order(
           field: field, isSameInSubclasses: isSame, isDate: query.sortKeys[index].isDate))
