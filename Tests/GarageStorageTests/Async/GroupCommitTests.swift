@@ -105,10 +105,12 @@ import Testing
     let slow = SlowStorage(try Place(backend).open(), isDurable: true)
     let garage = try Garage(slow)
     try await garage.parkAll((0..<16).map { Counter(id: $0) })
+    let begun = Tally()
     let unknown = Tally()
     slow.willCommit.withLock {
       $0 = {
-        // The others come meanwhile.
+        // The others come meanwhile: on a busy machine not all of them soon.
+        for _ in 0..<600 where begun.count.load(ordering: .relaxed) < 16 { usleep(100_000) }
         usleep(200_000)
         slow.lostAnswerCount.store(3, ordering: .relaxed)
       }
@@ -116,6 +118,7 @@ import Testing
     await withTaskGroup(of: Void.self) { group in
       for number in 0..<16 {
         group.addTask {
+          begun.count.add(1, ordering: .relaxed)
           let key = Key<GlobalNamespace, Int>(id: "count \(number)", defaultValue: 0)
           func trying(_ body: () async throws -> Void) async {
             do { try await body() } catch GarageError.storage(let error) where error.kind == .outcomeUnknown {
