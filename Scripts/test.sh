@@ -19,7 +19,8 @@ else
     "${bundle[0]}" --testing-library swift-testing "${@:2}" >"$logs/$1" 2>&1 &
     pids+=($!)
   }
-  run storage --filter '^GarageStorageTests\.'
+  run storage-1 --filter '^GarageStorageTests\.[A-L]'
+  run storage-2 --filter '^GarageStorageTests\.' --skip '^GarageStorageTests\.[A-L]'
   run conformance --filter '^GarageConformanceTests\.'
   run others --skip '^GarageStorageTests\.' --skip '^GarageConformanceTests\.'
   for pid in "${pids[@]}"; do wait "$pid" || status=$?; done
