@@ -34,7 +34,9 @@ extension DecoderPointer {
     let end = frame.end
     let isPresent =
       try version == evolution.version
-      && (evolution.olderKeys.isEmpty || !reader.hasField(evolution.olderKeys, at: cursor, end: end))
+      && (evolution.olderKeys.isEmpty
+        || !reader.hasField(
+          evolution.olderKeys, countsAbsent: evolution.countsAbsent, at: cursor, end: end))
     if isPresent { return try body() }
     var value = try reader.value(at: cursor, end: end)
     try evolution.upgrade(&value, from: version)
@@ -129,15 +131,21 @@ extension DecoderPointer {
 
 extension DecoderPointer {
   /// Writes a tree out for the record that is being decoded. Offsets count from the record's first byte; the
-  /// references join its table.
+  /// references and shapes join its tables.
   func keep(_ value: RecordValue) throws -> Range<Int> {
-    let (bytes, references) = try BodyWriter.body(
-      of: value, firstReference: record.referenceCount)
-    for (identity, kind) in references {
+    let ofRecord = (0..<record.shapeCount).map { shapes[record.shapeBase &+ $0] }
+    let body = try BodyWriter.body(of: value, firstReference: record.referenceCount, shapes: ofRecord) { _ in
+      true
+    }
+    for (identity, kind) in body.references {
       appendReference(kind, identity.tag, keepBytes(identity.identifier.bytes))
     }
-    let start = keepBytes(bytes).baseAddress.unsafelyUnwrapped - base
-    return start..<(start + bytes.count)
+    for shape in body.shapes[ofRecord.count...] {
+      shapes.append(shape)
+      record.shapeCount += 1
+    }
+    let start = keepBytes(body.bytes).baseAddress.unsafelyUnwrapped - base
+    return start..<(start + body.bytes.count)
   }
 }
 

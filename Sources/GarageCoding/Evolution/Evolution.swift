@@ -9,6 +9,8 @@ final class Evolution: @unchecked Sendable {
   private let aliases: [(key: String, older: [String])]
   /// All older keys.
   let olderKeys: [String]
+  /// Whether a key without a value means another thing than no key: a mapped object's property is nil then.
+  let countsAbsent: Bool
   private let known = Mutex<Prototype?>(nil)
 
   /// Nil for a type that is not `Evolving`.
@@ -18,6 +20,7 @@ final class Evolution: @unchecked Sendable {
     version = max(0, type.version)
     aliases = type.propertyAliases.sorted { $0.key < $1.key }.map { (key: $0.key, older: $0.value) }
     olderKeys = aliases.flatMap(\.older)
+    countsAbsent = type is any MappableObject.Type
   }
 
   /// The older keys of one, the preferred one first.
@@ -53,6 +56,14 @@ final class Evolution: @unchecked Sendable {
         filled.insert(key)
         isComplete = false
       }
+    }
+    // One that had no value under its older key.
+    if countsAbsent, case .map(var fields) = value {
+      for (key, older) in aliases where fields[key] == nil && !fields.isWithoutValue(key) {
+        let old = older.first { fields.isWithoutValue($0) && (isOfOlderVersion || !isPresent($0)) }
+        if let old { fields.rename(old, to: key) }
+      }
+      value = .map(fields)
     }
     // What a superclass wrote into a container of its own.
     if value[PathKey.super.stringValue]?.fields != nil, var ancestor = value[PathKey.super.stringValue] {

@@ -35,6 +35,8 @@ class MappedProperty {
   func read(_: AnyObject, from _: DecoderPointer) throws {}
   /// Makes an optional property nil.
   func clear(_: AnyObject) {}
+  /// Whether an object has nil where a new one of its class has a value.
+  func isCleared(_: AnyObject) -> Bool { false }
   func write(_: AnyObject, to _: inout KeyedEncodingContainer<MappedKey>) throws {}
   func read(_: AnyObject, from _: KeyedDecodingContainer<MappedKey>) throws {}
   /// Lends the value's address.
@@ -77,6 +79,14 @@ final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
     try state.readMapped(Value.self) { object[keyPath: path] = $0 }
   }
 
+  override func clear(_ object: AnyObject) {
+    func none<T: ExpressibleByNilLiteral>(_: T.Type) -> T { nil }
+    guard let type = Value.self as? any ExpressibleByNilLiteral.Type, let value = none(type) as? Value else {
+      return
+    }
+    root(object)[keyPath: path] = value
+  }
+
   override func write(_ object: AnyObject, to container: inout KeyedEncodingContainer<MappedKey>) throws {
     try container.encode(root(object)[keyPath: path], forKey: codingKey)
   }
@@ -101,6 +111,8 @@ final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
 /// A property that may be nil, and is left out then.
 final class MappedOptional<Root: MappableObject, Wrapped: Codable>: MappedProperty {
   private let path: ReferenceWritableKeyPath<Root, Wrapped?>
+  /// Whether new objects have a value: 0 where nobody has asked yet, 1 no, 2 yes.
+  private let newValue = Atomic<UInt8>(0)
 
   init(_ key: String, _ path: ReferenceWritableKeyPath<Root, Wrapped?>) {
     self.path = path
@@ -133,6 +145,15 @@ final class MappedOptional<Root: MappableObject, Wrapped: Codable>: MappedProper
   }
 
   override func clear(_ object: AnyObject) { root(object)[keyPath: path] = nil }
+
+  override func isCleared(_ object: AnyObject) -> Bool {
+    if root(object)[keyPath: path] != nil { return false }
+    let known = newValue.load(ordering: .relaxed)
+    if known != 0 { return known == 2 }
+    let isThere = Swift.type(of: root(object)).init()[keyPath: path] != nil
+    newValue.store(isThere ? 2 : 1, ordering: .relaxed)
+    return isThere
+  }
 
   override func write(_ object: AnyObject, to container: inout KeyedEncodingContainer<MappedKey>) throws {
     try container.encodeIfPresent(root(object)[keyPath: path], forKey: codingKey)

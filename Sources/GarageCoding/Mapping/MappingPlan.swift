@@ -149,7 +149,15 @@ final class MappingPlan: @unchecked Sendable {
   func write(_ object: AnyObject, to encoder: any Encoder) throws {
     if let fault { throw fault }
     var container = encoder.container(keyedBy: MappedKey.self)
-    for property in properties { try property.write(object, to: &container) }
+    // Left out it would be what `init()` gives when it is read. Bytes that digests are taken of stay as they are.
+    let namesNils = !(encoder is ValueEncoder)
+    for property in properties {
+      if namesNils, property.isCleared(object) {
+        try container.encodeNil(forKey: property.codingKey)
+      } else {
+        try property.write(object, to: &container)
+      }
+    }
   }
 
   func read(_ object: AnyObject, from decoder: any Decoder) throws {

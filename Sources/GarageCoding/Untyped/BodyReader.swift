@@ -68,6 +68,7 @@ struct BodyReader {
     var at = header.content
     if header.second > 0 {
       let shape = try shape(header.second - 1).object
+      fields = RecordFields(shapedKeys: shape.keys)
       for key in shape.keys {
         guard at < header.end else { throw DamagedBytes(reason: "a map ends before its fields", offset: at) }
         if base.load(fromByteOffset: at, as: UInt8.self) == BodyTag.absent {
@@ -121,7 +122,9 @@ struct BodyReader {
   }
 
   /// Whether the map that begins at `offset` has one of these keys, or one in its `super` has.
-  func hasField(_ keys: [String], at offset: Int, end: Int) throws -> Bool {
+  ///
+  /// - Parameter countsAbsent: whether a key of its shape counts that has no value.
+  func hasField(_ keys: [String], countsAbsent: Bool, at offset: Int, end: Int) throws -> Bool {
     guard
       let header = try ContainerHeader.read(
         base, offset, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
@@ -131,10 +134,10 @@ struct BodyReader {
       let isAbsent =
         try BodyScanner.skipValue(base, at, end: header.end) == at + 1
         && base.load(fromByteOffset: at, as: UInt8.self) == BodyTag.absent
-      if isAbsent { return false }
+      if isAbsent { return countsAbsent && keys.contains(key) }
       if keys.contains(key) { return true }
       return try key == PathKey.super.stringValue && StackLimit.hasRoom
-        && hasField(keys, at: at, end: header.end)
+        && hasField(keys, countsAbsent: countsAbsent, at: at, end: header.end)
     }
     if header.second > 0 {
       for key in try shape(header.second - 1).object.keys {

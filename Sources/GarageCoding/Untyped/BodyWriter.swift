@@ -4,31 +4,59 @@
   internal import Foundation
 #endif
 
-/// Writes a tree as a body. Its maps have no shapes, so that it needs no table but that of its references.
+/// Writes a tree as a body. A map has a shape only where it had one when it was read and has no value under some of its keys: as an
+/// entry such a key could not be told from one that the map never had.
 struct BodyWriter {
+  /// A body and what stands in its record's tables.
+  struct Body {
+    var bytes: [UInt8]
+    /// What its references name, in order.
+    var references: [(RecordIdentity, ReferenceKind)]
+    /// Those that the table had before, and others behind them.
+    var shapes: [Permanent<Shape>]
+  }
+
   private let state: EncoderPointer
   /// The place of its first reference in the record's table.
   private let firstReference: Int
+  /// Whether a shape may be used.
+  private let hasShape: (Permanent<Shape>) -> Bool
   private var references: [(RecordIdentity, ReferenceKind)] = []
   private var places: [RecordIdentity: [ReferenceKind: Int]] = [:]
 
-  private init(_ state: EncoderPointer, firstReference: Int) {
+  private init(
+    _ state: EncoderPointer, firstReference: Int, _ hasShape: @escaping (Permanent<Shape>) -> Bool
+  ) {
     self.state = state
     self.firstReference = firstReference
+    self.hasShape = hasShape
   }
 
-  /// The body of a tree and what its references name, in order.
+  /// The body of a tree.
   ///
-  /// - Parameter firstReference: the place of its first reference in the record's table.
+  /// - Parameters:
+  ///   - firstReference: the place of its first reference in the record's table.
+  ///   - shapes: those that the record's table has.
+  ///   - hasShape: whether it may have another one.
   static func body(
-    of value: RecordValue, firstReference: Int = 0
-  ) throws -> (bytes: [UInt8], references: [(RecordIdentity, ReferenceKind)]) {
+    of value: RecordValue, firstReference: Int = 0, shapes: [Permanent<Shape>] = [],
+    hasShape: (Permanent<Shape>) -> Bool
+  ) throws -> Body {
     try EncodingCore.withCore { core in
       core.state.beginRecord()
-      var writer = BodyWriter(core.state, firstReference: firstReference)
-      try writer.write(value)
-      let output = core.state.output
-      return (Array(UnsafeBufferPointer(start: output.base, count: output.count)), writer.references)
+      let graph = core.graph
+      for shape in shapes { _ = graph.pointee.index(of: shape) }
+      // In a damaged table one may stand twice.
+      let areDistinct = graph.pointee.shapes.count == shapes.count
+      return try withoutActuallyEscaping(hasShape) { hasShape in
+        var writer = BodyWriter(core.state, firstReference: firstReference) { areDistinct && hasShape($0) }
+        try writer.write(value)
+        let output = core.state.output
+        return Body(
+          bytes: Array(UnsafeBufferPointer(start: output.base, count: output.count)),
+          references: writer.references,
+          shapes: areDistinct ? Array(graph.pointee.shapes.all) : shapes)
+      }
     }
   }
 
@@ -74,11 +102,30 @@ struct BodyWriter {
     let serial = try state.openFrame()
     defer { state.leaveFrame(serial) }
     try state.requestMap()
-    for (key, value) in fields {
+    let shape = try shape(of: fields)
+    if let shape {
+      state.frame.shape = shape
+      for (place, key) in shape.object.keys.enumerated() {
+        // Of a key that stands there twice, a superclass's first, the last counts.
+        if let value = fields[key], shape.object.positions[key] == place {
+          try write(value)
+        } else {
+          state.append(BodyTag.absent)
+        }
+      }
+    }
+    for (key, value) in fields where shape?.object.positions[key] == nil {
       state.beginEntry(key)
       try write(value)
     }
     try state.closeFrame()
+  }
+
+  /// The shape that a map needs, if it does and may have it.
+  private func shape(of fields: RecordFields) throws -> Permanent<Shape>? {
+    guard fields.hasKeysWithoutValue else { return nil }
+    let shape = try ShapeRegistry.shape(keys: fields.shapedKeys)
+    return hasShape(shape) ? shape : nil
   }
 
   private mutating func write(_ elements: [RecordValue]) throws {

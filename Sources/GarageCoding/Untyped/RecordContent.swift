@@ -4,6 +4,8 @@ public struct RecordContent: Sendable {
   public var header: RecordSummary
   /// What it holds.
   public var value: RecordValue
+  /// The digests of the record's shapes, whose texts are in the store.
+  private var shapes: Set<UInt64> = []
 
   /// Reads a record.
   ///
@@ -20,26 +22,28 @@ public struct RecordContent: Sendable {
     shapeText: (UInt64) throws -> [UInt8]?
   ) throws {
     header = try RecordSummary(tag: tag, keyIdentifier: keyIdentifier, record: record, typeName: typeName)
-    value = try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
-      try RecordValue(parsed, shapeText)
+    (value, shapes) = try ParsedRecord.with(tag: tag, keyIdentifier, record, typeName) { parsed, _ in
+      var shapes: Set<UInt64> = []
+      try parsed.forEachShape { shapes.insert($0) }
+      return (try RecordValue(parsed, shapeText), shapes)
     }
   }
 
-  /// The record as it is to be put under a key. It needs no shapes.
+  /// The record as it is to be put under a key of the same store. It needs no shapes but some of those that it had.
   ///
   /// - Parameters:
   ///   - tag: the digest of the identity tag in the key.
   ///   - identifier: the object's identifier, whole.
   /// - Throws: ``GraphCodingError/nestingTooDeep(depth:)``, and `EncodingError` for what is too large.
   public func record(tag: UInt64, identifier: Identifier) throws -> [UInt8] {
-    let (body, references) = try BodyWriter.body(of: value)
-    let tables = ListedReferences(references)
+    let body = try BodyWriter.body(of: value) { shapes.contains($0.object.digest) }
+    let tables = ListedTables(body)
     return identifier.bytes.withUnsafeBytes { whole in
       let parts = RecordParts(
         syncStatus: header.syncStatus, time: UInt64(max(0, header.modificationTime)),
         wholeIdentifier: identifier.isCut || header.wholeIdentifier != nil ? whole : nil,
         concreteTag: header.concreteTag, typeVersion: header.typeVersion)
-      return body.withUnsafeBytes { body in
+      return body.bytes.withUnsafeBytes { body in
         Identifier.withKeyForm(of: whole) {
           parts.record(tables, body: body, under: CheckedKey(tag: tag, identifier: $0))
         }
@@ -48,14 +52,16 @@ public struct RecordContent: Sendable {
   }
 }
 
-/// The tables of a record that is made without an encoder: its references, and no shapes.
-private final class ListedReferences: RecordTables {
+/// The tables of a record that is made without an encoder.
+private final class ListedTables: RecordTables {
   private var identities = IdentityTable()
   private var entries = RawStack<ReferenceTable.Entry>()
   private var tags = ReferenceTags()
+  private var shapes: [Permanent<Shape>]
 
-  init(_ references: [(RecordIdentity, ReferenceKind)]) {
-    for (identity, kind) in references {
+  init(_ body: BodyWriter.Body) {
+    shapes = body.shapes
+    for (identity, kind) in body.references {
       let number = identity.identifier.bytes.withUnsafeBytes {
         identities.insert(tag: identity.tag, $0).number
       }
@@ -67,11 +73,13 @@ private final class ListedReferences: RecordTables {
   deinit { entries.deallocate() }
 
   var hasReferences: Bool { !entries.isEmpty }
-  var hasShapes: Bool { false }
+  var hasShapes: Bool { !shapes.isEmpty }
   func appendReferences(to bytes: inout ByteArena) {
     ReferenceTable.write(entries.all, identities, lazy: identities, tags, to: &bytes)
   }
-  func appendShapes(to bytes: inout ByteArena) {}
+  func appendShapes(to bytes: inout ByteArena) {
+    shapes.withUnsafeMutableBufferPointer { ShapeTable.write($0, to: &bytes) }
+  }
 }
 
 extension RecordValue {

@@ -5,9 +5,15 @@ public struct RecordFields: Sendable {
   /// The keys in their order.
   public private(set) var keys: [String] = []
   private var values: [String: RecordValue] = [:]
+  /// The keys of the shape that a map was read with, among them those without a value. That a key had none, and was not unknown,
+  /// matters to who reads the map as an object of a mapped class. A key that is taken out by itself is not among them any more.
+  private(set) var shapedKeys: [String] = []
 
   /// No fields.
   public init() {}
+
+  /// No fields, in a map of that shape.
+  init(shapedKeys: [String]) { self.shapedKeys = shapedKeys }
 
   /// How many fields there are.
   public var count: Int { keys.count }
@@ -23,18 +29,37 @@ public struct RecordFields: Sendable {
       values[key] = newValue
       if before == nil, newValue != nil { keys.append(key) }
       if before != nil, newValue == nil { keys.removeAll { $0 == key } }
+      if newValue == nil, !shapedKeys.isEmpty { shapedKeys.removeAll { $0 == key } }
     }
   }
 
   /// Gives the field another key, in its place. A field that has that key already is replaced; where there is
   /// no field to rename nothing happens.
   public mutating func rename(_ key: String, to newKey: String) {
-    guard key != newKey, let value = values[key] else { return }
+    guard key != newKey else { return }
+    guard let value = values[key] else {
+      // What had no value under its old key has none under the new one.
+      if values[newKey] == nil, isWithoutValue(key) { renameShaped(key, to: newKey) }
+      return
+    }
     self[newKey] = nil
     values[key] = nil
     values[newKey] = value
     if let place = keys.firstIndex(of: key) { keys[place] = newKey }
+    renameShaped(key, to: newKey)
   }
+
+  private mutating func renameShaped(_ key: String, to newKey: String) {
+    if !shapedKeys.contains(key) { return }
+    shapedKeys.removeAll { $0 == newKey }
+    shapedKeys = shapedKeys.map { $0 == key ? newKey : $0 }
+  }
+
+  /// Whether the map had the key, and no value there.
+  func isWithoutValue(_ key: String) -> Bool { values[key] == nil && shapedKeys.contains(key) }
+
+  /// Whether that is so of any key.
+  var hasKeysWithoutValue: Bool { shapedKeys.contains { values[$0] == nil } }
 }
 
 extension RecordFields: Hashable {

@@ -36,6 +36,11 @@ extension Index {
       the property is computed, and no record has it. Store what it gives in a property of its own, set where those are \
       that it is made of, and index that.
       """
+    case .isOfStatus:
+      """
+      the property is the sync status, or follows it. A garage keeps that beside the object, where no index is needed: \
+      retrieveAll(_:withStatus:) finds objects by it.
+      """
     case .isOpaque:
       """
       the type has OpaqueFields: only its own code understands what is stored. Without that conformance its fields are \

@@ -6,6 +6,8 @@ package enum FieldAbsence: Sendable {
   case isCollection
   /// Code makes it, which nobody but an object can ask.
   case isComputed
+  /// It is the sync status of its object, or follows it.
+  case isOfStatus
   /// The type says that only its own code understands its fields.
   case isOpaque
   /// No field has what the property has: that is several values, the name of a case, or something made of what is stored.
@@ -36,6 +38,8 @@ package enum FieldAbsence: Sendable {
       self = .isOpaque
     } else if FieldSearch(keyPath, in: Root.self).isComputed {
       self = .isComputed
+    } else if FieldSearch(keyPath, in: Root.self).isOfStatus {
+      self = .isOfStatus
     } else if let (object, _) = try? FieldProbe.object(Root.self), isThere(object) {
       self = .isDifferent
     } else {

@@ -31,6 +31,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   func answer(_ question: FieldQuestionKind) -> StoredField? {
     // Nobody knows what other code does with values that are made up.
     if isComputed { return nil }
+    if isOfStatus { return nil }
     if form == .ofCase { return question == .value ? ofValue() : nil }
     switch question {
     case .value: return ofValue()
@@ -53,6 +54,17 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       let value = object[keyPath: keyPath]
       return (value as? any OptionalIdentifier)?.isNil ?? false || StoredValues(object).contains(value)
     }
+  }
+
+  /// Whether it follows the sync status of its object, which stands beside what is encoded: a field may have what it was when the
+  /// object was parked, and the status may be another one since.
+  var isOfStatus: Bool {
+    guard let (object, _) = try? object(nil), var synced = object as? any Syncable else { return false }
+    func value(_ status: SyncStatus) -> Probed? {
+      synced.syncStatus = status
+      return (synced as? Root).flatMap { Probed($0[keyPath: keyPath]) }
+    }
+    return value(.synced) != value(.notSynced)
   }
 
   /// Whether it is the stored property `id`, and of the type that the type is identified by.
