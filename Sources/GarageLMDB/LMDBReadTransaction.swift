@@ -151,22 +151,24 @@ class LMDBReadTransaction: ReadTransaction {
 }
 
 extension LMDBReadTransaction: RangeCounting {
+  /// The end is looked for once. Until something changes, an entry is told by where its key stands in the map, so that no
+  /// key is compared on the way there.
   final func count(in range: StorageKeyRange) throws -> Int {
     try state.beginRead(.scan)
     if range.isEmpty { return 0 }
     let cursor = try takeCursor(.scan)
     defer { giveBack(cursor) }
     var place = LMDBCursor(cursor, of: self, .scan)
-    var isThere = try range.lowerBound.withUnsafeBytes {
-      try place.move(toBound: $0, maximumKeyByteCount: maximumKeyByteCount)
+    func move(to bound: [UInt8]) throws -> Bool {
+      try bound.withUnsafeBytes { try place.move(toBound: $0, maximumKeyByteCount: maximumKeyByteCount) }
     }
+    var end: UnsafeRawPointer?
+    if let upper = range.upperBound, try move(to: upper) { end = place.key.baseAddress }
     var count = 0
-    try (range.upperBound ?? []).withUnsafeBytes { end in
-      while isThere {
-        if range.upperBound != nil, place.order(against: end) >= 0 { break }
-        count += 1
-        isThere = try place.moveToNext()
-      }
+    var isThere = try move(to: range.lowerBound)
+    while isThere, place.key.baseAddress != end {
+      count += 1
+      isThere = try place.moveToNext()
     }
     return count
   }

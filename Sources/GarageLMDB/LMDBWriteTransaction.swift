@@ -27,6 +27,25 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     if code != MDB_SUCCESS { throw failure(code, .put) }
   }
 
+  func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
+    try state.beginChange(.put)
+    for entry in entries {
+      try state.checkKey(bytes.extracting(entry.key), .put, limit: maximumKeyByteCount)
+      try state.checkValue(bytes.extracting(entry.value), limit: LMDBStorage.maximumValueByteCount)
+    }
+    if entries.isEmpty { return }
+    let cursor = try putCursor ?? openPutCursor()
+    try bytes.withUnsafeBytes { bytes in
+      for entry in entries {
+        let (key, value) = (bytes[entry.key], bytes[entry.value])
+        let code = putOrAppend(
+          cursor, MDB_val(UnsafeRawBufferPointer(rebasing: key)),
+          MDB_val(UnsafeRawBufferPointer(rebasing: value)))
+        if code != MDB_SUCCESS { throw failure(code, .put) }
+      }
+    }
+  }
+
   private func openPutCursor() throws -> OpaquePointer {
     closeRemoveCursor()
     let cursor = try takeCursor(.put)

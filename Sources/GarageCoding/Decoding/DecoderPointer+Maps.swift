@@ -294,6 +294,7 @@ extension DecoderPointer {
       }
     }
     if let only = try onlyKey(keys) { return keys.array(ofOnly: only, Key.self) }
+    if let all = try notedKeys(Key.self, keys) { return all }
     var all: [Key] = []
     var at = frame.content
     var field = 0
@@ -316,6 +317,24 @@ extension DecoderPointer {
       if discriminator >= 0 { all.append(key(UInt8(truncatingIfNeeded: discriminator), as: Key.self)) }
     }
     return all
+  }
+
+  /// The keys of a map that has those of a shape and no others, all of which were met before; nil of any other map.
+  private func notedKeys<Key: CodingKey>(_: Key.Type, _ keys: KeyTablePointer) throws -> [Key]? {
+    guard let shape = frame.shape, let ofShape = keys.discriminators(of: shape) else { return nil }
+    return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: ofShape.count) { found in
+      var at = frame.content
+      var count = 0
+      for discriminator in ofShape {
+        if at >= frame.end { return nil }
+        let isAbsent = base.byte(at: at) == BodyTag.absent
+        at = try BodyScanner.skipValue(base, at, end: frame.end)
+        found[count] = discriminator
+        if !isAbsent { count &+= 1 }
+      }
+      if at < frame.end { return nil }
+      return keys.array(of: UnsafeBufferPointer(rebasing: found[..<count]), Key.self)
+    }
   }
 
   /// Appends the key with that text, which was not met before, where there is one.

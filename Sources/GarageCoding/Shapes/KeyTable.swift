@@ -33,6 +33,25 @@ final class KeyTable {
   /// The arrays of one key each that were asked for, by discriminator. Kept for good.
   @exclusivity(unchecked) var arrays: [KeptArray?] = []
 
+  /// The array of several keys that was asked for last, and their discriminators.
+  @exclusivity(unchecked) var lastArray: KeptArray?
+  @exclusivity(unchecked) var lastKeys: [UInt8] = []
+
+  /// The discriminators of the keys of a shape, kept for good; nil where one of them was not met yet, or stands there twice.
+  func discriminators(of shape: Permanent<Shape>) -> UnsafeBufferPointer<UInt8>? {
+    if let known = listed[shape.address] { return known }
+    let all = shape.object.keys.map { text in
+      var text = text
+      return text.withUTF8 { discriminator(of: UnsafeRawBufferPointer($0)) }
+    }
+    guard shape.object.earlierPositions.isEmpty, all.allSatisfy({ $0 >= 0 }) else { return nil }
+    let kept = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: all.count)
+    _ = kept.initialize(from: all.map { UInt8($0) })
+    listed[shape.address] = UnsafeBufferPointer(kept)
+    return UnsafeBufferPointer(kept)
+  }
+  private var listed: [UnsafeMutableRawPointer: UnsafeBufferPointer<UInt8>] = [:]
+
   /// The discriminator of the key with that text, where it was met; otherwise -1.
   func discriminator(of text: UnsafeRawBufferPointer) -> Int {
     for discriminator in noted {

@@ -4,9 +4,11 @@ internal import GarageDriver
 /// Makes new indexes complete and takes dropped ones away, a block at a time, each in a write of its own: nobody waits long
 /// for it. How far it has come is committed with each block, so that whoever comes next goes on, in any process.
 struct IndexFilling {
-  /// How long a block may gather records. Writing what it gathered takes as long again, or twice.
-  private static let gatheringTime = Duration.milliseconds(15)
-  private static let largestBlock = 20_000
+  /// How long a block may gather records. Writing what it gathered takes as long again, or three times.
+  private static let gatheringTime = Duration.milliseconds(12)
+  /// The entries of each block go to all parts of an index, most of whose pages are written anew then: a few blocks of many records
+  /// take less time than many of few.
+  private static let largestBlock = 100_000
   private static let smallestBlock = 32
   private static let largestByteCount = 16 << 20
 

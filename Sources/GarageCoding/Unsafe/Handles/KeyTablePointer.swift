@@ -55,6 +55,38 @@ struct KeyTablePointer: Equatable {
     }
   }
 
+  /// An array of keys by their discriminators: the one that was asked for last where it has the same.
+  func array<Key: CodingKey>(of discriminators: UnsafeBufferPointer<UInt8>, _: Key.Type) -> [Key] {
+    address.pointee.table.with { table in
+      let count = discriminators.count
+      if let kept = table.lastArray, table.lastKeys.count == count,
+        table.lastKeys.withUnsafeBytes({ compareBytes($0, UnsafeRawBufferPointer(discriminators)) == 0 })
+      {
+        return kept.array(of: Key.self)
+      }
+      // An empty array is one that all share.
+      if count == 0 { return [] }
+      let array = [Key](unsafeUninitializedCapacity: count) { keys, initialized in
+        for place in 0..<count {
+          keys.initializeElement(at: place, to: key(discriminators[place], as: Key.self))
+        }
+        initialized = count
+      }
+      table.lastKeys = Array(discriminators)
+      table.lastArray = KeptArray(array)
+      return array
+    }
+  }
+
+  /// The discriminators of the keys of a shape, in its order; nil where one of them was not met yet, or stands there twice.
+  func discriminators(of shape: Permanent<Shape>) -> UnsafeBufferPointer<UInt8>? {
+    if address.pointee.lastListed == shape.address { return address.pointee.listed }
+    guard let listed = table.discriminators(of: shape) else { return nil }
+    address.pointee.lastListed = shape.address
+    address.pointee.listed = listed
+    return listed
+  }
+
   /// The text of a key that was noted.
   func text(_ discriminator: UInt8) -> UnsafeRawBufferPointer {
     address.pointee.table.with { $0.texts[Int(discriminator)] }
@@ -93,6 +125,9 @@ struct KeyTableHead {
   /// For decoding: the shape met last and where its fields are.
   var lastShape: UnsafeMutableRawPointer?
   var lastFields: FieldMap?
+  /// The shape whose keys were listed last, and their discriminators.
+  var lastListed: UnsafeMutableRawPointer?
+  var listed = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
 
   init(isByte: Bool, table: Permanent<KeyTable>) {
     self.isByte = isByte
