@@ -57,6 +57,31 @@ public struct GarageStorageImporter {
   /// - Throws: ``GarageStorageImportError`` for a store that cannot be read at all, `GarageError` for types that cannot
   ///   be parked and for what fails in the garage, and what ``didImport`` throws.
   public func importObjects(into garage: Garage) throws -> GarageStorageImportReport {
+    let found = try find(for: garage)
+    return try garage.write { try importAll(found, $0) }
+  }
+
+  /// Imports everything, on a thread of the library's; so do ``decrypt`` and ``didImport``.
+  ///
+  /// - Throws: as ``importObjects(into:)``, and `CancellationError` where the task was cancelled before the write began.
+  nonisolated(nonsending)
+    public func importObjects(into garage: Garage) async throws -> GarageStorageImportReport
+  {
+    let found = try await garage.preparing { try find(for: garage) }
+    return try await garage.changing(retrying: 0) { try importAll(found, $0) }
+  }
+
+  // MARK: - What there is
+
+  /// What is to be parked, and what decodes it.
+  private struct Found {
+    let source: LegacySource
+    let session: GraphDecodingSession
+    /// With what cannot be parked.
+    let report: GarageStorageImportReport
+  }
+
+  private func find(for garage: Garage) throws -> Found {
     let types = try LegacyTypes(types, names: names)
     let file = try CoreDataFile(copying: url)
     var report = GarageStorageImportReport()
@@ -64,30 +89,18 @@ public struct GarageStorageImporter {
     let source = LegacySource(objects, file: file, payload: LegacyPayload(types: types, decrypt: decrypt))
     let session = garage.makeImportSession(
       source: source, types: try RegisteredTypes(types.all), foreign: LegacyDates(dateDecodingStrategy))
-    let found = report
-    return try garage.write { writer in
-      // From the start, should the write be repeated.
-      var report = found
-      for place in objects.indices { try importObject(place, source, session, writer, &report) }
-      report.failures.sort { $0.row < $1.row }
-      return report
+    return Found(source: source, session: session, report: report)
+  }
+
+  private func importAll(_ found: Found, _ writer: GarageWriter) throws -> GarageStorageImportReport {
+    // From the start, should the write be repeated.
+    var report = found.report
+    for place in found.source.objects.indices {
+      try importObject(place, found.source, found.session, writer, &report)
     }
+    report.failures.sort { $0.row < $1.row }
+    return report
   }
-
-  /// Imports everything, on a thread of the library's; so do ``decrypt`` and ``didImport``.
-  ///
-  /// - Throws: as ``importObjects(into:)``, and `CancellationError` where the task was cancelled before it began.
-  nonisolated(nonsending)
-    public func importObjects(into garage: Garage) async throws -> GarageStorageImportReport
-  {
-    try await garage.changing { try importBlocking(into: garage) }
-  }
-
-  private func importBlocking(into garage: Garage) throws -> GarageStorageImportReport {
-    try importObjects(into: garage)
-  }
-
-  // MARK: - What there is
 
   private func findObjects(
     in file: CoreDataFile, _ types: LegacyTypes, _ report: inout GarageStorageImportReport

@@ -38,7 +38,7 @@ extension Garage {
     let carried = Carried(body)
     let result: Carried<R> = try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        WorkerThreads.shared.runRead { [self] in
+        WorkerPlaces.forReads.run { [self] in
           continuation.resume(
             with: Result {
               try cancellation.check()

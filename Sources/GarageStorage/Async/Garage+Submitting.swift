@@ -21,9 +21,13 @@ extension Garage {
   }
 
   /// Commits a body in a transaction of its own, which runs elsewhere unless nothing is waited for.
+  ///
+  /// - Parameter isLong: whether the body may go through many objects: then it runs elsewhere in any case.
+  /// - Throws: what `body` throws; `CancellationError` where the task was cancelled before that had begun.
   nonisolated(nonsending)
     func submit<R>(
-      retrying attempts: Int? = nil, autosaves: Bool? = nil, _ body: @escaping (WriteAccess) throws -> R
+      retrying attempts: Int? = nil, autosaves: Bool? = nil, isLong: Bool = false,
+      _ body: @escaping (WriteAccess) throws -> R
     ) async throws -> R
   {
     var settings = CallSettings(of: self)
@@ -31,12 +35,14 @@ extension Garage {
     return try await retryingInTask(attempts, isClocked: store.isSharedAcrossProcesses, store.gate) { alone in
       let result = CarriedResult<R>()
       let hooks = CarriedResult<CommitHooks>()
-      let commit: () throws -> Void = { [self, settings] in
+      let commit: (Cancellation?) throws -> Void = { [self, settings] cancellation in
         func commit() throws -> CommitHooks? {
           try settings.apply(to: self) {
             var pending = PendingCommit()
             pending.isRepeated = attempts.map { $0 > 0 } ?? true
             let isSaved = try commitKeepingHooks(&pending, inTurnOf: nil, autosaves: settings.autosaves) {
+              // It may have waited for the storage's writer.
+              try cancellation?.check()
               result.value = try body($0)
             }
             return isSaved ? pending.hooks : nil
@@ -45,25 +51,39 @@ extension Garage {
         hooks.value =
           if alone, let gate = store.gate { try gate.enter(alone: true, commit) } else { try commit() }
       }
-      try await run(commit)
+      try await run(commit, isLong: isLong)
       hooks.value?.runAfterCommit()
       return result.value.unsafelyUnwrapped
     }
   }
 
   /// Runs a transaction in turn: here where the storage waits for nothing, else on a thread of the library's.
+  ///
+  /// - Parameter transaction: has to ask the ``Cancellation``, where it gets one, before it begins.
   nonisolated(nonsending)
-    private func run(_ transaction: @escaping () throws -> Void) async throws
+    private func run(_ transaction: @escaping (Cancellation?) throws -> Void, isLong: Bool) async throws
   {
     if let queue = store.commits, store.gate == nil {
-      return try await wait(in: queue, .transaction(transaction), byteCount: 0)
+      return try await wait(in: queue, .transaction { try transaction(nil) }, byteCount: 0)
     }
     try Task.checkCancellation()
-    if store.gate == nil && !store.roundTripsAreExpensive && store.isWriterFree { return try transaction() }
+    if !isLong && store.gate == nil && !store.roundTripsAreExpensive && store.isWriterFree {
+      return try transaction(nil)
+    }
+    let cancellation = Cancellation()
     let carried = Carried(transaction)
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      // Those that write beside each other are as many as read.
-      WorkerThreads.shared.runRead { continuation.resume(with: Result { try carried.value() }) }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        store.writePlaces.run {
+          continuation.resume(
+            with: Result {
+              try cancellation.check()
+              return try carried.value(cancellation)
+            })
+        }
+      }
+    } onCancel: {
+      cancellation.cancel()
     }
   }
 

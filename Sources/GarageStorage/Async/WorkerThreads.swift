@@ -5,7 +5,8 @@ internal import Synchronization
 
 /// Threads of the library's own, which wait for engines where no task may.
 ///
-/// A thread is started where none is idle, and ends when nobody needed it for a while.
+/// A thread is started where none is idle, and ends when nobody needed it for a while. What may be asked for by many at a time
+/// has a number of places (``WorkerPlaces``), or waits in a ``CommitQueue``.
 final class WorkerThreads: Sendable {
   static let shared = WorkerThreads()
 
@@ -18,14 +19,10 @@ final class WorkerThreads: Sendable {
   private struct State: Sendable {
     var idle: [Worker] = []
     var process = ProcessMark()
-    /// Reads that run, and those that wait for one of them to end.
-    var readCount = 0
-    var waitingReads: [@Sendable () -> Void] = []
   }
 
   private let state = Mutex(State())
 
-  private static let maximumReadCount = 32
   private static let idleSeconds = 2
 
   /// Runs `job` on a thread that it has for itself until it returns.
@@ -38,34 +35,6 @@ final class WorkerThreads: Sendable {
       return worker
     }
     if let worker { worker.wake.signal() } else { start(job) }
-  }
-
-  /// The same for a read, of which no more than a number run at a time.
-  func runRead(_ job: @escaping @Sendable () -> Void) {
-    let mayRun = state.withLock { state in
-      if state.readCount == WorkerThreads.maximumReadCount {
-        state.waitingReads.append(job)
-        return false
-      }
-      state.readCount += 1
-      return true
-    }
-    if mayRun { run { self.runReads(job) } }
-  }
-
-  private func runReads(_ first: @Sendable () -> Void) {
-    first()
-    while let next = nextRead() { next() }
-  }
-
-  private func nextRead() -> (@Sendable () -> Void)? {
-    state.withLock { state in
-      if state.waitingReads.isEmpty {
-        state.readCount -= 1
-        return nil
-      }
-      return state.waitingReads.removeFirst()
-    }
   }
 
   private func start(_ job: @escaping @Sendable () -> Void) {

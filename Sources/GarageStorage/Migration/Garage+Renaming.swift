@@ -26,16 +26,7 @@ extension Garage {
   public func migrateAll<T: Codable>(fromOldClassName oldClassName: String, to type: T.Type) throws
     -> MigrationReport
   {
-    var names = [oldClassName]
-    let own = String(reflecting: type)
-    if !oldClassName.contains("."), let dot = own.firstIndex(of: ".") {
-      names.append(own[...dot] + oldClassName)
-    }
-    return try withWriteAccess { access in
-      var report = MigrationReport()
-      for name in names { report.add(try TypeRenaming(access, from: TypeTag(name: name), to: type).run()) }
-      return report
-    }
+    try withWriteAccess { try $0.migrateAll(fromOldClassName: oldClassName, to: type) }
   }
 
   /// Makes everything that was parked as one type an object of another type.
@@ -44,7 +35,28 @@ extension Garage {
   ///   whose tag is in conflict.
   @discardableResult
   public func migrateAll<T: Codable>(from oldType: Any.Type, to type: T.Type) throws -> MigrationReport {
-    try withWriteAccess { try TypeRenaming($0, from: TypeTag.of(oldType), to: type).run() }
+    try withWriteAccess { try $0.migrateAll(from: oldType, to: type) }
+  }
+}
+
+extension WriteAccess {
+  /// Makes everything that was parked under an old type name an object of this type.
+  func migrateAll<T: Codable>(fromOldClassName oldClassName: String, to type: T.Type) throws
+    -> MigrationReport
+  {
+    var names = [oldClassName]
+    let own = String(reflecting: type)
+    if !oldClassName.contains("."), let dot = own.firstIndex(of: ".") {
+      names.append(own[...dot] + oldClassName)
+    }
+    var report = MigrationReport()
+    for name in names { report.add(try TypeRenaming(self, from: TypeTag(name: name), to: type).run()) }
+    return report
+  }
+
+  /// Makes everything that was parked as one type an object of another type.
+  func migrateAll<T: Codable>(from oldType: Any.Type, to type: T.Type) throws -> MigrationReport {
+    try TypeRenaming(self, from: TypeTag.of(oldType), to: type).run()
   }
 }
 

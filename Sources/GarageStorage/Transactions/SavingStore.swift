@@ -37,6 +37,8 @@ final class SavingStore: Sendable {
   let commits: CommitQueue?
   /// Where the storage lets several write at a time: who does. Else the storage itself lets one.
   let gate: SharingGate?
+  /// Where writes of tasks run that are in no queue: each garage has its own, so that they are in nobody else's way.
+  let writePlaces: WorkerPlaces
   /// How many threads write or wait to, where there is no queue that knows.
   private let writerCount = Atomic<Int>(0)
   /// Held from just before unsaved changes are committed until they are forgotten.
@@ -82,6 +84,8 @@ final class SavingStore: Sendable {
     roundTripsAreExpensive = info.roundTripsAreExpensive
     commits = info.isDurable ? CommitQueue(info) : nil
     gate = info.writersConflict ? SharingGate(driver, name: info.name) : nil
+    // Of those that the storage runs one after another no more than one need wait for it.
+    writePlaces = WorkerPlaces(info.writersConflict ? WorkerPlaces.mostCount : 1)
   }
 
   /// Whether a write would wait for nobody, where there is no queue.

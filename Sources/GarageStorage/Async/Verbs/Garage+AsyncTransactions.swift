@@ -163,7 +163,7 @@ extension Garage {
       fromOldClassName oldClassName: String, to type: T.Type
     ) async throws -> MigrationReport
   {
-    try await changing { try inPlace { try self.migrateAll(fromOldClassName: oldClassName, to: type) } }
+    try await submit(isLong: true) { try $0.migrateAll(fromOldClassName: oldClassName, to: type) }
   }
 
   /// Makes everything that was parked as one type an object of another type.
@@ -176,21 +176,31 @@ extension Garage {
     ) async throws -> MigrationReport
   {
     let oldType = Carried(oldType)
-    return try await changing { try inPlace { try self.migrateAll(from: oldType.value, to: type) } }
+    return try await submit(isLong: true) { try $0.migrateAll(from: oldType.value, to: type) }
   }
 
-  /// Runs a verb that changes, and is not async, on a thread of the library's.
+  /// Runs a verb that changes, and is not async, in a transaction on a thread of the library's.
+  ///
+  /// - Parameter attempts: as for ``write(retrying:_:)``; nil for as many as verbs make.
+  /// - Throws: what `verb` throws, and `CancellationError` where the task was cancelled before it began.
   nonisolated(nonsending)
-    package func changing<R>(_ verb: @escaping () throws -> R) async throws -> R
+    package func changing<R>(
+      retrying attempts: Int? = nil, _ verb: @escaping (GarageWriter) throws -> R
+    ) async throws -> R
   {
-    try Task.checkCancellation()
-    let settings = CallSettings(of: self)
-    let carried = Carried(verb)
-    let result: Carried<R> = try await withCheckedThrowingContinuation { continuation in
-      WorkerThreads.shared.run { [self] in
-        continuation.resume(with: Result { try settings.apply(to: self) { Carried(try carried.value()) } })
-      }
+    try await submit(retrying: attempts, isLong: true) { access in
+      let writer = GarageWriter(access)
+      defer { writer.end() }
+      return try passingErrors { try verb(writer) }
     }
-    return result.value
+  }
+
+  /// Runs what comes before a transaction, and is not async, on a thread of the library's.
+  ///
+  /// - Throws: what `body` throws, and `CancellationError` where the task was cancelled before it began.
+  nonisolated(nonsending)
+    package func preparing<R>(_ body: @escaping () throws -> R) async throws -> sending R
+  {
+    try await leaving { _ in try body() }
   }
 }

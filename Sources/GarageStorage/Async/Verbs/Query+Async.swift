@@ -25,7 +25,11 @@ extension Query {
     private func change<R>(_ end: @escaping (Query) throws -> R) async throws -> R
   {
     guard let garage = reader as? Garage else { return try end(self) }
-    return try await garage.changing { try end(self) }
+    return try await garage.changing { writer in
+      var query = self
+      query.reader = writer
+      return try end(query)
+    }
   }
 
   /// The objects found, in the order of the query.

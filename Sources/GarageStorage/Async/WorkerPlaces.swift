@@ -1,0 +1,52 @@
+internal import GarageDriver
+internal import Synchronization
+
+/// Places on the library's threads for jobs of one kind, of which no more than a number run at a time. The others wait here,
+/// in the order in which they came, and keep no thread.
+final class WorkerPlaces: Sendable {
+  /// The most that wait for engines at a time, of one kind.
+  static let mostCount = 32
+  /// Those for reads, of all garages.
+  static let forReads = WorkerPlaces(mostCount)
+
+  private struct State: Sendable {
+    var process = ProcessMark()
+    var runningCount = 0
+    var waiting: [@Sendable () -> Void] = []
+  }
+
+  private let count: Int
+  private let state = Mutex(State())
+
+  init(_ count: Int) { self.count = count }
+
+  /// Runs `job` on a thread that it has for itself until it returns, as soon as there is a place.
+  func run(_ job: @escaping @Sendable () -> Void) {
+    let mayRun = state.withLock { state in
+      // Threads do not survive a fork, and the places that they had are free.
+      if !state.process.isOfThisProcess { state = State() }
+      if state.runningCount == count {
+        state.waiting.append(job)
+        return false
+      }
+      state.runningCount += 1
+      return true
+    }
+    if mayRun { WorkerThreads.shared.run { self.runAll(job) } }
+  }
+
+  private func runAll(_ first: @Sendable () -> Void) {
+    first()
+    while let next = nextJob() { next() }
+  }
+
+  private func nextJob() -> (@Sendable () -> Void)? {
+    state.withLock { state in
+      if state.waiting.isEmpty {
+        state.runningCount -= 1
+        return nil
+      }
+      return state.waiting.removeFirst()
+    }
+  }
+}
