@@ -283,6 +283,10 @@ import Testing
     try await garage.forEach(Card.self) { ids.append($0.id) }
     for try await card in garage.objects(Card.self) { ids.append(card.id) }
     #expect(ids == [1, 2, 3, 1, 2, 3])
+    ids = []
+    try await garage.query(Card.self).forEach { ids.append($0.id) }
+    try await garage.query(Card.self).where(\.title != "card 2").forEach { ids.append($0.id) }
+    #expect(ids == [1, 2, 3, 1, 3])
     #expect(try await garage.query(Card.self).where(\.title == "card 2").first()?.id == 2)
     try await garage.delete(card)
     #expect(try await garage.count(Card.self) == 2)

@@ -33,7 +33,8 @@ public struct GarageObjects<Element: Codable>: AsyncSequence {
 
     /// The next object, decoded where the caller is or elsewhere; nil at the end.
     ///
-    /// - Throws: as ``GarageReading/forEach(_:_:)``, and `CancellationError` where the task was cancelled.
+    /// - Throws: as ``GarageReading/forEach(_:_:)``, and `CancellationError` where the task was cancelled. One may ask again
+    ///   after that: nothing is passed over.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
       try Task.checkCancellation()
       if pages == nil {
@@ -68,7 +69,16 @@ final class ObjectPages<T: Codable> {
 
   private let garage: Garage
   private let decodesElsewhere: Bool
-  private var keys: ArraySlice<StorageKey>
+  private let keys: KeyList
+  /// How many of them have been read.
+  private var readCount = 0
+
+  /// - Parameter keys: those of the objects, in the order in which they are to be read.
+  init(of garage: Garage, _ keys: KeyList, decodesElsewhere: Bool) {
+    self.garage = garage
+    self.decodesElsewhere = decodesElsewhere
+    self.keys = keys
+  }
 
   /// Finds out which objects there are.
   nonisolated(nonsending)
@@ -78,9 +88,9 @@ final class ObjectPages<T: Codable> {
     self.decodesElsewhere = decodesElsewhere
     try translatingErrors { _ = try RecordTypeFacts.of(T.self) }
     keys = try await garage.reading { access, _ in
-      var keys: [StorageKey] = []
-      try access.visitRecordKeys(T.self) { keys.append($0) }
-      return keys[...]
+      var keys = KeyList()
+      try access.visitRecordKeys(T.self) { key in keys.append(key.bytes.span.bytes) }
+      return keys
     }
   }
 
@@ -103,11 +113,18 @@ final class ObjectPages<T: Codable> {
       _ read: @escaping (ReadAccess, [StorageKey], Cancellation) throws -> [R]
     ) async throws -> [R]?
   {
-    if keys.isEmpty { return nil }
-    let page = Array(keys.prefix(ObjectPages.pageSize))
-    keys = keys.dropFirst(ObjectPages.pageSize)
-    if decodesElsewhere { return try await garage.reading { try read($0, page, $1) } }
-    return try await garage.readingFetched(beginningWith: page) { try read($0, page, Cancellation()) }
+    if readCount == keys.count { return nil }
+    let end = min(readCount + ObjectPages.pageSize, keys.count)
+    let page = keys.keys(readCount..<end)
+    let found: [R]
+    if decodesElsewhere {
+      found = try await garage.reading { try read($0, page, $1) }
+    } else {
+      found = try await garage.readingFetched(beginningWith: page) { try read($0, page, Cancellation()) }
+    }
+    // Not before: who asks again after an error gets this page.
+    readCount = end
+    return found
   }
 }
 

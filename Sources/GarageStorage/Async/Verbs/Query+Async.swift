@@ -207,16 +207,34 @@ extension Query {
     try await ask { try $0.explain() }
   }
 
-  /// Calls `body` with one object found after another, where the caller is. What is found is settled before.
+  /// Calls `body` with one object found after another, where the caller is.
+  ///
+  /// What is found is settled before. Objects are read in pages: each is as it is when its page is read, and those are not
+  /// visited any more that were deleted meanwhile. The keys of all are in memory, and one page of objects.
   ///
   /// - Throws: what `body` throws, which ends the call, as ``retrieveAll()``, and `CancellationError`.
   nonisolated(nonsending)
     public func forEach(_ body: (Root) throws -> Void) async throws
   {
-    for object in try await ask({ try $0.retrieveAll() }) {
-      try Task.checkCancellation()
-      try body(object)
+    guard let garage = reader as? Garage else { return try inPlace { try self.forEach(body) } }
+    let pages = try await pages(of: garage)
+    while let page = try await pages.next() {
+      for object in page {
+        try Task.checkCancellation()
+        try body(object)
+      }
     }
+  }
+
+  nonisolated(nonsending)
+    private func pages(of garage: Garage) async throws -> ObjectPages<Root>
+  {
+    if condition == nil && sortKeys.isEmpty && maximumCount == nil {
+      // Keys tell which these are, and of types that belong to an actor no record is fetched for that.
+      return try await ObjectPages(of: garage, decodesElsewhere: mayLeave)
+    }
+    let keys = try await ask { query in try query.run { try $0.sortedKeys() } }
+    return ObjectPages(of: garage, keys, decodesElsewhere: mayLeave)
   }
 }
 
