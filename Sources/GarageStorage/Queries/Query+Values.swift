@@ -166,22 +166,20 @@ extension Query {
   /// - Throws: ``GarageError/sumOutOfRange(type:property:)`` where integers add up to more than their type holds; else as
   ///   ``retrieveAll()``.
   public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) throws -> Value {
-    var sum = Value.zero
-    try forEachValueInAnyOrder(property) { found in
-      if !add(found, to: &sum) { throw sumOutOfRange(property) }
-    }
-    return sum
+    var sum = Sum<Value>()
+    try forEachValueInAnyOrder(property) { sum.add($0) }
+    guard let value = sum.value else { throw sumOutOfRange(property) }
+    return value
   }
 
   /// The same for a property that may be nil, which does not count.
   ///
   /// - Throws: as for a property that may not.
   public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value {
-    var sum = Value.zero
-    try forEachValueInAnyOrder(property) { found in
-      if let found, !add(found, to: &sum) { throw sumOutOfRange(property) }
-    }
-    return sum
+    var sum = Sum<Value>()
+    try forEachValueInAnyOrder(property) { if let found = $0 { sum.add(found) } }
+    guard let value = sum.value else { throw sumOutOfRange(property) }
+    return value
   }
 
   private func sumOutOfRange<Property>(_ property: KeyPath<Root, Property>) -> GarageError {
@@ -190,20 +188,31 @@ extension Query {
 
   /// The mean of a property over the objects found; nil where none is found.
   ///
-  /// - Throws: as ``retrieveAll()``.
+  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` where a value is stored as something else than one number, as money
+  ///   of units and cents is: take ``sum(_:)-(KeyPath<Root,Value>)`` and ``count()``. Else as ``retrieveAll()``.
   public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) throws -> Double? {
     var mean = Mean()
-    try forEachValueInAnyOrder(property) { try mean.add($0) }
+    try forEachValueInAnyOrder(property) { if try !mean.add($0) { throw noNumber(property) } }
     return mean.value
   }
 
   /// The same for a property that may be nil, which does not count.
   ///
-  /// - Throws: as ``retrieveAll()``.
+  /// - Throws: as for a property that may not.
   public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) throws -> Double? {
     var mean = Mean()
-    try forEachValueInAnyOrder(property) { if let found = $0 { try mean.add(found) } }
+    try forEachValueInAnyOrder(property) {
+      if let found = $0, try !mean.add(found) { throw noNumber(property) }
+    }
     return mean.value
+  }
+
+  private func noNumber<Property>(_ property: KeyPath<Root, Property>) -> GarageError {
+    invalid(
+      """
+      cannot tell the average of \(nameOf(property)), whose values are not stored as one number each. Take their sum and \
+      their count.
+      """)
   }
 }
 
@@ -211,7 +220,8 @@ extension Query {
 private struct Mean {
   private var (sum, lost, count) = (0.0, 0.0, 0)
 
-  mutating func add<Value: Numeric & Codable>(_ value: Value) throws {
+  /// Adds a value; false where it is not stored as a number.
+  mutating func add<Value: Numeric & Codable>(_ value: Value) throws -> Bool {
     let next: Double
     if Value.self == Double.self {
       next = Sameness.known(value, as: Double.self)
@@ -224,30 +234,68 @@ private struct Mean {
     } else if Value.self == Int32.self {
       next = Double(Sameness.known(value, as: Int32.self))
     } else {
-      guard case .number(let number)? = try GraphEncoder.fieldValue(of: value) else { return }
-      next = number.approximation
+      switch try GraphEncoder.fieldValue(of: value) {
+      case .number(let number)?: next = number.approximation
+      // It does not count, as where the property is optional.
+      case .null?: return true
+      default: return false
+      }
     }
     let total = sum + next
     lost += sum.magnitude >= next.magnitude ? (sum - total) + next : (next - total) + sum
     sum = total
     count += 1
+    return true
   }
 
   var value: Double? { count == 0 ? nil : (lost.isFinite ? sum + lost : sum) / Double(count) }
 }
 
-/// Adds a number; false where the type does not hold the sum.
-private func add<Value: Numeric>(_ value: Value, to sum: inout Value) -> Bool {
-  func addChecked<N: FixedWidthInteger>(_ before: N) -> Bool {
-    let (after, isTooLarge) = before.addingReportingOverflow(Sameness.known(value, as: N.self))
-    if !isTooLarge { sum = Sameness.generic(after, as: Value.self) }
-    return !isTooLarge
+/// Numbers that are added up in their own type; integers of up to 64 bits in a wider one, in which no sum on the way is too
+/// large, so that it does not matter in which order they come.
+private struct Sum<Value: Numeric> {
+  /// That of integers of up to 64 bits: it would take 2⁶³ of them to exceed it.
+  private var integers: Int128 = 0
+  private var others = Value.zero
+  private var isTooLarge = false
+  private let integerType: (any FixedWidthInteger.Type)?
+  private let isNarrow: Bool
+
+  init() {
+    integerType = Value.self as? any FixedWidthInteger.Type
+    isNarrow = integerType.map { $0.bitWidth <= 64 } ?? false
   }
-  // Most are of these two types, and a cast takes longer than the rest.
-  if Value.self == Int.self { return addChecked(Sameness.known(sum, as: Int.self)) }
-  if Value.self == Int64.self { return addChecked(Sameness.known(sum, as: Int64.self)) }
-  if Value.self == Int32.self { return addChecked(Sameness.known(sum, as: Int32.self)) }
-  if Value.self != Double.self, let before = sum as? any FixedWidthInteger { return addChecked(before) }
-  sum += value
-  return true
+
+  mutating func add(_ value: Value) {
+    // Most are of these types, and a cast takes longer than the rest.
+    if Value.self == Int.self {
+      integers += Int128(Sameness.known(value, as: Int.self))
+    } else if Value.self == Int64.self {
+      integers += Int128(Sameness.known(value, as: Int64.self))
+    } else if Value.self == Int32.self {
+      integers += Int128(Sameness.known(value, as: Int32.self))
+    } else if integerType == nil {
+      others += value
+    } else if isNarrow {
+      if let value = value as? any FixedWidthInteger { integers += Int128(value) }
+    } else if let before = others as? any FixedWidthInteger {
+      addChecked(value, before)
+    }
+  }
+
+  /// Adds one of more than 64 bits.
+  private mutating func addChecked<N: FixedWidthInteger>(_ value: Value, _ before: N) {
+    let (after, overflows) = before.addingReportingOverflow(Sameness.known(value, as: N.self))
+    if overflows { isTooLarge = true }
+    others = Sameness.generic(after, as: Value.self)
+  }
+
+  /// Nil where the type does not hold it.
+  var value: Value? {
+    if isTooLarge { return nil }
+    guard isNarrow, let integerType else { return others }
+    return Sum.exactly(integers, integerType) as? Value
+  }
+
+  private static func exactly<N: FixedWidthInteger>(_ number: Int128, _: N.Type) -> N? { N(exactly: number) }
 }

@@ -139,6 +139,91 @@ import Testing
     }
   }
 
+  private struct Booking: Codable, Identifiable {
+    var id: Int
+    var tiny: Int8
+    var small: Int32
+    var number: Int
+    var count: UInt8
+    var credit: Int16?
+  }
+
+  /// What is too large only on the way to a sum is no error, in whichever order it comes.
+  @Test(arguments: Backend.engines)
+  func sumsThatFitAreGiven(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let query = garage.query(Booking.self)
+    for ids in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+      try garage.parkAll([
+        Booking(id: ids[0], tiny: .max, small: .max, number: .max, count: 200, credit: .max),
+        Booking(id: ids[1], tiny: 1, small: 1, number: 1, count: 55, credit: 1),
+        Booking(id: ids[2], tiny: -5, small: -5, number: -5, count: 0, credit: -5),
+        Booking(id: 3, tiny: 0, small: 0, number: 0, count: 0, credit: nil),
+      ])
+      #expect(try query.sum(\.tiny) == .max - 4)
+      #expect(try query.sum(\.small) == .max - 4)
+      #expect(try query.sum(\.number) == .max - 4)
+      #expect(try query.sum(\.count) == 255)
+      #expect(try query.sum(\.credit) == .max - 4)
+    }
+    try garage.park(Booking(id: 4, tiny: 5, small: 5, number: 5, count: 1, credit: 5))
+    func expectTooLarge(_ property: String, _ sum: () throws -> Void) {
+      #expect(throws: GarageError.sumOutOfRange(type: "Booking", property: property)) { try sum() }
+    }
+    expectTooLarge("\\.tiny") { _ = try query.sum(\.tiny) }
+    expectTooLarge("\\.small") { _ = try query.sum(\.small) }
+    expectTooLarge("\\.number") { _ = try query.sum(\.number) }
+    expectTooLarge("\\.count") { _ = try query.sum(\.count) }
+    expectTooLarge("\\.credit") { _ = try query.sum(\.credit) }
+  }
+
+  /// A number of two parts.
+  private struct Money: Numeric, Codable, Comparable {
+    var units: Int
+    var cents: Int
+
+    init(_ units: Int, _ cents: Int) { (self.units, self.cents) = (units, cents) }
+    init(integerLiteral value: Int) { self.init(value, 0) }
+    init?(exactly source: some BinaryInteger) {
+      guard let units = Int(exactly: source) else { return nil }
+      self.init(units, 0)
+    }
+    var magnitude: Money { Money(abs(units), abs(cents)) }
+    static func < (left: Money, right: Money) -> Bool {
+      (left.units, left.cents) < (right.units, right.cents)
+    }
+    static func + (left: Money, right: Money) -> Money {
+      Money(left.units + right.units, left.cents + right.cents)
+    }
+    static func - (left: Money, right: Money) -> Money {
+      Money(left.units - right.units, left.cents - right.cents)
+    }
+    static func * (left: Money, right: Money) -> Money { Money(left.units * right.units, 0) }
+    static func *= (left: inout Money, right: Money) { left = left * right }
+  }
+
+  private struct Order: Codable, Identifiable {
+    var id: Int
+    var price: Money
+    var tip: Money?
+  }
+
+  /// What is not stored as one number has no mean, which is no reason to say that there is none of it.
+  @Test(arguments: Backend.engines)
+  func meansOfWhatIsNoSingleNumber(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    let query = garage.query(Order.self)
+    #expect(try query.average(\.price) == nil)
+    try garage.parkAll((0..<3).map { Order(id: $0, price: Money($0, 5), tip: nil) })
+    #expect(try query.sum(\.price) == Money(3, 15))
+    #expect(try query.where(\.id < 0).average(\.price) == nil)
+    #expect(try query.average(\.tip) == nil)
+    let error = #expect(throws: GarageError.self) { try query.average(\.price) }
+    #expect(error?.description.contains("\\.price") == true)
+    try garage.park(Order(id: 3, price: 0, tip: 1))
+    #expect(throws: GarageError.self) { try query.average(\.tip) }
+  }
+
   @Test(arguments: Backend.allCases)
   func changesWhatIsFound(_ backend: Backend) throws {
     let population = try Population(backend, 600, 6)
