@@ -41,6 +41,9 @@ public struct GarageChanges: Sendable {
 
   /// What identifies the objects of this type that were parked; nil where they are too many to be listed, thousands,
   /// where that is not known, and where the garage hides identifiers.
+  ///
+  /// Of a subclass it is not known where any object of its hierarchy was parked or deleted: which class that was, nothing
+  /// tells. The topmost class lists the objects of all.
   public func parked<T: Codable>(_ type: T.Type) -> Set<Identifier>? { identifiers(type, removed: false) }
 
   /// What identifies the objects of this type that were deleted; nil as for ``parked(_:)``.
@@ -61,7 +64,8 @@ public struct GarageChanges: Sendable {
     let changes = changes
     for tag in facts.tags {
       guard let ofTag = changes.tags[tag] else { continue }
-      if ofTag.isMany { return nil }
+      // Keys do not tell classes that share them.
+      if ofTag.isMany || facts.sharesSpaceWithSuperclass { return nil }
       for (key, last) in ofTag.records where removed || !last.isRemoved {
         let bytes = Array(key.bytes[KeyLayout.identifierOffset...])
         // A cut one is not whole.

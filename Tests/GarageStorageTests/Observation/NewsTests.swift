@@ -91,6 +91,25 @@ private struct PresentNews: Codable, Identifiable, TypeTagged {
     #expect(try news.deleted(PresentNews.self) == identifiers(3))
   }
 
+  /// Keys do not tell of which class of a hierarchy an object is: of a subclass too little is said rather than too much.
+  @Test(arguments: Backend.allCases) func objectsOfSubclassesAreNotNamed(_ backend: Backend) async throws {
+    let garage = try Place(backend).garage([Dog.self, Cat.self])
+    let tom: Set = [try garage.identifier(for: Cat("Tom"))]
+    var changes = garage.changes().makeAsyncIterator()
+    try await garage.park(Cat("Tom"))
+    var news = try #require(await changes.next())
+    #expect(news.parked(Dog.self) == nil && news.concern(Dog.self))
+    #expect(news.parked(Animal.self) == tom && news.deleted(Animal.self) == [])
+    try await garage.delete(Cat.self, identifier: "Tom")
+    news = try #require(await changes.next())
+    #expect(news.deleted(Dog.self) == nil && news.concern(Dog.self))
+    #expect(news.deleted(Animal.self) == tom && news.parked(Animal.self) == [])
+    // Where nothing of the hierarchy changed it is known.
+    try await garage.park(Counter(id: 1))
+    news = try #require(await changes.next())
+    #expect(news.parked(Dog.self) == [] && news.deleted(Dog.self) == [] && !news.concern(Dog.self))
+  }
+
   @Test(arguments: Backend.allCases) func valuesBeginWithWhatIsThere(_ backend: Backend) async throws {
     let garage = try Place(backend).garage()
     try await garage.parkAll([Counter(id: 1, value: 10), Counter(id: 2, value: 20)])
