@@ -4,10 +4,8 @@ internal import Synchronization
 /// Places on the library's threads for jobs of one kind, of which no more than a number run at a time. The others wait here,
 /// in the order in which they came, and keep no thread.
 final class WorkerPlaces: Sendable {
-  /// The most that wait for engines at a time, of one kind.
-  static let mostCount = 32
   /// Those for reads, of all garages.
-  static let forReads = WorkerPlaces(mostCount)
+  static let forReads = WorkerPlaces(32)
 
   private struct State: Sendable {
     var process = ProcessMark()

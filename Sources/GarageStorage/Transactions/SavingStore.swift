@@ -37,7 +37,7 @@ final class SavingStore: Sendable {
   let commits: CommitQueue?
   /// Where the storage lets several write at a time: who does. Else the storage itself lets one.
   let gate: SharingGate?
-  /// Where writes of tasks run that are in no queue: each garage has its own, so that they are in nobody else's way.
+  /// Where writes of tasks run that are in no queue.
   let writePlaces: WorkerPlaces
   /// How many threads write or wait to, where there is no queue that knows.
   private let writerCount = Atomic<Int>(0)
@@ -84,8 +84,9 @@ final class SavingStore: Sendable {
     roundTripsAreExpensive = info.roundTripsAreExpensive
     commits = info.isDurable ? CommitQueue(info) : nil
     gate = info.writersConflict ? SharingGate(driver, name: info.name) : nil
-    // Of those that the storage runs one after another no more than one need wait for it.
-    writePlaces = WorkerPlaces(info.writersConflict ? WorkerPlaces.mostCount : 1)
+    // Those that write beside each other take a connection each, as reads do, of which there are not many more. Of those that
+    // the storage runs one after another no more than one need wait for it, in the way of no read and no other garage.
+    writePlaces = info.writersConflict ? .forReads : WorkerPlaces(1)
   }
 
   /// Whether a write would wait for nobody, where there is no queue.
