@@ -40,7 +40,7 @@ import Testing
 
   @Test func mapsOfAllForms() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var generator = SeededGenerator(seed: seed)
+    var generator = SeededGenerator(seed)
     for _ in 0..<200 {
       let all = (0..<8).map { _ -> Some in
         let keys = K.allCases.filter { _ in Int.random(in: 0..<4, using: &generator) > 0 }
@@ -51,7 +51,7 @@ import Testing
         return Some(Dictionary(uniqueKeysWithValues: values), form: Int.random(in: 0..<3, using: &generator))
       }
       let found = try recode(all, as: [Some].self)
-      #expect(found.map(\.values) == all.map(\.values), "seed \(seed)")
+      #expect(found.map(\Some.values) == all.map(\Some.values), "seed \(seed)")
     }
   }
 }

@@ -18,7 +18,7 @@ private final class Chore: MappableObject, Syncable {
 }
 
 /// It is stored under another name, and in a form of its own.
-private struct Letter: Codable, Identifiable, Syncable, Equatable {
+private struct SentLetter: Codable, Identifiable, Syncable, Equatable {
   var id: Int
   var title = ""
   var isSent: Bool? = false
@@ -68,10 +68,10 @@ private struct Listed: Codable, Identifiable, Syncable, Indexed {
     try garage.parkAll(chores)
     try garage.setSyncStatus(.synced, for: chores[0])
     try expectStatus(garage, Chore.self, title: \.title, id: \.id, \.syncStatus) { $0 }
-    let letters = [1, 2].map { Letter(id: $0, title: "x") }
+    let letters = [1, 2].map { SentLetter(id: $0, title: "x") }
     try garage.parkAll(letters)
     try garage.setSyncStatus(.synced, for: letters[0])
-    try expectStatus(garage, Letter.self, title: \.title, id: \.id, \.isSent) { $0 == .synced }
+    try expectStatus(garage, SentLetter.self, title: \.title, id: \.id, \.isSent) { $0 == .synced }
     // What has no status of its own follows none.
     #expect(try garage.query(Errand.self).where(\.title == "x").updateAll { $0.title = "y" } == 2)
     #expect(try garage.query(Errand.self).where(\.syncStatus == .notSynced).deleteAll() == 1)
