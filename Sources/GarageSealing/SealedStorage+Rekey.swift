@@ -58,7 +58,7 @@ extension SealedStorage {
     var rest: StorageKeyRange? = .all
     while let range = rest {
       (state, rest) = try base.write { transaction in
-        var batch = RekeyBatch(keys, state, limit: max(1, batchCount))
+        var batch = RekeyBatch(keys, state, limit: RekeyBatch.limit(batchCount))
         let rest = try batch.collect(range, in: transaction)
         try batch.put(in: transaction)
         return .commit((batch.state, rest))
@@ -75,6 +75,8 @@ private struct RekeyBatch {
   private(set) var state: RekeyProgress
   private let limit: Int
   private static let byteLimit = 8 << 20
+  /// More entries than a batch's bytes have room for, and few enough to be counted with on any platform.
+  private static let countLimit = 1 << 20
 
   /// The sealed values, one behind the other, and where each ends.
   private let sealed = SealerOutput()
@@ -85,6 +87,9 @@ private struct RekeyBatch {
     self.state = state
     self.limit = limit
   }
+
+  /// How many entries a batch takes where so many were asked for.
+  static func limit(_ batchCount: Int) -> Int { min(max(1, batchCount), countLimit) }
 
   /// Seals what is found in the range until the batch is full; returns what is left of the range.
   mutating func collect(_ range: StorageKeyRange, in transaction: any ReadTransaction) throws

@@ -40,6 +40,19 @@ import Testing
     #expect(again.resealedCount == 0 && again.isComplete)
   }
 
+  /// As many as can be said, and numbers that mean nothing.
+  @Test(arguments: [Int.max, .max / 100 + 1, .max / 100, 1 << 20, 0, -1, .min])
+  func takesAnyNumberForABatch(_ batchCount: Int) throws {
+    let place = try SealedPlace(.memory)
+    let all = entries(20)
+    try place.sealed(old).put(all)
+    var steps = 0
+    let result = try place.sealed(new, former: [old]).rekey(batchCount: batchCount) { _ in steps += 1 }
+    #expect(result.isComplete && result.resealedCount == 20)
+    #expect(batchCount > 0 ? steps == 1 : steps >= 20, "\(steps) batches")
+    #expect(try place.sealed(new).entries() == all)
+  }
+
   private struct Interrupted: Error {}
 
   @Test(arguments: SealedBase.allCases)
