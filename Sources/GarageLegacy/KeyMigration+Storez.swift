@@ -80,7 +80,9 @@ private func propertyList(of object: Any) -> Any {
   case let set as NSOrderedSet: set.array.map { propertyList(of: $0) }
   case let array as NSArray: array.map { propertyList(of: $0) }
   case let dictionary as NSDictionary:
-    Dictionary(uniqueKeysWithValues: dictionary.map { ("\($0.key)", propertyList(of: $0.value)) })
+    // On Apple's platforms keys that differ only in how they are composed are two there, and one here.
+    Dictionary(
+      dictionary.map { ("\($0.key)", propertyList(of: $0.value)) }, uniquingKeysWith: { first, _ in first })
   default: object
   }
 }

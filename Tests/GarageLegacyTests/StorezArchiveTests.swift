@@ -89,6 +89,16 @@ final class UnsecurePoint: NSObject, NSCoding {
         == ["k": [1]])
   }
 
+  /// Keys of a dictionary that are one text: one of their values is taken.
+  @Test func keysThatAreOneTextDoNotEndTheProcess() throws {
+    let urls = ["http://a.b/c", "http://a.b/d"].compactMap { NSURL(string: $0) }
+    let dictionary = NSDictionary(objects: urls, forKeys: [NSNumber(value: 1), NSString("1")])
+    try #require(dictionary.count == 2)
+    let found = try value(dictionary, [String: URL]())
+    #expect(found.count == 1)
+    #expect(["http://a.b/c", "http://a.b/d"].contains(found["1"]?.absoluteString))
+  }
+
   @Test func whatIsNoneOfThemIsNamed() throws {
     #expect(reason { _ = try value(NSNull(), "") }.contains("NSNull"))
     #expect(reason { _ = try value(NSArray(array: [NSNull()]), [String]()) }.contains("NSNull"))
