@@ -24,16 +24,11 @@ private struct VaultSealer: Sealer {
   func open(_ sealed: Data, context: Data) throws -> Data { try vault.decrypt(sealed, context) }
 }
 
-private func copy(from plain: some StorageDriver, to sealed: SealedStorage) throws {
-  try plain.read { old in
-    try sealed.write { new in
-      try old.scan(.all, .forward) { key, value in
-        try new.put(value, for: key)
-        return .continue
-      }
-      return .commit(())
-    }
-  }
+/// Has an index whose values no seal covers.
+private struct Subscriber: Codable, Identifiable, Indexed {
+  var id: Int
+  var email: String
+  static var indexes: [Index<Subscriber>] { [Index(\.email)] }
 }
 
 /// Copies all that opens; returns the keys of what does not.
@@ -95,10 +90,37 @@ private func rescue(
   }
 
   @Test func copies() throws {
-    let (plain, sealed) = (MemoryStorage(), try SealedStorage(MemoryStorage(), sealer: VaultSealer()))
+    let place = try SealedPlace(.sqlite)
+    let (url, sealer) = (place.folder.appending(path: "store"), VaultSealer())
+    let plain = MemoryStorage()
     try Garage(plain).parkAll(Hidden.people(3))
-    try copy(from: MemoryStorage(sharing: plain), to: sealed)
+    try Garage(plain).copy(to: SealedStorage(SQLiteStorage(at: url), sealer: sealer))
+    let sealed = try SealedStorage(SQLiteStorage(at: url), sealer: sealer)
     #expect(try Garage(sealed).retrieveAll(HiddenPerson.self) == Hidden.people(3))
+  }
+
+  /// What an index holds does not come into a sealed file in the clear.
+  @Test func copiesNoReadableIndex() throws {
+    let place = try SealedPlace(.sqlite)
+    let plain = MemoryStorage()
+    let old = try Garage(plain)
+    try old.parkAll((0..<20).map { Subscriber(id: $0, email: "reader\($0)@example.org") })
+    try old.buildIndexes()
+    #expect(try old.indexes(of: Subscriber.self).map(\.entries) == [20])
+    let sealed = try SealedStorage(
+      SQLiteStorage(at: place.folder.appending(path: "store")), sealer: VaultSealer())
+    // By a program that does not know of the index.
+    let garage = try Garage(MemoryStorage(sharing: plain))
+    do {
+      try garage.copy(to: sealed)
+      Issue.record("The values of an index were copied into a seal.")
+    } catch GarageError.invalidIndex(_, let index, _) {
+      #expect(index == "email")
+    }
+    try garage.dropIndex("email", of: Subscriber.self)
+    try garage.copy(to: sealed)
+    #expect(try Array(Garage(sealed).typeNames().values) == [20])
+    #expect(try place.fileBytes().range(of: Data("@example.org".utf8)) == nil)
   }
 
   /// Whichever entry is lost, all others are in the new garage.
