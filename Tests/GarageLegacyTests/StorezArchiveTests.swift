@@ -89,14 +89,13 @@ final class UnsecurePoint: NSObject, NSCoding {
         == ["k": [1]])
   }
 
-  /// Keys of a dictionary that are one text: one of their values is taken.
+  /// Keys that Foundation tells apart on Apple's platforms, and that are one text: one of their values is taken.
   @Test func keysThatAreOneTextDoNotEndTheProcess() throws {
     let urls = ["http://a.b/c", "http://a.b/d"].compactMap { NSURL(string: $0) }
-    let dictionary = NSDictionary(objects: urls, forKeys: [NSNumber(value: 1), NSString("1")])
-    try #require(dictionary.count == 2)
+    let dictionary = NSDictionary(objects: urls, forKeys: [NSString("\u{E9}"), NSString("e\u{301}")])
     let found = try value(dictionary, [String: URL]())
     #expect(found.count == 1)
-    #expect(["http://a.b/c", "http://a.b/d"].contains(found["1"]?.absoluteString))
+    #expect(["http://a.b/c", "http://a.b/d"].contains(found["\u{E9}"]?.absoluteString))
   }
 
   @Test func whatIsNoneOfThemIsNamed() throws {
