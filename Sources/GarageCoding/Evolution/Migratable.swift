@@ -49,7 +49,7 @@ extension Migratable: Codable {
       wrappedValue = try own.readOwn { state in try state.read(Value.self, from: value) }
     } else {
       let decoder = JSONDecoder()
-      decoder.dateDecodingStrategy = .iso8601
+      decoder.dateDecodingStrategy = .custom { try AnonymousObject.date(String(from: $0), $0.codingPath) }
       wrappedValue = try decoder.decode(Value.self, from: Data(text.utf8))
     }
   }
@@ -83,6 +83,13 @@ private enum AnonymousObject {
   static func text(_ decoder: any Decoder) -> String? {
     guard let container = try? decoder.container(keyedBy: PathKey.self) else { return nil }
     return try? container.decodeIfPresent(String.self, forKey: PathKey(stringValue: dataKey))
+  }
+
+  /// The date in a text: in GarageStorage's form, or in any other of ISO 8601.
+  static func date(_ text: String, _ path: [any CodingKey]) throws -> Date {
+    if let date = ForeignDate.date(text) ?? (try? Date(text, strategy: .iso8601)) { return date }
+    throw DecodingError.dataCorrupted(
+      DecodingError.Context(codingPath: path, debugDescription: "\"\(text)\" is no date."))
   }
 
   /// What a JSON text holds.
@@ -136,7 +143,7 @@ private enum AnonymousObject {
     if fields["gs_transformableType"] == "gs_transformableDate",
       let text = fields["gs_transformableData"]?.stringValue
     {
-      return .date(try Date(text, strategy: .iso8601))
+      return .date(try date(text, path))
     }
     if let text = fields[dataKey]?.stringValue { return try value(text, path) }
     if let type = fields["gs_type"]?.stringValue, let identifier = fields["gs_identifier"]?.stringValue {

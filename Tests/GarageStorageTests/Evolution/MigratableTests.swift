@@ -1,4 +1,5 @@
 import Foundation
+import GarageMemory
 import GarageStorage
 import Testing
 
@@ -55,6 +56,25 @@ private struct OrderNow: Codable, Identifiable, TypeTagged {
     #expect(try read().other == place)
     try garage.park(OrderBefore(place: ["kGSAnonymousDataKey": "secret"]))
     #expect(throws: DecodingError.self) { try read() }
+  }
+
+  /// "Never", as it was written in Berlin, which had a time of its own then.
+  @Test func datesOfLongAgo() throws {
+    let text = "0001-01-01T00:53:28+00:53:28"
+    let date =
+      "{\"gs_type\": \"gs_transformableType\", \"gs_transformableType\": \"gs_transformableDate\", "
+      + "\"gs_transformableData\": \"\(text)\"}"
+    let garage = try Garage(MemoryStorage())
+    try garage.park(OrderBefore(place: ["kGSAnonymousDataKey": "{\"city\": \"Ulm\", \"since\": \(date)}"]))
+    #expect(try garage.retrieve(OrderNow.self, identifier: 1)?.place.since == .distantPast)
+    func decode(_ text: String) throws -> Date? {
+      let place = ["kGSAnonymousDataKey": "{\"city\": \"b\", \"since\": \"\(text)\"}"]
+      let data = try JSONEncoder().encode(OrderBefore(place: place))
+      return try JSONDecoder().decode(OrderNow.self, from: data).place.since
+    }
+    #expect(try decode(text) == .distantPast && decode("0001-01-01T00:00:00Z") == .distantPast)
+    #expect(try decode("2015-07-01T10:00:00Z") == Date(timeIntervalSince1970: 1_435_744_800))
+    #expect(throws: DecodingError.self) { try decode("yesterday") }
   }
 
   @Test func otherCoders() throws {
