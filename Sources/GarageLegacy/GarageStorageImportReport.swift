@@ -4,8 +4,12 @@ public struct GarageStorageImportReport: Sendable, CustomStringConvertible {
   public internal(set) var importedCounts: [String: Int] = [:]
   /// What was not taken over, in the order of the store. It is still there.
   public internal(set) var failures: [Failure] = []
-  /// What was taken over, but not as it was: for instance, a status of objects that are not `Syncable`.
+  /// What was taken over, but not as it was: for instance, a status of objects that are not `Syncable`. Of anonymous
+  /// objects whose class no type of the app has, the first one of each class.
   public internal(set) var notices: [Failure] = []
+
+  /// Names of classes that a notice was made of already: one is enough for all objects.
+  var strangers: Set<String> = []
 
   /// How many objects were parked.
   public var importedCount: Int { importedCounts.values.reduce(0, +) }

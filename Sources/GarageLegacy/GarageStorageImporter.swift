@@ -171,6 +171,12 @@ public struct GarageStorageImporter {
       let reason = legacy.type.isSyncable ? "there is no such status" : "\(legacy.type.name) is not Syncable"
       report.notices.append(legacy.row.failure("its sync status (\(status)) was dropped, because \(reason)"))
     }
+    for (name, reason) in source.strangers(in: place) where report.strangers.insert(name).inserted {
+      report.notices.append(
+        legacy.row.failure(
+          "an anonymous \(name) in it, as any in others, was read as its property's class, because \(reason)")
+      )
+    }
     try didImport?(
       ImportedGarageStorageObject(
         object: object, identifier: identity.identifier, typeName: legacy.row.typeName ?? "",

@@ -7,15 +7,24 @@ struct LegacyPayload {
   let types: LegacyTypes
   let decrypt: ((String) throws -> Data)?
 
-  /// Texts in a payload that may be identifiers: no more than this many are looked at.
-  private static let textLimit = 10_000
-
-  /// - Returns: the value, and the texts in it.
-  func value(of text: String) throws -> (value: ForeignValue, texts: [String]) {
+  /// What a payload says beside its value.
+  struct Notes {
+    /// Texts in it that may be identifiers: no more than a limit are looked at.
     var texts: [String] = []
+    /// Names of classes of anonymous objects in it that no type of the app has.
+    var strangers: Set<String> = []
+
+    private static let textLimit = 10_000
+
+    mutating func note(_ text: String) { if texts.count < Notes.textLimit { texts.append(text) } }
+  }
+
+  /// - Returns: the value, and what was noted on the way.
+  func value(of text: String) throws -> (value: ForeignValue, notes: Notes) {
+    var notes = Notes()
     let json = try LegacyJSON(plain(text))
     guard case .object = json else { throw LegacyPayloadError(reason: "its data are no JSON object") }
-    return (try value(json, &texts), texts)
+    return (try value(json, &notes), notes)
   }
 
   private func plain(_ text: String) throws -> [UInt8] {
@@ -25,44 +34,26 @@ struct LegacyPayload {
     }
   }
 
-  private func value(_ json: LegacyJSON, _ texts: inout [String]) throws -> ForeignValue {
+  private func value(_ json: LegacyJSON, _ notes: inout Notes) throws -> ForeignValue {
     switch json {
     case .null: return .null
     case .bool(let value): return .bool(value)
     case .number(let text):
-      note(text, &texts)
-      return LegacyPayload.number(text)
+      notes.note(text)
+      return LegacyNumber.value(of: text)
     case .string(let text):
-      note(text, &texts)
+      notes.note(text)
       return .string(text)
-    case .array(let elements): return .array(try elements.map { try value($0, &texts) })
+    case .array(let elements): return .array(try elements.map { try value($0, &notes) })
     case .object(let fields):
-      if let special = try special(json, &texts) { return special }
-      return .map(try fields.map { ($0.key, try value($0.value, &texts)) })
+      if let special = try special(json, &notes) { return special }
+      return .map(try fields.map { ($0.key, try value($0.value, &notes)) })
     }
-  }
-
-  private func note(_ text: String, _ texts: inout [String]) {
-    if texts.count < LegacyPayload.textLimit { texts.append(text) }
-  }
-
-  /// Integers as such, other numbers in decimal as long as that holds them exactly.
-  private static func number(_ text: String) -> ForeignValue {
-    if let integer = Int128(text) { return .integer(integer) }
-    let digits = text.utf8.prefix { $0 != UInt8(ascii: "e") && $0 != UInt8(ascii: "E") }
-      .filter { (0x30...0x39).contains($0) }
-    let double = Double(text) ?? 0
-    if digits.count <= 34, double == 0 || (1e-60...1e60).contains(abs(double)),
-      let decimal = Decimal(string: text)
-    {
-      return .decimal(decimal)
-    }
-    return .double(double)
   }
 
   // MARK: - What mapped objects hold
 
-  private func special(_ json: LegacyJSON, _ texts: inout [String]) throws -> ForeignValue? {
+  private func special(_ json: LegacyJSON, _ notes: inout Notes) throws -> ForeignValue? {
     guard let type = json["gs_type"]?.string else { return nil }
     if type == "gs_transformableType" { return try transformable(json) }
     guard let identifier = json["gs_identifier"]?.text else { return nil }
@@ -70,7 +61,12 @@ struct LegacyPayload {
     guard let data = json["kGSAnonymousDataKey"]?.string else {
       throw LegacyPayloadError(reason: "an anonymous \(type) in it has no data")
     }
-    let object = try value(LegacyJSON(plain(data)), &texts)
+    var object = try value(LegacyJSON(plain(data)), &notes)
+    if let known = types.type(named: type) {
+      if let type = known.type as? any MappableObject.Type { object = try object.naming(type) }
+    } else {
+      notes.strangers.insert(type)
+    }
     let number = json["gs_syncStatus"]?.text.flatMap { Int($0) }
     guard let status = number.flatMap({ SyncStatus(rawValue: $0) }), case .map = object else { return object }
     return .inline(object, status)
@@ -81,7 +77,7 @@ struct LegacyPayload {
     guard kind == "gs_transformableDate" else {
       throw LegacyPayloadError(reason: "a value in it is of a kind that is not known, \(kind)")
     }
-    guard let text = json["gs_transformableData"]?.text, let date = LegacyDates.date(iso8601: text) else {
+    guard let text = json["gs_transformableData"]?.text, let date = ForeignDate.date(text) else {
       throw LegacyPayloadError(
         reason: "a date in it is no date: \(json["gs_transformableData"]?.text ?? "nothing")")
     }

@@ -19,6 +19,8 @@ final class LegacySource: RecordSource {
   var hints = true
   /// Why payloads could not be read, by place.
   private(set) var reasons: [Int: String] = [:]
+  /// Names of classes of anonymous objects that no type of the app has, by place.
+  private var strangers: [Int: Set<String>] = [:]
   private let file: CoreDataFile
   private let payload: LegacyPayload
   private let encoder = GraphEncoder()
@@ -62,14 +64,20 @@ final class LegacySource: RecordSource {
       guard let text = try file.payload(object.row.key) else {
         throw GarageError.storageDataIsNil(object.type.name)
       }
-      let (value, texts) = try payload.value(of: text)
+      let (value, notes) = try payload.value(of: text)
+      if !notes.strangers.isEmpty { strangers[place] = notes.strangers }
       return try encoder.record(
-        of: value, syncStatus: object.syncStatus, referringTo: hints ? hints(texts, except: place) : [],
+        of: value, syncStatus: object.syncStatus, referringTo: hints ? hints(notes.texts, except: place) : [],
         as: object.type.type, identity)
     } catch {
       reasons[place] = "\(error)"
       return [0]
     }
+  }
+
+  /// The classes of anonymous objects in an object that no type of the app is, and what to do about it.
+  func strangers(in place: Int) -> [(name: String, reason: String)] {
+    (strangers[place] ?? []).sorted().map { ($0, payload.types.reasonForNone(named: $0)) }
   }
 
   private func hints(_ texts: [String], except place: Int) -> [(RecordIdentity, Any.Type)] {

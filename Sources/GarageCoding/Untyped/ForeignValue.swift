@@ -21,6 +21,14 @@ package indirect enum ForeignValue {
   case inline(ForeignValue, SyncStatus)
 }
 
+extension ForeignValue {
+  /// The map of a mapped object that stands inline, saying of which class it is where its property may have a superclass.
+  package func naming(_ type: any MappableObject.Type) throws -> ForeignValue {
+    guard case .map(let fields) = self, _getSuperclass(type) is any MappableObject.Type else { return self }
+    return .map([(key: MappingPlan.classKey, value: .string(try TypeTag.of(type).name))] + fields)
+  }
+}
+
 extension ForeignValue: Encodable {
   package func encode(to encoder: any Encoder) throws {
     switch self {

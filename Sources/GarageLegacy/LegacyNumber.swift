@@ -1,0 +1,57 @@
+internal import Foundation
+internal import GarageCoding
+
+/// Numbers as they stand in payloads.
+enum LegacyNumber {
+  /// Integers as such, other numbers in decimal where that holds them exactly.
+  static func value(of text: String) -> ForeignValue {
+    if let integer = Int128(text) { return .integer(integer) }
+    if let decimal = decimal(text) { return .decimal(decimal) }
+    return .double(Double(text) ?? 0)
+  }
+
+  private static func decimal(_ text: String) -> Decimal? {
+    guard let significand = Significand(text), significand.digits.count <= Significand.maximumDigitCount,
+      Significand.exponents.contains(significand.exponent), let decimal = Decimal(string: text)
+    else { return nil }
+    // So many always have room in it. Beyond them it drops what has none.
+    if significand.digits.count <= 34, (-60...60).contains(significand.exponent) { return decimal }
+    return Significand("\(decimal)") == significand ? decimal : nil
+  }
+}
+
+/// The digits of a number without zeros around them, and the power of ten of the last one.
+private struct Significand: Equatable {
+  /// A `Decimal` holds all numbers of 38 digits, and some of 39.
+  static let maximumDigitCount = 39
+  /// No `Decimal` has an exponent beyond that, whatever digits it has.
+  static let exponents = -170...170
+
+  private(set) var digits: [UInt8] = []
+  private(set) var exponent = 0
+
+  /// Nil for a number whose exponent is none.
+  init?(_ text: String) {
+    let mantissa = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+    var isFraction = false
+    for byte in mantissa {
+      if byte == UInt8(ascii: ".") {
+        isFraction = true
+      } else if (0x30...0x39).contains(byte) {
+        digits.append(byte)
+        if isFraction { exponent -= 1 }
+      }
+    }
+    if mantissa.endIndex < text.endIndex {
+      guard let power = Int(text[mantissa.endIndex...].dropFirst()) else { return nil }
+      let (sum, isTooLarge) = exponent.addingReportingOverflow(power)
+      if isTooLarge { return nil }
+      exponent = sum
+    }
+    let zero = UInt8(ascii: "0")
+    let end = digits.lastIndex { $0 != zero }.map { $0 + 1 } ?? 0
+    // What is zero has no digits left.
+    exponent = end == 0 ? 0 : exponent.addingReportingOverflow(digits.count - end).partialValue
+    digits = Array(digits[..<end].drop { $0 == zero })
+  }
+}
