@@ -89,6 +89,7 @@ public struct GarageStorageImporter {
     let source = LegacySource(objects, file: file, payload: LegacyPayload(types: types, decrypt: decrypt))
     let session = garage.makeImportSession(
       source: source, types: try RegisteredTypes(types.all), foreign: LegacyDates(dateDecodingStrategy))
+    session.listenToFailures { source.lose($0, metWith: $1) }
     return Found(source: source, session: session, report: report)
   }
 
@@ -150,15 +151,19 @@ public struct GarageStorageImporter {
     _ report: inout GarageStorageImportReport
   ) throws {
     let legacy = source.objects[place]
+    func fail(_ reason: String) { report.failures.append(legacy.row.failure(reason)) }
+    if let reason = source.reasonOfLoss(place) { return fail(reason) }
     let object: any Codable
+    do { object = try decode(legacy.type.type, place, source, session) } catch {
+      source.lose(place, error)
+      return fail(source.reasonOfLoss(place) ?? describedAsGarageError(error))
+    }
     let graph: EncodedGraph
     do {
-      object = try decode(legacy.type.type, place, source, session)
       let time = legacy.row.modificationDate.map(milliseconds)
       graph = try writer.garage.encode(alone: object, time: time) { !source.has($0) }
     } catch {
-      let reason = source.reasons[place] ?? describedAsGarageError(error)
-      return report.failures.append(legacy.row.failure(reason))
+      return fail(describedAsGarageError(error))
     }
     guard let identity = graph.roots.first else { return }
     try writer.put(graph)
@@ -198,7 +203,9 @@ public struct GarageStorageImporter {
     }
     let first: any Error
     do { return try object(identity) } catch {
-      if source.reasons[place] != nil { throw error }
+      examineCulprit(of: error, place, source, session)
+      // Neither hints nor other objects are to blame then.
+      if source.losses.has(place) || source.namesLost(error) { throw error }
       first = error
     }
     source.hints = false
@@ -208,9 +215,29 @@ public struct GarageStorageImporter {
       case .identityMismatch:
         guard let unnamed = LegacySource.unnamed(place, tag: identity.tag) else { throw error }
         return try object(unnamed)
-      case .cycle: throw first
+      // Without hints a long chain is deeper than the stack.
+      case .cycle, .nestingTooDeep: throw first
       default: throw error
       }
+    }
+  }
+
+  /// Looks whether the object that an error names can be decoded by itself: if not, it is lost, and nobody who needs it has to
+  /// be tried.
+  private func examineCulprit(
+    of error: any Error, _ place: Int, _ source: LegacySource, _ session: GraphDecodingSession
+  ) {
+    guard let culprit = source.place(namedIn: error), culprit != place, source.losses.examine(culprit) else {
+      return
+    }
+    func decode<T: Codable>(_ type: T.Type) throws {
+      _ = try session.object(type, source.objects[culprit].identity)
+    }
+    do {
+      try decode(source.objects[culprit].type.type)
+      session.reset()
+    } catch {
+      source.lose(culprit, error)
     }
   }
 }

@@ -17,8 +17,12 @@ final class LegacySource: RecordSource {
   let objects: [LegacyObject]
   /// Whether records say what their texts may refer to.
   var hints = true
-  /// Why payloads could not be read, by place.
-  private(set) var reasons: [Int: String] = [:]
+  /// Objects that cannot be decoded. No record is made of them any more.
+  var losses = LegacyLosses()
+  /// For each place the places of those that cannot be without its object, found when the first is lost.
+  private(set) lazy var needing = findNeeding()
+  /// Places by the text of their identifiers in error messages.
+  private(set) lazy var placesByName = findNames()
   /// Names of classes of anonymous objects that no type of the app has, by place.
   private var strangers: [Int: Set<String>] = [:]
   private let file: CoreDataFile
@@ -41,7 +45,10 @@ final class LegacySource: RecordSource {
   }
 
   /// Whether the store has an object of that identity.
-  func has(_ identity: RecordIdentity) -> Bool { places[RecordKey.bytes(of: identity)] != nil }
+  func has(_ identity: RecordIdentity) -> Bool { place(of: identity) != nil }
+
+  /// Where the object of that identity is.
+  func place(of identity: RecordIdentity) -> Int? { places[RecordKey.bytes(of: identity)] }
 
   func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
     let key = keyIdentifier.withUnsafeBytes { RecordKey(tag: tag, identifier: $0).bytes }
@@ -59,20 +66,53 @@ final class LegacySource: RecordSource {
   /// The record of an object. One whose payload cannot be read is damaged: whoever decodes it says so, and who only
   /// may refer to it is not concerned.
   private func record(_ place: Int, as identity: RecordIdentity) -> [UInt8] {
+    if losses.has(place) { return [0] }
     let object = objects[place]
     do {
-      guard let text = try file.payload(object.row.key) else {
-        throw GarageError.storageDataIsNil(object.type.name)
-      }
-      let (value, notes) = try payload.value(of: text)
+      let (value, notes) = try self.value(of: place)
       if !notes.strangers.isEmpty { strangers[place] = notes.strangers }
       return try encoder.record(
         of: value, syncStatus: object.syncStatus, referringTo: hints ? hints(notes.texts, except: place) : [],
         as: object.type.type, identity)
     } catch {
-      reasons[place] = "\(error)"
+      losses.note(place, "\(error)")
       return [0]
     }
+  }
+
+  private func value(of place: Int) throws -> (value: ForeignValue, notes: LegacyPayload.Notes) {
+    let object = objects[place]
+    guard let text = try file.payload(object.row.key) else {
+      throw GarageError.storageDataIsNil(object.type.name)
+    }
+    return try payload.value(of: text)
+  }
+
+  /// Reads all payloads of mapped objects once: their references say what they need, those of others are mere text.
+  private func findNeeding() -> [[Int]] {
+    var needing = [[Int]](repeating: [], count: objects.count)
+    for (place, object) in objects.enumerated() {
+      guard let type = object.type.type as? any MappableObject.Type, !losses.has(place) else { continue }
+      do {
+        for identity in try value(of: place).value.neededObjects(of: type) {
+          if let target = self.place(of: identity) { needing[target].append(place) }
+        }
+      } catch {
+        losses.note(place, "\(error)")
+      }
+    }
+    return needing
+  }
+
+  private func findNames() -> [String: [Int]] {
+    var names: [String: [Int]] = [:]
+    for (place, object) in objects.enumerated() {
+      let identifier = object.identity.identifier
+      // An error knows a very long one by its key alone.
+      let texts: Set = [identifier.description, Identifier.description(ofKeyBytes: identifier.keyBytes)]
+      for text in texts { names[text, default: []].append(place) }
+    }
+    return names
   }
 
   /// The classes of anonymous objects in an object that no type of the app is, and what to do about it.

@@ -4,6 +4,9 @@
   public import Foundation
 #endif
 
+/// Is told of an object that could not be decoded, and why.
+package typealias FailureListener = (RecordIdentity, any Error) -> Void
+
 /// Turns records back into objects. Within one session every identity is decoded once, so that shared objects
 /// are shared again and cycles close.
 ///
@@ -93,6 +96,10 @@ public final class GraphDecodingSession {
     walk.completesLater = false
     do { try walk.completeTogether() } catch { throw walk.failed(error) }
   }
+
+  /// Has a function told of objects that cannot be decoded, and why, which are met far below the object that is asked for.
+  /// It is called in the midst of that.
+  package func listenToFailures(_ listener: @escaping FailureListener) { walk.failureListener = listener }
 
   // MARK: - Reading ahead
 

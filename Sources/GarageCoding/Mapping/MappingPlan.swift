@@ -81,6 +81,9 @@ final class MappingPlan: @unchecked Sendable {
     return isUsable(identifiable)
   }
 
+  /// The keys under which objects with records of their own stand.
+  var keysOfObjects: [String] { properties.filter { $0.hasReferences }.map(\.key) }
+
   // MARK: - With this module's coders
 
   /// Writes the object as a map whose shape is the mapping's keys.

@@ -29,6 +29,28 @@ extension ForeignValue {
   }
 }
 
+extension ForeignValue {
+  /// Objects that one of a mapped class cannot be decoded without, where this is its value. Not all of them: those that are
+  /// sure to be asked for, in properties that hold an object or an array of objects.
+  package func neededObjects(of type: any MappableObject.Type) -> [RecordIdentity] {
+    // What an upgrade takes away is not asked for.
+    guard case .map(let fields) = self, !(type is any Evolving.Type) else { return [] }
+    let keys = MappingPlan.of(type).keysOfObjects
+    if keys.isEmpty { return [] }
+    var found: [RecordIdentity] = []
+    for field in fields where keys.contains(field.key) { field.value.collectReferences(into: &found) }
+    return found
+  }
+
+  private func collectReferences(into found: inout [RecordIdentity]) {
+    switch self {
+    case .reference(let identity, _): found.append(identity)
+    case .array(let elements): for element in elements { element.collectReferences(into: &found) }
+    default: break
+    }
+  }
+}
+
 extension ForeignValue: Encodable {
   package func encode(to encoder: any Encoder) throws {
     switch self {

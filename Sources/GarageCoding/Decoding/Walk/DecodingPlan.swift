@@ -74,6 +74,7 @@ extension GraphWalk {
     } catch {
       let failure = state.takeFailure()
       failedNumbers.append(number)
+      failureListener?(identities.identity(of: number), failure ?? error)
       records[number].fail(type, GraphNode.Failure(error: failure ?? error, isFinal: failure != nil))
     }
   }

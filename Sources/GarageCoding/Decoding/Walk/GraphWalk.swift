@@ -41,6 +41,8 @@ final class GraphWalk {
   @exclusivity(unchecked) var completesLater = false
   /// The numbers of those that could not be decoded ahead.
   @exclusivity(unchecked) var failedNumbers: [Int] = []
+  /// Is told of these, where somebody wants to know.
+  @exclusivity(unchecked) var failureListener: FailureListener?
   /// How many complete objects a call that fails leaves: all that were there before it, or none.
   @exclusivity(unchecked) var keptCount = 0
   /// The objects that prototypes refer to.
@@ -80,6 +82,7 @@ final class GraphWalk {
     namesHolders = false
     completesLater = false
     if wantedReading != nil { wantedReading = nil }
+    if failureListener != nil { failureListener = nil }
     source = NoRecords()
     types = .none
     if !currentTags.isEmpty { (currentTags, formerTags) = ([:], [:]) }
