@@ -9,7 +9,8 @@ import Testing
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")
     formatter.dateFormat = "yyyy-MM-dd'T'HH:mm:ssZZZZZ"
-    formatter.timeZone = try #require(TimeZone(identifier: zone))
+    let zone = try #require(TimeZone(identifier: zone))
+    formatter.timeZone = zone
     return formatter
   }
 
