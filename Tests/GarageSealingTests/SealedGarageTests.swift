@@ -142,39 +142,12 @@ private struct SealedAuthor: Codable, Identifiable, Equatable {
     #expect(errors >= 1 && errors < 5)
   }
 
-  // example of Docs/Encryption.md
-  func copy(from plain: some StorageDriver, to sealed: SealedStorage) throws {
-    try plain.read { old in
-      try sealed.write { new in
-        try old.scan(.all, .forward) { key, value in
-          try new.put(value, for: key)
-          return .continue
-        }
-        return .commit(())
-      }
-    }
-  }
-
   @Test(arguments: SealedBase.allCases)
   func aPlainGarageIsCopiedIntoASealedOne(_ base: SealedBase) throws {
     let (from, to) = (try SealedPlace(base), try SealedPlace(base))
     let plain = try from.plain()
     try Garage(plain).parkAll(notes(20))
-    try copy(from: from.plain(), to: to.sealed())
+    try Garage(from.plain()).copy(to: to.sealed())
     #expect(try Garage(to.sealed()).retrieveAll(SealedNote.self) == notes(20))
-  }
-
-  /// The page shows what is tested here.
-  @Test func thePageShowsTheCopying() throws {
-    let tests = URL(fileURLWithPath: #filePath)
-    let root = tests.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let page = try String(contentsOf: root.appending(path: "Docs/Encryption.md"), encoding: .utf8)
-    let block = page.components(separatedBy: "GarageSealingTests -->\n```swift\n")[1]
-      .components(separatedBy: "\n```")[0]
-    let source = try String(contentsOf: tests, encoding: .utf8)
-    let indented = block.split(separator: "\n", omittingEmptySubsequences: false).map {
-      $0.isEmpty ? "" : "  \($0)"
-    }
-    #expect(source.contains(indented.joined(separator: "\n")))
   }
 }
