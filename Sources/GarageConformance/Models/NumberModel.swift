@@ -80,7 +80,7 @@ extension Fixture {
     return (storage, numbers)
   }
 
-  /// Expects a get of `number` to find what the model has.
+  /// Expects a get of `number` to find what the model has, and `contains` to say the same.
   func expectGet(
     _ number: Int, of numbers: NumberModel, in transaction: any ReadTransaction,
     _ what: @autoclosure () -> String,
@@ -93,9 +93,16 @@ extension Fixture {
       }
     }
     let expected = numbers[number] == 0 ? nil : NumberModel.value(number, numbers[number])
-    if seen == expected { return met(file: file, line: line) }
-    throw failure(
-      "a get of number \(number) to find \(words(expected)), \(what())", words(seen), file: file, line: line)
+    if seen != expected {
+      throw failure(
+        "a get of number \(number) to find \(words(expected)), \(what())", words(seen), file: file, line: line
+      )
+    }
+    let isThere = try located(file, line) {
+      try withUnsafeBytes(of: key) { key in try transaction.contains(key.bytes) }
+    }
+    try expectEqual(
+      isThere, expected != nil, "contains of number \(number), \(what()),", file: file, line: line)
   }
 
   /// Expects a multi-get of these numbers to find what the model has, each in its place.
@@ -122,34 +129,45 @@ extension Fixture {
   }
 
   /// Expects a scan of the numbers in `range` to visit what the model has, up to `limit` of them.
+  ///
+  /// - Parameter keysOnly: whether it is a scan of keys, which lends no values.
   func expectScan(
     _ direction: ScanDirection, _ range: Range<Int>? = nil, limit: Int = .max, of numbers: NumberModel,
-    in transaction: any ReadTransaction, _ what: @autoclosure () -> String, file: StaticString = #fileID,
-    line: UInt = #line, onVisit: (_ visitCount: Int, _ number: Int) throws -> Void = { _, _ in }
+    keysOnly: Bool = false, in transaction: any ReadTransaction, _ what: @autoclosure () -> String,
+    file: StaticString = #fileID, line: UInt = #line,
+    onVisit: (_ visitCount: Int, _ number: Int) throws -> Void = { _, _ in }
   ) throws {
     let range = range ?? 0..<numbers.versions.count
     let step = direction == .forward ? 1 : -1
     var position = direction == .forward ? range.lowerBound : range.upperBound - 1
     var visitCount = 0
     var difference: String?
+    func visit(_ key: RawSpan, _ value: UInt64?) throws -> ScanStep {
+      let expected = numbers.next(at: position, in: range, direction)
+      let seen =
+        key.byteCount == 8 ? key.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self).bigEndian } : nil
+      if let expected, seen == UInt64(expected),
+        keysOnly || value == NumberModel.value(expected, numbers[expected])
+      {
+        position = expected + step
+        visitCount += 1
+        try onVisit(visitCount, expected)
+        return visitCount < limit ? .continue : .stop
+      }
+      func entry(_ number: String, _ value: UInt64?) -> String {
+        keysOnly ? "number \(number)" : "number \(number) with \(words(value))"
+      }
+      let wanted = expected.map { entry("\($0)", NumberModel.value($0, numbers[$0])) }
+      difference = "\(entry(seen.map { "\($0)" } ?? text(key), value)) in place of \(wanted ?? "the end")"
+      return .stop
+    }
     try located(file, line) {
-      try transaction.scan(numbers.keys(range), direction) { key, value in
-        let expected = numbers.next(at: position, in: range, direction)
-        let seen =
-          key.byteCount == 8 ? key.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self).bigEndian } : nil
-        if let expected, seen == UInt64(expected),
-          number(in: value) == NumberModel.value(expected, numbers[expected])
-        {
-          position = expected + step
-          visitCount += 1
-          try onVisit(visitCount, expected)
-          return visitCount < limit ? .continue : .stop
+      if keysOnly {
+        try transaction.scanKeys(numbers.keys(range), direction) { key in try visit(key, nil) }
+      } else {
+        try transaction.scan(numbers.keys(range), direction) { key, value in
+          try visit(key, number(in: value))
         }
-        difference = """
-          number \(seen.map { "\($0)" } ?? text(key)) with \(words(number(in: value))) in place of \
-          \(expected.map { "number \($0) with \(words(NumberModel.value($0, numbers[$0])))" } ?? "the end")
-          """
-        return .stop
       }
     }
     if difference == nil, visitCount < limit, let missing = numbers.next(at: position, in: range, direction) {
@@ -157,17 +175,20 @@ extension Fixture {
     }
     guard let difference else { return met(file: file, line: line) }
     throw failure(
-      "a scan \(direction) to visit every number that is there, \(what())",
+      "a scan \(keysOnly ? "of keys " : "")\(direction) to visit every number that is there, \(what())",
       "\(difference), after \(visitCount) visits", file: file, line: line)
   }
 
   /// Expects both scans of all numbers to visit what the model has.
+  ///
+  /// - Parameter keysOnly: whether they are scans of keys.
   func expectScans(
-    of numbers: NumberModel, in transaction: any ReadTransaction, _ what: @autoclosure () -> String,
-    file: StaticString = #fileID, line: UInt = #line
+    of numbers: NumberModel, keysOnly: Bool = false, in transaction: any ReadTransaction,
+    _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
   ) throws {
     for direction in ScanDirection.allCases {
-      try expectScan(direction, of: numbers, in: transaction, what(), file: file, line: line)
+      try expectScan(
+        direction, of: numbers, keysOnly: keysOnly, in: transaction, what(), file: file, line: line)
     }
   }
 

@@ -8,6 +8,7 @@ enum ContainsChecks {
   static func add(to topic: inout CheckTopic) {
     addContainsAnswers(to: &topic)
     addKeyScans(to: &topic)
+    VisitChecks.addKeyScanEnds(to: &topic)
     addKeyVisitorChecks(to: &topic)
     addContainsLimits(to: &topic)
     addContainsLife(to: &topic)

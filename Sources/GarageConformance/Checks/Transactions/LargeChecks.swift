@@ -158,6 +158,7 @@ private func addLargeRangeRemovalChecks(to topic: inout CheckTopic) {
         let what = "after removeAll of \(committed) committed and \(own) own keys"
         try transaction.removeAll(in: numbers.keys(2..<(limit - 2)))
         try fixture.expectScans(of: numbers, in: transaction, what)
+        try fixture.expectScans(of: numbers, keysOnly: true, in: transaction, what)
         for number in [ownNumbers.lowerBound, ownNumbers.upperBound - 1, limit / 2] {
           try fixture.expectGet(number, of: numbers, in: transaction, what)
         }
@@ -165,9 +166,10 @@ private func addLargeRangeRemovalChecks(to topic: inout CheckTopic) {
         try transaction.put(number: limit / 2, version: 4)
         try transaction.removeAll(in: numbers.keys(2..<(limit - 2)))
       }
+      let what = "after the commit of removeAll with \(own) own keys"
       try storage.read { transaction in
-        try fixture.expectScans(
-          of: numbers, in: transaction, "after the commit of removeAll with \(own) own keys")
+        try fixture.expectScans(of: numbers, in: transaction, what)
+        try fixture.expectScans(of: numbers, keysOnly: true, in: transaction, what)
       }
     }
   }
@@ -224,10 +226,13 @@ private func addLargeStoreChecks(to topic: inout CheckTopic) {
         try transaction.put(number: number, version: 3)
         numbers[number] = 3
       }
-      try fixture.expectScans(of: numbers, in: transaction, "in the write that put the second half")
+      let what = "in the write that put the second half"
+      try fixture.expectScans(of: numbers, in: transaction, what)
+      try fixture.expectScan(.forward, of: numbers, keysOnly: true, in: transaction, what)
     }
     try storage.read { transaction in
       try fixture.expectScans(of: numbers, in: transaction, "after the commit")
+      try fixture.expectScan(.backward, of: numbers, keysOnly: true, in: transaction, "after the commit")
       try fixture.expectMultiGet(Array(0..<all), of: numbers, in: transaction, "after the commit")
     }
   }

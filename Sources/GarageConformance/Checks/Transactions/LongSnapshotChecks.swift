@@ -7,20 +7,10 @@ enum LongSnapshotChecks {
       "A reader sees exactly one committed state, from its first visit to its last, whatever is committed."
     for direction in ScanDirection.allCases {
       topic.add("\(direction)-scans-show-one-commit", rule) { fixture in
-        let (storage, numbers) = try fixture.newStore(ofNumbersBelow: 2 * 25_000, step: 2)
-        let moments = Set(geometric(to: 24_000, percent: 90))
-        try storage.read { transaction in
-          try fixture.expectScan(direction, of: numbers, in: transaction, "while others commit") {
-            visitCount, number in
-            guard moments.contains(visitCount) else { return }
-            try storage.commit { transaction in
-              if visitCount == 1 { try changeAll(transaction, numbers.versions.count) }
-              try changeNear(number, transaction, direction, numbers.versions.count)
-            }
-          }
-          // And once more from the beginning, after all of these commits.
-          try fixture.expectScan(direction, of: numbers, in: transaction, "after others committed")
-        }
+        try checkScan(of: 25_000, direction, fixture)
+      }
+      topic.add("\(direction)-scans-of-keys-show-one-commit", rule) { fixture in
+        try checkScan(of: 12_000, direction, keysOnly: true, fixture)
       }
     }
 
@@ -52,8 +42,34 @@ enum LongSnapshotChecks {
           }
         }
         try fixture.expectScans(of: numbers, in: transaction, "after 1000 commits")
+        try fixture.expectScans(of: numbers, keysOnly: true, in: transaction, "after 1000 commits")
+        for number in [0, 150, 299] {
+          try fixture.expectGet(number, of: numbers, in: transaction, "after 1000 commits")
+        }
       }
     }
+  }
+}
+
+/// Scans so many keys while others commit, and again when they have.
+private func checkScan(
+  of count: Int, _ direction: ScanDirection, keysOnly: Bool = false, _ fixture: Fixture
+) throws {
+  let (storage, numbers) = try fixture.newStore(ofNumbersBelow: 2 * count, step: 2)
+  let moments = Set(geometric(to: count - 1000, percent: 90))
+  try storage.read { transaction in
+    try fixture.expectScan(
+      direction, of: numbers, keysOnly: keysOnly, in: transaction, "while others commit"
+    ) { visitCount, number in
+      guard moments.contains(visitCount) else { return }
+      try storage.commit { transaction in
+        if visitCount == 1 { try changeAll(transaction, numbers.versions.count) }
+        try changeNear(number, transaction, direction, numbers.versions.count)
+      }
+    }
+    // And once more from the beginning, after all of these commits.
+    try fixture.expectScan(
+      direction, of: numbers, keysOnly: keysOnly, in: transaction, "after others committed")
   }
 }
 
