@@ -4,7 +4,8 @@ public import GarageDriver
 ///
 /// Without faults it is transparent: a driver that conforms does so through this wrapper, too. It counts and
 /// can fail `read`, `write` (before their bodies run), `get` (a multi-get counts as one, `contains` is one),
-/// `scan` (of keys, too), `put`, `remove` (ranges included), and `commit` (after the body, and before the wrapped driver commits).
+/// `scan` (of keys, too), `put` (many at once are as many), `remove` (ranges included), and `commit` (after the body, and before
+/// the wrapped driver commits).
 /// An injected fault poisons the transaction as one of the wrapped driver's own does.
 public struct FaultyStorage: StorageDriver {
   let base: any StorageDriver
@@ -148,6 +149,11 @@ private final class FaultyWriteTransaction: FaultyReadTransaction, WriteTransact
   func put(_ value: RawSpan, for key: RawSpan) throws {
     try inject(.put)
     try noting { try base.put(value, for: key) }
+  }
+
+  func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
+    for _ in entries { try inject(.put) }
+    try noting { try base.putAll(entries, in: bytes) }
   }
 
   func remove(_ key: RawSpan) throws {

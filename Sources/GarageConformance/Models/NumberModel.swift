@@ -43,7 +43,8 @@ struct NumberModel {
     withUnsafeBytes(of: UInt64(number).bigEndian) { StorageKey([UInt8]($0)) }
   }
 
-  fileprivate static func value(_ number: Int, _ version: UInt32) -> UInt64 {
+  /// The value of a number in that version.
+  static func value(_ number: Int, _ version: UInt32) -> UInt64 {
     UInt64(version) << 32 | UInt64(number)
   }
 }

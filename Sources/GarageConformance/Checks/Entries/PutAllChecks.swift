@@ -6,13 +6,15 @@ enum PutAllChecks {
   /// Many values at once obey the rules of one.
   static func add(to topic: inout CheckTopic) {
     addEffects(to: &topic)
+    addManyEntries(to: &topic)
+    SizeClassChecks.addPuts(to: &topic)
     addLimits(to: &topic)
   }
 }
 
 extension WriteTransaction {
   /// Puts these in one call, from bytes that hold them in a row.
-  fileprivate func putAll(_ entries: [(key: [UInt8], value: [UInt8])]) throws {
+  func putAll(_ entries: [(key: [UInt8], value: [UInt8])]) throws {
     var content: [UInt8] = [0xAA]
     var placed: [PlacedEntry] = []
     for (key, value) in entries {
@@ -36,17 +38,25 @@ private func addEffects(to topic: inout CheckTopic) {
     let storage = try fixture.newStore(holding: ["0": "first", "500": "", "~": "last"])
     var random = fixture.random()
     var expected = ["0": "first", "500": "", "~": "last"]
-    for (step, count) in [1, 2, 700, 40, 3].enumerated() {
+    // A garage puts up to 2048 index entries at once.
+    for (step, count) in [1, 2, 700, 40, 2048, 5000, 3].enumerated() {
       fixture.atStep(step)
       var entries = (0..<count).map { _ in
-        (digits(random.below(3000)), String(repeating: "v", count: random.below(20)) + digits(step))
+        (digits(random.below(8000)), String(repeating: "v", count: random.below(20)) + digits(step))
       }
       if step % 2 == 0 { entries.sort { $0.0 < $1.0 } }
       try storage.commit { try $0.setAll(entries) }
       for (key, value) in entries { expected[key] = value }
-      try fixture.expectEqual(try storage.read { try $0.keys() }, expected.keys.sorted(), "the keys")
-      for (key, value) in expected {
-        try fixture.expectEqual(try storage.text(key), value, "the value of \(key)")
+      let all = expected.sorted { $0.key < $1.key }.map { Entry($0.key, $0.value) }
+      try storage.read { transaction in
+        let seen = try transaction.entries()
+        try fixture.expectEqual(seen.map(\.key), all.map(\.key), "the keys")
+        for (seen, entry) in zip(seen, all) where seen != entry {
+          throw fixture.failure("\(entry) after putAll of \(count)", "\(seen)")
+        }
+        for (key, _) in entries.prefix(300) + entries.suffix(300) {
+          try fixture.expectEqual(try transaction.text(key), expected[key], "the value of \(key)")
+        }
       }
     }
   }
@@ -98,6 +108,49 @@ private func addEffects(to topic: inout CheckTopic) {
   }
 }
 
+private func addManyEntries(to topic: inout CheckTopic) {
+  topic.add("40000-entries-and-64-MiB", rule, isHeavy: true) { fixture in
+    let (storage, _) = try fixture.newStore(ofNumbersBelow: 40_001, step: 3)
+    var numbers = NumberModel(below: 40_001)
+    var content: [UInt8] = []
+    var entries: [PlacedEntry] = []
+    for number in 0..<40_001 {
+      if number == 40_000 {
+        numbers[number] = 0
+        continue
+      }
+      numbers[number] = 2
+      let start = content.count
+      content += NumberModel.key(number).bytes
+      withUnsafeBytes(of: NumberModel.value(number, 2)) { content += $0 }
+      entries.append(PlacedEntry(key: start..<start + 8, value: start + 8..<start + 16))
+    }
+    try storage.commit { transaction in
+      try transaction.remove(number: 40_000)
+      try transaction.putAll(entries, in: content.span.bytes)
+      try fixture.expectScan(.backward, of: numbers, in: transaction, "in the write that put them at once")
+    }
+    try storage.read { try fixture.expectScan(.forward, of: numbers, in: $0, "after a putAll of 40000") }
+
+    try storage.commit { transaction in
+      try transaction.removeAll(in: .all)
+      try transaction.putAll(
+        (0..<64).map { (key: [UInt8($0)], value: [UInt8](PatternlessBytes.slice($0, 1 << 20))) })
+    }
+    var count = 0
+    try storage.read { transaction in
+      try transaction.scan(.all, .forward) { key, value in
+        try fixture.expect(
+          [UInt8](copying: key) == [UInt8(count)] && PatternlessBytes.equals(value, (count, 1 << 20)),
+          "value \(count) of 64 of 1 MiB that were put at once", seen: "\(byteCount(value)) of other bytes")
+        count += 1
+        return .continue
+      }
+    }
+    try fixture.expectEqual(count, 64, "the number of values that were put at once")
+  }
+}
+
 private func addLimits(to topic: inout CheckTopic) {
   topic.add(
     "rejects-empty-and-long-keys", "Keys have 1 to maximumKeyByteCount bytes, any others throw invalidKey."
@@ -109,6 +162,27 @@ private func addLimits(to topic: inout CheckTopic) {
         try storage.commit { transaction in
           _ = try fixture.expectError(.invalidKey, from: "putAll of a key of \(count) bytes") {
             try transaction.putAll([(bytes("b"), []), (key, []), (bytes("c"), [])])
+          }
+        }
+      }
+    }
+    try fixture.expectContents(of: storage, ["a": "1"])
+  }
+
+  topic.add(
+    "rejects-too-large-ones", "A value beyond maximumValueByteCount throws valueTooLarge.",
+    where: .limitsValues
+  ) { fixture in
+    let storage = try fixture.newStore(holding: ["a": "1"])
+    try withOversizedValue(for: storage) { value in
+      // Between two that fit; the keys are zeros of the same memory.
+      let entries = [0..<5, 0..<value.byteCount, 0..<5].enumerated().map {
+        PlacedEntry(key: 0..<($0.offset + 1), value: $0.element)
+      }
+      try fixture.expectError(.valueTooLarge, from: "a write whose body swallowed a failed putAll") {
+        try storage.commit { transaction in
+          _ = try fixture.expectError(.valueTooLarge, from: "putAll of \(value.byteCount) bytes") {
+            try transaction.putAll(entries, in: value)
           }
         }
       }

@@ -5,6 +5,7 @@ enum RemoveChecks {
   static func add(to topic: inout CheckTopic) {
     addKeyRemovalChecks(to: &topic)
     addRangeRemovalChecks(to: &topic)
+    SizeClassChecks.addRemovals(to: &topic)
   }
 }
 

@@ -243,7 +243,7 @@ private final class LargeValue {
 }
 
 /// Whether lent bytes are these.
-private func isEqual(_ span: RawSpan?, _ bytes: [UInt8]) -> Bool {
+func isEqual(_ span: RawSpan?, _ bytes: [UInt8]) -> Bool {
   guard let span, span.byteCount == bytes.count else { return false }
   return bytes.isEmpty
     || span.withUnsafeBytes { seen in

@@ -4,6 +4,7 @@ internal import GarageDriver
 enum LargeChecks {
   static func add(to topic: inout CheckTopic) {
     addLargeWriteChecks(to: &topic)
+    addUnseenWriteChecks(to: &topic)
     addLargeRollBackChecks(to: &topic)
     addLargeRangeRemovalChecks(to: &topic)
     addLargeKeyRemovalChecks(to: &topic)
@@ -17,20 +18,26 @@ private func addLargeWriteChecks(to topic: inout CheckTopic) {
     "a-write-of-100000-changes", "Reads inside a write see its own changes, and a commit keeps all of them."
   ) { fixture in
     let count = 100_000
-    var (storage, numbers) = try fixture.newStore(ofNumbersBelow: 1200)
+    let (storage, committed) = try fixture.newStore(ofNumbersBelow: 1200)
     var model = NumberModel(below: 1200 + count)
-    for number in 0..<1200 { model[number] = numbers[number] }
+    for number in 0..<1200 { model[number] = committed[number] }
     var write = LargeWrite(model, frontier: 1200, random: fixture.random())
     let looks = Set(geometric(to: count, percent: 12))
     let looksAtAll: Set = [40, 130, 260, 600, 1500, 4000, 11_000, 34_000, count]
-    numbers = try storage.commit { transaction in
+    let numbers = try storage.commit { transaction in
       for number in 1...count {
         try write.change(transaction)
         if looks.contains(number) {
           fixture.atStep(number)
           try write.look(transaction, fixture)
         }
-        if looksAtAll.contains(number) { try write.lookAtAll(transaction, fixture) }
+        if looksAtAll.contains(number) {
+          try write.lookAtAll(transaction, fixture)
+          try fixture.expectUnseen(storage, "\(number) changes") {
+            try fixture.expectScan(
+              .forward, of: committed, in: $0, "while a write of \(number) changes is open")
+          }
+        }
       }
       return write.numbers
     }
@@ -47,6 +54,49 @@ private func addLargeWriteChecks(to topic: inout CheckTopic) {
       try storage.read { try write.look($0, fixture) }
     }
     try storage.read { try fixture.expectScans(of: write.numbers, in: $0, "after all commits") }
+  }
+}
+
+private func addUnseenWriteChecks(to topic: inout CheckTopic) {
+  topic.add(
+    "a-write-of-64-MiB-is-unseen",
+    "A reader sees exactly one committed state, however large a write is open.",
+    isHeavy: true
+  ) { fixture in
+    let storage = try fixture.newStore(holding: ["a": "1", "b": "2", "c": "3"])
+    let committed = [Entry("a", "1"), Entry("b", "2"), Entry("c", "3")]
+    try storage.write { transaction in
+      try transaction.delete("c")
+      for number in 1...64 {
+        fixture.atStep(number)
+        try transaction.put(
+          PatternlessBytes.slice(number, 1 << 20).bytes, for: StorageKey([1, UInt8(number)]).bytes.span.bytes)
+        // After 1, 2, 4 … of them.
+        if number & (number - 1) != 0 { continue }
+        try fixture.expectUnseen(storage, "\(number) MiB") {
+          try fixture.expectEqual(
+            try $0.entries(), committed, "what is seen while a write of \(number) MiB is open")
+        }
+      }
+      return .rollBack(())
+    }
+    try storage.read { try fixture.expectEqual(try $0.entries(), committed, "the store after the roll-back") }
+  }
+}
+
+extension Fixture {
+  /// Runs `look` in a read inside of the write that is open, and, where readers do not wait for it, in one of another thread.
+  fileprivate func expectUnseen(
+    _ storage: any StorageDriver, _ size: String, file: StaticString = #fileID, line: UInt = #line,
+    _ look: @escaping @Sendable (any ReadTransaction) throws -> Void
+  ) throws {
+    try located(file, line) { try storage.read(look) }
+    guard storage.info.readsDuringWrite else { return }
+    let reader = Worker { try storage.read(look) }
+    try expect(
+      reader.wait(seconds: 20), "readers not to wait for a write of \(size)",
+      seen: "one that waits for it", file: file, line: line)
+    try reader.join()
   }
 }
 
