@@ -56,6 +56,8 @@ public enum Conformance {
     CheckTopic("conflict", ConflictChecks.add),
     CheckTopic("process", ProcessChecks.add),
     CheckTopic("signal", SignalChecks.add),
+    CheckTopic("deferred", DeferredChecks.add),
+    CheckTopic("care", CareChecks.add),
     CheckTopic("crash", CrashChecks.add),
     CheckTopic("room", RoomChecks.add),
   ]
@@ -80,5 +82,17 @@ struct CheckTopic: Sendable {
       ConformanceCheck(
         name: "\(self.name)/\(name)", rule: rule, isHeavy: isHeavy, requirement: requirement,
         location: "\(file):\(line)", body: body))
+  }
+
+  /// Adds a check of another topic on stores that read by `deferredRead`.
+  mutating func addDeferred(_ check: ConformanceCheck) {
+    checks.append(
+      ConformanceCheck(
+        name: name + check.name.drop { $0 != "/" }, rule: check.rule, isHeavy: check.isHeavy,
+        requirement: check.requirement, location: check.location, readsDeferred: true
+      ) { fixture in
+        guard try fixture.newStore() is ByDeferredRead else { return }
+        try check.body(fixture)
+      })
   }
 }

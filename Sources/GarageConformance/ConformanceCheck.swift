@@ -2,7 +2,7 @@ public import GarageDriver
 
 /// One sentence of the driver contract, and how to find out whether a driver keeps it.
 public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible {
-  /// A name that stays the same from version to version, such as `scan/upper-bound-is-excluded`.
+  /// A name that stays the same from version to version, such as `scan/forward-excludes-the-upper-bound`.
   public let name: String
   /// The sentence of the contract that is checked.
   public let rule: String
@@ -12,6 +12,8 @@ public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible 
   let requirement: Requirement
   /// The line of the suite at which the check stands.
   let location: String
+  /// Whether its stores read by `deferredRead`; on a driver that has none there is nothing to check.
+  var readsDeferred = false
   let body: @Sendable (Fixture) throws -> Void
 
   /// The name, which no other check has.

@@ -12,6 +12,11 @@ public struct StorageError: Error, Sendable, Hashable {
   /// What failed, on what, and what to do next, in full sentences.
   public var message: String
   /// Whether the same call may succeed when it is made again, without anything else being changed.
+  ///
+  /// A garage then makes the whole write again, hooks and all, several times. So it is false of what comes again as often as the
+  /// call is made: ``Kind/invalidKey``, ``Kind/valueTooLarge``, ``Kind/mutationWhileLent``, ``Kind/transactionClosed``,
+  /// ``Kind/nestedWrite``, ``Kind/closed``, ``Kind/closeInsideTransaction``, ``Kind/usedAfterFork`` and ``Kind/readOnly``; and of
+  /// ``Kind/outcomeUnknown``.
   public var isRetryable: Bool
 
   /// An error of this kind; see the properties.

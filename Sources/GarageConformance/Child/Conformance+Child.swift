@@ -95,7 +95,8 @@
     case "swallow":
       return try ChildCommands.swallow(storage, Int(words[1]) ?? 0, puts: Int(words[2]) ?? 0)
     case "fork":
-      return "\(try inForkedChild { answersAfterFork(storage) })"
+      let deferred = storage as? any DeferredReading
+      return "\(try inForkedChild { answersAfterFork(storage, deferred) })"
     case "commit-forever":
       let profile = CrashProfile.all[Int(words[1]) ?? 0]
       try CrashRounds.commitForever(profile, storage, lines)

@@ -34,6 +34,11 @@ extension Fixture {
       if error.message.isEmpty || error.driver.isEmpty {
         throw failure("\(names) to name the driver and say what to do", "\(error)", file: file, line: line)
       }
+      if error.isRetryable && mistakes.contains(error.kind) {
+        throw failure(
+          "\(error.kind.rawValue) not to be retryable, since another try throws the same",
+          "\(error), isRetryable", file: file, line: line)
+      }
       met(file: file, line: line)
       return error
     } catch let refusal where isRefusal(refusal) {
@@ -87,6 +92,12 @@ extension Fixture {
     return text.count > 600 ? "\(text.prefix(600))… (\(text.count) characters)" : text
   }
 }
+
+/// The kinds of errors that come again however often the call is made, or must not be followed by another try.
+private let mistakes: Set<StorageError.Kind> = [
+  .invalidKey, .valueTooLarge, .mutationWhileLent, .transactionClosed, .nestedWrite, .closed,
+  .closeInsideTransaction, .usedAfterFork, .readOnly, .outcomeUnknown,
+]
 
 /// An error of the body, recognised by its identity.
 final class TestError: Error, Sendable {}

@@ -68,6 +68,9 @@ final class Fixture: Sendable {
   ) throws -> any StorageDriver {
     let storage = try located(file, line) { try openStore(place) }
     if storage.info.writersConflict { state.withLock { $0.writersConflict = true } }
+    if check.readsDeferred, let deferred = storage as? any DeferredReading {
+      return ByDeferredRead(base: deferred)
+    }
     return storage
   }
 

@@ -59,6 +59,47 @@ enum InfoChecks {
       }
     }
 
+    topic.add(
+      "mistakes-are-not-retryable",
+      "Where another try throws the same, isRetryable is false: callers make it again."
+    ) { fixture in
+      let storage = try fixture.newStore(holding: ["a": "1"])
+      let key = StorageKey([1])
+      // Both what the operation throws and what comes out of the write.
+      try fixture.expectError(.invalidKey, from: "a write of an empty key") {
+        try storage.commit { transaction in
+          _ = try fixture.expectError(.invalidKey, from: "a put of an empty key") {
+            try transaction.put([1], for: StorageKey([UInt8]()))
+          }
+        }
+      }
+      try fixture.expectError(.mutationWhileLent, from: "a write that changed something in a get") {
+        try storage.commit { transaction in
+          try transaction.withValue(for: key) { _ in try? transaction.put([1], for: key) }
+        }
+      }
+      try fixture.expectError(.nestedWrite, from: "a write in a write") {
+        try storage.commit { _ in try storage.put(["b": "2"]) }
+      }
+      try fixture.expectError(.closeInsideTransaction, from: "close in a read") {
+        try storage.read { _ in try storage.close() }
+      }
+      var ended: (any ReadTransaction)?
+      try storage.read { ended = $0 }
+      try fixture.expectError(.transactionClosed, from: "a get after its transaction") {
+        _ = try ended?.value(for: key)
+      }
+      if Requirement.limitsValues.reasonToSkip(storage.info, fixture.options) == nil {
+        try withOversizedValue(for: storage) { value in
+          try fixture.expectError(.valueTooLarge, from: "a write of too large a value") {
+            try storage.commit { try $0.put(value, for: key.bytes.span.bytes) }
+          }
+        }
+      }
+      try storage.close()
+      try fixture.expectError(.closed, from: "a write after close") { try storage.put(["c": "3"]) }
+    }
+
     topic.add("is-not-read-only", "A store opened by the suite takes writes.") { fixture in
       let storage = try fixture.newStore()
       try fixture.expect(!storage.info.isReadOnly, "a driver that writes", seen: "info.isReadOnly")

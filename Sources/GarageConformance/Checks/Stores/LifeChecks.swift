@@ -220,8 +220,9 @@ private func addForkChecks(to topic: inout CheckTopic) {
     // What the child runs is run here first: it must find every lock of the runtime free.
     let closed = try fixture.newStore()
     try closed.close()
-    _ = answersAfterFork(closed)
-    let seen = try inForkedChild { answersAfterFork(storage) }
+    _ = answersAfterFork(closed, closed as? any DeferredReading)
+    let deferred = storage as? any DeferredReading
+    let seen = try inForkedChild { answersAfterFork(storage, deferred) }
     try storage.put(["b": "2"])
     try fixture.expectContents(of: storage, ["a": "1", "b": "2"], "the store in the parent")
     return "\(seen)"
@@ -229,7 +230,9 @@ private func addForkChecks(to topic: inout CheckTopic) {
 #endif
 
 /// Which calls throw `usedAfterFork`: a bit each.
-func answersAfterFork(_ storage: any StorageDriver) -> UInt8 {
+///
+/// - Parameter deferred: the same storage, where it has deferred reads. Its caller finds that out, before the fork.
+func answersAfterFork(_ storage: any StorageDriver, _ deferred: (any DeferredReading)?) -> UInt8 {
   func isRefused(_ call: () throws -> Void) -> Bool {
     do {
       try call()
@@ -240,7 +243,9 @@ func answersAfterFork(_ storage: any StorageDriver) -> UInt8 {
       return false
     }
   }
-  let read = isRefused { try storage.read { _ in } }
+  let isDeferredRefused =
+    deferred.map { deferred in isRefused { try deferred.deferredRead { _ in } } } ?? true
+  let read = isRefused { try storage.read { _ in } } && isDeferredRefused
   let write = isRefused { try storage.write { _ in .commit(()) } }
   let close = isRefused { try storage.close() }
   return (read ? 1 : 0) | (write ? 2 : 0) | (close ? 4 : 0)

@@ -10,6 +10,7 @@ enum PoisonChecks {
   static func add(to topic: inout CheckTopic) {
     addFailingOperationChecks(to: &topic)
     addPoisonScopeChecks(to: &topic)
+    addVisitorErrorChecks(to: &topic)
   }
 }
 
@@ -144,5 +145,73 @@ private func addPoisonScopeChecks(to topic: inout CheckTopic) {
       _ = try? ended?.text("a")
     }
     try fixture.expectContents(of: storage, ["a": "1", "b": "2"])
+  }
+}
+
+private func addVisitorErrorChecks(to topic: inout CheckTopic) {
+  let key = StorageKey(bytes("a"))
+  /// What lends bytes, or nothing, to a closure that throws.
+  let operations: [(String, @Sendable (any ReadTransaction, StorageError) throws -> Void)] = [
+    ("a get", { transaction, error in try transaction.withValue(for: key) { _ in throw error } }),
+    (
+      "a get of nothing",
+      { transaction, error in try transaction.withValue(for: StorageKey(bytes("none"))) { _ in throw error } }
+    ),
+    (
+      "a multi-get",
+      { transaction, error in try transaction.withValues(for: [key, key]) { _, _ in throw error } }
+    ),
+    (
+      "a scan forward", { transaction, error in try transaction.scan(.all, .forward) { _, _ in throw error } }
+    ),
+    (
+      "a scan backward",
+      { transaction, error in try transaction.scan(.all, .backward) { _, _ in throw error } }
+    ),
+    (
+      "a scan of keys forward",
+      { transaction, error in try transaction.scanKeys(.all, .forward) { _ in throw error } }
+    ),
+    (
+      "a scan of keys backward",
+      { transaction, error in try transaction.scanKeys(.all, .backward) { _ in throw error } }
+    ),
+    (
+      "a get in a scan",
+      { transaction, error in
+        try transaction.scan(.all, .forward) { _, _ in
+          try transaction.withValue(for: key) { _ in throw error }
+          return .continue
+        }
+      }
+    ),
+  ]
+  topic.add(
+    "not-by-a-visitors-error",
+    "What a closure throws that bytes are lent to leaves the operation unchanged, and is no failure of it."
+  ) { fixture in
+    let storage = try fixture.newStore(holding: ["a": "1", "b": "2"])
+    let own = StorageError(
+      .io, during: .scan, driver: "another", engineCode: 99, isRetryable: true,
+      message: "What the closure threw. Look at the other storage.")
+    func check(_ transaction: any ReadTransaction) throws {
+      for (name, operation) in operations {
+        do {
+          try operation(transaction, own)
+        } catch let error where !fixture.isRefusal(error) {
+          try fixture.expect(
+            error as? StorageError == own, "\(name) to pass on \(own)", seen: "\(error)")
+          continue
+        }
+        throw fixture.failure("\(name) to pass on what its closure threw", "no error")
+      }
+      try fixture.expectEqual(try transaction.keys(), ["a", "b"], "the keys after all of these errors")
+    }
+    try storage.read { try check($0) }
+    try storage.commit { transaction in
+      try check(transaction)
+      try transaction.set("c", "3")
+    }
+    try fixture.expectContents(of: storage, ["a": "1", "b": "2", "c": "3"])
   }
 }
