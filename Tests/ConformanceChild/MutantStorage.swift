@@ -10,10 +10,10 @@ import GarageDriver
 
 /// Wraps any driver and breaks a rule that can be broken from outside.
 struct MutantStorage: StorageDriver {
-  private let base: any StorageDriver
-  private let mutation: Mutation
+  let base: any StorageDriver
+  let mutation: Mutation
   /// The figure from which on the rule is broken, where there is one.
-  private let threshold: Int
+  let threshold: Int
 
   init(_ base: any StorageDriver, breaking mutation: Mutation, at threshold: Int? = nil) {
     self.base = base
@@ -65,6 +65,10 @@ struct MutantStorage: StorageDriver {
       }
     } catch {
       if mutation == .changedError, !(error is StorageError) { throw ChangedError(cause: error) }
+      if mutation == .retryableMistakes, var error = error as? StorageError {
+        error.isRetryable = true
+        throw error
+      }
       throw error
     }
   }

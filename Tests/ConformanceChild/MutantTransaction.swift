@@ -78,6 +78,9 @@ class MutantReadTransaction: ReadTransaction {
   /// Whether a scan leaves that key out.
   fileprivate func isHidden(_ key: RawSpan, _ direction: ScanDirection) -> Bool { false }
 
+  /// Whether what asks for keys alone leaves that one out.
+  fileprivate func isHiddenKey(_ key: RawSpan) -> Bool { false }
+
   /// Reads each page behind the first from the commit of its moment.
   private func scanInPages(
     _ range: StorageKeyRange, _ direction: ScanDirection,
@@ -124,6 +127,7 @@ extension MutantReadTransaction {
   func contains(_ key: RawSpan) throws -> Bool {
     try withValue(for: key) { value in
       guard let value else { return false }
+      if mutation == .containsOf2000OwnPuts && isHiddenKey(key) { return false }
       return value.byteCount > 0 || mutation != .emptyValueIsNotContained
     }
   }
@@ -136,7 +140,18 @@ extension MutantReadTransaction {
       range.upperBound = upper + [0]
     }
     let direction = mutation == .keyScanGoesForwardOnly ? .forward : direction
-    try scan(range, direction) { key, _ in try visit(key) }
+    if mutation == .pagesOfKeyScans && !(self is MutantWriteTransaction) {
+      return try scanInPages(range, direction) { key, _ in try visit(key) }
+    }
+    var count = 0
+    try scan(range, direction) { key, _ in
+      if mutation == .keyScanOf2000OwnPuts && isHiddenKey(key) { return .continue }
+      count += 1
+      let step = try visit(key)
+      if mutation == .endlessKeyStop && count == threshold { return .continue }
+      if mutation == .keyScanOf1000Keys && count == threshold { return .stop }
+      return step
+    }
   }
 }
 
@@ -196,7 +211,18 @@ final class MutantWriteTransaction: MutantReadTransaction, WriteTransaction {
     }
     if mutation == .noneOfAllWhileLent && entries.isEmpty { return }
     if entries.isEmpty { return try base.putAll(entries, in: bytes) }
-    for entry in entries { try put(bytes.extracting(entry.value), for: bytes.extracting(entry.key)) }
+    if mutation == .putAllOf1024 { entries.removeLast(max(0, entries.count - threshold)) }
+    for entry in entries {
+      let (key, value) = (bytes.extracting(entry.key), bytes.extracting(entry.value))
+      switch mutation {
+      case .putAllKeepsLargeOnes where value.byteCount <= threshold:
+        if try base.withValue(for: key, { ($0?.byteCount ?? 0) <= threshold }) { try put(value, for: key) }
+      case .putAllOfAnySize:
+        try put(value.extracting(first: min(value.byteCount, 1 << 16)), for: key)
+      default:
+        try put(value, for: key)
+      }
+    }
   }
 
   private func count(_ value: RawSpan, _ key: RawSpan) {
@@ -204,7 +230,8 @@ final class MutantWriteTransaction: MutantReadTransaction, WriteTransaction {
     byteCount += value.byteCount
     if firstPut == nil { firstPut = (StorageKey(key), [UInt8](copying: value)) }
     switch mutation {
-    case .removesFewOwnPuts, .scanOf2000OwnPuts, .backwardFromTheLastCommit:
+    case .removesFewOwnPuts, .scanOf2000OwnPuts, .backwardFromTheLastCommit, .keyScanOf2000OwnPuts,
+      .containsOf2000OwnPuts:
       let key = StorageKey(key)
       if fewKeys.count < threshold {
         fewKeys.insert(key)
@@ -248,16 +275,19 @@ final class MutantWriteTransaction: MutantReadTransaction, WriteTransaction {
     switch mutation {
     case .emptyRangeWhileLent where range.isEmpty: return
     case .removesOneBlock, .removes10000Keys: limit = threshold
-    case .removesFewOwnPuts: limit = .max
+    case .removesFewOwnPuts, .removeAllKeepsLargeOnes: limit = .max
     default: return try base.removeAll(in: range)
     }
     var keys: [StorageKey] = []
-    try base.scan(range, .forward) { key, _ in
+    try base.scan(range, .forward) { key, value in
+      if mutation == .removeAllKeepsLargeOnes && value.byteCount > threshold { return .continue }
       keys.append(StorageKey(key))
       return keys.count < limit ? .continue : .stop
     }
     for key in keys where mutation != .removesFewOwnPuts || !otherKeys.contains(key) { try base.remove(key) }
   }
+
+  override fileprivate func isHiddenKey(_ key: RawSpan) -> Bool { otherKeys.contains(StorageKey(key)) }
 
   override fileprivate func isHidden(_ key: RawSpan, _ direction: ScanDirection) -> Bool {
     switch mutation {

@@ -9,6 +9,8 @@ enum Mutation: String, CaseIterable, Sendable {
   case ignoredPoison
   case swallowedCommitError
   case lastErrorInsteadOfFirst
+  case visitorsErrorPoisons
+  case retryableMistakes
   case halfACommit
 
   // Snapshots
@@ -74,6 +76,18 @@ enum Mutation: String, CaseIterable, Sendable {
   case keptFirstPutOf100KB
   case lostPutBeyond30000
   case scanOf65536Keys
+  case pagesOfKeyScans
+  case endlessKeyStop
+  case keyScanOf1000Keys
+  case keyScanOf2000OwnPuts
+  case containsOf2000OwnPuts
+  case dirtyReadBeyond5000
+  case dirtyReadBeyond20MB
+  case readersWaitBeyond5000
+  case removeAllKeepsLargeOnes
+  case putAllKeepsLargeOnes
+  case putAllOf1024
+  case putAllOfAnySize
   case lostOverwriteOfTheSameLength
 
   // Life
@@ -112,6 +126,14 @@ enum Mutation: String, CaseIterable, Sendable {
   case signalledOwnCommit
   case markBehindTheWriter
 
+  // What a driver may offer besides
+  case deferredReadWithoutSnapshot
+  case deferredReadAfterClose
+  case backupOfTwoStates
+  case backupInItsPlace
+  case compactingLosesAnEntry
+  case complainsOfSoundStores
+
   // No room
   case unnotedEngineError
   case endsTheProcess
@@ -127,6 +149,8 @@ enum Mutation: String, CaseIterable, Sendable {
     case .ignoredPoison: "poison/by-a-failed-put"
     case .swallowedCommitError: "poison/by-a-failed-remove"
     case .lastErrorInsteadOfFirst: "poison/throws-the-first-error"
+    case .visitorsErrorPoisons: "poison/not-by-a-visitors-error"
+    case .retryableMistakes: "info/mistakes-are-not-retryable"
     case .halfACommit: "race/one-generation"
     case .driftingSnapshot: "snapshot/lasts-to-the-end"
     case .snapshotFromFirstGet: "snapshot/begins-on-entry"
@@ -176,6 +200,16 @@ enum Mutation: String, CaseIterable, Sendable {
     case .keptFirstPutOf5000: "large/roll-backs-of-every-size"
     case .keptFirstPutOf100KB: "large/roll-backs-of-many-bytes"
     case .scanOf65536Keys: "large/140000-keys"
+    case .pagesOfKeyScans: "snapshot/forward-scans-of-keys-show-one-commit"
+    case .keyScanOf1000Keys: "snapshot/backward-scans-of-keys-show-one-commit"
+    case .endlessKeyStop: "contains/keys-backward-ends-when-told-anywhere"
+    case .keyScanOf2000OwnPuts, .containsOf2000OwnPuts, .dirtyReadBeyond5000, .readersWaitBeyond5000:
+      "large/a-write-of-100000-changes"
+    case .dirtyReadBeyond20MB: "large/a-write-of-64-MiB-is-unseen"
+    case .removeAllKeepsLargeOnes: "remove/ranges-of-large-values"
+    case .putAllKeepsLargeOnes: "put-all/other-sizes-take-their-places"
+    case .putAllOf1024: "put-all/puts-all"
+    case .putAllOfAnySize: "put-all/rejects-too-large-ones"
     case .lostOverwriteOfTheSameLength: "value/an-overwrite-of-the-same-length"
     case .usableAfterItsEnd: "ended/get-after-read"
     case .usableAfterClose: "life/closed-stores-throw"
@@ -203,6 +237,12 @@ enum Mutation: String, CaseIterable, Sendable {
     case .unsignalledCommit: "signal/others-commits-change-the-mark"
     case .signalledOwnCommit: "signal/own-commits-leave-the-mark"
     case .markBehindTheWriter: "signal/asking-waits-for-nobody"
+    case .deferredReadWithoutSnapshot: "deferred/lasts-to-the-end"
+    case .deferredReadAfterClose: "deferred/closed-stores-throw"
+    case .backupOfTwoStates: "care/a-backup-is-of-one-commit"
+    case .backupInItsPlace: "care/a-backup-that-is-ended-leaves-nothing"
+    case .compactingLosesAnEntry: "care/compacting-changes-nothing"
+    case .complainsOfSoundStores: "care/a-sound-store-has-no-complaints"
     case .unnotedEngineError: "room/no-room-swallowed-with-300000-bytes"
     case .endsTheProcess: "room/no-room-for-large-values"
     }
@@ -211,21 +251,22 @@ enum Mutation: String, CaseIterable, Sendable {
   /// How much there has to be of it until the mutant breaks its rule: puts, keys, bytes or visits.
   var threshold: Int {
     switch self {
-    case .removesOneBlock: 1024
-    case .endlessMultiGet, .pagesOf256, .pagesOfMultiGets: 256
+    case .removesOneBlock, .putAllOf1024: 1024
+    case .endlessMultiGet, .pagesOf256, .pagesOfMultiGets, .pagesOfKeyScans: 256
     case .endlessScan, .pagesOf100: 100
-    case .endlessStop: 128
+    case .endlessStop, .endlessKeyStop: 128
     case .pagesOf10000, .removes10000Keys: 10_000
     case .lostRemovalBeyond130: 130
     case .lostRemovalBeyond300, .backwardFromTheLastCommit: 300
-    case .lostRemovalBeyond1000: 1000
+    case .lostRemovalBeyond1000, .keyScanOf1000Keys: 1000
     case .removesFewOwnPuts: 200
-    case .scanOf2000OwnPuts: 2000
-    case .keptFirstPutOf5000: 5000
+    case .scanOf2000OwnPuts, .keyScanOf2000OwnPuts, .containsOf2000OwnPuts: 2000
+    case .keptFirstPutOf5000, .dirtyReadBeyond5000, .readersWaitBeyond5000: 5000
     case .keptFirstPutOf100KB: 100_000
     case .lostPutBeyond30000: 30_000
     case .scanOf65536Keys: 65_536
-    case .lostOverwriteOfTheSameLength: 40_000
+    case .lostOverwriteOfTheSameLength, .removeAllKeepsLargeOnes, .putAllKeepsLargeOnes: 40_000
+    case .dirtyReadBeyond20MB: 20 << 20
     default: 0
     }
   }

@@ -42,7 +42,9 @@ final class ReferenceStorage: StorageDriver {
 
   func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try withReadLifetime {
-      if mode == .waitingReaders || mutation == .readersWaitForTheWriter { store.waitForWriter() }
+      if mode == .waitingReaders || mutation == .readersWaitForTheWriter || store.keepsReadersOut {
+        store.waitForWriter()
+      }
       let transaction = ReferenceReadTransaction(
         store, mutation == .snapshotFromFirstGet ? nil : try store.current(), info, mutation)
       defer { transaction.end() }
@@ -54,7 +56,10 @@ final class ReferenceStorage: StorageDriver {
     try withWriteLifetime {
       try store.withWriter {
         let transaction = ReferenceWriteTransaction(store, try store.current(), info, mutation)
-        defer { transaction.end() }
+        defer {
+          transaction.end()
+          store.keepsReadersOut = false
+        }
         return try finish(transaction) { try body(transaction) }
       }
     }
@@ -121,5 +126,41 @@ final class ReferenceStorage: StorageDriver {
     guard isClosed.load(ordering: .relaxed) else { return }
     throw StorageError(
       .closed, during: operation, driver: info.name, message: "The storage was closed. Open it again.")
+  }
+}
+
+extension ReferenceStorage: DeferredReading {
+  /// Takes the state with the first operation.
+  func deferredRead<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    func readOne() throws -> R {
+      if mode == .waitingReaders { store.waitForWriter() }
+      let transaction = ReferenceReadTransaction(
+        store, nil, info, mutation == .deferredReadWithoutSnapshot ? .driftingSnapshot : mutation)
+      defer { transaction.end() }
+      return try body(transaction)
+    }
+    return mutation == .deferredReadAfterClose ? try readOne() : try withReadLifetime(readOne)
+  }
+}
+
+extension ReferenceStorage: BackingUp {
+  /// Writes the entries of one commit to another file.
+  func backUp(
+    to path: String, compacting: Bool, progress: (_ completed: Int, _ total: Int) throws -> Void
+  ) throws {
+    if mode == .inMemory {
+      throw StorageError.notSupported(
+        "make a backup by itself", by: info.name, during: .read, "Copy it entry by entry.")
+    }
+    try withReadLifetime {
+      var entries = try store.current()
+      if mutation == .backupInItsPlace { try store.save(entries, at: path) }
+      try PartialStore.make(at: path, makesFile: true, driver: info.name) { partial in
+        try progress(0, entries.count)
+        if mutation == .backupOfTwoStates { entries = store.half(of: entries, over: try store.current()) }
+        try store.save(entries, at: partial)
+        try progress(entries.count, entries.count)
+      }
+    }
   }
 }

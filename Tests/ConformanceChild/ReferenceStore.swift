@@ -41,6 +41,13 @@ final class ReferenceStore: Sendable {
     var useCount = 0
     /// The file whose lock keeps other processes out, while `useCount` is above zero.
     var guardFile: Int32 = -1
+    /// Whether a mutant's write has become so large that readers wait for it.
+    var keepsReadersOut = false
+  }
+
+  var keepsReadersOut: Bool {
+    get { state.withLock(\.keepsReadersOut) }
+    set { state.withLock { $0.keepsReadersOut = newValue } }
   }
 
   private struct WeakStore: Sendable { weak let store: ReferenceStore? }
@@ -146,7 +153,7 @@ final class ReferenceStore: Sendable {
   }
 
   /// The first half of the new entries beside the second half of the old ones.
-  private func half(of new: [ReferenceEntry], over old: [ReferenceEntry]) -> [ReferenceEntry] {
+  func half(of new: [ReferenceEntry], over old: [ReferenceEntry]) -> [ReferenceEntry] {
     guard new.count > 1 else { return new }
     let middle = new[new.count / 2].key
     return new.filter { $0.key.lexicographicallyPrecedes(middle) }
@@ -232,7 +239,14 @@ final class ReferenceStore: Sendable {
     }
   }
 
-  private func save(_ entries: [ReferenceEntry], _ number: UInt64) throws {
+  /// Writes these entries, as those of a first commit, to another file.
+  func save(_ entries: [ReferenceEntry], at copy: String) throws {
+    do { try encoded(entries, 1).write(to: URL(fileURLWithPath: copy)) } catch {
+      throw failure(.read, "The copy could not be written (\(error)). Make room, then try again.")
+    }
+  }
+
+  private func encoded(_ entries: [ReferenceEntry], _ number: UInt64) -> Data {
     var data = Data()
     func append(_ number: Int) { withUnsafeBytes(of: number) { data.append(contentsOf: $0) } }
     append(Int(number))
@@ -243,6 +257,11 @@ final class ReferenceStore: Sendable {
       data.append(contentsOf: entry.key)
       data.append(contentsOf: entry.value)
     }
+    return data
+  }
+
+  private func save(_ entries: [ReferenceEntry], _ number: UInt64) throws {
+    let data = encoded(entries, number)
     if mutation == .tornCommit {
       // In place: half, and a moment later all of it.
       try data.prefix(data.count / 2).write(to: URL(fileURLWithPath: path))

@@ -87,6 +87,7 @@ class ReferenceReadTransaction: ReadTransaction {
       return result
     } catch {
       if mutation != .lentForever { state.takeBack() }
+      if mutation == .visitorsErrorPoisons, let error = error as? StorageError { _ = state.failed(error) }
       throw error
     }
   }
@@ -119,8 +120,9 @@ final class ReferenceWriteTransaction: ReferenceReadTransaction, WriteTransactio
   let before: [ReferenceEntry]
   private var changed: [ReferenceEntry]
   private var lastError: StorageError?
-  /// How many bytes of values were put.
+  /// How many bytes of values were put, and how many values.
   private var byteCount = 0
+  private var putCount = 0
 
   init(_ store: ReferenceStore, _ snapshot: [ReferenceEntry], _ info: StorageInfo, _ mutation: Mutation?) {
     before = snapshot
@@ -147,7 +149,20 @@ final class ReferenceWriteTransaction: ReferenceReadTransaction, WriteTransactio
     } else {
       changed.insert(entry, at: position)
     }
+    putCount += 1
+    showWhatIsLarge()
     if mutation == .dirtyRead { store.show(changed) }
+  }
+
+  /// Breaks the rules on what others see, once the write has become large.
+  private func showWhatIsLarge() {
+    switch mutation {
+    // Once: each time takes a copy of all entries.
+    case .dirtyReadBeyond5000 where putCount == mutation?.threshold: store.show(changed)
+    case .dirtyReadBeyond20MB where byteCount > mutation?.threshold ?? 0: store.show(changed)
+    case .readersWaitBeyond5000 where putCount == mutation?.threshold: store.keepsReadersOut = true
+    default: break
+    }
   }
 
   func remove(_ key: RawSpan) throws {

@@ -108,6 +108,12 @@ import Testing
     Figure(mutation: .endlessMultiGet, thresholds: [1, 64, 100, 333, 512, 777, 1000, 1024, 4096]),
     Figure(mutation: .endlessScan, thresholds: [1, 16, 50, 64, 128, 256, 500, 512, 1000, 4096]),
     Figure(mutation: .endlessStop, thresholds: [3, 16, 50, 64, 100, 200, 256, 500, 512, 1000, 4096]),
+    Figure(mutation: .pagesOfKeyScans, thresholds: [16, 130, 1000, 4096]),
+    Figure(mutation: .endlessKeyStop, thresholds: [3, 16, 50, 64, 100, 200, 256, 500, 512, 1000, 4096]),
+    Figure(mutation: .keyScanOf1000Keys, thresholds: [64, 4096, 10_000]),
+    Figure(mutation: .removeAllKeepsLargeOnes, thresholds: [600, 30_000, 100_000, 1_000_000]),
+    Figure(mutation: .putAllKeepsLargeOnes, thresholds: [600, 30_000, 100_000, 1_000_000]),
+    Figure(mutation: .putAllOf1024, thresholds: [100, 999, 2000, 4096]),
     Figure(mutation: .lostRemovalBeyond130, thresholds: [1, 20, 77, 444, 2500, 4800]),
     Figure(
       mutation: .lostRemovalBeyond130, thresholds: [100, 3000, 10_000, 33_333, 70_000],
