@@ -56,6 +56,28 @@ import Testing
     #expect(try storage.read { try $0.value(for: StorageKey([1])) } == [1])
   }
 
+  /// Many puts at once are as many operations, of which each can fail, and the wrapped driver gets them at once.
+  @Test func countsEachOfManyPuts() throws {
+    let plan = FaultPlan()
+    let storage = FaultyStorage(ArrayStorage(named: "many"), plan: plan)
+    let bytes: [UInt8] = [1, 2, 3, 4]
+    let entries = (0..<4).map { PlacedEntry(key: $0..<($0 + 1), value: 0..<$0) }
+    func putAll() throws {
+      try storage.write { transaction in
+        try transaction.putAll(entries, in: bytes.span.bytes)
+        return .commit(())
+      }
+    }
+    plan.fail(.put, after: 2, with: .storageFull)
+    let error = #expect(throws: StorageError.self) { try putAll() }
+    #expect(error?.kind == .storageFull)
+    #expect(try storage.read { try $0.value(for: StorageKey([1])) } == nil)
+    plan.reset()
+    try putAll()
+    #expect(plan.count(of: .put) == 4)
+    #expect(try storage.read { try $0.value(for: StorageKey([4])) } == [1, 2, 3])
+  }
+
   @Test func failsBeforeBodiesAndCommits() throws {
     let plan = FaultPlan()
     let storage = FaultyStorage(ArrayStorage(named: "bodies"), plan: plan)

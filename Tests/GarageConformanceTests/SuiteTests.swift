@@ -32,6 +32,20 @@ import Testing
     #expect(count > 80)
   }
 
+  /// Deferred reads are held to what reads are, by checks of the same names.
+  @Test func deferredReadsShareChecks() {
+    let names = Set(Conformance.checks.map(\.name))
+    let deferred = names.filter { $0.hasPrefix("deferred/") }
+    let shared = deferred.filter { name in
+      let end = name.dropFirst("deferred/".count)
+      return ["transaction", "snapshot", "nesting", "ended", "life"].contains {
+        names.contains("\($0)/\(end)")
+      }
+    }
+    #expect(shared.count == 15)
+    #expect(deferred.count == shared.count + 2)
+  }
+
   @Test func theReadmeSaysHowMany() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

@@ -5,10 +5,12 @@ private let rule = "putAll does what a put of one entry after another does."
 enum PutAllChecks {
   /// Many values at once obey the rules of one.
   static func add(to topic: inout CheckTopic) {
+    addAllCheck(to: &topic)
     addEffects(to: &topic)
     addManyEntries(to: &topic)
     SizeClassChecks.addPuts(to: &topic)
     addLimits(to: &topic)
+    addTransactionRules(to: &topic)
   }
 }
 
@@ -33,7 +35,7 @@ extension WriteTransaction {
   }
 }
 
-private func addEffects(to topic: inout CheckTopic) {
+private func addAllCheck(to topic: inout CheckTopic) {
   topic.add("puts-all", rule) { fixture in
     let storage = try fixture.newStore(holding: ["0": "first", "500": "", "~": "last"])
     var random = fixture.random()
@@ -60,7 +62,9 @@ private func addEffects(to topic: inout CheckTopic) {
       }
     }
   }
+}
 
+private func addEffects(to topic: inout CheckTopic) {
   topic.add("the-last-of-equal-keys-stays", rule) { fixture in
     let storage = try fixture.newStore(holding: ["b": "old"])
     try storage.commit { transaction in
@@ -189,7 +193,9 @@ private func addLimits(to topic: inout CheckTopic) {
     }
     try fixture.expectContents(of: storage, ["a": "1"])
   }
+}
 
+private func addTransactionRules(to topic: inout CheckTopic) {
   topic.add(
     "no-change-while-bytes-are-lent", "While a closure has lent bytes, every change throws mutationWhileLent."
   ) { fixture in

@@ -3,6 +3,12 @@ internal import GarageDriver
 /// Checks of what a driver says of itself.
 enum InfoChecks {
   static func add(to topic: inout CheckTopic) {
+    addFactChecks(to: &topic)
+    addErrorChecks(to: &topic)
+    addMistakeCheck(to: &topic)
+  }
+
+  private static func addFactChecks(to topic: inout CheckTopic) {
     topic.add("has-a-name", "The driver's name as it appears in errors and benchmarks.") { fixture in
       let storage = try fixture.newStore()
       try fixture.expect(!storage.info.name.isEmpty, "info.name to be a name", seen: "an empty string")
@@ -30,6 +36,13 @@ enum InfoChecks {
       try fixture.expectEqual(storage.info, facts, "info after close")
     }
 
+    topic.add("is-not-read-only", "A store opened by the suite takes writes.") { fixture in
+      let storage = try fixture.newStore()
+      try fixture.expect(!storage.info.isReadOnly, "a driver that writes", seen: "info.isReadOnly")
+    }
+  }
+
+  private static func addErrorChecks(to topic: inout CheckTopic) {
     topic.add("errors-say-what-and-where", "A StorageError names the operation that failed, and the driver.")
     {
       fixture in
@@ -58,7 +71,9 @@ enum InfoChecks {
         try fixture.expectEqual(error.driver, storage.info.name, "the driver in \(error)")
       }
     }
+  }
 
+  private static func addMistakeCheck(to topic: inout CheckTopic) {
     topic.add(
       "mistakes-are-not-retryable",
       "Where another try throws the same, isRetryable is false: callers make it again."
@@ -98,11 +113,6 @@ enum InfoChecks {
       }
       try storage.close()
       try fixture.expectError(.closed, from: "a write after close") { try storage.put(["c": "3"]) }
-    }
-
-    topic.add("is-not-read-only", "A store opened by the suite takes writes.") { fixture in
-      let storage = try fixture.newStore()
-      try fixture.expect(!storage.info.isReadOnly, "a driver that writes", seen: "info.isReadOnly")
     }
   }
 }
