@@ -113,13 +113,13 @@ private func addEffects(to topic: inout CheckTopic) {
 }
 
 private func addManyEntries(to topic: inout CheckTopic) {
-  topic.add("40000-entries-and-64-MiB", rule, isHeavy: true) { fixture in
-    let (storage, _) = try fixture.newStore(ofNumbersBelow: 40_001, step: 3)
-    var numbers = NumberModel(below: 40_001)
+  topic.add("20000-entries-and-24-MiB", rule, isHeavy: true) { fixture in
+    let (storage, _) = try fixture.newStore(ofNumbersBelow: 20_001, step: 3)
+    var numbers = NumberModel(below: 20_001)
     var content: [UInt8] = []
     var entries: [PlacedEntry] = []
-    for number in 0..<40_001 {
-      if number == 40_000 {
+    for number in 0..<20_001 {
+      if number == 20_000 {
         numbers[number] = 0
         continue
       }
@@ -130,28 +130,28 @@ private func addManyEntries(to topic: inout CheckTopic) {
       entries.append(PlacedEntry(key: start..<start + 8, value: start + 8..<start + 16))
     }
     try storage.commit { transaction in
-      try transaction.remove(number: 40_000)
+      try transaction.remove(number: 20_000)
       try transaction.putAll(entries, in: content.span.bytes)
       try fixture.expectScan(.backward, of: numbers, in: transaction, "in the write that put them at once")
     }
-    try storage.read { try fixture.expectScan(.forward, of: numbers, in: $0, "after a putAll of 40000") }
+    try storage.read { try fixture.expectScan(.forward, of: numbers, in: $0, "after a putAll of 20000") }
 
     try storage.commit { transaction in
       try transaction.removeAll(in: .all)
       try transaction.putAll(
-        (0..<64).map { (key: [UInt8($0)], value: [UInt8](PatternlessBytes.slice($0, 1 << 20))) })
+        (0..<24).map { (key: [UInt8($0)], value: [UInt8](PatternlessBytes.slice($0, 1 << 20))) })
     }
     var count = 0
     try storage.read { transaction in
       try transaction.scan(.all, .forward) { key, value in
         try fixture.expect(
           [UInt8](copying: key) == [UInt8(count)] && PatternlessBytes.equals(value, (count, 1 << 20)),
-          "value \(count) of 64 of 1 MiB that were put at once", seen: "\(byteCount(value)) of other bytes")
+          "value \(count) of 24 of 1 MiB that were put at once", seen: "\(byteCount(value)) of other bytes")
         count += 1
         return .continue
       }
     }
-    try fixture.expectEqual(count, 64, "the number of values that were put at once")
+    try fixture.expectEqual(count, 24, "the number of values that were put at once")
   }
 }
 

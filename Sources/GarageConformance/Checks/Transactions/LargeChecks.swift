@@ -94,7 +94,7 @@ extension Fixture {
     guard storage.info.readsDuringWrite else { return }
     let reader = Worker { try storage.read(look) }
     try expect(
-      reader.wait(seconds: 10), "readers not to wait for a write of \(size)",
+      reader.wait(seconds: 5), "readers not to wait for a write of \(size)",
       seen: "one that waits for it", file: file, line: line)
     try reader.join()
   }
