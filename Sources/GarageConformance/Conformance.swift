@@ -48,6 +48,7 @@ public enum Conformance {
     CheckTopic("poison", PoisonChecks.add),
     CheckTopic("ended", EndedTransactionChecks.add),
     CheckTopic("life", LifeChecks.add),
+    CheckTopic("read-only", ReadOnlyChecks.add),
     CheckTopic("claim", ClaimChecks.add),
     CheckTopic("fault", FaultChecks.add),
     CheckTopic("history", HistoryChecks.add),

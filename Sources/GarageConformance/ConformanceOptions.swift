@@ -3,6 +3,7 @@
 #else
   public import Foundation
 #endif
+public import GarageDriver
 
 /// How thoroughly the suite runs, and what it needs from outside.
 public struct ConformanceOptions: Sendable {
@@ -22,6 +23,10 @@ public struct ConformanceOptions: Sendable {
   public var storesLargeValues: Bool
   /// Seconds after which a check that has not ended counts as a deadlock.
   public var patience: Double
+  /// Opens the store at a place for reading only; nil where the driver has no such thing.
+  ///
+  /// The `read-only/…` checks then hold it to ``StorageInfo/isReadOnly``, which no other check does; without it they ask nothing.
+  public var openReadOnly: (@Sendable (ConformancePlace) throws -> any StorageDriver)?
   /// Is told what each crash check did.
   public var onCrashReport: (@Sendable (CrashReport) -> Void)?
   /// Is told how each check ended that did not fail: passed, or skipped and why.
@@ -31,6 +36,7 @@ public struct ConformanceOptions: Sendable {
   public init(
     childExecutable: URL? = nil, childArguments: [String] = [], seed: UInt64 = 1, killCount: Int = 10,
     storesLargeValues: Bool = false, patience: Double = 120,
+    openReadOnly: (@Sendable (ConformancePlace) throws -> any StorageDriver)? = nil,
     onCrashReport: (@Sendable (CrashReport) -> Void)? = nil,
     onOutcome: (@Sendable (ConformanceCheck, ConformanceOutcome) -> Void)? = nil
   ) {
@@ -40,6 +46,7 @@ public struct ConformanceOptions: Sendable {
     self.killCount = killCount
     self.storesLargeValues = storesLargeValues
     self.patience = patience
+    self.openReadOnly = openReadOnly
     self.onCrashReport = onCrashReport
     self.onOutcome = onOutcome
   }

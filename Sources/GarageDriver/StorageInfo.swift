@@ -1,5 +1,5 @@
-/// Facts that a driver states about itself. The conformance suite holds it to each of them but two: ``isReadOnly``, since every
-/// store that it opens has to take writes, and ``roundTripsAreExpensive``, which is advice.
+/// Facts that a driver states about itself. The conformance suite holds it to each of them; to ``isReadOnly`` where it is told how
+/// to open a store so, and not to ``roundTripsAreExpensive``, which is advice.
 public struct StorageInfo: Sendable, Hashable {
   /// The driver's name as it appears in errors and benchmarks, for instance `SQLite`.
   public var name: String

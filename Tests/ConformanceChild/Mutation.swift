@@ -106,6 +106,8 @@ enum Mutation: String, CaseIterable, Sendable {
   case claimsToSeal
   case claimsToBeAlone
   case claimsToReadOnly
+  case readOnlyAfterTheBody
+  case readOnlyMakesAStore
   case claimsLongKeys
 
   // Several writers
@@ -224,6 +226,8 @@ enum Mutation: String, CaseIterable, Sendable {
     case .claimsToSeal: "claim/sealed-values-are-in-no-file"
     case .claimsToBeAlone: "process/unshared-stores-are-guarded"
     case .claimsToReadOnly: "info/is-not-read-only"
+    case .readOnlyAfterTheBody: "read-only/write-throws-before-its-body"
+    case .readOnlyMakesAStore: "read-only/opening-makes-nothing"
     case .claimsLongKeys: "key/the-longest-keys"
     case .snapshotWriters: "conflict/no-write-skew-by-gets"
     case .readCommittedWriters: "conflict/a-lost-update-is-refused"

@@ -10,19 +10,35 @@ import InsecureSealer
 struct Stack: Sendable, CustomStringConvertible {
   var name: String
   var open: @Sendable (ConformancePlace) throws -> any StorageDriver
+  /// Opens a store for reading only, where the driver can.
+  var openReadOnly: (@Sendable (ConformancePlace) throws -> any StorageDriver)?
 
   var description: String { name }
 
   /// The drivers by themselves.
   static let drivers = [
     Stack(name: "Memory") { place in MemoryStorage(named: place.name) },
-    Stack(name: "SQLite") { place in try SQLiteStorage(at: place.url) },
-    Stack(name: "LMDB") { place in try LMDBStorage(at: place.url) },
+    Stack(name: "SQLite") { place in
+      try SQLiteStorage(at: place.url)
+    } readingOnly: { place in
+      var options = SQLiteStorage.Options()
+      options.isReadOnly = true
+      return try SQLiteStorage(at: place.url, options: options)
+    },
+    Stack(name: "LMDB") { place in
+      try LMDBStorage(at: place.url)
+    } readingOnly: { place in
+      try LMDBStorage(at: place.url, options: LMDBStorage.Options(isReadOnly: true))
+    },
   ]
 
   /// Drivers that exist for the suite's sake: every branch of it has one that takes it.
   static let references = [
-    Stack(name: "Reference") { place in try ReferenceStorage(path: place.path) },
+    Stack(name: "Reference") { place in
+      try ReferenceStorage(path: place.path)
+    } readingOnly: { place in
+      try ReadOnlyStorage(path: place.path)
+    },
     Stack(name: "ReferenceInMemory") { place in try ReferenceStorage(path: place.name, .inMemory) },
     Stack(name: "ReferenceExclusive") { place in try ReferenceStorage(path: place.path, .exclusive) },
     Stack(name: "ReferenceWaiting") { place in try ReferenceStorage(path: place.path, .waitingReaders) },
@@ -53,12 +69,18 @@ struct Stack: Sendable, CustomStringConvertible {
           try ReferenceStorage(path: place.path, breaking: mutation)
         }
       return MutantStorage(base, breaking: mutation)
+    } readingOnly: { place in
+      try ReadOnlyStorage(path: place.path, breaking: mutation)
     }
   }
 
-  init(name: String, open: @escaping @Sendable (ConformancePlace) throws -> any StorageDriver) {
+  init(
+    name: String, open: @escaping @Sendable (ConformancePlace) throws -> any StorageDriver,
+    readingOnly openReadOnly: (@Sendable (ConformancePlace) throws -> any StorageDriver)? = nil
+  ) {
     self.name = name
     self.open = open
+    self.openReadOnly = openReadOnly
   }
 
   init?(named name: String) {

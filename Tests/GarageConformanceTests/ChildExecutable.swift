@@ -19,6 +19,7 @@ private final class BundleToken {}
 extension Stack {
   /// The options for this stack's checks; its child opens the same stack.
   func options() -> ConformanceOptions {
-    ConformanceOptions(childExecutable: childExecutable, childArguments: [name])
+    ConformanceOptions(
+      childExecutable: childExecutable, childArguments: [name], openReadOnly: openReadOnly)
   }
 }

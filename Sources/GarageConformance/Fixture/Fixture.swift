@@ -74,6 +74,24 @@ final class Fixture: Sendable {
     return storage
   }
 
+  /// Opens the store at `place` for reading only, or nil where nobody said how; the fixture closes it after the check.
+  func openReadOnly(_ place: ConformancePlace, file: StaticString = #fileID, line: UInt = #line) throws
+    -> (any StorageDriver)?
+  {
+    guard let open = options.openReadOnly else { return nil }
+    let storage = try located(file, line) { try open(place) }
+    state.withLock { $0.opened.append(storage) }
+    return storage
+  }
+
+  /// The names of what stands at `place` and of what was made beside it, sorted.
+  func fileNames(at place: ConformancePlace) throws -> [String] {
+    let name = place.url.lastPathComponent
+    return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { other in
+      other == name || [".", "-"].contains { other.hasPrefix(name + $0) }
+    }.sorted()
+  }
+
   /// A new, empty store.
   func newStore(file: StaticString = #fileID, line: UInt = #line) throws -> any StorageDriver {
     try open(newPlace(), file: file, line: line)

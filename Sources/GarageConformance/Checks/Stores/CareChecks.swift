@@ -89,7 +89,7 @@ private func addEndedBackupChecks(to topic: inout CheckTopic) {
       try fixture.expectUnchanged(error, from: "a backup whose progress throws") {
         try fixture.backUp(storage, to: place, compacting: isCompacting) { _, _ in throw error }
       }
-      try fixture.expectEqual(try filesBeginning(with: place), [], "what is left of a backup that was ended")
+      try fixture.expectEqual(try fixture.fileNames(at: place), [], "what is left of a backup that was ended")
       try fixture.backUp(storage, to: place, compacting: isCompacting)
       let count = try fixture.open(place).read { try $0.keys().count }
       try fixture.expectEqual(count, 200, "the number of keys in the next backup to that place")
@@ -196,7 +196,7 @@ private func addClosedChecks(to topic: inout CheckTopic) {
         try fixture.backUp(storage, to: place, compacting: false)
       }
       try fixture.expectEqual(
-        try filesBeginning(with: place), [], "what is left of a backup that was refused")
+        try fixture.fileNames(at: place), [], "what is left of a backup that was refused")
     }
     if canCompact, let compacting {
       try fixture.expectError(.closed, from: "compacting after close") { try fixture.compact(compacting) }
@@ -231,15 +231,6 @@ private func addIntegrityChecks(to topic: inout CheckTopic) {
       try fixture.expectEqual(try checking.integrityComplaints(), [], "the complaints about a sound store")
     }
   }
-}
-
-/// The names beside a place that begin with its own, sorted.
-private func filesBeginning(with place: ConformancePlace) throws -> [String] {
-  let folder = place.url.deletingLastPathComponent().path
-  let name = place.url.lastPathComponent
-  return try FileManager.default.contentsOfDirectory(atPath: folder).filter { other in
-    other == name || [".", "-"].contains { other.hasPrefix(name + $0) }
-  }.sorted()
 }
 
 extension Fixture {
