@@ -154,7 +154,10 @@ extension ReferenceStorage: BackingUp {
     }
     try withReadLifetime {
       var entries = try store.current()
-      if mutation == .backupInItsPlace { try store.save(entries, at: path) }
+      if mutation == .backupInItsPlace {
+        try store.save(entries, at: path)
+        return try progress(entries.count, entries.count)
+      }
       try PartialStore.make(at: path, makesFile: true, driver: info.name) { partial in
         try progress(0, entries.count)
         if mutation == .backupOfTwoStates { entries = store.half(of: entries, over: try store.current()) }

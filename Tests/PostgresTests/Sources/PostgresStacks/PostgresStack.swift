@@ -12,6 +12,15 @@ public struct PostgresStack: Sendable, CustomStringConvertible {
   /// Opens the store at a place.
   public let open: @Sendable (ConformancePlace) throws -> any StorageDriver
 
+  /// Opens one for reading only, where the driver is not inside others.
+  public var openReadOnly: (@Sendable (ConformancePlace) throws -> any StorageDriver)? {
+    switch name {
+    case Self.several.name: { try Self.open($0, .several, isReadOnly: true) }
+    case Self.one.name: { try Self.open($0, .one, isReadOnly: true) }
+    default: nil
+    }
+  }
+
   /// The name.
   public var description: String { name }
 
@@ -41,11 +50,12 @@ public struct PostgresStack: Sendable, CustomStringConvertible {
 
   /// The store of that name. Its tables begin with `gt_`, by which they are found and dropped in the end.
   public static func open(
-    _ place: ConformancePlace, _ writers: PostgreSQLStorage.Options.Writers
+    _ place: ConformancePlace, _ writers: PostgreSQLStorage.Options.Writers, isReadOnly: Bool = false
   ) throws -> PostgreSQLStorage {
     var options = PostgreSQLStorage.Options()
     options.name = "gt_" + place.name.suffix(40)
     options.writers = writers
+    options.isReadOnly = isReadOnly
     return try PostgreSQLStorage(serverURL(), options: options)
   }
 }

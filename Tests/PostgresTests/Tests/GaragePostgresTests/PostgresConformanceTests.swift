@@ -58,7 +58,8 @@ extension PostgresStack {
   func options() -> ConformanceOptions {
     // Each process of tests shares the machine with several others and their servers.
     ConformanceOptions(
-      childExecutable: childExecutable, childArguments: [name], killCount: 5, patience: 300)
+      childExecutable: childExecutable, childArguments: [name], killCount: 5, patience: 300,
+      openReadOnly: openReadOnly)
   }
 }
 
