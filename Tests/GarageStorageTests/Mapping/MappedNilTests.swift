@@ -197,15 +197,15 @@ private enum Owner {
       #expect(try garage.verify().isSound)
     }
     try expect([nil, "FR", nil], [nil, nil, "kept"])
-    let type = try #require(try garage.typeNames().first { $0.name.contains("flagged") })
-    let identifiers = try garage.identifiers(ofTypeNamed: type.name)
+    let type = try #require(try garage.typeNames().keys.first { $0.contains("flagged") })
+    let identifiers = try garage.identifiers(ofTypeNamed: type, limit: 10)
     for identifier in identifiers {
-      try garage.changeStoredObject(ofTypeNamed: type.name, identifier: identifier) { $0["added"] = 1 }
+      try garage.changeStoredObject(ofTypeNamed: type, identifier: identifier) { $0["added"] = 1 }
     }
     try expect([nil, "FR", nil], [nil, nil, "kept"])
     // A key that is taken out is not known any more; one that is given a value has it.
-    try garage.changeStoredObject(ofTypeNamed: type.name, identifier: identifiers[1]) { $0.remove("flag") }
-    try garage.changeStoredObject(ofTypeNamed: type.name, identifier: identifiers[2]) { $0["flag"] = "IT" }
+    try garage.changeStoredObject(ofTypeNamed: type, identifier: identifiers[1]) { $0.remove("flag") }
+    try garage.changeStoredObject(ofTypeNamed: type, identifier: identifiers[2]) { $0["flag"] = "IT" }
     try expect([nil, "DE", "IT"], [nil, nil, "kept"])
   }
 

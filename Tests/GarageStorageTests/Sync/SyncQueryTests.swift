@@ -38,7 +38,7 @@ private struct Listed: Codable, Identifiable, Syncable, Indexed {
 /// A status that was set beside an object is the one that queries see.
 @Suite struct SyncQueryTests {
   /// - Parameter status: where the status is, and what stands there for it.
-  private func expectStatus<T: Codable, Status: Codable & Hashable & Sendable>(
+  private func expectStatus<T: Codable & SendableMetatype, Status: Codable & Hashable & Sendable>(
     _ garage: Garage, _ type: T.Type, title: KeyPath<T, String> & Sendable, id: KeyPath<T, Int> & Sendable,
     _ status: KeyPath<T, Status> & Sendable, _ value: (SyncStatus) -> Status
   ) throws {
