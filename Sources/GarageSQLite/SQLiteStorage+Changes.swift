@@ -1,22 +1,21 @@
 public import GarageDriver
 
 extension SQLiteStorage: ChangeSignaling {
-  /// SQLite's `data_version`, asked of the connection that writes: it is the one to which this storage's own commits are
-  /// not news. Nil while somebody of this process writes. A storage that only reads asks one of its own.
+  /// How often others were found to have committed: SQLite's `data_version`, without the commits of all storages that this
+  /// process has on the file. Nil while somebody of this process writes.
   ///
-  /// Where several storages of one process have one file open, their commits are news to each other as well. So is a
-  /// checkpoint of somebody else.
+  /// A checkpoint of somebody else changes it, too, and so may the end of another storage of this process on the file.
   public func foreignChangeMark() throws -> UInt64? {
     try lifetime.withCall {
-      guard let writer else { return try readers.dataVersion() }
-      guard !store.connection.isHeldByThisThread, try store.connection.beginIfFree(driver: driverName) else {
-        return nil
-      }
-      defer { store.connection.end() }
-      return try writer.dataVersion()
+      // A child that was forked has its parent's connections, and perhaps a lock that nobody holds any more.
+      if !process.isOfThisProcess { return try read { _ in nil } }
+      let gate = store.connection.gate
+      guard !gate.isHeldByThisThread, try gate.beginIfFree(driver: driverName) else { return nil }
+      defer { gate.end() }
+      return try writer?.foreignCommitCount() ?? readers.foreignCommitCount()
     }
   }
 
-  /// The store that all storages of this process on one file share.
+  /// What all storages of this process on one file share.
   public var changeOrigin: ObjectIdentifier? { ObjectIdentifier(store.connection) }
 }

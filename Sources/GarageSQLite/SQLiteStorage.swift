@@ -39,14 +39,14 @@ public final class SQLiteStorage: StorageDriver, Sendable {
   public let info: StorageInfo
 
   let lifetime: StorageLifetime
-  private let process = ProcessMark()
-  /// The gate is shared by all values on one file of this process; each has connections of its own.
-  let store: SharedStore<WriterGate>
+  let process = ProcessMark()
+  /// Shared by all values on one file of this process; each has connections of its own.
+  let store: SharedStore<SQLiteShare>
   let readers: SQLiteReaderPool
   /// Nil where the storage only reads.
   let writer: SQLiteWriter?
 
-  private static let stores = SharedStores<WriterGate> { _ in }
+  private static let stores = SharedStores<SQLiteShare> { _ in }
 
   /// Opens the store in the file at `url`, and makes it where there is no file or an empty one.
   ///
@@ -65,9 +65,10 @@ public final class SQLiteStorage: StorageDriver, Sendable {
     let first = options.onlyReads ? try file.openReader() : try file.openWriter(mayMake: true)
     do {
       guard let identity = file.identity else { throw file.replaced(.open) }
-      store = Self.stores.open(identity) { WriterGate() }
-      lifetime = StorageLifetime(driver: driverName, gate: store.connection)
-      readers = SQLiteReaderPool(file: file, identity: identity)
+      store = Self.stores.open(identity) { SQLiteShare() }
+      lifetime = StorageLifetime(driver: driverName, gate: store.connection.gate)
+      readers = SQLiteReaderPool(
+        file: file, identity: identity, foreignCommits: store.connection.foreignCommits)
       let maximumValueByteCount = Int(sqlite3_limit(first.handle, SQLITE_LIMIT_LENGTH, -1)) - 1024
       info = StorageInfo(
         name: driverName, maximumKeyByteCount: StorageInfo.guaranteedKeyByteCount,
@@ -79,7 +80,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
       } else {
         writer = try SQLiteWriter(
           first, file: file, identity: identity, maximumValueByteCount: maximumValueByteCount,
-          lifetime: lifetime)
+          lifetime: lifetime, foreignCommits: store.connection.foreignCommits)
       }
     } catch {
       first.close()

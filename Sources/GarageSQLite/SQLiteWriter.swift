@@ -14,23 +14,21 @@ final class SQLiteWriter: @unchecked Sendable {
   private let maximumValueByteCount: Int
   private let largestEntryByteCount: Int
   private var connection: SQLiteConnection?
-  /// How many connections there were before. Each counts the commits of others from its own beginning.
-  private var closedCount: UInt64 = 0
   private var transaction: SQLiteWriteTransaction?
   private let lifetime: StorageLifetime
+  private let foreignCommits: SQLiteForeignCommits
   private var log: SQLiteLog
-  /// Where the open connection finds the log's header, what that was when it was asked last, and the answer.
-  private var lastLook: (header: UnsafeRawPointer, state: SQLiteLogHeader, version: UInt64)?
 
   init(
     _ connection: SQLiteConnection, file: SQLiteFile, identity: FileIdentity, maximumValueByteCount: Int,
-    lifetime: StorageLifetime
+    lifetime: StorageLifetime, foreignCommits: SQLiteForeignCommits
   ) throws {
     self.connection = connection
     self.file = file
     self.identity = identity
     self.maximumValueByteCount = maximumValueByteCount
     self.lifetime = lifetime
+    self.foreignCommits = foreignCommits
     let pageByteCount = try connection.integer("PRAGMA page_size")
     largestEntryByteCount = SQLiteLayout.largestEntryByteCount(pageByteCount: pageByteCount)
     log = SQLiteLog(
@@ -52,23 +50,14 @@ final class SQLiteWriter: @unchecked Sendable {
     }
   }
 
-  /// What changes when another connection commits.
-  func dataVersion() throws -> UInt64 {
-    let connection = try connection ?? reopened(.read)
-    // Where nobody committed at all, nothing has to be asked, which takes system calls.
-    if let lastLook, lastLook.state.isSame(at: lastLook.header) { return lastLook.version }
-    let header = lastLook?.header ?? connection.findLogHeader()
-    let state = header.map { SQLiteLogHeader(at: $0) }
-    let count = UInt64(clamping: try connection.integer("PRAGMA data_version"))
-    let version = closedCount << 48 | count & (1 << 48 - 1)
-    if let header, let state { lastLook = (header, state, version) }
-    return version
+  /// How often others were found to have committed.
+  func foreignCommitCount() throws -> UInt64 {
+    try foreignCommits.count(asking: try connection ?? reopened(.read))
   }
 
   func close() {
-    lastLook = nil
     transaction = nil
-    if connection != nil { closedCount += 1 }
+    if let connection { foreignCommits.resign(connection) }
     connection?.close()
     connection = nil
   }
@@ -86,7 +75,9 @@ final class SQLiteWriter: @unchecked Sendable {
   private func openConnection() throws -> SQLiteConnection {
     // A commit to a file that has no name any more would be lost without a word.
     if file.identity != identity { throw file.replaced(.write) }
-    return try connection ?? reopened(.write)
+    let connection = try connection ?? reopened(.write)
+    foreignCommits.prepareCommit(on: connection)
+    return connection
   }
 
   /// Opens a connection in the place of one that was closed: on the file that the storage was opened on, and on no other.

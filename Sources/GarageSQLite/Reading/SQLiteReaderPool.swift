@@ -20,18 +20,14 @@ final class SQLiteReaderPool: Sendable {
   private let atRest = Mutex<[SQLiteReader]>([])
   /// Whether what rests is being ended, which has the hot reader for a moment.
   private let isEnding = Atomic<Bool>(false)
-  private let watcher = Mutex(Watcher())
+  /// The connection that is asked whether others committed, where there is none that writes.
+  private let watcher = Mutex<SQLiteConnection?>(nil)
+  private let foreignCommits: SQLiteForeignCommits
 
-  /// The connection that is asked whether anybody committed: always the same one, because numbers of others mean nothing.
-  private struct Watcher {
-    var connection: SQLiteConnection?
-    /// How many there have been.
-    var number: UInt64 = 0
-  }
-
-  init(file: SQLiteFile, identity: FileIdentity) {
+  init(file: SQLiteFile, identity: FileIdentity, foreignCommits: SQLiteForeignCommits) {
     self.file = file
     self.identity = identity
+    self.foreignCommits = foreignCommits
   }
 
   /// A reader for one transaction, which the caller owns until ``giveBack(_:)``. Never waits for another one to end.
@@ -89,36 +85,35 @@ final class SQLiteReaderPool: Sendable {
       return atRest
     }
     for reader in readers { reader.close() }
-    watcher.withLock { watcher in
-      watcher.connection?.close()
-      watcher.connection = nil
-    }
+    watcher.withLock { closeWatcher(&$0) }
   }
 
   /// Gives up the readers without closing them.
   func leak() {
     _ = hot.remove()
     for reader in atRest.withLock({ $0 }) { _ = Unmanaged.passRetained(reader) }
-    if let connection = watcher.withLock({ $0.connection }) { _ = Unmanaged.passRetained(connection) }
+    if let connection = watcher.withLock({ $0 }) { _ = Unmanaged.passRetained(connection) }
   }
 
-  /// What changes when anybody commits; nil while another thread asks.
-  func dataVersion() throws -> UInt64? {
-    try watcher.withLockIfAvailable { watcher in
-      if watcher.connection == nil {
-        watcher.connection = try openConnection()
-        watcher.number += 1
-      }
-      guard let connection = watcher.connection else { return nil }
-      do {
-        let version = UInt64(clamping: try connection.integer("PRAGMA data_version"))
-        return watcher.number << 48 | version & (1 << 48 - 1)
-      } catch {
-        connection.close()
-        watcher.connection = nil
+  /// How often others were found to have committed, for the thread that is inside the writers' gate.
+  func foreignCommitCount() throws -> UInt64 {
+    // Who opened it promised that nobody changes it, and it shows nothing of what is in a log.
+    if file.isImmutable { return 0 }
+    return try watcher.withLock { watcher in
+      let connection = try watcher ?? openConnection()
+      watcher = connection
+      do { return try foreignCommits.count(asking: connection) } catch {
+        closeWatcher(&watcher)
         throw error
       }
-    } ?? nil
+    }
+  }
+
+  private func closeWatcher(_ watcher: inout SQLiteConnection?) {
+    guard let connection = watcher else { return }
+    foreignCommits.resign(connection)
+    connection.close()
+    watcher = nil
   }
 
   private func takeAnother() throws -> SQLiteReader {

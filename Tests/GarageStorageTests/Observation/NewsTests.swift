@@ -211,6 +211,27 @@ private struct PresentNews: Codable, Identifiable, TypeTagged {
     #expect(try await values.next()??.value == 5)
   }
 
+  /// A commit of another storage on the same store is told of once, with what it changed, and not again as a stranger's.
+  @Test(arguments: [Backend.sqlite, .lmdb, .sealedSQLite]) func otherStoragesAreHeardOnce(
+    _ backend: Backend
+  ) async throws {
+    let place = try Place(backend)
+    let (garage, other) = (try place.garage(), try place.garage())
+    let reader = try Garage(place.open(readOnly: true))
+    for (number, listening) in [garage, reader].enumerated() {
+      var changes = listening.changes().makeAsyncIterator()
+      for round in 1...3 {
+        let counter = Counter(id: number * 10 + round)
+        let identifier = try other.identifier(for: counter)
+        try await other.park(counter)
+        let news = try #require(await changes.next())
+        #expect(news.sources == [.thisProcess] && news.parked(Counter.self) == [identifier])
+        // Long enough for a look whether others committed, which would be in the next news.
+        try await Task.sleep(for: .milliseconds(150))
+      }
+    }
+  }
+
   @Test(arguments: [Backend.sqlite, .lmdb, .sealedSQLite]) func otherProcessesAreHeard(_ backend: Backend)
     async throws
   {
