@@ -40,12 +40,12 @@ extension Garage: GarageWriting {
     }
   }
 
-  /// Runs `body` on one state of the store, again where the engine asks for another try, as it does of reads only where
-  /// writes run beside each other.
+  /// Runs `body` on one state of the store, again where the engine asks for another try, as it does of reads where writes
+  /// run beside each other, and where the read begins no sooner than with its first operation.
   @inline(__always)
   func repeatableRead<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
-    if let gate = store.gate {
-      return try retrying(nil, gate, isRead: true) {
+    if store.repeatsReads {
+      return try retrying(nil, store.gate, isRead: true) {
         try beginCall()
         defer { endCall() }
         // Verbs run nobody else's code before they have asked the storage for something.

@@ -17,8 +17,11 @@ internal import Synchronization
 ///   (`generation`), or are just being committed together with others, it begins again.
 final class SavingStore: Sendable {
   let driver: any StorageDriver
-  /// The driver, where it can save a trip.
+  /// The driver, where it can save a trip that takes time.
   private let deferred: (any DeferredReading)?
+  /// Whether a read may have to be made again. One that is deferred finds out by its first operation that a connection was
+  /// lost, where others find out before they begin, and take another one.
+  let repeatsReads: Bool
   /// What tells whether two transactions see the same state; nil where the storage does not.
   let naming: (any StateNaming)?
   private let driverName: String
@@ -71,13 +74,15 @@ final class SavingStore: Sendable {
 
   init(_ driver: any StorageDriver, _ indexing: Indexing, garage: UInt64) {
     self.driver = driver
-    deferred = driver as? any DeferredReading
     naming = driver as? any StateNaming
     self.indexing = indexing
     self.garage = garage
     sharedNews = SharedNewsHub.of(driver)
     news = sharedNews.hub
     let info = driver.info
+    let savesTrips = info.roundTripsAreExpensive || info.writersConflict
+    deferred = savesTrips ? driver as? any DeferredReading : nil
+    repeatsReads = deferred != nil || info.writersConflict
     driverName = info.name
     isSealed = info.isSealed
     isSharedAcrossProcesses = info.isSharedAcrossProcesses

@@ -60,8 +60,11 @@ import Testing
     let storage: PostgreSQLStorage
     let garage: Garage
 
-    init(_ stack: Stack = .plain, _ name: String = Server.newName()) throws {
-      storage = try Server.open(name)
+    init(
+      _ stack: Stack = .plain, _ name: String = Server.newName(),
+      _ writers: PostgreSQLStorage.Options.Writers = .several
+    ) throws {
+      storage = try Server.open(name, writers)
       switch stack {
       case .plain: garage = try Garage(storage)
       case .sealed:
@@ -108,6 +111,22 @@ import Testing
     try counted.expect(1) { TripTests.isSo(try $0.get(Keys.number) == 3) }
     try counted.expect(1) { try $0.deleteAllObjects() }
     TripTests.isSo(try counted.garage.verify().findings.isEmpty)
+  }
+
+  /// Whoever writes: reading is the same.
+  @Test(arguments: Stack.allCases, PostgreSQLStorage.Options.Writers.allCases)
+  func readsTakeOneTrip(_ stack: Stack, _ writers: PostgreSQLStorage.Options.Writers) throws {
+    let counted = try Counted(stack, Server.newName(), writers)
+    let garage = counted.garage
+    try garage.parkAll((0..<10).map { Note(id: $0, text: "") })
+    try garage.parkAll((0..<10).map { Chore(id: $0) })
+    try garage.set(Keys.number, value: 2)
+    try counted.expect(1) { TripTests.isSo(try $0.retrieve(Note.self, identifier: 1)?.id == 1) }
+    try counted.expect(1) { TripTests.isSo(try $0.contains(Note.self, identifier: 1)) }
+    try counted.expect(1) { TripTests.isSo(try $0.get(Keys.number) == 2) }
+    try counted.expect(1) { TripTests.isSo(try $0.syncStatus(for: Chore(id: 7)) == .notSynced) }
+    try counted.expect(1) { TripTests.isSo(try $0.count(Note.self) == 10) }
+    try counted.expect(1) { TripTests.isSo(try $0.retrieveAll(Note.self).count == 10) }
   }
 
   /// A level at a time, however many objects stand on it.
