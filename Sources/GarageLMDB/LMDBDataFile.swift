@@ -177,7 +177,7 @@ private struct PageWalk {
   struct Cut: Error {
     var neededByteCount: Int
   }
-  /// More pages were met than the file has.
+  /// More pages were met than the file has, or a tree within a tree that has none.
   struct Loop: Error {}
 
   let file: Int32
@@ -214,8 +214,10 @@ private struct PageWalk {
         try visit(page.child(node), depth: depth - 1, database)
       } else if page.nodeFlags(node) & Self.bigValueFlag != 0, let first = page.pageOfBigValue(node) {
         try check(first, count: (15 + page.valueByteCount(node)) / pageByteCount + 1)
-      } else if page.nodeFlags(node) & Self.databaseFlag != 0, let inner = page.database(of: node) {
-        try visit(inner)
+      } else if page.nodeFlags(node) & Self.databaseFlag != 0 {
+        // A damaged one may be within itself: it would be entered until the stack ends.
+        guard database.mayHoldDatabases else { throw Loop() }
+        if let inner = page.database(of: node) { try visit(inner) }
       }
     }
   }

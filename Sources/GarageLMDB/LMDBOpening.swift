@@ -94,6 +94,8 @@ struct LMDBOpening {
   private func openEnvironment() throws -> (env: OpaquePointer, isReadOnly: Bool) {
     var mapByteCount = options.mapByteCount ?? LMDBStorage.Options.defaultMapByteCount
     mapByteCount = max(mapByteCount, LMDBStorage.Options.minimumMapByteCount)
+    // LMDB would write the number into the store before it finds out.
+    if mapByteCount > LMDBStorage.Options.maximumMapByteCount { throw failure(ENOMEM) }
     // LMDB wants whole pages. Pages have up to 64 KiB on the systems it runs on.
     mapByteCount = (mapByteCount + 0xFFFF) & ~0xFFFF
     // A storage that only reads takes an environment for writing where it may, so that another storage of
@@ -104,7 +106,7 @@ struct LMDBOpening {
       var code = mdb_env_create(&env)
       guard code == MDB_SUCCESS, let env else { throw failure(code) }
       mdb_env_set_maxdbs(env, 1)
-      mdb_env_set_maxreaders(env, UInt32(clamping: max(1, options.maximumReaderCount)))
+      mdb_env_set_maxreaders(env, UInt32(options.readerCount))
       mdb_env_set_mapsize(env, mapByteCount)
       let flags = MDB_NOTLS | (isReadOnly ? MDB_RDONLY : 0)
       code = mdb_env_open(env, path, UInt32(flags), Self.fileMode)
@@ -238,7 +240,7 @@ struct LMDBOpening {
       var status = stat()
       if fstat(file, &status) != 0 { throw failure(errno) }
       // 64 bytes for each reader, and a header.
-      let wanted = off_t(clamping: max(1, options.maximumReaderCount)) * 64 + 1024
+      let wanted = off_t(options.readerCount) * 64 + 1024
       let keepSize: Int32 = 1
       if fallocate(file, keepSize, 0, max(wanted, status.st_size)) != 0
         && (errno == ENOSPC || errno == EDQUOT)

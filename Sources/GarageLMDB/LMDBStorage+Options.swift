@@ -23,14 +23,14 @@ extension LMDBStorage {
     /// The map costs address space, neither memory nor disk. Nil stands for ``defaultMapByteCount``, or as much
     /// of it, halved again and again, as the process can map. A store that is larger already is mapped as a
     /// whole. A write that finds the map full throws `storageFull`; open the store with a larger map then.
-    /// More than 1 TiB cannot be mapped under ThreadSanitizer.
+    /// More than 1 TiB cannot be mapped under ThreadSanitizer, more than 256 TiB nowhere: to open throws an error then.
     public var mapByteCount: Int?
 
     /// How many read transactions may be open at a time, in all processes that have the store open.
     ///
     /// Threads that read at the same time and nested reads count; up to 64 slots stay reserved in each process
     /// for reads to come. The first process to open the store decides; a table once made larger stays so until
-    /// `lock.mdb` is deleted. At least 1.
+    /// `lock.mdb` is deleted. At least 1, and no more than 1 048 576 whatever is asked for.
     public var maximumReaderCount: Int
 
     /// Whether the storage only reads. Nothing is created then, and every write throws `readOnly`.
@@ -55,5 +55,11 @@ extension LMDBStorage {
 
     /// The smallest map that is asked for: the pages that LMDB itself needs and some room.
     static let minimumMapByteCount = 64 << 10
+
+    /// More than systems map. It can be rounded up to whole pages.
+    static let maximumMapByteCount = Int.bitWidth > 32 ? 1 << 48 : Int.max - 0xFFFF
+
+    /// How many readers LMDB is asked to make room for: 64 bytes each.
+    var readerCount: Int { min(max(1, maximumReaderCount), 1 << 20) }
   }
 }

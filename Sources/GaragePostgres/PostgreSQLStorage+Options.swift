@@ -42,27 +42,38 @@
       /// connection; 10 seconds unless told, at most about 24 days.
       public var lockTimeout: Duration = .seconds(10)
 
-      /// How long a connection may take to be made; 10 seconds unless told. `connect_timeout` in the URL counts more.
+      /// How long a connection may take to be made; 10 seconds unless told, at most about 24 days. `connect_timeout` in the URL counts more.
       public var connectTimeout: Duration = .seconds(10)
 
-      /// How long the server may take to answer once everything was sent; 5 minutes unless told. Then the connection is given
-      /// up: ``StorageError/Kind/disconnected``, or, where that was a commit, the server is asked what became of it. So
+      /// How long the server may take to answer once everything was sent; 5 minutes unless told, at most about 24 days. Then
+      /// the connection is given up: ``StorageError/Kind/disconnected``, or, where that was a commit, the server is asked what became of it. So
       /// nothing waits for ever, neither for a server that hangs nor for a standby that a commit waits for. Allow more
       /// where one call removes or reads so much that it takes longer.
       public var answerTimeout: Duration = .seconds(300)
 
       /// How long a write whose commit was not answered goes on asking what became of it, before it throws
-      /// ``StorageError/Kind/outcomeUnknown``; 60 seconds unless told.
+      /// ``StorageError/Kind/outcomeUnknown``; 60 seconds unless told, at most about 24 days.
       public var resolveTimeout: Duration = .seconds(60)
 
       /// The defaults.
       public init() {}
 
+      /// The same with times that can be counted in milliseconds, as the system's calls take them.
+      var bounded: Options {
+        func bounded(_ time: Duration) -> Duration { min(max(.zero, time), .milliseconds(Int32.max)) }
+        var options = self
+        options.lockTimeout = bounded(lockTimeout)
+        options.connectTimeout = bounded(connectTimeout)
+        options.answerTimeout = bounded(answerTimeout)
+        options.resolveTimeout = bounded(resolveTimeout)
+        return options
+      }
+
+      /// Of options that are ``bounded``.
       var lockMilliseconds: Int32 {
         let (seconds, attoseconds) = lockTimeout.components
-        if seconds >= Int64(Int32.max) / 1000 { return Int32.max }
         // 0 would be without limit.
-        return max(1, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+        return max(1, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000))
       }
     }
   }

@@ -50,6 +50,7 @@
     ///   ``StorageError/Kind/notAStorage`` where the tables are somebody else's, ``StorageError/Kind/newerFormat``,
     ///   ``StorageError/Kind/readersFull`` where the server takes no more connections.
     public init(_ url: String, options: Options = Options()) throws {
+      let options = options.bounded
       let opening = try PostgreSQLOpening(url, options, trips)
       let (first, facts) = try opening.open()
       self.opening = opening

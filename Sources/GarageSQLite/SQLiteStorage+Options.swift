@@ -76,9 +76,10 @@ extension SQLiteStorage {
     var onlyReads: Bool { isReadOnly || isImmutable }
 
     var busyMilliseconds: Int32 {
+      if busyTimeout <= .zero { return 0 }
       let (seconds, attoseconds) = busyTimeout.components
       if seconds >= Int64(Int32.max) / 1000 { return Int32.max }
-      return max(0, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+      return Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000)
     }
   }
 }

@@ -35,6 +35,36 @@ import Testing
     }
   }
 
+  /// A tree that is said to be within itself is not followed until the stack ends.
+  @Test func ofARoot() throws {
+    try withTemporaryFolder { folder in
+      let place = folder.appending(path: "store")
+      _ = try makeStore(at: place) { bytes, meta in
+        let root = bytes.load(UInt64.self, at: meta + 88 + 40)
+        let content = try namedTree(bytes, leaf: Int(root) * Int(bytes.load(UInt32.self, at: 40)))
+        // One level, a page of a large value, so that its leaves are looked at, and the leaf that it stands in.
+        bytes.store(1 << 48, at: content)
+        bytes.store(1, at: content + 24)
+        bytes.store(root, at: content + 40)
+        // Only where the file is shorter than this says, its pages are looked at.
+        bytes.store(1 << 20, at: meta + 136)
+      }
+      let file = try FileHandle(forUpdating: place.appending(path: "data.mdb"))
+      // A hole for the most part: as many pages as may be met before that is too many.
+      try file.truncate(atOffset: 400 << 20)
+      try file.close()
+      #expect(storageError { try LMDBStorage(at: place) }?.kind == .corrupt)
+    }
+  }
+
+  /// Where a leaf of the unnamed tree describes the named one.
+  private func namedTree(_ bytes: Data, leaf: Int) throws -> Int {
+    let nodeCount = (Int(bytes.load(UInt16.self, at: leaf + 12)) - 16) / 2
+    let nodes = (0..<nodeCount).map { leaf + Int(bytes.load(UInt16.self, at: leaf + 16 + 2 * $0)) }
+    let node = try #require(nodes.first { bytes.load(UInt16.self, at: $0 + 4) & 2 != 0 })
+    return node + 8 + Int(bytes.load(UInt16.self, at: node + 6))
+  }
+
   /// Makes a store with free pages and changes its file, given where the newest meta page begins; returns what it has then.
   private func makeStore(at place: URL, _ change: (inout Data, Int) throws -> Void) throws -> Data {
     let storage = try LMDBStorage(at: place)

@@ -41,6 +41,27 @@ import Testing
     }
   }
 
+  /// Whatever the numbers, they are taken as far as they can be meant, or refused with an error.
+  @Test(arguments: [Int.max, Int.max - 1, Int.max >> 1, 1 << 49, 0, -1, Int.min])
+  func opensWithAnyOptions(number: Int) throws {
+    try withTemporaryFolder { folder in
+      let mapping = LMDBStorage.Options(mapByteCount: number)
+      if number > 0 {
+        #expect(storageError { try LMDBStorage(at: folder, options: mapping) } != nil)
+        // Nothing of the number is left in the store.
+        try LMDBStorage(at: folder).put([1], "k")
+      } else {
+        try LMDBStorage(at: folder, options: mapping).put([1], "k")
+      }
+    }
+    try withTemporaryFolder { folder in
+      let storage = try LMDBStorage(at: folder, options: LMDBStorage.Options(maximumReaderCount: number))
+      try storage.put([1], "k")
+      #expect(try storage.get("k") == [1])
+      try storage.close()
+    }
+  }
+
   @Test func refusesAFile() throws {
     try withTemporaryFolder { folder in
       let file = folder.appending(path: "file")

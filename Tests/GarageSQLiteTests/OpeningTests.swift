@@ -70,6 +70,26 @@ struct OpeningTests {
     #expect(try raw.run("SELECT text FROM notes") == "kept")
   }
 
+  @Test(
+    "Whatever the times and numbers in the options are, they are taken as far as they can be meant",
+    arguments: [.seconds(-3_000_000), .seconds(Int64.min), .seconds(Int64.max), .nanoseconds(-1)]
+      as [Duration])
+  func anyOptions(busyTimeout: Duration) throws {
+    for number in [Int.min, -1, .max] {
+      var options = SQLiteStorage.Options()
+      options.busyTimeout = busyTimeout
+      options.cacheByteCount = number
+      options.memoryMapByteCount = number
+      options.walCheckpointByteCount = number
+      options.maximumIdleReaderCount = number
+      let storage = try SQLiteStorage(at: folder.file(), options: options)
+      try storage.put([1], "a")
+      // More readers at a time than the one that is always kept.
+      try storage.read { _ in try storage.read { _ in #expect(try storage.value("a") == [1]) } }
+      try storage.close()
+    }
+  }
+
   @Test("A newer format is refused, also where it is known from the log only")
   func newer() throws {
     do { try SQLiteStorage(at: folder.file()).put([1], "a") }

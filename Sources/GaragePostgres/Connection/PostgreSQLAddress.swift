@@ -19,6 +19,8 @@
     private let hosts: PostgreSQLHosts
     /// How long each host may take.
     private let timeout: Duration
+    /// More than anybody waits, and little enough to be counted in milliseconds.
+    private static let maximumSeconds = 1_000_000
 
     /// - Parameter timeout: how long a connection may take to be made where the URL says nothing of it.
     init(_ url: String, timeout: Duration) throws {
@@ -49,7 +51,9 @@
       hosts = PostgreSQLHosts(values)
       let namedCount = host.split(separator: ",", omittingEmptySubsequences: false).count
       self.timeout =
-        seconds > 0 ? .seconds(max(2, seconds) * namedCount) / hosts.count : timeout / hosts.count
+        seconds > 0
+        ? .seconds(min(max(2, seconds), Self.maximumSeconds) * namedCount) / hosts.count
+        : timeout / hosts.count
     }
 
     /// Text of libpq or the server without the password, should it be in there.

@@ -57,7 +57,7 @@ final class SQLiteReaderPool: Sendable {
   private func keepOrClose(_ reader: SQLiteReader) {
     if reader.isSuspect { return reader.close() }
     let isKept = atRest.withLock { atRest in
-      if atRest.count >= max(0, file.options.maximumIdleReaderCount - 1) { return false }
+      if atRest.count >= max(1, file.options.maximumIdleReaderCount) - 1 { return false }
       // Whoever ends what rests has been here, or comes.
       reader.endUnlessResting()
       atRest.append(reader)

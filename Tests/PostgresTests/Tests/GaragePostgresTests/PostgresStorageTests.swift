@@ -173,6 +173,23 @@ import Testing
     }
   }
 
+  /// Times that cannot be meant are taken as far as they can be.
+  @Test(arguments: [Int64.max, Int64.max / 1000, 3_000_000])
+  func timesAreBounded(_ seconds: Int64) throws {
+    var options = PostgreSQLStorage.Options()
+    options.name = Server.newName()
+    options.maximumConnectionCount = 1
+    options.lockTimeout = .seconds(seconds)
+    options.connectTimeout = .seconds(seconds)
+    options.answerTimeout = .seconds(seconds)
+    options.resolveTimeout = .seconds(seconds)
+    let storage = try PostgreSQLStorage(Server.url(), options: options)
+    // One waits for the other.
+    try inThreads(2) { number in for round in 0..<20 { try put(storage, "\(number)-\(round)") } }
+    options.lockTimeout = .seconds(-seconds)
+    try put(PostgreSQLStorage(Server.url(), options: options), "negative")
+  }
+
   /// A value is replaced by a smaller one, or removed: nothing of it is left.
   @Test func piecesGoWithTheirValue() throws {
     let storage = try Server.open(Server.newName())
