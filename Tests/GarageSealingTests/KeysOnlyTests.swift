@@ -59,6 +59,9 @@ import Testing
     #expect(count == 0)
     let countOfRetrieving = try opened.count { _ = try garage.retrieve(Box.self, identifier: 5) }
     #expect(countOfRetrieving > 0)
+    // What goes through objects opens each of them.
+    let countOfGoingThrough = try opened.count { try garage.forEach(Box.self) { _ in } }
+    #expect(countOfGoingThrough >= 1000)
   }
 
   /// A value that was changed is there, and whoever reads it is told.
