@@ -57,7 +57,7 @@ extension LMDBStorage {
     static let minimumMapByteCount = 64 << 10
 
     /// More than systems map. It can be rounded up to whole pages.
-    static let maximumMapByteCount = Int.bitWidth > 32 ? 1 << 48 : Int.max - 0xFFFF
+    static var maximumMapByteCount: Int { Int.bitWidth > 32 ? 1 << 48 : 0x7FFF_0000 }
 
     /// How many readers LMDB is asked to make room for: 64 bytes each.
     var readerCount: Int { min(max(1, maximumReaderCount), 1 << 20) }

@@ -85,7 +85,8 @@ struct OpeningTests {
       let storage = try SQLiteStorage(at: folder.file(), options: options)
       try storage.put([1], "a")
       // More readers at a time than the one that is always kept.
-      try storage.read { _ in try storage.read { _ in #expect(try storage.value("a") == [1]) } }
+      let value = try storage.read { _ in try storage.read { _ in try storage.value("a") } }
+      #expect(value == [1])
       try storage.close()
     }
   }
