@@ -48,8 +48,9 @@ final class SQLiteForeignCommits: Sendable {
       return true
     }
 
-    /// Whether both see the same commits: all connections of a process to one file have one map of the log's index.
-    func looks(atTheSameAs other: Watch) -> Bool { header != nil && header == other.header }
+    /// Whether both see the same commits: all connections of a process to one file have one map of the log's index, and
+    /// none where there is no log.
+    func looks(atTheSameAs other: Watch) -> Bool { header == other.header }
   }
 
   private struct State: Sendable {

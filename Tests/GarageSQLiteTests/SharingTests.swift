@@ -243,6 +243,7 @@ struct SharingTests: Sendable {
     if kind({ try storage.put([7], "n") }) != .usedAfterFork { return 2 }
     if kind({ try storage.close() }) != .usedAfterFork { return 3 }
     if kind({ _ = try SQLiteStorage(at: folder.file()) }) != .usedAfterFork { return 4 }
+    if kind({ _ = try storage.foreignChangeMark() }) != .usedAfterFork { return 5 }
     return 0
   }
 }
