@@ -55,6 +55,7 @@ import Testing
         case 1: #expect(try query.identifiers().count == expected.count)
         case 2: #expect(try query.first()?.id == expected.first)
         case 3: #expect(try query.limit(3).values(\.id) == Array(expected.prefix(3)))
+        case 4: #expect(try pages(of: query, size: 5) == expected, hinted())
         default: break
         }
         if number % 3 == 0 { try askSorted(query, sorted.filter(question.holds), number / 3, hinted) }
@@ -79,13 +80,7 @@ import Testing
         }
         guard number % 8 < 2 else { return }
         #expect(try sorted.values(\.id) == ordered.map(\.id), hint())
-        var (pages, cursor) = ([Int](), nil as QueryCursor?)
-        repeat {
-          let page = try sorted.page(after: cursor, size: 7)
-          pages += page.objects.map(\.id)
-          cursor = page.next
-        } while cursor != nil
-        #expect(pages == ordered.map(\.id), hint())
+        #expect(try pages(of: sorted, size: 7) == ordered.map(\.id), hint())
       }
       let limit = [1, 5, 20, 200][number % 4]
       switch Int.random(in: 0..<8, using: &random) {
@@ -95,8 +90,19 @@ import Testing
       case 3: try check(\.born, limit)
       case 4: try check(\.address.zip, limit)
       case 5: try check(\.small, limit)
+      case 6: try check(\.id, limit)
       default: break
       }
+    }
+
+    private func pages(of query: Query<Specimen>, size: Int) throws -> [Int] {
+      var (found, cursor) = ([Int](), nil as QueryCursor?)
+      repeat {
+        let page = try query.page(after: cursor, size: size)
+        found += page.objects.map(\.id)
+        cursor = page.next
+      } while cursor != nil
+      return found
     }
   }
 

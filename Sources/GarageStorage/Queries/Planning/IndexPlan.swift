@@ -52,6 +52,8 @@ struct IndexPlan {
     var cost: Int
     /// Which of the terms that have to hold at once confine it.
     var terms: Set<Int>
+    /// Where it is read for its order: what stands in all its entries before the values that make the order.
+    var fixedValues: [UInt8] = []
   }
 
   /// More indexes beside the only scan are not looked at.

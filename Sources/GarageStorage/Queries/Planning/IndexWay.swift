@@ -127,34 +127,37 @@ extension QueryRun {
     let start = query.sortKeys.isEmpty ? self.start?.identifier : nil
     // Held once, and not with every record.
     let transaction = access.transaction
-    // Who wants a few is served sooner by the first entries than by those that several indexes share.
-    let isAlone = plan.others.isEmpty || query.maximumCount != nil && query.sortKeys.isEmpty
-    if start == nil, isAlone, plan.scans.count == 1, way.tags.count == 1, plan.scans[0].stretches.count == 1,
-      plan.scans[0].stretches[0].isPoint
-    {
-      // Entries with the same values are in the order of their identifiers.
-      let scan = plan.scans[0]
-      let stretch = scan.stretches[0]
-      try transaction.scan(range(scan.item, way.tags[0], stretch), .forward) { key, value in
-        guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
-        let record = KeyLayout.record(ofEntry: key, identifierAt: place).bytes
-        return try lend(record.span.bytes, isMatch, transaction, visit)
+    let wantsFirst = query.sortKeys.isEmpty && query.maximumCount != nil
+    if start == nil, let point = onlyPoint(of: plan, wantsFirst: wantsFirst) {
+      try forEachKey(ofPoint: point, .forward, behind: nil) { key, isMatch in
+        try lend(key, isMatch, transaction, visit)
       }
       return true
     }
-    let found = try plan.others.isEmpty ? candidates(of: plan) : sharedCandidates(of: plan)
-    guard var candidates = found else { return false }
-    candidates.sort(areOfOneTag: way.tags.count == 1)
     var block = RecordBlock(atMost: query.sortKeys.isEmpty ? query.maximumCount : nil)
-    try candidates.forEachOnce { key, isMatch in
-      if let start {
-        let identifier = key.extracting(KeyLayout.identifierOffset...)
-        if compareKeys(identifier, start.span.bytes) <= 0 { return .continue }
-      }
-      if way.tags.count > 1, try !access.isCurrent(key, facts.tags) { return .continue }
+    func take(_ key: RawSpan, _ isMatch: Bool) throws -> ScanStep {
       if !readsBlocks { return try lend(key, isMatch, transaction, visit) }
       block.append(key, isMatch)
       return block.isFull ? try lend(&block, visit) : .continue
+    }
+    if let point = onlyPoint(of: plan, wantsFirst: wantsFirst) {
+      block = RecordBlock(first: query.maximumCount ?? 16)
+      try forEachKey(ofPoint: point, .forward, behind: start, take)
+    } else if wantsFirst, start != nil || plan.others.isEmpty, isOfFewPoints(plan) {
+      block = RecordBlock(first: query.maximumCount ?? 16)
+      try forEachKey(ofPoints: plan.scans, behind: start, take)
+    } else {
+      let found = try plan.others.isEmpty ? candidates(of: plan, behind: start) : sharedCandidates(of: plan)
+      guard var candidates = found else { return false }
+      candidates.sort(areOfOneTag: way.tags.count == 1)
+      try candidates.forEachOnce { key, isMatch in
+        if let start {
+          let identifier = key.extracting(KeyLayout.identifierOffset...)
+          if compareKeys(identifier, start.span.bytes) <= 0 { return .continue }
+        }
+        if way.tags.count > 1, try !access.isCurrent(key, facts.tags) { return .continue }
+        return try take(key, isMatch)
+      }
     }
     if !block.isEmpty { _ = try lend(&block, visit) }
     return true
@@ -195,6 +198,9 @@ struct RecordBlock {
   private var size: Int
 
   init(atMost limit: Int?) { size = max(1, min(limit ?? 16, 16)) }
+
+  /// - Parameter count: how many records are mostly all that are wanted.
+  init(first count: Int) { size = max(1, min(count, 1024)) }
 
   var isEmpty: Bool { keys.isEmpty }
   var isFull: Bool { keys.count >= size }

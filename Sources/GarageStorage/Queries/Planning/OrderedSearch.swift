@@ -9,7 +9,6 @@ final class OrderedSearch<Root: Codable> {
   private let run: QueryRun<Root>
   private let access: ReadAccess
   private let most: Int
-  private let hasStart: Bool
   @exclusivity(unchecked) private var found = KeyList()
   /// How many more records may be looked at that are not found: one by one, in no order of theirs, they cost some times as much
   /// as all in their order.
@@ -20,7 +19,6 @@ final class OrderedSearch<Root: Codable> {
   init(_ run: QueryRun<Root>) {
     self.run = run
     access = run.access
-    hasStart = run.start != nil
     most = run.query.maximumCount ?? .max
     patience = most == .max ? Int.max : 2000 + 20 * Swift.min(most, 10_000)
     found.reserve(run.query.roomCount)
@@ -29,19 +27,38 @@ final class OrderedSearch<Root: Codable> {
   /// The keys; nil where the index leads to too much that is not found.
   func keys(of scan: IndexPlan.Scan) throws -> KeyList? {
     let isAscending = run.query.sortKeys[0].isAscending
+    let start = run.startPlace(in: scan)
     for stretch in isAscending ? scan.stretches : scan.stretches.reversed() {
-      let whole = run.range(scan.item, run.way.tags[0], stretch)
-      guard let range = run.behindStart(whole, scan.item) else { continue }
+      let range = run.range(scan.item, run.way.tags[0], stretch)
       if isAscending {
-        try access.transaction.scan(range, .forward) { try visit($0, $1, stretch.isExact) }
+        try visitForward(start?.rest(of: range) ?? range, stretch.isExact)
       } else {
-        try run.forEachDescending(range) { try visit($0, $1, stretch.isExact) }
+        try visitDescending(range, behind: start, stretch.isExact)
       }
-      if found.count >= most || patience <= 0 { break }
+      if isAtEnd { break }
     }
     if patience <= 0 && found.count < most { return nil }
     if found.count < most { try takeCut() }
     return found
+  }
+
+  private var isAtEnd: Bool { found.count >= most || patience <= 0 }
+
+  private func visitForward(_ range: StorageKeyRange, _ isExact: Bool) throws {
+    if range.isEmpty { return }
+    try access.transaction.scan(range, .forward) { try visit($0, $1, isExact) }
+  }
+
+  private func visitDescending(_ range: StorageKeyRange, behind start: EntryPlace?, _ isExact: Bool) throws {
+    var range = range
+    if let start {
+      let rest = start.restDescending(of: range)
+      if let ties = rest.ties { try visitForward(ties, isExact) }
+      if isAtEnd { return }
+      range = rest.less
+    }
+    if range.isEmpty { return }
+    try run.forEachDescending(range) { try visit($0, $1, isExact) }
   }
 
   private func visit(_ key: RawSpan, _ value: RawSpan, _ isExact: Bool) throws -> ScanStep {
@@ -56,23 +73,22 @@ final class OrderedSearch<Root: Codable> {
       if !cut.isEmpty { try takeCut() }
       if found.count < most { try take(recordOf: key, identifierAt: place, isMatch: isMatch) }
     }
-    return found.count < most && patience > 0 ? .continue : .stop
+    return isAtEnd ? .stop : .continue
   }
 
   private func take(recordOf entry: RawSpan, identifierAt place: Int, isMatch: Bool) throws {
     // Whoever goes on looks the record up anyway, and there is one for each entry that tells by itself.
-    if isMatch, !hasStart { return found.append(recordOf: entry, identifierAt: place) }
-    try take(KeyLayout.record(ofEntry: entry, identifierAt: place), isMatch: isMatch)
+    if isMatch { return found.append(recordOf: entry, identifierAt: place) }
+    try ask(KeyLayout.record(ofEntry: entry, identifierAt: place))
   }
 
-  private func take(_ key: StorageKey, isMatch: Bool) throws {
-    if !isMatch { patience -= 1 }
-    let (run, hasStart) = (run, hasStart)
+  /// Takes a record that matches.
+  private func ask(_ key: StorageKey) throws {
+    patience -= 1
+    let run = run
     let isFound = try access.transaction.withValue(for: key) { record -> Bool in
       guard let record else { return false }
-      let keyBytes = key.bytes
-      guard try isMatch || run.isMatch(keyBytes.span.bytes, record) else { return false }
-      return try !hasStart || run.isBehindStart(run.sortValues(keyBytes.span.bytes, record, nil), key)
+      return try run.isMatch(key.bytes.span.bytes, record)
     }
     if isFound { found.append(key.bytes.span.bytes) }
   }
@@ -95,6 +111,7 @@ final class OrderedSearch<Root: Codable> {
         $1.key.bytes[KeyLayout.identifierOffset...])
     }
     cut = []
-    for (key, _) in ranked where found.count < most { try take(key, isMatch: false) }
+    // They begin where those that are cut as the cursor's values do.
+    for (key, values) in ranked where found.count < most && run.isBehindStart(values, key) { try ask(key) }
   }
 }

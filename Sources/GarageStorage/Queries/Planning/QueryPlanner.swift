@@ -299,6 +299,6 @@ struct QueryPlanner {
     for place in stretches.indices { stretches[place].isExact = stretches[place].isExact && isAnswer }
     return IndexPlan.Scan(
       item: item, stretches: QueryPlanner.joined(stretches.map { QueryPlanner.cut($0) }), cost: cost,
-      terms: answered)
+      terms: answered, fixedValues: prefix)
   }
 }

@@ -5,14 +5,18 @@ internal import GarageDriver
 
 extension QueryRun {
   /// The records to which a plan leads, some maybe twice; nil where these are so many of all that a scan reads all sooner.
-  func candidates(of plan: IndexPlan) throws -> CandidateKeys? {
+  ///
+  /// - Parameter start: an identifier that they come behind, as far as entries tell it by their place.
+  func candidates(of plan: IndexPlan, behind start: [UInt8]?) throws -> CandidateKeys? {
     var candidates = CandidateKeys()
     var isTooMany = false
     var nextCheck = 4096
     for scan in plan.scans {
       for tag in way.tags {
         for stretch in scan.stretches {
-          try access.transaction.scan(range(scan.item, tag, stretch), .forward) { key, value in
+          var range = range(scan.item, tag, stretch)
+          if let start, stretch.isPoint { range.lowerBound += start + [0] }
+          try access.transaction.scan(range, .forward) { key, value in
             guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
             candidates.append(recordOf: key, identifierAt: place, isMatch: isMatch)
             if candidates.count < nextCheck { return .continue }

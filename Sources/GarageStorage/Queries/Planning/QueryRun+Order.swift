@@ -9,23 +9,19 @@ extension QueryRun {
     try OrderedSearch(self).keys(of: scan)
   }
 
-  /// The part of a range where the next page may begin; nil where there is none.
-  func behindStart(_ range: StorageKeyRange, _ item: IndexCatalog.Item) -> StorageKeyRange? {
-    guard let start else { return range }
-    // What stands before the values of the order is the same in all that is found, but is not in the cursor.
-    guard item.definition.components.count == query.sortKeys.count else { return range }
+  /// Where the page before ended among the entries of an index; nil where this is the first one.
+  func startPlace(in scan: IndexPlan.Scan) -> EntryPlace? {
+    guard let start else { return nil }
+    // What stands before the values of the order is the same in all that is found, and is not in the cursor.
     var bytes = OrderedBytes()
+    bytes.append(scan.fixedValues)
     for value in start.values { bytes.append(value) }
-    let values = Array(bytes.bytes.prefix(OrderedBytes.uncutByteCount))
-    let place = KeyLayout.indexPrefix(tag: way.tags[0], index: item.id) + values
-    var range = range
-    if query.sortKeys[0].isAscending {
-      if range.lowerBound.lexicographicallyPrecedes(place) { range.lowerBound = place }
-    } else {
-      let end = ValueRanges.behind(place)
-      if let upper = range.upperBound, end.lexicographicallyPrecedes(upper) { range.upperBound = end }
+    let values = KeyLayout.indexPrefix(tag: way.tags[0], index: scan.item.id)
+    if bytes.count > OrderedBytes.uncutByteCount {
+      return EntryPlace(values: values + bytes.bytes.prefix(OrderedBytes.uncutByteCount), behind: nil)
     }
-    return range.isEmpty ? nil : range
+    let place = values + bytes.bytes
+    return EntryPlace(values: place, behind: place + start.identifier + [0])
   }
 
   /// Visits entries against their order, but those with the same values in the order of their identifiers.
@@ -71,6 +67,42 @@ extension QueryRun {
       }
       if isAtEnd { return }
     }
+  }
+}
+
+/// Where a page ended among the entries of an index.
+struct EntryPlace {
+  /// What entries with the same values begin with; of values that are cut, as far as they are in order.
+  let values: [UInt8]
+  /// The least key behind the last entry, among those with the same values. Nil where values are cut: entries that begin alike
+  /// are then in no order, and their records have to be asked.
+  let behind: [UInt8]?
+
+  /// The part of a range that comes behind, in the order of its keys.
+  func rest(of range: StorageKeyRange) -> StorageKeyRange {
+    var range = range
+    let first = behind ?? values
+    if range.lowerBound.lexicographicallyPrecedes(first) { range.lowerBound = first }
+    return range
+  }
+
+  /// The parts of a range that come behind, against its order: entries with the same values, which are in the order of their
+  /// identifiers also there, and all that are less.
+  func restDescending(of range: StorageKeyRange) -> (ties: StorageKeyRange?, less: StorageKeyRange) {
+    let end = ValueRanges.behind(values)
+    let ties = behind.map { first in
+      StorageKeyRange(
+        from: range.lowerBound.lexicographicallyPrecedes(first) ? first : range.lowerBound,
+        to: EntryPlace.least(range.upperBound, end))
+    }
+    var less = range
+    less.upperBound = EntryPlace.least(range.upperBound, behind == nil ? end : values)
+    return (ties, less)
+  }
+
+  private static func least(_ bound: [UInt8]?, _ other: [UInt8]) -> [UInt8] {
+    guard let bound, bound.lexicographicallyPrecedes(other) else { return other }
+    return bound
   }
 }
 

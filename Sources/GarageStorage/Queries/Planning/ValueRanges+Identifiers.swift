@@ -139,6 +139,13 @@ extension QueryRun {
     }
   }
 
+  private func isFound(_ key: RawSpan) throws -> Bool {
+    try access.transaction.withValue(for: key) { record in
+      guard let record else { return false }
+      return try isMatch(key, record)
+    }
+  }
+
   private func recordRange(_ range: ValueRanges.Range) -> StorageKeyRange {
     let tag = way.tags[0]
     return StorageKeyRange(
@@ -161,6 +168,14 @@ extension QueryRun {
       if isCut { return .stop }
       keys.append(key)
       return keys.count == limit ? .stop : .continue
+    }
+    if let plan = way.plan, let point = onlyPoint(of: plan, wantsFirst: query.maximumCount != nil) {
+      try forEachKey(
+        ofPoint: point, isAscending ? .forward : .backward, behind: self.start?.identifier
+      ) { key, isKnown in
+        try isKnown || isFound(key) ? take(key) : .continue
+      }
+      return isCut ? nil : keys
     }
     if way.plan != nil || way.identifiers?.ranges.allSatisfy(\.isPoint) ?? false {
       var all = KeyList()

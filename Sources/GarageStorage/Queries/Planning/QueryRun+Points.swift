@@ -1,0 +1,102 @@
+internal import GarageCoding
+internal import GarageDriver
+
+// Entries with the same values: they are in the order of their records' identifiers, so that whoever wants the first, or
+// those behind a place, reads no others.
+
+extension QueryRun {
+  /// The entries of one value, where no others need be read.
+  ///
+  /// - Parameter wantsFirst: whether some are wanted that are first in the order of identifiers, or last: these are found
+  ///   sooner by one index than by what several share.
+  func onlyPoint(of plan: IndexPlan, wantsFirst: Bool) -> IndexPlan.Scan? {
+    guard wantsFirst || plan.others.isEmpty, plan.scans.count == 1, way.tags.count == 1,
+      plan.scans[0].stretches.count == 1, plan.scans[0].stretches[0].isPoint
+    else { return nil }
+    return plan.scans[0]
+  }
+
+  /// Lends the keys of records to which the entries of one value lead, and whether each is known to match.
+  ///
+  /// - Parameter start: an identifier behind which they come, in the direction of the scan.
+  func forEachKey(
+    ofPoint scan: IndexPlan.Scan, _ direction: ScanDirection, behind start: [UInt8]?,
+    _ visit: (_ key: RawSpan, _ isMatch: Bool) throws -> ScanStep
+  ) throws {
+    let stretch = scan.stretches[0]
+    var range = range(scan.item, way.tags[0], stretch)
+    if let start {
+      let place = range.lowerBound + start
+      if direction == .forward { range.lowerBound = place + [0] } else { range.upperBound = place }
+    }
+    try access.transaction.scan(range, direction) { key, value in
+      guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
+      let record = KeyLayout.record(ofEntry: key, identifierAt: place).bytes
+      return try visit(record.span.bytes, isMatch)
+    }
+  }
+
+  /// Whether a plan leads to the entries of so few values, and so few are wanted, that each value may be begun with anew.
+  func isOfFewPoints(_ plan: IndexPlan) -> Bool {
+    way.tags.count == 1 && query.maximumCount ?? .max <= 10_000
+      && plan.scans.reduce(0) { $0 + $1.stretches.count } <= 64
+      && plan.scans.allSatisfy { $0.stretches.allSatisfy(\.isPoint) }
+  }
+
+  /// Lends the keys of records to which the entries of some values lead, in the order of identifiers, and whether each is
+  /// known to match.
+  ///
+  /// A block of each value's entries is read. What comes before the first end of these blocks is all there is up to it, and
+  /// the next blocks begin there.
+  func forEachKey(
+    ofPoints scans: [IndexPlan.Scan], behind start: [UInt8]?,
+    _ visit: (_ key: RawSpan, _ isMatch: Bool) throws -> ScanStep
+  ) throws {
+    var start = start
+    var blockCount = Swift.max(16, Swift.min(query.maximumCount ?? .max, 1024))
+    while true {
+      let block = try candidates(ofPoints: scans, behind: start, blockCount)
+      var isEnd = false
+      try block.candidates.forEachOnce { key, isMatch in
+        if let end = block.end, compareKeys(key.extracting(KeyLayout.identifierOffset...), end.span.bytes) > 0
+        {
+          return .stop
+        }
+        let step = try visit(key, isMatch)
+        isEnd = step == .stop
+        return step
+      }
+      guard let end = block.end, !isEnd else { return }
+      start = end
+      blockCount = Swift.min(4 * blockCount, 1024)
+    }
+  }
+
+  /// The first records behind an identifier to which the entries of some values lead, in their order, and the identifier up to
+  /// which these are all; nil where there are no others.
+  private func candidates(
+    ofPoints scans: [IndexPlan.Scan], behind start: [UInt8]?, _ blockCount: Int
+  ) throws -> (candidates: CandidateKeys, end: [UInt8]?) {
+    var candidates = CandidateKeys()
+    var end: [UInt8]?
+    for scan in scans {
+      for stretch in scan.stretches {
+        var range = range(scan.item, way.tags[0], stretch)
+        if let start { range.lowerBound += start + [0] }
+        var rest = blockCount
+        try access.transaction.scan(range, .forward) { key, value in
+          guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
+          let identifier = key.extracting(place...)
+          if let end, compareKeys(identifier, end.span.bytes) > 0 { return .stop }
+          candidates.append(recordOf: key, identifierAt: place, isMatch: isMatch)
+          rest -= 1
+          if rest > 0 { return .continue }
+          end = [UInt8](copying: identifier)
+          return .stop
+        }
+      }
+    }
+    candidates.sort(areOfOneTag: true)
+    return (candidates, end)
+  }
+}
