@@ -56,7 +56,7 @@ extension Garage {
       return try withWriteAccess { access in
         var search = try Reachability(access.reading, along: kinds, progress)
         let garbage = try search.unreached(from: roots)
-        for key in garbage { _ = try access.removeRecord(key.bytes.span.bytes) }
+        try access.removeRecords(garbage)
         return garbage.count
       }
     }

@@ -31,6 +31,7 @@ extension WriteAccess {
     let keys = keys.sorted()
     for start in stride(from: 0, to: keys.count, by: 1000) {
       let block = keys[start..<min(start + 1000, keys.count)]
+      announce(Array(block))
       if let batch = try beginEntries() {
         for key in block { try note(key.bytes.span.bytes, nil, in: batch) }
         try makeEntries(batch)

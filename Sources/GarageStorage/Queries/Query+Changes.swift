@@ -18,12 +18,10 @@ extension Query {
         try access.delete(keys, facts)
         return keys.count
       }
-      for key in keys {
-        for tag in facts.tags {
-          let key = KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes)
-          _ = try access.removeRecord(key.bytes.span.bytes)
-        }
-      }
+      try access.removeRecords(
+        keys.flatMap { key in
+          facts.tags.map { KeyLayout.record(tag: $0, sameIdentifierAs: key.bytes.span.bytes) }
+        })
       return keys.count
     }
   }
@@ -68,14 +66,15 @@ extension WriteAccess {
     _ type: T.Type, _ keys: [StorageKey], _ change: (inout T) throws -> Void
   ) throws {
     let facts = try RecordTypeFacts.of(type)
-    let (session, _) = reading.makeSessionAndSource()
+    let reading = reading
+    let (session, source) = reading.makeSessionAndSource()
     var objects: [T] = []
-    for key in keys {
-      let found = try transaction.withValue(for: key) { record in
-        guard let record else { return nil as T? }
-        return try reading.decode(type, key.bytes.span.bytes, record, typeName: facts.name, session)
-      }
-      guard var object = found else { continue }
+    var rest = keys[...]
+    try reading.visitRecords(withKeys: { rest.popFirst() }, source, isPrefetching: reading.fetchesAhead) {
+      key, record in
+      try reading.decode(type, key, record, typeName: facts.name, session)
+    } visit: { (found: T) in
+      var object = found
       let before = try garage.encoder.identity(of: object)
       try change(&object)
       // A value that is identified by its content is another one now, and its record another's.

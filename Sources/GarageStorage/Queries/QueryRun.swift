@@ -23,7 +23,7 @@ final class QueryRun<Root: Codable> {
   private let takesAll: Bool
   let isOfClass: Bool
   /// Whether several records are asked for at once: that gains nothing where a get leads through no pages of a file, and costs
-  /// where what is visited changes what is to be read.
+  /// where what is visited changes what is to be read, unless each question is a trip.
   let readsBlocks: Bool
   /// Where the first match is to stand behind; nil where it is the first of all.
   @exclusivity(unchecked) var start: QueryCursor?
@@ -78,7 +78,8 @@ final class QueryRun<Root: Codable> {
     }
     takesAll = filter == nil && !facts.sharesSpaceWithSuperclass
     isOfClass = facts.ofCoder.isOfClass
-    readsBlocks = access.garage.store.driver.info.isDurable && !access.isWriting
+    let store = access.garage.store
+    readsBlocks = store.driver.info.isDurable && !access.isWriting || store.roundTripsAreExpensive
     (session, source) = access.makeSessionAndSource()
     way = try findWay()
   }

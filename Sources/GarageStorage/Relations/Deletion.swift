@@ -36,7 +36,30 @@ struct Deletion {
   /// - Parameter rule: nil where its type is to say.
   mutating func add(_ key: StorageKey, _ rule: ReferrersRule?) throws {
     try note(key, rule)
-    while let next = waiting.popLast() { try followOwned(next) }
+    try followWaiting()
+  }
+
+  /// Adds those of these records that are there, by the rules of their types, and all that is owned by what goes.
+  mutating func addPresent(_ keys: [StorageKey]) throws {
+    try notePresent(keys)
+    try followWaiting()
+  }
+
+  private mutating func notePresent(_ keys: [StorageKey]) throws {
+    access.announce(keys)
+    for key in keys where try transaction.contains(key) { try note(key, nil) }
+  }
+
+  /// Adds what is owned by what goes: all that is as far away from it at once, so that it is asked for together.
+  private mutating func followWaiting() throws {
+    while !waiting.isEmpty {
+      let owners = waiting
+      waiting = []
+      access.announce(owners)
+      var targets: [StorageKey] = []
+      for owner in owners { targets += try ownedKeys(of: owner) }
+      try notePresent(targets)
+    }
   }
 
   private mutating func note(_ key: StorageKey, _ rule: ReferrersRule?) throws {
@@ -80,9 +103,10 @@ struct Deletion {
     return nil
   }
 
-  private mutating func followOwned(_ key: StorageKey) throws {
+  /// The keys of the records that a record owns, which need not be there.
+  private mutating func ownedKeys(of key: StorageKey) throws -> [StorageKey] {
     let tag = try tag(of: key)
-    guard var owned = try declaredRules(key)?.owned else { return }
+    guard var owned = try declaredRules(key)?.owned else { return [] }
     let bytes = key.bytes
     var identities: Set<RecordIdentity> = []
     try access.withReplaceableValue(bytes.span.bytes) { record in
@@ -95,10 +119,7 @@ struct Deletion {
     }
     // With where it was found to stand.
     declared[tag]??.owned = owned
-    for identity in identities {
-      let target = try keys.record(tag: identity.tag, identity.identifier)
-      for present in try presentKeys(target) { try note(present, nil) }
-    }
+    return try identities.flatMap { try possibleKeys(of: keys.record(tag: $0.tag, $0.identifier)) }
   }
 
   // MARK: - Names
@@ -106,8 +127,12 @@ struct Deletion {
   /// The records of the object that a reference leads to, which may be under other names of its type. There are several
   /// where a program that knows only the older name parked it again: if not all went, one would come back.
   private mutating func presentKeys(_ target: StorageKey) throws -> [StorageKey] {
-    let names = try [target] + otherNames(of: target)
-    return try names.filter { try transaction.contains($0) }
+    try possibleKeys(of: target).filter { try transaction.contains($0) }
+  }
+
+  /// The keys that the record of the object may have to which a reference leads.
+  private mutating func possibleKeys(of target: StorageKey) throws -> [StorageKey] {
+    try [target] + otherNames(of: target)
   }
 
   /// The keys that an object has under other names of its type, as far as the type is known.

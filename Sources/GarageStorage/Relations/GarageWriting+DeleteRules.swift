@@ -140,12 +140,10 @@ extension WriteAccess {
   /// Deletes records of a type by the rules of their objects' types.
   func delete(_ keys: [StorageKey], _ facts: RecordTypeFacts) throws {
     var deletion = Deletion(self)
-    for key in keys {
-      for tag in facts.tags {
-        let key = KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes)
-        if try transaction.contains(key) { try deletion.add(key, nil) }
-      }
-    }
+    try deletion.addPresent(
+      keys.flatMap { key in
+        facts.tags.map { KeyLayout.record(tag: $0, sameIdentifierAs: key.bytes.span.bytes) }
+      })
     _ = try deletion.run()
   }
 }

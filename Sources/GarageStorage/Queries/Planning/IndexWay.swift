@@ -128,7 +128,8 @@ extension QueryRun {
     // Held once, and not with every record.
     let transaction = access.transaction
     let wantsFirst = query.sortKeys.isEmpty && query.maximumCount != nil
-    if start == nil, let point = onlyPoint(of: plan, wantsFirst: wantsFirst) {
+    let readsEach = start == nil && !access.garage.store.roundTripsAreExpensive
+    if readsEach, let point = onlyPoint(of: plan, wantsFirst: wantsFirst) {
       try forEachKey(ofPoint: point, .forward, behind: nil) { key, isMatch in
         try lend(key, isMatch, transaction, visit)
       }

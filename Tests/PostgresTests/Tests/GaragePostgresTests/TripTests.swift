@@ -241,6 +241,26 @@ import Testing
     #expect(try counted.garage.count(Animal.self) == 1666)
   }
 
+  /// What a query changes or deletes is asked for together, with an index and without.
+  @Test func queriesChangeInFewTrips() throws {
+    let counted = try Counted()
+    let garage = counted.garage
+    try garage.parkAll((0..<1000).map { Note(id: $0, text: "old") })
+    try garage.parkAll((0..<1000).map { Book(id: $0, place: 1) })
+    func expectFew(_ location: SourceLocation = #_sourceLocation, _ body: () throws -> Int) throws {
+      let before = counted.storage.roundTripCount
+      #expect(try body() == 1000, sourceLocation: location)
+      let trips = counted.storage.roundTripCount - before
+      #expect(trips <= 25, "\(trips) trips", sourceLocation: location)
+    }
+    try expectFew { try garage.query(Note.self).where(\.text == "old").updateAll { $0.text = "new" } }
+    try expectFew { try garage.query(Book.self).where(\.place == 1).updateAll { $0.place = 2 } }
+    try expectFew { try garage.query(Note.self).where(\.text == "new").deleteAll() }
+    try expectFew { try garage.query(Book.self).where(\.place == 2).deleteAll() }
+    #expect(try garage.count(Note.self) + garage.count(Book.self) == 0)
+    #expect(try garage.verifyIndexes().isSound)
+  }
+
   @Test func tasksTakeOneTripToo() async throws {
     let counted = try Counted()
     try await counted.garage.park(Note(id: 0, text: ""))

@@ -1,0 +1,150 @@
+import GarageDriver
+import GarageMemory
+import Synchronization
+import Testing
+
+@testable import GarageStorage
+
+/// Over a network each record that is asked for alone takes a trip: what changes many objects asks for many at once.
+@Suite struct AnnouncedChangeTests {
+  private struct Plain: Codable, Identifiable, Equatable {
+    var id: Int
+    var number = 0
+  }
+
+  private struct Shelved: Codable, Identifiable, Equatable, Indexed {
+    static var indexes: [Index<Shelved>] { [Index(\.shelf), Index(\.number)] }
+    var id: Int
+    var shelf = 1
+    var number = 0
+  }
+
+  private struct Sheet: Codable, Identifiable {
+    var id: Int
+  }
+
+  private struct Folder: Codable, Identifiable, DeleteRules {
+    static var owned: [Owned<Folder>] { [Owned(\.sheets)] }
+    var id: Int
+    var number = 0
+    var sheets: [Sheet]
+  }
+
+  private static let count = 1500
+  /// Texts of types, the catalog of indexes, and what tells an end.
+  private static let most = 30
+
+  private func expectFew(
+    _ storage: AnnouncedStorage, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Int
+  ) throws {
+    storage.loneGets.store(0, ordering: .relaxed)
+    let count = try body()
+    #expect(count == AnnouncedChangeTests.count, sourceLocation: location)
+    let gets = storage.loneGets.load(ordering: .relaxed)
+    #expect(gets <= AnnouncedChangeTests.most, sourceLocation: location)
+  }
+
+  @Test func ofWhatAQueryFinds() throws {
+    let storage = AnnouncedStorage()
+    let garage = try Garage(storage)
+    try garage.parkAll((0..<AnnouncedChangeTests.count).map { Plain(id: $0) })
+    try garage.parkAll((0..<AnnouncedChangeTests.count).map { Shelved(id: $0) })
+    let plain = garage.query(Plain.self).where(\.number == 0)
+    let shelved = garage.query(Shelved.self).where(\.shelf == 1)
+    try expectFew(storage) { try plain.updateAll { $0.number = 0 } }
+    try expectFew(storage) { try shelved.updateAll { $0.number += 1 } }
+    #expect(try garage.query(Shelved.self).where(\.number == 1).count() == AnnouncedChangeTests.count)
+    #expect(try garage.verifyIndexes().isSound)
+    try expectFew(storage) { try plain.deleteAll() }
+    try expectFew(storage) { try shelved.deleteAll() }
+    #expect(try garage.count(Plain.self) + garage.count(Shelved.self) == 0)
+    #expect(try garage.verifyIndexes().isSound)
+  }
+
+  @Test func ofWhatIsOwned() throws {
+    let storage = AnnouncedStorage()
+    let garage = try Garage(storage)
+    try garage.parkAll(
+      (0..<AnnouncedChangeTests.count).map {
+        Folder(id: $0, sheets: [Sheet(id: 2 * $0), Sheet(id: 2 * $0 + 1)])
+      })
+    let folders = garage.query(Folder.self).where(\.number >= 0)
+    // What they refer to is fetched along with them.
+    try expectFew(storage) { try folders.updateAll { $0.number += 1 } }
+    #expect(try garage.count(Sheet.self) == 2 * AnnouncedChangeTests.count)
+    try expectFew(storage) { try folders.deleteAll() }
+    #expect(try garage.count(Sheet.self) == 0)
+    try garage.parkAll((0..<AnnouncedChangeTests.count).map { Sheet(id: $0) })
+    try expectFew(storage) { try garage.collectGarbage(roots: [.keys]) }
+    #expect(try garage.count(Sheet.self) == 0)
+  }
+}
+
+/// Counts the records that are asked for one by one, and were not announced.
+private final class AnnouncedStorage: StorageDriver {
+  private let base = MemoryStorage()
+  let info: StorageInfo
+  let loneGets = Atomic<Int>(0)
+
+  init() {
+    var info = base.info
+    info.roundTripsAreExpensive = true
+    self.info = info
+  }
+
+  func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
+    try base.read { try body(AnnouncedReadTransaction($0, self)) }
+  }
+
+  func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
+    try base.write { try body(AnnouncedWriteTransaction($0, self)) }
+  }
+
+  func close() throws { try base.close() }
+}
+
+private class AnnouncedReadTransaction: ReadTransaction {
+  private let base: any ReadTransaction
+  private let storage: AnnouncedStorage
+  var announced: Set<StorageKey> = []
+
+  init(_ base: any ReadTransaction, _ storage: AnnouncedStorage) {
+    (self.base, self.storage) = (base, storage)
+  }
+
+  func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
+    if !announced.contains(StorageKey(key)) { storage.loneGets.add(1, ordering: .relaxed) }
+    return try base.withValue(for: key, body)
+  }
+
+  func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
+    storage.loneGets.add(1, ordering: .relaxed)
+    try base.withValues(for: keys, visit)
+  }
+
+  func scan(
+    _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan, RawSpan) throws -> ScanStep
+  ) throws {
+    try base.scan(range, direction, visit)
+  }
+}
+
+private final class AnnouncedWriteTransaction: AnnouncedReadTransaction, WriteTransaction, AnnouncedReading {
+  private let base: any WriteTransaction
+
+  init(_ base: any WriteTransaction, _ storage: AnnouncedStorage) {
+    self.base = base
+    super.init(base, storage)
+  }
+
+  func willGet(_ keys: [StorageKey]) -> Bool {
+    announced = Set(keys)
+    return true
+  }
+
+  func mayRemember(_ key: StorageKey) {}
+
+  func put(_ value: RawSpan, for key: RawSpan) throws { try base.put(value, for: key) }
+
+  func remove(_ key: RawSpan) throws { try base.remove(key) }
+}
