@@ -89,13 +89,21 @@ elsewhere() {
     -Xcc "-fmodule-map-file=$binaries/CGarage.build/module.modulemap" "$scratch/check.swift" >/dev/null 2>&1
 }
 for verb in 'retrieve(TYPE.self, identifier: garage.identifier(for: TYPE()))' 'retrieveAll(TYPE.self)' \
-  'retrieveAll(TYPE.self) { _ in }' 'query(TYPE.self).retrieveAll()' 'query(TYPE.self).first()'; do
+  'retrieveAll(TYPE.self) { _ in }' 'query(TYPE.self).retrieveAll()' 'query(TYPE.self).first()' \
+  'query(TYPE.self).page(size: 1)' 'retrieveReferrers(TYPE.self, of: Plain.self, identifier: "")'; do
   for transaction in read write; do
     statement="_ = try await garage.$transaction { transaction in try transaction.$(echo "$verb" | sed 's/TYPE/Plain/g') }"
     elsewhere "$statement" || fail "does not compile: $statement"
     statement="_ = try await garage.$transaction { transaction in try transaction.$(echo "$verb" | sed 's/TYPE/Card/g') }"
     if elsewhere "$statement"; then fail "compiles, but must not: $statement"; fi
   done
+done
+
+for verb in 'park(object)' 'parkAll([object])' 'delete(object)' 'delete(object, referrers: .leave)' 'deleteGraph(object)'; do
+  statement="try await garage.write { writer in let object = Plain(); try writer.$verb }"
+  elsewhere "$statement" || fail "does not compile: $statement"
+  statement="let object = Card(); try await garage.write { writer in try writer.$verb }"
+  if elsewhere "$statement"; then fail "compiles, but must not: $statement"; fi
 done
 
 # The compiler's first error says what to do.

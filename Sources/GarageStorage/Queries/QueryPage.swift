@@ -38,7 +38,13 @@ extension Query {
   ///   - size: how many objects at most, 1 or more.
   /// - Throws: ``GarageError/invalidQuery(type:reason:)`` for a cursor of a query in another order or one that no page
   ///   ended with, and where it is sorted by a property whose order only its type knows; else as ``retrieveAll()``.
-  public func page(after cursor: QueryCursor? = nil, size: Int) throws -> QueryPage<Root> {
+  public func page(after cursor: QueryCursor? = nil, size: Int) throws -> sending QueryPage<Root> {
+    // Nobody else has its objects: a closure that runs elsewhere than its caller may return them.
+    let page = Carried(try readPage(after: cursor, size: size))
+    return page.value
+  }
+
+  private func readPage(after cursor: QueryCursor?, size: Int) throws -> QueryPage<Root> {
     guard size > 0 else { throw invalid("cannot have pages of \(size) objects: ask for 1 or more.") }
     for key in sortKeys where !key.isOrderOfFields {
       throw invalid(

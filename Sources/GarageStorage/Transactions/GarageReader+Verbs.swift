@@ -6,9 +6,9 @@ public import GarageCoding
   public import Foundation
 #endif
 
-// The verbs that hand out objects, for closures that run elsewhere than their caller: what they return is the closure's
-// alone, so that it may return it; and the compiler refuses types that belong to an actor, which it would let through where
-// the verb is that of a protocol.
+// The verbs that hand out objects or take them, for closures that run elsewhere than their caller: what they return is the
+// closure's alone, so that it may return it; and the compiler refuses types that belong to an actor, which it would let through
+// where the verb is that of a protocol.
 
 extension GarageReader {
   /// As ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``.
@@ -157,6 +157,62 @@ extension GarageReader {
   /// - Throws: as there.
   public func count<T: Codable>(_ type: T.Type) throws -> Int {
     try reading(self).count(type)
+  }
+
+  /// As ``GarageReading/referrers(of:)-(T)``.
+  ///
+  /// - Throws: as there.
+  public func referrers<T: Codable>(of object: T) throws -> [RecordIdentity] {
+    try reading(self).referrers(of: object)
+  }
+
+  /// As ``GarageReading/referrers(of:identifier:)``.
+  ///
+  /// - Throws: as there.
+  public func referrers<T: Codable & Identifiable>(
+    of type: T.Type, identifier: T.ID
+  ) throws -> [RecordIdentity] {
+    try reading(self).referrers(of: type, identifier: identifier)
+  }
+
+  /// As ``GarageReading/retrieveReferrers(_:of:)-(_,T)``.
+  ///
+  /// - Throws: as there.
+  public func retrieveReferrers<R: Codable, T: Codable>(_ type: R.Type, of object: T) throws -> sending [R] {
+    let result: Carried<[R]> = Carried(try reading(self).retrieveReferrers(type, of: object))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieveReferrers(_:of:by:)``.
+  ///
+  /// - Throws: as there.
+  public func retrieveReferrers<R: Codable, T: Codable, V: Codable>(
+    _ type: R.Type, of object: T, by property: KeyPath<R, V>
+  ) throws -> sending [R] {
+    let result: Carried<[R]> = Carried(try reading(self).retrieveReferrers(type, of: object, by: property))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieveReferrers(_:of:identifier:)``.
+  ///
+  /// - Throws: as there.
+  public func retrieveReferrers<R: Codable, T: Codable & Identifiable>(
+    _ type: R.Type, of targetType: T.Type, identifier: T.ID
+  ) throws -> sending [R] {
+    let result: Carried<[R]> = Carried(
+      try reading(self).retrieveReferrers(type, of: targetType, identifier: identifier))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieveReferrers(_:of:identifier:by:)``.
+  ///
+  /// - Throws: as there.
+  public func retrieveReferrers<R: Codable, T: Codable & Identifiable, V: Codable>(
+    _ type: R.Type, of targetType: T.Type, identifier: T.ID, by property: KeyPath<R, V>
+  ) throws -> sending [R] {
+    let result: Carried<[R]> = Carried(
+      try reading(self).retrieveReferrers(type, of: targetType, identifier: identifier, by: property))
+    return result.value
   }
 
   /// As ``GarageReading/get(_:)``.

@@ -6,9 +6,9 @@ public import GarageCoding
   public import Foundation
 #endif
 
-// The verbs that hand out objects, for closures that run elsewhere than their caller: what they return is the closure's
-// alone, so that it may return it; and the compiler refuses types that belong to an actor, which it would let through where
-// the verb is that of a protocol.
+// The verbs that hand out objects or take them, for closures that run elsewhere than their caller: what they return is the
+// closure's alone, so that it may return it; and the compiler refuses types that belong to an actor, which it would let through
+// where the verb is that of a protocol.
 
 extension GarageWriter {
   /// As ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``.
@@ -159,6 +159,62 @@ extension GarageWriter {
     try reading(self).count(type)
   }
 
+  /// As ``GarageReading/referrers(of:)-(T)``.
+  ///
+  /// - Throws: as there.
+  public func referrers<T: Codable>(of object: T) throws -> [RecordIdentity] {
+    try reading(self).referrers(of: object)
+  }
+
+  /// As ``GarageReading/referrers(of:identifier:)``.
+  ///
+  /// - Throws: as there.
+  public func referrers<T: Codable & Identifiable>(
+    of type: T.Type, identifier: T.ID
+  ) throws -> [RecordIdentity] {
+    try reading(self).referrers(of: type, identifier: identifier)
+  }
+
+  /// As ``GarageReading/retrieveReferrers(_:of:)-(_,T)``.
+  ///
+  /// - Throws: as there.
+  public func retrieveReferrers<R: Codable, T: Codable>(_ type: R.Type, of object: T) throws -> sending [R] {
+    let result: Carried<[R]> = Carried(try reading(self).retrieveReferrers(type, of: object))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieveReferrers(_:of:by:)``.
+  ///
+  /// - Throws: as there.
+  public func retrieveReferrers<R: Codable, T: Codable, V: Codable>(
+    _ type: R.Type, of object: T, by property: KeyPath<R, V>
+  ) throws -> sending [R] {
+    let result: Carried<[R]> = Carried(try reading(self).retrieveReferrers(type, of: object, by: property))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieveReferrers(_:of:identifier:)``.
+  ///
+  /// - Throws: as there.
+  public func retrieveReferrers<R: Codable, T: Codable & Identifiable>(
+    _ type: R.Type, of targetType: T.Type, identifier: T.ID
+  ) throws -> sending [R] {
+    let result: Carried<[R]> = Carried(
+      try reading(self).retrieveReferrers(type, of: targetType, identifier: identifier))
+    return result.value
+  }
+
+  /// As ``GarageReading/retrieveReferrers(_:of:identifier:by:)``.
+  ///
+  /// - Throws: as there.
+  public func retrieveReferrers<R: Codable, T: Codable & Identifiable, V: Codable>(
+    _ type: R.Type, of targetType: T.Type, identifier: T.ID, by property: KeyPath<R, V>
+  ) throws -> sending [R] {
+    let result: Carried<[R]> = Carried(
+      try reading(self).retrieveReferrers(type, of: targetType, identifier: identifier, by: property))
+    return result.value
+  }
+
   /// As ``GarageReading/get(_:)``.
   ///
   /// - Throws: as there.
@@ -168,7 +224,114 @@ extension GarageWriter {
   }
 }
 
+// Of several types the compiler asks the first alone whether it belongs to an actor: so that of elements stands before that of
+// what they are in.
 extension GarageWriter {
+  /// As ``GarageWriting/park(_:)-(T)``.
+  ///
+  /// - Throws: as there.
+  public func park<T: Codable & Identifiable>(_ object: T) throws {
+    try writing(self).park(object)
+  }
+
+  /// As ``GarageWriting/park(_:)-(T)``.
+  ///
+  /// - Throws: as there.
+  public func park<T: Codable & Hashable>(_ object: T) throws {
+    try writing(self).park(object)
+  }
+
+  /// As ``GarageWriting/park(_:)-(T)``.
+  ///
+  /// - Throws: as there.
+  public func park<T: Codable & Hashable & Identifiable>(_ object: T) throws {
+    try writing(self).park(object)
+  }
+
+  /// As ``GarageWriting/parkAll(_:)``.
+  ///
+  /// - Throws: as there.
+  public func parkAll<T: Codable & Identifiable, S: Sequence>(_ objects: S) throws where S.Element == T {
+    try writing(self).parkAll(objects)
+  }
+
+  /// As ``GarageWriting/parkAll(_:)``.
+  ///
+  /// - Throws: as there.
+  public func parkAll<T: Codable & Hashable, S: Sequence>(_ objects: S) throws where S.Element == T {
+    try writing(self).parkAll(objects)
+  }
+
+  /// As ``GarageWriting/parkAll(_:)``.
+  ///
+  /// - Throws: as there.
+  public func parkAll<T: Codable & Hashable & Identifiable, S: Sequence>(_ objects: S) throws
+  where S.Element == T {
+    try writing(self).parkAll(objects)
+  }
+
+  /// As ``GarageWriting/delete(_:)-(T)``.
+  ///
+  /// - Throws: as there.
+  public func delete<T: Codable & Identifiable>(_ object: T) throws {
+    try writing(self).delete(object)
+  }
+
+  /// As ``GarageWriting/delete(_:)-(T)``.
+  ///
+  /// - Throws: as there.
+  public func delete<T: Codable & Hashable>(_ object: T) throws {
+    try writing(self).delete(object)
+  }
+
+  /// As ``GarageWriting/delete(_:)-(T)``.
+  ///
+  /// - Throws: as there.
+  public func delete<T: Codable & Hashable & Identifiable>(_ object: T) throws {
+    try writing(self).delete(object)
+  }
+
+  /// As ``GarageWriting/delete(_:referrers:)``.
+  ///
+  /// - Throws: as there.
+  public func delete<T: Codable>(_ object: T, referrers: ReferrersRule) throws {
+    try writing(self).delete(object, referrers: referrers)
+  }
+
+  /// As ``GarageWriting/delete(_:identifier:referrers:)-(T.Type,T.ID,_)``.
+  ///
+  /// - Throws: as there.
+  public func delete<T: Codable & Identifiable>(
+    _ type: T.Type, identifier: T.ID, referrers: ReferrersRule
+  ) throws {
+    try writing(self).delete(type, identifier: identifier, referrers: referrers)
+  }
+
+  /// As ``GarageWriting/delete(_:identifier:referrers:)-(T.Type,Identifier,_)``.
+  ///
+  /// - Throws: as there.
+  public func delete<T: Codable>(_ type: T.Type, identifier: Identifier, referrers: ReferrersRule) throws {
+    try writing(self).delete(type, identifier: identifier, referrers: referrers)
+  }
+
+  /// As ``GarageWriting/deleteGraph(_:referrers:)``.
+  ///
+  /// - Throws: as there.
+  @discardableResult
+  public func deleteGraph<T: Codable>(_ object: T, referrers: ReferrersRule? = nil) throws -> Int {
+    try writing(self).deleteGraph(object, referrers: referrers)
+  }
+
+  /// As ``GarageWriting/deleteGraph(_:identifier:referrers:)``.
+  ///
+  /// - Throws: as there.
+  @discardableResult
+  public func deleteGraph<T: Codable & Identifiable>(
+    _ type: T.Type, identifier: T.ID, referrers: ReferrersRule? = nil
+  ) throws -> Int {
+    try writing(self).deleteGraph(type, identifier: identifier, referrers: referrers)
+  }
+
   /// As ``GarageWriting/delete(_:identifier:)-(T.Type,T.ID)``.
   ///
   /// - Throws: as there.
