@@ -3,7 +3,8 @@ internal import GarageDriver
 /// What a query finds, one object after another, for `for try await`.
 ///
 /// It is read in pages (``Query/page(after:size:)``), each of one state of the store, as they are asked for: objects that
-/// come or go in between move nothing. A query sorted by what only a type can order throws.
+/// come or go in between move nothing. A query sorted by what only a type can order throws. One whose order no index has is sorted
+/// anew for each page of 200: of a long list ``Query/retrieveAll()`` takes far less.
 public struct QueryObjects<Element: Codable>: AsyncSequence {
   /// What reading can throw.
   public typealias Failure = any Error
