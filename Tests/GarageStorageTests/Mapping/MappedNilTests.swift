@@ -17,8 +17,8 @@ private enum First {
   final class Boat: Flagged {
     var name = ""
     var flag: String? = "DE"
-    var port: Harbour? = Harbour(id: "new")
-    var tender: Dinghy? = Dinghy()
+    var port: Quay? = Quay(id: "new")
+    var tender: RowBoat? = RowBoat()
     init() {}
     static var objectMapping: ObjectMapping {
       let mapping = ObjectMapping(for: Boat.self)
@@ -32,19 +32,19 @@ private enum First {
   }
 }
 
-private struct Harbour: Codable, Identifiable, Equatable {
+private struct Quay: Codable, Identifiable, Equatable {
   var id: String
 }
 
 /// Without an identity.
-private final class Dinghy: MappableObject {
+private final class RowBoat: MappableObject {
   var oars: Int? = 2
   var colour: String? = "red"
   init() {}
   static var objectMapping: ObjectMapping {
-    let mapping = ObjectMapping(for: Dinghy.self)
-    mapping.add("oars", \Dinghy.oars)
-    mapping.add("colour", \Dinghy.colour)
+    let mapping = ObjectMapping(for: RowBoat.self)
+    mapping.add("oars", \RowBoat.oars)
+    mapping.add("colour", \RowBoat.colour)
     return mapping
   }
 }
@@ -58,7 +58,7 @@ private enum Second {
     var length: Int? = 1
     /// Not known before.
     var crew: Int? = 4
-    var tender: Dinghy? = Dinghy()
+    var tender: RowBoat? = RowBoat()
     init() {}
     static var objectMapping: ObjectMapping {
       let mapping = ObjectMapping(for: Boat.self)
@@ -108,31 +108,31 @@ private enum Owner {
   struct Before: Codable, Identifiable, TypeTagged {
     static var typeTag: String { "owner of mapped nils" }
     var id: Int
-    var best: Dinghy
-    var all: [Dinghy]
+    var best: RowBoat
+    var all: [RowBoat]
   }
   struct After: Codable, Identifiable, TypeTagged, Evolving {
     static var typeTag: String { "owner of mapped nils" }
     static var version: Int { 1 }
     static func upgrade(_ value: inout RecordValue, from version: Int) throws { value["note"] = "new" }
     var id: Int
-    var best: Dinghy
-    var all: [Dinghy]
+    var best: RowBoat
+    var all: [RowBoat]
     var note: String
   }
 }
 
 /// A property that was nil when its object was parked is nil again, whatever `init()` gives it.
 @Suite struct MappedNilTests {
-  private func boat(_ name: String, flag: String? = nil, port: Harbour? = nil) -> First.Boat {
+  private func boat(_ name: String, flag: String? = nil, port: Quay? = nil) -> First.Boat {
     let boat = First.Boat()
     (boat.name, boat.flag, boat.port) = (name, flag, port)
     boat.tender?.colour = nil
     return boat
   }
 
-  private func dinghy(_ oars: Int?) -> Dinghy {
-    let dinghy = Dinghy()
+  private func dinghy(_ oars: Int?) -> RowBoat {
+    let dinghy = RowBoat()
     dinghy.oars = oars
     return dinghy
   }
@@ -186,7 +186,7 @@ private enum Owner {
   @Test(arguments: Backend.allCases) func storedChangesDoNotBringItBack(_ backend: Backend) throws {
     let place = try Place(backend)
     var garage = try place.garage()
-    let (left, kept) = (Harbour(id: "left"), Harbour(id: "kept"))
+    let (left, kept) = (Quay(id: "left"), Quay(id: "kept"))
     try garage.parkAll([boat("a", port: left), boat("b", flag: "FR", port: left), boat("c", port: kept)])
     try garage.delete(left, referrers: .nullify)
     func expect(_ flags: [String?], _ ports: [String?]) throws {
@@ -210,7 +210,7 @@ private enum Owner {
   }
 
   @Test func otherCodersDoNotBringItBack() throws {
-    let data = try JSONEncoder().encode(boat("a", port: Harbour(id: "p")))
+    let data = try JSONEncoder().encode(boat("a", port: Quay(id: "p")))
     let found = try JSONDecoder().decode(First.Boat.self, from: data)
     #expect(found.flag == nil && found.port?.id == "p" && found.tender?.colour == nil)
     #expect(found.tender?.oars == 2)

@@ -31,8 +31,8 @@ import Testing
   }
 
   private static let count = 1500
-  /// Texts of types, the catalog of indexes, and what tells an end.
-  private static let most = 30
+  /// Texts of types, the catalog of indexes, and what tells an end, for each block of objects.
+  private static let most = 100
 
   private func expectFew(
     _ storage: AnnouncedStorage, _ location: SourceLocation = #_sourceLocation, _ body: () throws -> Int
