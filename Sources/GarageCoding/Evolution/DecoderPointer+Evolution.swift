@@ -134,9 +134,8 @@ extension DecoderPointer {
   /// references and shapes join its tables.
   func keep(_ value: RecordValue) throws -> Range<Int> {
     let ofRecord = (0..<record.shapeCount).map { shapes[record.shapeBase &+ $0] }
-    let body = try BodyWriter.body(of: value, firstReference: record.referenceCount, shapes: ofRecord) { _ in
-      true
-    }
+    let body = try BodyWriter.body(
+      of: value, firstReference: record.referenceCount, .any(behind: ofRecord))
     for (identity, kind) in body.references {
       appendReference(kind, identity.tag, keepBytes(identity.identifier.bytes))
     }

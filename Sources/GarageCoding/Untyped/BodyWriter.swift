@@ -16,47 +16,49 @@ struct BodyWriter {
     var shapes: [Permanent<Shape>]
   }
 
+  /// The shapes that maps may have.
+  enum Shapes {
+    /// Any, behind those that the record's table has: the body is read by this process alone.
+    case any(behind: [Permanent<Shape>])
+    /// Those with these digests, whose texts are in the store. A key that was taken out of a map has no value in its shape.
+    case stored(Set<UInt64>)
+  }
+
   private let state: EncoderPointer
   /// The place of its first reference in the record's table.
   private let firstReference: Int
-  /// Whether a shape may be used.
-  private let hasShape: (Permanent<Shape>) -> Bool
+  private let shapes: Shapes
   private var references: [(RecordIdentity, ReferenceKind)] = []
   private var places: [RecordIdentity: [ReferenceKind: Int]] = [:]
 
-  private init(
-    _ state: EncoderPointer, firstReference: Int, _ hasShape: @escaping (Permanent<Shape>) -> Bool
-  ) {
+  private init(_ state: EncoderPointer, firstReference: Int, _ shapes: Shapes) {
     self.state = state
     self.firstReference = firstReference
-    self.hasShape = hasShape
+    self.shapes = shapes
   }
 
   /// The body of a tree.
   ///
-  /// - Parameters:
-  ///   - firstReference: the place of its first reference in the record's table.
-  ///   - shapes: those that the record's table has.
-  ///   - hasShape: whether it may have another one.
-  static func body(
-    of value: RecordValue, firstReference: Int = 0, shapes: [Permanent<Shape>] = [],
-    hasShape: (Permanent<Shape>) -> Bool
-  ) throws -> Body {
+  /// - Parameter firstReference: the place of its first reference in the record's table.
+  static func body(of value: RecordValue, firstReference: Int = 0, _ shapes: Shapes) throws -> Body {
     try EncodingCore.withCore { core in
       core.state.beginRecord()
       let graph = core.graph
-      for shape in shapes { _ = graph.pointee.index(of: shape) }
-      // In a damaged table one may stand twice.
-      let areDistinct = graph.pointee.shapes.count == shapes.count
-      return try withoutActuallyEscaping(hasShape) { hasShape in
-        var writer = BodyWriter(core.state, firstReference: firstReference) { areDistinct && hasShape($0) }
-        try writer.write(value)
-        let output = core.state.output
-        return Body(
-          bytes: Array(UnsafeBufferPointer(start: output.base, count: output.count)),
-          references: writer.references,
-          shapes: areDistinct ? Array(graph.pointee.shapes.all) : shapes)
+      var known: [Permanent<Shape>] = []
+      if case .any(let ofRecord) = shapes {
+        known = ofRecord
+        for shape in ofRecord { _ = graph.pointee.index(of: shape) }
       }
+      // In a damaged table one may stand twice: then there is no place for others.
+      let areDistinct = graph.pointee.shapes.count == known.count
+      var writer = BodyWriter(
+        core.state, firstReference: firstReference, areDistinct ? shapes : .stored([]))
+      try writer.write(value)
+      let output = core.state.output
+      return Body(
+        bytes: Array(UnsafeBufferPointer(start: output.base, count: output.count)),
+        references: writer.references,
+        shapes: areDistinct ? Array(graph.pointee.shapes.all) : known)
     }
   }
 
@@ -123,9 +125,14 @@ struct BodyWriter {
 
   /// The shape that a map needs, if it does and may have it.
   private func shape(of fields: RecordFields) throws -> Permanent<Shape>? {
-    guard fields.hasKeysWithoutValue else { return nil }
-    let shape = try ShapeRegistry.shape(keys: fields.shapedKeys)
-    return hasShape(shape) ? shape : nil
+    func shape(_ keys: [String]) throws -> Permanent<Shape>? {
+      try keys.contains { fields[$0] == nil } ? ShapeRegistry.shape(keys: keys) : nil
+    }
+    switch shapes {
+    case .any: return try shape(fields.shapedKeys)
+    case .stored(let digests):
+      return try shape(fields.readKeys).flatMap { digests.contains($0.object.digest) ? $0 : nil }
+    }
   }
 
   private mutating func write(_ elements: [RecordValue]) throws {

@@ -36,7 +36,7 @@ public struct RecordContent: Sendable {
   ///   - identifier: the object's identifier, whole.
   /// - Throws: ``GraphCodingError/nestingTooDeep(depth:)``, and `EncodingError` for what is too large.
   public func record(tag: UInt64, identifier: Identifier) throws -> [UInt8] {
-    let body = try BodyWriter.body(of: value) { shapes.contains($0.object.digest) }
+    let body = try BodyWriter.body(of: value, .stored(shapes))
     let tables = ListedTables(body)
     return identifier.bytes.withUnsafeBytes { whole in
       let parts = RecordParts(

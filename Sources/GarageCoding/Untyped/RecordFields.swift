@@ -8,12 +8,17 @@ public struct RecordFields: Sendable {
   /// The keys of the shape that a map was read with, among them those without a value. That a key had none, and was not unknown,
   /// matters to who reads the map as an object of a mapped class. A key that is taken out by itself is not among them any more.
   private(set) var shapedKeys: [String] = []
+  /// The same as they were when it was read.
+  let readKeys: [String]
 
   /// No fields.
-  public init() {}
+  public init() { readKeys = [] }
 
   /// No fields, in a map of that shape.
-  init(shapedKeys: [String]) { self.shapedKeys = shapedKeys }
+  init(shapedKeys: [String]) { (self.shapedKeys, readKeys) = (shapedKeys, shapedKeys) }
+
+  /// No fields, in a map of the shape of another one.
+  init(shapeOf other: RecordFields) { (shapedKeys, readKeys) = (other.shapedKeys, other.readKeys) }
 
   /// How many fields there are.
   public var count: Int { keys.count }
@@ -57,9 +62,6 @@ public struct RecordFields: Sendable {
 
   /// Whether the map had the key, and no value there.
   func isWithoutValue(_ key: String) -> Bool { values[key] == nil && shapedKeys.contains(key) }
-
-  /// Whether that is so of any key.
-  var hasKeysWithoutValue: Bool { shapedKeys.contains { values[$0] == nil } }
 }
 
 extension RecordFields: Hashable {

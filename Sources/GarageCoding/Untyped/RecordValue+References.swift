@@ -69,7 +69,7 @@ private struct ReferenceRemoval {
       return forms.nulls.contains(path) ? .null : nil
     case .map(let fields):
       // Anew: to take one key out of many takes as long as there are others. Those of the shape stay its keys, without a value.
-      var rest = RecordFields(shapedKeys: fields.shapedKeys)
+      var rest = RecordFields(shapeOf: fields)
       for (key, inner) in fields {
         if let kept = try self.rest(of: inner, path + [key], isToGo) { rest[key] = kept }
       }

@@ -100,6 +100,6 @@ import Testing
   @Test func depthIsLimited() throws {
     var value: RecordValue = 1
     for _ in 0..<(RecordFormat.maximumDepth + 1) { value = .array([value, "x"]) }
-    #expect(throws: GraphCodingError.self) { try BodyWriter.body(of: value) { _ in false } }
+    #expect(throws: GraphCodingError.self) { try BodyWriter.body(of: value, .stored([])) }
   }
 }
