@@ -9,10 +9,10 @@ public struct RecordFields: Sendable {
   /// matters to who reads the map as an object of a mapped class. A key that is taken out by itself is not among them any more.
   private(set) var shapedKeys: [String] = []
   /// The same as they were when it was read.
-  let readKeys: [String]
+  private(set) var readKeys: [String] = []
 
   /// No fields.
-  public init() { readKeys = [] }
+  public init() {}
 
   /// No fields, in a map of that shape.
   init(shapedKeys: [String]) { (self.shapedKeys, readKeys) = (shapedKeys, shapedKeys) }
