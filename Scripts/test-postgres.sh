@@ -42,6 +42,7 @@ limit=${limit:-20}m
 quick_suites="ParkingTests|RetrievingTests|DeletingTests|OpeningTests|ClosingTests|TransactionTests|SavingTests"
 quick_suites+="|SavingTogetherTests|UnsavedChangesTests|SeveralProcessesTests|KeyTests|KeyHookTests|KeyRaceTests"
 quick_suites+="|SyncStatusTests|SyncIndexTests|SyncFindingTests|IndexTests|UniqueIndexTests|QueryTests|DeleteRuleTests"
+quick_suites+="|DeferredReadTests|PagingTests|PageReadingTests|WaitingWriteTests|ObjectPageTests|MappedNilTests"
 quick_suites+="|ListenerTests|NewsTests|AsyncVerbTests|GroupCommitTests|AcknowledgedTests|VerifyTests|MigrationTests"
 
 # Of the driver's, what starts and ends servers of its own: it waits for them most of the time.
