@@ -166,9 +166,11 @@ extension Query {
   /// - Throws: ``GarageError/sumOutOfRange(type:property:)`` where integers add up to more than their type holds; else as
   ///   ``retrieveAll()``.
   public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) throws -> Value {
-    var sum = Sum<Value>()
-    try forEachValueInAnyOrder(property) { sum.add($0) }
-    guard let value = sum.value else { throw sumOutOfRange(property) }
+    var (integers, others) = (IntegerSum(of: Value.self), OtherSum<Value>())
+    try forEachValueInAnyOrder(property) { if !integers.add($0) { others.add($0) } }
+    guard let value = integers.isOfValues ? integers.value(as: Value.self) : others.value else {
+      throw sumOutOfRange(property)
+    }
     return value
   }
 
@@ -176,9 +178,11 @@ extension Query {
   ///
   /// - Throws: as for a property that may not.
   public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value {
-    var sum = Sum<Value>()
-    try forEachValueInAnyOrder(property) { if let found = $0 { sum.add(found) } }
-    guard let value = sum.value else { throw sumOutOfRange(property) }
+    var (integers, others) = (IntegerSum(of: Value.self), OtherSum<Value>())
+    try forEachValueInAnyOrder(property) { if let found = $0, !integers.add(found) { others.add(found) } }
+    guard let value = integers.isOfValues ? integers.value(as: Value.self) : others.value else {
+      throw sumOutOfRange(property)
+    }
     return value
   }
 
@@ -251,51 +255,65 @@ private struct Mean {
   var value: Double? { count == 0 ? nil : (lost.isFinite ? sum + lost : sum) / Double(count) }
 }
 
-/// Numbers that are added up in their own type; integers of up to 64 bits in a wider one, in which no sum on the way is too
-/// large, so that it does not matter in which order they come.
-private struct Sum<Value: Numeric> {
-  /// That of integers of up to 64 bits: it would take 2⁶³ of them to exceed it.
-  private var integers: Int128 = 0
-  private var others = Value.zero
-  private var isTooLarge = false
-  private let integerType: (any FixedWidthInteger.Type)?
-  private let isNarrow: Bool
+/// Integers of up to 64 bits that are added up in a wider type, in which no sum on the way is too large: it does not matter in
+/// which order they come.
+private struct IntegerSum {
+  /// It would take 2⁶³ of them to exceed it.
+  private var sum: Int128 = 0
+  private let type: (any FixedWidthInteger.Type)?
 
-  init() {
-    integerType = Value.self as? any FixedWidthInteger.Type
-    isNarrow = integerType.map { $0.bitWidth <= 64 } ?? false
+  /// - Parameter type: of what values.
+  init<Value>(of type: Value.Type) {
+    self.type = (type as? any FixedWidthInteger.Type).flatMap { $0.bitWidth <= 64 ? $0 : nil }
   }
 
-  mutating func add(_ value: Value) {
+  var isOfValues: Bool { type != nil }
+
+  /// Adds a value; false where it is no such integer.
+  mutating func add<Value>(_ value: Value) -> Bool {
     // Most are of these types, and a cast takes longer than the rest.
     if Value.self == Int.self {
-      integers += Int128(Sameness.known(value, as: Int.self))
+      sum += Int128(Sameness.known(value, as: Int.self))
     } else if Value.self == Int64.self {
-      integers += Int128(Sameness.known(value, as: Int64.self))
+      sum += Int128(Sameness.known(value, as: Int64.self))
     } else if Value.self == Int32.self {
-      integers += Int128(Sameness.known(value, as: Int32.self))
-    } else if integerType == nil {
-      others += value
-    } else if isNarrow {
-      if let value = value as? any FixedWidthInteger { integers += Int128(value) }
-    } else if let before = others as? any FixedWidthInteger {
-      addChecked(value, before)
+      sum += Int128(Sameness.known(value, as: Int32.self))
+    } else if type != nil, let value = value as? any FixedWidthInteger {
+      sum += Int128(value)
+    } else {
+      return false
     }
-  }
-
-  /// Adds one of more than 64 bits.
-  private mutating func addChecked<N: FixedWidthInteger>(_ value: Value, _ before: N) {
-    let (after, overflows) = before.addingReportingOverflow(Sameness.known(value, as: N.self))
-    if overflows { isTooLarge = true }
-    others = Sameness.generic(after, as: Value.self)
+    return true
   }
 
   /// Nil where the type does not hold it.
-  var value: Value? {
-    if isTooLarge { return nil }
-    guard isNarrow, let integerType else { return others }
-    return Sum.exactly(integers, integerType) as? Value
+  func value<Value>(as _: Value.Type) -> Value? {
+    func exactly<N: FixedWidthInteger>(_: N.Type) -> N? { N(exactly: sum) }
+    return type.flatMap { exactly($0) as? Value }
+  }
+}
+
+/// Numbers of other types, which are added up in their own.
+private struct OtherSum<Value: Numeric> {
+  private var sum = Value.zero
+  private var isTooLarge = false
+  private let isInteger = Value.self is any FixedWidthInteger.Type
+
+  mutating func add(_ value: Value) {
+    if isInteger, let before = sum as? any FixedWidthInteger {
+      addChecked(value, before)
+    } else {
+      sum += value
+    }
   }
 
-  private static func exactly<N: FixedWidthInteger>(_ number: Int128, _: N.Type) -> N? { N(exactly: number) }
+  /// Adds an integer of more than 64 bits.
+  private mutating func addChecked<N: FixedWidthInteger>(_ value: Value, _ before: N) {
+    let (after, overflows) = before.addingReportingOverflow(Sameness.known(value, as: N.self))
+    if overflows { isTooLarge = true }
+    sum = Sameness.generic(after, as: Value.self)
+  }
+
+  /// Nil where the type does not hold it.
+  var value: Value? { isTooLarge ? nil : sum }
 }
