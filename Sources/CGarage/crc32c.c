@@ -57,6 +57,7 @@ uint32_t garage_record_crc32c_portable(uint32_t seed, const void *key, size_t ke
 #include <wmmintrin.h>
 #define TARGET __attribute__((target("sse4.2,pclmul")))
 #define STEP _mm_crc32_u64
+#define STEP_BYTE(crc, byte) _mm_crc32_u8((uint32_t)(crc), byte)
 
 TARGET static inline uint64_t product(uint32_t a, uint32_t b) {
   return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(_mm_cvtsi32_si128((int)a), _mm_cvtsi32_si128((int)b), 0));
@@ -67,6 +68,7 @@ TARGET static inline uint64_t product(uint32_t a, uint32_t b) {
 #include <arm_neon.h>
 #define TARGET
 #define STEP __crc32cd
+#define STEP_BYTE __crc32cb
 
 static inline uint64_t product(uint32_t a, uint32_t b) {
   return (uint64_t)vgetq_lane_u64(vreinterpretq_u64_p128(vmull_p64((poly64_t)a, (poly64_t)b)), 0);
@@ -105,10 +107,11 @@ static const uint32_t factors[128] = {
     0x80FF0093, 0xB42AE3D9, 0x8FE4C34D, 0x2178513A, 0xDF99FC11, 0xE0AC139E, 0x6C23E841, 0x170076FA,
 };
 
-// At most so many words in three blocks, for there are factors for two thirds of them, and from so many bytes on three blocks
-// are quicker than one.
+// At most so many words in three blocks, for there are factors for two thirds of them. From so many bytes on their length is
+// that of a loop, from fewer on it is fixed, and even fewer are quicker as they are.
 #define MOST_WORDS 192
-#define FAR 96
+#define FAR 192
+#define NEAR 64
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -147,18 +150,67 @@ TARGET static uint64_t continued_few(uint64_t crc, const uint8_t *p, size_t coun
   return continued_top(crc, word << (64 - 8 * count), count);
 }
 
-TARGET static ALWAYS_INLINE uint64_t continued_short(uint64_t crc, const uint8_t *p, size_t count) {
-  if (count < 8) return continued_few(crc, p, count);
+// Whole words, of which there are some; `p` and `count` are those of what is left afterwards.
+TARGET static ALWAYS_INLINE uint64_t continued_whole(uint64_t crc, const uint8_t **p, size_t *count) {
 #pragma clang loop unroll(disable)
   do {
-    crc = STEP(crc, word_at(p));
-    p += 8;
-    count -= 8;
-  } while (count >= 8);
+    crc = STEP(crc, word_at(*p));
+    *p += 8;
+    *count -= 8;
+  } while (*count >= 8);
+  return crc;
+}
+
+TARGET static ALWAYS_INLINE uint64_t continued_short(uint64_t crc, const uint8_t *p, size_t count) {
+  if (count < 8) return continued_few(crc, p, count);
+  crc = continued_whole(crc, &p, &count);
   return continued_end(crc, p + count, count);
 }
 
+// A key. Those of one type have one length mostly, and that of numbers and UUIDs is a byte behind whole words.
+TARGET static ALWAYS_INLINE uint64_t continued_key(uint64_t crc, const uint8_t *p, size_t count) {
+  if (count < 8) return continued_few(crc, p, count);
+  crc = continued_whole(crc, &p, &count);
+  return count == 1 ? STEP_BYTE(crc, *p) : continued_end(crc, p + count, count);
+}
+
+// So many words, up to seven: each bit of the number is a stretch that is taken, and used or not. What stands there is read all
+// the same.
+TARGET static ALWAYS_INLINE uint64_t continued_words(uint64_t crc, const uint8_t *p, size_t words) {
+  size_t four = words >> 2 & 1, two = words >> 1 & 1, one = words & 1;
+  uint64_t next = STEP(STEP(STEP(STEP(crc, word_at(p)), word_at(p + 8)), word_at(p + 16)), word_at(p + 24));
+  crc ^= (crc ^ next) & (0 - (uint64_t)four);
+  p += 32 * four;
+  next = STEP(STEP(crc, word_at(p)), word_at(p + 8));
+  crc ^= (crc ^ next) & (0 - (uint64_t)two);
+  p += 16 * two;
+  return crc ^ ((crc ^ STEP(crc, word_at(p))) & (0 - (uint64_t)one));
+}
+
+// From NEAR bytes on and fewer than FAR, which is what most records have: up to seven words, eight or sixteen words, and what
+// is left of one. No loop ends where the bytes do.
+TARGET static ALWAYS_INLINE uint64_t continued_near(uint64_t crc, const uint8_t *p, size_t count) {
+  size_t words = count / 8;
+  const uint8_t *p2 = p + 8 * (words & 7);
+  uint64_t first = continued_words(crc, p, words & 7), second = 0, third = 0;
+  if (words < 16) {
+#pragma clang loop unroll(full)
+    for (size_t at = 0; at < 64; at += 8) second = STEP(second, word_at(p2 + at));
+    crc = STEP(0, product((uint32_t)first, factors[7])) ^ second;
+  } else {
+#pragma clang loop unroll(full)
+    for (size_t at = 0; at < 64; at += 8) {
+      second = STEP(second, word_at(p2 + at));
+      third = STEP(third, word_at(p2 + 64 + at));
+    }
+    uint64_t carried = product((uint32_t)first, factors[15]) ^ product((uint32_t)second, factors[7]);
+    crc = STEP(0, carried) ^ third;
+  }
+  return continued_end(crc, p + count, count & 7);
+}
+
 TARGET static ALWAYS_INLINE uint64_t continued(uint64_t crc, const uint8_t *p, size_t count) {
+  if (count - NEAR < FAR - NEAR) return continued_near(crc, p, count);
   while (count >= FAR) {
     size_t words = count / 8 < MOST_WORDS ? count / 8 : MOST_WORDS;
     // The first two blocks have a word more where three do not divide them.
@@ -185,7 +237,7 @@ TARGET static ALWAYS_INLINE uint64_t continued(uint64_t crc, const uint8_t *p, s
     count -= 8 * words;
     if (count < 8) return continued_end(crc, p + count, count);
   }
-  return continued_short(crc, p, count);
+  return count < NEAR ? continued_short(crc, p, count) : continued_near(crc, p, count);
 }
 
 TARGET static uint32_t hardware(uint32_t seed, const uint8_t *bytes, size_t count) {
@@ -194,7 +246,7 @@ TARGET static uint32_t hardware(uint32_t seed, const uint8_t *bytes, size_t coun
 
 TARGET static ALWAYS_INLINE uint32_t record_continued(uint64_t crc, const uint8_t *key, size_t key_count,
                                                       const uint8_t *record, size_t count, size_t place) {
-  crc = continued_short(crc, key, key_count);
+  crc = continued_key(crc, key, key_count);
   if (count < 12 || place >= 8) {
     crc = continued_short(crc, record, place);
     return ~(uint32_t)continued(crc, record + place + 4, count - place - 4);

@@ -59,6 +59,48 @@ struct ChecksumTests {
     }
   }
 
+  /// Each length has its own way through the instructions, up to where all are cut into three blocks.
+  @Test func everyLengthAgreesAtEveryAlignment() {
+    var random = SeededGenerator(seed: 7)
+    let bytes = random.bytes(420)
+    bytes.withUnsafeBytes { bytes in
+      for count in 0...400 {
+        for start in 0..<16 {
+          let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)])
+          let seed = UInt32.random(in: 0...UInt32.max, using: &random)
+          let fast = garage_crc32c(seed, piece.baseAddress, count)
+          let slow = garage_crc32c_portable(seed, piece.baseAddress, count)
+          if fast != slow { Issue.record("seed 7, \(count) bytes from \(start) on: \(fast), not \(slow)") }
+        }
+      }
+    }
+  }
+
+  /// The same of records behind keys of all lengths, numbers' and UUIDs' among them.
+  @Test func everyLengthOfARecordAgrees() {
+    var random = SeededGenerator(seed: 8)
+    let (bytes, keys) = (random.bytes(420), random.bytes(64))
+    bytes.withUnsafeBytes { bytes in
+      keys.withUnsafeBytes { keys in
+        for count in 12...400 {
+          let start = Int.random(in: 0..<16, using: &random)
+          let record = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)]).baseAddress!
+          for keyCount in 0...26 {
+            let key = keys.baseAddress! + Int.random(in: 0..<16, using: &random)
+            let tag = UInt64.random(in: 0 ... .max, using: &random)
+            let begun = withUnsafeBytes(of: tag) { garage_crc32c_portable(0, $0.baseAddress, $0.count) }
+            let slow = garage_record_crc32c_portable(begun, key, keyCount, record, count, 2)
+            if garage_record_crc32c(begun, key, keyCount, record, count, 2) != slow
+              || garage_tagged_record_crc32c(tag, key, keyCount, record, count, 2) != slow
+            {
+              Issue.record("seed 8, a key of \(keyCount) bytes, a record of \(count)")
+            }
+          }
+        }
+      }
+    }
+  }
+
   @Test func piecesAddUp() {
     let bytes = Array("In two pieces or in one, the checksum is the same.".utf8)
     let whole = garage_crc32c(0, bytes, bytes.count)
