@@ -78,6 +78,28 @@ uint32_t garage_copy_text(uint8_t *_Nonnull target, uint8_t *_Nullable second, c
 bool garage_is_utf8(const void *_Nullable bytes, size_t count);
 bool garage_is_utf8_portable(const void *_Nullable bytes, size_t count);
 
+// How many bytes a value in a body has, its first one and all, where that byte tells; 0 where it does not, or there is no such
+// value (BodyTag). A table, because fields are of all kinds: no processor foresees what a branch for each of them would do.
+static const uint8_t garage_value_byte_counts[256] = {
+    1, 1, 1, 1, 2, 3, 5, 9, 17, 9, 17, 5, 9, 9, 17, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 5, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+    17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
+    33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48,
+    49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+};
+static inline uint8_t garage_value_byte_count(uint8_t first) { return garage_value_byte_counts[first]; }
+
 // SHA-256 (FIPS 180-4) of `count` bytes. Portable C: the library only digests names, long identifiers and
 // the canonical form of values.
 void garage_sha256(const void *_Nullable bytes, size_t count, uint8_t out[_Nonnull 32]);

@@ -194,4 +194,25 @@ extension FieldLookup.Near {
     for _ in max(place, 0)..<keyCount { at = try BodyScanner.skipValue(base, at, end: header.end) }
     return (-1, at == header.end ? 0 : -1)
   }
+
+  /// Where the field stands in a record, as ``find(_:)`` says; undecided where that takes another look.
+  @inline(__always)
+  func find(_ record: PlainRecord) -> FieldLookup.Place {
+    guard record.isOfShape(digest), place >= 0 else { return .undecided }
+    let start = record.start(ofValue: place)
+    guard start < record.end else { return .undecided }
+    switch record.base.byte(at: start) {
+    case BodyTag.absent: return isAbsent(record, from: start) ? .absent : .undecided
+    case BodyTag.syncStatus: return .undecided
+    default: break
+    }
+    let end = record.endOfValue(start)
+    return end <= record.end ? .value(FieldPlace(in: record, start: start, end: end)) : .undecided
+  }
+
+  /// Whether no entry follows the values, which are absent from this one on or not.
+  @inline(never)
+  private func isAbsent(_ record: PlainRecord, from start: Int) -> Bool {
+    keyCount > 0 && record.skip(keyCount - place, from: start) == record.end
+  }
 }

@@ -20,6 +20,12 @@ package struct FieldPlace {
     (self.start, self.end) = (start, end)
   }
 
+  @inline(__always)
+  init(in record: PlainRecord, start: Int, end: Int) {
+    (base, references) = (record.base, nil)
+    (self.start, self.end) = (start, end)
+  }
+
   /// An element of a collection that stands there.
   private init(in collection: FieldPlace, start: Int, end: Int) {
     (base, references) = (collection.base, collection.references)

@@ -73,6 +73,9 @@ package class FieldQuestion {
   /// - Throws: `DamagedBytes`, which whoever knows the record names.
   func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer { .unknown }
 
+  /// The same answer for a record of the usual form; nil where ``answer(_:)`` has to be asked, and where that throws.
+  func quickAnswer(_ record: PlainRecord) -> FieldAnswer? { nil }
+
   /// A field, and what is asked of it where no shorter way leads to the answer.
   fileprivate final class Field {
     let lookup: FieldLookup
@@ -87,11 +90,20 @@ package class FieldQuestion {
     func answer(_ place: FieldLookup.Place) throws -> FieldAnswer {
       FieldAnswer(try test.answer(place, absentIsNull: absentIsNull))
     }
+
+    /// Nil where the place was not found by a glance, and where this throws.
+    @inline(never)
+    func quickAnswer(_ place: FieldLookup.Place) -> FieldAnswer? {
+      if case .undecided = place { return nil }
+      return try? answer(place)
+    }
   }
 }
 
 private final class AnyQuestion: FieldQuestion {
   override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer { .yes }
+
+  override func quickAnswer(_ record: PlainRecord) -> FieldAnswer? { .yes }
 }
 
 // MARK: - Put together
@@ -108,6 +120,13 @@ private final class BothQuestion: FieldQuestion {
     let second = try right.answer(record)
     return second == .no ? .no : first == .unknown ? .unknown : second
   }
+
+  override func quickAnswer(_ record: PlainRecord) -> FieldAnswer? {
+    guard let first = left.quickAnswer(record) else { return nil }
+    if first == .no { return .no }
+    guard let second = right.quickAnswer(record) else { return nil }
+    return second == .no ? .no : first == .unknown ? .unknown : second
+  }
 }
 
 private final class EitherQuestion: FieldQuestion {
@@ -122,6 +141,13 @@ private final class EitherQuestion: FieldQuestion {
     let second = try right.answer(record)
     return second == .yes ? .yes : first == .unknown ? .unknown : second
   }
+
+  override func quickAnswer(_ record: PlainRecord) -> FieldAnswer? {
+    guard let first = left.quickAnswer(record) else { return nil }
+    if first == .yes { return .yes }
+    guard let second = right.quickAnswer(record) else { return nil }
+    return second == .yes ? .yes : first == .unknown ? .unknown : second
+  }
 }
 
 private final class NotQuestion: FieldQuestion {
@@ -130,7 +156,15 @@ private final class NotQuestion: FieldQuestion {
   init(_ inner: FieldQuestion) { self.inner = inner }
 
   override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
-    switch try inner.answer(record) {
+    opposite(of: try inner.answer(record))
+  }
+
+  override func quickAnswer(_ record: PlainRecord) -> FieldAnswer? {
+    inner.quickAnswer(record).map { opposite(of: $0) }
+  }
+
+  private func opposite(of answer: FieldAnswer) -> FieldAnswer {
+    switch answer {
     case .no: .yes
     case .yes: .no
     case .unknown: .unknown
@@ -148,6 +182,10 @@ private final class AnyFieldQuestion: FieldQuestion {
 
   override func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer {
     try field.answer(field.lookup.place(in: record))
+  }
+
+  override func quickAnswer(_ record: PlainRecord) -> FieldAnswer? {
+    field.lookup.near.flatMap { field.quickAnswer($0.find(record)) }
   }
 }
 
@@ -170,6 +208,10 @@ private final class NullQuestion: FieldQuestion {
     let place = try field.lookup.place(in: record)
     near = field.lookup.near
     return try field.answer(place)
+  }
+
+  override func quickAnswer(_ record: PlainRecord) -> FieldAnswer? {
+    near.flatMap { field.quickAnswer($0.find(record)) }
   }
 }
 
@@ -205,6 +247,21 @@ private final class IntegerQuestion: FieldQuestion {
       if case .absent = place { return try answer(place) }
     }
     return try answerSlowly(record)
+  }
+
+  override func quickAnswer(_ record: PlainRecord) -> FieldAnswer? {
+    guard let near else { return nil }
+    let place = near.find(record)
+    if case .value(let value) = place, let integer = value.narrowInteger {
+      return least <= integer && integer <= most ? .yes : .no
+    }
+    return quickAnswer(place)
+  }
+
+  @inline(never)
+  private func quickAnswer(_ place: FieldLookup.Place) -> FieldAnswer? {
+    if case .undecided = place { return nil }
+    return try? answer(place)
   }
 
   @inline(never)
@@ -253,6 +310,13 @@ private final class OrderQuestion: FieldQuestion {
     return try field.answer(place)
   }
 
+  override func quickAnswer(_ record: PlainRecord) -> FieldAnswer? {
+    guard let near else { return nil }
+    let place = near.find(record)
+    if case .value(let value) = place, let answer = quickAnswer(value) { return answer }
+    return field.quickAnswer(place)
+  }
+
   @inline(__always)
   private func quickAnswer(_ value: FieldPlace) -> FieldAnswer? {
     if let plain {
@@ -292,6 +356,13 @@ private final class PrefixQuestion: FieldQuestion {
     near = field.lookup.near
     if case .value(let value) = place, let answer = quickAnswer(value) { return answer }
     return try field.answer(place)
+  }
+
+  override func quickAnswer(_ record: PlainRecord) -> FieldAnswer? {
+    guard let near else { return nil }
+    let place = near.find(record)
+    if case .value(let value) = place, let answer = quickAnswer(value) { return answer }
+    return field.quickAnswer(place)
   }
 
   @inline(__always)

@@ -46,6 +46,9 @@ package final class RecordClasses {
     }
   }
 
+  /// Whether a record with neither a tag of its own nor a type's version is one of the type.
+  var haveNoVersion: Bool { version == 0 }
+
   /// Whose object a record holds.
   @inline(__always)
   func member(_ record: borrowing FieldRecord) -> Member {

@@ -14,6 +14,8 @@ package final class RecordQuestion {
   private let classes: RecordClasses
   private let typeName: String
   private let sharesSpaceWithSuperclass: Bool
+  /// Whether a record of the usual form is one of the type.
+  private let isOfPlainRecords: Bool
   private let texts: any ShapeTexts
   /// Makes what is asked of a subclass's records, when the first of these is met.
   private let ofSubclass: (any Decodable.Type) -> FieldQuestion
@@ -25,6 +27,7 @@ package final class RecordQuestion {
   ) {
     (self.question, self.classes, self.typeName) = (question, classes, typeName)
     self.sharesSpaceWithSuperclass = sharesSpaceWithSuperclass
+    isOfPlainRecords = !sharesSpaceWithSuperclass && classes.haveNoVersion
     (self.texts, self.ofSubclass) = (texts, ofSubclass)
   }
 
@@ -32,7 +35,34 @@ package final class RecordQuestion {
   ///
   /// - Throws: ``GraphCodingError`` for a record that is damaged or newer.
   package func answer(tag: UInt64, keyIdentifier: RawSpan, record: RawSpan) throws -> FieldAnswer {
-    try withFields(tag, keyIdentifier, record) { fields in
+    var isChecked = false
+    if isOfPlainRecords, let answer = quickAnswer(tag, keyIdentifier, record, &isChecked) { return answer }
+    return try answerByFields(tag, keyIdentifier, record, isChecked: isChecked)
+  }
+
+  /// The answer where a glance at the record tells it.
+  ///
+  /// - Parameter isChecked: is true afterwards where the checksum was looked at, and is right.
+  @inline(__always)
+  private func quickAnswer(
+    _ tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan, _ isChecked: inout Bool
+  ) -> FieldAnswer? {
+    keyIdentifier.withUnsafeBytes { identifier in
+      record.withUnsafeBytes { record in
+        guard let plain = PlainRecord(record) else { return nil }
+        // The checksum before anything else.
+        isChecked = RecordChecksum.isRight(record, under: RecordKey(tag: tag, identifier: identifier).checked)
+        return isChecked ? question.quickAnswer(plain) : nil
+      }
+    }
+  }
+
+  /// The same for any record.
+  @inline(never)
+  private func answerByFields(
+    _ tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan, isChecked: Bool = false
+  ) throws -> FieldAnswer {
+    try withFields(tag, keyIdentifier, record, isChecked: isChecked) { fields in
       if sharesSpaceWithSuperclass && fields.concreteTag == nil { return .no }
       switch classes.member(fields) {
       case .own: return try question.answer(fields)
@@ -177,14 +207,16 @@ package final class RecordQuestion {
 
   @inline(__always)
   private func withFields<R>(
-    _ tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan, _ body: (FieldRecord) throws -> R
+    _ tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan, isChecked: Bool = false,
+    _ body: (FieldRecord) throws -> R
   ) throws -> R {
     try keyIdentifier.withUnsafeBytes { identifier in
       try record.withUnsafeBytes { record in
         let key = RecordKey(tag: tag, identifier: identifier)
         do {
           // The texts are held by this object.
-          return try body(FieldRecord(try ParsedRecord(key, record), LentShapeTexts(texts)))
+          let parsed = try ParsedRecord(key, record, isChecked: isChecked)
+          return try body(FieldRecord(parsed, LentShapeTexts(texts)))
         } catch {
           throw key.naming(error, typeName)
         }

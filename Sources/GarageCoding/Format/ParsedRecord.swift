@@ -11,9 +11,10 @@ struct ParsedRecord {
   let typeVersion: Int
   let body: Range<Int>
 
+  /// - Parameter isChecked: whether somebody has looked at its checksum.
   @inline(__always)
-  init(_ key: RecordKey, _ record: UnsafeRawBufferPointer) throws {
-    try self.init(record, under: key.checked, isValue: false)
+  init(_ key: RecordKey, _ record: UnsafeRawBufferPointer, isChecked: Bool = false) throws {
+    try self.init(record, under: isChecked ? nil : key.checked, isValue: false)
   }
 
   /// The value of a typed key.

@@ -13,6 +13,9 @@ package struct RecordFlags: OptionSet {
   private static let hasSyncStatus: UInt8 = 0x04
   private static let syncStatusMask: UInt8 = 0x03
 
+  /// All that a sync status takes.
+  static var ofSyncStatus: RecordFlags { RecordFlags(rawValue: hasSyncStatus | syncStatusMask) }
+
   /// The flags of a record that has a sync status, or none, and nothing else.
   @inline(__always)
   init(_ status: SyncStatus?) {

@@ -74,6 +74,13 @@ package struct RecordHead {
     base.loadUnaligned(as: UInt16.self) == first([]).littleEndian
   }
 
+  /// Whether this is the head of a record in this version with a table of shapes, and nothing else, before its body.
+  @inline(__always)
+  static func isOfPlainRecord(_ base: UnsafeRawPointer) -> Bool {
+    let ignored = UInt16(RecordFlags.ofSyncStatus.rawValue) << 8
+    return UInt16(littleEndian: base.loadUnaligned(as: UInt16.self)) & ~ignored == first(.shapes)
+  }
+
   /// The flags of bytes that nobody has checked yet; nil where there are too few.
   @inline(__always)
   package static func uncheckedFlags(_ record: UnsafeRawBufferPointer) -> RecordFlags? {
