@@ -46,28 +46,13 @@ class LMDBReadTransaction: ReadTransaction {
   }
 
   final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
-    try state.beginRead(.get)
-    // One cursor for all: where the next key is on the same page, it is found without a descent.
-    let cursor = try takeCursor(.get)
-    state.lend()
-    defer {
-      state.takeBack()
-      giveBack(cursor)
-    }
-    let keys = keys.span
-    for index in keys.indices {
-      let key = keys[index].bytes.span.bytes
-      try state.checkKey(key, .get, limit: maximumKeyByteCount)
-      let (code, value) = key.withUnsafeBytes { bytes in
-        var key = MDB_val(bytes)
-        var value = MDB_val()
-        let code = mdb_cursor_get(cursor, &key, &value, MDB_SET)
-        return (code, value)
-      }
-      switch code {
-      case MDB_SUCCESS: try visit(index, value.bytes.bytes)
-      case MDB_NOTFOUND: try visit(index, nil)
-      default: throw failure(code, .get)
+    try withLentCursor { cursor in
+      try visitOneBehind(keys.count) { index in
+        let key = keys[index].bytes
+        return find(key.span.bytes, cursor)
+      } visit: { index, found in
+        let key = keys[index].bytes
+        try show(found, of: key.span.bytes) { try visit(index, $0) }
       }
     }
   }
@@ -144,9 +129,67 @@ class LMDBReadTransaction: ReadTransaction {
     }
   }
 
+  /// Runs a multi-get with one cursor for all: where the next key is on the same page, it is found without a descent.
+  @inline(__always)
+  private final func withLentCursor(_ body: (OpaquePointer) throws -> Void) throws {
+    try state.beginRead(.get)
+    let cursor = try takeCursor(.get)
+    state.lend()
+    defer {
+      state.takeBack()
+      giveBack(cursor)
+    }
+    try body(cursor)
+  }
+
+  /// Looks for a key, and asks for the bytes of its value. They stay where they are, wherever the cursor goes then.
+  @inline(__always)
+  private final func find(_ key: RawSpan, _ cursor: OpaquePointer) -> FoundValue {
+    // What is no key is no question for LMDB.
+    if key.byteCount == 0 || key.byteCount > maximumKeyByteCount { return FoundValue(code: MDB_NOTFOUND) }
+    return key.withUnsafeBytes { bytes in
+      var key = MDB_val(bytes)
+      var found = FoundValue(code: MDB_SUCCESS)
+      found.code = mdb_cursor_get(cursor, &key, &found.value, MDB_SET)
+      if found.code == MDB_SUCCESS { prefetchValue(found.value.bytes) }
+      return found
+    }
+  }
+
+  /// Lends what was found of a key, or throws what was the matter.
+  @inline(__always)
+  private final func show(_ found: FoundValue, of key: RawSpan, _ visit: (RawSpan?) throws -> Void) throws {
+    try state.checkKey(key, .get, limit: maximumKeyByteCount)
+    switch found.code {
+    case MDB_SUCCESS: try visit(found.value.bytes.bytes)
+    case MDB_NOTFOUND: try visit(nil)
+    default: throw failure(found.code, .get)
+    }
+  }
+
   /// Notes the failure of an operation and returns the error to throw.
   final func failure(_ code: Int32, _ operation: StorageError.Operation) -> StorageError {
     state.failed(connection.error(code, during: operation))
+  }
+}
+
+/// What LMDB found of a key.
+private struct FoundValue {
+  var code: Int32
+  var value = MDB_val()
+}
+
+extension LMDBReadTransaction: PlacedReading {
+  final func withValues(
+    at keys: [Range<Int>], in bytes: RawSpan, _ visit: (Int, RawSpan?) throws -> Void
+  ) throws {
+    try withLentCursor { cursor in
+      try visitOneBehind(keys.count) { index in
+        find(bytes.extracting(keys[index]), cursor)
+      } visit: { index, found in
+        try show(found, of: bytes.extracting(keys[index])) { try visit(index, $0) }
+      }
+    }
   }
 }
 
