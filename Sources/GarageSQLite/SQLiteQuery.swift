@@ -4,7 +4,7 @@
 /// whole for that, where it is large and in the same table. A lower bound is always there: the empty one is below every
 /// key.
 enum SQLiteQuery: Int, CaseIterable {
-  case get, contains
+  case get, getMany, contains
   case scanForward, scanBackward, scanBackwardBelow
   case keysForward, keysBackward, keysBackwardBelow
   case countFrom, countBetween
@@ -25,6 +25,12 @@ enum SQLiteQuery: Int, CaseIterable {
     let spared = layout == .oneTable ? "" : "typeof(value) <> 'integer'"
     return switch self {
     case .get: "SELECT value FROM \(keys) WHERE key = ?1"
+    case .getMany:
+      // The keys are gone through as they stand here, with one cursor on the table: nothing is gathered or sorted.
+      """
+      WITH wanted (place, key) AS (VALUES \(Self.places(Self.manyGetsCount)))
+      SELECT wanted.place, entry.value FROM wanted CROSS JOIN \(keys) AS entry WHERE entry.key = wanted.key
+      """
     case .scanForward: "SELECT key, value FROM \(keys) WHERE key >= ?1 ORDER BY key"
     case .contains: "SELECT 1 FROM \(keys) WHERE key = ?1"
     case .scanBackward: "SELECT key, value FROM \(keys) ORDER BY key DESC"
@@ -64,6 +70,13 @@ enum SQLiteQuery: Int, CaseIterable {
 
   /// How many entries ``putMany`` puts.
   static let manyCount = 64
+
+  /// How many keys ``getMany`` looks for.
+  static let manyGetsCount = 16
+
+  private static func places(_ count: Int) -> String {
+    (0..<count).map { "(\($0), ?\($0 + 1))" }.joined(separator: ", ")
+  }
 
   private static func rows(_ count: Int) -> String {
     (0..<count).map { "(?\(2 * $0 + 1), ?\(2 * $0 + 2))" }.joined(separator: ", ")

@@ -52,29 +52,6 @@ class SQLiteReadTransaction: ReadTransaction {
     }
   }
 
-  final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
-    try begin(.get)
-    let statement = try take(.get, .get)
-    defer { connection.giveBack(statement) }
-    // Between two visits nobody else's code runs, so the bytes count as lent all the time.
-    state.pointee.lend()
-    defer { state.pointee.takeBack() }
-    for index in keys.indices {
-      let key = keys[index].bytes
-      try state.pointee.checkKey(key.span.bytes, .get, limit: StorageInfo.guaranteedKeyByteCount)
-      try key.withUnsafeBytes { key in
-        if try !find(key, statement.handle) {
-          try visit(index, nil)
-        } else if isLarge(0, of: statement.handle) {
-          try withLargeValue(0, of: statement.handle, .get) { try visit(index, $0) }
-        } else {
-          try visit(index, column(0, of: statement.handle).bytes)
-        }
-      }
-      sqlite3_reset(statement.handle)
-    }
-  }
-
   final func scan(
     _ range: StorageKeyRange, _ direction: ScanDirection,
     _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
@@ -202,7 +179,7 @@ class SQLiteReadTransaction: ReadTransaction {
   }
 
   @inline(__always)
-  fileprivate final func begin(_ operation: StorageError.Operation) throws {
+  final func begin(_ operation: StorageError.Operation) throws {
     try state.pointee.beginRead(operation)
     if isAborted { throw aborted }
   }

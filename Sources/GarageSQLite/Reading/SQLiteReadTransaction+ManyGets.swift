@@ -1,0 +1,106 @@
+internal import GarageDriver
+
+#if canImport(SQLite3)
+  internal import SQLite3
+#else
+  internal import CSQLite
+#endif
+
+extension SQLiteReadTransaction: PlacedReading {
+  final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
+    // One statement has them all bound at once, so that they have to stand in one place.
+    var places: [Range<Int>] = []
+    places.reserveCapacity(keys.count)
+    var bytes: [UInt8] = []
+    for key in keys {
+      places.append(bytes.count..<bytes.count + key.bytes.count)
+      bytes += key.bytes
+    }
+    try withValues(at: places, in: bytes.span.bytes, visit)
+  }
+
+  /// Many in one statement keep its place in the tree open from one to the next, and SQLite is called once for each.
+  final func withValues(
+    at keys: [Range<Int>], in bytes: RawSpan, _ visit: (Int, RawSpan?) throws -> Void
+  ) throws {
+    try begin(.get)
+    // Between two visits nobody else's code runs, so the bytes count as lent all the time.
+    state.pointee.lend()
+    defer { state.pointee.takeBack() }
+    try bytes.withUnsafeBytes { bytes in
+      var start = 0
+      while start < keys.count {
+        let end = min(start + SQLiteQuery.manyGetsCount, keys.count)
+        // What is no key throws in its turn.
+        let areKeys = keys[start..<end].allSatisfy { 1...StorageInfo.guaranteedKeyByteCount ~= $0.count }
+        if end - start >= SQLiteQuery.manyGetsCount / 2, areKeys {
+          try getMany(keys, start..<end, in: bytes, visit)
+        } else {
+          try getEach(keys, start..<end, in: bytes, visit)
+        }
+        start = end
+      }
+    }
+  }
+
+  private final func getEach(
+    _ keys: [Range<Int>], _ indices: Range<Int>, in bytes: UnsafeRawBufferPointer,
+    _ visit: (Int, RawSpan?) throws -> Void
+  ) throws {
+    let statement = try take(.get, .get)
+    defer { connection.giveBack(statement) }
+    for index in indices {
+      let key = UnsafeRawBufferPointer(rebasing: bytes[keys[index]])
+      try state.pointee.checkKey(key.bytes, .get, limit: StorageInfo.guaranteedKeyByteCount)
+      if try find(key, statement.handle) {
+        try lend(0, of: statement.handle) { try visit(index, $0) }
+      } else {
+        try visit(index, nil)
+      }
+      sqlite3_reset(statement.handle)
+    }
+  }
+
+  private final func getMany(
+    _ keys: [Range<Int>], _ indices: Range<Int>, in bytes: UnsafeRawBufferPointer,
+    _ visit: (Int, RawSpan?) throws -> Void
+  ) throws {
+    let statement = try take(.getMany, .get)
+    defer { connection.giveBack(statement) }
+    for place in 0..<SQLiteQuery.manyGetsCount {
+      let index = indices.lowerBound + place
+      // No key is equal to NULL.
+      let code =
+        index < indices.upperBound
+        ? bind(
+          UnsafeRawBufferPointer(rebasing: bytes[keys[index]]), at: Int32(place + 1), of: statement.handle)
+        : sqlite3_bind_null(statement.handle, Int32(place + 1))
+      if code != SQLITE_OK { throw failed(code, .get) }
+    }
+    var next = indices.lowerBound
+    while true {
+      let code = sqlite3_step(statement.handle)
+      if code != SQLITE_ROW && code != SQLITE_DONE { throw failed(code, .get) }
+      // There is a row for each key that there is: those before it are missing.
+      let found =
+        code == SQLITE_ROW
+        ? indices.lowerBound + Int(sqlite3_column_int(statement.handle, 0)) : indices.upperBound
+      while next < found {
+        try visit(next, nil)
+        next += 1
+      }
+      if code == SQLITE_DONE { return }
+      try lend(1, of: statement.handle) { try visit(found, $0) }
+      next = found + 1
+    }
+  }
+
+  /// Lends the value in a column, large or not. That bytes are lent is noted already.
+  @inline(__always)
+  private final func lend(
+    _ index: Int32, of statement: OpaquePointer, _ visit: (RawSpan?) throws -> Void
+  ) throws {
+    if isLarge(index, of: statement) { return try withLargeValue(index, of: statement, .get, visit) }
+    try visit(column(index, of: statement).bytes)
+  }
+}
