@@ -22,8 +22,8 @@ final class QueryRun<Root: Codable> {
   /// Whether every record matches.
   private let takesAll: Bool
   let isOfClass: Bool
-  /// Whether several records are asked for at once: that gains nothing where a get leads through no pages of a file, and costs
-  /// where what is visited changes what is to be read, unless each question is a trip.
+  /// Whether several records are asked for at once: that costs where what is visited changes what is to be read, unless each
+  /// question is a trip.
   let readsBlocks: Bool
   /// Where the first match is to stand behind; nil where it is the first of all.
   @exclusivity(unchecked) var start: QueryCursor?
@@ -79,7 +79,7 @@ final class QueryRun<Root: Codable> {
     takesAll = filter == nil && !facts.sharesSpaceWithSuperclass
     isOfClass = facts.ofCoder.isOfClass
     let store = access.garage.store
-    readsBlocks = store.driver.info.isDurable && !access.isWriting || store.roundTripsAreExpensive
+    readsBlocks = !access.isWriting || store.roundTripsAreExpensive
     (session, source) = access.makeSessionAndSource()
     way = try findWay()
   }
@@ -434,10 +434,9 @@ extension QueryRun {
     }
     let blockCount = 1024
     for start in stride(from: 0, to: keys.count, by: blockCount) {
-      let block = keys.keys(start..<Swift.min(start + blockCount, keys.count))
-      try access.transaction.withValues(for: block) { index, record in
-        let bytes = block[index].bytes
-        if let record { try retrieve(bytes.span.bytes, record, found) }
+      let block = start..<Swift.min(start + blockCount, keys.count)
+      try keys.forEachRecord(block, in: transaction) { _, key, record in
+        if let record { try retrieve(key, record, found) }
       }
     }
   }

@@ -168,15 +168,13 @@ extension QueryRun {
   private func lend(
     _ block: inout RecordBlock, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
   ) throws -> ScanStep {
-    let (keys, areMatches) = (block.keys, block.areMatches)
-    block.removeAll()
     var isEnd = false
-    try access.transaction.withValues(for: keys) { index, record in
+    try block.forEachRecord(in: access.transaction) { key, record, isMatch in
       if isEnd { return }
       guard let record else { return }
-      let key = keys[index].bytes
-      isEnd = try visit(key.span.bytes, record, areMatches[index]) == .stop
+      isEnd = try visit(key, record, isMatch) == .stop
     }
+    block.removeAll()
     return isEnd ? .stop : .continue
   }
 
@@ -193,8 +191,8 @@ extension QueryRun {
 
 /// Records that are read at once. It stands outside of the run, which is generic: inside, each use would ask the runtime for its type.
 struct RecordBlock {
-  private(set) var keys: [StorageKey] = []
-  private(set) var areMatches: [Bool] = []
+  private var keys = KeyList()
+  private var areMatches: [Bool] = []
   // Who wants a few shall not wait for many.
   private var size: Int
 
@@ -203,16 +201,27 @@ struct RecordBlock {
   /// - Parameter count: how many records are mostly all that are wanted.
   init(first count: Int) { size = max(1, min(count, 1024)) }
 
+  var count: Int { keys.count }
   var isEmpty: Bool { keys.isEmpty }
   var isFull: Bool { keys.count >= size }
 
   mutating func append(_ key: RawSpan, _ isMatch: Bool) {
-    keys.append(StorageKey(key))
+    keys.append(key)
     areMatches.append(isMatch)
   }
 
+  /// Lends each key with its record, nil where there is none, and whether that is known to match.
+  func forEachRecord(
+    in transaction: any ReadTransaction,
+    _ visit: (_ key: RawSpan, _ record: RawSpan?, _ isMatch: Bool) throws -> Void
+  ) throws {
+    try keys.forEachRecord(0..<keys.count, in: transaction) { index, key, record in
+      try visit(key, record, areMatches[index])
+    }
+  }
+
   mutating func removeAll() {
-    keys.removeAll(keepingCapacity: true)
+    keys.removeAll()
     areMatches.removeAll(keepingCapacity: true)
     size = min(1024, 4 * size)
   }

@@ -3,8 +3,8 @@ internal import GarageDriver
 /// Keys of records, in one piece of memory: as an array each would have memory of its own.
 struct KeyList {
   private var bytes: [UInt8] = []
-  /// Where in `bytes` each key ends.
-  private var ends: [Int] = []
+  /// Where in `bytes` each key stands.
+  private var places: [Range<Int>] = []
 
   init() {}
 
@@ -12,41 +12,58 @@ struct KeyList {
     for key in keys { append(key.bytes.span.bytes) }
   }
 
-  var count: Int { ends.count }
+  var count: Int { places.count }
+  var isEmpty: Bool { places.isEmpty }
 
   /// Makes room for so many keys that are as long as most.
   mutating func reserve(_ count: Int) {
     bytes.reserveCapacity(24 * count)
-    ends.reserveCapacity(count)
+    places.reserveCapacity(count)
   }
 
   mutating func append(_ key: RawSpan) {
+    let start = bytes.count
     key.withUnsafeBytes { bytes.append(contentsOf: $0) }
-    ends.append(bytes.count)
+    places.append(start..<bytes.count)
   }
 
   /// Appends the key of the record that an entry is for.
   ///
   /// - Parameter place: where in the entry's key the identifier begins.
   mutating func append(recordOf entry: RawSpan, identifierAt place: Int) {
+    let start = bytes.count
     KeyLayout.appendRecord(ofEntry: entry, identifierAt: place, to: &bytes)
-    ends.append(bytes.count)
+    places.append(start..<bytes.count)
+  }
+
+  /// Removes all, and keeps the room.
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    places.removeAll(keepingCapacity: true)
   }
 
   /// Lends one key after another, until `visit` says stop.
   func forEach(_ visit: (RawSpan) throws -> ScanStep) rethrows {
     let all = bytes.span.bytes
-    var start = 0
-    for end in ends {
-      if try visit(all.extracting(start..<end)) == .stop { return }
-      start = end
+    for place in places where try visit(all.extracting(place)) == .stop { return }
+  }
+
+  /// Lends the record of each of some keys, with the key and its place among these; nil where there is none.
+  func forEachRecord(
+    _ indices: Range<Int>, in transaction: any ReadTransaction,
+    _ visit: (_ index: Int, _ key: RawSpan, _ record: RawSpan?) throws -> Void
+  ) throws {
+    let all = bytes.span.bytes
+    let places = indices == self.places.indices ? self.places : Array(self.places[indices])
+    try transaction.withPlacedValues(at: places, in: all) { index, record in
+      try visit(index, all.extracting(places[index]), record)
     }
   }
 
   /// Some of them as an array.
   func keys(_ indices: Range<Int>) -> [StorageKey] {
     let all = bytes.span.bytes
-    return indices.map { StorageKey(all.extracting(($0 == 0 ? 0 : ends[$0 - 1])..<ends[$0])) }
+    return places[indices].map { StorageKey(all.extracting($0)) }
   }
 
   /// All of them as an array.

@@ -162,15 +162,14 @@ private final class FirstEntries<Root: Codable> {
   }
 
   private func askBlock() throws {
-    let (run, keys) = (run, block.keys)
-    if keys.isEmpty { return }
-    block.removeAll()
-    patience -= keys.count
-    try run.access.transaction.withValues(for: keys) { index, record in
+    let run = run
+    if block.isEmpty { return }
+    patience -= block.count
+    try block.forEachRecord(in: run.access.transaction) { key, record, _ in
       // It may stand twice in one block.
-      guard count < most, let record, !counted.contains(keys[index]) else { return }
-      let key = keys[index].bytes
-      if try run.isMatch(key.span.bytes, record) { note(keys[index]) }
+      guard count < most, let record, isOnce || !counted.contains(StorageKey(key)) else { return }
+      if try run.isMatch(key, record) { note(StorageKey(key)) }
     }
+    block.removeAll()
   }
 }
