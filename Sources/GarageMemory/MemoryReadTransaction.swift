@@ -5,9 +5,13 @@ class MemoryReadTransaction: ReadTransaction {
   // Unchecked: one thread uses a transaction, and no access calls out.
   @exclusivity(unchecked) final var tree = PersistentTree()
   @exclusivity(unchecked) final var state = TransactionState(driver: driverName)
+  /// What the store calls the state that is seen; 0 where it has no name, as in a transaction that writes.
+  @exclusivity(unchecked) final var stateName: UInt64 = 0
+
   /// Makes a transaction that has ended, or was just made, one on `tree`.
-  final func begin(on tree: PersistentTree) {
+  final func begin(on tree: PersistentTree, named name: UInt64) {
     self.tree = tree
+    stateName = name
     state.beginAnew()
   }
 
@@ -15,6 +19,7 @@ class MemoryReadTransaction: ReadTransaction {
   final func end() {
     state.end()
     tree = PersistentTree()
+    stateName = 0
   }
 
   /// What gets and scans look into.

@@ -102,6 +102,13 @@ public final class MemoryStorage: StorageDriver {
   }
 }
 
+extension MemoryStorage: StateNaming {
+  package func stateName(of transaction: any ReadTransaction) -> UInt64? {
+    guard let name = (transaction as? MemoryReadTransaction)?.stateName, name != 0 else { return nil }
+    return name
+  }
+}
+
 extension MemoryStorage: SeparableStorage {
   package func separated() -> (any StorageDriver)? { MemoryStorage(within: self) }
 }
@@ -112,24 +119,36 @@ let driverName = "Memory"
 final class MemoryStore: @unchecked Sendable {
   // @unchecked: the transactions in `readers` and `writer` are used by one thread at a time.
   let gate = WriterGate()
-  private let tree = Mutex(PersistentTree())
+  private let state = Mutex(State(name: MemoryStore.lastNumber.add(1, ordering: .relaxed).newValue << 40))
   private let readers = Reusable<MemoryReadTransaction>()
   /// The write transaction, for the thread that is inside the gate.
   @exclusivity(unchecked) private var writer = MemoryWriteTransaction()
 
-  var committed: PersistentTree { tree.withLock { $0 } }
+  private struct State: Sendable {
+    var tree = PersistentTree()
+    /// Another one with each commit, and in each store: the number of the store stands before that of the commit.
+    var name: UInt64
+  }
+
+  private static let lastNumber = Atomic<UInt64>(0)
+
+  var committed: PersistentTree { state.withLock { $0.tree } }
 
   func commit(_ changed: PersistentTree) {
     // Handed out of the lock, so that no reader waits while what nobody needs any more is freed.
-    _ = tree.withLock { tree in
-      defer { tree = changed }
-      return tree
+    _ = state.withLock { state in
+      defer { state.tree = changed }
+      state.name &+= 1
+      return state.tree
     }
   }
 
   /// The same with a single change: in place, where no reader has the tree, else on copies of a few nodes.
   func commit(_ change: ChangeNote) {
-    tree.withLock { change.put(into: &$0) }
+    state.withLock { state in
+      change.put(into: &state.tree)
+      state.name &+= 1
+    }
   }
 
   // MARK: Transactions
@@ -137,7 +156,8 @@ final class MemoryStore: @unchecked Sendable {
   /// A transaction that is the caller's until ``endRead(_:)``, which has to follow.
   func beginRead() -> Unmanaged<MemoryReadTransaction> {
     let transaction = readers.take { MemoryReadTransaction() }
-    transaction._withUnsafeGuaranteedRef { $0.begin(on: committed) }
+    let (tree, name) = state.withLock { ($0.tree, $0.name) }
+    transaction._withUnsafeGuaranteedRef { $0.begin(on: tree, named: name) }
     return transaction
   }
 

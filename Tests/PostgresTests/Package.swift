@@ -59,8 +59,8 @@ let package = Package(
         "Care/StoreMarkTests.swift", "Care/VerifyTests+Body.swift", "Faults/FailureLeakTests.swift",
         "Faults/FuzzCorpusTests.swift", "Faults/OutOfRoomTests.swift", "Format/FormatPageTests.swift",
         "Graphs/LongChainTests.swift", "Indexes/IndexBatchTests.swift", "Indexes/OrderedBytesTests.swift",
-        "Queries/Reading/AnnouncedChangeTests.swift", "Transactions/PowerLossTests.swift",
-        "Verbs/ErrorTextTests.swift", "Verbs/RecordBatchTests.swift",
+        "Queries/Reading/AnnouncedChangeTests.swift", "Queries/Planning/StateNameTests.swift",
+        "Transactions/PowerLossTests.swift", "Verbs/ErrorTextTests.swift", "Verbs/RecordBatchTests.swift",
       ],
       swiftSettings: settings),
   ]

@@ -27,6 +27,8 @@ final class Indexing: Sendable {
   private struct Known: Sendable {
     /// The catalog that was read last.
     var catalog: IndexCatalog?
+    /// The state of the storage whose catalog is known, where that has a name, and which catalog that is; nil where it has none.
+    var seen: (state: UInt64, catalog: IndexCatalog?)?
     /// How many declarations the catalog was compared with.
     var reconciledCount = 0
     /// The catalog with what is declared and not stored, and what it was made of.
@@ -190,6 +192,20 @@ final class Indexing: Sendable {
       }
       return catalog
     }
+  }
+
+  /// The same for who asks often: in a state of the storage in which it was asked for before, nothing is read.
+  ///
+  /// - Throws: as ``catalog(in:)``.
+  func catalog(in access: ReadAccess) throws -> IndexCatalog? {
+    let transaction = access.transaction
+    guard let state = access.garage.store.naming?.stateName(of: transaction) else {
+      return try catalog(in: transaction)
+    }
+    if let seen = known.withLock({ $0.seen }), seen.state == state { return seen.catalog }
+    let catalog = try catalog(in: transaction)
+    known.withLock { $0.seen = (state, catalog) }
+    return catalog
   }
 
   /// The catalog for a writer whose changes go to the store; indexes that are declared and not there are put there.

@@ -86,7 +86,7 @@ extension QueryRun {
   fileprivate func index(of field: StoredField) throws -> IndexCatalog.Item? {
     let tags = try access.presentTags(of: facts)
     guard tags.count == 1, !facts.ofCoder.isOfClass, query.condition == nil,
-      let catalog = try access.garage.indexing.catalog(in: access.transaction)
+      let catalog = try access.garage.indexing.catalog(in: access)
     else { return nil }
     if access.unsavedChanges?.hasChange(in: KeyLayout.allRecords) == true { return nil }
     return catalog.items.first { item in

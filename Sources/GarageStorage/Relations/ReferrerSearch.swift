@@ -13,7 +13,7 @@ struct ReferrerSearch {
 
   init(_ access: ReadAccess) throws {
     self.access = access
-    let items = try access.garage.indexing.catalog(in: access.transaction)?.items ?? []
+    let items = try access.garage.indexing.catalog(in: access)?.items ?? []
     var found = items.filter { $0.definition.isOfReferences && $0.state == .ready }
     var isUnsaved = false
     if let changes = access.unsavedChanges, changes.hasChange(in: KeyLayout.allRecords) {

@@ -31,7 +31,7 @@ extension QueryRun {
   }
 
   private func findIndexes(_ way: inout IndexWay) throws {
-    guard let catalog = try access.garage.indexing.catalog(in: access.transaction) else { return }
+    guard let catalog = try access.garage.indexing.catalog(in: access) else { return }
     way.tags = try access.presentTags(of: facts)
     guard var items = catalog.ready[facts.tag] else { return }
     let version = facts.ofCoder.currentVersion

@@ -103,7 +103,7 @@ extension Query {
     if let known = indexing.pointLookups.find(property), try known.holds(in: access) {
       return known
     }
-    guard let catalog = try indexing.catalog(in: access.transaction) else { return nil }
+    guard let catalog = try indexing.catalog(in: access) else { return nil }
     let items = (catalog.ready[facts.tag] ?? []).filter {
       $0.definition.typeVersion == facts.ofCoder.currentVersion
     }
