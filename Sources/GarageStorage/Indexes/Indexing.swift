@@ -61,6 +61,8 @@ final class Indexing: Sendable {
   private let recentlySettled = Atomic<UInt>(0)
   /// What leads queries to the objects with one value.
   let pointLookups = PointLookup.Table()
+  /// What leads queries to the objects in the order of one property.
+  let orderLookups = PointLookup.Table()
 
   init(_ keys: ObjectKeys, _ texts: StoreTexts, driver: String) {
     self.keys = keys

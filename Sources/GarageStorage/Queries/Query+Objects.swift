@@ -27,7 +27,7 @@ extension Query {
     // `consuming`: else each object would be copied, and the first one given up.
     var order: [Int]?
     try withAccess { access in
-      if try visitByValue(access, found) { return }
+      if try visitByValue(access, found) || visitInOrder(access, found) { return }
       let run = try QueryRun(self, access)
       if !sortKeys.isEmpty && !run.sortsParts { return try run.forEachSortedObject(found) }
       order = try run.forEachPart(keepsObjects: true) { key, record, known in

@@ -27,6 +27,8 @@ class SortKey {
   func text() -> String { "" }
   /// Whether that is the property's name.
   var isNamed: Bool { !text().contains("<computed") }
+  /// The property, where the order of what stands in records is its order.
+  var orderedProperty: AnyKeyPath? { nil }
   /// Finds out where the property stands in records, of the type itself or of a subclass.
   func field(_ type: any Decodable.Type) -> StoredField? { nil }
 }
@@ -53,6 +55,7 @@ final class PropertySortKey<Root: Codable, Property: Codable>: ObjectSortKey<Roo
   }
 
   override func text() -> String { nameOf(property) }
+  override var orderedProperty: AnyKeyPath? { isOrderOfFields ? property : nil }
   override func field(_ type: any Decodable.Type) -> StoredField? {
     StoredField.of(property, in: type)?.comparable
   }

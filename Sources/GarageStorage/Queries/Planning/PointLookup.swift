@@ -2,8 +2,8 @@ internal import GarageCoding
 internal import GarageDriver
 internal import Synchronization
 
-/// The way to the objects that have a value in one property, found out once and taken by many queries: it leads through the
-/// entries of an index of this property alone, each of which answers by itself.
+/// The way to the objects that have a value in one property, or to all in the order of it, found out once and taken by many
+/// queries: it leads through the entries of an index of this property alone, each of which answers by itself.
 ///
 /// It holds as long as the store's catalog of indexes is the one that it was made of. Each query looks whether that is so, in
 /// its own transaction: what others declare, build or drop, in this process or another one, is seen there.
@@ -14,13 +14,13 @@ final class PointLookup: @unchecked Sendable {
   private let catalog: IndexCatalog
   /// What the entries begin with; nil where no such index leads to all.
   let prefix: [UInt8]?
-  /// Of which kind the values are that it leads to.
-  let kind: UInt8
+  /// Of which kind the values are that it leads to; nil where it leads to all in their order.
+  let kind: UInt8?
 
   /// The state of the storage in which the catalog was seen last; 0 where that has no name.
   private let seen = Atomic<UInt64>(0)
 
-  init(_ property: AnyKeyPath, _ catalog: IndexCatalog, prefix: [UInt8]?, kind: UInt8) {
+  init(_ property: AnyKeyPath, _ catalog: IndexCatalog, prefix: [UInt8]?, kind: UInt8?) {
     (self.property, self.catalog, self.prefix, self.kind) = (property, catalog, prefix, kind)
   }
 
@@ -150,14 +150,8 @@ extension Query {
       try KeyLayout.withStorageKey(tag: facts.tag, entry.extracting(place...)) { key in
         try access.transaction.withValue(for: key) { record in
           guard let record else { return }
-          source.countRecord(record.byteCount)
           rest -= 1
-          try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
-            access.beginDecoding()
-            defer { access.endDecoding() }
-            try session.visit(
-              Root.self, facts.ofCoder, tag: facts.tag, keyIdentifier: identifier, record: record, found)
-          }
+          try visitRecord(key, record, facts, access, session, source, found)
         }
       }
       return rest > 0 ? .continue : .stop

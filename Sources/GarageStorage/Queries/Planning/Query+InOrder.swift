@@ -1,0 +1,106 @@
+internal import GarageCoding
+internal import GarageDriver
+
+extension Query {
+  /// More are found in the order of an index by a ``QueryRun`` alone, whose own costs are then small beside theirs.
+  private static var mostInOrder: Int { 64 }
+
+  /// Hands on the first objects in the order of one property, where few are wanted, and an index of this property alone has them
+  /// in that order. Nothing is made for it but a list of keys; a ``QueryRun`` would find the same, in some time more.
+  ///
+  /// - Returns: false, and nothing is handed on, where it takes a ``QueryRun``.
+  func visitInOrder(_ access: ReadAccess, _ found: (consuming Root) throws -> Void) throws -> Bool {
+    guard condition == nil, sortKeys.count == 1, let most = maximumCount, most > 0, most <= Self.mostInOrder,
+      let property = sortKeys[0].orderedProperty
+    else { return false }
+    // Where it is in vain, the catalog would be asked for twice.
+    if access.garage.store.roundTripsAreExpensive { return false }
+    let facts = try RecordTypeFacts.of(Root.self)
+    if facts.ofCoder.isOfClass || facts.tags.count > 1 { return false }
+    if access.unsavedChanges?.hasChange(in: KeyLayout.allRecords) == true { return false }
+    guard let prefix = try orderLookup(property, facts, access)?.prefix else { return false }
+    let firstKeys = try KeyList.first(
+      most, in: StorageKeyRange(from: prefix, to: prefix + [0xFF]),
+      sortKeys[0].isAscending ? .forward : .backward, access.transaction)
+    guard let keys = firstKeys else { return false }
+    try access.garage.idleSource.withSource(on: access.transaction, of: access.garage) { source in
+      try visitRecords(withKeys: keys, facts, access, source, found)
+    }
+    return true
+  }
+
+  /// The way to all objects in the order of a property; nil where the store has no indexes.
+  private func orderLookup(
+    _ property: AnyKeyPath, _ facts: RecordTypeFacts, _ access: ReadAccess
+  ) throws -> PointLookup? {
+    let indexing = access.garage.indexing
+    if let known = indexing.orderLookups.find(property), try known.holds(in: access) { return known }
+    guard let catalog = try indexing.catalog(in: access) else { return nil }
+    let items = (catalog.ready[facts.tag] ?? []).filter {
+      $0.definition.typeVersion == facts.ofCoder.currentVersion
+    }
+    var scan: IndexPlan.Scan?
+    if !items.isEmpty {
+      let key = sortKeys[0]
+      var isFound = true
+      let field = try access.makingUp(Root.self, facts) { () -> StoredField? in
+        isFound = ProbeContext.current.isAllowed
+        if let field = key.field(Root.self) { return field }
+        return try access.takeFieldSample(Root.self, facts) ? key.field(Root.self) : nil
+      }
+      // There are no objects yet by which the type is surveyed. Nothing is noted: there may be some later.
+      if !isFound { return nil }
+      if let field {
+        let order = QueryPlanner.Order(field: field, isSameInSubclasses: true, isDate: key.isDate)
+        scan = QueryPlanner(items: items, kindsAreUnknown: false).ordered(by: [order], nil)
+      }
+    }
+    let lookup = PointLookup(
+      property, catalog,
+      prefix: scan.map { KeyLayout.indexPrefix(tag: facts.tag, index: $0.item.id) }, kind: nil)
+    indexing.orderLookups.note(lookup)
+    return lookup
+  }
+
+  /// Decodes the records with these keys. Not inlined: when this call returns the session has given its reference to the
+  /// source back.
+  @inline(never)
+  private func visitRecords(
+    withKeys keys: KeyList, _ facts: RecordTypeFacts, _ access: ReadAccess, _ source: TransactionSource,
+    _ found: (consuming Root) throws -> Void
+  ) throws {
+    let session = access.makeSession(source)
+    let transaction = access.transaction
+    func visit(_ key: RawSpan, _ record: RawSpan) throws {
+      try visitRecord(key, record, facts, access, session, source, found)
+    }
+    if access.isWriting || keys.count < 2 {
+      return try keys.forEach { key in
+        try transaction.withValue(for: key) { record in
+          if let record { try visit(key, record) }
+        }
+        return .continue
+      }
+    }
+    let block = keys.all
+    try transaction.withValues(for: block) { index, record in
+      let bytes = block[index].bytes
+      if let record { try visit(bytes.span.bytes, record) }
+    }
+  }
+
+  /// Decodes a record to which an entry led.
+  @inline(__always)
+  func visitRecord(
+    _ key: RawSpan, _ record: RawSpan, _ facts: RecordTypeFacts, _ access: ReadAccess,
+    _ session: GraphDecodingSession, _ source: TransactionSource, _ found: (consuming Root) throws -> Void
+  ) throws {
+    source.countRecord(record.byteCount)
+    try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) { identifier in
+      access.beginDecoding()
+      defer { access.endDecoding() }
+      try session.visit(
+        Root.self, facts.ofCoder, tag: facts.tag, keyIdentifier: identifier, record: record, found)
+    }
+  }
+}
