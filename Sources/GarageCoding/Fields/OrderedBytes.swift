@@ -255,6 +255,26 @@ package struct OrderedBytes: ~Copyable {
     }
   }
 
+  /// The bytes of a number that is a double, or of a date, behind others: what most questions for one value begin with. Nil for
+  /// all else.
+  package static func ofDouble(_ value: FieldValue, behind prefix: [UInt8]) -> [UInt8]? {
+    let (kind, double): (UInt8, Double)
+    switch value {
+    case .number(.integer(let integer)) where integer.magnitude <= 1 << 53:
+      (kind, double) = (Kind.number, Double(integer))
+    case .number(.double(let number)): (kind, double) = (Kind.number, number)
+    case .date(let seconds): (kind, double) = (Kind.date, seconds)
+    default: return nil
+    }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(prefix.count + 10)
+    bytes += prefix
+    bytes.append(kind)
+    withUnsafeBytes(of: sortable(double).bigEndian) { bytes.append(contentsOf: $0) }
+    if kind == Kind.number { bytes.append(0) }
+    return bytes
+  }
+
   // MARK: - Several values
 
   /// Turns the order of what was appended from a place on: greater values come first.

@@ -201,9 +201,7 @@ final class Indexing: Sendable {
   /// - Throws: as ``catalog(in:)``.
   func catalog(in access: ReadAccess) throws -> IndexCatalog? {
     let transaction = access.transaction
-    guard let state = access.garage.store.naming?.stateName(of: transaction) else {
-      return try catalog(in: transaction)
-    }
+    guard let state = access.stateName else { return try catalog(in: transaction) }
     if let seen = known.withLock({ $0.seen }), seen.state == state { return seen.catalog }
     let catalog = try catalog(in: transaction)
     known.withLock { $0.seen = (state, catalog) }

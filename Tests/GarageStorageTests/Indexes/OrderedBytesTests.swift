@@ -48,6 +48,20 @@ import Testing
     return values + [.null]
   }
 
+  /// Bounds of what is asked for are made without bytes that grow, where their values are short.
+  @Test func behindAPrefixTheyAreTheSame() throws {
+    var count = 0
+    for value in try OrderedBytesTests.values() {
+      guard let bytes = OrderedBytes.ofDouble(value, behind: [1, 2, 3]) else { continue }
+      #expect(bytes == [1, 2, 3] + OrderedBytesTests.bytes(value), "\(value)")
+      count += 1
+    }
+    #expect(count >= 30)
+    #expect(OrderedBytes.ofDouble(.text("a"), behind: []) == nil)
+    #expect(OrderedBytes.ofDouble(.null, behind: []) == nil)
+    #expect(OrderedBytes.ofDouble(.number(.integer(1 << 53 + 1)), behind: []) == nil)
+  }
+
   @Test func sortAsTheValuesDo() throws {
     let values = try OrderedBytesTests.values()
     for left in values {

@@ -16,17 +16,24 @@ final class PointLookup: @unchecked Sendable {
   let prefix: [UInt8]?
   /// Of which kind the values are that it leads to; nil where it leads to all in their order.
   let kind: UInt8?
+  /// Whether there is one object with a value at most.
+  let isUnique: Bool
 
   /// The state of the storage in which the catalog was seen last; 0 where that has no name.
   private let seen = Atomic<UInt64>(0)
 
-  init(_ property: AnyKeyPath, _ catalog: IndexCatalog, prefix: [UInt8]?, kind: UInt8?) {
-    (self.property, self.catalog, self.prefix, self.kind) = (property, catalog, prefix, kind)
+  init(
+    _ property: AnyKeyPath, _ catalog: IndexCatalog, prefix: [UInt8]?, kind: UInt8? = nil,
+    isUnique: Bool = false
+  ) {
+    (self.property, self.catalog, self.prefix) = (property, catalog, prefix)
+    (self.kind, self.isUnique) = (kind, isUnique)
   }
 
   /// Whether it leads to what a transaction sees.
-  func holds(in access: ReadAccess) throws -> Bool {
-    let state = access.garage.store.naming?.stateName(of: access.transaction)
+  ///
+  /// - Parameter state: the name of what it sees.
+  func holds(in access: ReadAccess, _ state: UInt64?) throws -> Bool {
     if let state, state == seen.load(ordering: .relaxed) { return true }
     guard try catalog.isStored(in: access.transaction) else { return false }
     if let state { seen.store(state, ordering: .relaxed) }
@@ -77,30 +84,36 @@ extension Query {
     }
     let facts = try RecordTypeFacts.of(Root.self)
     if facts.ofCoder.isOfClass || facts.tags.count > 1 { return false }
-    if access.unsavedChanges?.hasChange(in: KeyLayout.allRecords) == true { return false }
-    guard let lookup = try pointLookup(property, comparison, value, facts, access), let prefix = lookup.prefix
+    let state = access.stateName
+    if access.hasUnsavedRecords(state) { return false }
+    guard let lookup = try pointLookup(property, comparison, value, facts, access, state),
+      let prefix = lookup.prefix, lookup.kind == OrderedBytes.kind(of: value),
+      let first = firstKey(prefix, value)
     else { return false }
+    let range = StorageKeyRange(from: first, to: ValueRanges.behind(first))
+    let most = lookup.isUnique ? 1 : maximumCount ?? .max
+    try access.garage.idleSource.withSource(on: access.transaction, of: access.garage) { source in
+      try visitRecords(ofEntries: range, atMost: most, facts, access, source, found)
+    }
+    return true
+  }
+
+  /// What the entries of a value begin with; nil where the value is cut there.
+  private func firstKey(_ prefix: [UInt8], _ value: FieldValue) -> [UInt8]? {
+    if let key = OrderedBytes.ofDouble(value, behind: prefix) { return key }
     var bytes = OrderedBytes()
     bytes.append(prefix)
     bytes.append(value)
-    if bytes[prefix.count] != lookup.kind || bytes.count - prefix.count > OrderedBytes.uncutByteCount {
-      return false
-    }
-    let first = bytes.bytes
-    let range = StorageKeyRange(from: first, to: ValueRanges.behind(first))
-    try access.garage.idleSource.withSource(on: access.transaction, of: access.garage) { source in
-      try visitRecords(ofEntries: range, facts, access, source, found)
-    }
-    return true
+    return bytes.count - prefix.count > OrderedBytes.uncutByteCount ? nil : bytes.bytes
   }
 
   /// The way to the objects with a value of that kind; nil where the store has no indexes.
   private func pointLookup(
     _ property: AnyKeyPath, _ comparison: Comparison, _ value: FieldValue,
-    _ facts: RecordTypeFacts, _ access: ReadAccess
+    _ facts: RecordTypeFacts, _ access: ReadAccess, _ state: UInt64?
   ) throws -> PointLookup? {
     let indexing = access.garage.indexing
-    if let known = indexing.pointLookups.find(property), try known.holds(in: access) {
+    if let known = indexing.pointLookups.find(property), try known.holds(in: access, state) {
       return known
     }
     guard let catalog = try indexing.catalog(in: access) else { return nil }
@@ -128,7 +141,7 @@ extension Query {
     let lookup = PointLookup(
       property, catalog,
       prefix: plan.map { KeyLayout.indexPrefix(tag: facts.tag, index: $0.scans[0].item.id) },
-      kind: OrderedBytes.kind(of: value))
+      kind: OrderedBytes.kind(of: value), isUnique: plan?.scans[0].item.definition.isUnique ?? false)
     indexing.pointLookups.note(lookup)
     return lookup
   }
@@ -137,11 +150,11 @@ extension Query {
   /// the source back.
   @inline(never)
   private func visitRecords(
-    ofEntries range: StorageKeyRange, _ facts: RecordTypeFacts, _ access: ReadAccess,
+    ofEntries range: StorageKeyRange, atMost most: Int, _ facts: RecordTypeFacts, _ access: ReadAccess,
     _ source: TransactionSource, _ found: (consuming Root) throws -> Void
   ) throws {
     let session = access.makeSession(source)
-    var rest = maximumCount ?? .max
+    var rest = most
     try access.transaction.scan(range, .forward) { entry, value in
       guard let place = IndexBatch.identifierPlace(value), place < entry.byteCount else {
         throw GarageError.corruptRecord(

@@ -17,8 +17,9 @@ extension Query {
     if access.garage.store.roundTripsAreExpensive { return false }
     let facts = try RecordTypeFacts.of(Root.self)
     if facts.ofCoder.isOfClass || facts.tags.count > 1 { return false }
-    if access.unsavedChanges?.hasChange(in: KeyLayout.allRecords) == true { return false }
-    guard let prefix = try orderLookup(property, facts, access)?.prefix else { return false }
+    let state = access.stateName
+    if access.hasUnsavedRecords(state) { return false }
+    guard let prefix = try orderLookup(property, facts, access, state)?.prefix else { return false }
     let firstKeys = try KeyList.first(
       most, in: StorageKeyRange(from: prefix, to: prefix + [0xFF]),
       sortKeys[0].isAscending ? .forward : .backward, access.transaction)
@@ -31,10 +32,10 @@ extension Query {
 
   /// The way to all objects in the order of a property; nil where the store has no indexes.
   private func orderLookup(
-    _ property: AnyKeyPath, _ facts: RecordTypeFacts, _ access: ReadAccess
+    _ property: AnyKeyPath, _ facts: RecordTypeFacts, _ access: ReadAccess, _ state: UInt64?
   ) throws -> PointLookup? {
     let indexing = access.garage.indexing
-    if let known = indexing.orderLookups.find(property), try known.holds(in: access) { return known }
+    if let known = indexing.orderLookups.find(property), try known.holds(in: access, state) { return known }
     guard let catalog = try indexing.catalog(in: access) else { return nil }
     let items = (catalog.ready[facts.tag] ?? []).filter {
       $0.definition.typeVersion == facts.ofCoder.currentVersion
@@ -57,7 +58,7 @@ extension Query {
     }
     let lookup = PointLookup(
       property, catalog,
-      prefix: scan.map { KeyLayout.indexPrefix(tag: facts.tag, index: $0.item.id) }, kind: nil)
+      prefix: scan.map { KeyLayout.indexPrefix(tag: facts.tag, index: $0.item.id) })
     indexing.orderLookups.note(lookup)
     return lookup
   }
