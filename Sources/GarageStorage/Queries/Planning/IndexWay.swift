@@ -178,6 +178,33 @@ extension QueryRun {
     return isEnd ? .stop : .continue
   }
 
+  /// Whether records that an index does not tell of are asked many at a time, though some of them may be asked in vain: each
+  /// question is a trip.
+  var asksForMany: Bool { access.garage.store.roundTripsAreExpensive }
+
+  /// Lends the keys of those records of a block that match, in its order until `visit` says stop, and makes room for the next
+  /// one.
+  func forEachFound(
+    in block: inout RecordBlock, _ visit: (_ key: RawSpan) throws -> ScanStep
+  ) throws -> ScanStep {
+    let keys = block.keys
+    var areMatches = block.areMatches
+    block.removeAll()
+    let unknown = keys.indices.filter { !areMatches[$0] }
+    if !unknown.isEmpty {
+      try access.transaction.withValues(for: unknown.map { keys[$0] }) { index, record in
+        guard let record else { return }
+        let key = keys[unknown[index]].bytes
+        areMatches[unknown[index]] = try isMatch(key.span.bytes, record)
+      }
+    }
+    for (index, key) in keys.enumerated() where areMatches[index] {
+      let bytes = key.bytes
+      if try visit(bytes.span.bytes) == .stop { return .stop }
+    }
+    return .continue
+  }
+
   private func lend(
     _ key: RawSpan, _ isMatch: Bool, _ transaction: any ReadTransaction,
     _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep

@@ -15,12 +15,17 @@ final class OrderedSearch<Root: Codable> {
   @exclusivity(unchecked) private var patience: Int
   /// Long values that begin alike: their entries are in the order of digests.
   @exclusivity(unchecked) private var cut: [(key: StorageKey, values: [UInt8])] = []
+  /// Records that are asked at once, where each question is a trip.
+  @exclusivity(unchecked) private var block: RecordBlock
+  private let asksForMany: Bool
 
   init(_ run: QueryRun<Root>) {
     self.run = run
     access = run.access
     most = run.query.maximumCount ?? .max
     patience = most == .max ? Int.max : 2000 + 20 * Swift.min(most, 10_000)
+    block = RecordBlock(first: run.query.maximumCount ?? 16)
+    asksForMany = run.asksForMany
     found.reserve(run.query.roomCount)
   }
 
@@ -37,6 +42,7 @@ final class OrderedSearch<Root: Codable> {
       }
       if isAtEnd { break }
     }
+    try askBlock()
     if patience <= 0 && found.count < most { return nil }
     if found.count < most { try takeCut() }
     return found
@@ -78,8 +84,22 @@ final class OrderedSearch<Root: Codable> {
 
   private func take(recordOf entry: RawSpan, identifierAt place: Int, isMatch: Bool) throws {
     // Whoever goes on looks the record up anyway, and there is one for each entry that tells by itself.
-    if isMatch { return found.append(recordOf: entry, identifierAt: place) }
-    try ask(KeyLayout.record(ofEntry: entry, identifierAt: place))
+    if isMatch && block.isEmpty { return found.append(recordOf: entry, identifierAt: place) }
+    let key = KeyLayout.record(ofEntry: entry, identifierAt: place)
+    if !asksForMany { return try ask(key) }
+    let bytes = key.bytes
+    block.append(bytes.span.bytes, isMatch)
+    if block.isFull { try askBlock() }
+  }
+
+  /// Takes those of the records that wait to be asked which match.
+  private func askBlock() throws {
+    if block.isEmpty || found.count >= most { return }
+    patience -= block.areMatches.count { !$0 }
+    _ = try run.forEachFound(in: &block) { key in
+      found.append(key)
+      return found.count < most ? .continue : .stop
+    }
   }
 
   /// Takes a record that matches.
@@ -95,6 +115,8 @@ final class OrderedSearch<Root: Codable> {
 
   private func takeCut() throws {
     if cut.isEmpty { return }
+    // They come before.
+    try askBlock()
     let run = run
     var ranked: [(key: StorageKey, values: [FieldValue])] = []
     for (key, _) in cut {

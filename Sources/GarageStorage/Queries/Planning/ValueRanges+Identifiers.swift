@@ -170,11 +170,19 @@ extension QueryRun {
       return keys.count == limit ? .stop : .continue
     }
     if let plan = way.plan, let point = onlyPoint(of: plan, wantsFirst: query.maximumCount != nil) {
+      var block = RecordBlock(first: query.maximumCount ?? 16)
+      func takeBlock() throws -> ScanStep {
+        try forEachFound(in: &block) { take($0) }
+      }
       try forEachKey(
         ofPoint: point, isAscending ? .forward : .backward, behind: self.start?.identifier
       ) { key, isKnown in
-        try isKnown || isFound(key) ? take(key) : .continue
+        if isKnown && block.isEmpty { return take(key) }
+        if !asksForMany { return try isKnown || isFound(key) ? take(key) : .continue }
+        block.append(key, isKnown)
+        return block.isFull ? try takeBlock() : .continue
       }
+      if !block.isEmpty { _ = try takeBlock() }
       return isCut ? nil : keys
     }
     if way.plan != nil || way.identifiers?.ranges.allSatisfy(\.isPoint) ?? false {

@@ -17,6 +17,8 @@ import Testing
     var id: Int
     var shelf = 1
     var number = 0
+    /// In no index.
+    var note = 0
   }
 
   private struct Sheet: Codable, Identifiable {
@@ -59,6 +61,41 @@ import Testing
     try expectFew(storage) { try shelved.deleteAll() }
     #expect(try garage.count(Plain.self) + garage.count(Shelved.self) == 0)
     #expect(try garage.verifyIndexes().isSound)
+  }
+
+  /// Records to which an index leads, and of which its entries do not tell whether they are found.
+  @Test func ofWhatIsListedInOrder() throws {
+    let storage = AnnouncedStorage()
+    let garage = try Garage(storage)
+    let things = (0..<AnnouncedChangeTests.count).map { Shelved(id: $0, number: $0 % 7, note: $0 % 3) }
+    try garage.parkAll(things)
+    let query = garage.query(Shelved.self)
+    for direction in [SortDirection.ascending, .descending] {
+      try expectFew(storage) {
+        try query.where(\.shelf == 1 && \.note >= 0).sorted(by: \.id, direction).retrieveAll().count
+      }
+      let ofNumbers = query.where(\.note >= 0).sorted(by: \.number, direction)
+      try expectFew(storage) { try ofNumbers.limit(AnnouncedChangeTests.count).retrieveAll().count }
+      let found = things.filter { $0.note == 1 }
+      let byID = query.where(\.shelf == 1 && \.note == 1).sorted(by: \.id, direction)
+      let isAscending = direction == .ascending
+      #expect(try pages(of: byID) == (isAscending ? found : found.reversed()))
+      let byNumber = query.where(\.note == 1).sorted(by: \.number, direction)
+      let sorted = found.sorted {
+        $0.number == $1.number ? $0.id < $1.id : ($0.number < $1.number) == isAscending
+      }
+      #expect(try pages(of: byNumber) == sorted)
+    }
+  }
+
+  private func pages(of query: Query<Shelved>) throws -> [Shelved] {
+    var page = try query.page(size: 40)
+    var found = page.objects
+    while let next = page.next {
+      page = try query.page(after: next, size: 40)
+      found += page.objects
+    }
+    return found
   }
 
   @Test func ofWhatIsOwned() throws {
