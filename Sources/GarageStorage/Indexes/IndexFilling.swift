@@ -11,6 +11,8 @@ struct IndexFilling {
   private static let largestBlock = 100_000
   private static let smallestBlock = 32
   private static let largestByteCount = 16 << 20
+  /// How long a block may take entries of a dropped index away.
+  private static let droppingTime = Duration.milliseconds(25)
 
   /// What one block did.
   struct Step {
@@ -278,20 +280,14 @@ struct IndexFilling {
     guard let place = catalog.items.firstIndex(where: { $0.state == .dropping }) else { return nil }
     let item = catalog.items[place]
     var step = Step(indexes: [item.name])
-    var keys: [StorageKey] = []
-    for range in item.definition.entryRanges where keys.count < largestCount {
-      try transaction.scanKeys(range, .forward) { key in
-        keys.append(StorageKey(key))
-        return keys.count < largestCount ? .continue : .stop
-      }
-    }
     let start = ContinuousClock.now
-    var isDone = keys.count < largestCount
-    for (index, key) in keys.enumerated() {
-      try transaction.remove(key)
-      if index % 64 == 63, index + 1 < keys.count, ContinuousClock.now - start > .milliseconds(25) {
-        isDone = false
-        break
+    var count = 0
+    var isDone = true
+    for range in item.definition.entryRanges where isDone {
+      isDone = try removeEntries(in: range, transaction) {
+        count += 1
+        if count >= largestCount { return false }
+        return count % 64 != 0 || ContinuousClock.now - start <= IndexFilling.droppingTime
       }
     }
     if isDone {
@@ -301,5 +297,30 @@ struct IndexFilling {
       try indexing.put(IndexCatalog(items), in: transaction)
     }
     return step
+  }
+
+  /// Removes entries, some at a time: what there turns out to be no time for was looked for in vain.
+  ///
+  /// - Parameter mayGoOn: is asked behind each.
+  /// - Returns: whether none is left.
+  private func removeEntries(
+    in range: StorageKeyRange, _ transaction: any WriteTransaction, while mayGoOn: () -> Bool
+  ) throws -> Bool {
+    var rest = range
+    var blockCount = 64
+    while true {
+      var keys: [StorageKey] = []
+      try transaction.scanKeys(rest, .forward) { key in
+        keys.append(StorageKey(key))
+        return keys.count < blockCount ? .continue : .stop
+      }
+      for key in keys {
+        try transaction.remove(key)
+        if !mayGoOn() { return false }
+      }
+      guard keys.count == blockCount, let last = keys.last else { return true }
+      rest.lowerBound = last.bytes + [0]
+      blockCount = min(2 * blockCount, 4096)
+    }
   }
 }
