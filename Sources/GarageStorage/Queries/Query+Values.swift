@@ -296,7 +296,9 @@ private struct IntegerSum {
 /// Numbers of other types, which are added up in their own.
 private struct OtherSum<Value: Numeric> {
   private var sum = Value.zero
-  private var isTooLarge = false
+  /// How often it went beyond the end of its type, less how often it came back: at 0 it is what it says, whatever order the
+  /// numbers came in.
+  private var overflowCount = 0
   private let isInteger = Value.self is any FixedWidthInteger.Type
 
   mutating func add(_ value: Value) {
@@ -309,11 +311,12 @@ private struct OtherSum<Value: Numeric> {
 
   /// Adds an integer of more than 64 bits.
   private mutating func addChecked<N: FixedWidthInteger>(_ value: Value, _ before: N) {
-    let (after, overflows) = before.addingReportingOverflow(Sameness.known(value, as: N.self))
-    if overflows { isTooLarge = true }
+    let number = Sameness.known(value, as: N.self)
+    let (after, overflows) = before.addingReportingOverflow(number)
+    if overflows { overflowCount += number < 0 ? -1 : 1 }
     sum = Sameness.generic(after, as: Value.self)
   }
 
   /// Nil where the type does not hold it.
-  var value: Value? { isTooLarge ? nil : sum }
+  var value: Value? { overflowCount == 0 ? sum : nil }
 }

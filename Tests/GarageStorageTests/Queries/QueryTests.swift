@@ -146,6 +146,8 @@ import Testing
     var number: Int
     var count: UInt8
     var credit: Int16?
+    var wide: Int128
+    var most: UInt128 = 0
   }
 
   /// What is too large only on the way to a sum is no error, in whichever order it comes.
@@ -155,18 +157,22 @@ import Testing
     let query = garage.query(Booking.self)
     for ids in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
       try garage.parkAll([
-        Booking(id: ids[0], tiny: .max, small: .max, number: .max, count: 200, credit: .max),
-        Booking(id: ids[1], tiny: 1, small: 1, number: 1, count: 55, credit: 1),
-        Booking(id: ids[2], tiny: -5, small: -5, number: -5, count: 0, credit: -5),
-        Booking(id: 3, tiny: 0, small: 0, number: 0, count: 0, credit: nil),
+        Booking(
+          id: ids[0], tiny: .max, small: .max, number: .max, count: 200, credit: .max, wide: .max,
+          most: .max - 5),
+        Booking(id: ids[1], tiny: 1, small: 1, number: 1, count: 55, credit: 1, wide: 1, most: 2),
+        Booking(id: ids[2], tiny: -5, small: -5, number: -5, count: 0, credit: -5, wide: -5, most: 3),
+        Booking(id: 3, tiny: 0, small: 0, number: 0, count: 0, credit: nil, wide: 0),
       ])
       #expect(try query.sum(\.tiny) == .max - 4)
       #expect(try query.sum(\.small) == .max - 4)
       #expect(try query.sum(\.number) == .max - 4)
       #expect(try query.sum(\.count) == 255)
       #expect(try query.sum(\.credit) == .max - 4)
+      #expect(try query.sum(\.wide) == .max - 4)
+      #expect(try query.sum(\.most) == .max)
     }
-    try garage.park(Booking(id: 4, tiny: 5, small: 5, number: 5, count: 1, credit: 5))
+    try garage.park(Booking(id: 4, tiny: 5, small: 5, number: 5, count: 1, credit: 5, wide: 5, most: 1))
     func expectTooLarge(_ property: String, _ sum: () throws -> Void) {
       #expect(throws: GarageError.sumOutOfRange(type: "Booking", property: property)) { try sum() }
     }
@@ -175,6 +181,8 @@ import Testing
     expectTooLarge("\\.number") { _ = try query.sum(\.number) }
     expectTooLarge("\\.count") { _ = try query.sum(\.count) }
     expectTooLarge("\\.credit") { _ = try query.sum(\.credit) }
+    expectTooLarge("\\.wide") { _ = try query.sum(\.wide) }
+    expectTooLarge("\\.most") { _ = try query.sum(\.most) }
   }
 
   /// A number of two parts.
