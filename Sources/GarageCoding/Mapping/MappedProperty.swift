@@ -111,8 +111,9 @@ final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
 /// A property that may be nil, and is left out then.
 final class MappedOptional<Root: MappableObject, Wrapped: Codable>: MappedProperty {
   private let path: ReferenceWritableKeyPath<Root, Wrapped?>
-  /// Whether new objects have a value: 0 where nobody has asked yet, 1 no, 2 yes.
-  private let newValue = Atomic<UInt8>(0)
+  /// Whether new objects have a value, by their class, as far as somebody has asked: a subclass may share its superclass's
+  /// mapping, and begin with something else.
+  private let newValues = Mutex<[ObjectIdentifier: Bool]>([:])
 
   init(_ key: String, _ path: ReferenceWritableKeyPath<Root, Wrapped?>) {
     self.path = path
@@ -148,10 +149,11 @@ final class MappedOptional<Root: MappableObject, Wrapped: Codable>: MappedProper
 
   override func isCleared(_ object: AnyObject) -> Bool {
     if root(object)[keyPath: path] != nil { return false }
-    let known = newValue.load(ordering: .relaxed)
-    if known != 0 { return known == 2 }
-    let isThere = Swift.type(of: root(object)).init()[keyPath: path] != nil
-    newValue.store(isThere ? 2 : 1, ordering: .relaxed)
+    let type = Swift.type(of: root(object))
+    if let known = newValues.withLock({ $0[ObjectIdentifier(type)] }) { return known }
+    // Users' code runs outside the lock.
+    let isThere = type.init()[keyPath: path] != nil
+    newValues.withLock { $0[ObjectIdentifier(type)] = isThere }
     return isThere
   }
 

@@ -104,6 +104,28 @@ private enum Fourth {
   }
 }
 
+/// A class and one that adds nothing to its mapping, which is made once for both.
+private enum Common {
+  class Boat: MappableObject {
+    var name = ""
+    var flag: String? = "DE"
+    required init() {}
+    nonisolated(unsafe) static let objectMapping: ObjectMapping = {
+      let mapping = ObjectMapping(for: Common.Boat.self)
+      mapping.add("name", \Common.Boat.name)
+      mapping.add("flag", \Common.Boat.flag)
+      return mapping
+    }()
+  }
+
+  final class Raft: Boat {
+    required init() {
+      super.init()
+      flag = nil
+    }
+  }
+}
+
 private enum Owner {
   struct Before: Codable, Identifiable, TypeTagged {
     static var typeTag: String { "owner of mapped nils" }
@@ -214,5 +236,19 @@ private enum Owner {
     let found = try JSONDecoder().decode(First.Boat.self, from: data)
     #expect(found.flag == nil && found.port?.id == "p" && found.tender?.colour == nil)
     #expect(found.tender?.oars == 2)
+  }
+
+  /// What new objects have is another thing in a subclass, also where it has its superclass's mapping.
+  @Test func otherCodersTellClassesApart() throws {
+    func again<B: Common.Boat>(_ boat: B) throws -> B {
+      try JSONDecoder().decode(B.self, from: JSONEncoder().encode(boat))
+    }
+    #expect(try again(Common.Raft()).flag == nil)
+    let boat = Common.Boat()
+    boat.flag = nil
+    #expect(try again(boat).flag == nil)
+    let raft = Common.Raft()
+    raft.flag = "FR"
+    #expect(try again(raft).flag == "FR")
   }
 }
