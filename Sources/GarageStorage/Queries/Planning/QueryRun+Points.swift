@@ -53,9 +53,10 @@ extension QueryRun {
     _ visit: (_ key: RawSpan, _ isMatch: Bool) throws -> ScanStep
   ) throws {
     var start = start
+    var points = scans.flatMap { scan in scan.stretches.map { (item: scan.item, stretch: $0) } }
     var blockCount = Swift.max(16, Swift.min(query.maximumCount ?? .max, 1024))
     while true {
-      let block = try candidates(ofPoints: scans, behind: start, blockCount)
+      let block = try candidates(ofPoints: &points, behind: start, blockCount)
       var isEnd = false
       try block.candidates.forEachOnce { key, isMatch in
         if let end = block.end, compareKeys(key.extracting(KeyLayout.identifierOffset...), end.span.bytes) > 0
@@ -74,28 +75,33 @@ extension QueryRun {
 
   /// The first records behind an identifier to which the entries of some values lead, in their order, and the identifier up to
   /// which these are all; nil where there are no others.
+  ///
+  /// - Parameter points: the values' stretches. The one that ended first comes to the front: where it has far more entries than
+  ///   others it tells these the next time how far to read, and not one block of each is read over and over.
   private func candidates(
-    ofPoints scans: [IndexPlan.Scan], behind start: [UInt8]?, _ blockCount: Int
+    ofPoints points: inout [(item: IndexCatalog.Item, stretch: IndexPlan.Stretch)], behind start: [UInt8]?,
+    _ blockCount: Int
   ) throws -> (candidates: CandidateKeys, end: [UInt8]?) {
     var candidates = CandidateKeys()
     var end: [UInt8]?
-    for scan in scans {
-      for stretch in scan.stretches {
-        var range = range(scan.item, way.tags[0], stretch)
-        if let start { range.lowerBound += start + [0] }
-        var rest = blockCount
-        try access.transaction.scan(range, .forward) { key, value in
-          guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
-          let identifier = key.extracting(place...)
-          if let end, compareKeys(identifier, end.span.bytes) > 0 { return .stop }
-          candidates.append(recordOf: key, identifierAt: place, isMatch: isMatch)
-          rest -= 1
-          if rest > 0 { return .continue }
-          end = [UInt8](copying: identifier)
-          return .stop
-        }
+    var endPlace = 0
+    for (pointPlace, point) in points.enumerated() {
+      var range = range(point.item, way.tags[0], point.stretch)
+      if let start { range.lowerBound += start + [0] }
+      var rest = blockCount
+      try access.transaction.scan(range, .forward) { key, value in
+        guard let (place, isMatch) = try reading(key, value, point.stretch.isExact) else { return .continue }
+        let identifier = key.extracting(place...)
+        if let end, compareKeys(identifier, end.span.bytes) > 0 { return .stop }
+        candidates.append(recordOf: key, identifierAt: place, isMatch: isMatch)
+        rest -= 1
+        if rest > 0 { return .continue }
+        end = [UInt8](copying: identifier)
+        endPlace = pointPlace
+        return .stop
       }
     }
+    if endPlace > 0 { points.swapAt(0, endPlace) }
     candidates.sort(areOfOneTag: true)
     return (candidates, end)
   }

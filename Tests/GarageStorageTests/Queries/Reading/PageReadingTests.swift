@@ -59,4 +59,32 @@ import Testing
       #expect(visits <= 8 * count, "\(query)")
     }
   }
+  private struct Part: Codable, Identifiable, Equatable {
+    var id: Int
+    var kind: Int
+    var note = 0
+  }
+
+  /// Where one value has far more entries than all others, these are not read again for each block of its own.
+  @Test func valuesOfFewAreNotReadOverAndOver() throws {
+    let (kinds, each, many) = (62, 30, 5000)
+    let count = kinds * each + many
+    let rare = Set((0..<kinds * each).map { $0 * count / (kinds * each) })
+    var rareCount = 0
+    let parts = (0..<count).map { id in
+      if rare.contains(id) { rareCount += 1 }
+      return Part(id: id, kind: rare.contains(id) ? rareCount % kinds : kinds)
+    }
+    let storage = VisitCountingStorage(try Place(.memory).open())
+    let garage = try Garage(storage)
+    try garage.make([Index(\.kind)] as [Index<Part>])
+    try garage.parkAll(parts)
+    let query = garage.query(Part.self).where(\.kind == .oneOf(Array(0...kinds)))
+    #expect(try query.limit(300).retrieveAll() == Array(parts.prefix(300)))
+    storage.visits.store(0, ordering: .relaxed)
+    // None is found: all are looked at.
+    #expect(try query.where(\.note == 1).limit(5).retrieveAll().isEmpty)
+    let visits = storage.visits.load(ordering: .relaxed)
+    #expect(visits <= 5 * count / 2)
+  }
 }
