@@ -22,9 +22,12 @@ struct TypeAddress: Hashable, @unchecked Sendable {
   /// The first word of the metadata, which says of what kind the type is (Swift ABI, `MetadataKind`).
   var kindWord: UInt { pointer.load(as: UInt.self) }
 
+  /// Whether the type is an enum, and no optional.
+  var isEnum: Bool { kindWord == 0x201 }
+
   /// How many cases an enum without payload has; nil for any other type (Swift ABI, `TargetEnumDescriptor`).
   var plainCaseCount: Int? {
-    guard kindWord == 0x201 else { return nil }
+    guard isEnum else { return nil }
     let descriptor = pointer.load(fromByteOffset: MemoryLayout<UInt>.size, as: UnsafeRawPointer.self)
     let payloadCaseCount = descriptor.load(fromByteOffset: 20, as: UInt32.self) & 0xFF_FFFF
     return payloadCaseCount == 0 ? Int(descriptor.load(fromByteOffset: 24, as: UInt32.self)) : nil

@@ -56,6 +56,10 @@ final class FieldProbe {
     fileprivate var arrayForms: [[String]: Set<CollectionForm?>] = [:]
     /// The paths of what has a record of its own, and stands in others as a reference.
     fileprivate(set) var objects: Set<[String]> = []
+    /// The paths of values of enums, which have other keys in other cases.
+    fileprivate(set) var enums: Set<[String]> = []
+    /// The paths where it was asked which keys there are, of those of a type: those of enums, and of what reads one beside its own.
+    fileprivate(set) var cases: Set<[String]> = []
     /// The paths inside of which there may be values in an older form of their type, with the type's version.
     fileprivate(set) var evolving: [[String]: Int] = [:]
     private var values: [[String]: FieldValue] = [:]
@@ -76,10 +80,13 @@ final class FieldProbe {
     }
 
     /// The way to a scalar, as far as it leads through one record and to one value there: neither into an object, nor into a
-    /// dictionary or an array.
+    /// dictionary or an array, nor into a case of an enum. None where another value may have it under another key.
     func wayInRecord(to path: [String]) -> [String] {
-      for count in path.indices.dropFirst() {
+      for count in path.indices {
         let way = Array(path.prefix(count))
+        if enums.contains(way) { return way }
+        if cases.contains(way) { return [] }
+        if count == 0 { continue }
         if path[count] == FieldPath.element || dictionaries.contains(way) || objects.contains(way) {
           return way
         }
@@ -246,6 +253,9 @@ final class FieldProbe {
   /// Notes what takes any key.
   func noteDictionary(_ path: [String]) { made.dictionaries.insert(path) }
 
+  /// Notes where one of several keys stands.
+  func noteCases(_ path: [String]) { made.cases.insert(path) }
+
   /// Notes as what an array is read.
   func noteArray(_ path: [String], _ form: CollectionForm?) {
     made.arrayForms[path, default: []].insert(form)
@@ -261,6 +271,7 @@ final class FieldProbe {
   func noteType(_ type: Any.Type, _ path: [String]) {
     let facts = TypeFacts.of(type).object
     if facts.kind == .reference || facts.kind == .interned { made.objects.insert(path) }
+    if TypeAddress(type).isEnum { made.enums.insert(path) }
     if let evolution = facts.evolution { made.evolving[path] = evolution.version }
   }
 

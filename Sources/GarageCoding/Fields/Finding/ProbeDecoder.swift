@@ -108,6 +108,7 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
       let isEmpty = !decoder.probe.fillsDictionaries || decoder.probe.elementCount(decoder.path) == 0
       return isEmpty ? [] : Key(stringValue: FieldProbe.anyKey).map { [$0] } ?? []
     }
+    decoder.probe.noteCases(decoder.path)
     if let key = decoder.probe.keyOnWay(from: decoder.path).flatMap({ Key(stringValue: $0) }) { return [key] }
     if let stored = decoder.sample.first?.keys, !stored.isEmpty {
       return stored.compactMap { Key(stringValue: $0) }
