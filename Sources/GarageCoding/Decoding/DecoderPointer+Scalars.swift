@@ -101,6 +101,7 @@ extension DecoderPointer {
     case BodyTag.decimal:
       guard let number = Double("\(try readDecimal())") else { throw doesNotFit(Double.self) }
       return number
+    case BodyTag.uint128: return Double(try readInteger(UInt128.self))
     case BodyTag.smallInteger..<BodyTag.shortString, BodyTag.int8...BodyTag.uint128:
       return Double(try readInteger(Int128.self))
     default: throw mismatch(Double.self)
@@ -216,9 +217,10 @@ extension DecoderPointer {
     guard tag == BodyTag.decimal else {
       switch tag {
       case BodyTag.smallInteger..<BodyTag.shortString, BodyTag.int8...BodyTag.uint128:
-        guard let number = Decimal(string: String(try readInteger(Int128.self))) else {
-          throw malformed("Decimal")
-        }
+        let isWidest = tag == BodyTag.uint128
+        let digits =
+          isWidest ? String(try readInteger(UInt128.self)) : String(try readInteger(Int128.self))
+        guard let number = Decimal(string: digits) else { throw malformed("Decimal") }
         return number
       case BodyTag.double, BodyTag.float:
         let number = try readDouble()

@@ -103,25 +103,49 @@ private struct IndexVerification {
     }
   }
 
+  /// Entries are taken many at a time, and each record is looked at once for all of its own among them: to tell what one should
+  /// have takes time for each that it has.
   private func findSuperfluous(
     _ range: StorageKeyRange, _ batch: IndexBatch, _ transaction: any ReadTransaction,
     _ report: inout IndexReport
   ) throws {
-    try transaction.scan(range, .forward) { entry, value in
-      guard let key = recordKey(of: entry, value)?.bytes else {
-        report.note(item.name, "has the entry \(StorageKey(entry)) without an identifier")
-        return .continue
+    var range = range
+    while true {
+      var entries: [(key: StorageKey, record: StorageKey?)] = []
+      try transaction.scan(range, .forward) { entry, value in
+        entries.append((StorageKey(entry), recordKey(of: entry, value)))
+        return entries.count < IndexVerification.blockCount ? .continue : .stop
       }
-      var isExpected = false
-      try transaction.withReplaceableValue(for: key.span.bytes, isSealed: indexing.keys.isSealed) { record in
-        guard let record else { return }
-        try batch.fill(key.span.bytes, record, [position], in: transaction)
-        batch.takeEntries(position) { expected, _ in
-          if compareKeys(expected, entry) == 0 { isExpected = true }
-        }
+      var expected: Set<StorageKey> = []
+      for (record, entries) in Dictionary(grouping: entries, by: { $0.record }) {
+        guard let record else { continue }
+        try formExpected(Set(entries.map { $0.key }), of: record, batch, transaction, &expected)
       }
-      if !isExpected { report.note(item.name, "has the entry \(StorageKey(entry)), which no record has") }
-      return .continue
+      for (key, record) in entries where !expected.contains(key) {
+        report.note(
+          item.name,
+          "has the entry \(key)\(record == nil ? " without an identifier" : ", which no record has")")
+      }
+      guard let last = entries.last, entries.count == IndexVerification.blockCount else { return }
+      range.lowerBound = last.key.bytes + [0]
+    }
+  }
+
+  private static let blockCount = 4096
+
+  /// Adds those of some entries that their record should have.
+  private func formExpected(
+    _ entries: Set<StorageKey>, of record: StorageKey, _ batch: IndexBatch,
+    _ transaction: any ReadTransaction, _ expected: inout Set<StorageKey>
+  ) throws {
+    let key = record.bytes
+    try transaction.withReplaceableValue(for: key.span.bytes, isSealed: indexing.keys.isSealed) { record in
+      guard let record else { return }
+      try batch.fill(key.span.bytes, record, [position], in: transaction)
+      batch.takeEntries(position) { entry, _ in
+        let entry = StorageKey(entry)
+        if entries.contains(entry) { expected.insert(entry) }
+      }
     }
   }
 

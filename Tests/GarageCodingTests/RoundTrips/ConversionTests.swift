@@ -65,6 +65,17 @@ import Testing
     }
   }
 
+  /// Integers that Int128 does not hold are numbers like others.
+  @Test func widestIntegers() throws {
+    for value in [UInt128.max, UInt128(1) << 127] {
+      #expect(try recode(value, as: Double.self) == Double(value))
+      #expect(try recode([value], as: [Double].self) == [Double(value)])
+      #expect(try recode(value, as: Decimal.self) == Decimal(string: String(value)))
+      #expect(throws: DecodingError.self) { try recode(value, as: Int128.self) }
+    }
+    #expect(try recode(UInt128(1) << 127, as: Float.self) == 0x1p127)
+  }
+
   @Test func textAndNothing() {
     compare("x", as: Int.self); compare("5", as: Int.self); compare("true", as: Bool.self)
     compare(Int?.none, as: Int?.self); compare(Int?.none, as: String?.self);

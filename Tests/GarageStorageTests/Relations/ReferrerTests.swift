@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import GarageStorage
@@ -229,6 +230,26 @@ import Testing
     try garage.dropReferrerIndex()
     try garage.buildIndexes()
     try expectSound(garage)
+  }
+
+  /// A record is looked at once for all of its entries, and not for each of them anew.
+  @Test func verifyingTakesNoLongerForOneWithMany() throws {
+    let storage = CountingStorage(try Place(.memory).open())
+    let garage = try Garage(storage, referrers: .indexed)
+    let snarl = Snarl(1)
+    snarl.others = (2...301).map { Reference(Snarl.self, identifier: $0) }
+    try garage.park(snarl)
+    let entries = try Driver.contents(storage, KeyLayout.allEntries).sorted { $0.key < $1.key }
+    #expect(entries.count == 300)
+    var stray = entries[0].key.bytes
+    stray[stray.count - 1] ^= 0x40
+    try Driver.put(entries[0].value, for: stray, storage)
+    let before = storage.gets.load(ordering: .relaxed)
+    let report = try garage.verifyIndexes()
+    let count = storage.gets.load(ordering: .relaxed) - before
+    #expect(report.faults.count == 1 && report.faults[0].contains("no record has"))
+    // Each entry that the record should have is asked for.
+    #expect(count < 400)
   }
 
   /// 4: in a sealed store nothing says which object refers to which, unless it may.
