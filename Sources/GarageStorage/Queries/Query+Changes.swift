@@ -11,7 +11,9 @@ extension Query {
   ///   ``retrieveAll()``.
   @discardableResult
   public func deleteAll() throws -> Int {
-    try writer.withWriteAccess { access in
+    let writer = try self.writer
+    if try writer.followsDeleteRules(Root.self) { try writer.garage.prepareReferrerIndex() }
+    return try writer.withWriteAccess { access in
       let keys = try QueryRun(self, access.reading).sortedKeys().all
       let facts = try RecordTypeFacts.of(Root.self)
       if access.garage.followsDeleteRules(facts) {

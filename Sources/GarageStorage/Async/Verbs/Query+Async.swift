@@ -264,7 +264,10 @@ extension Query where Root: SendableMetatype {
   nonisolated(nonsending)
     public func deleteAll() async throws -> Int
   {
-    try await change { try $0.deleteAll() }
+    if let garage = reader as? Garage, try garage.followsDeleteRules(Root.self) {
+      try await garage.prepareReferrerIndexElsewhere()
+    }
+    return try await change { try $0.deleteAll() }
   }
 
   /// Changes the objects found and parks them again, all in one write, on a thread of the library's; tells how many.
