@@ -77,7 +77,7 @@ public struct TypeTag: Hashable, Sendable {
     registry.withLock { $0.types[digest] ?? [] }
   }
 
-  /// The tags under which objects of a type were stored before, in the order declared. Those that a class
+  /// The tags under which objects of a type were stored before, in the order declared, each once. Those that a class
   /// only inherits belong to its superclass and are left out.
   public static func former(of type: Any.Type) -> [TypeTag] {
     guard let tagged = type as? any TypeTagged.Type else { return [] }
@@ -86,7 +86,9 @@ public struct TypeTag: Hashable, Sendable {
       let inherited = Set(superclass.formerTypeTags)
       former.removeAll(where: inherited.contains)
     }
-    return former.map(TypeTag.init(name:))
+    var tags: [TypeTag] = []
+    for tag in former.map(TypeTag.init(name:)) where !tags.contains(tag) { tags.append(tag) }
+    return tags
   }
 
   /// The type whose tag names the space in which an object's identifier is unique: for a class the topmost
