@@ -85,7 +85,9 @@ struct Deletion {
     }
     let tag = concrete ?? space
     if declared[tag] != nil { return tag }
-    declared[tag] = try .some(declaration(ofTag: tag))
+    let own = try declaration(ofTag: tag)
+    // A class that is not known here has at least what it inherits.
+    declared[tag] = try .some(own ?? (tag == space ? nil : declaration(ofTag: space)))
     return tag
   }
 
