@@ -37,6 +37,9 @@ final class IndexCatalog: Sendable {
     /// Of the hash, where values are hashed.
     var hashKey: [UInt8] = []
 
+    /// Names its entries: where values are hashed, those of the same index that was made anew are others.
+    var entriesID: UInt64 { hashKey.reduce(id) { $0 &* 31 &+ UInt64($1) } }
+
     init(_ definition: IndexDefinition, name: String, state: State) {
       self.definition = definition
       id = definition.id

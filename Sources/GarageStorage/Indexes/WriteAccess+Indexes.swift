@@ -53,7 +53,7 @@ extension WriteAccess {
     let found = try garage.indexing.catalogForUnsaved(in: transaction)
     pending.indexes = .some(found)
     // Records that were changed before have entries in those indexes alone that were known then.
-    let ids = Set((found?.items ?? []).filter { $0.state != .dropping }.map(\.id))
+    let ids = Set((found?.items ?? []).filter { $0.state != .dropping }.map(\.entriesID))
     if let before = overlay.changes.indexes {
       overlay.changes.indexes = before.intersection(ids)
     } else {

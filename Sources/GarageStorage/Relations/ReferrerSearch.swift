@@ -18,7 +18,7 @@ struct ReferrerSearch {
     var isUnsaved = false
     if let changes = access.unsavedChanges, changes.hasChange(in: KeyLayout.allRecords) {
       isUnsaved = true
-      found.removeAll { !(changes.indexes?.contains($0.id) ?? false) }
+      found.removeAll { !(changes.indexes?.contains($0.entriesID) ?? false) }
     }
     self.isUnsaved = isUnsaved
     // The one that needs no hash, where there are both.

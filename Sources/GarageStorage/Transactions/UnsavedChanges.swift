@@ -5,7 +5,7 @@ internal import GarageDriver
 /// A copy is a snapshot and costs a reference.
 struct UnsavedChanges: Sendable {
   private var tree = PersistentTree()
-  /// The indexes that all changed records have entries in; nil where no record was changed yet.
+  /// The indexes that all changed records have entries in (`IndexCatalog.Item.entriesID`); nil where no record was changed yet.
   var indexes: Set<UInt64>?
   /// What has to be asked again when they are saved; nil where nothing has.
   var denials: UnsavedDenials?

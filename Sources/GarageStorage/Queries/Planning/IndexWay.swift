@@ -45,7 +45,7 @@ extension QueryRun {
     }
     if let changes = access.unsavedChanges, changes.hasChange(in: KeyLayout.allRecords) {
       way.isUnsaved = true
-      items.removeAll { !(changes.indexes?.contains($0.id) ?? false) }
+      items.removeAll { !(changes.indexes?.contains($0.entriesID) ?? false) }
     }
     if items.isEmpty { return }
     if query.sortKeys.isEmpty, !way.isUnsaved, case .field(let field)? = filter?.node,
