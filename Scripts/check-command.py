@@ -130,8 +130,16 @@ def check_looking(garage, folder, store):
     expect(found == ["a", "alone"], f"find: {found}")
     expect(run(garage, "find", store, "Package", 'name != "a"', "--limit", "1").stdout.split() == ["alone"], "find, limited")
     run(garage, "get", store, "Package", "--", "-5", status=1)
-    for nonsense in ["version =", "= 2", '(name = "a"', 'name = "a', "name is 3", 'name = "a" name']:
+    for nonsense in ["version =", "= 2", '(name = "a"', 'name = "a', "name is 3", 'name = "a" name',
+                     "(" * 60_000 + 'name = "a"' + ")" * 60_000, "not " * 30_000 + 'name = "a"']:
         run(garage, "find", store, "Package", nonsense, status=2)
+    run(garage, "find", store, "Package", "(" * 150 + 'name = "a"' + ")" * 150)
+    # As many as can be, and as deep.
+    largest = str((1 << 63) - 1)
+    page = json.loads(run(garage, "ls", store, "Package", "--limit", largest, "--json").stdout)
+    expect(len(page["identifiers"]) == 4 and "next" not in page, f"ls without a limit: {page}")
+    objects = json.loads(run(garage, "get", store, "Package", "a", "--depth", largest, "--json", seconds=30).stdout)
+    expect([o["id"] for o in objects] == ["a", "b", "c"], f"get of any depth: {objects}")
     drawing = json.loads(run(garage, "graph", store, "Package", "a", "--json").stdout)
     expect([n["id"] for n in drawing["nodes"]] == ["a", "b", "c"], f"graph: {drawing}")
     expect([(e["from"], e["to"]) for e in drawing["edges"]] == [(0, 1), (0, 2), (1, 0)], f"graph: {drawing}")
@@ -368,6 +376,7 @@ def main():
             commandtrials.check_rekey(garage, folder, store)
             commandtrials.check_damaged_pages(garage, folder, store)
             commandtrials.check_terminal(garage, store)
+            commandtrials.check_streams(garage, folder, store)
         check_sealed(garage, folder, os.path.join(folder, "sqlite"))
         check_ambiguous_keys(garage, folder, os.path.join(folder, "sqlite"))
         check_steering(garage, demo, folder)

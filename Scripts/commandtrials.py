@@ -347,3 +347,19 @@ def check_terminal(garage, store):
     os.close(leader)
     expect(b"100 %" in shown, f"on a terminal verify shows {shown!r}")
     expect(run(garage, "verify", store).stderr == "", "progress was shown where there is no terminal")
+
+
+def check_streams(garage, folder, store):
+    """Where nothing can be said, the command says so, and nothing that it says is written elsewhere."""
+    other = copied(garage, store, folder, "streams")
+    with open("/dev/full", "w", encoding="ascii") as full:
+        result = subprocess.run([garage, "ls", other], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    expect(result.returncode == 1 and "standard output" in result.stderr, f"ls to a full disk: {result}")
+    # A store that is opened without them must not get their places.
+    for command in [["ls"], ["repair"], ["set", "Package", "b", "version", "9", "--write"], ["get", "Package", "none"]]:
+        for closed in ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"]:
+            words = [garage, command[0], other, *command[1:]]
+            result = subprocess.run(
+                ["bash", "-c", f'"$@" {closed}', "bash", *words], capture_output=True, text=True, check=False)
+            expect(result.returncode in (0, 1), f"{command} with {closed}: {result}")
+            run(garage, "verify", other)

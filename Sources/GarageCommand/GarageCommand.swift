@@ -30,6 +30,7 @@
   @main
   enum Program {
     static func main() {
+      Output.takePlacesOfClosedStreams()
       do {
         var command = try GarageCommand.parseAsRoot()
         try command.run()

@@ -10,11 +10,25 @@ import Foundation
 
 /// Lines for standard output and standard error.
 enum Output {
-  static func write(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
+  /// A line on standard output. Where it cannot be written, as on a full disk, the command says so and ends.
+  static func write(_ text: String) {
+    guard let code = writeAll(text + "\n", to: STDOUT_FILENO) else { return }
+    complain("standard output cannot be written: \(String(cString: strerror(code)))")
+    end(CommandFailure.findingStatus)
+  }
 
-  /// A line on standard error. What it says of a store does not steer a terminal.
+  /// A line on standard error, if anybody reads it. What it says of a store does not steer a terminal.
   static func complain(_ text: String) {
-    FileHandle.standardError.write(Data(("garage: " + withoutControls(text) + "\n").utf8))
+    _ = writeAll("garage: " + withoutControls(text) + "\n", to: STDERR_FILENO)
+  }
+
+  /// Takes the places of those standard streams that are closed: a store that is opened would get them, and what is said
+  /// would be written into it.
+  static func takePlacesOfClosedStreams() {
+    for file in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(file, F_GETFD) == -1 {
+      // For reading only, so that who writes there is told.
+      _ = open("/dev/null", O_RDONLY)
+    }
   }
 
   /// A text with the numbers of its control characters in their places; lines stay lines.
@@ -69,10 +83,28 @@ struct ProgressLine {
 
   func show(_ completed: Int, of total: Int) {
     guard isShown, total > 0 else { return }
-    FileHandle.standardError.write(Data("\r\(title) \(completed * 100 / total) %".utf8))
+    _ = writeAll("\r\(title) \(completed * 100 / total) %", to: STDERR_FILENO)
   }
 
   func end() {
-    if isShown { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+    if isShown { _ = writeAll("\r\u{1B}[K", to: STDERR_FILENO) }
   }
+}
+
+/// Writes all of a text to a file. Returns the number of the system's error where that cannot be done.
+private func writeAll(_ text: String, to file: Int32) -> Int32? {
+  var rest = ArraySlice(Array(text.utf8))
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+    if count >= 0 {
+      rest = rest.dropFirst(count)
+    } else if errno == EAGAIN {
+      // Somebody else has made it one that nobody waits for.
+      var look = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
+      _ = poll(&look, 1, -1)
+    } else if errno != EINTR {
+      return errno
+    }
+  }
+  return nil
 }
