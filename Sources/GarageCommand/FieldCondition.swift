@@ -35,7 +35,7 @@
       case null
       case bool(Bool)
       /// One that is written without a point and exponent: large ones have no double of their own.
-      case integer(Int64)
+      case integer(Int128)
       case number(Double)
       case text(String)
     }
@@ -99,8 +99,12 @@
       case .null: return nil
       case .bool(let bool): return value.boolValue.map { $0 == bool ? 0 : $0 ? 1 : -1 }
       case .integer(let number):
-        if case .integer(let value) = value { return value == number ? 0 : value < number ? -1 : 1 }
-        return order(value, .number(Double(number)))
+        switch value {
+        case .integer(let value): return order(of: value, number)
+        case .wideInteger(let value): return order(of: value, number)
+        case .unsignedInteger(let value): return order(of: value, number)
+        default: return order(value, .number(Double(number)))
+        }
       case .number(let number):
         // As people write it, a number of 4 bytes is none of 8.
         if case .float(let value) = value { return order(value, Float(number)) }
@@ -108,6 +112,10 @@
       case .text(let text):
         return self.text(value).map { $0 == text ? 0 : $0 < text ? -1 : 1 }
       }
+    }
+
+    private static func order(of one: some BinaryInteger, _ other: Int128) -> Int {
+      one == other ? 0 : one < other ? -1 : 1
     }
 
     private static func order<N: BinaryFloatingPoint>(_ one: N, _ other: N) -> Int? {
@@ -130,13 +138,17 @@
     private enum Word: Equatable {
       case name(String)
       case sign(String)
-      case integer(Int64)
+      case integer(Int128)
       case number(Double)
       case text(String)
     }
 
     private var words: [Word] = []
     private var place = 0
+    /// How many conditions stand in each other here.
+    private var depth = 0
+    /// Each takes memory of the stack, to be read and to be asked.
+    private static let maximumDepth = 200
     private let source: String
 
     init(_ source: String) throws {
@@ -160,7 +172,7 @@
         } else if first.isNumber || first == "-" || first == "+" {
           let digits = rest.prefix { $0.isNumber || "+-.eE".contains($0) }
           rest.removeFirst(digits.count)
-          if let integer = Int64(digits) {
+          if let integer = Int128(digits) {
             words.append(.integer(integer))
           } else if let number = Double(digits) {
             words.append(.number(number))
@@ -207,6 +219,11 @@
     }
 
     private mutating func one() throws -> FieldCondition {
+      depth += 1
+      defer { depth -= 1 }
+      if depth > Self.maximumDepth {
+        throw failure("more than \(Self.maximumDepth) brackets or 'not' stand in each other")
+      }
       if take("not") { return .not(try one()) }
       if take("(") {
         let inner = try condition()

@@ -68,6 +68,8 @@
           case .damaged(let error): Output.complain("\(error)")
           }
         }
+        // All that it reaches is there, however deep one was to look.
+        if next.isEmpty { break }
         entries += next.map { entry($0, typeName) }
         level = next
       }

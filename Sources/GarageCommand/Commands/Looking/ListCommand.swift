@@ -65,7 +65,7 @@
         return identifier
       }
       // One more tells whether there is another page.
-      let found = try garage.identifiers(ofTypeNamed: type, after: last, limit: limit + 1)
+      let found = try garage.identifiers(ofTypeNamed: type, after: last, limit: max(limit, limit &+ 1))
       let page = found.prefix(limit).map(\.description)
       let next = found.count > limit ? page.last : nil
       if json { return try Output.json(Page(type: type, identifiers: page, next: next)) }
