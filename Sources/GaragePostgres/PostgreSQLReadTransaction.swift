@@ -350,7 +350,9 @@
 
     /// Notes the failure of an operation, and returns the error to throw.
     final func noted(_ failure: PostgreSQLFailure, _ operation: StorageError.Operation) -> StorageError {
-      state.failed(failure.storageError(during: operation, at: place))
+      // Who has passed over the reason is told it again.
+      if failure.state == PostgreSQLFailure.hasFailedBefore, let first = state.firstError { return first }
+      return state.failed(failure.storageError(during: operation, at: place))
     }
   }
 #endif

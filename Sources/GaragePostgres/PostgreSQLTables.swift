@@ -27,6 +27,13 @@
       "\"" + (name + end).replacing("\"", with: "\"\"") + "\""
     }
 
+    /// What stands before and behind a function's body: nothing that the name of the store has in it.
+    private var bodyMark: String {
+      var tag = "body"
+      while name.contains("$\(tag)$") { tag += "_" }
+      return "$\(tag)$"
+    }
+
     /// What makes them.
     func creation(_ writers: PostgreSQLStorage.Options.Writers) -> [String] {
       [
@@ -44,8 +51,8 @@
         "ALTER TABLE \(entries) ALTER COLUMN v SET STORAGE EXTERNAL",
         "ALTER TABLE \(pieces) ALTER COLUMN v SET STORAGE EXTERNAL",
         """
-        CREATE FUNCTION \(sweeper)() RETURNS trigger LANGUAGE plpgsql AS $body$
-        BEGIN DELETE FROM \(pieces) WHERE shard = OLD.shard AND id = OLD.v; RETURN NULL; END $body$
+        CREATE FUNCTION \(sweeper)() RETURNS trigger LANGUAGE plpgsql AS \(bodyMark)
+        BEGIN DELETE FROM \(pieces) WHERE shard = OLD.shard AND id = OLD.v; RETURN NULL; END \(bodyMark)
         """,
         """
         CREATE TRIGGER sweep AFTER UPDATE OR DELETE ON \(entries) FOR EACH ROW

@@ -321,6 +321,8 @@
     func receiveAhead(_ number: Int) throws(PostgreSQLFailure) -> PostgreSQLResult {
       if answeredAhead[number] == nil { try receiveEarlier() }
       guard let result = answeredAhead.removeValue(forKey: number) else { throw lost() }
+      // It may have been told to who asked for something else meanwhile, and passed over there. It has no rows all the same.
+      if let failure = failure(of: result) { throw failure }
       return result
     }
 
@@ -348,12 +350,20 @@
     /// Whether it can be used again: nobody has closed it at the other end.
     func isAlive() -> Bool {
       if isLost || !process.isOfThisProcess { return false }
-      // What the server sent unasked is read here: a farewell, for instance.
-      var look = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-      if poll(&look, 1, 0) == 0 { return true }
-      if PQconsumeInput(handle) == 0 || PQstatus(handle) == CONNECTION_BAD { noteLost() }
-      return !isLost
+      // What the server sent unasked is read here: a farewell, for instance, behind which the end comes with the next look.
+      for _ in 0..<Self.maximumLookCount {
+        var look = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+        if poll(&look, 1, 0) == 0 { return true }
+        if PQconsumeInput(handle) == 0 || PQstatus(handle) == CONNECTION_BAD {
+          noteLost()
+          return false
+        }
+      }
+      return true
     }
+
+    /// As often as something is there to be read: more than a server says unasked.
+    private static let maximumLookCount = 16
 
     /// The time by the server's clock, about.
     var serverTime: Int64 {

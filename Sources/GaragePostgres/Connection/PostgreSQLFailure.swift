@@ -17,6 +17,8 @@
 
     /// Of `expectValue` and `expectNone` alone: a division by zero.
     static let otherThanExpected = "22012"
+    /// What the server says of everything that comes behind a failure in the same transaction.
+    static let hasFailedBefore = "25P02"
     /// Of this driver's own: no server's.
     static let otherStore = "GA001"
 

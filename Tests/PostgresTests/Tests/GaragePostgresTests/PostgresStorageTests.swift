@@ -138,7 +138,10 @@ import Testing
 
   /// Names that SQL would take apart are names.
   @Test func anyNameIsAName() throws {
-    for name in ["gt_quoted\"name", "gt_Ünïcode", "gt_with space; DROP TABLE x", "gt_'"] {
+    for name in [
+      "gt_quoted\"name", "gt_Ünïcode", "gt_with space; DROP TABLE x", "gt_'", "gt_$body$", "gt_$body_$body$",
+      "gt_$$",
+    ] {
       let storage = try Server.open(name)
       try put(storage, "a")
       #expect(try storage.read { try $0.contains(key("a")) })

@@ -1,3 +1,4 @@
+import Foundation
 import GarageDriver
 import GaragePostgres
 import PostgresStacks
@@ -81,6 +82,55 @@ import Testing
       inner += 1
       return inner == 1 + seen * 7 % 2500 ? .stop : .continue
     }
+  }
+
+  /// A page that was asked for ahead and failed does not end a scan as the last page does, also where somebody else was told of
+  /// the failure, and has passed over it. From then on everything fails for that reason.
+  @Test func aPageThatFailsAheadIsNotTheLast() throws {
+    let storage = try filled(.several)
+    let (begun, goOn, done) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    // It has read what another one changes, and commits behind it: whoever sees that change, and not this one, is in conflict
+    // when he comes to it.
+    Thread.detachNewThread {
+      do {
+        try storage.write { transaction in
+          _ = try transaction.value(for: key(Self.name(0)))
+          begun.signal()
+          goOn.wait()
+          try transaction.put([1], for: key(Self.name(8000) + "x"))
+          return .commit(())
+        }
+      } catch {
+        Issue.record("\(error)")
+        begun.signal()
+      }
+      done.signal()
+    }
+    begun.wait()
+    try storage.write { transaction in
+      try transaction.put([1], for: key(Self.name(0)))
+      return .commit(())
+    }
+    var (seen, kinds): (Int, [StorageError.Kind?]) = (0, [])
+    let error = #expect(throws: StorageError.self) {
+      try storage.read { transaction in
+        goOn.signal()
+        done.wait()
+        try transaction.scanKeys(.all, .forward) { _ in
+          seen += 1
+          if seen.isMultiple(of: 1000) {
+            do { _ = try transaction.contains(key(Self.name(0))) } catch {
+              kinds.append((error as? StorageError)?.kind)
+            }
+          }
+          return .continue
+        }
+      }
+    }
+    #expect(error?.kind == .conflict && seen < 8000, "\(String(describing: error)) behind \(seen)")
+    #expect(!kinds.isEmpty && kinds.allSatisfy { $0 == .conflict }, "\(kinds)")
   }
 
   /// A write sees what it has put into the rest of a range between two scans, and its scans wait for nothing.

@@ -114,6 +114,32 @@ import Testing
     }
   }
 
+  /// Connections that the server has ended while they rested are not used any more, however many there are.
+  @Test(arguments: PostgreSQLStorage.Options.Writers.allCases)
+  func connectionsThatWereEndedAtRestAreLeft(_ writers: PostgreSQLStorage.Options.Writers) throws {
+    let server = try OwnServer(["fsync=off"])
+    defer { server.stop() }
+    let storage = try server.open { $0.writers = writers }
+    try put(storage, "a")
+    func descend(_ depth: Int) throws { if depth > 0 { try storage.read { _ in try descend(depth - 1) } } }
+    func endAll() throws {
+      try descend(14)
+      try server.sql(
+        """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'Garage' AND pid <> pg_backend_pid()
+        """)
+      usleep(300_000)
+    }
+    try endAll()
+    // None of these is made again by somebody else.
+    try put(storage, "b", [2])
+    try endAll()
+    #expect(try storage.deferredRead { try $0.value(for: key("b")) } == [2])
+    try endAll()
+    #expect(try get(storage, "b") == [2])
+  }
+
   /// A server that takes no more connections says so, to who opens and to who nests, and those that there are go on.
   @Test func aCrowdedServerSaysSo() throws {
     let server = try OwnServer(["max_connections=8", "superuser_reserved_connections=0"])
