@@ -312,6 +312,8 @@ def check_server(garage, demo, folder, packages):
     if not HAS_POSTGRES:
         message = run(garage, "ls", "postgresql://garage:secret@127.0.0.1:1/postgres", status=3).stderr
         expect("built without PostgreSQL" in message and "secret" not in message, f"a URL without the trait: {message}")
+        message = run(garage, "ls", "postgresql://a@127.0.0.1:1/b?sslpassword=secret&password=secret#c", status=3).stderr
+        expect("sslpassword=***&password=***#c" in message and "secret" not in message, f"passwords among parameters: {message}")
         return
     gone = run(garage, "ls", "postgresql://garage:secret@127.0.0.1:1/postgres", status=3).stderr
     expect("connection" in gone and "secret" not in gone, f"a server that is not there: {gone}")

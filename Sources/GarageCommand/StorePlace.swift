@@ -14,7 +14,7 @@
   struct StorePlace: ExpressibleByArgument {
     /// A path, or the URL of a database.
     private let text: String
-    /// The same for people: of a URL without the password.
+    /// The same for people: of a URL without passwords.
     var path: String { isURL ? Self.withoutPassword(text) : text }
 
     init?(argument: String) {
@@ -119,7 +119,7 @@
 
     private static func withoutPassword(_ url: String) -> String {
       url.replacing(/(:\/\/[^:@\/]*):[^@\/]*@/) { "\($0.1):***@" }
-        .replacing(/([?&]password=)[^&#]*/) { "\($0.1)***" }
+        .replacing(/([?&][a-z_]*(?:password|secret)=)[^&#]*/) { "\($0.1)***" }
     }
 
     /// Opens a store in a PostgreSQL database: the one that the URL's fragment names, or else `garage`.
