@@ -1,3 +1,5 @@
+internal import CGarage
+
 /// A place among the keys of an engine that moves from key to key: what ``scan(cursor:_:_:maximumKeyByteCount:_:)`` needs
 /// of one.
 ///
@@ -83,7 +85,8 @@ public func scan<Cursor: StorageCursor>(
   }
 }
 
-/// As ``compareKeys(_:_:)``, eight bytes at a time, where it is called.
+/// As ``compareKeys(_:_:)``, eight bytes at a time, where it is called. The last eight overlap those before them, which are the
+/// same.
 @inlinable
 @inline(__always)
 func compareByWords(
@@ -91,11 +94,15 @@ func compareByWords(
 ) -> Int {
   let common = min(leftCount, rightCount)
   var offset = 0
-  while offset &+ 8 <= common {
-    let l = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-    let r = right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-    if l != r { return l.bigEndian < r.bigEndian ? -1 : 1 }
-    offset &+= 8
+  if common >= 8 {
+    let last = common &- 8
+    while true {
+      let l = left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      let r = right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+      if l != r { return l.bigEndian < r.bigEndian ? -1 : 1 }
+      if offset == last { return leftCount - rightCount }
+      offset = min(offset &+ 8, last)
+    }
   }
   while offset < common {
     let l = left.load(fromByteOffset: offset, as: UInt8.self)
@@ -104,4 +111,11 @@ func compareByWords(
     offset &+= 1
   }
   return leftCount - rightCount
+}
+
+/// Asks for the memory at the beginning and at the end of a page, which a cursor reads soon. Only advice: there need not be any at
+/// its address.
+package func askForPage(at address: UInt, byteCount: UInt) {
+  garage_prefetch(UnsafeRawPointer(bitPattern: address))
+  garage_prefetch(UnsafeRawPointer(bitPattern: address &+ byteCount &- 1))
 }
