@@ -92,6 +92,14 @@ package final class PropertyLookup {
     return try findInSubclass(record, classes)
   }
 
+  /// Where a record of the usual form has it, which is one of the type itself; nil where a glance does not tell.
+  @inline(__always)
+  func find(_ record: PlainRecord) -> Found? {
+    guard let place = near?.find(record) else { return nil }
+    if case .undecided = place { return nil }
+    return (place, absentIsNull)
+  }
+
   @inline(__always)
   private func find(_ record: borrowing FieldRecord) throws -> Found {
     if let near {

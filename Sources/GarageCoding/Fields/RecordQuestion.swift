@@ -36,25 +36,10 @@ package final class RecordQuestion {
   /// - Throws: ``GraphCodingError`` for a record that is damaged or newer.
   package func answer(tag: UInt64, keyIdentifier: RawSpan, record: RawSpan) throws -> FieldAnswer {
     var isChecked = false
-    if isOfPlainRecords, let answer = quickAnswer(tag, keyIdentifier, record, &isChecked) { return answer }
-    return try answerByFields(tag, keyIdentifier, record, isChecked: isChecked)
-  }
-
-  /// The answer where a glance at the record tells it.
-  ///
-  /// - Parameter isChecked: is true afterwards where the checksum was looked at, and is right.
-  @inline(__always)
-  private func quickAnswer(
-    _ tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan, _ isChecked: inout Bool
-  ) -> FieldAnswer? {
-    keyIdentifier.withUnsafeBytes { identifier in
-      record.withUnsafeBytes { record in
-        guard let plain = PlainRecord(record) else { return nil }
-        // The checksum before anything else.
-        isChecked = RecordChecksum.isRight(record, under: RecordKey(tag: tag, identifier: identifier).checked)
-        return isChecked ? question.quickAnswer(plain) : nil
-      }
+    if let answer = glance(tag, keyIdentifier, record, &isChecked, { question.quickAnswer($0) }) {
+      return answer
     }
+    return try answerByFields(tag, keyIdentifier, record, isChecked: isChecked)
   }
 
   /// The same for any record.
@@ -193,14 +178,46 @@ package final class RecordQuestion {
     _ property: PropertyLookup, _ tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan,
     _ body: (FieldPlace) throws -> R?
   ) throws -> StoredValue<R> {
-    try withFields(tag, keyIdentifier, record) { fields in
+    var isChecked = false
+    let told = glance(tag, keyIdentifier, record, &isChecked) { record in
+      property.find(record).flatMap { try? RecordQuestion.stored($0, body) }
+    }
+    if let told { return told }
+    return try withFields(tag, keyIdentifier, record, isChecked: isChecked) { fields in
       guard let found = try property.find(fields, classes) else { return .unknown }
-      switch found.place {
-      case .undecided: return .unknown
-      case .absent: return found.absentIsNull ? .null : .unknown
-      case .value(let place):
-        if let value = try body(place) { return .value(value) }
-        return place.isNull && found.absentIsNull ? .null : .unknown
+      return try RecordQuestion.stored(found, body)
+    }
+  }
+
+  @inline(__always)
+  private static func stored<R>(
+    _ found: PropertyLookup.Found, _ body: (FieldPlace) throws -> R?
+  ) throws -> StoredValue<R> {
+    switch found.place {
+    case .undecided: return .unknown
+    case .absent: return found.absentIsNull ? .null : .unknown
+    case .value(let place):
+      if let value = try body(place) { return .value(value) }
+      return place.isNull && found.absentIsNull ? .null : .unknown
+    }
+  }
+
+  /// What `body` tells of a record of the usual form; nil where it tells nothing, or the record is another one or damaged. Then it
+  /// takes all of the record, from which errors come, too.
+  ///
+  /// - Parameter isChecked: is true afterwards where the checksum was looked at, and is right.
+  @inline(__always)
+  private func glance<R>(
+    _ tag: UInt64, _ keyIdentifier: RawSpan, _ record: RawSpan, _ isChecked: inout Bool,
+    _ body: (PlainRecord) -> R?
+  ) -> R? {
+    if !isOfPlainRecords { return nil }
+    return keyIdentifier.withUnsafeBytes { identifier in
+      record.withUnsafeBytes { record in
+        guard let plain = PlainRecord(record) else { return nil }
+        // The checksum before anything else.
+        isChecked = RecordChecksum.isRight(record, under: RecordKey(tag: tag, identifier: identifier).checked)
+        return isChecked ? body(plain) : nil
       }
     }
   }

@@ -1,4 +1,5 @@
-/// A record's parts, found and checked, in the bytes that somebody lent. The one reader of all that stands before a body.
+/// A record's parts, found and checked, in the bytes that somebody lent. The one reader of all that stands before a body, but
+/// for what ``PlainRecord`` tells by a glance.
 struct ParsedRecord {
   let base: UnsafeRawPointer
   let head: RecordHead

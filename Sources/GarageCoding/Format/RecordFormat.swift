@@ -11,7 +11,7 @@
 /// ```
 /// The value of a typed key has neither time nor tag nor version; its whole key stands where an identifier would.
 /// Numbers are little-endian, digests big-endian. `RecordParts` is the one writer of all that stands before a body,
-/// `ParsedRecord` the one reader.
+/// `ParsedRecord` the one reader; `PlainRecord` looks into those of the usual form without taking them apart.
 public enum RecordFormat {
   /// The version that this library writes, and the newest that it reads.
   public static let version = 1

@@ -102,6 +102,10 @@ private struct PlainLarge: Codable, Identifiable {
     private let identifier: [UInt8]
     private let classes: RecordClasses
     private let questions: [(direct: FieldQuestion, whole: RecordQuestion)]
+    /// Where fields are, and who asks for them: one by a glance where that is enough, the other never.
+    private let columns: [(direct: PropertyLookup, whole: PropertyLookup)]
+    private let glancing: RecordQuestion
+    private let thorough: RecordQuestion
     private let texts = NoTexts()
     private let memory: EdgeMemory
     private let name: String
@@ -118,25 +122,65 @@ private struct PlainLarge: Codable, Identifiable {
       func classes() -> RecordClasses {
         RecordClasses(TypeFacts.of(T.self).object, ownTags: [tag], .none, isSubclass: { _ in false })
       }
+      func question(_ question: FieldQuestion, sharesSpace: Bool = false) -> RecordQuestion {
+        RecordQuestion(
+          question, classes(), typeName: name, sharesSpaceWithSuperclass: sharesSpace, texts,
+          ofSubclass: { _ in .ofAny() })
+      }
       self.classes = classes()
+      (glancing, thorough) = (question(.ofAny()), question(.ofAny(), sharesSpace: true))
+      columns = PlainRecordTests.keys.map { key in
+        let field = StoredField(path: FieldPath(name: key), absentIsNull: true)
+        return (
+          PropertyLookup(field, inSubclass: { _ in nil }), PropertyLookup(field, inSubclass: { _ in nil })
+        )
+      }
       questions = (0..<80).map { _ in
         let make = PlainRecordTests.recipe(&random)
-        let whole = RecordQuestion(
-          make(), classes(), typeName: name, sharesSpaceWithSuperclass: false, texts,
-          ofSubclass: { _ in .ofAny() })
+        let whole = question(make())
         return (make(), whole)
       }
-      // What the shape has is known from here on.
-      for question in questions { ask(question, record, "whole") }
+      // What the shape has is known from the first time on.
+      for _ in 0..<2 {
+        for question in questions { ask(question, record, "whole") }
+        for column in columns { look(column, record, "whole") }
+      }
     }
 
-    private func outcome(_ answer: () throws -> FieldAnswer) -> String {
+    private func outcome<Answer>(_ answer: () throws -> Answer) -> String {
       do { return "\(try answer())" } catch { return "\(error)" }
     }
 
     /// Asks some of the questions.
     func ask(_ record: [UInt8], _ random: inout SeededGenerator, _ what: @autoclosure () -> String) {
       for _ in 0..<2 { ask(questions.randomElement(using: &random)!, record, what()) }
+      look(columns.randomElement(using: &random)!, record, what())
+    }
+
+    private func look(
+      _ column: (direct: PropertyLookup, whole: PropertyLookup), _ record: [UInt8],
+      _ what: @autoclosure () -> String
+    ) {
+      let identifier = identifier
+      func values(_ question: RecordQuestion, _ property: PropertyLookup, _ record: RawSpan) -> [String] {
+        [
+          outcome {
+            try question.value(property, tag: tag, keyIdentifier: identifier.span.bytes, record: record)
+          },
+          outcome {
+            try question.integer(property, tag: tag, keyIdentifier: identifier.span.bytes, record: record)
+          },
+          outcome {
+            try question.text(property, tag: tag, keyIdentifier: identifier.span.bytes, record: record)
+          },
+        ]
+      }
+      memory.lend(record) { bytes in
+        let (whole, long) = (
+          values(glancing, column.whole, bytes.bytes), values(thorough, column.direct, bytes.bytes)
+        )
+        if whole != long { Issue.record("\(name), \(what()): \(whole), and by the long way \(long)") }
+      }
     }
 
     private func ask(
@@ -150,7 +194,7 @@ private struct PlainLarge: Codable, Identifiable {
         let isRight = key.withUnsafeBytes { key in
           record.count > RecordHead.byteCount && RecordChecksum.isRight(bytes, under: RecordKey(key).checked)
         }
-        let long = outcome {
+        let long = outcome { () -> FieldAnswer in
           try FieldRecord.with(
             tag: tag, keyIdentifier: identifier.span.bytes, record: bytes.bytes, typeName: name, texts
           ) { fields in
