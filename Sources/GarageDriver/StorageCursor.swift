@@ -113,6 +113,16 @@ func compareByWords(
   return leftCount - rightCount
 }
 
+/// As ``compareKeys(_:_:)``, where it is called: for what is asked of each key of a scan.
+@inlinable
+@inline(__always)
+package func compareKeysByWords(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+  guard let leftStart = left.baseAddress, let rightStart = right.baseAddress else {
+    return left.count - right.count
+  }
+  return compareByWords(leftStart, left.count, rightStart, right.count)
+}
+
 /// Asks for the memory at the beginning and at the end of a page, which a cursor reads soon. Only advice: there need not be any at
 /// its address.
 package func askForPage(at address: UInt, byteCount: UInt) {

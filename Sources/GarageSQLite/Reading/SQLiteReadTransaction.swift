@@ -117,7 +117,7 @@ class SQLiteReadTransaction: ReadTransaction {
           case SQLITE_ROW:
             let key = column(0, of: statement)
             if last != nil {
-              let order = compareKeys(key.bytes, end.bytes)
+              let order = compareKeysByWords(key, end)
               if isForward ? order >= 0 : order < 0 { return }
             }
             if try visit(key, statement) == .stop { return }
