@@ -89,8 +89,8 @@ public protocol ReadTransaction: AnyObject {
 
   /// Lends the value of each key, in the order of `keys`, with the key's position in that array.
   ///
-  /// Any order and repeated keys are allowed; ascending keys are served fastest. The default asks for
-  /// one key after another.
+  /// Any order and repeated keys are allowed; ascending keys are served fastest. What is no key throws when it is its
+  /// turn: the values of those before it were lent. The default asks for one key after another.
   func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws
 
   /// Lends every key in `range` with its value, in key order or against it, until `visit` says stop.

@@ -48,11 +48,12 @@ class SealedReadTransaction: SealedValues {
 
   final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
     try state.beginRead(.get)
-    for key in keys { try state.checkKey(key.bytes.span.bytes, .get, limit: info.maximumKeyByteCount) }
     state.lend()
     defer { state.takeBack() }
+    // What is no key throws here, in its turn: the error names this storage.
+    let wrong = keys.firstIndex { !(1...info.maximumKeyByteCount ~= $0.bytes.count) }
     try noting { isVisiting in
-      try base.withValues(for: keys) { position, sealed in
+      try base.withValues(for: wrong.map { Array(keys[..<$0]) } ?? keys) { position, sealed in
         let key = keys[position].bytes
         try withOpened(sealed, for: key.span.bytes, .get) { value in
           isVisiting = true
@@ -60,6 +61,9 @@ class SealedReadTransaction: SealedValues {
           isVisiting = false
         }
       }
+    }
+    if let key = wrong.map({ keys[$0].bytes }) {
+      try state.checkKey(key.span.bytes, .get, limit: info.maximumKeyByteCount)
     }
   }
 

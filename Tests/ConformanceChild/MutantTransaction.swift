@@ -6,6 +6,10 @@ class MutantReadTransaction: ReadTransaction {
   fileprivate let mutation: Mutation
   fileprivate let threshold: Int
   fileprivate let storage: any StorageDriver
+  /// What ``Mutation/aliasedLongMultiGets`` lends.
+  private var shared: UnsafeMutableRawBufferPointer?
+
+  deinit { shared?.deallocate() }
 
   init(_ base: any ReadTransaction, _ mutation: Mutation, _ threshold: Int, _ storage: any StorageDriver) {
     self.base = base
@@ -28,6 +32,12 @@ class MutantReadTransaction: ReadTransaction {
       var seen: Set<StorageKey> = []
       positions.removeAll { !seen.insert(keys[$0]).inserted }
     }
+    if mutation == .lostMissingAtTheEnd && keys.count >= threshold {
+      while let last = positions.last, try !base.contains(keys[last]) { positions.removeLast() }
+    }
+    if mutation == .wrongKeysFirst {
+      for key in keys where key.bytes.isEmpty { try base.withValue(for: key) { _ in } }
+    }
     if positions.isEmpty && mutation != .emptyRangeAfterItsEnd {
       return try base.withValues(for: []) { _, _ in }
     }
@@ -36,12 +46,26 @@ class MutantReadTransaction: ReadTransaction {
     }
     for position in positions {
       do {
-        try base.withValue(for: keys[position]) { value in try visit(position, value) }
+        try base.withValue(for: keys[position]) { value in
+          guard mutation == .aliasedLongMultiGets, keys.count >= threshold, let value else {
+            return try visit(position, value)
+          }
+          try lendShared(value) { try visit(position, $0) }
+        }
       } catch {
         if mutation == .endlessMultiGet && position == threshold - 1 { continue }
         throw error
       }
     }
+  }
+
+  /// Lends a copy that the next one is written over.
+  private func lendShared(_ value: RawSpan, _ body: (RawSpan) throws -> Void) throws {
+    let shared = shared ?? .allocate(byteCount: 1 << 16, alignment: 8)
+    self.shared = shared
+    if value.byteCount > shared.count { return try body(value) }
+    value.withUnsafeBytes { shared.copyMemory(from: $0) }
+    try body(UnsafeRawBufferPointer(rebasing: shared[..<value.byteCount]).bytes)
   }
 
   func scan(

@@ -26,6 +26,7 @@ enum Mutation: String, CaseIterable, Sendable {
 
   // Lent bytes
   case aliasedLentBytes
+  case aliasedLongMultiGets
   case changeWhileLent
   case changeWhileNothingIsLent
   case lentForever
@@ -48,6 +49,8 @@ enum Mutation: String, CaseIterable, Sendable {
   case crossedBoundsHoldKeys
   case sortedMultiGet
   case forgottenRepetitions
+  case lostMissingAtTheEnd
+  case wrongKeysFirst
   case emptyValueIsNotContained
   case keyScanGoesForwardOnly
   case keyScanIncludesTheUpperBound
@@ -162,6 +165,7 @@ enum Mutation: String, CaseIterable, Sendable {
     case .readsWithoutLimit: "nesting/reads-nest-64-deep"
     case .twoWriters: "race/four-writers-through-1-values"
     case .aliasedLentBytes: "lent/two-values-are-distinct"
+    case .aliasedLongMultiGets: "lent/multi-got-values-outlast-long-multi-gets"
     case .changeWhileLent: "lent/no-put-in-a-get"
     case .changeWhileNothingIsLent: "lent/no-put-in-a-get-of-nothing"
     case .lentForever: "lent/changes-go-on-after-the-closure"
@@ -180,6 +184,8 @@ enum Mutation: String, CaseIterable, Sendable {
     case .crossedBoundsHoldKeys: "scan/forward-crossed-bounds"
     case .sortedMultiGet: "multi-get/unsorted"
     case .forgottenRepetitions: "multi-get/repeated-keys"
+    case .lostMissingAtTheEnd: "multi-get/missing-keys-anywhere"
+    case .wrongKeysFirst: "multi-get/a-wrong-key-throws-in-its-turn"
     case .emptyValueIsNotContained: "contains/an-empty-value-is-a-value"
     case .keyScanGoesForwardOnly: "contains/keys-backward-stops-when-told"
     case .keyScanIncludesTheUpperBound: "contains/keys-forward"
@@ -256,6 +262,7 @@ enum Mutation: String, CaseIterable, Sendable {
   var threshold: Int {
     switch self {
     case .removesOneBlock, .putAllOf1024: 1024
+    case .lostMissingAtTheEnd, .aliasedLongMultiGets: 8
     case .endlessMultiGet, .pagesOf256, .pagesOfMultiGets, .pagesOfKeyScans: 256
     case .endlessScan, .pagesOf100: 100
     case .endlessStop, .endlessKeyStop: 128

@@ -4,6 +4,7 @@ internal import GarageDriver
 enum LentByteChecks {
   static func add(to topic: inout CheckTopic) {
     addLentValueChecks(to: &topic)
+    addLongMultiGetChecks(to: &topic)
     addLentBesideOthersChecks(to: &topic)
     addRefusedChangeChecks(to: &topic)
     addChangeAroundClosureChecks(to: &topic)
@@ -65,6 +66,28 @@ private func addLentValueChecks(to topic: inout CheckTopic) {
         return .continue
       }
       try fixture.expectEqual(number, 100, "the number of visits")
+    }
+    try storage.read(check)
+    try storage.commit(check)
+  }
+}
+
+private func addLongMultiGetChecks(to topic: inout CheckTopic) {
+  topic.add("multi-got-values-outlast-long-multi-gets", lifetimeRule) { fixture in
+    let storage = try fixture.newStore()
+    try fill(storage)
+    let keys = (0..<100).map { StorageKey(bytes("key-\(digits($0))")) }
+    func check(_ transaction: any ReadTransaction) throws {
+      try transaction.withValues(for: keys) { position, value in
+        let others = (0..<20).map { (position + 1 + $0 * 3) % 100 }
+        try transaction.withValues(for: others.map { keys[$0] }) { place, other in
+          if place == 10 { try transaction.withValues(for: Array(keys[50..<70])) { _, _ in } }
+          let seen = owned(other)
+          try fixture.expect(seen == sized(others[place]), "value \(others[place])", seen: "other bytes")
+        }
+        let seen = owned(value)
+        try fixture.expect(seen == sized(position), "lent value \(position) unchanged", seen: "other bytes")
+      }
     }
     try storage.read(check)
     try storage.commit(check)

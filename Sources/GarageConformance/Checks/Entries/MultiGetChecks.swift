@@ -4,6 +4,7 @@ internal import GarageDriver
 enum MultiGetChecks {
   static func add(to topic: inout CheckTopic) {
     addMultiGetVisitChecks(to: &topic)
+    addMultiGetTurnChecks(to: &topic)
     VisitChecks.addMultiGetEnds(to: &topic)
   }
 }
@@ -76,5 +77,84 @@ private func addMultiGetVisitChecks(to topic: inout CheckTopic) {
         try fixture.expect(seen == expected, "value \(position)", seen: byteCount(seen))
       }
     }
+  }
+}
+
+/// Of fifty keys the one at a place of a list.
+private func keyOfFifty(at place: Int) -> String { "key-\(digits(place * 7 % 50))" }
+
+private func fillFifty(_ transaction: any WriteTransaction) throws {
+  for number in 0..<50 { try transaction.set("key-\(digits(number))", "\(number)") }
+}
+
+/// Which keys of a list are there.
+private let patterns: [@Sendable (_ place: Int, _ count: Int) -> Bool] = [
+  { _, _ in true }, { _, _ in false }, { place, _ in place > 0 }, { place, count in place < count - 1 },
+  { place, count in place < count / 2 }, { place, count in place >= count / 2 },
+  { place, _ in place % 2 == 0 }, { place, _ in place % 16 < 15 }, { place, _ in place % 16 > 0 },
+]
+
+/// Where keys are missing, or are none, in lists of many lengths: those of drivers that look for several keys at a time.
+private func addMultiGetTurnChecks(to topic: inout CheckTopic) {
+  topic.add(
+    "missing-keys-anywhere", "Lends the value of each key, or nil where there is none, wherever that stands."
+  ) { fixture in
+    let storage = try fixture.newStore()
+    func check(_ transaction: any ReadTransaction) throws {
+      for count in Array(1...36) + [63, 64, 65, 130] {
+        fixture.atStep(count)
+        for isThere in patterns {
+          let keys = (0..<count).map { keyOfFifty(at: $0) + (isThere($0, count) ? "" : "-") }
+          let expected = (0..<count).map { "\($0): \(isThere($0, count) ? "\($0 * 7 % 50)" : "none")" }
+          try fixture.expectEqual(try transaction.texts(keys), expected, "the visits of \(count) keys")
+        }
+      }
+    }
+    try storage.commit(fillFifty)
+    try storage.read(check)
+    try storage.commit { transaction in
+      try fillFifty(transaction)
+      try check(transaction)
+    }
+  }
+
+  topic.add(
+    "a-wrong-key-throws-in-its-turn",
+    "What is no key throws when it is its turn: the values of those before it were lent."
+  ) { fixture in
+    let storage = try fixture.newStore()
+    try storage.commit(fillFifty)
+    let error = TestError()
+    /// Keys, and one that is none behind so many.
+    func keys(wrongBehind count: Int) -> [StorageKey] {
+      let keys = (0...count).map { StorageKey(bytes(keyOfFifty(at: $0))) }
+      return keys[..<count] + [StorageKey([UInt8]()), keys[count]]
+    }
+    /// Ends a multi-get before it comes to the one that is none.
+    func end(at end: Int, _ keys: [StorageKey], _ transaction: any ReadTransaction) throws {
+      try fixture.expectUnchanged(error, from: "a multi-get that ends before an empty key") {
+        try transaction.withValues(for: keys) { position, _ in if position == end { throw error } }
+      }
+    }
+    for count in [0, 1, 2, 7, 8, 14, 15, 16, 17, 31, 32, 40] {
+      fixture.atStep(count)
+      let keys = keys(wrongBehind: count)
+      var seen: [String] = []
+      try storage.read { transaction in
+        try fixture.expectError(.invalidKey, from: "a multi-get with an empty key behind \(count)") {
+          try transaction.withValues(for: keys) { _, value in seen.append(ownedText(value) ?? "none") }
+        }
+        if count > 0 { try end(at: count - 1, keys, transaction) }
+      }
+      try fixture.expectEqual(
+        seen, (0..<count).map { "\($0 * 7 % 50)" }, "what was lent before the empty key")
+    }
+    // Whose turn did not come is no failure.
+    try storage.commit { transaction in
+      try transaction.set("before", "kept")
+      try end(at: 19, keys(wrongBehind: 20), transaction)
+    }
+    try fixture.expectEqual(
+      try storage.text("before"), "kept", "what was put before a multi-get that ended early")
   }
 }
