@@ -129,38 +129,52 @@ extension QueryRun {
     let transaction = access.transaction
     let wantsFirst = query.sortKeys.isEmpty && query.maximumCount != nil
     let readsEach = start == nil && !access.garage.store.roundTripsAreExpensive
-    if readsEach, let point = onlyPoint(of: plan, wantsFirst: wantsFirst) {
+    let point = onlyPoint(of: plan, wantsFirst: wantsFirst)
+    if readsEach, plan.others.isEmpty, let point {
       try forEachKey(ofPoint: point, .forward, behind: nil) { key, isMatch in
         try lend(key, isMatch, transaction, visit)
       }
       return true
     }
-    var block = RecordBlock(atMost: query.sortKeys.isEmpty ? query.maximumCount : nil)
+    var block =
+      readsEach && point != nil
+      ? RecordBlock(atMost: query.maximumCount) : RecordBlock(first: query.maximumCount ?? 16)
     func take(_ key: RawSpan, _ isMatch: Bool) throws -> ScanStep {
       if !readsBlocks { return try lend(key, isMatch, transaction, visit) }
       block.append(key, isMatch)
       return block.isFull ? try lend(&block, visit) : .continue
     }
-    if let point = onlyPoint(of: plan, wantsFirst: wantsFirst) {
-      block = RecordBlock(first: query.maximumCount ?? 16)
-      try forEachKey(ofPoint: point, .forward, behind: start, take)
-    } else if wantsFirst, start != nil || plan.others.isEmpty, isOfFewPoints(plan) {
-      block = RecordBlock(first: query.maximumCount ?? 16)
-      try forEachKey(ofPoints: plan.scans, behind: start, take)
-    } else {
-      let found = try plan.others.isEmpty ? candidates(of: plan, behind: start) : sharedCandidates(of: plan)
-      guard var candidates = found else { return false }
-      candidates.sort(areOfOneTag: way.tags.count == 1)
-      try candidates.forEachOnce { key, isMatch in
-        if let start {
-          let identifier = key.extracting(KeyLayout.identifierOffset...)
-          if compareKeys(identifier, start.span.bytes) <= 0 { return .continue }
-        }
-        if way.tags.count > 1, try !access.isCurrent(key, facts.tags) { return .continue }
-        return try take(key, isMatch)
-      }
+    func lendRest() throws -> ScanStep { block.isEmpty ? .continue : try lend(&block, visit) }
+    // Behind those that were lent before this was taken for the longer way.
+    var place: [UInt8]?
+    var patience = plan.others.isEmpty ? Int.max : self.patience
+    let areFirst = try forEachFirstKey(of: plan, behind: start) { key, isMatch in
+      let step = try take(key, isMatch)
+      if !isMatch { patience -= 1 }
+      if step == .stop || patience > 0 { return step }
+      place = [UInt8](copying: key.extracting(KeyLayout.identifierOffset...))
+      return .stop
     }
-    if !block.isEmpty { _ = try lend(&block, visit) }
+    if areFirst, try lendRest() == .stop || place == nil { return true }
+    block = RecordBlock(atMost: query.sortKeys.isEmpty ? query.maximumCount : nil)
+    let behind = place ?? start
+    let found = try plan.others.isEmpty ? candidates(of: plan, behind: behind) : sharedCandidates(of: plan)
+    guard var candidates = found else {
+      if place == nil { return false }
+      _ = try forEachFirstKey(of: plan, behind: place, take)
+      _ = try lendRest()
+      return true
+    }
+    candidates.sort(areOfOneTag: way.tags.count == 1)
+    try candidates.forEachOnce { key, isMatch in
+      if let behind {
+        let identifier = key.extracting(KeyLayout.identifierOffset...)
+        if compareKeys(identifier, behind.span.bytes) <= 0 { return .continue }
+      }
+      if way.tags.count > 1, try !access.isCurrent(key, facts.tags) { return .continue }
+      return try take(key, isMatch)
+    }
+    _ = try lendRest()
     return true
   }
 

@@ -16,6 +16,29 @@ extension QueryRun {
     return plan.scans[0]
   }
 
+  /// How many records the first entries of one index may lead to in vain, where it and others may share far fewer.
+  var patience: Int { 2000 + 20 * Swift.min(query.maximumCount ?? .max, 10_000) }
+
+  /// Lends the keys of records to which a plan leads by the entries of one value, or of a few, in the order of identifiers, and
+  /// whether each is known to match.
+  ///
+  /// - Returns: false, and lends none, where the plan leads to others, or all that is found is wanted and stands in several
+  ///   places.
+  func forEachFirstKey(
+    of plan: IndexPlan, behind start: [UInt8]?,
+    _ visit: (_ key: RawSpan, _ isMatch: Bool) throws -> ScanStep
+  ) throws -> Bool {
+    let wantsFirst = query.sortKeys.isEmpty && query.maximumCount != nil
+    if let point = onlyPoint(of: plan, wantsFirst: wantsFirst) {
+      try forEachKey(ofPoint: point, .forward, behind: start, visit)
+    } else if wantsFirst, start != nil || plan.others.isEmpty, isOfFewPoints(plan) {
+      try forEachKey(ofPoints: plan.scans, behind: start, visit)
+    } else {
+      return false
+    }
+    return true
+  }
+
   /// Lends the keys of records to which the entries of one value lead, and whether each is known to match.
   ///
   /// - Parameter start: an identifier behind which they come, in the direction of the scan.

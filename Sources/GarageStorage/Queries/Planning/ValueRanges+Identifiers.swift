@@ -171,6 +171,7 @@ extension QueryRun {
     }
     if let plan = way.plan, let point = onlyPoint(of: plan, wantsFirst: query.maximumCount != nil) {
       var block = RecordBlock(first: query.maximumCount ?? 16)
+      var patience = plan.others.isEmpty ? Int.max : self.patience
       func takeBlock() throws -> ScanStep {
         try forEachFound(in: &block) { take($0) }
       }
@@ -178,12 +179,16 @@ extension QueryRun {
         ofPoint: point, isAscending ? .forward : .backward, behind: self.start?.identifier
       ) { key, isKnown in
         if isKnown && block.isEmpty { return take(key) }
+        patience -= 1
+        if patience <= 0 { return .stop }
         if !asksForMany { return try isKnown || isFound(key) ? take(key) : .continue }
         block.append(key, isKnown)
         return block.isFull ? try takeBlock() : .continue
       }
       if !block.isEmpty { _ = try takeBlock() }
-      return isCut ? nil : keys
+      if isCut { return nil }
+      if patience > 0 || keys.count == limit { return keys }
+      keys = KeyList()
     }
     if way.plan != nil || way.identifiers?.ranges.allSatisfy(\.isPoint) ?? false {
       var all = KeyList()

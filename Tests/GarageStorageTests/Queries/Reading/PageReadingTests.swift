@@ -59,6 +59,7 @@ import Testing
       #expect(visits <= 8 * count, "\(query)")
     }
   }
+
   private struct Part: Codable, Identifiable, Equatable {
     var id: Int
     var kind: Int
@@ -86,5 +87,46 @@ import Testing
     #expect(try query.where(\.note == 1).limit(5).retrieveAll().isEmpty)
     let visits = storage.visits.load(ordering: .relaxed)
     #expect(visits <= 5 * count / 2)
+  }
+
+  private struct Spot: Codable, Identifiable, Equatable {
+    var id: Int
+    var left = 1
+    var right = 0
+  }
+
+  /// Few have both values, and most have one of them: its first entries lead to others alone.
+  @Test(arguments: open)
+  func firstEntriesAreNotLookedThroughForEver(_ backend: Backend) throws {
+    let count = 6000
+    let spots = (0..<count).map { id in
+      Spot(id: id, left: id % 1000 == 1 ? 0 : 1, right: id % 1000 == 0 ? 1 : 0)
+    }
+    let storage = VisitCountingStorage(try Place(backend).open())
+    let garage = try Garage(storage)
+    try garage.make([Index(\.left), Index(\.right)] as [Index<Spot>])
+    try garage.parkAll(spots)
+    // Whichever of the indexes is the first.
+    for value in [0, 1] {
+      let query = garage.query(Spot.self).where(\.left == value && \.right == value)
+      let expected = spots.filter { $0.left == value && $0.right == value }
+      #expect(expected.count == 6)
+      func expectFew(
+        _ expected: [Spot], _ location: SourceLocation = #_sourceLocation, _ body: () throws -> [Spot]
+      ) throws {
+        storage.visits.store(0, ordering: .relaxed)
+        #expect(try body() == expected, sourceLocation: location)
+        let visits = storage.visits.load(ordering: .relaxed)
+        #expect(visits <= count, sourceLocation: location)
+      }
+      try expectFew(expected) { try query.limit(10).retrieveAll() }
+      try expectFew(expected) { try query.sorted(by: \.id).limit(10).retrieveAll() }
+      try expectFew(expected.reversed()) { try query.sorted(by: \.id, .descending).limit(10).retrieveAll() }
+      for query in [query, query.sorted(by: \.id)] {
+        let first = try query.page(size: 3)
+        #expect(first.objects == Array(expected[..<3]))
+        try expectFew(Array(expected[3...])) { try query.page(after: first.next, size: 4).objects }
+      }
+    }
   }
 }
