@@ -85,7 +85,11 @@ final class OrderedSearch<Root: Codable> {
   private func take(recordOf entry: RawSpan, identifierAt place: Int, isMatch: Bool) throws {
     // Whoever goes on looks the record up anyway, and there is one for each entry that tells by itself.
     if isMatch && block.isEmpty { return found.append(recordOf: entry, identifierAt: place) }
-    let key = KeyLayout.record(ofEntry: entry, identifierAt: place)
+    try take(KeyLayout.record(ofEntry: entry, identifierAt: place), isMatch: isMatch)
+  }
+
+  /// Takes a record if it matches, at once or together with others.
+  private func take(_ key: StorageKey, isMatch: Bool) throws {
     if !asksForMany { return try ask(key) }
     let bytes = key.bytes
     block.append(bytes.span.bytes, isMatch)
@@ -119,13 +123,11 @@ final class OrderedSearch<Root: Codable> {
     try askBlock()
     let run = run
     var ranked: [(key: StorageKey, values: [FieldValue])] = []
-    for (key, _) in cut {
-      let keyBytes = key.bytes
-      let values = try access.transaction.withValue(for: key) { record -> [FieldValue]? in
-        guard let record else { return nil }
-        return try run.sortValues(keyBytes.span.bytes, record, nil)
-      }
-      if let values { ranked.append((key, values)) }
+    let keys = cut.map(\.key)
+    try access.transaction.withValues(for: keys) { index, record in
+      guard let record else { return }
+      let bytes = keys[index].bytes
+      ranked.append((keys[index], try run.sortValues(bytes.span.bytes, record, nil)))
     }
     ranked.sort {
       run.isBefore(
@@ -134,6 +136,9 @@ final class OrderedSearch<Root: Codable> {
     }
     cut = []
     // They begin where those that are cut as the cursor's values do.
-    for (key, values) in ranked where found.count < most && run.isBehindStart(values, key) { try ask(key) }
+    for (key, values) in ranked where found.count < most && run.isBehindStart(values, key) {
+      try take(key, isMatch: false)
+    }
+    try askBlock()
   }
 }

@@ -21,6 +21,17 @@ import Testing
     var note = 0
   }
 
+  private struct Titled: Codable, Identifiable, Equatable, Indexed {
+    static var indexes: [Index<Titled>] { [Index(\.title)] }
+    var id: Int
+    var title: String
+
+    init(_ id: Int) {
+      self.id = id
+      title = String(repeating: "a long title ", count: 20) + "\(id * 7 % 100)"
+    }
+  }
+
   private struct Sheet: Codable, Identifiable {
     var id: Int
   }
@@ -85,6 +96,24 @@ import Testing
         $0.number == $1.number ? $0.id < $1.id : ($0.number < $1.number) == isAscending
       }
       #expect(try pages(of: byNumber) == sorted)
+    }
+  }
+
+  /// Entries of long values that begin alike are in no order: their records tell it.
+  @Test func ofWhatBeginsAlike() throws {
+    let storage = AnnouncedStorage()
+    let garage = try Garage(storage)
+    let things = (0..<AnnouncedChangeTests.count).map { Titled($0) }
+    try garage.parkAll(things)
+    for direction in [SortDirection.ascending, .descending] {
+      let query = garage.query(Titled.self).sorted(by: \.title, direction)
+      try expectFew(storage) { try query.limit(AnnouncedChangeTests.count).retrieveAll().count }
+      let expected = things.sorted {
+        $0.title == $1.title ? $0.id < $1.id : ($0.title < $1.title) == (direction == .ascending)
+      }
+      #expect(try query.limit(100).retrieveAll() == Array(expected.prefix(100)))
+      let first = try query.page(size: 90)
+      #expect(try query.page(after: first.next, size: 90).objects == Array(expected[90..<180]))
     }
   }
 
