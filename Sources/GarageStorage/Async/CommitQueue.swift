@@ -23,7 +23,7 @@ final class CommitQueue: Sendable {
 
   private let turn = Atomic<Int>(Turn.free)
   /// Nobody waits while the turn is free.
-  private let waiting = Mutex<[CommitJob]>([])
+  private let waiting = Mutex(WaitingLine<CommitJob>())
   /// Marks threads that have the turn, for drivers that mark no transactions by themselves.
   private let lifetime: StorageLifetime
 
@@ -91,7 +91,7 @@ final class CommitQueue: Sendable {
         turn.store(Turn.free, ordering: .releasing)
         return nil
       }
-      if first.garageOfTask == nil { jobs.removeFirst() }
+      if first.garageOfTask == nil { _ = jobs.popFirst() }
       return first
     }
     guard let next else { return }
@@ -134,11 +134,7 @@ final class CommitQueue: Sendable {
 
   /// Takes a job out that nobody has taken yet; tells whether it was there.
   func cancel(_ job: CommitJob) -> Bool {
-    waiting.withLock { jobs in
-      guard let index = jobs.firstIndex(where: { $0 === job }) else { return false }
-      jobs.remove(at: index)
-      return true
-    }
+    waiting.withLock { jobs in jobs.remove { $0 === job } != nil }
   }
 
   private func lead(_ garage: Garage) {
@@ -156,11 +152,10 @@ final class CommitQueue: Sendable {
   /// The job of a task that is first; nil, and the turn was passed on, where there is none.
   private func nextOfTask() -> CommitJob? {
     let (job, isOfTask) = waiting.withLock { jobs -> (CommitJob?, Bool) in
-      guard let first = jobs.first else {
+      guard let first = jobs.popFirst() else {
         turn.store(Turn.free, ordering: .releasing)
         return (nil, false)
       }
-      jobs.removeFirst()
       return (first, first.garageOfTask != nil)
     }
     if isOfTask { return job }
@@ -175,13 +170,12 @@ final class CommitQueue: Sendable {
     var room = CommitQueue.maximumByteCount - batch.reduce(0) { $0 + $1.byteCount }
     let maximumCount = CommitQueue.maximumJobCount - batch.count
     return waiting.withLock { jobs in
-      var count = 0
-      while count < jobs.count, count < maximumCount, room > 0, jobs[count].isBytes {
-        room -= jobs[count].byteCount
-        count += 1
+      var taken: [CommitJob] = []
+      while taken.count < maximumCount, room > 0, let first = jobs.first, first.isBytes {
+        room -= first.byteCount
+        taken.append(first)
+        _ = jobs.popFirst()
       }
-      let taken = Array(jobs[..<count])
-      jobs.removeFirst(count)
       return taken
     }
   }
@@ -208,7 +202,7 @@ final class CommitQueue: Sendable {
     waiting.withLock { jobs in
       // The turn may have been taken while nobody waited.
       turn.store(Turn.awaited, ordering: .relaxed)
-      jobs.insert(contentsOf: taken, at: 0)
+      jobs.putFirst(taken)
     }
   }
 }

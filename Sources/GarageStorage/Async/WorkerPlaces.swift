@@ -10,7 +10,7 @@ final class WorkerPlaces: Sendable {
   private struct State: Sendable {
     var process = ProcessMark()
     var runningCount = 0
-    var waiting = JobLine()
+    var waiting = WaitingLine<@Sendable () -> Void>()
   }
 
   private let count: Int
@@ -44,26 +44,5 @@ final class WorkerPlaces: Sendable {
       if next == nil { state.runningCount -= 1 }
       return next
     }
-  }
-}
-
-/// Jobs in the order in which they came.
-private struct JobLine: Sendable {
-  private var jobs: [(@Sendable () -> Void)?] = []
-  /// How many of them were taken. They go together: if each went by itself, all behind it would move each time.
-  private var takenCount = 0
-
-  mutating func append(_ job: @escaping @Sendable () -> Void) { jobs.append(job) }
-
-  mutating func popFirst() -> (@Sendable () -> Void)? {
-    if takenCount == jobs.count { return nil }
-    let first = jobs[takenCount]
-    jobs[takenCount] = nil
-    takenCount += 1
-    if 2 * takenCount >= jobs.count {
-      jobs.removeFirst(takenCount)
-      takenCount = 0
-    }
-    return first
   }
 }
