@@ -21,17 +21,74 @@ public struct Owned<Root: Codable>: Sendable {
 /// A type that holds others.
 private protocol HoldingType {
   static var held: [Any.Type] { get }
+  /// Visits what a value of the type holds, as it stands in a record, each with its type.
+  static func forEachPart(of value: RecordValue, _ visit: (RecordValue, Any.Type) -> Void)
 }
 
-extension Optional: HoldingType { fileprivate static var held: [Any.Type] { [Wrapped.self] } }
+extension HoldingType {
+  fileprivate static func forEachPart(of value: RecordValue, _ visit: (RecordValue, Any.Type) -> Void) {
+    // Of all but dictionaries, one type. What is no array may have become one since.
+    let type = held[0]
+    for part in value.arrayValue ?? [value] { visit(part, type) }
+  }
+}
+
+extension Optional: HoldingType {
+  fileprivate static var held: [Any.Type] { [Wrapped.self] }
+  fileprivate static func forEachPart(of value: RecordValue, _ visit: (RecordValue, Any.Type) -> Void) {
+    visit(value, Wrapped.self)
+  }
+}
 extension Array: HoldingType { fileprivate static var held: [Any.Type] { [Element.self] } }
 extension ContiguousArray: HoldingType { fileprivate static var held: [Any.Type] { [Element.self] } }
 extension Set: HoldingType { fileprivate static var held: [Any.Type] { [Element.self] } }
-extension Dictionary: HoldingType { fileprivate static var held: [Any.Type] { [Key.self, Value.self] } }
-extension Reference: HoldingType { fileprivate static var held: [Any.Type] { [Target.self] } }
+extension Dictionary: HoldingType {
+  fileprivate static var held: [Any.Type] { [Key.self, Value.self] }
+  fileprivate static func forEachPart(of value: RecordValue, _ visit: (RecordValue, Any.Type) -> Void) {
+    for (place, part) in (value.arrayValue ?? []).enumerated() {
+      visit(part, place % 2 == 0 ? Key.self : Value.self)
+    }
+    for (_, part) in value.fields ?? [:] { visit(part, Value.self) }
+  }
+}
+extension Reference: HoldingType {
+  fileprivate static var held: [Any.Type] { [Target.self] }
+  fileprivate static func forEachPart(of value: RecordValue, _ visit: (RecordValue, Any.Type) -> Void) {
+    visit(value, Target.self)
+  }
+}
 
 /// The types of what a value of a type holds, of whatever depth.
 func heldTypes(_ type: Any.Type) -> [Any.Type] {
   guard let holding = type as? any HoldingType.Type else { return [type] }
   return holding.held.flatMap(heldTypes)
+}
+
+extension RecordValue {
+  /// Visits what a value of a type refers to by itself. What an object refers to is not among it whose type has records of its
+  /// own, also where it stands inline, since its type had none when it was parked.
+  func forEachReference(of type: Any.Type, _ visit: (RecordIdentity) -> Void) {
+    switch self {
+    case .reference(let identity, _): visit(identity)
+    case .versioned(_, let value), .withSyncStatus(_, let value): value.forEachReference(of: type, visit)
+    case .array, .map:
+      if let holding = type as? any HoldingType.Type {
+        holding.forEachPart(of: self) { $0.forEachReference(of: $1, visit) }
+      } else if !hasRecords(type) {
+        forEachReference { identity, _ in visit(identity) }
+      }
+    default: break
+    }
+  }
+}
+
+/// Whether objects of a type have records of their own wherever they stand.
+private func hasRecords(_ type: Any.Type) -> Bool {
+  if type is any Inlined.Type { return false }
+  if type is any Interned.Type { return true }
+  // Others need no name in the store, and are not to be given one.
+  guard type is any Identifiable.Type || type is any MappableObject.Type,
+    let description = try? TypeDescription.of(type)
+  else { return false }
+  return description.identification == .identifier
 }

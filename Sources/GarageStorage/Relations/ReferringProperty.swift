@@ -11,10 +11,12 @@ struct ReferringProperty: @unchecked Sendable {
   private let isComputed: Bool
   fileprivate let root: any Codable.Type
   private let isOfRoot: (Any.Type) -> Bool
-  private let search: (any Codable.Type, ReadAccess) throws -> FieldPath?
+  private let search: (any Codable.Type, ReadAccess) throws -> ReferringField.Place?
   private let ask: (ReadAccess, GraphDecodingSession, RawSpan, RawSpan) throws -> Set<RecordIdentity>
+  /// The property's own type.
+  fileprivate let valueType: Any.Type
   /// The types of the objects, as far as the property's type tells.
-  let targets: [Any.Type]
+  var targets: [Any.Type] { heldTypes(valueType) }
 
   /// - Parameter name: the coding keys that lead to it, with points between them; nil where they are to be found.
   init<Root: Codable, Value: Codable>(_ property: KeyPath<Root, Value>, name: String?) {
@@ -25,9 +27,9 @@ struct ReferringProperty: @unchecked Sendable {
     search = { type, access in
       guard let facts = try? RecordTypeFacts.of(type) else { return nil }
       return try access.makingUp(type, facts) {
-        if let found = ReferringField.path(of: property, in: type) { return found }
+        if let found = ReferringField.place(of: property, in: type) { return found }
         guard try access.takeFieldSample(type, facts) else { return nil }
-        return ReferringField.path(of: property, in: type)
+        return ReferringField.place(of: property, in: type)
       }
     }
     ask = { access, session, key, record in
@@ -35,23 +37,29 @@ struct ReferringProperty: @unchecked Sendable {
       guard let object = try access.decode(Root.self, key, record, typeName: name, session) else { return [] }
       return try access.garage.encoding { try $0.references(in: object[keyPath: property]) }
     }
-    targets = heldTypes(Value.self)
+    valueType = Value.self
+  }
+
+  /// Coding keys, and whether they lead to one object with a record of its own.
+  struct Field {
+    let path: [String]
+    let isObject: Bool
   }
 
   /// Where it stands in the records of a class.
   enum Place {
-    case field([String])
+    case field(Field)
     /// The same, in types whose older records may have it elsewhere.
-    case evolving([String])
+    case evolving(Field)
     /// The same, in records of an older version: there it may be another thing.
-    case older([String])
+    case older(Field)
     /// Only the object tells.
     case unknown
 
     /// Where it stands in the records of the present version; nil where only the object tells.
-    var path: [String]? {
+    var field: Field? {
       switch self {
-      case .field(let path), .evolving(let path), .older(let path): path
+      case .field(let field), .evolving(let field), .older(let field): field
       case .unknown: nil
       }
     }
@@ -65,9 +73,11 @@ struct ReferringProperty: @unchecked Sendable {
     // Its name says where it stands in the type that it was given for.
     let named = type == root ? name.map { FieldPath(name: $0) } : nil
     if named == nil && isComputed { return .unknown }
-    guard let path = try (named ?? search(type, access))?.keys else { return .unknown }
-    if facts.ofCoder.currentVersion != version { return .older(path) }
-    return facts.ofCoder.isEvolving ? .evolving(path) : .field(path)
+    let found = try named == nil ? search(type, access) : nil
+    guard let path = named ?? found?.path else { return .unknown }
+    let field = Field(path: path.keys, isObject: found?.isObject ?? false)
+    if facts.ofCoder.currentVersion != version { return .older(field) }
+    return facts.ofCoder.isEvolving ? .evolving(field) : .field(field)
   }
 
   /// The class whose objects bear a tag, if it is the property's or a subclass.
@@ -111,8 +121,9 @@ struct PropertyReferences {
     RecordIdentity
   > {
     switch try place(key, content) {
-    case .field(let path): return identities(content, path)
-    case .evolving(let path) where content.value.value(at: path) != nil: return identities(content, path)
+    case .field(let field): return identities(content, field)
+    case .evolving(let field) where content.value.value(at: field.path) != nil:
+      return identities(content, field)
     case .evolving, .older, .unknown:
       let session = self.session ?? access.makeSessionAndSource().0
       self.session = session
@@ -128,7 +139,7 @@ struct PropertyReferences {
     RecordIdentity
   > {
     do { return try identities(key, record, content) } catch {
-      if let path = try place(key, content).path { return identities(content, path) }
+      if let field = try place(key, content).field { return identities(content, field) }
       throw GarageError.invalidQuery(
         type: "\(property.root)",
         reason: """
@@ -139,9 +150,17 @@ struct PropertyReferences {
     }
   }
 
-  private func identities(_ content: RecordContent, _ path: [String]) -> Set<RecordIdentity> {
+  private func identities(
+    _ content: RecordContent, _ field: ReferringProperty.Field
+  ) -> Set<RecordIdentity> {
+    guard let value = content.value.value(at: field.path) else { return [] }
+    if field.isObject {
+      // What stands inline instead refers to others by itself, and not by the property.
+      if case .reference(let identity, _) = value { return [identity] }
+      return []
+    }
     var found: Set<RecordIdentity> = []
-    content.value.value(at: path)?.forEachReference { identity, _ in found.insert(identity) }
+    value.forEachReference(of: property.valueType) { found.insert($0) }
     return found
   }
 

@@ -10,14 +10,22 @@ package enum ReferringField {
     }
   }
 
-  /// The coding keys that lead to what a property refers to; nil where they are not found.
+  /// Where what a property refers to stands in records.
+  package struct Place: Sendable {
+    /// The coding keys that lead there.
+    package let path: FieldPath
+    /// Whether it is one object with a record of its own: a reference to it, unless its type had no identity before.
+    package let isObject: Bool
+  }
+
+  /// Where what a property refers to stands; nil where that is not found.
   ///
   /// It runs the type's `init(from:)` with made-up values, and looks which of them alone changes what the property refers to.
   ///
   /// - Parameter type: the class in whose records it is looked for: that of the key path, or a subclass.
-  package static func path<Root: Decodable, Value: Encodable>(
+  package static func place<Root: Decodable, Value: Encodable>(
     of keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
-  ) -> FieldPath? {
+  ) -> Place? {
     let property = Property(keyPath: keyPath, type: ObjectIdentifier(type))
     let known = Known.paths.withLock { $0.byProperty[property] }
     if let known { return known }
@@ -36,14 +44,14 @@ package enum ReferringField {
 
   private static func search<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>, _ type: any Decodable.Type
-  ) -> FieldPath? {
+  ) -> Place? {
     search(keyPath, type, fillsDictionaries: true)
       ?? search(keyPath, type, fillsDictionaries: false)
   }
 
   private static func search<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>, _ type: any Decodable.Type, fillsDictionaries: Bool
-  ) -> FieldPath? {
+  ) -> Place? {
     func references(_ leaf: FieldProbe.Leaf?) -> (Set<RecordIdentity>, FieldProbe.Made)? {
       func made<T: Decodable>(_ type: T.Type) -> (Any, FieldProbe.Made)? {
         try? FieldProbe.object(type, leaf, fillsDictionaries: fillsDictionaries)
@@ -65,7 +73,8 @@ package enum ReferringField {
       let beside = references(FieldProbe.Leaf(path: path, change: .allOthers))
       let without = references(FieldProbe.Leaf(path: path, change: .absent))
       if beside.map({ $0.0 == before }) ?? true, without.map({ $0.0.isEmpty }) ?? true {
-        return made.evolvingVersions(on: path).isEmpty ? FieldPath(path) : nil
+        if !made.evolvingVersions(on: path).isEmpty { return nil }
+        return Place(path: FieldPath(path), isObject: made.objects.contains(path))
       }
       path.removeLast()
     }
@@ -79,7 +88,7 @@ package enum ReferringField {
 
   private struct Known: @unchecked Sendable {
     // @unchecked: key paths without captured values, which nothing changes.
-    var byProperty: [Property: FieldPath?] = [:]
+    var byProperty: [Property: Place?] = [:]
     static let paths = Mutex(Known())
   }
 }
