@@ -13,21 +13,31 @@ struct IndexCheck: @unchecked Sendable {
       let facts = try RecordTypeFacts.of(Root.self)
       let fields = IndexedFields(definition.components, typeVersion: definition.typeVersion)
       let (session, source) = access.makeSessionAndSource()
-      var mismatch: StorageKey?
-      var count = 0
-      try access.transaction.scan(KeyLayout.records(tag: facts.tag), .forward) { key, record in
+      func isMismatch(_ key: RawSpan, _ record: RawSpan) throws -> Bool? {
         guard let object = try access.decode(Root.self, key, record, typeName: facts.name, session),
           let value = object[keyPath: keyPath] as? any Encodable
-        else { return .continue }
+        else { return nil }
         let expected = try GraphEncoder.fieldValue(of: value)
         let stored = try access.garage.objectKeys.withIdentifier(of: key, record, typeName: facts.name) {
           try FieldRecord.with(
             tag: facts.tag, keyIdentifier: $0, record: record, typeName: facts.name, source
           ) { try fields.value(0, $0) }
         }
-        if let stored, stored != expected { mismatch = StorageKey(key) }
-        count += 1
-        return mismatch != nil || count == 16 ? .stop : .continue
+        return stored.map { $0 != expected } ?? false
+      }
+      var mismatch: StorageKey?
+      var (count, failureCount) = (0, 0)
+      try access.transaction.scan(KeyLayout.records(tag: facts.tag), .forward) { key, record in
+        do {
+          guard let isOther = try isMismatch(key, record) else { return .continue }
+          if isOther { mismatch = StorageKey(key) }
+          count += 1
+        } catch {
+          // Who asks for the object is told what is wrong with it.
+          if isFailureOfStore(error) { throw error }
+          failureCount += 1
+        }
+        return mismatch != nil || count == 16 || failureCount == 64 ? .stop : .continue
       }
       return mismatch
     }

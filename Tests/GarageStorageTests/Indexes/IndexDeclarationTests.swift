@@ -189,6 +189,24 @@ import Testing
     #expect(try garage.query(Fellow.self).where(\.age == 7).isEmpty())
     #expect(throws: GarageError.self) { try garage.buildIndexes() }
   }
+
+  struct Dented: Codable, Identifiable {
+    var id: Int
+    var word: Codeword
+    var age: Int
+  }
+
+  /// An object that cannot be decoded keeps no index from being made.
+  @Test func anUnreadableObjectPreventsNothing() throws {
+    let garage = try Place(.memory).garage()
+    try garage.indexing.declare([Index("age", \Dented.age)])
+    try garage.park(Dented(id: 0, word: Codeword("none"), age: 0))
+    try garage.parkAll((1..<40).map { Dented(id: $0, word: Codeword("xyzzy-\($0)"), age: $0) })
+    #expect(throws: (any Error).self) { try garage.retrieve(Dented.self, identifier: 0) }
+    try garage.buildIndexes()
+    #expect(try garage.indexes(of: Dented.self).map(\.state) == [.ready])
+    #expect(try garage.indexes(of: Dented.self).map(\.entries) == [40])
+  }
 }
 
 private struct Tome: Codable, Identifiable {
