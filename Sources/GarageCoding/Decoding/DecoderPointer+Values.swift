@@ -305,14 +305,6 @@ extension DecoderPointer {
     return index
   }
 
-  func isNull() throws -> Bool {
-    if try tag() == BodyTag.null { return true }
-    guard try isReference() else { return false }
-    let cursor = self.cursor
-    defer { self.cursor = cursor }
-    return try !walk.hasRecord(number(ofReference: try readReferenceIndex()))
-  }
-
   /// Whether an optional property is nil: so is one whose object is gone. What is referred to lazily is not looked for.
   @inline(__always)
   func isNullOrGone() throws -> Bool {

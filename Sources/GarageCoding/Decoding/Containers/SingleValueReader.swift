@@ -13,8 +13,8 @@ struct SingleValueReader: SingleValueDecodingContainer {
     return try body()
   }
 
-  /// Also true of a reference whose target is gone: that is how an optional becomes nil.
-  func decodeNil() -> Bool { (try? read { try state.isNull() }) ?? false }
+  /// Also true of a reference whose target is gone: that is how an optional becomes nil. A `Reference` is there without one.
+  func decodeNil() -> Bool { (try? read { try state.isNullOrGone() }) ?? false }
 
   func decode(_ type: Bool.Type) throws -> Bool { try read { try state.readBool() } }
   func decode(_ type: String.Type) throws -> String { try read { try state.readString() } }
