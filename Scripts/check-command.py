@@ -383,6 +383,7 @@ def main():
         check_ambiguous_keys(garage, folder, os.path.join(folder, "sqlite"))
         check_steering(garage, demo, folder)
         commandtrials.check_damaged_record(garage, folder, os.path.join(folder, "sqlite"))
+        commandtrials.check_lost_names(garage, folder, os.path.join(folder, "sqlite"))
         commandtrials.check_nothing_is_made(garage, folder, packages)
         check_damage(garage, os.path.join(folder, "sqlite"))
         check_server(garage, demo, folder, packages)

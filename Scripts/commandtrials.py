@@ -157,6 +157,24 @@ def check_damaged_record(garage, folder, store):
     expect(len(json.loads(run(garage, "ls", other, "Package", "--json").stdout)["identifiers"]) == 3, "a damaged object stays")
 
 
+def check_lost_names(garage, folder, store):
+    """A type whose name is lost is named by digits, in what is said and in what is asked."""
+    other = os.path.join(folder, "lost-names")
+    run(garage, "copy", store, other)
+    database = sqlite3.connect(other)
+    with database:
+        database.execute("DELETE FROM entries WHERE substr(key, 1, 1) = x'01'")
+    database.close()
+    name = json.loads(run(garage, "ls", other, "--json").stdout)["types"][0]["type"]
+    expect(re.fullmatch("[0-9a-f]{16}", name), f"a type without a name: {name}")
+    objects = json.loads(run(garage, "get", other, name, "a", "--json").stdout)
+    expect(objects[0]["value"]["depends"][0]["$reference"]["type"] == name, f"what it refers to: {objects}")
+    garbage = json.loads(run(garage, "gc", other, "--roots", f"{name}:c", "--json").stdout)["objects"]
+    expect(garbage == [{"type": name, "id": identifier} for identifier in ["a", "alone", "b"]], f"gc: {garbage}")
+    deletion = json.loads(run(garage, "delete", other, name, "c", "--json").stdout)
+    expect(deletion["referrers"] == [{"type": name, "id": "a"}], f"delete: {deletion}")
+
+
 def damages(data, page, other):
     """Contents of a store's file with a page that is not as it was."""
     start, end = page * 4096, page * 4096 + 4096

@@ -1,6 +1,13 @@
 #if Command
   import GarageStorage
 
+  extension GarageReading {
+    /// What the type of an object is listed by: its name, and where that is lost digits, which every command takes for it.
+    func listedName(of identity: RecordIdentity) -> String {
+      (try? listedTypeName(of: identity)) ?? "an unnamed type"
+    }
+  }
+
   extension Garage {
     /// The whole name of a type of which a part was given: the name itself, or what stands behind its last dots.
     ///

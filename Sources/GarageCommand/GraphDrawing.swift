@@ -34,8 +34,7 @@
         let (number, identity) = (place, waiting[place])
         place += 1
         let look = try reader.look(at: identity)
-        let name = look.object?.type ?? (try? reader.typeName(of: identity))
-        nodes[number].type = name ?? "an unnamed type"
+        nodes[number].type = look.object?.type ?? reader.listedName(of: identity)
         if case .nothing = look { nodes[number].exists = false }
         guard let object = look.object, nodes[number].distance < depth else { continue }
         for (target, kind) in object.value.referencesWithKinds {

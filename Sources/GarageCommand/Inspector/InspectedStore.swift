@@ -220,7 +220,7 @@
         let identifier = try name.identifier(in: reader)
         let object = try reader.storedObject(ofTypeNamed: name.type, identifier: identifier)
         guard let object else { throw name.missing }
-        let identity = RecordIdentity(typeNamed: name.type, identifier)
+        let identity = try reader.identity(identifier, listedAs: name.type)
         var kinds: [RecordIdentity: [String]] = [:]
         var order: [RecordIdentity] = []
         for (target, kind) in object.value.referencesWithKinds {

@@ -105,17 +105,14 @@
 
   /// Names types, and remembers the names for the length of a transaction.
   final class TypeNames {
-    private let ask: (RecordIdentity) -> String?
+    private let ask: (RecordIdentity) -> String
     private var known: [UInt64: String] = [:]
 
-    /// Names nothing.
-    init() { ask = { _ in nil } }
-
-    init(_ reader: some GarageReading) { ask = { (try? reader.typeName(of: $0)) ?? nil } }
+    init(_ reader: some GarageReading) { ask = reader.listedName }
 
     subscript(identity: RecordIdentity) -> String {
       if let name = known[identity.tag] { return name }
-      let name = ask(identity) ?? "an unnamed type"
+      let name = ask(identity)
       known[identity.tag] = name
       return name
     }

@@ -62,6 +62,21 @@ extension GarageReading {
     try withRepeatableReadAccess { try $0.name(ofTag: identity.tag) }
   }
 
+  /// What the type that an identity names is listed by: its name, and where that is gone or damaged its digest.
+  ///
+  /// - Throws: ``GarageError/storage(_:)``.
+  package func listedTypeName(of identity: RecordIdentity) throws -> String {
+    try withRepeatableReadAccess { try $0.listedName(ofTag: identity.tag) }
+  }
+
+  /// The identity of the object that is kept under what its type is listed by, with this identifier, whether or not there is
+  /// one.
+  ///
+  /// - Throws: ``GarageError/storage(_:)``.
+  package func identity(_ identifier: Identifier, listedAs name: String) throws -> RecordIdentity {
+    try withRepeatableReadAccess { RecordIdentity(tag: try $0.tag(listedAs: name), identifier: identifier) }
+  }
+
   /// The values of all typed keys, in the order of their keys, as the store has them.
   ///
   /// - Throws: ``GarageError/corruptValue(key:reason:)``, ``GarageError/storage(_:)``.

@@ -59,7 +59,7 @@
       let garbage = try garage.unreachable(from: roots) {
         line.show($0.completedUnitCount, of: $0.totalUnitCount)
       }
-      let names = try garbage.map { try garage.typeName(of: $0) ?? "an unnamed type" }
+      let names = garbage.map { garage.listedName(of: $0) }
       let deleted =
         try write
         ? garage.collectGarbage(roots: roots) { line.show($0.completedUnitCount, of: $0.totalUnitCount) } : 0

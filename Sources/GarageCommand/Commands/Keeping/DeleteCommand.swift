@@ -36,7 +36,7 @@
           "There is no \(name) \"\(identifier)\". garage ls lists those there are.")
       }
       let referrers = try self.referrers(of: identity, garage).map {
-        Deletion.Referrer(type: try garage.typeName(of: $0) ?? "an unnamed type", id: "\($0.identifier)")
+        Deletion.Referrer(type: garage.listedName(of: $0), id: "\($0.identifier)")
       }
       if write { try garage.deleteStoredObject(ofTypeNamed: name, identifier: identity.identifier) }
       if json { return try Output.json(Deletion(referrers: referrers, isMade: write)) }

@@ -41,8 +41,8 @@
         line.show($0.completedUnitCount, of: $0.totalUnitCount)
       }
       line.end()
-      let older = try report.olderObjects.map {
-        Older(type: try garage.typeName(of: $0) ?? "an unnamed type", id: "\($0.identifier)")
+      let older = report.olderObjects.map {
+        Older(type: garage.listedName(of: $0), id: "\($0.identifier)")
       }
       if json {
         try Output.json(

@@ -37,9 +37,6 @@
       var hasMore = false
       var damage = DamageNotes()
       try garage.read { reader in
-        func typeName(_ identity: RecordIdentity) -> String {
-          (try? reader.typeName(of: identity)) ?? "an unnamed type"
-        }
         var last: Identifier?
         search: while true {
           let page = try reader.identifiers(ofTypeNamed: name, after: last, limit: 1000)
@@ -53,7 +50,8 @@
             }
             entries.append(
               Entry(
-                type: object.type, id: "\(identifier)", value: JSONValue(object.value, typeName: typeName)))
+                type: object.type, id: "\(identifier)",
+                value: JSONValue(object.value, typeName: reader.listedName)))
           }
           last = page.last
           if page.isEmpty { break }

@@ -36,7 +36,7 @@
             "There is no \(name) \"\(identifier)\". garage ls lists those there are.")
         }
         func typeName(_ identity: RecordIdentity) -> String {
-          (try? reader.typeName(of: identity)) ?? "an unnamed type"
+          reader.listedName(of: identity)
         }
         if json { return try Output.json(try entries(of: object, reader, typeName)) }
         for line in try lines(of: object, depth, [], reader, typeName) { Output.write(line) }

@@ -25,18 +25,16 @@
       defer { try? garage.close() }
       var damage = DamageNotes()
       let keys = try garage.storedKeyValues { damage.note($0) }
-      func typeName(_ identity: RecordIdentity) -> String {
-        (try? garage.typeName(of: identity)) ?? "an unnamed type"
-      }
       if json {
         try Output.json(
           Keys(
             keys: keys.map {
-              Keys.Entry(key: $0.name, bytes: $0.byteCount, value: JSONValue($0.value, typeName: typeName))
+              Keys.Entry(
+                key: $0.name, bytes: $0.byteCount, value: JSONValue($0.value, typeName: garage.listedName))
             }))
         return try damage.end()
       }
-      let text = ValueText(typeName: typeName) { _ in nil }
+      let text = ValueText(typeName: garage.listedName) { _ in nil }
       for key in keys {
         let lines = try text.lines(key.value)
         Output.write("\(Output.quotedIfOdd(key.name)) = \(lines[0])")
