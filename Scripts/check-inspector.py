@@ -9,7 +9,9 @@ import http.client
 import http.server
 import json
 import os
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -155,7 +157,7 @@ def check_answers(inspector, store):
     types = {entry["type"]: entry["objects"] for entry in facts["types"]}
     expect(
         types == {"InspectorFixture.Note": COUNT, "InspectorFixture.NoteList": 7, "InspectorFixture.Friend": 3,
-                  INTRUDER: 1, "InspectorFixture.Color": 1, "InspectorFixture.Measure": 2}, f"the types: {types}")
+                  INTRUDER: 1, "InspectorFixture.Color": 1, "InspectorFixture.Measure": 2, "InspectorFixture.Animal": 1}, f"the types: {types}")
     expect(facts["path"] == store and facts["keys"] == 2 and not facts["isWritable"] and facts["bytes"] > 0, f"facts: {facts}")
     notes = "/api/objects?type=InspectorFixture.Note"
     page = inspector.get(notes + "&offset=9990&limit=50")
@@ -168,7 +170,8 @@ def check_answers(inspector, store):
     found = inspector.get(notes + "&filter=" + quoted('weight >= 24 and title starts with "note 9"'))
     expected = [n for n in range(1, COUNT + 1) if (n % 97) / 4 >= 24 and str(n).startswith("9")]
     expect([int(row["id"]) for row in found["rows"]] == expected[:100] and found["total"] == len(expected), "a filter")
-    for condition in ["large = 9007199254740993", "small = 0.1", "small > 0 and wide > 1e30 and id = 1.0"]:
+    for condition in ["large = 9007199254740993", "small = 0.1", "small > 0 and wide > 1e30 and id = 1.0",
+                      f"id = 1 and wide = {1 << 100} and not (wide = {(1 << 100) + 1})"]:
         rows = inspector.get("/api/objects?type=InspectorFixture.Measure&filter=" + quoted(condition))["rows"]
         expect([row["id"] for row in rows] == ["1"], f"the numbers that {condition}: {rows}")
     for offset in [0, 300, 5000, COUNT - 7]:
@@ -201,7 +204,7 @@ def check_answers(inspector, store):
     keys = {entry["key"]: entry["value"]["text"] for entry in inspector.get("/api/keys")}
     expect(keys["settings:theme"] == "dark" and keys['settings:<svg onload="window.intruded=4">'] == SCRIPT, f"keys: {keys}")
     statistics = inspector.get("/api/statistics")
-    expect(statistics["objects"] == COUNT + 14 and statistics["keys"] == 2, f"statistics: {statistics}")
+    expect(statistics["objects"] == COUNT + 15 and statistics["keys"] == 2, f"statistics: {statistics}")
     report = inspector.get("/api/verification")
     expect(report["isSound"] and report["findings"] == [], f"verification: {report}")
     # What tries to be more than data is data.
@@ -260,6 +263,23 @@ def check_sealed(garage, store):
             expect(inspector.get(path)["total"] == 1, "a commit to the sealed store appears")
 
 
+def check_lost_names(garage, store):
+    """Types whose names are lost are listed by digits, which lead to their objects, and to those around them."""
+    with tempfile.TemporaryDirectory() as folder:
+        lost = os.path.join(folder, "lost")
+        subprocess.run([garage, "copy", store, lost], check=True, stdout=subprocess.DEVNULL)
+        database = sqlite3.connect(lost)
+        with database:
+            database.execute("DELETE FROM entries WHERE substr(key, 1, 1) = x'01'")
+        database.close()
+        with Inspector(garage, lost) as inspector:
+            friend, = [entry["type"] for entry in inspector.get("/api/store")["types"] if entry["objects"] == 3]
+            expect(re.fullmatch("[0-9a-f]{16}", friend), f"a type without a name: {friend}")
+            around = inspector.get(f"/api/neighbours?type={friend}&id=Ann")
+            found = [(one["object"]["type"], one["object"]["id"]) for one in around["targets"] + around["referrers"]]
+            expect(found == [(friend, "Bob"), (friend, "Cem")], f"around one without a type's name: {around}")
+
+
 def check_writing(garage, store):
     def stored(identifier):
         result = subprocess.run(
@@ -301,6 +321,9 @@ def check_writing(garage, store):
             [garage, "ls", store, "Color", "--json"], capture_output=True, text=True, check=True).stdout)["identifiers"][0]
         expect(change(["name"], "red", "string", "green", to=f"/api/object?type=InspectorFixture.Color&id={color}") == 409,
                "what is identified by what it holds")
+        dog = "/api/object?type=InspectorFixture.Animal&id=1"
+        expect(change(["super", "id"], "1", "integer", "2", to=dog) == 409, "what it is found by, in its superclass")
+        expect(change(["name"], "Rex", "string", "Max", to=dog) == 204, "what is beside that")
         expect(inspector.ask(note.replace("id=8", "id=9"), method="DELETE")[0] == 204 and stored("9") is None, "a deletion")
         inspector.refuses("deleting what is gone", 404, note.replace("id=8", "id=9"), method="DELETE")
         expect(inspector.get("/api/verification")["isSound"], "all is sound afterwards")
@@ -671,6 +694,7 @@ def main():
                 check_answers(inspector, store)
             if driver == "sqlite":
                 check_sealed(garage, store)
+                check_lost_names(garage, store)
             check_changes(garage, fixture, driver, store)
             check_writing(garage, store)
             check_command(garage, folder, store)

@@ -47,7 +47,10 @@
     ///
     /// - Throws: ``Refusal``; then nothing was changed.
     func apply(to value: inout RecordValue, of identifier: Identifier) throws {
-      if path == [.key("id")] { throw Refusal.identifying }
+      // A class may have it from a superclass, which stands in it under this key.
+      if path.last == .key("id"), path.dropLast().allSatisfy({ $0 == .key("super") }) {
+        throw Refusal.identifying
+      }
       if path.count == 1, value["id"] == nil, before == "\(identifier)" { throw Refusal.identifying }
       try Self.replace(in: &value, path[...]) { old in
         guard let leaf = ValueLeaf(old) else { throw Refusal.notALeaf }

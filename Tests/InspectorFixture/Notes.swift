@@ -55,6 +55,37 @@ struct Color: Codable, Hashable {
   var name: String
 }
 
+/// Has its identifier.
+class Animal: Codable, Identifiable {
+  let id: Int
+
+  init(id: Int) { self.id = id }
+}
+
+/// Is found by what its superclass has.
+final class Dog: Animal {
+  let name: String
+
+  private enum CodingKeys: String, CodingKey { case name }
+
+  init(id: Int, name: String) {
+    self.name = name
+    super.init(id: id)
+  }
+
+  required init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    name = try container.decode(String.self, forKey: .name)
+    try super.init(from: container.superDecoder())
+  }
+
+  override func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(name, forKey: .name)
+    try super.encode(to: container.superEncoder())
+  }
+}
+
 /// Numbers that are none of eight bytes, or not exactly.
 struct Measure: Codable, Identifiable {
   var id: Int

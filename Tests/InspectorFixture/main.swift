@@ -43,6 +43,7 @@ case "make":
       fields: [Intruder.image: Intruder.image, "__proto__": "x", "constructor": "y"])
   ])
   try garage.park(Color(red: 255, name: "red"))
+  try garage.park(Dog(id: 1, name: "Rex"))
   try garage.parkAll(
     (0..<2).map { Measure(id: $0, large: 9_007_199_254_740_992 + $0, small: 0.1 * Float($0), wide: 1 << 100) }
   )
