@@ -12,6 +12,8 @@
       var token: String
     }
 
+    /// How often pages are told that the server is there; and, where a driver does not tell what others commit, as one for
+    /// stores in a database, that the store may be another one by now.
     private static let beatSeconds = 10
     /// How long reading may go on when the server ends.
     private static let endingSeconds = 2.0
@@ -45,11 +47,12 @@
       let news = InspectorNews()
       let store = InspectedStore(garage, at: place, isWritable: isWritable, news: news)
       let garage = garage
+      let hearsOthers = garage.hearsOtherProcesses
       let watching = Task { for await _ in garage.changes() { news.tell() } }
       let beating = Task {
         while !Task.isCancelled {
           try await Task.sleep(for: .seconds(Self.beatSeconds))
-          news.beat()
+          if hearsOthers { news.beat() } else { news.tell() }
         }
       }
       defer {
