@@ -269,6 +269,10 @@ def check_rescue(garage, folder, store):
         file.write(bytes(4096))
     result = subprocess.run([garage, "verify", damaged, "--json"], capture_output=True, text=True, check=False)
     expect(result.returncode in (1, 3), f"verify of a damaged file: {result}")
+    linked = damaged + "-linked"
+    os.symlink(damaged, linked)
+    for place in [damaged, linked, os.path.join(folder, ".", os.path.basename(damaged))]:
+        run(garage, "salvage", damaged, place, status=2)
     saved = os.path.join(folder, "saved-" + os.path.basename(store))
     result = subprocess.run([garage, "salvage", damaged, saved, "--json"], capture_output=True, text=True, check=False)
     expect(result.returncode in (0, 1) and "objects" in json.loads(result.stdout), f"salvage of a damaged file: {result}")

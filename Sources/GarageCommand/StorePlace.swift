@@ -95,6 +95,20 @@
     /// Whether there is a file or folder already. Of a store on a server that is not known, and it counts as there.
     var isThere: Bool { isURL || FileManager.default.fileExists(atPath: path) }
 
+    /// Whether both are the same file or folder, by whichever of its names.
+    func isSame(as other: StorePlace) -> Bool {
+      func number(_ place: StorePlace) -> [Int]? {
+        guard let facts = try? FileManager.default.attributesOfItem(atPath: place.resolvedPath) else {
+          return nil
+        }
+        return [facts[.systemNumber], facts[.systemFileNumber]].compactMap { ($0 as? NSNumber)?.intValue }
+      }
+      guard !isURL, !other.isURL, let own = number(self) else { return text == other.text }
+      return own.count == 2 && own == number(other)
+    }
+
+    private var resolvedPath: String { URL(filePath: path).resolvingSymlinksInPath().path }
+
     /// Takes a store away that was just made, and closed.
     func removeFiles() {
       if isURL { return }

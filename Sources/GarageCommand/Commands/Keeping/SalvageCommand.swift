@@ -33,6 +33,12 @@
     }
 
     func run() throws {
+      if from.isSame(as: to) {
+        throw CommandFailure(
+          message:
+            "\(to.path) is the damaged store itself, which is not to be changed. Bring it over to another place.",
+          status: CommandFailure.usageStatus)
+      }
       let source = try access.salvageSource(from)
       let garage = try access.openOrMake(to)
       defer { try? garage.close() }
