@@ -37,6 +37,8 @@ extension SealedStorage {
   /// the work goes on past them. Where they are given up, `write { for key in result.failedKeys { try $0.remove(key)
   /// } }` on this storage takes them away; then the former key can go.
   ///
+  /// Where several write at a time, a batch that comes into conflict with others is made again, smaller.
+  ///
   /// What was sealed with the old key may remain for a while in parts of the file that the engine does not use.
   ///
   /// - Parameters:
@@ -56,12 +58,21 @@ extension SealedStorage {
       }
     }
     var rest: StorageKeyRange? = .all
+    var conflictCount = 0
     while let range = rest {
-      (state, rest) = try base.write { transaction in
-        var batch = RekeyBatch(keys, state, limit: RekeyBatch.limit(batchCount))
-        let rest = try batch.collect(range, in: transaction)
-        try batch.put(in: transaction)
-        return .commit((batch.state, rest))
+      do {
+        (state, rest) = try base.write { transaction in
+          var batch = RekeyBatch(keys, state, limit: RekeyBatch.limit(batchCount, after: conflictCount))
+          let rest = try batch.collect(range, in: transaction)
+          try batch.put(in: transaction)
+          return .commit((batch.state, rest))
+        }
+        conflictCount = 0
+      } catch let error as StorageError
+        where error.kind == .conflict && conflictCount < RekeyBatch.conflictLimit
+      {
+        conflictCount += 1
+        continue
       }
       try progress(state)
     }
@@ -88,8 +99,14 @@ private struct RekeyBatch {
     self.limit = limit
   }
 
-  /// How many entries a batch takes where so many were asked for.
-  static func limit(_ batchCount: Int) -> Int { min(max(1, batchCount), countLimit) }
+  /// How often in a row others may come first, where several write at a time.
+  static let conflictLimit = 100
+
+  /// How many entries a batch takes where so many were asked for. Where others came first, fewer each time: a small batch is in
+  /// the way of fewer.
+  static func limit(_ batchCount: Int, after conflictCount: Int) -> Int {
+    max(1, min(max(1, batchCount), countLimit) >> conflictCount)
+  }
 
   /// Seals what is found in the range until the batch is full; returns what is left of the range.
   mutating func collect(_ range: StorageKeyRange, in transaction: any ReadTransaction) throws

@@ -2,6 +2,7 @@ import Foundation
 import GarageDriver
 import GarageSealing
 import InsecureSealer
+import Synchronization
 import Testing
 
 /// `rekey` seals everything under the new key, also after an interruption.
@@ -100,7 +101,45 @@ import Testing
     #expect(try place.sealed(new).text("d") == large)
   }
 
+  /// Where several write at a time, a batch that comes into conflict with others is made again, though not for ever.
+  @Test func isMadeAgainAfterConflicts() throws {
+    let place = try SealedPlace(.memory)
+    let all = entries(100)
+    try place.sealed(old).put(all)
+    let contended = ContendedStorage(try place.plain())
+    let storage = try SealedStorage(contended, sealer: new, formerSealers: [old])
+    contended.conflictCount.store(5, ordering: .relaxed)
+    var steps: [RekeyProgress] = []
+    let result = try storage.rekey(batchCount: 40) { steps.append($0) }
+    #expect(result.isComplete && result.resealedCount == 100 && result.examinedCount == 100)
+    #expect(steps.map(\.resealedCount) == steps.map(\.resealedCount).sorted() && steps.last == result)
+    #expect(try place.sealed(new).entries() == all)
+    contended.conflictCount.store(.max, ordering: .relaxed)
+    #expect(storageError { _ = try storage.rekey() }?.kind == .conflict)
+  }
+
   @Test func anEmptyStoreIsComplete() throws {
     #expect(try SealedPlace(.memory).sealed(new, former: [old]).rekey().isComplete)
   }
+}
+
+/// Lets others come first, as often as it is told to.
+private final class ContendedStorage: StorageDriver {
+  private let base: any StorageDriver
+  let conflictCount = Atomic<Int>(0)
+
+  init(_ base: any StorageDriver) { self.base = base }
+
+  var info: StorageInfo { base.info }
+  func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R { try base.read(body) }
+  func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
+    try base.write { transaction in
+      let outcome = try body(transaction)
+      if conflictCount.load(ordering: .relaxed) == 0 { return outcome }
+      conflictCount.subtract(1, ordering: .relaxed)
+      throw StorageError(
+        .conflict, during: .commit, driver: "test", isRetryable: true, message: "The test wants it so.")
+    }
+  }
+  func close() throws { try base.close() }
 }
