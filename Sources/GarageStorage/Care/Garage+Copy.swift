@@ -14,8 +14,9 @@ extension Garage {
   ///
   /// - Parameters:
   ///   - destination: an empty storage, or one to which this garage was copied in part. It stays open.
-  ///   - progress: is told how many entries are copied of how many. What it throws ends the call, and so does cancelling the
-  ///     task; what was copied by then stays, for the next call.
+  ///   - progress: is told how many entries are copied of how many, and again from the beginning where an engine asks for
+  ///     another try. What it throws ends the call, and so does cancelling the task; what was copied by then stays, for the
+  ///     next call.
   /// - Throws: ``GarageError/destinationNotEmpty(driver:)``, ``GarageError/invalidIndex(type:index:reason:)`` where a sealed
   ///   destination would show what an index holds, ``GarageError/identifiersNotHidden(driver:reason:)`` where the
   ///   garage hides identifiers and the destination is not sealed, `CancellationError`, what `progress` throws,
@@ -35,22 +36,28 @@ extension Garage {
               was copied. Wrap it in SealedStorage.
               """)
         }
-        try store.driver.read { source in
-          // In a sealed storage an index that is not hashed takes somebody who says so.
-          if destination.info.isSealed, !store.driver.info.isSealed,
-            let index = try indexing.catalog(in: source)?.items.first(where: { !$0.definition.isHashed })
-          {
-            throw GarageError.invalidIndex(
-              type: "the garage", index: index.name,
-              reason: """
-                the storage to copy to is sealed, and the values could be read in the index's keys there. Nothing was \
-                copied. Drop it first (dropIndex(_:of:)), or declare it .hashed.
-                """)
+        // Of another try what is there by then is taken over, as where another call goes on.
+        try retrying(nil, store.gate, isRead: true) {
+          try store.driver.read { source in
+            try checkIndexes(in: source, for: destination)
+            try StoreCopying(source, to: destination, progress).run()
           }
         }
-        try store.driver.read { try StoreCopying($0, to: destination, progress).run() }
       }
     }
+  }
+
+  /// In a sealed storage an index that is not hashed takes somebody who says so.
+  private func checkIndexes(in source: any ReadTransaction, for destination: any StorageDriver) throws {
+    guard destination.info.isSealed, !store.driver.info.isSealed,
+      let index = try indexing.catalog(in: source)?.items.first(where: { !$0.definition.isHashed })
+    else { return }
+    throw GarageError.invalidIndex(
+      type: "the garage", index: index.name,
+      reason: """
+        the storage to copy to is sealed, and the values could be read in the index's keys there. Nothing was copied. \
+        Drop it first (dropIndex(_:of:)), or declare it .hashed.
+        """)
   }
 }
 

@@ -6,17 +6,19 @@ extension Garage {
   ///
   /// Unsaved changes are not counted.
   ///
-  /// - Parameter progress: is told every 1024 entries how far it is. What it throws ends the call, and so does
-  ///   cancelling the task.
+  /// - Parameter progress: is told every 1024 entries how far it is, and again from the beginning where the engine asks for
+  ///   another try. What it throws ends the call, and so does cancelling the task.
   /// - Throws: `CancellationError`, what `progress` throws, ``GarageError/closed``, ``GarageError/storage(_:)``.
   public func statistics(progress: (CareProgress) throws -> Void = { _ in }) throws -> StoreStatistics {
     try withoutActuallyEscaping(progress) { progress in
       try translatingErrors {
         try beginCall()
         defer { endCall() }
-        var statistics = try store.driver.read { transaction in
-          var counting = try StoreCounting(ReadAccess(garage: self, transaction: transaction), progress)
-          return try counting.run()
+        var statistics = try retrying(nil, store.gate, isRead: true) {
+          try store.driver.read { transaction in
+            var counting = try StoreCounting(ReadAccess(garage: self, transaction: transaction), progress)
+            return try counting.run()
+          }
         }
         statistics.freeByteCount = try (store.driver as? any Compacting)?.freeByteCount()
         return statistics

@@ -1,4 +1,6 @@
+import Foundation
 import GarageDriver
+import GarageMemory
 import GarageStorage
 import Synchronization
 import Testing
@@ -39,6 +41,45 @@ import Testing
       #expect(
         report.findings.isEmpty && report.objectCount == expected.objectCount, "scan \(place): \(report)")
       #expect(driver.plan.withLock { $0?.count } == 0)
+    }
+  }
+
+  /// What else goes through the whole store is done again, too, from its beginning.
+  @Test(arguments: [StorageError.Kind.conflict, .disconnected])
+  func otherCareIsDoneAgain(_ kind: StorageError.Kind) throws {
+    let driver = RefusingStorage(try CareStore(.memory).driver)
+    let garage = try Garage(driver)
+    let statistics = try garage.statistics()
+    let contents = try Driver.contents(driver)
+    let folder = FileManager.default.temporaryDirectory.appending(path: "garage-refused-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let whole = folder.appending(path: "whole")
+    let exported = try garage.export(to: whole)
+    // Each of them scans twice and more.
+    for place in 0..<2 {
+      func refuse() {
+        driver.plan.withLock {
+          $0 = .init(error: error(kind, isRetryable: true), scansBefore: place, count: 2)
+        }
+      }
+      func expectRefused() { #expect(driver.plan.withLock { $0?.count } == 0, "scan \(place)") }
+      refuse()
+      #expect(try garage.statistics() == statistics)
+      expectRefused()
+      refuse()
+      let file = folder.appending(path: "\(place)")
+      #expect(try garage.export(to: file) == exported)
+      #expect(try Data(contentsOf: file) == Data(contentsOf: whole))
+      expectRefused()
+      refuse()
+      #expect(try garage.repair().isEmpty)
+      expectRefused()
+      refuse()
+      let copy = MemoryStorage()
+      try garage.copy(to: copy)
+      expectRefused()
+      #expect(try Driver.contents(copy) == contents)
     }
   }
 

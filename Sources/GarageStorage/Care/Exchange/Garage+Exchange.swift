@@ -28,8 +28,8 @@ extension Garage {
   ///
   /// - Parameters:
   ///   - url: where the file is to be; there must be nothing. Its owner alone may read it.
-  ///   - progress: is told every 1024 entries how far it is. What it throws ends the call, and so does cancelling the task;
-  ///     nothing is left then.
+  ///   - progress: is told every 1024 entries how far it is, and again from the beginning where the engine asks for another
+  ///     try. What it throws ends the call, and so does cancelling the task; nothing is left then.
   /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)``, ``GarageError/corruptValue(key:reason:)`` or
   ///   ``GarageError/damagedText(digest:)`` where something is damaged: ``GarageSalvage`` brings over the rest.
   ///   ``GarageError/storage(_:)`` (`alreadyThere`, `storageFull` and others), `CancellationError`, what `progress` throws,
@@ -43,15 +43,17 @@ extension Garage {
         try beginCall()
         defer { endCall() }
         let path = try url.exchangePath(.write)
-        return try store.driver.read { transaction in
-          var result = ExchangeResult()
-          try PartialStore.make(at: path, makesFile: true, driver: ExchangeFile.name) { partial in
-            let access = ReadAccess(garage: self, transaction: transaction)
-            let export = try StoreExport(access, ExchangeFile(writing: partial), progress)
-            result = try export.run()
+        var result = ExchangeResult()
+        try PartialStore.make(at: path, makesFile: true, driver: ExchangeFile.name) { partial in
+          result = try retrying(nil, store.gate, isRead: true) {
+            try store.driver.read { transaction in
+              let access = ReadAccess(garage: self, transaction: transaction)
+              // What an earlier try has written goes.
+              return try StoreExport(access, ExchangeFile(writing: partial), progress).run()
+            }
           }
-          return result
         }
+        return result
       }
     }
   }

@@ -12,8 +12,8 @@ extension Garage {
   /// One state is read, without unsaved changes; what is wrong is looked at once more in the writes that repair it, which are
   /// short, so that others have their turn. Where it ends early, the next call goes on.
   ///
-  /// - Parameter progress: is told every 1024 entries how far the reading is. What it throws ends the call, and so does
-  ///   cancelling the task.
+  /// - Parameter progress: is told every 1024 entries how far the reading is, and again from the beginning where the engine
+  ///   asks for another try. What it throws ends the call, and so does cancelling the task.
   /// - Throws: ``GarageError/damagedMetadata(driver:)`` where the catalog of indexes is damaged,
   ///   ``GarageError/notUnique(index:value:existing:)`` where two objects have the value of a unique index,
   ///   ``GarageError/nestedWrite``, ``GarageError/storage(_:)``, `CancellationError`, what `progress` throws,
@@ -44,7 +44,7 @@ extension Garage {
   private func withCommitted<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try beginCall()
     defer { endCall() }
-    return try store.driver.read(body)
+    return try retrying(nil, store.gate, isRead: true) { try store.driver.read(body) }
   }
 
   /// Empties the indexes that do not fit, and fills them again; returns their names.
