@@ -204,19 +204,29 @@ extension QueryRun {
     let keys = block.keys
     var areMatches = block.areMatches
     block.removeAll()
-    let unknown = keys.indices.filter { !areMatches[$0] }
+    var (unknown, places): (KeyList, [Int]) = (KeyList(), [])
+    var place = 0
+    keys.forEach { key in
+      if !areMatches[place] {
+        unknown.append(key)
+        places.append(place)
+      }
+      place += 1
+      return .continue
+    }
     if !unknown.isEmpty {
-      try access.transaction.withValues(for: unknown.map { keys[$0] }) { index, record in
-        guard let record else { return }
-        let key = keys[unknown[index]].bytes
-        areMatches[unknown[index]] = try isMatch(key.span.bytes, record)
+      try unknown.forEachRecord(0..<unknown.count, in: access.transaction) { index, key, record in
+        if let record { areMatches[places[index]] = try isMatch(key, record) }
       }
     }
-    for (index, key) in keys.enumerated() where areMatches[index] {
-      let bytes = key.bytes
-      if try visit(bytes.span.bytes) == .stop { return .stop }
+    place = 0
+    var step = ScanStep.continue
+    try keys.forEach { key in
+      if areMatches[place] { step = try visit(key) }
+      place += 1
+      return step
     }
-    return .continue
+    return step
   }
 
   private func lend(
@@ -232,8 +242,8 @@ extension QueryRun {
 
 /// Records that are read at once. It stands outside of the run, which is generic: inside, each use would ask the runtime for its type.
 struct RecordBlock {
-  private var keys = KeyList()
-  private var areMatches: [Bool] = []
+  private(set) var keys = KeyList()
+  private(set) var areMatches: [Bool] = []
   // Who wants a few shall not wait for many.
   private var size: Int
 

@@ -6,7 +6,7 @@ extension Query {
   private static var mostInOrder: Int { 64 }
 
   /// Hands on the first objects in the order of one property, where few are wanted, and an index of this property alone has them
-  /// in that order. Nothing is made for it but a list of keys; a ``QueryRun`` would find the same, in some time more.
+  /// in that order. Nothing is made for it but a list of keys; a ``QueryRun`` would find the same in more time.
   ///
   /// - Returns: false, and nothing is handed on, where it takes a ``QueryRun``.
   func visitInOrder(_ access: ReadAccess, _ found: (consuming Root) throws -> Void) throws -> Bool {
@@ -83,10 +83,8 @@ extension Query {
         return .continue
       }
     }
-    let block = keys.all
-    try transaction.withValues(for: block) { index, record in
-      let bytes = block[index].bytes
-      if let record { try visit(bytes.span.bytes, record) }
+    try keys.forEachRecord(0..<keys.count, in: transaction) { _, key, record in
+      if let record { try visit(key, record) }
     }
   }
 
