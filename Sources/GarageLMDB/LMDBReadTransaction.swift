@@ -173,6 +173,25 @@ class LMDBReadTransaction: ReadTransaction {
   }
 }
 
+/// Visits what is found, one after another, and finds each before the one in front of it is visited: what comes next is on its way
+/// from memory meanwhile.
+///
+/// - Parameters:
+///   - find: notes no failure: the visit in front of it may be the last.
+///   - visit: throws what was the matter with what was found, in its turn.
+@inline(__always)
+private func visitOneBehind<Found>(
+  _ count: Int, find: (_ index: Int) -> Found, visit: (_ index: Int, _ found: Found) throws -> Void
+) rethrows {
+  if count <= 0 { return }
+  var next = find(0)
+  for index in 0..<count {
+    let found = next
+    if index + 1 < count { next = find(index + 1) }
+    try visit(index, found)
+  }
+}
+
 /// What LMDB found of a key.
 private struct FoundValue {
   var code: Int32

@@ -40,15 +40,7 @@ class MemoryReadTransaction: ReadTransaction {
   }
 
   final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
-    try withLentTree { tree in
-      try visitOneBehind(keys.count) { index in
-        let key = keys[index].bytes
-        return find(key.span.bytes, tree)
-      } visit: { index, found in
-        let key = keys[index].bytes
-        try show(found, of: key.span.bytes) { try visit(index, $0) }
-      }
-    }
+    try withValuesInOnePlace(for: keys, visit)
   }
 
   final func scan(
@@ -85,41 +77,19 @@ extension MemoryReadTransaction: PlacedReading {
   final func withValues(
     at keys: [Range<Int>], in bytes: RawSpan, _ visit: (Int, RawSpan?) throws -> Void
   ) throws {
-    try withLentTree { tree in
-      try visitOneBehind(keys.count) { index in
-        find(bytes.extracting(keys[index]), tree)
-      } visit: { index, found in
-        try show(found, of: bytes.extracting(keys[index])) { try visit(index, $0) }
-      }
-    }
-  }
-
-  /// Runs a multi-get on the tree, which does not change meanwhile.
-  @inline(__always)
-  private final func withLentTree(_ body: (PersistentTree) throws -> Void) throws {
     try state.beginRead(.get)
     let tree = visibleTree()
     state.lend()
     defer { state.takeBack() }
-    try withExtendedLifetime(tree) { try body(tree) }
-  }
-
-  /// Looks for a key, and asks for the bytes of its value; nil where there is none.
-  @inline(__always)
-  private final func find(_ key: RawSpan, _ tree: PersistentTree) -> UnsafeRawBufferPointer? {
-    let value = tree.bytes(for: key)
-    if let value { prefetchValue(value) }
-    return value
-  }
-
-  /// Lends what was found of a key, or throws what is the matter with it.
-  @inline(__always)
-  private final func show(
-    _ found: UnsafeRawBufferPointer?, of key: RawSpan, _ visit: (RawSpan?) throws -> Void
-  ) throws {
-    try state.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
-    guard let found else { return try visit(nil) }
-    try visit(found.bytes)
+    try withExtendedLifetime(tree) {
+      try tree.forEachValue(at: keys, in: bytes) { index, value in
+        // What is no key throws in its turn.
+        let key = bytes.extracting(keys[index])
+        try state.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
+        guard let value else { return try visit(index, nil) }
+        try visit(index, value.bytes)
+      }
+    }
   }
 }
 

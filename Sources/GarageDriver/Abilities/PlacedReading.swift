@@ -25,23 +25,19 @@ extension ReadTransaction {
   }
 }
 
-/// Visits what is found, one after another, and finds each before the one in front of it is visited: what comes next is on its way
-/// from memory meanwhile.
-///
-/// - Parameters:
-///   - find: notes no failure: the visit in front of it may be the last.
-///   - visit: throws what was the matter with what was found, in its turn.
-@inlinable
-@inline(__always)
-package func visitOneBehind<Found>(
-  _ count: Int, find: (_ index: Int) -> Found, visit: (_ index: Int, _ found: Found) throws -> Void
-) rethrows {
-  if count <= 0 { return }
-  var next = find(0)
-  for index in 0..<count {
-    let found = next
-    if index + 1 < count { next = find(index + 1) }
-    try visit(index, found)
+extension PlacedReading {
+  /// The same of owned keys, for engines that need them in one place.
+  package func withValuesInOnePlace(
+    for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void
+  ) throws {
+    var places: [Range<Int>] = []
+    places.reserveCapacity(keys.count)
+    var bytes: [UInt8] = []
+    for key in keys {
+      places.append(bytes.count..<bytes.count + key.bytes.count)
+      bytes += key.bytes
+    }
+    try withValues(at: places, in: bytes.span.bytes, visit)
   }
 }
 

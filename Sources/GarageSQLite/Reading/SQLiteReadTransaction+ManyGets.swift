@@ -8,15 +8,8 @@ internal import GarageDriver
 
 extension SQLiteReadTransaction: PlacedReading {
   final func withValues(for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void) throws {
-    // One statement has them all bound at once, so that they have to stand in one place.
-    var places: [Range<Int>] = []
-    places.reserveCapacity(keys.count)
-    var bytes: [UInt8] = []
-    for key in keys {
-      places.append(bytes.count..<bytes.count + key.bytes.count)
-      bytes += key.bytes
-    }
-    try withValues(at: places, in: bytes.span.bytes, visit)
+    // One statement has many of them bound at once.
+    try withValuesInOnePlace(for: keys, visit)
   }
 
   /// Many in one statement keep its place in the tree open from one to the next, and SQLite is called once for each.
