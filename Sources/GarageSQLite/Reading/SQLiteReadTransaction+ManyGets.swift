@@ -73,7 +73,13 @@ extension SQLiteReadTransaction: PlacedReading {
     var next = indices.lowerBound
     while true {
       let code = sqlite3_step(statement.handle)
-      if code != SQLITE_ROW && code != SQLITE_DONE { throw failed(code, .get) }
+      if code != SQLITE_ROW && code != SQLITE_DONE {
+        // After some failures a write is over, and nothing more is asked.
+        if self is SQLiteWriteTransaction { throw failed(code, .get) }
+        // Which key it was is not told: asked one by one, those before it are shown.
+        sqlite3_reset(statement.handle)
+        return try getEach(keys, next..<indices.upperBound, in: bytes, visit)
+      }
       // There is a row for each key that there is: those before it are missing.
       let found =
         code == SQLITE_ROW
