@@ -11,7 +11,7 @@ final class KeyTurns: Sendable {
   private struct State: Sendable {
     var lastNumber: UInt64 = 0
     /// Those that wait, by key; a key that is there is taken.
-    var waiters: [StorageKey: [Waiter]] = [:]
+    var waiters: [StorageKey: WaitingLine<Waiter>] = [:]
     /// Those that were cancelled before they waited.
     var cancelled: Set<UInt64> = []
   }
@@ -33,7 +33,7 @@ final class KeyTurns: Sendable {
         let result: Result<Void, any Error>? = state.withLock { state in
           if state.cancelled.remove(number) != nil { return .failure(CancellationError()) }
           if state.waiters[key] == nil {
-            state.waiters[key] = []
+            state.waiters[key] = WaitingLine()
             return .success(())
           }
           state.waiters[key]?.append(Waiter(number: number, continuation: continuation))
@@ -43,11 +43,9 @@ final class KeyTurns: Sendable {
       }
     } onCancel: {
       let waiter = state.withLock { state -> Waiter? in
-        guard let index = state.waiters[key]?.firstIndex(where: { $0.number == number }) else {
-          state.cancelled.insert(number)
-          return nil
-        }
-        return state.waiters[key]?.remove(at: index)
+        let waiter = state.waiters[key]?.remove { $0.number == number }
+        if waiter == nil { state.cancelled.insert(number) }
+        return waiter
       }
       waiter?.continuation.resume(throwing: CancellationError())
     }
@@ -57,11 +55,9 @@ final class KeyTurns: Sendable {
   /// Gives the turn to the next.
   func end(_ key: StorageKey) {
     let next = state.withLock { state -> Waiter? in
-      if state.waiters[key]?.isEmpty ?? true {
-        state.waiters[key] = nil
-        return nil
-      }
-      return state.waiters[key]?.removeFirst()
+      let first = state.waiters[key]?.popFirst()
+      if first == nil { state.waiters[key] = nil }
+      return first
     }
     next?.continuation.resume()
   }
