@@ -23,7 +23,7 @@ import Testing
     let places = WorkerPlaces(1)
     let mayBegin = DispatchSemaphore(value: 0)
     let order = Order()
-    let count = 300_000
+    let count = 200_000
     places.run { mayBegin.wait() }
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       for number in 0..<count { places.run { order.note(number) } }
