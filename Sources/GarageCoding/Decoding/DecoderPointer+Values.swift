@@ -120,7 +120,29 @@ extension DecoderPointer {
       }
       return try read(optional)
     }
+    if try isAroundLazy(kind), let value = try readAroundLazy(type) { return value }
     return try readObject(type, facts, kind)
+  }
+
+  /// Reads a type around a `Reference`, such as a property wrapper, by its own code, which asks for that: the object is not
+  /// followed, and need not be there. Nil, and nothing is read, where it asks for something else: what is part of its owner now
+  /// may have been referred to before.
+  @inline(never)
+  private func readAroundLazy<T: Decodable>(_ type: T.Type) throws -> T? {
+    let start = cursor
+    do { return try readByOwnCode(type) } catch {
+      if let failure { throw failure }
+      cursor = start
+      return nil
+    }
+  }
+
+  /// Whether the value at the cursor is a reference that is not followed, and one of this kind no object.
+  private func isAroundLazy(_ kind: ValueKind) throws -> Bool {
+    guard kind == .codable || kind == .prefixed else { return false }
+    let start = cursor
+    defer { cursor = start }
+    return entry(ofReference: try readReferenceIndex()).1 == .lazy
   }
 
   /// Reads the object that the reference at the cursor names. No optional of T: in generic code that asks for its
@@ -161,6 +183,7 @@ extension DecoderPointer {
       }
       return try read(optional)
     }
+    if try isAroundLazy(kind), let value = try readAroundLazy(type) { return value }
     return try walk.object(type, facts, number(ofReference: try readReferenceIndex()))
   }
 
