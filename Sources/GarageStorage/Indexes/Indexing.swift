@@ -431,6 +431,14 @@ extension Index {
         equal values only, or .readable where they may be read.
         """)
     }
+    let nameCounts = [definition.formerTags.count, definition.classTags.count]
+    if let count = nameCounts.max(), count > 255 {
+      throw invalid(
+        """
+        its type has \(count) names, and 255 at most are stored. Leave those away from formerTypeTags that no object is kept \
+        under any more: migrateAll(_:) parks all under the present one.
+        """)
+    }
     if definition.bytes.count > 60_000 { throw invalid("its fields have too long names.") }
     let nameCount = shownName.utf8.count
     if nameCount > 60_000 {

@@ -21,6 +21,20 @@ import Testing
     #expect(try garage.query(Shed.self).sorted(by: \.name).values(\.id) == [1, 2, 6, 5, 4])
     #expect(try garage.verifyIndexes().isSound)
   }
+
+  /// More of them than an index can have are told of.
+  @Test func tooManyAreRefused() throws {
+    let garage = try Place(.memory).garage()
+    let error = #expect(throws: GarageError.self) { try garage.make([Index(\OftenRenamed.name)]) }
+    #expect("\(try #require(error))".contains("300 names"))
+  }
+}
+
+private struct OftenRenamed: Codable, Identifiable, TypeTagged {
+  var id: Int
+  var name: String
+  static var typeTag: String { "often renamed" }
+  static var formerTypeTags: [String] { (0..<300).map { "renamed \($0)" } }
 }
 
 private struct OldShed: Codable, Identifiable, TypeTagged {
