@@ -63,6 +63,29 @@ private final class Ring: Codable, Identifiable {
     }
   }
 
+  /// Also in pages, of which each is as long as was asked for, and where none of them is known.
+  @Test(arguments: [false, true], [1, 3, 7, 19, 20, 100])
+  func theOthersAreListed(hidesIdentifiers: Bool, limit: Int) throws {
+    let memory = try damaged(hidesIdentifiers: hidesIdentifiers)
+    let garage = try Garage(SealedStorage(memory, sealer: InsecureTestSealer(key: 7)))
+    let name = try #require(try garage.storedTypeNames().first { $0.hasSuffix("Leaf") })
+    var (found, damages): ([String], [GarageError]) = ([], [])
+    var last: Identifier?
+    while true {
+      let page = try garage.identifiers(ofTypeNamed: name, after: last, limit: limit) { damages.append($0) }
+      found += page.map(\.description)
+      last = page.last
+      if page.count < limit { break }
+    }
+    #expect(Set(found) == Set((0..<20).map { "\($0)" }.filter { $0 != "7" || !hidesIdentifiers }))
+    #expect(found.count == Set(found).count)
+    #expect(damages.count == (hidesIdentifiers ? 1 : 0), "\(damages)")
+    let index = try garage.objectIndex(ofTypeNamed: name)
+    damages = []
+    let listed = try garage.identifiers(in: index, from: 0, limit: 20) { damages.append($0) }
+    #expect(Set(listed.map(\.description)) == Set(found) && damages.count == (hidesIdentifiers ? 1 : 0))
+  }
+
   @Test(arguments: [false, true])
   func theOthersAreRead(hidesIdentifiers: Bool) throws {
     let memory = try damaged(hidesIdentifiers: hidesIdentifiers)

@@ -52,7 +52,9 @@
       let range = isDescending ? count - end..<count - offset : offset..<end
       let part =
         switch order {
-        case .all(let index): try reader.identifiers(in: index, from: range.lowerBound, limit: range.count)
+        // What is damaged was counted, and cannot be shown.
+        case .all(let index):
+          try reader.identifiers(in: index, from: range.lowerBound, limit: range.count) { _ in }
         case .chosen(let identifiers): Array(identifiers[range])
         }
       return isDescending ? part.reversed() : part
@@ -63,15 +65,18 @@
       let condition = try request.filter.map { try FieldCondition($0) }
       if !request.readsObjects {
         order = .all(try reader.objectIndex(ofTypeNamed: request.type))
-        for identifier in try reader.identifiers(ofTypeNamed: request.type, limit: Self.sampleCount) {
-          note(try read(identifier, request.type, reader))
+        let sample = try reader.identifiers(ofTypeNamed: request.type, limit: Self.sampleCount) { _ in
+          unreadableCount += 1
         }
+        for identifier in sample { note(try read(identifier, request.type, reader)) }
         return
       }
       var found: [(identifier: Identifier, key: SortKey, place: Int)] = []
       var last: Identifier?
       while true {
-        let page = try reader.identifiers(ofTypeNamed: request.type, after: last, limit: 1000)
+        let page = try reader.identifiers(ofTypeNamed: request.type, after: last, limit: 1000) { _ in
+          unreadableCount += 1
+        }
         guard let end = page.last else { break }
         last = end
         for identifier in page {

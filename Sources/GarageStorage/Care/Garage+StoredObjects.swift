@@ -37,6 +37,34 @@ extension GarageReading {
     }
   }
 
+  /// The same, where records that have to be asked for their identifier, and cannot be read, are told of and passed over. So a
+  /// page with fewer than `limit` is the last one.
+  ///
+  /// - Throws: ``GarageError/storage(_:)``, and what `onDamage` throws.
+  package func identifiers(
+    ofTypeNamed name: String, after last: Identifier? = nil, limit: Int,
+    onDamage: (GarageError) throws -> Void
+  ) throws -> [Identifier] {
+    try withRepeatableReadAccess { access in
+      let tag = try access.tag(listedAs: name)
+      var range = KeyLayout.records(tag: tag)
+      if let last { range.lowerBound = try access.garage.objectKeys.record(tag: tag, last).bytes + [0] }
+      var found: [Identifier] = []
+      while found.count < limit {
+        let wanted = limit - found.count
+        var keys: [StorageKey] = []
+        try access.transaction.scanKeys(range, .forward) { key in
+          if KeyLayout.isRecord(key) { keys.append(StorageKey(key)) }
+          return keys.count < wanted ? .continue : .stop
+        }
+        found += try access.identifiers(ofRecords: keys, onDamage: onDamage)
+        guard keys.count == wanted, let end = keys.last else { break }
+        range.lowerBound = end.bytes + [0]
+      }
+      return found
+    }
+  }
+
   /// The object that is kept under a type's name with this identifier, as the store has it; nil where there is none.
   ///
   /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)``, ``GarageError/storage(_:)``.
@@ -110,6 +138,19 @@ extension GarageReading {
 }
 
 extension ReadAccess {
+  /// The identifiers of records, but for those that have to be asked for it and cannot be read.
+  func identifiers(ofRecords keys: [StorageKey], onDamage: (GarageError) throws -> Void) throws
+    -> [Identifier]
+  {
+    try keys.compactMap { key in
+      do { return try identity(ofRecord: key).identifier } catch {
+        guard let damage = translated(error) as? GarageError, damage.isOfOneRecord else { throw error }
+        try onDamage(damage)
+        return nil
+      }
+    }
+  }
+
   /// The text of the shape with that digest; nil where the store has none.
   func shapeText(_ digest: UInt64) throws -> [UInt8]? {
     try garage.texts.text(TextName(kind: .shape, digest: digest), in: transaction)
@@ -155,6 +196,17 @@ extension ReadAccess {
         modificationDate: Date(timeIntervalSince1970: Double(summary.modificationTime) / 1000),
         syncStatus: summary.syncStatus, typeVersion: summary.typeVersion,
         byteCount: bytes.byteCount + record.byteCount, value: content.value)
+    }
+  }
+}
+
+extension GarageError {
+  /// Whether one record is the reason, and others can be read.
+  fileprivate var isOfOneRecord: Bool {
+    switch self {
+    case .corruptRecord, .newerRecordFormat: true
+    case .storage(let failure): failure.isOfOneValue
+    default: false
     }
   }
 }

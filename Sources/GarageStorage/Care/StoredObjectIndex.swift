@@ -33,9 +33,12 @@ extension GarageReading {
   /// The identifiers of a part of the objects, in the order of their keys. Where the store was changed since the index was made,
   /// the part may begin a little before or behind.
   ///
-  /// - Throws: ``GarageError/storage(_:)``, and ``GarageError/corruptRecord(type:identifier:reason:)`` where a damaged record
-  ///   has to be asked for its identifier.
-  package func identifiers(in index: StoredObjectIndex, from offset: Int, limit: Int) throws -> [Identifier] {
+  /// - Parameter onDamage: is told of records that have to be asked for their identifier, and cannot be read.
+  /// - Throws: ``GarageError/storage(_:)``, and what `onDamage` throws.
+  package func identifiers(
+    in index: StoredObjectIndex, from offset: Int, limit: Int,
+    onDamage: (GarageError) throws -> Void = { throw $0 }
+  ) throws -> [Identifier] {
     if offset < 0 || limit <= 0 || offset >= index.count { return [] }
     return try withRepeatableReadAccess { access in
       var range = KeyLayout.records(tag: index.tag)
@@ -47,7 +50,7 @@ extension GarageReading {
         if skipped < rest { skipped += 1 } else { keys.append(StorageKey(key)) }
         return keys.count < limit ? .continue : .stop
       }
-      return try keys.map { try access.identity(ofRecord: $0).identifier }
+      return try access.identifiers(ofRecords: keys, onDamage: onDamage)
     }
   }
 }

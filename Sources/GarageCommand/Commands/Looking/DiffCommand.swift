@@ -57,13 +57,18 @@
       ofTypeNamed name: String, _ one: some GarageReading, _ two: some GarageReading
     ) throws -> [Difference] {
       var differences: [Difference] = []
-      try forEachIdentifier(ofTypeNamed: name, one) { identifier in
+      // Where identifiers are hidden, nobody knows whose such a record is.
+      func note(_ damage: GarageError) {
+        Output.complain("\(damage)")
+        differences.append(Difference(kind: "damaged", type: name))
+      }
+      try forEachIdentifier(ofTypeNamed: name, one, onDamage: note) { identifier in
         let before = try one.look(atTypeNamed: name, identifier)
         guard let kind = kind(before, try two.look(atTypeNamed: name, identifier)) else { return }
         differences.append(
           Difference(kind: kind, type: before.object?.type ?? name, id: "\(identifier)"))
       }
-      try forEachIdentifier(ofTypeNamed: name, two) { identifier in
+      try forEachIdentifier(ofTypeNamed: name, two, onDamage: note) { identifier in
         guard case .nothing = try one.look(atTypeNamed: name, identifier) else { return }
         differences.append(Difference(kind: "added", type: name, id: "\(identifier)"))
       }
@@ -84,11 +89,12 @@
     }
 
     private static func forEachIdentifier(
-      ofTypeNamed name: String, _ reader: some GarageReading, _ visit: (Identifier) throws -> Void
+      ofTypeNamed name: String, _ reader: some GarageReading, onDamage: (GarageError) -> Void,
+      _ visit: (Identifier) throws -> Void
     ) throws {
       var last: Identifier?
       while true {
-        let page = try reader.identifiers(ofTypeNamed: name, after: last, limit: 1000)
+        let page = try reader.identifiers(ofTypeNamed: name, after: last, limit: 1000, onDamage: onDamage)
         try page.forEach(visit)
         last = page.last
         if page.isEmpty { return }

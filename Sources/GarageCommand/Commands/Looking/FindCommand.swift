@@ -39,7 +39,7 @@
       try garage.read { reader in
         var last: Identifier?
         search: while true {
-          let page = try reader.identifiers(ofTypeNamed: name, after: last, limit: 1000)
+          let page = try reader.identifiers(ofTypeNamed: name, after: last, limit: 1000) { damage.note($0) }
           for identifier in page {
             let look = try reader.look(atTypeNamed: name, identifier)
             if case .damaged(let error) = look { damage.note(error) }

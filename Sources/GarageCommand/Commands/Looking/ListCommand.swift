@@ -65,12 +65,19 @@
         return identifier
       }
       // One more tells whether there is another page.
-      let found = try garage.identifiers(ofTypeNamed: type, after: last, limit: max(limit, limit &+ 1))
+      var damage = DamageNotes()
+      let found = try garage.identifiers(ofTypeNamed: type, after: last, limit: max(limit, limit &+ 1)) {
+        damage.note($0)
+      }
       let page = found.prefix(limit).map(\.description)
       let next = found.count > limit ? page.last : nil
-      if json { return try Output.json(Page(type: type, identifiers: page, next: next)) }
+      if json {
+        try Output.json(Page(type: type, identifiers: page, next: next))
+        return try damage.end()
+      }
       for identifier in page { Output.write(Output.quotedIfOdd(identifier)) }
       if let next { Output.complain("there are more: --after \(next.debugDescription)") }
+      try damage.end()
     }
   }
 #endif
