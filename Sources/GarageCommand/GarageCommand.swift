@@ -2,6 +2,7 @@
 #if Command
   import ArgumentParser
   import Foundation
+  import GarageDriver
 
   /// `garage`: looks into stores, checks, counts, clears up and copies them.
   struct GarageCommand: ParsableCommand {
@@ -30,7 +31,7 @@
   @main
   enum Program {
     static func main() {
-      Output.takePlacesOfClosedStreams()
+      StandardStreams.takeClosedPlaces()
       do {
         var command = try GarageCommand.parseAsRoot()
         try command.run()

@@ -22,15 +22,6 @@ enum Output {
     _ = writeAll("garage: " + withoutControls(text) + "\n", to: STDERR_FILENO)
   }
 
-  /// Takes the places of those standard streams that are closed: a store that is opened would get them, and what is said
-  /// would be written into it.
-  static func takePlacesOfClosedStreams() {
-    for file in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(file, F_GETFD) == -1 {
-      // For reading only, so that who writes there is told.
-      _ = open("/dev/null", O_RDONLY)
-    }
-  }
-
   /// A text with the numbers of its control characters in their places; lines stay lines.
   private static func withoutControls(_ text: String) -> String {
     text.unicodeScalars.map { scalar in

@@ -51,6 +51,7 @@ struct LMDBOpening {
 
   /// Opens the environment. No other of this process may be open on the same file.
   func open() throws -> LMDBConnection {
+    StandardStreams.takeClosedPlaces()
     for _ in 0..<Self.attempts {
       if let environment = try attempt() { return LMDBConnection(environment, path: path) }
       usleep(1000)

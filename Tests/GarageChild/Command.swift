@@ -35,6 +35,7 @@ enum Command {
     case "share": try Sharing.run(try storage(), side: try argument(3), rounds: try number(4))
     case "count-key": try Counting.run(try argument(1), at: try argument(2), rounds: try number(3))
     case "acknowledge": try Acknowledging.run(Garage(try storage()), from: try number(3))
+    case "speak": try Speaking.run(opening: storage)
     case "hold": try Holding.run(try storage())
     case "stock": try Stocking.stock(try storage())
     case "claim": try Stocking.claim(try storage(), number: try number(3), count: try number(4))
@@ -52,7 +53,7 @@ enum Command {
       throw Failure(
         """
         \(other) is none of chain, fill, measure-foreach, measure-packages, share, count-key, hold, stock, claim,
-        digest, fail, hidden, acknowledge, care, rush
+        digest, fail, hidden, acknowledge, care, rush, speak
         """
       )
     }

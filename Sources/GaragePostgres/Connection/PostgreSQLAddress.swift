@@ -68,6 +68,7 @@
       -> PostgreSQLConnection
     {
       trips.count()
+      StandardStreams.takeClosedPlaces()
       let handle = try openHandle()
       let connection = PostgreSQLConnection(
         handle, password: password, answerTimeout: options.answerTimeout, trips)
