@@ -99,7 +99,14 @@ final class QueryRun<Root: Codable> {
       }
     }
     let transaction = access.transaction
-    try sortedKeys().forEach { key in
+    let keys = try sortedKeys()
+    if asksForMany && keys.count > 1 {
+      return try forEachBlock(of: keys) { key, record in
+        beginRecord(record, keepsObjects: keepsObjects)
+        return try visit(key, record, nil)
+      }
+    }
+    try keys.forEach { key in
       try transaction.withValue(for: key) { record -> ScanStep in
         guard let record else { return .continue }
         beginRecord(record, keepsObjects: keepsObjects)
@@ -432,11 +439,21 @@ extension QueryRun {
         return .continue
       }
     }
+    try forEachBlock(of: keys) { key, record in
+      try retrieve(key, record, found)
+      return .continue
+    }
+  }
+
+  /// Lends the records with these keys, which are asked for many at a time, until `visit` says stop.
+  private func forEachBlock(of keys: KeyList, _ visit: (RawSpan, RawSpan) throws -> ScanStep) throws {
     let blockCount = 1024
-    for start in stride(from: 0, to: keys.count, by: blockCount) {
+    var isEnd = false
+    for start in stride(from: 0, to: keys.count, by: blockCount) where !isEnd {
       let block = start..<Swift.min(start + blockCount, keys.count)
-      try keys.forEachRecord(block, in: transaction) { _, key, record in
-        if let record { try retrieve(key, record, found) }
+      try keys.forEachRecord(block, in: access.transaction) { _, key, record in
+        guard !isEnd, let record else { return }
+        isEnd = try visit(key, record) == .stop
       }
     }
   }

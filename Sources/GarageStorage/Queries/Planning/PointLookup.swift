@@ -76,6 +76,8 @@ extension Query {
     guard sortKeys.isEmpty, maximumCount != 0, case .comparison(let comparison)? = condition?.node,
       let (property, value) = comparison.equality
     else { return false }
+    // Each record would be a trip: a `QueryRun` asks for many at once.
+    if access.fetchesAhead { return false }
     switch value {
     case .number(let number) where !number.isNaN: break
     case .date(let seconds) where !seconds.isNaN: break

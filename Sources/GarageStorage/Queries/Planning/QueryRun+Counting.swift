@@ -17,12 +17,13 @@ extension QueryRun {
     else { return nil }
     let most = query.maximumCount ?? .max
     var count = 0
-    // Those whose records have to be asked.
+    // Those whose records have to be asked, one by one: none where each question is a trip.
     var rest: [(entry: StorageKey, isExact: Bool)] = []
+    let mostAsked = asksForMany ? 0 : 4096
     for stretch in scan.stretches where count < most {
       func take(_ key: RawSpan, isCounted: Bool) -> ScanStep {
         if isCounted { count += 1 } else { rest.append((StorageKey(key), stretch.isExact)) }
-        return rest.count <= 4096 && count < most ? .continue : .stop
+        return rest.count <= mostAsked && count < most ? .continue : .stop
       }
       let range = range(scan.item, way.tags[0], stretch)
       if isOfClass {
@@ -39,7 +40,7 @@ extension QueryRun {
           take(key, isCounted: stretch.isExact && key.byteCount < cutEntryByteCount)
         }
       }
-      if rest.count > 4096 { return nil }
+      if rest.count > mostAsked { return nil }
     }
     for (entry, isExact) in rest where try count < most && isFound(entry, isExact) { count += 1 }
     return count

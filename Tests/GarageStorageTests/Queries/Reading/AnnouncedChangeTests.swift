@@ -81,12 +81,18 @@ import Testing
     let things = (0..<AnnouncedChangeTests.count).map { Shelved(id: $0, number: $0 % 7, note: $0 % 3) }
     try garage.parkAll(things)
     let query = garage.query(Shelved.self)
+    // Without an order, and what is counted, too.
+    try expectFew(storage) { try query.where(\.shelf == 1).retrieveAll().count }
+    try expectFew(storage) { try query.where(\.shelf == 1 && \.note >= 0).retrieveAll().count }
+    try expectFew(storage) { try query.where(\.shelf == 1 && \.note >= 0).count() }
     for direction in [SortDirection.ascending, .descending] {
       try expectFew(storage) {
         try query.where(\.shelf == 1 && \.note >= 0).sorted(by: \.id, direction).retrieveAll().count
       }
       let ofNumbers = query.where(\.note >= 0).sorted(by: \.number, direction)
       try expectFew(storage) { try ofNumbers.limit(AnnouncedChangeTests.count).retrieveAll().count }
+      try expectFew(storage) { try ofNumbers.page(size: AnnouncedChangeTests.count).objects.count }
+      try expectFew(storage) { try ofNumbers.limit(AnnouncedChangeTests.count).values(\.note).count }
       let found = things.filter { $0.note == 1 }
       let byID = query.where(\.shelf == 1 && \.note == 1).sorted(by: \.id, direction)
       let isAscending = direction == .ascending

@@ -241,8 +241,8 @@ import Testing
     #expect(try counted.garage.count(Animal.self) == 1666)
   }
 
-  /// What a query changes or deletes is asked for together, with an index and without.
-  @Test func queriesChangeInFewTrips() throws {
+  /// What a query finds, changes or deletes is asked for together, with an index and without.
+  @Test func queriesTakeFewTrips() throws {
     let counted = try Counted()
     let garage = counted.garage
     try garage.parkAll((0..<1000).map { Note(id: $0, text: "old") })
@@ -253,6 +253,10 @@ import Testing
       let trips = counted.storage.roundTripCount - before
       #expect(trips <= 25, "\(trips) trips", sourceLocation: location)
     }
+    let books = garage.query(Book.self).where(\.place == 1)
+    try expectFew { try books.retrieveAll().count }
+    try expectFew { try books.where(\.text == "").count() }
+    try expectFew { try books.where(\.text == "").sorted(by: \.id).page(size: 1000).objects.count }
     try expectFew { try garage.query(Note.self).where(\.text == "old").updateAll { $0.text = "new" } }
     try expectFew { try garage.query(Book.self).where(\.place == 1).updateAll { $0.place = 2 } }
     try expectFew { try garage.query(Note.self).where(\.text == "new").deleteAll() }
