@@ -12,7 +12,7 @@ final class QueryRun<Root: Codable> {
   private let coderFacts: TypeFacts
   let filter: RecordFilter<Root>?
   let objectKeys: ObjectKeys
-  private let source: TransactionSource
+  let source: TransactionSource
   private let session: GraphDecodingSession
   @exclusivity(unchecked) private var limit = SessionLimit()
   // No access to what is unchecked overlaps another: it is asked for with every entry and record.
@@ -101,7 +101,7 @@ final class QueryRun<Root: Codable> {
     let transaction = access.transaction
     let keys = try sortedKeys()
     if asksForMany && keys.count > 1 {
-      return try forEachBlock(of: keys) { key, record in
+      return try forEachBlock(of: keys, areDecoded: keepsObjects) { key, record in
         beginRecord(record, keepsObjects: keepsObjects)
         return try visit(key, record, nil)
       }
@@ -141,7 +141,7 @@ final class QueryRun<Root: Codable> {
   func forEachUnsorted(keepsObjects: Bool, _ visit: Visit) throws {
     if let plan = way.plan,
       try forEachCandidate(
-        of: plan,
+        of: plan, areDecoded: keepsObjects,
         { key, record, isMatch in
           guard isMatch else { return try visitIfMatching(key, record, keepsObjects: keepsObjects, visit) }
           beginRecord(record, keepsObjects: keepsObjects)
@@ -226,7 +226,7 @@ final class QueryRun<Root: Codable> {
 
   /// Whether a record matches.
   @inline(__always)
-  private func answer(_ key: RawSpan, _ record: RawSpan) throws -> FieldAnswer {
+  func answer(_ key: RawSpan, _ record: RawSpan) throws -> FieldAnswer {
     if takesAll { return .yes }
     if let lentQuestion { return try lentQuestion.answer(key, record) }
     return try asking(key, record) { question, tag, identifier in
@@ -439,22 +439,9 @@ extension QueryRun {
         return .continue
       }
     }
-    try forEachBlock(of: keys) { key, record in
+    try forEachBlock(of: keys, areDecoded: true) { key, record in
       try retrieve(key, record, found)
       return .continue
-    }
-  }
-
-  /// Lends the records with these keys, which are asked for many at a time, until `visit` says stop.
-  private func forEachBlock(of keys: KeyList, _ visit: (RawSpan, RawSpan) throws -> ScanStep) throws {
-    let blockCount = 1024
-    var isEnd = false
-    for start in stride(from: 0, to: keys.count, by: blockCount) where !isEnd {
-      let block = start..<Swift.min(start + blockCount, keys.count)
-      try keys.forEachRecord(block, in: access.transaction) { _, key, record in
-        guard !isEnd, let record else { return }
-        isEnd = try visit(key, record) == .stop
-      }
     }
   }
 

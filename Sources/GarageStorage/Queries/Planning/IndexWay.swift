@@ -120,9 +120,10 @@ extension QueryRun {
 
   /// Lends the records to which a plan leads, in the order of identifiers, and whether each is known to match.
   ///
+  /// - Parameter areDecoded: whether those that match are.
   /// - Returns: false, and lends none, where all records are read sooner.
   func forEachCandidate(
-    of plan: IndexPlan, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
+    of plan: IndexPlan, areDecoded: Bool, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
   ) throws -> Bool {
     let start = query.sortKeys.isEmpty ? self.start?.identifier : nil
     // Held once, and not with every record.
@@ -142,9 +143,11 @@ extension QueryRun {
     func take(_ key: RawSpan, _ isMatch: Bool) throws -> ScanStep {
       if !readsBlocks { return try lend(key, isMatch, transaction, visit) }
       block.append(key, isMatch)
-      return block.isFull ? try lend(&block, visit) : .continue
+      return block.isFull ? try lend(&block, areDecoded: areDecoded, visit) : .continue
     }
-    func lendRest() throws -> ScanStep { block.isEmpty ? .continue : try lend(&block, visit) }
+    func lendRest() throws -> ScanStep {
+      block.isEmpty ? .continue : try lend(&block, areDecoded: areDecoded, visit)
+    }
     // Behind those that were lent before this was taken for the longer way.
     var place: [UInt8]?
     var patience = plan.others.isEmpty ? Int.max : self.patience
@@ -180,53 +183,17 @@ extension QueryRun {
 
   /// Lends the records of a block, and makes room for the next one.
   private func lend(
-    _ block: inout RecordBlock, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
+    _ block: inout RecordBlock, areDecoded: Bool, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
   ) throws -> ScanStep {
     var isEnd = false
-    try block.forEachRecord(in: access.transaction) { key, record, isMatch in
+    try withRecords(of: block.keys, 0..<block.count, areDecoded: areDecoded) { index, key, record in
+      try block.areMatches[index] || answer(key, record) != .no
+    } _: { index, key, record in
       if isEnd { return }
-      guard let record else { return }
-      isEnd = try visit(key, record, isMatch) == .stop
+      isEnd = try visit(key, record, block.areMatches[index]) == .stop
     }
     block.removeAll()
     return isEnd ? .stop : .continue
-  }
-
-  /// Whether records that an index does not tell of are asked many at a time, though some of them may be asked in vain: each
-  /// question is a trip.
-  var asksForMany: Bool { access.garage.store.roundTripsAreExpensive }
-
-  /// Lends the keys of those records of a block that match, in its order until `visit` says stop, and makes room for the next
-  /// one.
-  func forEachFound(
-    in block: inout RecordBlock, _ visit: (_ key: RawSpan) throws -> ScanStep
-  ) throws -> ScanStep {
-    let keys = block.keys
-    var areMatches = block.areMatches
-    block.removeAll()
-    var (unknown, places): (KeyList, [Int]) = (KeyList(), [])
-    var place = 0
-    keys.forEach { key in
-      if !areMatches[place] {
-        unknown.append(key)
-        places.append(place)
-      }
-      place += 1
-      return .continue
-    }
-    if !unknown.isEmpty {
-      try unknown.forEachRecord(0..<unknown.count, in: access.transaction) { index, key, record in
-        if let record { areMatches[places[index]] = try isMatch(key, record) }
-      }
-    }
-    place = 0
-    var step = ScanStep.continue
-    try keys.forEach { key in
-      if areMatches[place] { step = try visit(key) }
-      place += 1
-      return step
-    }
-    return step
   }
 
   private func lend(

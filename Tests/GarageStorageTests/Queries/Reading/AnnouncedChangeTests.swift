@@ -36,6 +36,13 @@ import Testing
     var id: Int
   }
 
+  private struct Album: Codable, Identifiable, Indexed {
+    static var indexes: [Index<Album>] { [Index(\.number)] }
+    var id: Int
+    var number = 0
+    var sheets: [Sheet]
+  }
+
   private struct Folder: Codable, Identifiable, DeleteRules {
     static var owned: [Owned<Folder>] { [Owned(\.sheets)] }
     var id: Int
@@ -131,6 +138,24 @@ import Testing
       found += page.objects
     }
     return found
+  }
+
+  /// What is found by an index, or in an order, refers to others: these are fetched along with it.
+  @Test func ofWhatIsReferredTo() throws {
+    let storage = AnnouncedStorage()
+    let garage = try Garage(storage)
+    let count = AnnouncedChangeTests.count
+    try garage.parkAll(
+      (0..<count).map { Album(id: $0, number: $0 % 3, sheets: [Sheet(id: 2 * $0), Sheet(id: 2 * $0 + 1)]) })
+    let query = garage.query(Album.self)
+    let found = query.where(\.number == .oneOf([0, 1, 2]))
+    try expectFew(storage) { try found.retrieveAll().count }
+    try expectFew(storage) { try query.where(\.number >= 0).retrieveAll().count }
+    try expectFew(storage) { try query.sorted(by: \.number).limit(count).retrieveAll().count }
+    try expectFew(storage) { try query.sorted(by: \.number).page(size: count).objects.count }
+    try expectFew(storage) { try found.page(size: count).objects.count }
+    let sheets = try found.limit(10).retrieveAll().map { $0.sheets.map(\.id) }
+    #expect(sheets == (0..<10).map { [2 * $0, 2 * $0 + 1] })
   }
 
   @Test func ofWhatIsOwned() throws {
