@@ -4,7 +4,8 @@ import Testing
 
 /// References in the payloads of enums, which stand under another key in each case.
 @Suite struct PayloadReferrerTests {
-  private let (a, b) = (Hub(id: "a"), Hub(id: "b"))
+  private let a = Hub(id: "a")
+  private let b = Hub(id: "b")
 
   private var cargoes: [Cargo] {
     [.crate(a), .barrel(a, count: 2), .rack([b, a]), .empty, .crate(b), .rack([])]
