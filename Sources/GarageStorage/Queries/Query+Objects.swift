@@ -106,6 +106,13 @@ extension Query {
         }
         return
       }
+      if let keys = try run.keysByEntries() {
+        try keys.forEach { key in
+          identifiers.append(try run.access.identity(ofRecord: StorageKey(key)).identifier)
+          return .continue
+        }
+        return
+      }
       let order = try run.forEachPart { key, record, _ in
         identifiers.append(try run.identifier(key, record))
         return true

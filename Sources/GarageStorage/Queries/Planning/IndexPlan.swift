@@ -11,10 +11,12 @@ struct IndexPlan {
     /// Whether all entries there have the same values.
     var isPoint: Bool
 
-    /// Whether all that stands there are numbers or dates, whose bytes are too few to be cut.
+    /// Whether no value that stands there is cut: all are nil, truth values, numbers or dates, whose bytes are too few, or equal
+    /// to one that is not.
     var isOfUncutKind: Bool {
+      if isPoint && isExact { return true }
       guard let first = lower.first, let last = upper.first else { return false }
-      let kinds = OrderedBytes.Kind.number...OrderedBytes.Kind.date
+      let kinds = OrderedBytes.Kind.null...OrderedBytes.Kind.date
       // Behind the last of a kind the next one begins.
       return kinds.contains(first) && last >= first
         && (kinds.contains(last) || upper == [kinds.upperBound + 1])

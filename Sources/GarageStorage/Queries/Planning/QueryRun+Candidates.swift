@@ -11,6 +11,7 @@ extension QueryRun {
     var candidates = CandidateKeys()
     var isTooMany = false
     var nextCheck = 4096
+    var records = RecordsSoFar()
     for scan in plan.scans {
       for tag in way.tags {
         for stretch in scan.stretches {
@@ -20,8 +21,8 @@ extension QueryRun {
             guard let (place, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
             candidates.append(recordOf: key, identifierAt: place, isMatch: isMatch)
             if candidates.count < nextCheck { return .continue }
-            nextCheck *= 8
-            isTooMany = try areMostOfAll(candidates.count)
+            nextCheck *= 2
+            isTooMany = try areMostOfAll(candidates.count, &records)
             return isTooMany ? .stop : .continue
           }
           if isTooMany { return nil }
@@ -31,16 +32,57 @@ extension QueryRun {
     return candidates
   }
 
-  /// Whether that many records are so many of all that it is better to read all in their order.
-  private func areMostOfAll(_ count: Int) throws -> Bool {
-    var rest = 3 * count
-    for tag in way.tags {
-      try access.transaction.scanKeys(KeyLayout.records(tag: tag), .forward) { _ in
-        rest -= 1
-        return rest > 0 ? .continue : .stop
+  /// The keys of what is found, in the order of identifiers, where the entries of an index lead to all of it: records are read
+  /// only where these do not tell. Nil where the query has an order of its own or a limit, and where another way is better.
+  func keysByEntries() throws -> KeyList? {
+    guard let plan = way.plan, plan.others.isEmpty, way.tags.count == 1, !way.isUnsaved,
+      query.sortKeys.isEmpty, query.maximumCount == nil,
+      var candidates = try candidates(of: plan, behind: nil)
+    else { return nil }
+    candidates.sort(areOfOneTag: true)
+    var keys = KeyList()
+    var block = RecordBlock(atMost: nil)
+    try candidates.forEachOnce { key, isMatch in
+      block.append(key, isMatch)
+      if !block.isFull { return .continue }
+      return try forEachFound(in: &block) { key in
+        keys.append(key)
+        return .continue
       }
     }
-    return rest > 0
+    _ = try forEachFound(in: &block) { key in
+      keys.append(key)
+      return .continue
+    }
+    return keys
+  }
+
+  /// Records that were counted, none of them twice however often more are asked for.
+  private struct RecordsSoFar {
+    var count = 0
+    /// Under which tag the next one is, and behind which key.
+    var tag = 0
+    var last: [UInt8]?
+  }
+
+  /// Whether that many records are so many of all that it is better to read all in their order.
+  private func areMostOfAll(_ count: Int, _ records: inout RecordsSoFar) throws -> Bool {
+    let enough = 3 * count
+    while records.tag < way.tags.count {
+      var range = KeyLayout.records(tag: way.tags[records.tag])
+      if let last = records.last { range.lowerBound = last + [0] }
+      var last: [UInt8]?
+      try access.transaction.scanKeys(range, .forward) { key in
+        records.count += 1
+        if records.count < enough { return .continue }
+        last = [UInt8](copying: key)
+        return .stop
+      }
+      records.last = last
+      if last != nil { return false }
+      records.tag += 1
+    }
+    return true
   }
 }
 
@@ -92,12 +134,13 @@ extension QueryRun {
     // So few records are read in the time that another index takes to begin.
     var blockCount = 32
     var shortest: Int?
+    var records = RecordsSoFar()
     while shortest == nil {
       for place in readers.indices where shortest == nil {
         try readers[place].read(upTo: blockCount, self)
         if readers[place].isAtEnd { shortest = place }
       }
-      if shortest == nil, blockCount >= 4096, try areMostOfAll(blockCount) { return nil }
+      if shortest == nil, blockCount >= 4096, try areMostOfAll(blockCount, &records) { return nil }
       blockCount *= 4
     }
     let leader = readers.remove(at: shortest ?? 0)
