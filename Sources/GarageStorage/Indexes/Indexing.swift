@@ -431,6 +431,19 @@ extension Index {
         equal values only, or .readable where they may be read.
         """)
     }
+    try checkLengths(of: definition, invalid)
+    let nameCount = shownName.utf8.count
+    if nameCount > 60_000 {
+      shownName = "\(shownName.prefix(40))…"
+      throw invalid("its name has \(nameCount) bytes, and 60000 at most are stored. Give it a shorter one.")
+    }
+    return Indexing.Declaration(
+      definition: definition, id: definition.id, name: shownName, typeName: facts.name,
+      check: isNamed ? IndexCheck(Root.self, parts[0], definition) : nil)
+  }
+
+  /// What is more than the catalog holds of a definition is told before it is written.
+  private func checkLengths(of definition: IndexDefinition, _ invalid: (String) -> GarageError) throws {
     let nameCounts = [definition.formerTags.count, definition.classTags.count]
     if let count = nameCounts.max(), count > 255 {
       throw invalid(
@@ -440,13 +453,5 @@ extension Index {
         """)
     }
     if definition.bytes.count > 60_000 { throw invalid("its fields have too long names.") }
-    let nameCount = shownName.utf8.count
-    if nameCount > 60_000 {
-      shownName = "\(shownName.prefix(40))…"
-      throw invalid("its name has \(nameCount) bytes, and 60000 at most are stored. Give it a shorter one.")
-    }
-    return Indexing.Declaration(
-      definition: definition, id: definition.id, name: shownName, typeName: facts.name,
-      check: isNamed ? IndexCheck(Root.self, parts[0], definition) : nil)
   }
 }

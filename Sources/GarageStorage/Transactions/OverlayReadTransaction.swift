@@ -77,13 +77,22 @@ class OverlayReadTransaction: SealedValues {
       }
     }
     if !missing.isEmpty {
+      var shownCount = 0
       try readBase { isVisiting in
-        try base.withValues(for: missing.map { keys[$0] }) { index, value in
+        do {
+          try base.withValues(for: missing.map { keys[$0] }) { index, value in
+            isVisiting = true
+            try visitFound(before: missing[index])
+            try visit(missing[index], value)
+            (next, shownCount) = (missing[index] + 1, index + 1)
+            isVisiting = false
+          }
+        } catch let failure where !isVisiting && shownCount < missing.count {
+          // It is the turn of what stands before the key that failed.
           isVisiting = true
-          try visitFound(before: missing[index])
-          try visit(missing[index], value)
-          next = missing[index] + 1
+          try visitFound(before: missing[shownCount])
           isVisiting = false
+          throw failure
         }
       }
     }
