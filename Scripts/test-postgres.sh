@@ -9,7 +9,7 @@
 #     test-postgres.sh [argument of swift test …]    what these name
 #
 # A quick run has the checks of the conformance suite over the driver as it is by default, the driver's own tests but for those
-# that start and end servers of their own, and of the garage's tests those in the suites named below.
+# that start and end servers of their own, and of the garage's tests those that Tests/PostgresTests/Package.swift names.
 #
 # GARAGE_TEST_PG_URL      another server to run them on; then none is started. Tables gt_… are made there and dropped.
 # GARAGE_TEST_PG_BIN      where initdb and pg_ctl are, if they are not found.
@@ -37,13 +37,6 @@ elif [ "${1:-}" = --without-trials ]; then
 fi
 limit=${GARAGE_TEST_PG_MINUTES:-${quick:+8}}
 limit=${limit:-20}m
-
-# Of the garage's tests, in quick runs: what goes another way where each call is a trip and writes run beside each other.
-quick_suites="ParkingTests|RetrievingTests|DeletingTests|OpeningTests|ClosingTests|TransactionTests|SavingTests"
-quick_suites+="|SavingTogetherTests|UnsavedChangesTests|SeveralProcessesTests|KeyTests|KeyHookTests|KeyRaceTests"
-quick_suites+="|SyncStatusTests|SyncIndexTests|SyncFindingTests|IndexTests|UniqueIndexTests|QueryTests|DeleteRuleTests"
-quick_suites+="|DeferredReadTests|PagingTests|PageReadingTests|WaitingWriteTests|ObjectPageTests|MappedNilTests"
-quick_suites+="|ListenerTests|NewsTests|AsyncVerbTests|GroupCommitTests|AcknowledgedTests|VerifyTests|MigrationTests"
 
 # Of the driver's, what starts and ends servers of its own: it waits for them most of the time.
 server_trials="ServerTroubleTests|HostileServerTests|FailoverTests"
@@ -131,7 +124,7 @@ run() { # run NAME OPTIONS…
   pids+=($!)
 }
 if [ -n "$quick" ]; then
-  run garage --filter "^GarageStorageTests\.($quick_suites)"
+  run garage --filter '^GarageStorageTests\.'
   run conformance --filter 'ConformanceTests'
   run driver --filter '^GaragePostgresTests\.' --skip "ConformanceTests|$own_servers"
 else
