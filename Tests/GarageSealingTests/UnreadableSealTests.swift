@@ -86,6 +86,39 @@ private final class Ring: Codable, Identifiable {
     #expect(Set(listed.map(\.description)) == Set(found) && damages.count == (hidesIdentifiers ? 1 : 0))
   }
 
+  /// Also where none is listed behind it.
+  @Test func eachIsToldOfOnceAmongAll() throws {
+    for id in 0..<4 {
+      let memory = MemoryStorage()
+      let garage = try Garage(
+        SealedStorage(memory, sealer: InsecureTestSealer(key: 7)), hidesIdentifiers: true)
+      try garage.parkAll((0..<4).map { Leaf(id: $0) })
+      let before = try contents(memory)
+      try garage.park(Leaf(id: id, text: "changed"))
+      let key = try #require(contents(memory).first { before[$0.key] != $0.value }?.key)
+      try memory.write { transaction in
+        var value = try #require(try transaction.value(for: key))
+        value[value.count - 1] ^= 1
+        try transaction.put(value, for: key)
+        return .commit(())
+      }
+      let name = try #require(try garage.storedTypeNames().first)
+      var (found, damages): ([String], [GarageError]) = ([], [])
+      try garage.forEachIdentifier(ofTypeNamed: name, onDamage: { damages.append($0) }) {
+        found.append("\($0)")
+        return true
+      }
+      #expect(Set(found) == Set((0..<4).map { "\($0)" }).subtracting(["\(id)"]), "\(id)")
+      #expect(found.count == 3 && damages.count == 1, "\(id): \(damages)")
+      found = []
+      try garage.forEachIdentifier(ofTypeNamed: name, onDamage: { _ in }) {
+        found.append("\($0)")
+        return found.count < 2
+      }
+      #expect(found.count == 2)
+    }
+  }
+
   @Test(arguments: [false, true])
   func theOthersAreRead(hidesIdentifiers: Bool) throws {
     let memory = try damaged(hidesIdentifiers: hidesIdentifiers)

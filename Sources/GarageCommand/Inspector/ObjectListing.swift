@@ -72,21 +72,17 @@
         return
       }
       var found: [(identifier: Identifier, key: SortKey, place: Int)] = []
-      var last: Identifier?
-      while true {
-        let page = try reader.identifiers(ofTypeNamed: request.type, after: last, limit: 1000) { _ in
-          unreadableCount += 1
-        }
-        guard let end = page.last else { break }
-        last = end
-        for identifier in page {
-          let object = try read(identifier, request.type, reader)
-          if let condition, object.map({ condition.holds(for: $0.value) }) != true { continue }
-          let key = object.map { SortKey($0, by: request.sort) } ?? .nothing
-          if found.count < Self.sampleCount { note(object) }
-          found.append((identifier, key, found.count))
-        }
+      var hiddenCount = 0
+      try reader.forEachIdentifier(ofTypeNamed: request.type, onDamage: { _ in hiddenCount += 1 }) {
+        identifier in
+        let object = try read(identifier, request.type, reader)
+        if let condition, object.map({ condition.holds(for: $0.value) }) != true { return true }
+        let key = object.map { SortKey($0, by: request.sort) } ?? .nothing
+        if found.count < Self.sampleCount { note(object) }
+        found.append((identifier, key, found.count))
+        return true
       }
+      unreadableCount += hiddenCount
       if request.sort != nil { found.sort { ($0.key, $0.place) < ($1.key, $1.place) } }
       order = .chosen(found.map(\.identifier))
     }

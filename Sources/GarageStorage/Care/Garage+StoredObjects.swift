@@ -45,11 +45,11 @@ extension GarageReading {
     ofTypeNamed name: String, after last: Identifier? = nil, limit: Int,
     onDamage: (GarageError) throws -> Void
   ) throws -> [Identifier] {
-    try withRepeatableReadAccess { access in
+    let (found, damages) = try withRepeatableReadAccess { access in
       let tag = try access.tag(listedAs: name)
       var range = KeyLayout.records(tag: tag)
       if let last { range.lowerBound = try access.garage.objectKeys.record(tag: tag, last).bytes + [0] }
-      var found: [Identifier] = []
+      var (found, damages): ([Identifier], [GarageError]) = ([], [])
       while found.count < limit {
         let wanted = limit - found.count
         var keys: [StorageKey] = []
@@ -57,11 +57,32 @@ extension GarageReading {
           if KeyLayout.isRecord(key) { keys.append(StorageKey(key)) }
           return keys.count < wanted ? .continue : .stop
         }
-        found += try access.identifiers(ofRecords: keys, onDamage: onDamage)
+        found += try access.identifiers(ofRecords: keys) { damages.append($0) }
         guard keys.count == wanted, let end = keys.last else { break }
         range.lowerBound = end.bytes + [0]
       }
-      return found
+      return (found, damages)
+    }
+    // Once, however often that ran.
+    try damages.forEach(onDamage)
+    return found
+  }
+
+  /// Visits all of them so, until `visit` says no. Each that is damaged is told of once.
+  ///
+  /// - Throws: as ``identifiers(ofTypeNamed:after:limit:onDamage:)``, and what `visit` throws.
+  package func forEachIdentifier(
+    ofTypeNamed name: String, onDamage: (GarageError) throws -> Void,
+    _ visit: (Identifier) throws -> Bool
+  ) throws {
+    let pageCount = 1000
+    var last: Identifier?
+    while true {
+      let page = try identifiers(ofTypeNamed: name, after: last, limit: pageCount, onDamage: onDamage)
+      for identifier in page where try !visit(identifier) { return }
+      // Behind the last one there may be damaged ones, which were told of.
+      if page.count < pageCount { return }
+      last = page.last
     }
   }
 

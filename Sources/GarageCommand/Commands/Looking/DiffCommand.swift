@@ -62,15 +62,19 @@
         Output.complain("\(damage)")
         differences.append(Difference(kind: "damaged", type: name))
       }
-      try forEachIdentifier(ofTypeNamed: name, one, onDamage: note) { identifier in
+      try one.forEachIdentifier(ofTypeNamed: name, onDamage: note) { identifier in
         let before = try one.look(atTypeNamed: name, identifier)
-        guard let kind = kind(before, try two.look(atTypeNamed: name, identifier)) else { return }
-        differences.append(
-          Difference(kind: kind, type: before.object?.type ?? name, id: "\(identifier)"))
+        if let kind = kind(before, try two.look(atTypeNamed: name, identifier)) {
+          differences.append(
+            Difference(kind: kind, type: before.object?.type ?? name, id: "\(identifier)"))
+        }
+        return true
       }
-      try forEachIdentifier(ofTypeNamed: name, two, onDamage: note) { identifier in
-        guard case .nothing = try one.look(atTypeNamed: name, identifier) else { return }
-        differences.append(Difference(kind: "added", type: name, id: "\(identifier)"))
+      try two.forEachIdentifier(ofTypeNamed: name, onDamage: note) { identifier in
+        if case .nothing = try one.look(atTypeNamed: name, identifier) {
+          differences.append(Difference(kind: "added", type: name, id: "\(identifier)"))
+        }
+        return true
       }
       return differences
     }
@@ -85,19 +89,6 @@
       case (.object(let before), .object(let after)):
         after.type == before.type && after.value == before.value && after.syncStatus == before.syncStatus
           && after.typeVersion == before.typeVersion ? nil : "changed"
-      }
-    }
-
-    private static func forEachIdentifier(
-      ofTypeNamed name: String, _ reader: some GarageReading, onDamage: (GarageError) -> Void,
-      _ visit: (Identifier) throws -> Void
-    ) throws {
-      var last: Identifier?
-      while true {
-        let page = try reader.identifiers(ofTypeNamed: name, after: last, limit: 1000, onDamage: onDamage)
-        try page.forEach(visit)
-        last = page.last
-        if page.isEmpty { return }
       }
     }
 

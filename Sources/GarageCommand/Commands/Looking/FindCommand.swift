@@ -37,24 +37,17 @@
       var hasMore = false
       var damage = DamageNotes()
       try garage.read { reader in
-        var last: Identifier?
-        search: while true {
-          let page = try reader.identifiers(ofTypeNamed: name, after: last, limit: 1000) { damage.note($0) }
-          for identifier in page {
-            let look = try reader.look(atTypeNamed: name, identifier)
-            if case .damaged(let error) = look { damage.note(error) }
-            guard let object = look.object, condition.holds(for: object.value) else { continue }
-            if entries.count == limit {
-              hasMore = true
-              break search
-            }
-            entries.append(
-              Entry(
-                type: object.type, id: "\(identifier)",
-                value: JSONValue(object.value, typeName: reader.listedName)))
-          }
-          last = page.last
-          if page.isEmpty { break }
+        try reader.forEachIdentifier(ofTypeNamed: name, onDamage: { damage.note($0) }) { identifier in
+          let look = try reader.look(atTypeNamed: name, identifier)
+          if case .damaged(let error) = look { damage.note(error) }
+          guard let object = look.object, condition.holds(for: object.value) else { return true }
+          hasMore = entries.count == limit
+          if hasMore { return false }
+          entries.append(
+            Entry(
+              type: object.type, id: "\(identifier)",
+              value: JSONValue(object.value, typeName: reader.listedName)))
+          return true
         }
       }
       if json {
