@@ -185,15 +185,15 @@ extension QueryRun {
   private func lend(
     _ block: inout RecordBlock, areDecoded: Bool, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
   ) throws -> ScanStep {
-    var isEnd = false
-    try withRecords(of: block.keys, 0..<block.count, areDecoded: areDecoded) { index, key, record in
-      try block.areMatches[index] || answer(key, record) != .no
+    let step = try withRecords(of: block.keys, 0..<block.count, areDecoded: areDecoded) {
+      index, key, record in
+      // What cannot be asked is told in its turn.
+      block.areMatches[index] || (try? answer(key, record)) != .no
     } _: { index, key, record in
-      if isEnd { return }
-      isEnd = try visit(key, record, block.areMatches[index]) == .stop
+      try visit(key, record, block.areMatches[index])
     }
     block.removeAll()
-    return isEnd ? .stop : .continue
+    return step
   }
 
   private func lend(
@@ -228,10 +228,10 @@ struct RecordBlock {
     areMatches.append(isMatch)
   }
 
-  /// Lends each key with its record, nil where there is none, and whether that is known to match.
+  /// Lends each key with its record, nil where there is none, and whether that is known to match, until `visit` says stop.
   func forEachRecord(
     in transaction: any ReadTransaction,
-    _ visit: (_ key: RawSpan, _ record: RawSpan?, _ isMatch: Bool) throws -> Void
+    _ visit: (_ key: RawSpan, _ record: RawSpan?, _ isMatch: Bool) throws -> ScanStep
   ) throws {
     try keys.forEachRecord(0..<keys.count, in: transaction) { index, key, record in
       try visit(key, record, areMatches[index])

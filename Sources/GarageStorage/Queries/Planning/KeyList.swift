@@ -48,16 +48,25 @@ struct KeyList {
     for place in places where try visit(all.extracting(place)) == .stop { return }
   }
 
-  /// Lends the record of each of some keys, with the key and its place among these; nil where there is none.
+  /// Lends the record of each of some keys, with the key and its place among these, until `visit` says stop; nil where there is
+  /// none.
+  ///
+  /// - Returns: what `visit` said last.
+  @discardableResult
   func forEachRecord(
     _ indices: Range<Int>, in transaction: any ReadTransaction,
-    _ visit: (_ index: Int, _ key: RawSpan, _ record: RawSpan?) throws -> Void
-  ) throws {
+    _ visit: (_ index: Int, _ key: RawSpan, _ record: RawSpan?) throws -> ScanStep
+  ) throws -> ScanStep {
     let all = bytes.span.bytes
     let places = indices == self.places.indices ? self.places : Array(self.places[indices])
-    try transaction.withPlacedValues(at: places, in: all) { index, record in
-      try visit(index, all.extracting(places[index]), record)
-    }
+    var step = ScanStep.continue
+    do {
+      try transaction.withPlacedValues(at: places, in: all) { index, record in
+        step = try visit(index, all.extracting(places[index]), record)
+        if step == .stop && index + 1 < places.count { throw NoMoreWanted() }
+      }
+    } catch is NoMoreWanted {}
+    return step
   }
 
   /// Some of them as an array.
@@ -69,3 +78,6 @@ struct KeyList {
   /// All of them as an array.
   var all: [StorageKey] { keys(0..<count) }
 }
+
+/// Ends a multi-get whose other values nobody wants: one of them might be damaged, and all take time.
+private struct NoMoreWanted: Error {}

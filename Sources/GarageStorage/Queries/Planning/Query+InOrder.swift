@@ -85,6 +85,7 @@ extension Query {
     }
     try keys.forEachRecord(0..<keys.count, in: transaction) { _, key, record in
       if let record { try visit(key, record) }
+      return .continue
     }
   }
 

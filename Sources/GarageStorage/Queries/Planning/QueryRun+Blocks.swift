@@ -7,6 +7,9 @@ extension QueryRun {
   /// question is a trip.
   var asksForMany: Bool { access.garage.store.roundTripsAreExpensive }
 
+  /// How many are asked for at a time where all are wanted.
+  private static var blockCount: Int { 1024 }
+
   /// Lends the keys of those records of a block that match, in its order until `visit` says stop, and makes room for the next
   /// one.
   func forEachFound(
@@ -25,14 +28,24 @@ extension QueryRun {
       place += 1
       return .continue
     }
+    var (askedCount, failure): (Int, (place: Int, error: any Error)?) = (0, nil)
     if !unknown.isEmpty {
-      try unknown.forEachRecord(0..<unknown.count, in: access.transaction) { index, key, record in
-        if let record { areMatches[places[index]] = try isMatch(key, record) }
+      do {
+        try unknown.forEachRecord(0..<unknown.count, in: access.transaction) { index, key, record in
+          if let record { areMatches[places[index]] = try isMatch(key, record) }
+          askedCount = index + 1
+          return .continue
+        }
+      } catch {
+        // It is told in its turn: who wants a few may not come to it.
+        if askedCount == places.count { throw error }
+        failure = (places[askedCount], error)
       }
     }
     place = 0
     var step = ScanStep.continue
     try keys.forEach { key in
+      if let failure, failure.place == place { throw failure.error }
       if areMatches[place] { step = try visit(key) }
       place += 1
       return step
@@ -46,42 +59,51 @@ extension QueryRun {
   func forEachBlock(
     of keys: KeyList, areDecoded: Bool, _ visit: (RawSpan, RawSpan) throws -> ScanStep
   ) throws {
-    let blockCount = 1024
-    var isEnd = false
-    for start in stride(from: 0, to: keys.count, by: blockCount) where !isEnd {
-      let block = start..<Swift.min(start + blockCount, keys.count)
-      try withRecords(of: keys, block, areDecoded: areDecoded) { _, key, record in
-        if isEnd { return }
-        isEnd = try visit(key, record) == .stop
+    for start in stride(from: 0, to: keys.count, by: Self.blockCount) {
+      let block = start..<Swift.min(start + Self.blockCount, keys.count)
+      let step = try withRecords(of: keys, block, areDecoded: areDecoded) { _, key, record in
+        try visit(key, record)
       }
+      if step == .stop { return }
     }
   }
 
-  /// Lends those of some records that are there, with the place of each among these. Where each question is a trip, what they
-  /// refer to is fetched along with them, if they are to be decoded.
+  /// Lends those of some records that are there, with the place of each among these, until `visit` says stop. Where each question
+  /// is a trip, what they refer to is fetched along with them, if they are to be decoded.
   ///
   /// - Parameter isWanted: whether a record may be decoded at all.
+  /// - Returns: what `visit` said last.
   func withRecords(
     of keys: KeyList, _ indices: Range<Int>, areDecoded: Bool,
-    isWanted: (Int, RawSpan, RawSpan) throws -> Bool = { _, _, _ in true },
-    _ visit: (_ index: Int, _ key: RawSpan, _ record: RawSpan) throws -> Void
-  ) throws {
+    isWanted: (Int, RawSpan, RawSpan) -> Bool = { _, _, _ in true },
+    _ visit: (_ index: Int, _ key: RawSpan, _ record: RawSpan) throws -> ScanStep
+  ) throws -> ScanStep {
     if !areDecoded || !asksForMany {
       return try keys.forEachRecord(indices, in: access.transaction) { index, key, record in
-        if let record { try visit(index, key, record) }
+        guard let record else { return .continue }
+        return try visit(index, key, record)
       }
     }
     var places: [Int] = []
     var records: [(key: StorageKey, record: [UInt8])] = []
-    try keys.forEachRecord(indices, in: access.transaction) { index, key, record in
-      guard let record, try isWanted(index, key, record) else { return }
-      places.append(index)
-      records.append((StorageKey(key), [UInt8](copying: record)))
+    var failure: (any Error)?
+    do {
+      try keys.forEachRecord(indices, in: access.transaction) { index, key, record in
+        guard let record, isWanted(index, key, record) else { return .continue }
+        places.append(index)
+        records.append((StorageKey(key), [UInt8](copying: record)))
+        return .continue
+      }
+    } catch {
+      // As what cannot be decoded: it is told behind what stands before it.
+      failure = error
     }
     try source.prefetch(behind: records)
     for (place, (key, record)) in zip(places, records) {
       let bytes = key.bytes
-      try visit(place, bytes.span.bytes, record.span.bytes)
+      if try visit(place, bytes.span.bytes, record.span.bytes) == .stop { return .stop }
     }
+    if let failure { throw failure }
+    return .continue
   }
 }

@@ -168,8 +168,9 @@ private final class FirstEntries<Root: Codable> {
     patience -= block.count
     try block.forEachRecord(in: run.access.transaction) { key, record, _ in
       // It may stand twice in one block.
-      guard count < most, let record, isOnce || !counted.contains(StorageKey(key)) else { return }
+      guard let record, isOnce || !counted.contains(StorageKey(key)) else { return .continue }
       if try run.isMatch(key, record) { note(StorageKey(key)) }
+      return count < most ? .continue : .stop
     }
     block.removeAll()
   }
