@@ -266,6 +266,26 @@ private struct HiddenCity: Evolving, Identifiable, Equatable, TypeTagged {
     #expect(try garage.retrieveAll(Tree.self).count == 341)
     #expect(storage.gets.load(ordering: .relaxed) <= 30)
   }
+
+  private struct Shell: Codable, Identifiable, Indexed {
+    static var indexes: [Index<Shell>] { [Index(\.kind, .hashed)] }
+    var id: Int
+    var kind: Int
+  }
+
+  /// The identifiers of what an index finds stand in its records, which are asked for many at a time.
+  @Test func identifiersByAnIndex() throws {
+    let storage = DistantStorage(try SealedPlace(.memory).sealed())
+    let garage = try Garage(storage, hidesIdentifiers: true)
+    try garage.parkAll((0..<600).map { Shell(id: $0, kind: $0 % 2) })
+    let query = garage.query(Shell.self).where(\.kind == 1)
+    _ = try query.identifiers()
+    storage.gets.store(0, ordering: .relaxed)
+    let found = try query.identifiers()
+    #expect(storage.gets.load(ordering: .relaxed) <= 20)
+    #expect(found.count == 300)
+    #expect(Set(found.map(\.description)) == Set((0..<600).filter { $0 % 2 == 1 }.map { "\($0)" }))
+  }
 }
 
 /// Says that its round trips are expensive, and counts them.

@@ -107,10 +107,7 @@ extension Query {
         return
       }
       if let keys = try run.keysByEntries() {
-        try keys.forEach { key in
-          identifiers.append(try run.access.identity(ofRecord: StorageKey(key)).identifier)
-          return .continue
-        }
+        identifiers = try run.identifiers(ofRecords: keys)
         return
       }
       let order = try run.forEachPart { key, record, _ in

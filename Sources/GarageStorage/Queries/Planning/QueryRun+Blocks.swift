@@ -1,3 +1,4 @@
+internal import GarageCoding
 internal import GarageDriver
 
 // Records that are asked for many at a time.
@@ -105,5 +106,37 @@ extension QueryRun {
     }
     if let failure { throw failure }
     return .continue
+  }
+
+  /// The identifiers of those of some records that are there. Keys tell them, but for those that are hidden or cut: the records
+  /// of these are asked for many at a time.
+  func identifiers(ofRecords keys: KeyList) throws -> [Identifier] {
+    var identifiers: [Identifier?] = []
+    identifiers.reserveCapacity(keys.count)
+    var (hidden, places): (KeyList, [Int]) = (KeyList(), [])
+    keys.forEach { key in
+      let told = identifier(ofKey: key)
+      if told == nil {
+        hidden.append(key)
+        places.append(identifiers.count)
+      }
+      identifiers.append(told)
+      return .continue
+    }
+    for start in stride(from: 0, to: hidden.count, by: Self.blockCount) {
+      let block = start..<Swift.min(start + Self.blockCount, hidden.count)
+      _ = try withRecords(of: hidden, block, areDecoded: false) { index, key, record in
+        identifiers[places[start + index]] = try identifier(key, record)
+        return .continue
+      }
+    }
+    return identifiers.compactMap { $0 }
+  }
+
+  /// The identifier that a key tells; nil where it is hidden or cut there.
+  private func identifier(ofKey key: RawSpan) -> Identifier? {
+    if objectKeys.hidesIdentifiers { return nil }
+    let identifier = Identifier(bytes: [UInt8](copying: key.extracting(KeyLayout.identifierOffset...)))
+    return identifier.flatMap { $0.isCut ? nil : $0 }
   }
 }
