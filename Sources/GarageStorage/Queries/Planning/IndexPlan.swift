@@ -56,6 +56,11 @@ struct IndexPlan {
     var terms: Set<Int>
     /// Where it is read for its order: what stands in all its entries before the values that make the order.
     var fixedValues: [UInt8] = []
+
+    /// Whether no entry in one of the stretches has values that are cut.
+    func isUncut(_ stretch: Stretch) -> Bool {
+      item.definition.components.count == 1 && stretch.isOfUncutKind
+    }
   }
 
   /// More indexes beside the only scan are not looked at.

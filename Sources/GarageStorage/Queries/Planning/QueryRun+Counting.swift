@@ -26,18 +26,17 @@ extension QueryRun {
         return rest.count <= mostAsked && count < most ? .continue : .stop
       }
       let range = range(scan.item, way.tags[0], stretch)
+      let isUncut = scan.isUncut(stretch)
       if isOfClass {
         try access.transaction.scan(range, .forward) { key, value in
           guard let (_, isMatch) = try reading(key, value, stretch.isExact) else { return .continue }
           return take(key, isCounted: isMatch)
         }
-      } else if query.maximumCount == nil, scan.item.definition.components.count == 1, stretch.isExact,
-        stretch.isOfUncutKind
-      {
+      } else if query.maximumCount == nil, stretch.isExact, isUncut {
         count += try access.transaction.keyCount(in: range)
       } else {
         try access.transaction.scanKeys(range, .forward) { key in
-          take(key, isCounted: stretch.isExact && key.byteCount < cutEntryByteCount)
+          take(key, isCounted: stretch.isExact && (isUncut || key.byteCount < cutEntryByteCount))
         }
       }
       if rest.count > mostAsked { return nil }
@@ -107,7 +106,8 @@ private final class FirstEntries<Root: Codable> {
     for scan in plan.scans {
       for tag in run.way.tags {
         for stretch in scan.stretches where !isAtEnd {
-          try visit(run.range(scan.item, tag, stretch), stretch.isExact)
+          try visit(
+            run.range(scan.item, tag, stretch), stretch.isExact, isUncut: scan.isUncut(stretch))
         }
       }
     }
@@ -117,10 +117,12 @@ private final class FirstEntries<Root: Codable> {
 
   private var isAtEnd: Bool { count == most || patience <= 0 }
 
-  private func visit(_ range: StorageKeyRange, _ isExact: Bool) throws {
+  /// - Parameter isUncut: whether no value there is cut.
+  private func visit(_ range: StorageKeyRange, _ isExact: Bool, isUncut: Bool) throws {
     let run = run
-    if isOnce && isExact && !run.isOfClass {
-      let cutCount = run.cutEntryByteCount
+    // Those that are cut are asked one by one here.
+    if isOnce && isExact && !run.isOfClass && (isUncut || !run.asksForMany) {
+      let cutCount = isUncut ? Int.max : run.cutEntryByteCount
       try run.access.transaction.scanKeys(range, .forward) { key in
         if key.byteCount < cutCount {
           count += 1

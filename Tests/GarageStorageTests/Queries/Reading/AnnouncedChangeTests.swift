@@ -118,6 +118,10 @@ import Testing
     let garage = try Garage(storage)
     let things = (0..<AnnouncedChangeTests.count).map { Titled($0) }
     try garage.parkAll(things)
+    let all = garage.query(Titled.self).where(\.title >= "a")
+    try expectFew(storage) { try all.count() }
+    try expectFew(storage) { try all.limit(AnnouncedChangeTests.count).count() }
+    #expect(try all.limit(700).count() == 700)
     for direction in [SortDirection.ascending, .descending] {
       let query = garage.query(Titled.self).sorted(by: \.title, direction)
       try expectFew(storage) { try query.limit(AnnouncedChangeTests.count).retrieveAll().count }

@@ -69,6 +69,28 @@ import Testing
     #expect(visits < count + 20)
   }
 
+  private struct Parcel: Codable, Identifiable {
+    var id: String
+    var level: Int
+  }
+
+  /// Nor do those of a few: a long identifier makes no value that is cut.
+  @Test(arguments: open)
+  func countsTakeNoRecords(_ backend: Backend) throws {
+    let storage = VisitCountingStorage(try Place(backend).open())
+    let garage = try Garage(storage)
+    try garage.make([Index(\.level)] as [Index<Parcel>])
+    let long = String(repeating: "parcel ", count: 50)
+    try garage.parkAll((0..<300).map { Parcel(id: long + "\($0)", level: $0 % 3) })
+    let query = garage.query(Parcel.self).where(\.level == 1)
+    #expect(try query.count() == 100)
+    storage.visits.store(0, ordering: .relaxed)
+    #expect(try query.limit(80).count() == 80)
+    #expect(try query.limit(200).count() == 100)
+    let visits = storage.visits.load(ordering: .relaxed)
+    #expect(visits < 180 + 40)
+  }
+
   /// An index that leads to nearly all is left for a scan, of however many objects: to ask for each of them took several times
   /// as long as without the index.
   @Test func nearlyAllAreReadInTheirOrder() throws {
