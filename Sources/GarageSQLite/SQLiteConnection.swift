@@ -12,8 +12,6 @@ internal import Synchronization
 /// It is opened without SQLite's own mutex and used by one thread at a time: by whoever took it from the
 /// pool, or by the thread that is inside the writer's gate.
 final class SQLiteConnection: @unchecked Sendable {
-  enum Role { case writer, reader }
-
   /// No other connection of this process has it, or had it.
   private let number = SQLiteConnection.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt64>(0)

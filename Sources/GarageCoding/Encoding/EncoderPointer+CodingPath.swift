@@ -9,11 +9,6 @@ extension EncoderPointer {
     return path(to: openFrame(serial) ?? output.framePlace)
   }
 
-  /// The path to the field or element being written.
-  var childPath: [any CodingKey] {
-    codingPath + (key(of: frame.child).map { [$0] } ?? [])
-  }
-
   private func path(to place: UnsafeMutablePointer<EncodingFrame>) -> [any CodingKey] {
     var steps: [PathStep] = []
     var place = place

@@ -39,14 +39,6 @@ extension EncoderPointer {
   }
 
   /// Runs `body` with `key` as the current frame's step of the coding path.
-  @inline(__always)
-  func withKey<Key: CodingKey, R>(_ key: Key, _ keys: KeyTablePointer, _ body: () throws -> R) throws -> R {
-    guard keys.isByte else { return try withKey(key, body) }
-    let discriminator = discriminator(of: key)
-    if !keys.hasNoted(discriminator) { note(key, discriminator, keys) }
-    return try withChild(.byte(keys, discriminator), body)
-  }
-
   func withKey<R>(_ key: any CodingKey, _ body: () throws -> R) throws -> R {
     graph.pathKeys.append(key)
     let count = graph.pathKeys.count

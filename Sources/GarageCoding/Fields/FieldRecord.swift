@@ -79,9 +79,6 @@ package struct FieldRecord {
   /// The version that the object's type had when the object was parked.
   package var typeVersion: Int { parsed.typeVersion }
 
-  /// The stored sync status.
-  package var syncStatus: SyncStatus? { parsed.syncStatus }
-
   /// Whether all that stands behind the head, where checksum and time are, is the same in another record: so has every field.
   package func isSame(as other: FieldRecord) -> Bool {
     guard parsed.head.flags == other.parsed.head.flags, parsed.body.upperBound == other.parsed.body.upperBound
@@ -121,7 +118,4 @@ extension TypeFacts {
 
   /// The older names of a coding key, the preferred one first.
   package func olderKeys(of key: String) -> [String] { evolution?.olderKeys(of: key) ?? [] }
-
-  /// Whether a record was written in the version that the type has now.
-  package func isCurrent(_ record: FieldRecord) -> Bool { record.typeVersion == version }
 }

@@ -160,13 +160,6 @@ extension Identifier {
     self.init(writer)
   }
 
-  /// The identity of a value that is only `Hashable`, from the bytes of its canonical encoding.
-  package init(digestOf canonical: UnsafeRawBufferPointer) {
-    var writer = IdentifierWriter(minimumCapacity: 64)
-    writer.write(digest: ContentDigest.digest16(of: canonical))
-    self.init(writer)
-  }
-
   /// The identifier of an `id` that a caller passes where objects have ids of `idType`.
   ///
   /// Text stands for integers and UUIDs, and these for their text, where one converts to the other without
@@ -183,17 +176,5 @@ extension Identifier {
     var writer = IdentifierWriter(minimumCapacity: 64)
     let converts = try target.write(text: given.description, givenAs: given.kind, to: &writer)
     return converts ? Identifier(writer) : given
-  }
-
-  /// A function that writes identifiers of one type of `id`, to be kept by whoever writes many.
-  ///
-  /// - Throws: ``GraphCodingError/unsupportedIdentifier(type:)``.
-  package static func makeEncoder<ID>(
-    for type: ID.Type, canonical: @escaping CanonicalEncoding
-  ) throws -> (ID, inout IdentifierWriter) throws -> Void {
-    let plan = try IdentifierPlan.of(type)
-    return { id, writer in
-      try withUnsafePointer(to: id) { try plan.write(at: $0, to: &writer, canonical: canonical) }
-    }
   }
 }

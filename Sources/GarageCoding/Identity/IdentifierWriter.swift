@@ -28,9 +28,6 @@ package struct IdentifierWriter: ~Copyable {
   @inline(__always)
   package mutating func removeAll() { count = 0 }
 
-  /// Forgets what was written after the first `count` bytes.
-  package mutating func truncate(to count: Int) { self.count = Swift.min(count, self.count) }
-
   // MARK: - One function for each kind of identifier
 
   /// A string: its UTF-8 in normalization form C.

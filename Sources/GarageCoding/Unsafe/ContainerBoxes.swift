@@ -70,10 +70,6 @@ struct ContainerBoxes {
     slots.initialize(to: [:])
   }
 
-  /// The table of a key type.
-  @inline(__always)
-  func keys<Key: CodingKey>(_ type: Key.Type) -> KeyTablePointer { slot(type).pointee.keys }
-
   /// A container for the encoder's frame with that serial, which nobody else holds.
   @inline(__always)
   func container<Key: CodingKey>(

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Synchronization
 
 #if canImport(Glibc)
   internal import Glibc
@@ -11,13 +10,9 @@ internal import Synchronization
 
 /// Something that happens once and that other threads can wait for.
 final class Signal: Sendable {
-  private let raised = Mutex(false)
   private let semaphore = DispatchSemaphore(value: 0)
 
-  func raise() {
-    raised.withLock { $0 = true }
-    semaphore.signal()
-  }
+  func raise() { semaphore.signal() }
 
   func wait() {
     semaphore.wait()
@@ -30,8 +25,6 @@ final class Signal: Sendable {
     semaphore.signal()
     return true
   }
-
-  var isRaised: Bool { raised.withLock(\.self) }
 }
 
 /// Lets the thread sleep.

@@ -16,11 +16,6 @@ struct NumberModel {
     set { versions[number] = newValue }
   }
 
-  /// Forgets all numbers in `range`.
-  mutating func removeAll(in range: Range<Int>) {
-    for number in range { versions[number] = 0 }
-  }
-
   /// The number that a scan of `range` comes to at or behind `start`, or nil where there is none.
   func next(at start: Int, in range: Range<Int>, _ direction: ScanDirection) -> Int? {
     let step = direction == .forward ? 1 : -1

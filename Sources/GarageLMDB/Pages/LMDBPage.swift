@@ -114,7 +114,6 @@ extension LMDBPage {
   private var lower: Int { Int(load(12, as: UInt16.self)) }
   private var upper: Int { Int(load(14, as: UInt16.self)) }
   var overflowPageCount: Int { Int(load(12, as: UInt32.self)) }
-  func keyByteCount(_ node: Int) -> Int { Int(load(node + 6, as: UInt16.self)) }
 
   /// What is wrong with the page as one of a tree; nil where nothing is.
   func fault(expecting number: UInt64, isBranch: Bool) -> String? {

@@ -26,9 +26,6 @@
     /// What a command says that it did: `COMMIT`, or `ROLLBACK` where it was to commit a transaction that had failed.
     var tag: String { PQcmdStatus(handle).map { String(cString: $0) } ?? "" }
 
-    /// How many rows the command changed.
-    var changedRowCount: Int { PQcmdTuples(handle).flatMap { Int(String(cString: $0)) } ?? 0 }
-
     func isNull(_ row: Int, _ column: Int32) -> Bool { PQgetisnull(handle, Int32(row), column) == 1 }
 
     func byteCount(_ row: Int, _ column: Int32) -> Int { Int(PQgetlength(handle, Int32(row), column)) }

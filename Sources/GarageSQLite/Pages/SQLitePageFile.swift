@@ -14,7 +14,6 @@ internal import GarageDriver
 final class SQLitePageFile {
   private let file: Int32
   private let log: Int32
-  let path: String
   let pageByteCount: Int
   /// What of a page is used: SQLite may reserve bytes at its end.
   let usableByteCount: Int
@@ -32,7 +31,6 @@ final class SQLitePageFile {
 
   /// - Throws: ``StorageError/Kind/notFound``, and what else the system says.
   init(path: String) throws {
-    self.path = path
     file = openForReading(path)
     if file < 0 { throw SQLitePageFile.error(errno, path) }
     var status = stat()

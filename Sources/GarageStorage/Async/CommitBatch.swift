@@ -9,7 +9,6 @@
 /// Jobs that are committed in one transaction, while that is tried.
 struct CommitBatch {
   private let queue: CommitQueue
-  private let first: CommitJob
   /// Those still to be committed.
   private var jobs: [CommitJob]
   /// The job that is running.
@@ -30,7 +29,6 @@ struct CommitBatch {
 
   init(_ first: CommitJob, _ queue: CommitQueue) {
     self.queue = queue
-    self.first = first
     jobs = [first]
     order = [first]
   }

@@ -155,6 +155,4 @@ final class IndexCatalog: Sendable {
       return compareKeys(bytes.span.bytes, stored) == 0
     }
   }
-
-  func item(_ id: UInt64) -> Item? { items.first { $0.id == id } }
 }

@@ -34,11 +34,6 @@ extension DecoderPointer {
     @inline(__always) nonmutating unsafeMutableAddress { address.pointee.input.framePlace }
   }
 
-  /// The frames that are open in this input, from the inside out.
-  var framesOutwards: some Sequence<DecodingFrame> {
-    sequence(first: address.pointee.input.framePlace) { $0.pointee.outer }.lazy.map(\.pointee)
-  }
-
   /// Makes a frame the current one. It stays where it is until ``popFrame()``.
   @inline(__always)
   func push(_ frame: DecodingFrame) { address.pointee.input.framePlace = address.pointee.frames.push(frame) }

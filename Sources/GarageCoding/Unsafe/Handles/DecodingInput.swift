@@ -9,10 +9,4 @@ struct DecodingInput {
     framePlace = .allocate(capacity: 1)
     framePlace.initialize(to: DecodingFrame())
   }
-
-  /// The current frame, where it is.
-  var frame: DecodingFrame {
-    @inline(__always) unsafeAddress { UnsafePointer(framePlace) }
-    @inline(__always) nonmutating unsafeMutableAddress { framePlace }
-  }
 }

@@ -21,12 +21,6 @@ struct EncodingOutput {
     framePlace.initialize(to: EncodingFrame())
   }
 
-  /// The current frame, where it is.
-  var frame: EncodingFrame {
-    @inline(__always) unsafeAddress { UnsafePointer(framePlace) }
-    @inline(__always) nonmutating unsafeMutableAddress { framePlace }
-  }
-
   /// Where the next byte goes, for which there is room.
   @inline(__always)
   var end: UnsafeMutableRawPointer { UnsafeMutableRawPointer(base + count) }
