@@ -18,18 +18,39 @@ extension GraphEncoder {
     _ root: any Encodable, dates: DateEncodingStrategy = .deferredToDate,
     andThose isWanted: (RecordIdentity, [UInt64]) throws -> Bool
   ) throws -> EncodedGraph {
+    try encodeSelection(root, time: nil, dates: dates) { graph, number in
+      let formerTags = try graph.pointee.entries[number].facts.object.tags().formerDigests
+      return try isWanted(graph.pointee.identities.identity(of: number), formerTags)
+    }
+  }
+
+  /// Encodes one object, and of those that it refers to the ones that `isIncluded` names, and so on from them.
+  ///
+  /// - Parameters:
+  ///   - time: what the records say of when they were encoded, in milliseconds since 1970-01-01 UTC; nil for now.
+  ///   - dates: how dates are encoded.
+  package func encode(
+    _ root: any Encodable, time: UInt64?, dates: DateEncodingStrategy,
+    including isIncluded: (RecordIdentity) -> Bool
+  ) throws -> EncodedGraph {
+    try encodeSelection(root, time: time, dates: dates) { graph, number in
+      isIncluded(graph.pointee.identities.identity(of: number))
+    }
+  }
+
+  /// - Parameter isIncluded: asked for the number of each object that was reached, the root's excepted.
+  private func encodeSelection(
+    _ root: any Encodable, time: UInt64?, dates: DateEncodingStrategy,
+    _ isIncluded: (UnsafeMutablePointer<GraphUnderConstruction>, Int) throws -> Bool
+  ) throws -> EncodedGraph {
     func status(of root: some Encodable, _ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: root) }
     return try EncodingCore.withCore(userInfo: userInfo) { core in
       core.setDateStrategy(dates)
       try core.enqueueRoot(root, .root(0))
       let graph = core.graph
       return try encodeRecords(
-        core, rootCount: 1,
-        including: { number in
-          if number == 0 { return true }
-          let formerTags = try graph.pointee.entries[number].facts.object.tags().formerDigests
-          return try isWanted(graph.pointee.identities.identity(of: number), formerTags)
-        },
+        core, rootCount: 1, time: time,
+        including: { try $0 == 0 || isIncluded(graph, $0) },
         status: { status(of: root, $1) }
       ) { _ in try core.body(of: root) }
     }

@@ -129,26 +129,4 @@ extension GraphEncoder {
     }
     return graph.records.first.map { Array(graph.bytes[$0.value]) } ?? []
   }
-
-  /// Encodes one object, and of those that it refers to the ones that are asked for, and so on from them.
-  ///
-  /// - Parameters:
-  ///   - time: what the records say of when they were encoded, in milliseconds since 1970-01-01 UTC.
-  ///   - dates: how dates are encoded.
-  package func encode(
-    _ root: any Encodable, time: UInt64?, dates: DateEncodingStrategy,
-    including isIncluded: (RecordIdentity) -> Bool
-  ) throws -> EncodedGraph {
-    func status(of root: some Encodable, _ facts: TypeFacts) -> SyncStatus? { facts.syncStatus(of: root) }
-    return try EncodingCore.withCore(userInfo: userInfo) { core in
-      core.setDateStrategy(dates)
-      try core.enqueueRoot(root, .root(0))
-      let graph = core.graph
-      return try encodeRecords(
-        core, rootCount: 1, time: time,
-        including: { $0 == 0 || isIncluded(graph.pointee.identities.identity(of: $0)) },
-        status: { status(of: root, $1) }
-      ) { _ in try core.body(of: root) }
-    }
-  }
 }

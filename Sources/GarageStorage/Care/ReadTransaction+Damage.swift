@@ -13,6 +13,32 @@ extension ReadTransaction {
     }
   }
 
+  /// Visits every entry of a range, forward, and gets each value by itself: neither a scan nor a multi-get goes on behind a
+  /// sealed value that does not open. Such a value is handed as nil, and so is an empty one.
+  func forEachEntryByItself(
+    in range: StorageKeyRange, isSealed: Bool, _ visit: (_ key: RawSpan, _ value: RawSpan?) throws -> Void
+  ) throws {
+    var range = range
+    while true {
+      var block: [StorageKey] = []
+      try scanKeys(range, .forward) { key in
+        block.append(StorageKey(key))
+        return block.count < 256 ? .continue : .stop
+      }
+      for key in block {
+        try withReplaceableValue(for: key.bytes.span.bytes, isSealed: isSealed) { value in
+          if let value, value.byteCount > 0 {
+            try visit(key.bytes.span.bytes, value)
+          } else {
+            try visit(key.bytes.span.bytes, nil)
+          }
+        }
+      }
+      guard let last = block.last, block.count == 256 else { return }
+      range.lowerBound = last.bytes + [0]
+    }
+  }
+
   /// Visits entries until one is sealed and does not open; returns its key.
   private func scanUntilDamage(
     _ range: StorageKeyRange, isSealed: Bool, _ visit: (_ key: RawSpan, _ value: RawSpan?) throws -> Void

@@ -111,7 +111,12 @@ final class StoreVerification {
     _ body: (RawSpan, RawSpan?) throws -> Void
   ) throws {
     do {
-      if keys.isSealed && readingValues { return try visitSealed(range, body) }
+      if keys.isSealed && readingValues {
+        return try transaction.forEachEntryByItself(in: range, isSealed: true) { key, value in
+          try count(key, value)
+          try body(key, value)
+        }
+      }
       if !readingValues {
         return try transaction.scanKeys(range, .forward) { key in
           try count(key, nil)
@@ -128,32 +133,6 @@ final class StoreVerification {
       report.add(
         .damage, .engine,
         "\(error.message) What stands behind it in the same part of the store was not looked at.")
-    }
-  }
-
-  /// Neither a scan nor a multi-get goes on behind a value that does not open: here each is asked for by itself.
-  private func visitSealed(
-    _ range: StorageKeyRange, _ body: (RawSpan, RawSpan?) throws -> Void
-  ) throws {
-    var range = range
-    while true {
-      var block: [StorageKey] = []
-      try transaction.scanKeys(range, .forward) { key in
-        block.append(StorageKey(key))
-        return block.count < 256 ? .continue : .stop
-      }
-      for key in block {
-        try transaction.withReplaceableValue(for: key.bytes.span.bytes, isSealed: true) { value in
-          try count(key.bytes.span.bytes, value)
-          if let value, value.byteCount > 0 {
-            try body(key.bytes.span.bytes, value)
-          } else {
-            try body(key.bytes.span.bytes, nil)
-          }
-        }
-      }
-      guard let last = block.last, block.count == 256 else { return }
-      range.lowerBound = last.bytes + [0]
     }
   }
 

@@ -98,11 +98,13 @@ private final class RepairPlan {
       }
     }
     var reporter = ProgressReporter(total: total, progress)
-    try visit(KeyLayout.allRecords) { key, record in
+    try transaction.forEachEntryByItself(in: KeyLayout.allRecords, isSealed: keys.isSealed) { key, record in
+      guard let record else { return }
       try reporter.advance()
       try look(atRecord: key, record)
     }
-    try visit(KeyLayout.allValues) { key, value in
+    try transaction.forEachEntryByItself(in: KeyLayout.allValues, isSealed: keys.isSealed) { key, value in
+      guard let value else { return }
       try reporter.advance()
       try? verifier.verify(
         valueUnder: KeyLayout.checked(key), value, shapeText: shapeText, visitReference: { _, _, _ in })
@@ -119,27 +121,6 @@ private final class RepairPlan {
     }
     statuses = Array(Set(statuses)).sorted()
     try reporter.end()
-  }
-
-  /// Each entry by itself, because a scan does not go on behind one that does not open.
-  private func visit(
-    _ range: StorageKeyRange, _ body: (RawSpan, RawSpan) throws -> Void
-  ) throws {
-    var range = range
-    while true {
-      var block: [StorageKey] = []
-      try transaction.scanKeys(range, .forward) { key in
-        block.append(StorageKey(key))
-        return block.count < 256 ? .continue : .stop
-      }
-      for key in block {
-        try transaction.withReplaceableValue(for: key.bytes.span.bytes, isSealed: keys.isSealed) { value in
-          if let value, value.byteCount > 0 { try body(key.bytes.span.bytes, value) }
-        }
-      }
-      guard let last = block.last, block.count == 256 else { return }
-      range.lowerBound = last.bytes + [0]
-    }
   }
 
   private func look(atRecord key: RawSpan, _ record: RawSpan) throws {
