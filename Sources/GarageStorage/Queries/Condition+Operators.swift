@@ -126,11 +126,11 @@ public func != <Root: Codable, Value: Codable>(
 
 /// A property as conditions and plans write it: `\.address.zip`.
 func nameOf<Root, Value>(_ property: KeyPath<Root, Value>) -> String {
-  // Of properties that are read by code Swift says where that code is, which tells nobody anything, and is elsewhere in the
-  // next process: `<computed 0x000055d5 (Int)>`.
+  // For a computed property Swift prints the address of its getter, `<computed 0x000055d5 (Int)>`. It tells nobody anything,
+  // and is another one in the next process.
   let parts = "\(property)".components(separatedBy: "<computed 0x")
   let text = parts.dropFirst().reduce(parts[0]) { $0 + "<computed" + $1.drop { $0.isHexDigit } }
-  // Swift puts the type's name before it, and behind an optional chain a question mark that nobody writes.
+  // Swift puts the type's name in front of the path, and a question mark behind an optional chain: nobody writes these.
   let path = text.firstIndex(of: ".").map { "\\" + text[$0...] } ?? text
   return path.hasSuffix("?") ? String(path.dropLast()) : path
 }
@@ -233,7 +233,7 @@ private final class OrderedComparison<Root: Codable, Property: Codable, Value: C
     let parts = cases.compactMap { ComparisonParts(property, $0, type) }
     return parts.count == cases.count ? .any(parts) : nil
   }
-  /// Those for which it holds, of an enum, whatever order that has; nil of any other type.
+  /// The cases of an enum for which the comparison holds, however the enum orders them; nil for any other type.
   private var orderedCases: [Property]? {
     EnumCases.all(of: unwrapped(Property.self))?.compactMap { $0 as? Property }.filter(isOrdered)
   }
@@ -278,8 +278,8 @@ extension FieldTest {
 }
 
 extension FieldValue {
-  /// What records may hold for a value: the value itself, and for a reference also the same one under each former tag of
-  /// the type that it leads to.
+  /// What records may hold where a property has this value: the value itself; if it is a reference, also the same reference
+  /// under each former tag of its target's type.
   static func names<Value>(of value: FieldValue, as type: Value.Type) throws -> [FieldValue] {
     guard case .reference(let identity) = value, let reference = unwrapped(type) as? any LazyReference.Type,
       let target = reference.target as? any Codable.Type
@@ -291,8 +291,8 @@ extension FieldValue {
 }
 
 extension ComparisonParts {
-  /// Whether a property has a value that is no scalar, but is equal to another where scalars are, or is a case of an enum; nil for
-  /// any other value.
+  /// What decides whether a property equals a value that is no scalar: the tests of all its scalars; for a case of an enum that
+  /// is written as a key, whether that key is there. Nil for a value that neither decides.
   fileprivate init?<Root: Codable, Value: Codable>(
     _ property: KeyPath<Root, Value>, _ value: Value, _ type: any Decodable.Type
   ) {

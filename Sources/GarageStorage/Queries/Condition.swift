@@ -10,7 +10,7 @@ internal import GarageCoding
 /// expression means; a property without value (nil) is equal to nil alone, and neither less nor more than anything.
 public struct Condition<Root: Codable> {
   let node: ConditionNode
-  /// How deep it nests: what asks it goes as deep.
+  /// How deep it nests. Asking it recurses as deep.
   let depth: Int
 
   init(_ comparison: ObjectComparison<Root>) { (node, depth) = (.comparison(comparison), 1) }
@@ -18,8 +18,8 @@ public struct Condition<Root: Codable> {
   private init(_ node: ConditionNode, depth: Int) { (self.node, self.depth) = (node, depth) }
 }
 
-/// What a condition is made of. Not generic: generic code asks the runtime for each type that it uses, which takes a part of the
-/// time in which an object is found.
+/// What a condition is made of. Not generic: generic code asks the runtime for each type that it uses, and that takes a
+/// noticeable part of the time in which an object is found.
 indirect enum ConditionNode {
   case comparison(Comparison)
   case both(ConditionNode, ConditionNode)
@@ -27,19 +27,20 @@ indirect enum ConditionNode {
   case not(ConditionNode)
 }
 
-/// What is asked of one property, or of the object as a whole. Only subclasses are made: one object for each comparison, and
-/// not one for each closure that a comparison would take.
+/// What is asked of one property, or of the object as a whole. An abstract class, so that a comparison takes one allocation; as
+/// a struct of closures it would take one for each closure.
 class Comparison {
   /// As it is written, for ``QueryPlan``. Made when asked for: to print a key path takes longer than to find an object.
   func text() -> String { "" }
   /// Finds out where the property stands in records, of the type itself or of a subclass.
   func field(_ type: any Decodable.Type) -> StoredField? { nil }
-  /// The question to its bytes; nil where only objects can be asked.
+  /// The test of the field's bytes; nil where only the object can be asked.
   func test() throws -> FieldTest? { nil }
-  /// The questions to the bytes of several fields, and whether they are to be answered with yes at once or one of them, where it
-  /// takes more than one.
+  /// Where the comparison is decided by the bytes of several fields: their tests, and whether all of them have to hold or one
+  /// of them. Nil where it is not.
   func parts(_ type: any Decodable.Type) throws -> ComparisonParts? { nil }
-  /// The property and its value, where it has to be equal to a value of one of the commonest types.
+  /// The property and the constant, where the comparison asks whether they are equal and the constant is of one of the
+  /// commonest types; else nil.
   var equality: (property: AnyKeyPath, value: FieldValue)? { nil }
 }
 
@@ -68,7 +69,7 @@ extension Condition {
 
   /// Whether the condition does not hold.
   public static prefix func ! (condition: Condition) -> Condition {
-    // What is twice the opposite is itself.
+    // The opposite of the opposite is the condition itself.
     if case .not(let inner) = condition.node { return Condition(inner, depth: condition.depth - 1) }
     return Condition(.not(condition.node), depth: condition.depth + 1)
   }
@@ -81,7 +82,7 @@ extension Condition {
   }
 
   private static var usualDepth: Int { 64 }
-  /// More than this is asked nowhere: threads may have a stack of half a megabyte.
+  /// Conditions that nest deeper are refused, because asking them recurses and threads may have a stack of half a megabyte.
   static var maximumDepth: Int { 256 }
 }
 

@@ -4,8 +4,8 @@ internal import GarageDriver
 // Values that the entries of an index tell, so that one record is read for each different value, and not one for each object.
 
 extension Query {
-  /// The different values that a property has among all objects, in the order in which they are found first, and how many have
-  /// each; nil where the entries of no index tell, or not in the order of the query.
+  /// The different values that a property has among all objects, in the order in which they are found first, and how many
+  /// objects have each. Nil where the entries of no index tell them, or tell them in another order than that of the query.
   @usableFromInline
   func groups<Value: Hashable & Codable>(
     _ property: KeyPath<Root, Value>, counting: Bool
@@ -28,7 +28,7 @@ extension Query {
           guard let record else { return nil }
           return try column.value(run, bytes.span.bytes, record, nil)
         }
-        // What is not equal to itself is counted one by one.
+        // A value that is not equal to itself, such as NaN, makes no group: each object with it counts by itself.
         guard let value, value == value else { return nil }
         found.append((value, group.count))
       }
@@ -36,8 +36,9 @@ extension Query {
     }
   }
 
-  /// The least or greatest value of a property among the objects found, where an index has them in that order: nil within
-  /// where none is found. NaN, and nil, are left to who reads them all.
+  /// The least or greatest value of a property among the objects found, where an index has them in that order; `.some(nil)`
+  /// where no object is found. Nil where no index has them, and where the first value is NaN or nil: the caller then reads them
+  /// all.
   @usableFromInline func extremeByIndex<Value: Comparable & Codable>(
     _ property: KeyPath<Root, Value>, _ direction: SortDirection
   ) throws -> Value?? {
@@ -76,7 +77,7 @@ extension Query {
 }
 
 extension QueryRun {
-  /// Different values in an index: a record that has it, the first by identifier, and how many have.
+  /// One of the different values in an index: the first record, by identifier, that has it, and how many records have it.
   struct Group {
     var key: StorageKey
     var count: Int

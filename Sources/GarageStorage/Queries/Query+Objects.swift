@@ -99,7 +99,7 @@ extension Query {
     var identifiers: [Identifier] = []
     try run { run in
       if condition == nil && sortKeys.isEmpty && !run.facts.sharesSpaceWithSuperclass {
-        // Keys tell them, but for those that are cut or hidden.
+        // Keys tell the identifiers, except those that are cut or hidden.
         var keys = RecordKeyCursor(try run.access.presentTags(of: run.facts), in: run.access.transaction)
         while identifiers.count < maximumCount ?? .max, let key = try keys.next() {
           identifiers.append(try run.access.identity(ofRecord: key).identifier)
@@ -119,7 +119,7 @@ extension Query {
     return identifiers
   }
 
-  /// For how many finds room is made at first: for a short list there mostly are as many.
+  /// How many results to make room for at first: all of a short list, because mostly as many are found.
   @usableFromInline
   var roomCount: Int { Swift.min(maximumCount ?? 0, 64) }
 
@@ -159,7 +159,7 @@ extension ReadAccess {
   fileprivate func count<T: Codable>(_ type: T.Type, upTo most: Int) throws -> Int {
     let facts = try RecordTypeFacts.of(type)
     let tags = try presentTags(of: facts)
-    // Of many a storage may tell the count in less time than it takes to be lent each.
+    // A storage may count many entries in less time than it takes to lend each of them.
     guard tags.count == 1, !facts.sharesSpaceWithSuperclass, most <= 10_000 else {
       return Swift.min(try count(type), most)
     }

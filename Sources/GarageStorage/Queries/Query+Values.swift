@@ -99,13 +99,13 @@ extension Query {
     return counts
   }
 
-  /// Hands on one property of each object found, in an order of which nothing is to depend.
+  /// Hands on one property of each object found, in any order.
   @usableFromInline
   func forEachValueInAnyOrder<Value: Codable>(
     _ property: KeyPath<Root, Value>, _ visit: (consuming Value) throws -> Void
   ) throws { _ = try unlessLimited.forEachValue(property, visit) }
 
-  /// The query without its order, where that decides nothing about what is found.
+  /// The query without its order, unless it has a limit: then the order decides which objects are found.
   private var unlessLimited: Query { maximumCount == nil ? unsorted : self }
 }
 
@@ -296,7 +296,7 @@ private struct IntegerSum {
 /// Numbers of other types, which are added up in their own.
 private struct OtherSum<Value: Numeric> {
   private var sum = Value.zero
-  /// How often it went beyond the end of its type, less how often it came back: at 0 it is what it says, whatever order the
+  /// How often the sum went beyond the end of its type, less how often it came back. At 0 the sum is right, whatever order the
   /// numbers came in.
   private var overflowCount = 0
   private let isInteger = Value.self is any FixedWidthInteger.Type

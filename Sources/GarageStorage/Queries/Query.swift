@@ -37,7 +37,8 @@ public struct Query<Root: Codable> {
     self.where(Condition(PredicateComparison(predicate)))
   }
 
-  /// The same query in the order of a property; called again, those that are equal in the first in that of the next.
+  /// The same query in the order of a property. Called again, it puts those that are equal so far in the order of the next
+  /// property.
   ///
   /// Text is in the order of Swift's `<`, which knows no language. Those still equal are in the order of their
   /// identifiers, which is also that of queries that are not sorted.
@@ -68,7 +69,7 @@ public struct Query<Root: Codable> {
   }
 }
 
-/// Whether a predicate holds, of which nothing can be told from records.
+/// Whether a predicate holds, which only decoded objects can tell.
 private final class PredicateComparison<Root: Codable>: ObjectComparison<Root> {
   private let predicate: Predicate<Root>
 

@@ -6,22 +6,23 @@ internal import GarageCoding
   internal import Foundation
 #endif
 
-/// A property that a query gives: from the bytes of records where these tell, else of the objects.
+/// A property whose values a query gives: read from the bytes of records where these tell them, else from the objects.
 final class QueryColumn<Root: Codable, Value: Codable> {
-  /// What is made of a record's bytes with nothing in between, as an optional too.
+  /// The types whose values are made straight from a record's bytes, also where the property is an optional of such a type.
   private enum Kind {
     case int, int8, int16, int32, int64
     case uint, uint8, uint16, uint32, uint64
     case double, float, decimal
     case text, bool, date, uuid
-    /// A case of an enum without payload, which is known by its raw value from the object that had it first.
+    /// A case of an enum without payload. The first object that has a raw value shows which case it stands for.
     case textCase, integerCase
     case other
   }
 
   private let property: KeyPath<Root, Value>
   private let field: StoredField?
-  /// Finds it there. Not to be asked where it stands nowhere; no optional, of which each use would count a reference.
+  /// Finds the property in records. Not to be used where `field` is nil; no optional itself, because each use of one would
+  /// count a reference.
   private let lookup: PropertyLookup
   private let kind: Kind
   private let isOptional: Bool
@@ -45,7 +46,7 @@ final class QueryColumn<Root: Codable, Value: Codable> {
       inSubclass: { StoredField.of(property, in: $0) })
   }
 
-  /// Whether bytes would tell, if it were known where it stands.
+  /// Whether records would tell the value, if it were known where the property stands in them.
   fileprivate var isMissed: Bool { field == nil && QueryColumn.isReadable }
 
   private static func kind(_ type: Any.Type) -> Kind {
@@ -71,7 +72,7 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     }
   }
 
-  /// That of an enum by its raw values, of which there are few different ones.
+  /// The kind of an enum that its raw values tell, of which there are few.
   private static func rawKind(_ type: Any.Type) -> Kind {
     guard FieldComparability.isPlainEnum(type), let type = type as? any RawRepresentable.Type else {
       return .other
@@ -158,7 +159,7 @@ final class QueryColumn<Root: Codable, Value: Codable> {
   ) throws -> Bool {
     switch stored {
     case .value(let value):
-      // What its type does not hold is refused by the object.
+      // A number that the property's type cannot hold is left to the decoder, which refuses it.
       guard let value = N(exactly: value) else { return false }
       return try hand(.value(value), to: found)
     case .null: return try hand(StoredValue<N>.null, to: found)
@@ -195,8 +196,8 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     try found(value)
   }
 
-  /// Remembers which case a raw value is: that of the object that was just decoded, if it is the case's own. What stands for any
-  /// other may depend on the rest of the object.
+  /// Remembers which case a raw value stands for: the one that the object just decoded has, if encoding that case gives the
+  /// same raw value. If not, the type's own code chose the case, and may choose by the rest of the object.
   private func noteCase(_ value: Value, _ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan) throws {
     guard cases.count < QueryColumn.mostCases, let raw = try run.storedValue(key, record, lookup),
       try GraphEncoder.fieldValue(of: value) == raw
@@ -209,7 +210,7 @@ final class QueryColumn<Root: Codable, Value: Codable> {
     cases.append(value)
   }
 
-  /// Of an enum with more, the others are read from objects.
+  /// How many cases are remembered. Values of further ones are read from objects.
   private static var mostCases: Int { 64 }
 
   /// What a match has there; nil where its record is of another class.

@@ -13,8 +13,8 @@ public struct QueryPage<Root: Codable> {
 ///
 /// It is plain data, to be kept or sent, and means the same after a restart and in another process. It names the place
 /// by what the query is sorted by and by the identifier, not by number: objects that come or go before it move nothing.
-/// Who gets it can read those values in it. It is refused by a query in another order, but for one by another computed
-/// property of the same type: Swift tells no names of those.
+/// Whoever gets a cursor can read those values in it. A query in another order refuses it, with one exception: orders by
+/// different computed properties of the same type are taken for the same one, because Swift does not tell the names of these.
 public struct QueryCursor: Codable, Hashable, Sendable {
   /// What the query is sorted by.
   let order: [String]
@@ -98,7 +98,7 @@ extension QueryRun {
   fileprivate var orderTexts: [String] {
     query.sortKeys.indices.map { index in
       let key = query.sortKeys[index]
-      // Of a property that is read by code Swift tells no name.
+      // Swift does not tell the name of a computed property.
       let field = key.isNamed ? nil : sortFields[index].map { "\\." + $0.path.keys.joined(separator: ".") }
       return (field ?? key.text()) + (key.isAscending ? "" : ", descending")
     }

@@ -9,7 +9,7 @@ public struct QueryPlan: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Query {
-  /// How the query is answered. Finds nothing; but as any first question about a type it reads up to 16 of its objects, and
+  /// How the query is answered. This finds nothing. But like any first query of a type it reads up to 16 of its objects, and
   /// makes the indexes that the type declares (`Indexed`), where they are missing.
   ///
   /// - Throws: ``GarageError/missingConformance(_:)``, and what encoding the query's constants throws.
@@ -96,7 +96,7 @@ extension QueryRun {
       case .containsElement: return declaration([property], label: "each: ", findsEqual: true)
       case .equalsIgnoringCase: return declaration([property], option: ".caseInsensitive", findsEqual: false)
       case .text: continue
-      // Of a property that no index may be of.
+      // No index may be of such a property.
       case .isNull, .isThere: continue
       case .equals, .isOneOf:
         if !texts.contains(property) { texts.insert(property, at: 0) }
@@ -112,11 +112,12 @@ extension QueryRun {
     return declaration(Array(texts.prefix(3)), findsEqual: findsEqual)
   }
 
-  /// - Parameter findsEqual: whether it is asked for equal values alone. A sealed storage has to be told that they may be seen.
+  /// - Parameter findsEqual: whether equal values alone are asked for. On a sealed storage an index of hashes then does; for
+  ///   anything else the values have to be readable.
   private func declaration(
     _ properties: [String], label: String = "", option: String? = nil, findsEqual: Bool
   ) -> String? {
-    // Where code makes a property its name is not told.
+    // Swift does not tell the name of a computed property.
     if properties.isEmpty || properties.contains(where: { $0.contains("<") }) { return nil }
     var parts = properties
     if let option { parts.append(option) }

@@ -8,27 +8,29 @@ final class QueryRun<Root: Codable> {
   let query: Query<Root>
   let access: ReadAccess
   let facts: RecordTypeFacts
-  /// Those of the coder. Kept here, and not only there: else each object would count a reference to them.
+  /// The coder's facts of the type. Kept here as well, because to read them from `facts` would count a reference for each
+  /// object.
   private let coderFacts: TypeFacts
   let filter: RecordFilter<Root>?
   let objectKeys: ObjectKeys
   let source: TransactionSource
   private let session: GraphDecodingSession
   @exclusivity(unchecked) private var limit = SessionLimit()
-  // No access to what is unchecked overlaps another: it is asked for with every entry and record.
+  // The properties below are used with every entry and record, so their exclusivity is not checked: no access to one overlaps
+  // another.
   @exclusivity(unchecked) private var question: RecordQuestion?
   /// The same, where it can be asked of keys as they are.
   @exclusivity(unchecked) private var lentQuestion: LentQuestion?
   /// Whether every record matches.
   private let takesAll: Bool
   let isOfClass: Bool
-  /// Whether several records are asked for at once: that costs where what is visited changes what is to be read, unless each
-  /// question is a trip.
+  /// Whether several records are asked for at once. Where each question is a round trip they always are. Elsewhere they are not
+  /// in a write, where the visitor may change what is still to be read.
   let readsBlocks: Bool
-  /// Where the first match is to stand behind; nil where it is the first of all.
+  /// The place behind which the first match has to stand; nil where the matches begin with the first of all.
   @exclusivity(unchecked) var start: QueryCursor?
   let sortFields: [StoredField?]
-  /// Where these stand in records. Made when one is asked: an index tells the order without.
+  /// Where the sort keys stand in records. Made when a record is first asked for them: where an index has the order, none is.
   private(set) lazy var sortLookups = zip(query.sortKeys, sortFields).map { key, field in
     field.map { PropertyLookup($0, inSubclass: { key.field($0) }) }
   }
@@ -168,7 +170,7 @@ final class QueryRun<Root: Codable> {
     }
   }
 
-  /// By itself: it has an optional object, whose type generic code looks up each time.
+  /// A function of its own, because it handles an optional object: generic code looks the type of that up each time.
   @inline(never)
   private func visitIfObjectMatches(
     _ key: RawSpan, _ record: RawSpan, keepsObjects: Bool, _ visit: Visit
@@ -234,7 +236,7 @@ final class QueryRun<Root: Codable> {
     }
   }
 
-  /// What is asked of the bytes of records. Made when it is needed first: of what an index finds none is asked.
+  /// What is asked of the bytes of records. Made when first needed: where the entries of an index decide, no record is asked.
   private func makeQuestion() -> RecordQuestion {
     let question: RecordQuestion
     if let filter {
@@ -385,8 +387,8 @@ extension QueryRun {
 }
 
 extension SortKey {
-  /// What sorts as the property does beside one that only objects have an order for; empty where it is that itself. `<` of the
-  /// property would put NaN and some texts in no order.
+  /// The value as bytes that sort as records do, for use beside another sort key whose order only objects have; empty for that
+  /// other key itself. Not compared by the property's own `<`, which would put NaN and some texts in no order.
   fileprivate func orderedBytes<Root: Codable>(_ object: Root) throws -> [UInt8] {
     if !isOrderOfFields { return [] }
     var bytes = OrderedBytes()

@@ -1,9 +1,9 @@
 internal import GarageCoding
 
-/// What a condition asks, of any type: generic code asks the runtime for each type that it uses, and planning uses many.
+/// What a condition asks. Not generic: generic code asks the runtime for each type that it uses, and planning would use many.
 indirect enum FilterNode {
   case field(FilterField)
-  /// Of the object alone; as it was written.
+  /// A comparison that only the object can answer, as it was written.
   case object(text: () -> String)
   case both(FilterNode, FilterNode)
   case either(FilterNode, FilterNode)
@@ -19,7 +19,7 @@ struct FilterField {
   let text: () -> String
   /// Whether the field stands in the same place in the records of all subclasses.
   let isSameInSubclasses: Bool
-  /// Whether it is one of several that are asked in place of what was written.
+  /// Whether this is one of several tests that stand for one comparison as it was written.
   var isPart = false
   /// Whether it is what objects are identified by.
   var isIdentifier = false
@@ -59,7 +59,7 @@ final class RecordFilter<Root: Codable> {
     }
   }
 
-  /// - Parameter isAlone: whether these are all that is asked in place of the comparison.
+  /// - Parameter isAlone: whether these parts are all that stands for the comparison.
   private static func node(
     _ parts: ComparisonParts, of comparison: Comparison, isAlone: Bool
   ) -> FilterNode {
@@ -131,7 +131,7 @@ final class RecordFilter<Root: Codable> {
   ) -> FieldQuestion {
     switch condition {
     case .comparison(let comparison):
-      // What could be encoded when the filter was made can be so again.
+      // The constants were encoded when the filter was made, so they can be encoded again.
       guard let test = try? comparison.test(), let field = comparison.field(type) else { return .ofObject() }
       return .of(FieldLookup(field.path), test, absentIsNull: field.absentIsNull)
     case .both(let left, let right):

@@ -5,7 +5,8 @@ class SortKey {
   let isAscending: Bool
   /// Whether the order of what stands in records is that of the property.
   let isOrderOfFields: Bool
-  /// Whether it is a date. Records may hold that as text or a number, too, in no order with those that hold a date.
+  /// Whether it is a date. Records may also hold dates as text or as numbers, and these are in no order with those stored as
+  /// dates.
   let isDate: Bool
 
   init(_ type: Any.Type, _ direction: SortDirection) {
@@ -67,8 +68,8 @@ final class PropertySortKey<Root: Codable, Property: Codable>: ObjectSortKey<Roo
   }
 }
 
-/// The order of two values: less than 0 where the left one is less. What is not equal to itself, such as NaN, comes before
-/// all that is: `<` alone would not sort.
+/// The order of two values: less than 0 where the left one is less. Values that are not equal to themselves, such as NaN, come
+/// before all others: by `<` alone they would have no place.
 func orderOfValues<Value: Comparable>(_ left: Value, _ right: Value) -> Int {
   if left < right { return -1 }
   if right < left { return 1 }

@@ -6,12 +6,12 @@ public struct ValueMatch<Value: Codable> {
   let text: String
   let test: () throws -> FieldTest?
   let holds: (Value) -> Bool
-  /// Those one of which it has to be.
+  /// For ``oneOf(_:)``: the values one of which it has to be.
   var values: [Value]?
 }
 
 extension ValueMatch where Value: Equatable {
-  /// Is one of these values. Of none of them nothing is.
+  /// Is one of these values. Where there are none, nothing matches.
   public static func oneOf(_ values: some Sequence<Value>) -> ValueMatch {
     let values = Array(values)
     return ValueMatch(

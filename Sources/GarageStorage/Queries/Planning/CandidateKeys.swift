@@ -77,7 +77,7 @@ struct CandidateKeys {
       mostBytes = Swift.max(mostBytes, candidate.count)
       differInLength = differInLength || candidate.count != first.count
     }
-    // What is longer is not all in the numbers.
+    // Longer identifiers do not fit into the two numbers.
     guard mostBytes <= KeyLayout.identifierOffset + 16 else { return false }
     let shifts = (
       stride(from: UInt64(0), to: 64, by: 8).filter { different.0 >> $0 & 0xFF != 0 },

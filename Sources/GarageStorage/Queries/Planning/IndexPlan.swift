@@ -11,8 +11,8 @@ struct IndexPlan {
     /// Whether all entries there have the same values.
     var isPoint: Bool
 
-    /// Whether no value that stands there is cut: all are nil, truth values, numbers or dates, whose bytes are too few, or equal
-    /// to one that is not.
+    /// Whether no value in the stretch is cut: either all are nil, truth values, numbers or dates, which are too short to be
+    /// cut, or all are equal to one that is not cut.
     var isOfUncutKind: Bool {
       if isPoint && isExact { return true }
       guard let first = lower.first, let last = upper.first else { return false }
@@ -23,23 +23,24 @@ struct IndexPlan {
     }
   }
 
-  /// How much of an index is read, in numbers that mean nothing but which is less: from ``whole`` the others are taken.
+  /// How much of an index is read. The numbers have no unit and can only be compared: a cost is ``whole``, less what the fields
+  /// of the index take off it.
   enum Cost {
-    /// All of it.
+    /// The whole index is read.
     static let whole = 1000
-    /// What it takes off that a field has one value.
+    /// Taken off for a field that has to have one value.
     static let oneValue = 200
-    /// One of some values.
+    /// Taken off for a field that has to have one of some values.
     static let someValues = 150
-    /// A value between two, which mostly is a short stretch.
+    /// Taken off for a field whose value has to be between two others, which mostly is a short stretch.
     static let bounded = 100
-    /// A value before or behind one.
+    /// Taken off for a field whose value has to be before or behind another one.
     static let halfBounded = 50
-    /// A value that the record has to be asked for.
+    /// Taken off for a field whose records have to be asked, and whose stretch of values is open at one end.
     static let uncertain = 10
-    /// That there is but one entry.
+    /// Taken off where there is one entry at most.
     static let unique = 500
-    /// From here on a plan leads to more than a short list in the order of another index.
+    /// A plan that costs more leads to more records than a short list in the order of another index does.
     static let long = 850
 
     /// Of one value in an index of one field.
@@ -50,7 +51,7 @@ struct IndexPlan {
   struct Scan {
     var item: IndexCatalog.Item
     var stretches: [Stretch]
-    /// How much of the index is read, as far as the condition tells: the less the better.
+    /// How much of the index is read, as far as the condition tells (``Cost``): the less the better.
     var cost: Int
     /// Which of the terms that have to hold at once confine it.
     var terms: Set<Int>
@@ -75,8 +76,8 @@ struct IndexPlan {
 }
 
 extension IndexPlan {
-  /// The way to what has one value in a field, where that is the whole condition and an index of this field alone leads there:
-  /// what ``QueryPlanner`` finds, too, in several times the time.
+  /// The way to the objects that have one value in a field, where that is the whole condition and an index of this field alone
+  /// leads there. ``QueryPlanner`` finds the same, in several times the time.
   static func toEqual(
     _ path: FieldPath, _ value: FieldValue, absentIsNull: Bool, _ items: [IndexCatalog.Item]
   )

@@ -7,7 +7,7 @@ struct IndexWay {
   var plan: IndexPlan?
   /// To what is found in the order of the query, where that is better.
   var order: IndexPlan.Scan?
-  /// Where the records of all that may be found stand; nil where that is anywhere.
+  /// The ranges of identifiers among which all that may be found stands; nil where it may stand anywhere.
   var identifiers: ValueRanges?
   /// Whether records stand in the order of the query, or against it.
   var isOrderOfIdentifiers = false
@@ -63,7 +63,8 @@ extension QueryRun {
 
   /// The stretches of an index that has the order of the query, where these are fewer or end sooner than others.
   private func orderedScan(_ planner: QueryPlanner, _ plan: IndexPlan?) throws -> IndexPlan.Scan? {
-    // Loops and no key paths or pairs: each would be a type to ask the runtime for, in the time of many entries.
+    // Loops, and no key paths or pairs: generic code would ask the runtime for the type of each, which takes as long as many
+    // entries.
     if query.sortKeys.isEmpty { return nil }
     let isAscending = query.sortKeys[0].isAscending
     var order: [QueryPlanner.Order] = []
@@ -120,7 +121,7 @@ extension QueryRun {
 
   /// Lends the records to which a plan leads, in the order of identifiers, and whether each is known to match.
   ///
-  /// - Parameter areDecoded: whether those that match are.
+  /// - Parameter areDecoded: whether the records that match are going to be decoded.
   /// - Returns: false, and lends none, where all records are read sooner.
   func forEachCandidate(
     of plan: IndexPlan, areDecoded: Bool, _ visit: (RawSpan, RawSpan, Bool) throws -> ScanStep
@@ -148,7 +149,7 @@ extension QueryRun {
     func lendRest() throws -> ScanStep {
       block.isEmpty ? .continue : try lend(&block, areDecoded: areDecoded, visit)
     }
-    // Behind those that were lent before this was taken for the longer way.
+    // The identifier up to which records were lent when this way turned out to be the longer one.
     var place: [UInt8]?
     var patience = plan.others.isEmpty ? Int.max : self.patience
     let areFirst = try forEachFirstKey(of: plan, behind: start) { key, isMatch in
@@ -211,7 +212,7 @@ extension QueryRun {
 struct RecordBlock {
   private(set) var keys = KeyList()
   private(set) var areMatches: [Bool] = []
-  // Who wants a few shall not wait for many.
+  // A caller who wants few records must not wait for many, so blocks begin small and grow.
   private var size: Int
 
   init(atMost limit: Int?) { size = max(1, min(limit ?? 16, 16)) }

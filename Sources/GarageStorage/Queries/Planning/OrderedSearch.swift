@@ -10,8 +10,8 @@ final class OrderedSearch<Root: Codable> {
   private let access: ReadAccess
   private let most: Int
   @exclusivity(unchecked) private var found = KeyList()
-  /// How many more records may be looked at that are not found: one by one, in no order of theirs, they cost some times as much
-  /// as all in their order.
+  /// How many more records may be read in vain. Records that are read one by one, in another order than their own, cost several
+  /// times as much as a scan of all in their order.
   @exclusivity(unchecked) private var patience: Int
   /// Long values that begin alike: their entries are in the order of digests.
   @exclusivity(unchecked) private var cut: [(key: StorageKey, values: [UInt8])] = []
@@ -83,7 +83,7 @@ final class OrderedSearch<Root: Codable> {
   }
 
   private func take(recordOf entry: RawSpan, identifierAt place: Int, isMatch: Bool) throws {
-    // Whoever goes on looks the record up anyway, and there is one for each entry that tells by itself.
+    // The record is not looked up here: the caller does so anyway, and an entry that decides by itself has one.
     if isMatch && block.isEmpty { return found.append(recordOf: entry, identifierAt: place) }
     try take(KeyLayout.record(ofEntry: entry, identifierAt: place), isMatch: isMatch)
   }
@@ -119,7 +119,7 @@ final class OrderedSearch<Root: Codable> {
 
   private func takeCut() throws {
     if cut.isEmpty { return }
-    // They come before.
+    // The records in the block come before those that are cut.
     try askBlock()
     let run = run
     var ranked: [(key: StorageKey, values: [FieldValue])] = []
@@ -135,7 +135,8 @@ final class OrderedSearch<Root: Codable> {
         $1.key.bytes[KeyLayout.identifierOffset...])
     }
     cut = []
-    // They begin where those that are cut as the cursor's values do.
+    // Entries were read from the first one whose values are cut as the cursor's are, so some records may stand before the
+    // cursor.
     for (key, values) in ranked where found.count < most && run.isBehindStart(values, key) {
       try take(key, isMatch: false)
     }

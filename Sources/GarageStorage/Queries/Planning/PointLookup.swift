@@ -2,14 +2,15 @@ internal import GarageCoding
 internal import GarageDriver
 internal import Synchronization
 
-/// The way to the objects that have a value in one property, or to all in the order of it, found out once and taken by many
-/// queries: it leads through the entries of an index of this property alone, each of which answers by itself.
+/// The way to the objects that have a value in one property, or to all objects in the order of that property. It is found out
+/// once and taken by many queries, and leads through the entries of an index of this property alone, each of which answers by
+/// itself.
 ///
-/// It holds as long as the store's catalog of indexes is the one that it was made of. Each query looks whether that is so, in
-/// its own transaction: what others declare, build or drop, in this process or another one, is seen there.
+/// It holds as long as the store's catalog of indexes is the one that it was made from. Each query checks that in its own
+/// transaction, where it sees what others have declared, built or dropped, in this process or another one.
 final class PointLookup: @unchecked Sendable {
   // @unchecked: a key path that is only compared.
-  /// Held, so that no other one gets its address.
+  /// Held, so that no other key path gets its address.
   fileprivate let property: AnyKeyPath
   private let catalog: IndexCatalog
   /// What the entries begin with; nil where no such index leads to all.
@@ -40,8 +41,8 @@ final class PointLookup: @unchecked Sendable {
     return true
   }
 
-  /// Those that queries took last, each at the place that its property's address gives it: a later one takes an earlier one's
-  /// place. A key path that is written in a program is one object, whoever comes by.
+  /// The lookups that queries took last. The address of its property's key path gives each its place, and a later one replaces
+  /// an earlier one there. A key path that is written in a program is the same object each time.
   struct Table: ~Copyable {
     private let places = Mutex([PointLookup?](repeating: nil, count: 32))
 
@@ -122,7 +123,8 @@ extension Query {
     let items = (catalog.ready[facts.tag] ?? []).filter {
       $0.definition.typeVersion == facts.ofCoder.currentVersion
     }
-    // What depends on this one value is asked of the shortest one of its kind; others are as long as each other.
+    // The lookup has to hold for all values of this kind, so it is made with the shortest one: all numbers, dates and UUIDs are
+    // as long as each other, and texts that are too long are refused later.
     let ofKind: FieldValue =
       switch value {
       case .text: .text("")

@@ -1,11 +1,11 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// Records that are asked for many at a time.
+// Records that are asked for in blocks.
 
 extension QueryRun {
-  /// Whether records that an index does not tell of are asked many at a time, though some of them may be asked in vain: each
-  /// question is a trip.
+  /// Whether records that the entries of an index do not decide are asked for in blocks. Some of a block may be asked for in
+  /// vain, but each question is a round trip.
   var asksForMany: Bool { access.garage.store.roundTripsAreExpensive }
 
   /// How many are asked for at a time where all are wanted.
@@ -54,7 +54,7 @@ extension QueryRun {
     return step
   }
 
-  /// Lends the records with these keys, which are asked for many at a time, until `visit` says stop.
+  /// Lends the records with these keys, which are asked for in blocks, until `visit` says stop.
   ///
   /// - Parameter areDecoded: whether what they refer to is asked for.
   func forEachBlock(

@@ -8,7 +8,7 @@ extension QueryRun {
   /// records are to be read for many.
   func countByEntries() throws -> Int? {
     guard let plan = way.plan else { return nil }
-    // So many may be held, and met twice.
+    // A plan may lead to a record twice, so those counted are held: not more than this.
     if let most = query.maximumCount, most <= 10_000 {
       return try FirstEntries(self, most, plan).count(of: plan)
     }
@@ -17,7 +17,7 @@ extension QueryRun {
     else { return nil }
     let most = query.maximumCount ?? .max
     var count = 0
-    // Those whose records have to be asked, one by one: none where each question is a trip.
+    // Entries that do not decide. Their records are asked one by one; where each question is a round trip, none is.
     var rest: [(entry: StorageKey, isExact: Bool)] = []
     let mostAsked = asksForMany ? 0 : 4096
     for stretch in scan.stretches where count < most {
@@ -70,8 +70,8 @@ extension QueryRun {
   }
 }
 
-/// The objects to which entries lead, counted as they come until there are as many as are wanted: of a few the first
-/// entries mostly tell, in whatever order they stand.
+/// The objects to which entries lead, counted as they come until there are as many as are wanted. Where few are wanted the
+/// first entries mostly suffice, in whatever order they stand.
 ///
 /// A class, because the methods of a generic struct would ask the runtime for its type with each entry. Its properties
 /// are not checked for exclusive access: none is read while it is changed.
@@ -81,16 +81,17 @@ private final class FirstEntries<Root: Codable> {
   /// Whether no object has a second entry among those that are read.
   private let isOnce: Bool
   @exclusivity(unchecked) private var count = 0
-  /// The records of those counted, where they may be met again.
+  /// The records counted so far, where they may be met again.
   @exclusivity(unchecked) private var counted: Set<StorageKey> = []
-  /// How many more records may be asked: in no order of theirs they cost some times as much as all in their order.
+  /// How many more records may be asked. Read one by one, in another order than their own, they cost several times as much as a
+  /// scan of all in their order.
   @exclusivity(unchecked) private var patience: Int
   /// Records that are asked at once.
   @exclusivity(unchecked) private var block: RecordBlock
 
   init(_ run: QueryRun<Root>, _ most: Int, _ plan: IndexPlan) {
     (self.run, self.most) = (run, most)
-    // Before a change that is not saved an object had another entry.
+    // With unsaved changes, an object may have an entry from before its change, too.
     isOnce =
       plan.scans.count == 1 && run.way.tags.count == 1 && !run.way.isUnsaved
       && (!plan.scans[0].item.definition.isEach || plan.scans[0].stretches.count <= 1)
@@ -102,7 +103,8 @@ private final class FirstEntries<Root: Codable> {
   /// sooner in their order.
   func count(of plan: IndexPlan) throws -> Int? {
     if most == 0 { return 0 }
-    // What several indexes share is less than any of them leads to, but is known only when all are read.
+    // `plan.others` are not used: what several indexes share is less than each leads to, but it is known only when all are
+    // read.
     for scan in plan.scans {
       for tag in run.way.tags {
         for stretch in scan.stretches where !isAtEnd {

@@ -12,7 +12,7 @@ extension QueryRun {
   /// Where the page before ended among the entries of an index; nil where this is the first one.
   func startPlace(in scan: IndexPlan.Scan) -> EntryPlace? {
     guard let start else { return nil }
-    // What stands before the values of the order is the same in all that is found, and is not in the cursor.
+    // The values that stand before those of the order are the same in all that is found, and the cursor does not have them.
     var bytes = OrderedBytes()
     bytes.append(scan.fixedValues)
     for value in start.values { bytes.append(value) }
@@ -51,7 +51,8 @@ extension QueryRun {
             var step = ScanStep.continue
             let group = StorageKeyRange(from: values, to: ValueRanges.behind(values))
             try access.transaction.scan(group, .forward) { key, value in
-              // Others may begin in the same way only where values are cut, and these are a group of their own.
+              // Entries with other values can begin in the same way only where values are cut, and those are a group of their
+              // own.
               step = try visit(key, value)
               return step
             }

@@ -6,12 +6,12 @@ internal import GarageDriver
 extension QueryRun {
   /// Visits what the query finds, and says in which order it is to stand.
   ///
-  /// Where all are wanted in an order that no index has, they are visited as they are met, and sorted by who has them then: to
-  /// get each record once more by its key, in the order of the query, takes longer than to move what is held.
+  /// Where all are wanted in an order that no index has, matches are visited as they are met, and the caller sorts what it made
+  /// of them. To get each record once more by its key, in the order of the query, would take longer.
   ///
   /// - Parameters:
   ///   - keepsObjects: as for ``forEachMatch(keepsObjects:_:)``.
-  ///   - visit: returns whether it was one: a record of another class is none.
+  ///   - visit: returns whether it took the match: it does not where the record is of another class.
   /// - Returns: which of them is to stand at each place (`Array.arrange`); nil where they come in the order of the query.
   func forEachPart(
     keepsObjects: Bool = false, _ visit: (RawSpan, RawSpan, DecodedObject<Root>?) throws -> Bool

@@ -1,14 +1,14 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// Entries with the same values: they are in the order of their records' identifiers, so that whoever wants the first, or
-// those behind a place, reads no others.
+// Entries with the same values are in the order of their records' identifiers: to find the first of them, or those behind a
+// place, no others need be read.
 
 extension QueryRun {
   /// The entries of one value, where no others need be read.
   ///
-  /// - Parameter wantsFirst: whether some are wanted that are first in the order of identifiers, or last: these are found
-  ///   sooner by one index than by what several share.
+  /// - Parameter wantsFirst: whether only the first or last ones in the order of identifiers are wanted. One index leads to
+  ///   them sooner than what several share.
   func onlyPoint(of plan: IndexPlan, wantsFirst: Bool) -> IndexPlan.Scan? {
     guard wantsFirst || plan.others.isEmpty, plan.scans.count == 1, way.tags.count == 1,
       plan.scans[0].stretches.count == 1, plan.scans[0].stretches[0].isPoint
@@ -16,14 +16,15 @@ extension QueryRun {
     return plan.scans[0]
   }
 
-  /// How many records the first entries of one index may lead to in vain, where it and others may share far fewer.
+  /// How many records the first entries of one index may lead to in vain before other indexes are read too, with which it may
+  /// share far fewer.
   var patience: Int { 2000 + 20 * Swift.min(query.maximumCount ?? .max, 10_000) }
 
   /// Lends the keys of records to which a plan leads by the entries of one value, or of a few, in the order of identifiers, and
   /// whether each is known to match.
   ///
-  /// - Returns: false, and lends none, where the plan leads to others, or all that is found is wanted and stands in several
-  ///   places.
+  /// - Returns: false, and lends none, where the plan leads to anything but the entries of one value, or of a few of which only
+  ///   the first ones are wanted.
   func forEachFirstKey(
     of plan: IndexPlan, behind start: [UInt8]?,
     _ visit: (_ key: RawSpan, _ isMatch: Bool) throws -> ScanStep
@@ -69,8 +70,8 @@ extension QueryRun {
   /// Lends the keys of records to which the entries of some values lead, in the order of identifiers, and whether each is
   /// known to match.
   ///
-  /// A block of each value's entries is read. What comes before the first end of these blocks is all there is up to it, and
-  /// the next blocks begin there.
+  /// One block of each value's entries is read. Up to the least identifier with which one of these blocks ends, the blocks
+  /// together are complete; the next blocks begin there.
   func forEachKey(
     ofPoints scans: [IndexPlan.Scan], behind start: [UInt8]?,
     _ visit: (_ key: RawSpan, _ isMatch: Bool) throws -> ScanStep
@@ -96,11 +97,11 @@ extension QueryRun {
     }
   }
 
-  /// The first records behind an identifier to which the entries of some values lead, in their order, and the identifier up to
-  /// which these are all; nil where there are no others.
+  /// The first records behind an identifier to which the entries of some values lead, in order, and the identifier up to which
+  /// they are complete; nil for that where there are no others.
   ///
-  /// - Parameter points: the values' stretches. The one that ended first comes to the front: where it has far more entries than
-  ///   others it tells these the next time how far to read, and not one block of each is read over and over.
+  /// - Parameter points: the values' stretches. The one whose block ended first comes to the front. If it has far more entries
+  ///   than the others, its end tells how far to read those the next time, so that they are not read over and over.
   private func candidates(
     ofPoints points: inout [(item: IndexCatalog.Item, stretch: IndexPlan.Stretch)], behind start: [UInt8]?,
     _ blockCount: Int
