@@ -3,9 +3,9 @@
 
 /// A collection that a decoder reads, for a type that is only known at run time.
 protocol DecodableCollection {
-  /// Reads the value of the current frame as the collection's `init(from:)` would, into the scratch memory.
+  /// Reads the value of the current frame into the scratch memory, as the collection's `init(from:)` would.
   ///
-  /// False where that has to be asked: what stands there has another form, or an error to be named.
+  /// False where that `init(from:)` has to be called: the value has another form, or an error that it names.
   static func read(from state: DecoderPointer) throws -> Bool
 }
 
@@ -28,7 +28,7 @@ extension DecoderPointer {
     return try T(from: ValueDecoder(state: self, serial: serial))
   }
 
-  /// Makes sure that so many elements are there before there is room for all of them at once.
+  /// Makes sure that so many elements are there, before room is made for all of them at once.
   fileprivate func checkElements(_ count: Int) throws {
     if count <= 1 << 12 { return }
     var at = frame.nextOffset
@@ -123,7 +123,7 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
 
   private static func readNumbers(from state: DecoderPointer) throws -> Bool {
     try readEntries(from: state) { text, key in
-      // What is no number is an error, which the dictionary itself throws.
+      // A key that is no number is an error, which the dictionary's own code throws.
       guard let number = try state.number(text) else { return false }
       key.initialize(to: Reinterpretation.same(number, as: Key.self))
       return true
@@ -158,7 +158,7 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
   private static func readPairs(from state: DecoderPointer) throws -> Bool {
     try state.requestArray()
     let count = state.frame.count
-    // A key without a value is an error, which the dictionary itself throws.
+    // A key without a value is an error, which the dictionary's own code throws.
     guard count % 2 == 0 else { return false }
     try state.checkElements(count)
     return try fill(count / 2, state) { key in
@@ -175,10 +175,10 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
     }
   }
 
-  /// Reads so many entries to where they stay, into the scratch memory.
+  /// Reads so many entries into the scratch memory, straight to where they stay.
   ///
   /// - Parameter readKey: makes the next key at a place, and moves the cursor to its value; false where there is none.
-  /// - Returns: False where a key was missing, or two were equal.
+  /// - Returns: false where a key was missing, or two were equal.
   @inline(__always)
   private static func fill(
     _ count: Int, _ state: DecoderPointer, _ readKey: (UnsafeMutablePointer<Key>) throws -> Bool
@@ -197,7 +197,7 @@ extension Dictionary: DecodableCollection where Key: Decodable, Value: Decodable
         filled &+= 1
       }
     }
-    // Of equal keys the last one's value stays, which the dictionary's own `init(from:)` sees to.
+    // Of equal keys the last one's value has to stay: that is left to the dictionary's own `init(from:)`.
     guard entries.count == count else { return false }
     state.scratch.put(collection: entries)
     return true

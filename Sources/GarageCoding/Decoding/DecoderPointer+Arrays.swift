@@ -40,8 +40,8 @@ extension DecoderPointer {
     frame.nextOffset = content
   }
 
-  /// A packed array that is read element by element: its elements are written out with their tags, into memory
-  /// that the core keeps as long as the record. Offsets count from the record's first byte all the same.
+  /// Begins to read a packed array element by element: writes its elements out with their tags, into memory that the core keeps
+  /// as long as the record. The offsets of these elements, too, count from the record's first byte.
   private func openPacked(_ packed: PackedArray) throws {
     let (bytes, count) = try unpack(packed)
     // With their tags numbers may take twice as many bytes. Places in an array are counted in 32 bits.

@@ -1,4 +1,4 @@
-// Mapped objects that stand inline and say of which class they are, because their property has another: a superclass.
+// Mapped objects that stand inline and name their class, because the class of the property is a superclass of it.
 
 extension DecoderPointer {
   /// The class that the mapped object at the cursor names; nil where it is that of the property.
@@ -12,7 +12,7 @@ extension DecoderPointer {
     guard let type = walk.knownClass(tag: tag) else {
       throw UnregisteredClass(tag: name, type: facts.name, path: childPath)
     }
-    // What is no subclass (any more) is read as what the property wants, as any other value.
+    // Where the named class is no subclass (any more), the object is read as one of the property's class.
     guard let own = type as? AnyClass, let wanted = facts.type as? AnyClass,
       isClass(own, orSubclassOf: wanted)
     else { return nil }
@@ -51,7 +51,7 @@ extension DecoderPointer {
       }
       return isNamed ? header.content : nil
     }
-    // Without a shape it was written out of a tree, as after an upgrade: the class is one of the entries.
+    // A map without a shape was written from a `RecordValue`, as after an upgrade. The class is then one of its entries.
     var at = header.content
     while at < header.end {
       let range = try BodyScanner.readKey(base, &at, end: header.end)
@@ -64,8 +64,8 @@ extension DecoderPointer {
 }
 
 extension GraphWalk {
-  /// The class of a mapped object that is known by its content, whose record is under another tag than the wanted
-  /// class's: a subclass's, where it is stored once, or that of another type which is read as this one.
+  /// The class of a mapped object that is identified by its content, and whose record has another tag than the wanted class:
+  /// either a subclass's, whose object is stored once for both, or that of another type which is read as this one.
   func mappedClass(_ facts: TypeFacts, _ tag: UInt64, _ key: RecordKey) throws -> TypeFacts {
     if facts.kind != .interned || facts.isNamed(by: tag) { return facts }
     guard let type = knownClass(tag: tag) else {

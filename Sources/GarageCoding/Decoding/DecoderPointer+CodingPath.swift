@@ -20,7 +20,7 @@ extension DecoderPointer {
     return steps
   }
 
-  /// How long that is.
+  /// How many steps ``childPath`` has.
   var childPathCount: Int {
     var count = Step(framePlace).isKey ? 1 : 0
     forEachStep(to: framePlace) { if $0.isKey { count += 1 } }

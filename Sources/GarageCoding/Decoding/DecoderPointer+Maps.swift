@@ -1,5 +1,5 @@
-// Finding a map's fields. They mostly are asked for in the order in which they stand, so the next one is
-// known; otherwise the offsets of the fields up to the one wanted are noted once for each map.
+// Finding a map's fields. Mostly they are asked for in the order in which they stand, and the offset of the next one is known.
+// Where they are not, the offsets of the fields up to the wanted one are noted, once for each map.
 
 extension DecoderPointer {
   /// Begins reading the current frame's value as a map, or goes on with it from the start.
@@ -29,7 +29,7 @@ extension DecoderPointer {
     }
   }
 
-  /// The header of a container that has a sync status before it, although its type has none (any more).
+  /// The header of a container that has a sync status before it, though its type has none (any more).
   @inline(never)
   func headerBehindSyncStatus(small: UInt8, large: UInt8) throws -> ContainerHeader? {
     let start = InlinePrefix.skipSyncStatus(base, frame.start, end: frame.end)
@@ -93,7 +93,7 @@ extension DecoderPointer {
       throw DamagedBytes(reason: "a map ends before its fields", offset: offset)
     }
     if base.byte(at: offset) != BodyTag.absent { return true }
-    // Reading on behind it is what the next look-up will want.
+    // The next look-up will mostly be for the field behind this one.
     frame.next = field &+ 1
     frame.nextOffset = offset &+ 1
     return frame.elsewhere == .nothing ? false : try findElsewhere(key)
@@ -130,7 +130,7 @@ extension DecoderPointer {
       && base.byte(at: offset) != BodyTag.absent
   }
 
-  /// Finds the shape's field at a position, for who knows the shape. False where it is absent.
+  /// Finds the field at a position of the frame's shape, for callers that know this shape. False where the field is absent.
   func findField(_ field: Int) throws -> Bool {
     let offset =
       frame.next == field
@@ -157,7 +157,7 @@ extension DecoderPointer {
     return try findEntry(text) || findEarlier(text)
   }
 
-  /// Called when the field at the cursor was read: the next one begins here.
+  /// Called when a field was read and the cursor stands behind it, where the next one begins.
   @inline(__always)
   func advance() {
     frame.next = frame.current &+ 1
@@ -180,7 +180,7 @@ extension DecoderPointer {
   private func indexNext() throws -> Bool {
     let before = frame
     guard let next = try nextIndexOffset() else { return false }
-    // Nested containers noted theirs behind these: so all of them move, once.
+    // Nested containers have noted their offsets behind these. So all offsets of this map are moved behind theirs, once.
     let isCovered = input.offsets.count != before.indexBase + before.indexCount
     if isCovered {
       let indexed = input.offsets.count
@@ -222,7 +222,7 @@ extension DecoderPointer {
 
   // MARK: - Entries
 
-  /// Whether anything stands behind the fields, from the next of which on it is looked at.
+  /// Whether entries stand behind the fields of the shape. Looks on from the next field.
   private func hasEntries() throws -> Bool {
     var at = frame.nextOffset
     let end = frame.end
@@ -277,7 +277,7 @@ extension DecoderPointer {
     return false
   }
 
-  /// All keys that the map has a value for, as far as they are of a type.
+  /// The keys of the map's values, as far as the key type has them.
   func allKeys<Key: CodingKey>(_: Key.Type, _ keys: KeyTablePointer, serial: UInt64) throws -> [Key] {
     try resume(serial)
     // A subclass's map may have a key twice.
@@ -319,7 +319,7 @@ extension DecoderPointer {
     return all
   }
 
-  /// The keys of a map that has those of a shape and no others, all of which were met before; nil of any other map.
+  /// The keys of a map that has the keys of a shape and no others, where all of these were met before; nil for any other map.
   private func notedKeys<Key: CodingKey>(_: Key.Type, _ keys: KeyTablePointer) throws -> [Key]? {
     guard let shape = frame.shape, let ofShape = keys.discriminators(of: shape) else { return nil }
     return try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: ofShape.count) { found in
@@ -344,7 +344,8 @@ extension DecoderPointer {
     all.append(key)
   }
 
-  /// The discriminator of the only key that the map has, where it was met: that of an enum with a payload.
+  /// The discriminator of the map's only key, if that key was met before; nil for other maps. Enums with payloads are such
+  /// maps.
   private func onlyKey(_ keys: KeyTablePointer) throws -> UInt8? {
     var at = frame.content
     guard at < frame.end, frame.shapedCount <= 1 else { return nil }

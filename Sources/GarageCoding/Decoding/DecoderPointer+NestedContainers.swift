@@ -3,8 +3,8 @@
 // to go from one to another is to make its frame the current one.
 
 extension DecoderPointer {
-  /// Opens a nested container for the value at the cursor, which the container around it has read therewith, and returns
-  /// its serial.
+  /// Opens a nested container for the value at the cursor and returns its serial. The container around it counts the value as
+  /// read.
   func openNested() throws -> UInt64 {
     guard depth < RecordFormat.maximumDepth else {
       throw fail(GraphCodingError.nestingTooDeep(depth: depth))
@@ -52,8 +52,8 @@ extension DecoderPointer {
     depth &-= 1
   }
 
-  /// Makes the frame with that serial the current one: that of the value that is being decoded, or of a nested container
-  /// of it or of a value around it.
+  /// Makes the frame with that serial the current one. It belongs to the value that is being decoded, or to a nested container
+  /// of that value or of one around it.
   ///
   /// - Throws: where there is none, or it waits for a value inside it.
   @inline(__always)
@@ -90,8 +90,8 @@ extension DecoderPointer {
     depth = Int(place.pointee.depth)
   }
 
-  /// Forgets the offsets of the current frame, where it is older than the value that is being decoded: they go when that
-  /// one is left.
+  /// Forgets the offsets of the current frame if it is older than the value that is being decoded, because leaving that value
+  /// would drop them.
   private func suspend(_ value: UnsafeMutablePointer<DecodingFrame>) {
     if frame.position < value.pointee.position { frame.indexCount = 0 }
   }

@@ -15,7 +15,7 @@ struct OuterRecord {
 }
 
 extension DecoderPointer {
-  /// To be kept before ``enterRecord(_:number:isWrapped:isDigest:_:)``, and left with ``leaveRecord(_:)``.
+  /// Taken before ``enterRecord(_:number:isWrapped:isDigest:_:)`` and handed to ``leaveRecord(_:)`` at the end.
   @inline(__always)
   var outerRecord: OuterRecord {
     OuterRecord(
@@ -73,7 +73,7 @@ extension DecoderPointer {
   private func appendReferences(of record: ParsedRecord) throws {
     let walk = walk
     try record.forEachReference { kind, tag, identifier in
-      // By the time that somebody asks for its number the memory is there in which it is looked for.
+      // The memory in which the number will be looked for is loaded by the time that the number is asked for.
       let hash = kind == .lazy ? 0 : walk.prefetch(tag: tag, identifier)
       references.append(
         ReferenceEntry(kind: kind, hash: hash, number: -1, tag: tag, identifier: identifier))
@@ -120,8 +120,8 @@ extension DecoderPointer {
     }
   }
 
-  /// Copies bytes to where they stay as long as the record that is being decoded. Before them there is the room that
-  /// short strings are read with.
+  /// Copies bytes to where they stay as long as the record is being decoded. Before them stands as much other memory as reading
+  /// a short string may touch.
   func keepBytes(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
     let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: ShortStrings.room + bytes.count)
     memory.initialize(repeating: 0)

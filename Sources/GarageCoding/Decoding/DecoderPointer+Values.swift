@@ -1,7 +1,8 @@
 // Values of any type, read by the kind of their type.
 
 extension DecoderPointer {
-  /// Reads a value of any type. A reference stands for the object it names, whatever the type has become.
+  /// Reads a value of any type. Where a reference stands, the object that it names is read, even if the type has no identity
+  /// any more.
   @inline(__always)
   func readAny<T: Decodable>(_ type: T.Type) throws -> T {
     let (facts, kind) = types.facts(of: T.self)
@@ -13,8 +14,8 @@ extension DecoderPointer {
     return try readRare(type, facts, kind)
   }
 
-  /// The same for what is not read by its own `init(from:)` alone. Apart, because a generic function that has an optional of its type
-  /// asks for the optional's metadata each time, whatever happens then.
+  /// The same for types that are not read by their own `init(from:)` alone. A function of its own, because a generic function
+  /// that uses an optional of its type asks for the optional's metadata on each call.
   @inline(never)
   private func readRare<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind) throws
     -> T
@@ -50,7 +51,7 @@ extension DecoderPointer {
     return number
   }
 
-  /// Reads a value whose property may be without: nil where it is a reference whose record is gone.
+  /// Reads a value of an optional property: nil where it is a reference whose record is gone.
   @inline(__always)
   func readTarget<T: Decodable>(_ type: T.Type) throws -> T? {
     let (facts, kind) = types.facts(of: T.self)
@@ -99,7 +100,7 @@ extension DecoderPointer {
     return try findReferenced(type, facts, kind)
   }
 
-  /// A type without a status has lost it, or is something around the object that has it.
+  /// A type without a status either had one once, or is a type around the object that has the status.
   private func readWithSyncStatus<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>) throws -> T {
     let known = facts.object
     guard known.isSyncable else { return try readUnwrapped(type, facts) }
@@ -124,9 +125,9 @@ extension DecoderPointer {
     return try readObject(type, facts, kind)
   }
 
-  /// Reads a type around a `Reference`, such as a property wrapper, by its own code, which asks for that: the object is not
-  /// followed, and need not be there. Nil, and nothing is read, where it asks for something else: what is part of its owner now
-  /// may have been referred to before.
+  /// Reads a type around a `Reference`, such as a property wrapper, by its own code, which asks for the `Reference`: the object
+  /// is not fetched, and need not be there. Nil, and nothing is read, where that code asks for something else, because a value
+  /// that is now part of its owner may have been referred to before.
   @inline(never)
   private func readAroundLazy<T: Decodable>(_ type: T.Type) throws -> T? {
     let start = cursor
@@ -137,7 +138,7 @@ extension DecoderPointer {
     }
   }
 
-  /// Whether the value at the cursor is a reference that is not followed, and one of this kind no object.
+  /// Whether the value at the cursor is a reference that is not followed, and a type of this kind is no object itself.
   private func isAroundLazy(_ kind: ValueKind) throws -> Bool {
     guard kind == .codable || kind == .prefixed else { return false }
     let start = cursor
@@ -145,8 +146,8 @@ extension DecoderPointer {
     return entry(ofReference: try readReferenceIndex()).1 == .lazy
   }
 
-  /// Reads the object that the reference at the cursor names. No optional of T: in generic code that asks for its
-  /// metadata each time.
+  /// Reads the object that the reference at the cursor names. Returns no optional of T: generic code would ask for the metadata
+  /// of that each time.
   @inline(__always)
   private func readObject<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind)
     throws
@@ -160,8 +161,8 @@ extension DecoderPointer {
     return walk.loaded(type, number)
   }
 
-  /// A type around a reference to an object that is gone, such as a property wrapper, may have an optional there: its `init(from:)`
-  /// finds nil.
+  /// Reads a type around a reference to an object that is gone, such as a property wrapper. It may hold an optional: its
+  /// `init(from:)` finds nil.
   @inline(never)
   private func readAroundMissing<T: Decodable>(_ type: T.Type, _ index: Int, _ start: Int, _ kind: ValueKind)
     throws -> T
@@ -187,9 +188,9 @@ extension DecoderPointer {
     return try walk.object(type, facts, number(ofReference: try readReferenceIndex()))
   }
 
-  /// A type that encodes as one `Person` alone, in a single value container, was asked for where there is a reference to
-  /// a `Person`. Its `init(from:)` now asks for the `Person`: that is this record's own object, shared as any other, and
-  /// not one inside of it.
+  /// For a type that encodes as one `Person` in a single value container, and was asked for where a reference to a `Person`
+  /// stands. Its `init(from:)` now asks for the `Person`. That is the object of the record itself, shared like any other, and
+  /// not one inside it.
   @inline(never)
   private func readWrapped<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>, _ kind: ValueKind)
     throws -> T?
@@ -201,12 +202,12 @@ extension DecoderPointer {
   @inline(__always)
   func readByOwnCode<T: Decodable>(_ type: T.Type) throws -> T {
     let serial = try openFrame()
-    // Where the result is wanted: to move what was just written is slow.
+    // The value is made where the caller wants it, because to move what was just written is slow.
     defer { leaveFrame(serial) }
     return try T(from: ValueDecoder(state: self, serial: serial))
   }
 
-  /// Reads a value by its own `init(from:)` after a look at some of its parts, which that does not check.
+  /// Reads a value by its own `init(from:)`, after a look at those of its parts that this does not check.
   ///
   /// - Parameter fault: what is wrong with them; nil where nothing is.
   func readChecked<T: Decodable, Parts: Decodable>(_: Parts.Type, _ fault: (Parts) -> String?) throws -> T {
@@ -233,7 +234,7 @@ extension DecoderPointer {
   @inline(__always)
   private func readSpecial<T: Decodable>(_ type: T.Type, _ kind: ValueKind) throws -> T {
     if kind.isPacked {
-      // One that was written by its own `encode(to:)` all the same is read by its own `init(from:)`.
+      // An array that was written by its own `encode(to:)` is read by its own `init(from:)`.
       if try !readPacked(kind) { return try readByOwnCode(type) }
       return scratch.take(as: T.self)
     }
@@ -328,7 +329,8 @@ extension DecoderPointer {
     return index
   }
 
-  /// Whether an optional property is nil: so is one whose object is gone. What is referred to lazily is not looked for.
+  /// Whether an optional property is nil. One whose object is gone counts as nil; the target of a lazy reference is not looked
+  /// for.
   @inline(__always)
   func isNullOrGone() throws -> Bool {
     if try tag() == BodyTag.null { return true }
@@ -376,8 +378,8 @@ protocol GraphDecodable {
   init(fromGraph state: DecoderPointer) throws
 }
 
-/// A type of Foundation whose own `init(from:)` ends the process over values that are not valid: read only after a look at
-/// them. An app may give it an identity or a version of its own like any other type; then it stands as such types do.
+/// A type of Foundation whose own `init(from:)` ends the process when values are not valid, so that these are checked first. An
+/// app may give it an identity or a version like any other type; it is then stored as such types are.
 protocol CheckedFoundationType: GraphCodable, GraphDecodable {}
 
 /// A type of linked properties.

@@ -11,7 +11,7 @@ struct DecoderState {
   var serialBefore = UInt64.max
   /// How many values are open around the next one.
   var depth = 0
-  /// The open frames of all records that are being decoded, but for those that inputs keep themselves.
+  /// The open frames of all records that are being decoded, except the first frame of each input, which the input keeps.
   var frames = PlaceStack<DecodingFrame>()
   let types = TypeFactsCache(ofEncoder: false)
   let boxes = ContainerBoxes()
@@ -24,7 +24,7 @@ struct DecoderState {
   let shapeCache = ShapeCache()
   /// The first error that must not be lost, even where user code says `try?`.
   var failure: (any Error)?
-  /// How records are read that were made of another library's JSON; nil for this one's own.
+  /// How values are read in records that were made from another library's JSON; nil for records of this library.
   var foreign: (any ForeignReading)?
   let core: Permanent<DecodingCore>
   /// The walk through the graph that records are fetched for.
@@ -65,8 +65,8 @@ struct RecordContext {
 }
 
 extension DecoderPointer {
-  /// Gives memory back that only a record with long tables, or a map of very many fields, needed. For a coder that is
-  /// given back: nothing is being decoded.
+  /// Gives memory back that only a record with long tables, or a map with very many fields, needed. Called when the coder is
+  /// given back, while nothing is being decoded.
   ///
   /// Frames stay. A container that user code kept too long may look at one, on whatever thread.
   func giveMemoryBack() {

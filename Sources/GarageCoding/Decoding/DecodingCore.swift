@@ -14,9 +14,9 @@ final class DecodingCore {
   var dateStrategy = DateDecodingStrategy.deferredToDate
   /// The values of evolving types that are being decoded.
   var scopes: [EvolvingScope] = []
-  /// The keys of nested containers whose values are not in the map that was asked.
+  /// The keys of nested containers that were asked for where the map has no value.
   @exclusivity(unchecked) var nestedKeys: [any CodingKey] = []
-  /// What was said last of values of other types than expected.
+  /// The last errors about values of other types than expected.
   @exclusivity(unchecked) var mismatches = MismatchNotes()
 
   private init() {

@@ -38,8 +38,8 @@ struct DecodingFrame {
   var indexCount = 0
   /// How many offsets of others there were when it was opened.
   var offsetBase = 0
-  /// Of a nested container: which field or element of the frame around it it is, as `current` and `currentKey` say it
-  /// there. That frame may have gone on since.
+  /// Of a nested container: which field or element of the frame around it this is, as that frame's `current` and `currentKey`
+  /// were. That frame may have gone on since.
   var step = 0
   var stepKey = 0
   /// Of a nested container: the position of the value that was being decoded when it was asked for.

@@ -32,7 +32,7 @@ public final class GraphDecodingSession {
     walk.begin(source, types)
   }
 
-  /// Reads records that were made of another library's JSON.
+  /// Makes the session read records that were made from another library's JSON.
   func read(_ foreign: any ForeignReading) { walk.state.foreign = foreign }
 
   deinit { DecodingCore.giveBack(core) }
@@ -67,7 +67,7 @@ public final class GraphDecodingSession {
     }
   }
 
-  /// The same, handed on to `found` without an optional around it, from which generic code copies it.
+  /// The same, handed to `found` and not returned in an optional, from which generic code would copy it.
   ///
   /// - Parameter facts: those of the type, which the caller has looked up.
   /// - Throws: also what `found` throws, after which the session is as before.
@@ -97,14 +97,14 @@ public final class GraphDecodingSession {
     do { try walk.completeTogether() } catch { throw walk.failed(error) }
   }
 
-  /// Has a function told of objects that cannot be decoded, and why, which are met far below the object that is asked for.
-  /// It is called in the midst of that.
+  /// Sets a function that is told of objects that cannot be decoded, and why, far below the object that is asked for. It is
+  /// called while that object is being decoded.
   package func listenToFailures(_ listener: @escaping FailureListener) { walk.failureListener = listener }
 
   // MARK: - Reading ahead
 
-  /// Lets records be read before they are asked for, by a function that is called while roots that are held are decoded,
-  /// and links filled in together.
+  /// Sets a function that reads records before they are asked for. It is called when held roots are decoded, and when links are
+  /// filled in together.
   package func readAhead(by read: @escaping WantedReading) { walk.wantedReading = read }
 
   /// Whether records are read before they are asked for.
@@ -122,7 +122,7 @@ public final class GraphDecodingSession {
   package var isHolding: Bool { !walk.heldRoots.isEmpty }
   package var heldCount: Int { walk.heldRoots.count }
 
-  /// Whether there was no room for all that the records refer to which were held last: fewer of them should be.
+  /// Whether there was no room for all that the records held last refer to. Fewer should be held the next time.
   package var heldTooMuch: Bool { walk.heldTooMuch }
 
   /// Holds a record back, which is copied, until ``visitHeld(_:_:_:)``.
@@ -143,7 +143,7 @@ public final class GraphDecodingSession {
     defer { walk.forgetKept() }
     walk.readAheadOfHeld()
     for index in 0..<walk.heldRoots.count {
-      // By index, and a copy: one that fails lets go of all of them.
+      // By index, and copied: a root that fails empties the list.
       let held = walk.heldRoots[index]
       let object: T
       do {
@@ -194,7 +194,7 @@ public final class GraphDecodingSession {
       try walk.fillAll()
       return value
     } catch {
-      // Whoever knows the key names it.
+      // The caller knows the key and names it.
       let isOfValue = error is UnregisteredClass || error is NewerInlineVersion
       let value = RecordInHand(type: "the", identifier: "value")
       throw walk.failed(isOfValue ? value.naming(error) : error)

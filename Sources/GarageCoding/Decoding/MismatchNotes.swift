@@ -1,11 +1,11 @@
-/// What the last errors about values of other types than expected said.
+/// The texts and paths of the last errors about values of other types than expected.
 ///
-/// Who tries one type after the other, until one fits, gets such an error for each that does not: about one place, or its
-/// neighbour, and mostly of the same types. To put path and text together anew takes far longer than to read the value.
+/// Code that tries one type after another until one fits gets such an error for each that does not: about one place, or its
+/// neighbour, and mostly about the same types. To put path and text together anew takes far longer than to read the value.
 struct MismatchNotes {
-  /// A field or element of an open frame, of which no other one has the same.
+  /// Names a field or element of an open frame, unlike any other.
   struct Place: Equatable {
-    /// That of the frame. None is given twice.
+    /// The frame's serial. None is given twice.
     var serial: UInt64
     var current: Int
     var currentKey: Int
@@ -30,11 +30,10 @@ struct MismatchNotes {
   }
 
   private static let noteCount = 16
-  /// The last place in a frame of each depth: what is around a value keeps its own while one after another inside it is
-  /// tried.
+  /// The last place in a frame of each depth. So the frames around a value keep theirs while types are tried inside it.
   private var notes: [Note?] = []
 
-  /// What is said where a value with the first byte `tag` is none of that type.
+  /// The text of the error about a value with the first byte `tag` that is none of that type.
   mutating func text(of type: Any.Type, _ tag: UInt8, _ make: () -> String) -> String {
     if texts.isEmpty { texts = Array(repeating: nil, count: Self.lineCount) }
     let address = TypeAddress(type)
@@ -56,13 +55,13 @@ struct MismatchNotes {
     }
   }
 
-  /// The path to a place, where it was noted last of all in frames of that depth.
+  /// The path to a place, if it was the last one noted in frames of that depth.
   func path(to place: Place, depth: Int32) -> [any CodingKey]? {
     if let note = notes.isEmpty ? nil : notes[Self.line(of: depth)], note.place == place { return note.path }
     return nil
   }
 
-  /// Notes another place in a frame of which one was noted, and returns the path to it; nil where none was.
+  /// Notes another place in a frame of which a place was noted before, and returns the path to it; nil where none was.
   ///
   /// The keys before the last one stay where they are, unless an error is kept that has them.
   mutating func path(to place: Place, depth: Int32, endingWith key: any CodingKey) -> [any CodingKey]? {
@@ -97,7 +96,7 @@ extension DecoderPointer {
   /// The error for the current frame's value, which is no container of that type.
   @inline(never)
   func mismatchOfFrame(_ type: Any.Type) -> any Error {
-    // Its content may be an array's that was written out elsewhere.
+    // Not to `end`, which may be that of an array's content that was written out elsewhere.
     mismatch(type, at: frame.start, end: frame.valueEnd, pathOfFailure(nil))
   }
 
@@ -130,7 +129,7 @@ extension DecoderPointer {
     return path
   }
 
-  /// The path to a frame, with room for a step behind it: that of the place that was noted in the frame around it, mostly.
+  /// The path to a frame, with room for one more step. Mostly it is the path that was noted for a place in the frame around it.
   private func pathToFrame(_ frame: UnsafeMutablePointer<DecodingFrame>) -> [any CodingKey] {
     guard let step = lastKey(nil, frame),
       let known = core.mismatches.path(to: MismatchNotes.Place(step), depth: step.frame.pointee.depth)
@@ -141,8 +140,8 @@ extension DecoderPointer {
     return path
   }
 
-  /// The last step of the path to a frame, or to a step inside it, that has a key: values that stand in no container are
-  /// where what is around them is.
+  /// The last step that has a key, on the path to a frame or to a step inside it. A value in a single value container has no
+  /// key of its own, so it has the path of the value around it.
   private func lastKey(_ last: Step?, _ frame: UnsafeMutablePointer<DecodingFrame>) -> Step? {
     var place = frame
     var step = last

@@ -75,7 +75,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return value
   }
 
-  /// What a key without a value decodes to, for the types that say so.
+  /// What a key without a value decodes to, for types that have such a value.
   @inline(never)
   private func absentValue<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T {
     // Asked for first: where T is an optional, a cast of nil would make one.
@@ -270,8 +270,8 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return try readTargetIfPresent(type)
   }
 
-  /// Reads a value that is something around a reference, or one to a record that is gone. Apart, because an optional that a function hands on
-  /// makes it ask for the optional's metadata, whatever happens.
+  /// Reads a value of a type around a reference, or a reference to a record that is gone. A function of its own, because one
+  /// that hands on an optional asks for the optional's metadata on each call.
   @inline(never)
   private func readTargetIfPresent<T: Decodable>(_ type: T.Type) throws -> T? {
     let value = try state.readTarget(type)
@@ -295,7 +295,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return UnkeyedReader(state: state, serial: nested)
   }
 
-  /// As with JSON, of a key that is not there a decoder of null.
+  /// As with JSON, a key that is not there gives a decoder of null.
   func superDecoder(forKey key: Key) throws -> any Decoder {
     if try state.find(key, keys, serial: serial) { return decoder(try state.openNested()) }
     return try missingSuperDecoder(key)

@@ -13,7 +13,8 @@ struct SingleValueReader: SingleValueDecodingContainer {
     return try body()
   }
 
-  /// Also true of a reference whose target is gone: that is how an optional becomes nil. A `Reference` is there without one.
+  /// Also true for a reference whose target is gone: so an optional becomes nil. For a `Reference` it is false, because that
+  /// does not need its target.
   func decodeNil() -> Bool { (try? read { try state.isNullOrGone() }) ?? false }
 
   func decode(_ type: Bool.Type) throws -> Bool { try read { try state.readBool() } }
@@ -41,8 +42,8 @@ struct SingleValueReader: SingleValueDecodingContainer {
 }
 
 extension DecoderPointer {
-  /// Reads the current frame's value as a whole, whose elements somebody has begun to read: these may stand somewhere else, and
-  /// end there.
+  /// Reads the whole value of the current frame after its elements have begun to be read. These may stand, and end, somewhere
+  /// else.
   @inline(never)
   fileprivate func readingWhole<R>(_ body: () throws -> R) throws -> R {
     let place = framePlace

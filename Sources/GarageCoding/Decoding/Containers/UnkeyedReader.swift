@@ -1,7 +1,7 @@
 /// Reads the elements of an array.
 ///
-/// How far it is, it says itself, and not the array's frame: a copy goes on by itself. It fits in an existential, where
-/// containers mostly are.
+/// It keeps its own place, which is not in the array's frame: so a copy goes on by itself. It is small enough to stand in an
+/// existential without an allocation, and containers mostly do.
 struct UnkeyedReader: UnkeyedDecodingContainer {
   let state: DecoderPointer
   let serial: UInt64
@@ -31,7 +31,7 @@ struct UnkeyedReader: UnkeyedDecodingContainer {
     try state.beginElement(type, Int(next), at: state.frame.content &+ Int(nextOffset))
   }
 
-  /// Called when the element was read as far as the cursor: only then it is not the next any more.
+  /// Called when the element was read and the cursor stands behind it. Only then is it no longer the next one.
   @inline(__always)
   private mutating func advance() {
     next &+= 1

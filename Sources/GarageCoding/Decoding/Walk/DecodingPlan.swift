@@ -1,12 +1,13 @@
 /// The order in which the deep part of a graph is decoded: every record behind those that it refers to.
 ///
-/// The order is found from the reference tables alone, by a depth-first walk with a stack of its own that holds
-/// edges; the records' bytes are kept up to a limit (``KeptRecords``), and fetched again beyond it. To decode one ahead its Swift type
-/// must be known: types are learned from what decoders ask for. So before an object is decoded that a decoder
-/// asks for, everything before it whose type is known by then is decoded; a type learned on the way begins that
-/// sweep anew. Decoding then nests no deeper than there are pairs of tag and type. (Recursing once per tag
-/// without the sweep does not do: a root whose references are the last and the first of one chain learns the
-/// tag from the first, and then descends the whole chain.)
+/// The order is found from the reference tables alone, by a depth-first walk with a stack of its own that holds edges. The
+/// records' bytes are kept up to a limit (``KeptRecords``), and fetched again beyond it.
+///
+/// To decode an object ahead its Swift type must be known, and types are learned from what decoders ask for. So before a
+/// decoder gets an object that it asks for, everything before that object whose type is known by then is decoded; a type that
+/// is learned on the way begins this sweep anew. Decoding then nests no deeper than there are pairs of tag and type. (To
+/// recurse once for each tag, without the sweep, does not do: a root whose references are the last and the first object of one
+/// chain learns the tag from the first, and then descends the whole chain.)
 struct DecodingPlan {
   /// Numbers, leaves first.
   fileprivate(set) var order: [Int] = []
@@ -64,8 +65,8 @@ extension GraphWalk {
     }
   }
 
-  /// Decodes an object that will most likely be asked for. If that fails, nobody may ever ask: whoever does
-  /// gets the error then. Trying again would descend the whole chain.
+  /// Decodes an object that will most likely be asked for. If that fails the error is kept, for the case that the object is
+  /// asked for. To try again then would descend the whole chain.
   private func decodeAhead<T: Decodable>(_ type: T.Type, _ facts: Permanent<TypeFacts>, _ number: Int) throws
   {
     if let failure = state.failure { throw failure }
@@ -95,7 +96,8 @@ extension GraphWalk {
       records[number].planPosition = entered
       path.append((number, start, edges.count))
     }
-    // Where one cannot be looked at, those on the way to it have no place: whoever asks for them has them planned again.
+    // Where a record cannot be looked at, those on the way to it get no place in the plan. They are planned again when they are
+    // asked for.
     defer { for step in path { records[step.number].planPosition = -1 } }
     try enter(root)
     while let last = path.last {
@@ -120,7 +122,7 @@ extension GraphWalk {
     }
   }
 
-  /// A damaged record refers to nothing here: whoever decodes it says what is wrong.
+  /// A damaged record refers to nothing here: decoding it will say what is wrong.
   func visitReferences(
     _ key: RecordKey, _ record: UnsafeRawBufferPointer, _ kinds: ReferenceKinds, _ visit: (Int) -> Void
   ) {

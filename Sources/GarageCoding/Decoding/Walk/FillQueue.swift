@@ -3,10 +3,9 @@ internal import CGarage
 /// What is to be filled in when the objects that wait for it are complete, and in which order objects can be let
 /// go again.
 ///
-/// Fills are done one after another, those of the object decoded last first. So objects finish as in a depth-first
-/// walk along links as well as plain properties: each behind all that it holds, but for circles. In the opposite
-/// order they are let go, each owner while what it owns is still held here: then nothing is released by recursion,
-/// however long a chain is.
+/// Fills are done one after another, those of the object decoded last first. So objects finish as in a depth-first walk along
+/// links and plain properties: each behind all that it holds, except in circles. They are let go in the opposite order, each
+/// owner while what it owns is still held here. So nothing is released by recursion, however long a chain is.
 struct FillQueue {
   typealias Fill = (GraphWalk) throws -> Void
 
@@ -35,17 +34,17 @@ struct FillQueue {
   private var together = RawStack<(owner: Int, work: Work)>()
   private var begunTogether = 0
   private var isTogether = false
-  /// The numbers that links wait for, those of one property one behind the other.
+  /// The numbers of the objects that links wait for, those of one property in a row.
   private(set) var targets = RawStack<UInt32>()
-  /// Where what waits stands.
+  /// Where in their records the waiting properties stand.
   var paths = NotedPaths()
   /// The numbers of the objects that were decoded and may wait for links, what they hold first.
   private var decoded = RawStack<Int>()
-  /// How many of those a step knows.
+  /// How many of these a step has for its own.
   private var noted = 0
   private var complete = RawStack<Int>()
 
-  /// Whether there is work that must not wait for other roots: what a function did cannot be taken back.
+  /// Whether there is work that must not wait for other roots, because it is done by a function and cannot be taken back.
   private(set) var isUrgent = false
 
   mutating func append(owner: Int, _ work: Work) {
@@ -94,8 +93,8 @@ struct FillQueue {
     noted = start
   }
 
-  /// Makes the work that there is that of roots which are completed together: in their order, each with all that it
-  /// brings along. Their objects are complete behind all that.
+  /// Puts the work that there is off, until roots are completed together: in their order, each with all that it brings along.
+  /// Their objects are complete when all of that is done.
   mutating func beginTogether() {
     isUrgent = false
     swap(&new, &together)
@@ -127,7 +126,7 @@ struct FillQueue {
     return nil
   }
 
-  /// Forgets a link that failed, where it is kept to be taken back: it was not filled in.
+  /// Forgets a link that failed, so that it is not taken back later: it was never filled in.
   mutating func forget(_ failed: UnfilledLink?) {
     guard let failed, begunTogether > 0 else { return }
     let last = begunTogether - 1
@@ -139,7 +138,7 @@ struct FillQueue {
     }
   }
 
-  /// Forgets what nobody waits for any more: all was done.
+  /// Called when all was done: forgets what nobody waits for any more.
   mutating func end() {
     if isTogether { completeDecoded(from: 0) }
     forgetWork()
@@ -172,8 +171,8 @@ struct FillQueue {
     forgetWork()
   }
 
-  /// Empties the links of roots that somebody may have already, while all that they hold is still held here: else who
-  /// lets such a root go could release a long chain by recursion.
+  /// Empties the links of roots that callers may have already, while all that they hold is still held here. Otherwise a caller
+  /// that lets such a root go could release a long chain by recursion.
   @inline(never)
   private func takeBackTogether() {
     for index in 0..<begunTogether {
@@ -209,7 +208,7 @@ struct LinkTargets {
 
 /// A linked property that is filled in when its objects are there.
 class UnfilledLink {
-  /// There until the value is filled in: who reads it before then reads it too early.
+  /// There until the value is filled in: a property read before then was read too early.
   final var progress: Permanent<LinkProgress>?
 
   /// An empty one for a property of the type that this class serves.
@@ -218,20 +217,21 @@ class UnfilledLink {
   /// Reads what stands at the cursor: objects into the property, or references that it has to wait for.
   func read(_ state: DecoderPointer) throws {}
 
-  /// Takes its objects from the walk, which fetches those that are not there yet.
+  /// Fills the property with its objects. The walk fetches those that are not there yet.
   func fill(_ targets: LinkTargets, _ walk: GraphWalk) throws {}
 
-  /// Lets the walk fetch its objects, those of a set, which is built later.
+  /// Lets the walk fetch the members of a set, which is built later.
   func fetch(_ targets: LinkTargets, _ walk: GraphWalk) throws {}
 
-  /// Builds the set of objects that are fetched. Whether it is filled in now: not where a hash read a property that is not.
+  /// Builds the set of fetched objects. Whether the property is filled in now: it is not where a member's hash read a property
+  /// that is not filled in.
   func build(_ targets: LinkTargets, _ walk: GraphWalk) throws -> Bool { true }
 
   /// Makes it empty again.
   func takeBack() {}
 }
 
-/// What is to be known of a type of linked properties to read one. Known once, because to ask a generic type for it takes
+/// What has to be known of a type of linked properties to read one. Looked up once, because to ask a generic type for it takes
 /// longer than to read references.
 struct LinkForm {
   enum Kind { case optional, array, set, other }
@@ -258,8 +258,8 @@ private struct FailedFill {
 }
 
 extension GraphWalk {
-  /// Asks for the memory of what links will be filled with soon: properties are mostly filled in the order in which their
-  /// targets were noted, and each target lies elsewhere.
+  /// Has the processor load the objects that links will soon be filled with. Properties are mostly filled in the order in which
+  /// their targets were noted, and each target lies elsewhere.
   @inline(__always)
   func prefetchTargets(behind place: Int) {
     let (far, near) = (place &+ 16, place &+ 8)
@@ -268,12 +268,12 @@ extension GraphWalk {
     if near < count { garage_prefetch(records[Int(fills.targets[near])].instanceAddress) }
   }
 
-  /// Queues what completes an object once those that it is decoded with are there.
+  /// Queues a function that completes an object, to be run once the objects that it is decoded with are there.
   func whenComplete(_ fill: @escaping FillQueue.Fill) {
     fills.append(owner: state.record.number, .run(fill))
   }
 
-  /// Queues a linked property, to be filled in once its owner and those that it is decoded with are there.
+  /// Queues a linked property, to be filled in once its owner and the objects decoded with that are there.
   func whenComplete(fill link: UnfilledLink, _ targets: LinkTargets) {
     fills.append(owner: state.record.number, .link(link, targets))
   }
@@ -283,7 +283,7 @@ extension GraphWalk {
     fills.append(owner: state.record.number, .set(link, targets))
   }
 
-  /// The same for one that takes more than to fetch objects.
+  /// The same for a property that is filled in by a function.
   func whenComplete(fill link: UnfilledLink, _ fill: @escaping FillQueue.Fill) {
     fills.append(owner: state.record.number, .linked(link, fill))
   }
@@ -314,7 +314,8 @@ extension GraphWalk {
       } catch {
         guard let failed else { throw error }
         fills.forget(failed.link)
-        // Whoever read the property gave it up: an attempt that failed. Nobody waits for it, and nothing is wrong with its objects.
+        // The property itself is gone: its owner was an attempt at decoding that failed. Nobody waits for it, and nothing is
+        // wrong with its objects.
         if failed.isOfLink, failed.link == nil, state.failure == nil { continue }
         throw naming(error, inRecordOf: failed.owner)
       }
@@ -324,7 +325,8 @@ extension GraphWalk {
     fills.end()
   }
 
-  /// Runs them until one fails, which is noted. By itself: nothing here holds what has failed when this has returned.
+  /// Runs fills until one fails, and notes that one. A function of its own, so that nothing holds what has failed when this has
+  /// returned.
   private func runFills(readingAhead places: Range<Int>, _ start: inout Int, _ failed: inout FailedFill?)
     throws
   {

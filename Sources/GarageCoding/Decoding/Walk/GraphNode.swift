@@ -1,9 +1,10 @@
 /// What is known of one identity of a graph.
 struct GraphNode {
-  // What is asked for each link stands first, mostly in one cache line.
-  /// What it was decoded to, where that is an instance of a class, which serves for its superclasses, too.
+  // What each link asks for stands first, mostly in one cache line.
+  /// The object that it was decoded to, if that is an instance of a class. It also serves where a superclass is asked for.
   private var placedInstance: PlacedInstance?
-  /// Whether the value is a mapped object whose own record is still being read, and whether somebody has it.
+  /// Whether the value is a mapped object whose own record is still being read, and (`isLent`) whether it was handed out
+  /// meanwhile.
   private(set) var isUnfinished = false
   var isLent = false
   private var position: Int32 = -1
@@ -17,7 +18,7 @@ struct GraphNode {
   private final class Rare {
     /// The same record decoded as other types.
     var others: [PlacedObject] = []
-    /// Why it could not be decoded ahead: whoever asks for it gets the error.
+    /// Why it could not be decoded ahead, for when it is asked for.
     var failures: [(type: Any.Type, failure: Failure)] = []
     /// Further types as which it is being decoded.
     var alsoActive: [Any.Type] = []
@@ -67,7 +68,7 @@ struct GraphNode {
     return placedInstance.object
   }
 
-  /// Where the object is, where it is an instance of a class: to ask for its memory ahead.
+  /// The address of the object, if that is an instance of a class, to have its memory loaded ahead.
   @inline(__always)
   var instanceAddress: UnsafeRawPointer? { placedInstance?.address }
 
@@ -95,7 +96,7 @@ struct GraphNode {
     object?.type == wanted || rare?.others.contains { $0.type == wanted } ?? false
   }
 
-  /// Where the object is of the very type that is being decoded: another one belongs to a wrapper.
+  /// Keeps the object if it is of the very type that is being decoded. One of another type belongs to a wrapper.
   mutating func storeUnfinished<T: MappableObject>(_ object: T, _ arena: inout PlaceArena) {
     guard self.object == nil, let active, active == Swift.type(of: object) else { return }
     let place = arena.place(for: AnyObject.self)
@@ -106,7 +107,7 @@ struct GraphNode {
     isUnfinished = true
   }
 
-  /// Forgets an object whose record turned out not to be readable. Whether somebody has it.
+  /// Forgets an object whose record turned out not to be readable. Returns whether it was handed out before.
   mutating func takeBack() -> Bool {
     guard isUnfinished else { return false }
     isUnfinished = false

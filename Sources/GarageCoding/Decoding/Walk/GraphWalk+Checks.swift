@@ -1,4 +1,4 @@
-// What a record has to be: of the class that is asked for, and of the identity that it is kept under.
+// Checks that a record is of the class that is asked for, and of the identity that it is kept under.
 
 extension GraphWalk {
   /// The record holds an object of none of the classes that were asked for.
@@ -12,7 +12,7 @@ extension GraphWalk {
     _ type: T.Type, _ facts: TypeFacts, _ record: ParsedRecord, _ key: RecordKey
   ) throws -> TypeFacts {
     if !facts.isClass || facts.rootIdentification == .none { return facts }
-    // What is around the object has no identity to be kept under.
+    // A type around the object has no identity that the record could be kept under.
     if facts.kind == .codable || facts.kind == .prefixed, !facts.isNamed(by: key.tag) { return facts }
     return try concreteClass(type, facts, record, key)
   }

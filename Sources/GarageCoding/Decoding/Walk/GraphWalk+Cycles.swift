@@ -4,7 +4,7 @@ extension GraphWalk {
   /// The error for an object that, through plain properties, is needed to complete itself.
   func cycle(to target: Int) throws -> GraphCodingError {
     let asking = state.record.number
-    // Along what was parked as links or lazy references only where their properties have become plain ones.
+    // Links and lazy references are followed only if there is no other way: their properties have become plain ones.
     var path = asking >= 0 ? try path(from: target, to: asking, [.eager]) : [target]
     if path.first != target { path = try self.path(from: target, to: asking, [.eager, .linked, .lazy]) }
     path.append(target)

@@ -13,7 +13,7 @@ extension GraphWalk {
     }
   }
 
-  /// The same to look at: what was fetched is kept for who decodes it, as long as there is room.
+  /// The same, to be looked at and not decoded. The record is kept for the time when it is decoded, as long as there is room.
   func look(at number: Int, _ body: (RecordKey, UnsafeRawBufferPointer?) throws -> Void) throws {
     try withKey(of: number) { key in
       if let record = kept.record(of: number) { return try body(key, record) }

@@ -34,7 +34,7 @@ extension GraphWalk {
       guard let record else { return }
       do {
         var concrete = facts
-        // In its place at once: whoever asked takes a copy from there.
+        // The object is made in its place at once, and the caller takes a copy from there.
         let place = arena.place(for: type)
         place.initializeMemory(
           as: type, to: try decodeRecord(type, known, number: number, key, record, &concrete))
@@ -52,7 +52,7 @@ extension GraphWalk {
 
   /// Decodes a root whose bytes are at hand.
   ///
-  /// An object that refers to nothing but lazily, and that nothing can refer to by identity, needs no number.
+  /// An object that nothing can refer to by identity, and whose own references are all lazy, needs no number.
   ///
   /// - Parameter number: that of its identity; -1 where it has none yet.
   /// - Throws: also ``OtherClass``.
@@ -154,7 +154,7 @@ extension GraphWalk {
       // Nobody will see this object: nothing is to be filled in.
       dropWaiting(owner: number, from: fillCount)
       let error = naming(error, inRecordOf: found.object.name, key)
-      // But who was given it unfinished must not come out with it.
+      // But an object that was given the unfinished one must not be handed out.
       if number >= 0, records[number].takeBack() { throw state.fail(error) }
       throw error
     }
@@ -180,7 +180,7 @@ extension GraphWalk {
       }
     }
     if let failure = state.failure { throw failure }
-    // Parked before the type had an identity of its own: it has been known by its content.
+    // Otherwise the object was parked before its type had an identifier, and has been known by its content.
     if concrete.rootIdentification == .identifier, !key.isDigest {
       try withUnsafeMutablePointer(to: &value) {
         try checkIdentity(of: UnsafeRawPointer($0), Permanent(concrete), key, parsed, record)
@@ -192,7 +192,7 @@ extension GraphWalk {
 
   /// Decodes the value of a typed key, whose bytes are at hand: a root that nothing can refer to.
   func value<T: Decodable>(_ type: T.Type, _ parsed: ParsedRecord, key: CheckedKey) throws -> T {
-    // No type has the tag 0; the number is there for what waits to be filled in.
+    // No type has the tag 0. The number is needed by properties that wait to be filled in.
     let number = self.number(tag: 0, key.bytes)
     recordDepth += 1
     defer { recordDepth -= 1 }

@@ -22,19 +22,20 @@ package struct WantedRecords {
     try body(walk.identities.identifier(of: number(index)).bytes)
   }
 
-  /// Whether that identifier stands before another one (negative), is it (0), or stands behind it.
+  /// Compares that identifier with another one: negative where it stands before it, 0 where it is the same, positive where it
+  /// stands behind it.
   package func compare(_ index: Int, with identifier: RawSpan) -> Int {
     identifier.withUnsafeBytes { compareBytes(walk.identities.identifier(of: number(index)), $0) }
   }
 }
 
-/// Lends those of the wanted records that it finds at little cost to `found`, by their places, until that says false. Where it
-/// fails, they are asked for when they are needed.
+/// Lends those of the wanted records that it finds at little cost to `found`, with their places, until `found` returns false.
+/// If it throws, the records are asked for when they are needed.
 package typealias WantedReading = (WantedRecords, _ found: (Int, RawSpan) -> Bool) throws -> Void
 
-// Reading ahead. Where a scan meets records that need others, a good part of them is read before the first one is decoded. What
-// they refer to is found among them, or read in the order of keys: a record that a scan passes costs a fraction of one that is
-// looked for. The same is done for what links wait for when they are filled in together.
+// Reading ahead. Where a scan meets records that need others, many of them are read before the first one is decoded. What they
+// refer to is found among them, or read in the order of keys: a record that a scan comes by costs a fraction of one that is
+// looked up. The same is done for the targets of links that are filled in together.
 
 extension GraphWalk {
   /// The record of an identity, and the bytes that its identifier begins with, as a number that sorts like them.
@@ -55,7 +56,7 @@ extension GraphWalk {
     let key = RecordKey(tag: key.tag, identifier: kept.copy(key.identifier))
     let record = kept.copy(record)
     var number = -1
-    // Under a former tag the key is another one than that of the identity.
+    // The key of a record under a former tag is not that of its identity.
     if currentTags[key.tag] == nil, !Identifier.isCut(byteCount: key.identifier.count) {
       number = self.number(tag: key.tag, key.identifier)
       kept.note(record, of: number)
@@ -72,8 +73,8 @@ extension GraphWalk {
     heldTooMuch = !kept.hasRoom
   }
 
-  /// Reads what some links wait for, from a place among all that links wait for on, and what that refers to in turn. Returns
-  /// the place up to which that was done.
+  /// Reads the targets of links from a place in ``FillQueue/targets`` on, and what they refer to in turn. Returns the place up
+  /// to which that was done.
   func readAhead(ofTargetsFrom start: Int) -> Int {
     guard let read = wantedReading else { return .max }
     // What was read ahead before is decoded, unless roots wait for it.
@@ -85,8 +86,8 @@ extension GraphWalk {
     return end
   }
 
-  /// Reads records, and those that they refer to in such ways in turn, as far as they are found at little cost and there is
-  /// room.
+  /// Reads records, and those that they refer to by references of these kinds, and so on, as far as they are found at little
+  /// cost and there is room.
   private func read(_ wanted: [Wanted], _ kinds: ReferenceKinds, _ read: WantedReading) throws {
     var wanted = wanted
     while wanted.count >= GraphWalk.fewestWanted, kept.hasRoom {
@@ -111,7 +112,7 @@ extension GraphWalk {
     }
   }
 
-  /// Notes what kept records refer to and is not there: of all of them, unless most of it turns out to be there.
+  /// Notes the missing records that kept records refer to. Stops early where most of the records turn out to be there.
   private func noteWanted(byAll numbers: [Int], _ kinds: ReferenceKinds, _ wanted: inout [Wanted]) {
     let countBefore = wanted.count
     var referenceCount = 0
@@ -122,8 +123,8 @@ extension GraphWalk {
     }
   }
 
-  /// Notes what a record, which nobody has checked yet, refers to and is not there. Of a damaged one that may be anything:
-  /// whoever decodes it tells. Returns to how many it refers.
+  /// Notes the missing records that a record refers to; returns to how many it refers. The record has not been checked yet. If
+  /// it is damaged, what is noted may be anything; decoding it will say so.
   @discardableResult
   private func noteWanted(
     by record: UnsafeRawBufferPointer, _ kinds: ReferenceKinds, _ wanted: inout [Wanted]

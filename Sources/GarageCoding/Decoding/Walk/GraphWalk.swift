@@ -16,7 +16,7 @@ final class GraphWalk {
   @exclusivity(unchecked) private(set) var identities = IdentityTable()
   /// What was decoded, by the number of its identity.
   @exclusivity(unchecked) var records = RawStack<GraphNode>()
-  /// Where that stands.
+  /// The memory that they stand in.
   @exclusivity(unchecked) var arena = PlaceArena()
   /// How many records are being decoded inside each other.
   @exclusivity(unchecked) var recordDepth = 0
@@ -27,31 +27,31 @@ final class GraphWalk {
   @exclusivity(unchecked) var wantedReading: WantedReading?
   /// Roots that wait until their records, and those that they need, are read.
   @exclusivity(unchecked) var heldRoots = RawStack<HeldRoot>()
-  /// Whether there was no room for all that the roots refer to which were held last.
+  /// Whether there was no room for all that the roots held last refer to.
   @exclusivity(unchecked) var heldTooMuch = false
   @exclusivity(unchecked) var fills = FillQueue()
   /// Sets that are built when everything else is there, because they ask their members for a hash.
   @exclusivity(unchecked) var builds: [SetBuild] = []
-  /// What stands inline where references are expected.
+  /// Values that stand inline where references are expected.
   @exclusivity(unchecked) var inlineTargets = InlineTargets()
   let linkProgress = LinkProgress()
   /// Whether errors about values that stand inline name the object that holds them.
   @exclusivity(unchecked) var namesHolders = false
   /// Whether a root is done before its links are filled in.
   @exclusivity(unchecked) var completesLater = false
-  /// The numbers of those that could not be decoded ahead.
+  /// The numbers of the objects that could not be decoded ahead.
   @exclusivity(unchecked) var failedNumbers: [Int] = []
-  /// Is told of these, where somebody wants to know.
+  /// Is told of these, if anybody wants to know.
   @exclusivity(unchecked) var failureListener: FailureListener?
-  /// How many complete objects a call that fails leaves: all that were there before it, or none.
+  /// How many complete objects stay when a call fails: all that were there before it, or none.
   @exclusivity(unchecked) var keptCount = 0
   /// The objects that prototypes refer to.
   @exclusivity(unchecked) var lentRecords: [[UInt8]: [UInt8]] = [:]
   /// Older tags of the types met so far, and the tags that took their place.
   @exclusivity(unchecked) var currentTags: [UInt64: UInt64] = [:]
   @exclusivity(unchecked) var formerTags: [UInt64: [UInt64]] = [:]
-  /// For each record that is being decoded inside others the identifier of its key, which the table of identities
-  /// may move.
+  /// For each record that is being decoded inside others, a copy of its key's identifier, because the table of identities may
+  /// move its own.
   @exclusivity(unchecked) var keyBuffers = RawStack<UnsafeMutableRawPointer>()
   @exclusivity(unchecked) var keyDepth = 0
   let identifierWriter: UnsafeMutablePointer<IdentifierWriter>
@@ -98,9 +98,9 @@ final class GraphWalk {
     return number
   }
 
-  /// The same of an identity whose hash ``prefetch(tag:_:)`` gave.
+  /// The same for an identity whose hash ``prefetch(tag:_:)`` gave.
   func number(tag: UInt64, _ identifier: UnsafeRawBufferPointer, hash: UInt32) -> Int {
-    // Another tag makes another hash.
+    // A current tag in place of an older one makes another hash.
     if !currentTags.isEmpty { return number(tag: tag, identifier) }
     let (number, isNew) = identities.insert(tag: tag, identifier, hash: hash)
     if isNew { records.append(GraphNode()) }

@@ -1,5 +1,5 @@
-/// The coding path of a place in a record, as a number of the walk's ``NotedPaths``: a path is put together when
-/// something fails, which is seldom, and costs more than to read what stands there.
+/// The coding path of a place in a record, as a number of the walk's ``NotedPaths``. The path itself is put together only when
+/// something fails, which is seldom: to do so takes longer than to read the value.
 struct NotedPath {
   fileprivate var number: UInt32
 }

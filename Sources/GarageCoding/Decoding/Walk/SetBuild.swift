@@ -1,4 +1,4 @@
-/// A set that is built when everything else is there, because it asks its members for a hash.
+/// A set that is built when everything else is there, because building it asks its members for their hashes.
 struct SetBuild {
   fileprivate enum Work {
     /// The members are fetched.
@@ -17,7 +17,7 @@ struct SetBuild {
 /// Whether a linked property was read before it was filled in: by a hash that must not change any more.
 final class LinkProgress {
   fileprivate(set) var wasReadEarly = false
-  /// Which properties were, in their order, while somebody asks.
+  /// The properties that were read too early, in their order; nil while nobody asks.
   fileprivate var early: [UnfilledLink]?
 
   func noteRead(of link: UnfilledLink) {
@@ -52,7 +52,7 @@ extension GraphWalk {
     if !waiting.isEmpty { try build(waiting, of: builds) }
   }
 
-  /// Whether the set is in its place now: not where its members' hash read a property that is not filled in yet.
+  /// Whether the set is in its place now. It is not where a member's hash read a property that is not filled in yet.
   private func build(_ build: SetBuild) throws -> Bool {
     linkProgress.wasReadEarly = false
     switch build.work {
@@ -66,8 +66,8 @@ extension GraphWalk {
     return true
   }
 
-  /// Builds sets whose members' hash reads other sets: behind those, each of which is tried first. One that still reads a
-  /// property that is not filled in waits for it; when all that are left wait, they wait for each other.
+  /// Builds sets whose members' hashes read other sets: those other sets are tried first. A set that still reads a property
+  /// that is not filled in waits for that. When all that are left wait, they wait for each other.
   @inline(never)
   private func build(_ waiting: [Int], of builds: [SetBuild]) throws {
     var order = SetBuildOrder(waiting, of: builds)
@@ -93,7 +93,7 @@ private struct SetBuildOrder {
   /// The numbers of those to be built.
   private let wanted: [Int]
   private var built: Set<Int> = []
-  /// Those that were tried for somebody, and are not a second time.
+  /// The sets that were tried because another one needs them. They are not tried for that a second time.
   private var wasAskedFor: Set<Int> = []
   /// The number of the set of each property.
   private var numbers: [ObjectIdentifier: Int] = [:]
@@ -111,7 +111,7 @@ private struct SetBuildOrder {
     path = wanted.reversed()
   }
 
-  /// One that was not built, the first one in the order in which they were to be; nil where there is none.
+  /// The first set, in the order in which they were to be built, that was not built; nil where there is none.
   var firstLeft: Int? { wanted.first { !built.contains($0) } }
 
   mutating func next() -> Int? {
@@ -137,7 +137,8 @@ private struct SetBuildOrder {
       }
     }
     if others.isEmpty {
-      // It reads that one as long as it is not filled in, whatever becomes of those behind it.
+      // It is enough to wait for the first: the hash reads that one as long as it is not filled in, whatever becomes of the
+      // others.
       waiting[ObjectIdentifier(first), default: []].append(number)
     } else {
       path.append(number)
