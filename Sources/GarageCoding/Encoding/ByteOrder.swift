@@ -1,12 +1,12 @@
-/// Puts elements in the order of bytes: those of all stand one behind the other, and their places are sorted. Belongs to
-/// one coder and is used again, so that its memory stays.
+/// Puts elements in the order of their bytes. The bytes of all elements stand in one piece of memory, and only their places are
+/// sorted. Belongs to one coder, which uses it again and again, so that its memory stays.
 struct ByteOrder {
   struct Element {
     /// The first eight bytes as a number, zeros behind them: that mostly tells the order.
     fileprivate var prefix: UInt64
     fileprivate var start: Int
     fileprivate var byteCount: Int
-    /// Where its collection has it.
+    /// The place of the element in its collection.
     let place: Int
   }
 
@@ -34,7 +34,7 @@ struct ByteOrder {
     elements.append(Element(prefix: prefix, start: start, byteCount: element.count, place: place))
   }
 
-  /// Adds an element by a text in its composed form. Whether that is the text as it is.
+  /// Adds an element by the composed form of its text. Returns whether the text was composed already.
   mutating func append(_ text: String, at place: Int) -> Bool {
     let isComposed = text.utf8.withContiguousStorageIfAvailable { utf8 in
       let utf8 = UnsafeRawBufferPointer(utf8)
@@ -63,13 +63,13 @@ struct ByteOrder {
     a.prefix == b.prefix && compareBytes(bytes(of: a), bytes(of: b)) == 0
   }
 
-  /// Returns whether there are elements whose bytes are the same; they stand in the order of nothing.
+  /// Returns whether there are elements whose bytes are the same; the order among these is arbitrary.
   mutating func sortWithoutTies() -> Bool {
     putInOrder()
     return elements.all.indices.dropFirst().contains { areEqual(elements[$0 - 1], elements[$0]) }
   }
 
-  /// - Parameter tieBytes: gives, for the places of elements whose bytes are the same, what orders these.
+  /// - Parameter tieBytes: gets the places of elements whose bytes are the same, and gives other bytes to order these by.
   /// - Returns: whether there were any.
   mutating func sort(_ tieBytes: ([Int]) throws -> [[UInt8]]) rethrows -> Bool {
     let hasTies = sortWithoutTies()

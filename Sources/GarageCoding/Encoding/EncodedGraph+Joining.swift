@@ -3,10 +3,10 @@
 extension EncodedGraph {
   /// The graph of several graphs' records, in their order, each of roots alone.
   ///
-  /// Where two have a record of one identity it is in the joined graph twice: the later one counts
+  /// Where two of them have a record of the same identity, both records are in the joined graph, and the later one counts
   /// (``mayRepeat``).
   ///
-  /// - Parameter graphs: are let go one after another, so that there is no more than one whole copy.
+  /// - Parameter graphs: released one after another, so that no more than one whole copy is held.
   package init(joining graphs: consuming [EncodedGraph]) {
     var graphs = graphs
     graphs.reverse()

@@ -1,5 +1,5 @@
-// What is `@unchecked Sendable` here holds a `GraphMemory`, which nothing changes: `ManagedBuffer` takes the right to
-// say so from its subclasses.
+// The types here are `@unchecked Sendable` because they hold a `GraphMemory`. Nothing changes that, but as a subclass of
+// `ManagedBuffer` it cannot be declared `Sendable`.
 
 /// A graph as records, ready to be written.
 public struct EncodedGraph: @unchecked Sendable {
@@ -21,7 +21,8 @@ public struct EncodedGraph: @unchecked Sendable {
   let rootCount: Int
   let memory: GraphMemory
   package let texts: GraphTexts
-  /// What references in the graph were read from, where it stood inline: to be parked with them where it has no record.
+  /// Objects that references in the graph were made from, because they stood inline: they are parked too, if they have no
+  /// record.
   package internal(set) var inlineTargets: [InlineTarget] = []
   /// Whether several records may be of one identity: then the last of them counts.
   package internal(set) var mayRepeat = false
@@ -184,10 +185,11 @@ struct RecordPlace: BitwiseCopyable {
   var syncStatus: SyncStatus? { status < 0 ? nil : SyncStatus(rawValue: Int(status)) }
 }
 
-/// What the records of a graph count on beside their bytes. Mostly that of the graph before, and then the same object.
+/// What the records of a graph need beside their bytes: the texts that they name by digest, and their lists of former tags.
+/// Mostly the graph before needed the same, and then this is the same object.
 package final class GraphTexts: Sendable {
   package let tags: [TypeTag]
-  /// The type that each of the tags is one of now, as far as it was met itself.
+  /// The type that has each of the tags now; nil where that type was not met itself.
   package let types: [Any.Type?]
   package let shapes: [(digest: UInt64, text: [UInt8])]
   let formerTags: [[UInt64]]

@@ -6,11 +6,11 @@
   internal import Darwin
 #endif
 
-// The fields of a map that stand with the text of their keys: sorted by it, each key once.
+// Entries: the fields of a map that stand with the texts of their keys. They are sorted by these, and each key is there once.
 
 extension EncoderPointer {
-  /// Puts the open map's entries in order. Of entries with one key the last stays; a field of the shape that
-  /// an entry repeats becomes absent.
+  /// Puts the open map's entries in order. Of entries with the same key the last one stays. A field of the shape becomes absent
+  /// if an entry has its key.
   @inline(never)
   func closeEntries(_ shape: Permanent<Shape>?) throws {
     // Mostly they came in order, and nothing is left to do.
@@ -31,7 +31,7 @@ extension EncoderPointer {
     if !isSorted(entries) { rewrite(entries, from: entries[0].lowerBound) }
   }
 
-  /// Whether it is quickly told that no key of the open map's entries is one of the shape's.
+  /// Whether no key of the open map's entries is one of the shape's. False also where that would take long to find out.
   private func repeatNone(of shape: Permanent<Shape>?) -> Bool {
     guard let shape else { return true }
     let entries = output.entries
@@ -62,7 +62,7 @@ extension EncoderPointer {
       let (base, start, end) = (frame.entryBase, entries[frame.entryBase], output.count)
       for index in base..<entries.count { order.pointee.append(keyBytes(at: entries[index]), at: index) }
       guard !order.pointee.sortWithoutTies() else { return false }
-      // A copy of all behind them, which then moves to where they were.
+      // The entries are copied behind themselves in order, and the copy is then moved to where they were.
       reserve(end - start)
       for index in 0..<order.pointee.count {
         let entry = order.pointee.elements[index].place
@@ -90,7 +90,7 @@ extension EncoderPointer {
   private func keyBytes(at offset: Int) -> UnsafeRawBufferPointer {
     var at = offset
     let base = UnsafeRawPointer(output.base)
-    // It was written here, and so is there.
+    // This coder wrote the key, so it can be read.
     let range = (try? BodyScanner.readKey(base, &at, end: output.count)) ?? at..<at
     return UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
   }

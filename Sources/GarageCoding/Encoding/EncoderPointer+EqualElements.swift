@@ -45,7 +45,7 @@ extension EncoderPointer {
 
   /// Whether elements become equal by being encoded and decoded. Only tried where their bytes are the same already.
   private func areOneOnceRead<Element: Encodable & Hashable>(_ elements: [Element]) -> Bool {
-    // What equals not even itself does so no more when it is read.
+    // An element that is not even equal to itself equals no other one when it is read, either.
     guard !core.isTrial, elements.contains(where: { $0 == $0 }),
       let type = [Element].self as? any Decodable.Type,
       let read = try? copy(elements, as: type) as? [Element]
@@ -68,7 +68,7 @@ private func readBack<T: Decodable>(
   // Any key will do for a value that nobody stores.
   let anyKey: [UInt8] = [0]
   let encoded = try EncodingCore.withCore(userInfo: userInfo) { core in
-    // Where the value refers to what holds it, the same question comes up again and is not asked any more.
+    // Where the value refers to its own collection, encoding it comes to this question again. It is then not asked.
     core.isTrial = true
     return try anyKey.withUnsafeBytes {
       try GraphEncoder().value(value, key: CheckedKey($0), fullKey: nil, core)

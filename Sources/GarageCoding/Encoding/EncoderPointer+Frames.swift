@@ -6,7 +6,7 @@
   internal import Darwin
 #endif
 
-// Opening and closing what one `encode(to:)` writes: fields, elements, and the containers they stand in.
+// Opening and closing what one `encode(to:)` writes: fields, elements, and the containers that they stand in.
 
 extension EncoderPointer {
   /// The serial of a new frame.
@@ -38,7 +38,7 @@ extension EncoderPointer {
     graph.rollBack(to: mark.graph)
   }
 
-  /// Begins the frame of one value. What a failed value wrote, and its frame, is left to ``attempt(_:)``, which
+  /// Begins the frame of one value. If the value fails, ``attempt(_:)`` takes back what it wrote, and its frame, because that
   /// knows where the field began.
   @inline(__always)
   func openFrame() throws -> UInt64 {
@@ -161,9 +161,9 @@ extension EncoderPointer {
     keys.note(key, discriminator)
   }
 
-  /// Whether `key` continues the shape as the first key of a further key type: a subclass's behind its
-  /// superclass's. Anything else out of order stands as an entry with its text, and so does all behind it:
-  /// which keys make a shape depends on the value alone, and n keys make at most n shapes.
+  /// Whether `key` continues the shape as the first key of a further key type: a subclass's keys behind those of its
+  /// superclass. Any other key that is out of order stands as an entry with its text, and so do all behind it. So the keys of a
+  /// shape depend on the value alone, and n keys make at most n shapes.
   @inline(never)
   private func beginSegment<Key: CodingKey>(
     _ key: Key, _ discriminator: UInt8, _ keys: KeyTablePointer
@@ -204,9 +204,9 @@ extension EncoderPointer {
     return shape
   }
 
-  /// Begins an entry: a field that stands with the text of its key, of which canonical bodies have the composed form.
+  /// Begins an entry: a field that stands with the text of its key. In canonical bodies that text is composed.
   ///
-  /// - Parameter isExact: whether the text stands as it is there, too.
+  /// - Parameter isExact: whether the text is left as it is in canonical bodies, too.
   func beginEntry(_ key: String, isExact: Bool = false) {
     frame.isOrdered = false
     output.entries.append(output.count)
@@ -217,7 +217,7 @@ extension EncoderPointer {
     }
   }
 
-  /// The same of a text that is there as bytes.
+  /// The same for a text that is given as bytes.
   private func beginEntry(utf8: UnsafeRawBufferPointer) {
     frame.isOrdered = false
     output.entries.append(output.count)
@@ -316,7 +316,7 @@ extension EncoderPointer {
 
   /// The error for a container with that serial, whose frame is not the current one.
   func staleContainer(_ keys: [any CodingKey], _ serial: UInt64) -> any Error {
-    // One of a graph that is done must not harm the one that is being encoded, perhaps by another thread.
+    // A container of a graph that is done must not harm the graph that is being encoded now, perhaps by another thread.
     let isCurrent = serial > serialBefore
     let error = EncodingError.invalidValue(
       keys.map(\.stringValue),

@@ -63,7 +63,7 @@ extension EncoderPointer {
       byteCount += count + Varint.byteCount(of: count)
     }
     try writePackedHeader(.string, byteCount: byteCount)
-    // One short string's worth more than there are bytes: see below.
+    // As much more as copying a short string may write behind its end: see below.
     reserve(byteCount &+ ShortStrings.room)
     appendVarint(strings.count)
     let shortStrings = self.shortStrings
@@ -75,7 +75,7 @@ extension EncoderPointer {
       }
       string.withUTF8 { utf8 in
         appendVarint(utf8.count)
-        // There is room for all of them.
+        // Room was made for all of them, and for what this may write behind the end.
         if let source = utf8.baseAddress { output.end.copyShort(from: source, utf8.count) }
         output.count &+= utf8.count
       }

@@ -4,7 +4,7 @@
   internal import Foundation
 #endif
 
-// What `encode<T>` writes: by the kind of its type.
+// What `encode<T>` writes, by the kind of the type.
 
 extension EncoderPointer {
   /// Runs `body`, which begins a field and writes its value; takes back what it wrote when it throws.
@@ -79,7 +79,7 @@ extension EncoderPointer {
   @inline(__always)
   func writeScalar<T>(_ value: T, _ kind: ValueKind) throws -> Bool {
     guard kind.isScalar else { return false }
-    // The commonest, whose address nobody needs: to lend one costs a call that is not inlined.
+    // The commonest types first. Their values need no address: to lend one costs a call that is not inlined.
     switch kind {
     case .date where !hasDateStrategy:
       write(date: Reinterpretation.same(value, as: Date.self).timeIntervalSinceReferenceDate)
@@ -189,8 +189,8 @@ extension EncoderPointer {
     try withUnsafePointer(to: date) { try write(byStrategy: UnsafeRawPointer($0)[as: Date.self]) }
   }
 
-  /// Writes a value behind its sync status and the version of its type, which are no part of its identity. A null
-  /// with a status stays a null. A mapped object is its own class's, which it names where the property has another.
+  /// Writes a value behind its sync status and the version of its type, which are no part of its identity. A null with a status
+  /// stays a null. A mapped object is written as one of its own class, and names that class where the property has another.
   private func writePrefixed<T: Encodable>(_ value: T, _ facts: Permanent<TypeFacts>) throws {
     if isCanonical { return try writeByOwnCode(value) }
     var facts = facts.object
@@ -279,7 +279,7 @@ extension EncoderPointer {
   }
 
   private func writeInterned<T: Encodable>(_ value: T, _ facts: Permanent<TypeFacts>) throws {
-    // A mapped object is its own class's, whatever the property's is.
+    // A mapped object is written as one of its own class, whatever the class of the property is.
     let isMapped = facts.with { $0.mapping != nil }
     let facts = isMapped ? types.facts(ofObject: value) : facts
     let tag = try facts.object.identityDigest()

@@ -19,11 +19,11 @@ struct EncoderState {
   var hasDateStrategy = false
   /// Whether references stand inline by their own: inside an identifier nothing is a reference.
   var inlinesEverything = false
-  /// Whether the next mapped object is of another class than its property, and so has to say of which.
+  /// Whether the next mapped object is of another class than its property, and has to name its class.
   var namesClass = false
   /// The first error that must not be lost, even where user code says `try?`.
   var failure: (any Error)?
-  /// The frames that are open, outermost first, but for those that outputs keep themselves.
+  /// The frames that are open, outermost first, except the first frame of each output, which the output keeps.
   var frames = PlaceStack<EncodingFrame>()
   /// Where the graph stands whose records are being made.
   let graph: UnsafeMutablePointer<GraphUnderConstruction>

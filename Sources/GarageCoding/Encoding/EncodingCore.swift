@@ -22,9 +22,9 @@ final class EncodingCore {
   /// The nested containers that were asked for by key in maps that have many.
   @exclusivity(unchecked) private var fields: [Field: UInt64] = [:]
   private(set) var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  /// Whether the digest of a `Syncable` value is wanted, of which its status is no part.
+  /// Whether the digest of a `Syncable` value is being made, of which its status is no part.
   var leavesOutSyncStatus = false
-  /// Whether nothing is stored, but only tried.
+  /// Whether a value is encoded only to try something, and not to be stored.
   var isTrial = false
   /// How dates are written, where the state says that there is a strategy.
   var dateStrategy = DateEncodingStrategy.deferredToDate
@@ -74,11 +74,11 @@ final class EncodingCore {
     pool.giveBack(pooled)
   }
 
-  /// Makes it as it was before it was lent, but for memory of ordinary size.
+  /// Makes it as it was before it was lent. Memory of ordinary size stays.
   func reset() {
     state.serialBefore = .max
     state.beginRecord()
-    // What one large value needed would else stay for good: bodies that no builder takes are written here.
+    // Bodies that no builder takes are written here. The memory that one large value needed would otherwise stay for good.
     state.output.removeAll(keeping: 1 << 18, entries: 4096, holes: 1024)
     graph.pointee.forget()
     builder.pointee.forget()
@@ -111,7 +111,7 @@ final class EncodingCore {
     do {
       try write()
     } catch {
-      // The nested containers that were asked for would otherwise wait for the end of a value that has none.
+      // Without it, the nested containers that were asked for would wait for the end of a value that never ends.
       state.resetFrames()
       throw state.failure ?? error
     }
@@ -156,7 +156,8 @@ extension EncodingCore {
     }
   }
 
-  /// In how many nested containers of a map one is looked for that was asked for before.
+  /// Up to how many nested containers of a map are looked through for one that was asked for before. With more, ``fields`` is
+  /// used.
   static let linearFieldCount = 64
 
   private struct Field: Hashable {
@@ -166,10 +167,10 @@ extension EncodingCore {
     var kind: EncodingFrame.Kind
   }
 
-  /// The nested container that was asked for by `key` in the current frame, which has many, as one of that kind.
+  /// The nested container of that kind that was asked for by `key` in the current frame; for frames that have many.
   func field(_ key: String, _ kind: EncodingFrame.Kind, _ state: EncoderPointer) -> UInt64? {
     let frame = state.frame.serial
-    // All that came since the last time.
+    // First all that came since the last call are noted.
     for hole in state.output.holes.all[state.frame.holeBase...].reversed() {
       guard let kind = hole.kind, let key = state.key(of: hole.step)?.stringValue else { continue }
       let field = Field(frame: frame, key: key, kind: kind)
@@ -192,7 +193,7 @@ extension EncoderPointer {
       output.moveBack()
       withCore { $0.builder.pointee.forgetBody() }
     }
-    // Where every value was left as it was entered there is nothing to clean up.
+    // Where every frame was left that was entered, there is nothing to clean up.
     if depth != 0 || openFrameCount != 0 || frame.serial != 0 || output.nested != nil {
       resetFrames()
     }

@@ -6,7 +6,7 @@ struct EncodingFrame {
   var kind = Kind.empty
   /// Whether it is a nested container, which somebody asked for by itself, and not a value.
   var isNested = false
-  /// Whether a map's keys have come as its key type declares them, so that a shape tells them.
+  /// Whether a map's keys have come in the order in which the key type declares them, so that a shape can stand for them.
   var isOrdered = true
   var segmentCount: UInt8 = 0
   /// Where the value begins.
@@ -22,7 +22,7 @@ struct EncodingFrame {
   /// Which child is being encoded, for coding paths.
   var child = PathStep.none
 
-  /// How far it has come: what goes back when a field fails.
+  /// How far it has come: what is restored when a field fails.
   struct Progress {
     var kind: Kind
     var isOrdered: Bool
@@ -46,7 +46,7 @@ struct EncodingFrame {
   }
   /// The frame around this one in its output; nil for the first, which is the output's own.
   var outer: UnsafeMutablePointer<EncodingFrame>?
-  /// Of such a first one: the nested container that the output is of.
+  /// For such a first frame: the nested container whose output it is.
   var owner: Permanent<NestedEncoding>?
 }
 

@@ -13,7 +13,7 @@ struct GraphBuilder: ~Copyable {
   var expectsBodies = false
   /// Where among the bytes a large body is being written, so that it need not be copied; nil where it is elsewhere.
   private var bodyPlace: Int?
-  /// What goes before such a body, once that is known.
+  /// What stands before such a body, once it is known.
   private var head = ByteArena()
   // What the graph needs beside its records.
   private var tags = Texts<TagPlace>()
@@ -23,14 +23,14 @@ struct GraphBuilder: ~Copyable {
   private var lastTags: Permanent<TypeFacts.Tags>?
   private var hasLastTags = false
   private var lastFormerTags: Int32 = -1
-  /// The lists of former tags that the records have.
+  /// The different lists of former tags that records have.
   private var formerTags: [[UInt64]] = []
-  /// The memory of a graph before, which the next one may use.
+  /// The memory of an earlier graph, which the next one may use.
   private var lastMemory: GraphMemory?
   /// What the last graph needed: mostly the next one needs the same, and then shares it.
   private var last = GraphTexts.none
   private var lastDigests: (tags: [UInt64], shapes: [UInt64]) = ([], [])
-  /// Whose tags these were: types may share a tag.
+  /// The types that those tags were noted for, because types may share a tag.
   private var lastOwners: [UnsafeMutableRawPointer] = []
 
   /// - Parameters:
@@ -137,12 +137,12 @@ struct GraphBuilder: ~Copyable {
 
   // MARK: - Large bodies
 
-  /// Whether a body that has grown to so many bytes is to be written where its record will stand. Then it is copied once,
-  /// from the values themselves.
+  /// Whether a body that has grown to so many bytes is to be written where its record will stand. Its bytes are then written
+  /// once and not copied.
   @inline(__always)
   func takesBody(of byteCount: Int) -> Bool { expectsBodies && byteCount > GraphBuilder.copiedByteCount }
 
-  /// Room for a body of so many bytes, behind room for what goes before it. What was written of it there stays.
+  /// Room for a body of so many bytes, behind room for what stands before it. Bytes of it that were already written there stay.
   mutating func placeForBody(of byteCount: Int) -> UnsafeMutableBufferPointer<UInt8> {
     let place = bodyPlace ?? bytes.count + GraphBuilder.headByteCount
     bodyPlace = place
@@ -152,10 +152,10 @@ struct GraphBuilder: ~Copyable {
   /// Mostly enough for key, header and tables. Where it is not, the body is moved.
   private static var headByteCount: Int { 1024 }
 
-  /// Forgets a body that is no record's.
+  /// Forgets a body that becomes no record.
   mutating func forgetBody() { bodyPlace = nil }
 
-  /// Puts a record around its body, which stands among the bytes.
+  /// Puts a record around a body that already stands in its place among the bytes.
   @inline(never)
   private mutating func addRecord(
     aroundBodyAt place: Int, _ bodyByteCount: Int, _ tag: UInt64, _ identifier: UnsafeRawBufferPointer,
@@ -303,7 +303,7 @@ private struct TagPlace {
     return place == -1 ? tags.identity : place == -2 ? tags.concrete : tags.former[place]
   }
 
-  /// The type that bears it now; nil where that is another one than the owner.
+  /// The type that has the tag now; nil where that is another type than the owner.
   var type: Any.Type? {
     place == -2 || place == -1 && !tags.object.isSubclass ? owner.object.type : nil
   }
@@ -320,7 +320,7 @@ extension Texts<TagPlace> {
 private struct Texts<Text> {
   private var texts = RawStack<Text>()
   private var digests = RawStack<UInt64>()
-  /// Beyond a few, what a look at each would take too long to find.
+  /// All of them as a set, once there are too many to look at each.
   private var many: Set<UInt64> = []
   private static var fewCount: Int { 16 }
 

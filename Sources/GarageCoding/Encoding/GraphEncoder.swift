@@ -49,8 +49,9 @@ public final class GraphEncoder: Sendable {
     try encode(roots[...], time: nil, onlyRoots: false, dates)
   }
 
-  /// Encodes some of many roots, where these are all that there is to encode; nil where they hold other objects with an
-  /// identity, or what was read inline. For callers that encode parts of many roots at the same time and join the graphs.
+  /// Encodes some of many roots, where these are all that there is to encode. Nil where they hold other objects with an
+  /// identity, or references made from objects that stood inline. For callers that encode parts of many roots at the same time
+  /// and join the graphs.
   ///
   /// - Parameter time: what the records say of when they were encoded, as ``time``.
   /// - Throws: as ``encode(_:)-([T])``.
@@ -65,7 +66,7 @@ public final class GraphEncoder: Sendable {
     }
   }
 
-  /// Says that roots hold other objects.
+  /// Thrown where roots hold other objects.
   private struct HoldsOthers: Error {}
 
   private func encode<T: Encodable>(
@@ -109,8 +110,8 @@ public final class GraphEncoder: Sendable {
     }
   }
 
-  /// Encodes one root. It enters the tables of the graph only when its body refers to something; where it does not, which
-  /// is known when it is encoded, no table is touched. Else the rest of the graph is encoded from the queue.
+  /// Encodes one root. It enters the tables of the graph only when its body turns out to refer to something, and then the rest
+  /// of the graph is encoded from the queue. Where it refers to nothing, no table is touched.
   @inline(__always)
   private func encode<T: Encodable>(single root: T, _ core: EncodingCore) throws -> EncodedGraph {
     let (tag, facts) = try core.writeIdentity(ofRoot: root)

@@ -3,15 +3,15 @@ struct GraphUnderConstruction: ~Copyable {
   // The record under construction.
   private(set) var shapes = RawStack<Permanent<Shape>>()
   private(set) var references = RawStack<ReferenceTable.Entry>()
-  /// What lazy references of this record name: identities without an object, which the graph need not know.
+  /// The identities that lazy references of this record name. They have no object here, and the graph need not know them.
   private(set) var lazyIdentities = IdentityTable()
   private var lazyTargets = RawStack<LazyTarget>()
   /// The tags of these, once they were collected.
   private(set) var referenceTags = ReferenceTags()
   /// Keys of key types that are no enums, on the path to the value being encoded.
   var pathKeys: [any CodingKey] = []
-  /// Uses of nested containers from inside a value that was begun after them: what a value wrote outside itself
-  /// cannot be taken back with it.
+  /// Notes where a value wrote into a nested container that is older than the value: what it wrote outside itself cannot be
+  /// taken back with it.
   private var crossings = RawStack<UInt64>()
 
   /// What the graph holds. The identity with number n is that of entry n.
@@ -21,14 +21,14 @@ struct GraphUnderConstruction: ~Copyable {
   /// The entries that have a value to encode, in the order of their distance from the roots.
   private var queue = RawStack<Int>()
   private var nextInQueue = 0
-  /// The entries whose value another one took the place of, while this record was encoded.
+  /// The entries whose value was replaced by another one while this record was encoded.
   private var replaced = RawStack<Replacement>()
   /// The distance of this record's object from the roots.
   private var currentLevel = 0
   /// A root that is being encoded, as long as the graph has no other identity.
   private var loneRoot: (tag: UInt64, facts: Permanent<TypeFacts>)?
   private var loneIdentifier = RawStack<UInt8>()
-  /// One, once such a root has entered the tables.
+  /// 1, once such a root has entered the tables.
   private var loneRootCount = 0
 
   private struct LazyTarget {
@@ -41,8 +41,8 @@ struct GraphUnderConstruction: ~Copyable {
     var before: GraphEntry
   }
 
-  /// What references stood for that were written, and how far from the roots. What is taken back stays: it is parked
-  /// only where it has no record.
+  /// The objects that stood inline and that references were made from, and how far from the roots. They stay also when such a
+  /// reference is taken back: each is parked only if it has no record.
   private var inlineTargets: [(target: InlineTarget, level: Int)] = []
 
   /// How long the lists are, to go back to.
@@ -133,7 +133,7 @@ struct GraphUnderConstruction: ~Copyable {
 
   mutating func noteCrossing(into nested: UInt64) { crossings.append(nested) }
 
-  /// Whether since `mark` somebody wrote into a nested container that is as old as the serial or older.
+  /// Whether a nested container that is as old as the serial, or older, was written to since `mark`.
   func hasCrossed(since mark: Mark, _ serial: UInt64) -> Bool {
     crossings.count > mark.crossingCount && crossings.all[mark.crossingCount...].contains { $0 <= serial }
   }
@@ -176,7 +176,8 @@ struct GraphUnderConstruction: ~Copyable {
 
   mutating func note(_ target: InlineTarget) { inlineTargets.append((target, currentLevel)) }
 
-  /// Those that were noted, first the one of an identity that counts: nearest to the roots, at equal distance the later.
+  /// Those that were noted. Of several with one identity the one that counts comes first: the nearest to the roots, at equal
+  /// distance the later one.
   var orderedInlineTargets: [InlineTarget] {
     if inlineTargets.isEmpty { return [] }
     return inlineTargets.enumerated().sorted { a, b in
@@ -189,7 +190,7 @@ struct GraphUnderConstruction: ~Copyable {
   /// The place of a shape in the record's table.
   @inline(__always)
   mutating func index(of shape: Permanent<Shape>) -> Int {
-    // Backwards: what stands in an array mostly has the shape of its neighbour. Records have few shapes.
+    // Backwards, because elements of an array mostly have the shape of their neighbour. Records have few shapes.
     let address = shape.address
     var index = shapes.count &- 1
     while index >= 0 {
@@ -262,7 +263,7 @@ struct GraphUnderConstruction: ~Copyable {
     if let loneRoot { enterLoneRoot(loneRoot) }
     let level = currentLevel + 1
     let (number, isNew) = identities.insert(tag: tag, identifier)
-    // Kept only where the entry takes it: a copy of a struct costs a retain for each field.
+    // Boxed only if the entry takes it: copying a struct costs a retain for each field.
     if isNew {
       append(number, .object(objects.keep(value)), facts, level: level)
     } else if isReplaceable(number, level: level) {
@@ -303,7 +304,7 @@ struct GraphUnderConstruction: ~Copyable {
     let (number, isNew) = identity.identifier.bytes.withUnsafeBytes {
       identities.insert(tag: identity.tag, $0)
     }
-    // Farther than any object, so that a value of that identity, should one come, takes its place.
+    // At a level behind all objects, so that a value of that identity replaces the entry if one comes.
     if isNew { entries.append(GraphEntry(value: .none, facts: facts, level: .max)) }
     return number
   }

@@ -1,6 +1,6 @@
-/// A collection whose order is that of its hash values, different in each process. Its elements are written as they
-/// stand in it, in the order of their bytes, and none is looked up again: what a look-up does not find (NaN, a key that
-/// was changed after it was put in) is written as well.
+/// A collection whose order is that of its hash values, and so another one in each process. Its elements are written in the
+/// order of their bytes. They are taken from their places and not looked up: so those are written as well that a look-up does
+/// not find, such as NaN, or a key that was changed after it was put in.
 protocol UnorderedCollection {
   func encodeOrdered(to state: EncoderPointer, serial: UInt64) throws
 }
@@ -57,8 +57,8 @@ extension EncoderPointer {
   /// Writes the elements of a set in the order of their canonical bytes.
   ///
   /// - Parameters:
-  ///   - identifier: what gives the order instead, where it is not the canonical bytes.
-  ///   - write: writes an element, where that is not done as anywhere.
+  ///   - identifier: gives the bytes to sort by, where these are not the canonical bytes.
+  ///   - write: writes an element, where that is not done in the usual way.
   func writeSet<Element: Encodable>(
     _ set: Set<Element>, serial: UInt64, orderedBy identifier: ((Element) throws -> Identifier)? = nil,
     _ write: ((Element) throws -> Void)? = nil
@@ -115,7 +115,7 @@ extension EncoderPointer {
   /// Writes a dictionary as Foundation's coders see it: keyed by text where the keys are text or numbers, otherwise an
   /// array of keys and values in turn.
   ///
-  /// - Parameter write: writes a value, where that is not done as anywhere.
+  /// - Parameter write: writes a value, where that is not done in the usual way.
   func writeDictionary<Key: Encodable, Value: Encodable>(
     _ dictionary: [Key: Value], serial: UInt64, _ write: ((Value) throws -> Void)? = nil
   ) throws {
@@ -140,13 +140,14 @@ extension EncoderPointer {
   ) throws {
     var isExact: Set<Int> = []
     let hasTies = try order.pointee.sort { places in
-      // Composed alike, and yet different. Where composed text is wanted they keep their own, so that none is lost.
+      // These texts differ, and are the same when composed. Where composed text is wanted they are left as they are, so that
+      // none is lost.
       if isCanonical { isExact.formUnion(places) }
       let texts = places.map { Array(keys.text(at: $0).utf8) }
       if Set(texts).count < texts.count { throw sameText(places.map { keys.key(at: $0) }) }
       return texts
     }
-    // Then they stand in the order of their bytes, each once, and nothing is left to do in the end.
+    // If so, the entries are written in the order of their bytes, each once, and need not be put in order in the end.
     let isInOrder = keys.areComposed && !hasTies && !core.leavesOutSyncStatus
     if isInOrder { frame.isOrdered = false }
     let (facts, kind) = types.facts(of: Value.self)
@@ -300,7 +301,7 @@ extension EncoderPointer {
     }
   }
 
-  /// The same of what a few bytes tell: they are written here, and taken back.
+  /// The same for values of a few bytes, which are written at the end of the output and taken back.
   private func appendScalarBytes<Element>(
     of storage: HashStorage, _: Element.Type, _ kind: ValueKind, to order: UnsafeMutablePointer<ByteOrder>
   ) throws {
@@ -317,8 +318,8 @@ extension EncoderPointer {
     }
   }
 
-  /// What tells elements apart whose canonical bytes are the same: the canonical bytes of what stands under them, then
-  /// the bytes that both have in a record. (There -0.0 is not 0.0, and one NaN not another.)
+  /// Bytes that tell elements apart whose canonical bytes are the same: the canonical bytes of the value that stands under the
+  /// key, then the bytes that key and value have in a record. (There -0.0 is not 0.0, and one NaN not another.)
   fileprivate func tieBytes<Key: Encodable>(_ key: Key, _ value: (some Encodable)? = Int?.none) throws
     -> [UInt8]
   {

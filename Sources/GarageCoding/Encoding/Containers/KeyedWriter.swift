@@ -89,11 +89,11 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
-    // Before anything is touched: the coder may be another thread's by now.
+    // Before anything is touched, because the coder may be another thread's by now.
     try state.resume(serial, key)
     let (facts, kind) = state.types.facts(of: T.self)
     if kind.isAlwaysScalar && !state.hasDateStrategy {
-      // What fails here fails for good, so that there is nothing to go back to.
+      // A failure here is final, so that no mark to go back to is needed.
       try begin(key)
       _ = try state.writeScalar(value, kind)
       return
@@ -102,11 +102,11 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     try encodeComposite(value, key, facts, kind)
   }
 
-  /// Writes a `Reference` whose identity is known, of which nothing can fail. False where the value is none.
+  /// Writes a `Reference` whose identity is known, which cannot fail. False where the value is no such reference.
   @inline(__always)
   private func encodeReference<T>(_ value: T, _ key: Key, _ facts: Permanent<TypeFacts>) throws -> Bool {
     guard let target = facts.with({ $0.referenceTarget }),
-      // What a reference consists of does not depend on its target.
+      // The layout of a reference does not depend on its target.
       let identity = Reinterpretation.bits(of: value, as: Reference<Never>.self).knownIdentity
     else { return false }
     try begin(key)

@@ -1,6 +1,6 @@
-/// A nested container (`nestedContainer`, `superEncoder`) that waits: it was asked for, and then something else was
-/// written before it was complete. Its bytes are its own until the value around it closes, which splices them in where
-/// it left a hole. Then the object is used again for another container, under another serial.
+/// A nested container (`nestedContainer`, `superEncoder`) that waits: it was asked for, and then something else was written
+/// before it was complete. Its bytes are kept apart until the value around it closes, which puts them in where it left a hole.
+/// Then the object is used again for another container, under another serial.
 ///
 /// Most nested containers never come to this: they are filled at once and are the last thing in the value around them,
 /// so that they are written where they belong. See ``EncoderPointer/openNested(_:_:)``.
@@ -42,7 +42,8 @@ struct EncodingHole {
   /// Where its bytes belong.
   var offset: Int
   var serial: UInt64
-  /// Which field or element it is, and as what it was asked for by a key: the next request for that finds it, as in JSON.
+  /// Which field or element it is and, if it was asked for by a key, as which kind: the next request for the same finds it, as
+  /// in JSON.
   var step: PathStep
   var kind: EncodingFrame.Kind?
   /// What holds its bytes; nil while it is written where it belongs.
@@ -96,8 +97,8 @@ extension EncoderPointer {
     return serial
   }
 
-  /// Makes the frame with that serial the current one: that of the value that is being encoded, or of a nested container
-  /// of it or of a value around it.
+  /// Makes the frame with that serial the current one. It belongs to the value that is being encoded, or to a nested container
+  /// of that value or of one around it.
   ///
   /// - Throws: where there is none, or it waits for a value inside it.
   @inline(__always)
@@ -119,8 +120,8 @@ extension EncoderPointer {
     return true
   }
 
-  /// Goes back from nested containers that were waiting to what was written before, where the frame with that serial is
-  /// none of theirs and no value is being written to them.
+  /// Goes back from nested containers that were waiting to the bytes written before them, if the frame with that serial is none
+  /// of theirs and no value is being written to them.
   private func leaveNested(around serial: UInt64) {
     while let nested = output.nested?.object, !isOpen(serial), let first = innermostNested,
       first == nested.place
@@ -308,8 +309,8 @@ extension EncoderPointer {
     nested.isClosed = false
     // What it holds itself goes with it.
     for hole in nested.output.holes.all { if let inner = hole.container { drop(inner) } }
-    // Hundreds are kept to be used again: none keeps what only a large value needs. There are entries in one that was
-    // given up because of an error.
+    // Hundreds of them are kept to be used again, so none may keep memory that only a large value needs. One that was given up
+    // because of an error still has entries.
     nested.output.removeAll(keeping: 16 << 10, entries: 256, holes: 32)
     nested.output.restart()
     core.giveBack(waiting)

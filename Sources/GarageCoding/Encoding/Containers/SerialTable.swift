@@ -1,4 +1,4 @@
-/// What waits to be gone on with, by its serial.
+/// Elements by their serials: what waits to be continued.
 ///
 /// Elements stand in the order of their serials, which mostly is the one in which they come. They may leave it in any
 /// order: what was removed leaves a gap, since to close each gap at once would move all behind it. Gaps at the end are

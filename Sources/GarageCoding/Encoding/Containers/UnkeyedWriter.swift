@@ -5,7 +5,7 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
 
   var codingPath: [any CodingKey] { state.codingPath(serial) }
 
-  /// Of a container that need not be the current one.
+  /// The container need not be the current one.
   var count: Int { state.openFrame(serial)?.pointee.count ?? 0 }
 
   @inline(__always)
@@ -33,7 +33,8 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
   func encode(_ value: UInt128) throws { try element { state.write(integer: value) } }
 
   func encode<T: Encodable>(_ value: T) throws {
-    // Not inside: who goes back to a mark in a coder that is another thread's by now takes back what that one wrote.
+    // Not inside ``attempt(_:)``: if the coder is another thread's by now, going back to a mark would take back what that
+    // thread wrote.
     try state.resume(serial)
     try state.attempt {
       try state.beginElement(serial: serial)

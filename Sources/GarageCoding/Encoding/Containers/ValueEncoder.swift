@@ -12,7 +12,7 @@ struct ValueEncoder: Encoder {
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    // What mostly is the case, without the detours.
+    // The usual case, in the shortest way.
     if state.frame.serial == serial, state.frame.kind == .empty {
       state.openMap()
       return state.boxes.container(type, serial, state)
