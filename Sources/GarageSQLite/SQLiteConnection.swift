@@ -12,7 +12,7 @@ internal import Synchronization
 /// It is opened without SQLite's own mutex and used by one thread at a time: by whoever took it from the
 /// pool, or by the thread that is inside the writer's gate.
 final class SQLiteConnection: @unchecked Sendable {
-  /// No other connection of this process has it, or had it.
+  /// A number that no other connection of this process has, or ever had.
   private let number = SQLiteConnection.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt64>(0)
   let path: String
@@ -25,12 +25,12 @@ final class SQLiteConnection: @unchecked Sendable {
   /// meanwhile uses another one: lent bytes belong to their statement. Kept behind an address, because
   /// checking access to a property for exclusivity costs as much as the rest of a get's way through Swift.
   private let atRest: UnsafeMutablePointer<[OpaquePointer]>
-  /// Which tables there are in the state that the transaction sees: it says so when it begins.
+  /// Which tables there are in the state that the transaction sees. Set when the transaction begins.
   @exclusivity(unchecked) var layout = SQLiteLayout.oneTable
   private var isOpen = true
   /// The length of the write-ahead log after the last commit, in pages; SQLite writes it in a call-back.
   private let logPages: UnsafeMutablePointer<Int32>
-  /// What removals note that look at what they remove.
+  /// Where removals that look at the value they remove write down what they found.
   private let looked: UnsafeMutablePointer<SQLiteLook>
   private var canLook = false
 
@@ -81,7 +81,7 @@ final class SQLiteConnection: @unchecked Sendable {
     return SQLiteStatement(handle: try prepare(query.sql(layout), operation), slot: slot)
   }
 
-  /// Resets a statement and keeps it for the next one who needs it.
+  /// Resets a statement and keeps it for the next use.
   func giveBack(_ statement: SQLiteStatement) {
     sqlite3_reset(statement.handle)
     if atRest[statement.slot].count < Self.maximumAtRest {
@@ -95,7 +95,7 @@ final class SQLiteConnection: @unchecked Sendable {
   private static let maximumAtRest = 64
   private static let slotCount = SQLiteQuery.allCases.count * SQLiteLayout.count
 
-  /// Ends what statements are doing, after a failure: none may run while the log is emptied.
+  /// Resets all statements after a failure, because none may run while the log is emptied.
   func resetStatements() {
     var statement = sqlite3_next_stmt(handle, nil)
     while let running = statement {
@@ -125,7 +125,7 @@ final class SQLiteConnection: @unchecked Sendable {
   func run(_ query: SQLiteQuery, _ operation: StorageError.Operation) throws {
     let statement = try take(query, operation)
     let code = sqlite3_step(statement.handle)
-    // The error first: resetting would leave its code, but not its system error.
+    // The error is made first: resetting keeps its code, but not the system's error.
     let error = code == SQLITE_DONE ? nil : failure(code, operation)
     giveBack(statement)
     if let error { throw error }
@@ -149,16 +149,15 @@ final class SQLiteConnection: @unchecked Sendable {
 
   // MARK: State
 
-  /// Names the state that a transaction sees which is open on this connection; nil where it cannot be told.
+  /// Names the state that the open transaction of this connection sees; nil where it cannot be told.
   var stateName: UInt64? {
-    // A number of SQLite's that is another one as soon as a transaction begins on another state than the last one.
+    // SQLite changes this number when a transaction begins on another state than the last one did.
     var version: UInt32 = 0
     let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
     return code == SQLITE_OK ? number << 32 | UInt64(version) : nil
   }
 
-  /// Whether the file begins as an SQLite database does, and ends within the first 512 bytes, of which every database
-  /// has more.
+  /// Whether the file begins as an SQLite database does but has less than 512 bytes, which every database has.
   ///
   /// Read through SQLite's own handle: closing a descriptor of ours would drop the locks of other connections.
   func isCutShort() -> Bool {
@@ -170,7 +169,7 @@ final class SQLiteConnection: @unchecked Sendable {
     var count: Int64 = 0
     guard methods.pointee.xFileSize?(file, &count) == SQLITE_OK, count < 512 else { return false }
     let magic = Array("SQLite format 3\0".utf8)
-    // SQLite says 0 of a file of one byte; one of none is not looked at.
+    // For a file of one byte SQLite says 0; an empty file is not looked at.
     let known = min(max(1, Int(count)), magic.count)
     var bytes = [UInt8](repeating: 0, count: known)
     return methods.pointee.xRead?(file, &bytes, Int32(known), 0) == SQLITE_OK && bytes[...] == magic[..<known]

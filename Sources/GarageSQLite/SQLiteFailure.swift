@@ -58,8 +58,8 @@ package struct SQLiteFailure {
   /// `SQLITE_IOERR_WRITE`.
   private static let failedWrite = SQLITE_IOERR | 3 << 8
 
-  /// Whether the file, or its log, is as large as this process may make it (`ulimit -f`): SQLite does not keep the
-  /// system's number for a write that failed for that.
+  /// Whether the file, or its log, is as large as this process may make it (`ulimit -f`). SQLite does not keep the system's
+  /// error number of a write that failed because of that.
   private static func isAtSizeLimit(_ path: String) -> Bool {
     var limit = rlimit()
     #if canImport(Glibc)
@@ -68,7 +68,7 @@ package struct SQLiteFailure {
       let code = getrlimit(RLIMIT_FSIZE, &limit)
     #endif
     if code != 0 { return false }
-    // A page is the most that a write, which goes on to the limit, may have left of it.
+    // A write goes on up to the limit, and may have left at most a page of it.
     let largestPage: UInt64 = 1 << 16
     return [path, path + "-wal"].contains { path in
       var status = stat()

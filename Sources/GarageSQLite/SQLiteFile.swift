@@ -21,8 +21,8 @@ internal import GarageDriver
 struct SQLiteFile: Sendable {
   /// `GARG`, at byte 68 of the file; other databases have other numbers there.
   static let applicationID = 0x4741_5247
-  /// The format of a new store, at byte 60 of the file: it goes up with the first large value, and with what a newer
-  /// driver writes that this one cannot read.
+  /// The format of a new store, at byte 60 of the file. It goes up with the first large value, and with anything that a newer
+  /// driver writes and this one cannot read.
   static let formatVersion = SQLiteLayout.oneTable.format
 
   /// Absolute and free of links.
@@ -70,14 +70,14 @@ struct SQLiteFile: Sendable {
     do { return try openWriterOnce(mayMake: mayMake) } catch let error as StorageError
       where error.kind == .storageFull
     {
-      // A log that its last writer did not empty may be what takes the room.
+      // The log may take the room, if its last writer did not empty it.
       guard (try? emptyLogAlone()) != nil else { throw error }
       return try openWriterOnce(mayMake: mayMake)
     }
   }
 
-  /// Empties the log without the file of shared memory beside it, for which there is no room. That goes for as long
-  /// as no other process has the store open.
+  /// Empties the log without the file of shared memory beside it, for which there is no room. This works only while no other
+  /// process has the store open.
   private func emptyLogAlone() throws {
     let connection = try connect(path, SQLITE_OPEN_READWRITE)
     defer { connection.close() }
@@ -91,7 +91,7 @@ struct SQLiteFile: Sendable {
   private func openWriterOnce(mayMake: Bool) throws -> SQLiteConnection {
     let connection = try connect(path, SQLITE_OPEN_READWRITE | (mayMake ? SQLITE_OPEN_CREATE : 0))
     do {
-      // SQLite opens what it may not write for reading, and fails later.
+      // SQLite opens a file that it may not write for reading, and would fail later.
       if sqlite3_db_readonly(connection.handle, "main") == 1 {
         throw Self.error(
           .permissionDenied, path,
@@ -103,7 +103,7 @@ struct SQLiteFile: Sendable {
       try setUp(connection, cacheByteCount: options.cacheByteCount)
       try checkFormat(connection, orMake: mayMake)
       try useLog(connection)
-      // A companion file that cannot be made shows with the first transaction: better here than later.
+      // If a companion file cannot be made, the first transaction fails. So one is run here.
       _ = try connection.integer("SELECT count(*) FROM sqlite_schema")
       return connection
     } catch {
@@ -127,8 +127,8 @@ struct SQLiteFile: Sendable {
     }
   }
 
-  /// The error for a reader: the file itself could be read when it was looked at, so that what is refused is to make
-  /// or to write the files beside it.
+  /// The error for a reader. The file itself could be read when it was looked at, so it is making or writing the files beside
+  /// it that is refused.
   private func companionError(_ error: any Error) -> any Error {
     guard var denied = error as? StorageError, denied.kind == .permissionDenied else { return error }
     denied.message = """
@@ -157,10 +157,11 @@ struct SQLiteFile: Sendable {
 
   private func setUp(_ connection: SQLiteConnection, cacheByteCount: Int) throws {
     sqlite3_busy_timeout(connection.handle, options.busyMilliseconds)
-    // As large as the library was built for: SQLite cuts the number to its own limit.
+    // As large as the library allows: SQLite cuts the number to its own limit.
     sqlite3_limit(connection.handle, SQLITE_LIMIT_LENGTH, Int32.max)
     let full = options.durability == .full
-    // Until there is the log. With a rollback journal, less may leave a store that cannot be opened after a loss of power.
+    // Until the log is in use: with a rollback journal, anything less may leave a store that cannot be opened after a loss of
+    // power.
     try connection.execute("PRAGMA synchronous = FULL")
     // These two do something on Apple systems only, where an ordinary fsync stops at the disk's cache.
     try connection.execute("PRAGMA fullfsync = \(full ? 1 : 0)")
@@ -185,7 +186,7 @@ struct SQLiteFile: Sendable {
     connection.watchLog()
   }
 
-  /// Repeats what is busy until the busy timeout is over.
+  /// Runs `body` again while it is busy, until the busy timeout is over.
   private func retrying<R>(_ body: () throws -> R) throws -> R {
     let pause: Int32 = 5
     for _ in 0..<max(1, options.busyMilliseconds / pause) {
@@ -212,8 +213,8 @@ struct SQLiteFile: Sendable {
     if connection.isCutShort() {
       throw Self.error(.corrupt, path, "The file is damaged: it was cut off. Restore a backup.")
     }
-    // A new file is zeros until its first page is written. Who writes it has a journal until then, and where he was
-    // killed, or the power went, SQLite makes the file empty again by that.
+    // A new file is zeros until its first page is written. Until then there is a journal: if the writer was killed, or the
+    // power went, SQLite empties the file again by it.
     if connection.beginsWithZeros(), access(path + "-journal", F_OK) == 0 { return }
     do {
       let applicationID = try connection.integer("PRAGMA application_id")
@@ -277,7 +278,7 @@ struct SQLiteFile: Sendable {
   private func make(_ connection: SQLiteConnection) throws {
     try connection.execute("BEGIN EXCLUSIVE")
     do {
-      // The transaction itself makes the first page: what another process made shows by its table.
+      // The transaction itself makes the first page, so that only a table shows that another process was here.
       if try connection.integer("SELECT count(*) FROM sqlite_schema") == 0 {
         try connection.execute("PRAGMA application_id = \(Self.applicationID)")
         try connection.execute("PRAGMA user_version = \(Self.formatVersion)")

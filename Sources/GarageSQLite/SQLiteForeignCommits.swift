@@ -3,21 +3,21 @@ internal import Synchronization
 
 /// What all storages of this process on one file share.
 final class SQLiteShare: Sendable {
-  /// Lets one of their threads at a time write.
+  /// Lets one of this process's threads at a time write to the file.
   let gate = WriterGate()
   let foreignCommits = SQLiteForeignCommits()
 }
 
-/// Counts how often somebody outside of this process was found to have committed to a file.
+/// Counts how often others than this process were found to have committed to a file.
 ///
-/// SQLite tells a connection whether any other one has committed (`PRAGMA data_version`), but not whether that one
-/// belongs to the same process. So one connection of the process watches at a time, and another one that is about to
-/// commit takes the watch over: it asks for its own number first, and then looks through the one before for the last time.
-/// Where that one finds nothing, nobody else had committed until then, and what is committed later changes the new one's
-/// number. So nothing falls between the two; and wherever that is in doubt, it counts.
+/// SQLite tells a connection whether any other one has committed (`PRAGMA data_version`), but not whether that one belongs to
+/// the same process. So one connection of the process watches at a time, and another one that is about to commit takes the
+/// watch over. It asks for its own number first, and then lets the former watcher look for the last time. If that finds
+/// nothing, nobody else had committed until then, and any later commit changes the new watcher's number. So nothing falls
+/// between the two. Whenever it is in doubt, a commit of others is counted.
 ///
-/// All but ``resign(_:)`` is for the thread that is inside the writers' gate: nobody of this process commits meanwhile, and
-/// nobody uses the connection that watches.
+/// All but ``resign(_:)`` may be called only by the thread that is inside the writers' gate: no other thread of this process
+/// commits meanwhile, or uses the connection that watches.
 final class SQLiteForeignCommits: Sendable {
   /// The connection that watches.
   private struct Watch: @unchecked Sendable {
@@ -25,7 +25,7 @@ final class SQLiteForeignCommits: Sendable {
     let connection: SQLiteConnection
     /// Where it finds the header of the log's index.
     let header: UnsafeRawPointer?
-    /// What that was before the number was asked for.
+    /// What that header was before the number was asked for.
     private var state: SQLiteLogHeader?
     private var version: Int
 
@@ -38,7 +38,7 @@ final class SQLiteForeignCommits: Sendable {
 
     /// Whether another connection has committed since it was asked last.
     mutating func look() throws -> Bool {
-      // Where nobody committed at all, nothing has to be asked, which takes system calls.
+      // If nobody has committed at all, SQLite need not be asked, which takes system calls.
       if let header, let state, state.isSame(at: header) { return false }
       let state = header.map { SQLiteLogHeader(at: $0) }
       let version = try connection.integer("PRAGMA data_version")
@@ -48,17 +48,17 @@ final class SQLiteForeignCommits: Sendable {
       return true
     }
 
-    /// Whether both see the same commits: all connections of a process to one file have one map of the log's index, and
-    /// none where there is no log.
+    /// Whether both see the same commits. All connections of a process to one file share one map of the log's index; without a
+    /// log there is none.
     func looks(atTheSameAs other: Watch) -> Bool { header == other.header }
   }
 
   private struct State: Sendable {
-    /// Nil until somebody asks, and where the one that watched was closed.
+    /// Nil until the first question, and after the connection that watched was closed.
     var watch: Watch?
     var count: UInt64 = 0
 
-    /// The watch stays where it is if that throws: it loses nothing by that.
+    /// If this throws, the watch stays with the connection that has it, and nothing is lost.
     mutating func look() throws {
       if try watch?.look() ?? true { count += 1 }
     }
@@ -77,7 +77,7 @@ final class SQLiteForeignCommits: Sendable {
   // Closing is not inside the gate.
   private let state = Mutex(State())
 
-  /// How often others were found to have committed, now that `connection` has looked, too.
+  /// Looks through `connection`, and returns how often others were found to have committed.
   func count(asking connection: SQLiteConnection) throws -> UInt64 {
     try state.withLock { state in
       if state.watch?.connection === connection {
@@ -89,12 +89,12 @@ final class SQLiteForeignCommits: Sendable {
     }
   }
 
-  /// Lets `connection` watch, which is about to commit: to the one that watches, its commits would be those of others.
+  /// Lets `connection` watch, because it is about to commit. To another watcher its commits would look like those of others.
   func prepareCommit(on connection: SQLiteConnection) {
     state.withLock { state in
       // Nothing to do before anybody asks.
       guard let watch = state.watch, watch.connection !== connection else { return }
-      // If it fails, its commit will count.
+      // If this fails, the commit will be counted as one of others.
       try? state.takeOver(connection)
     }
   }

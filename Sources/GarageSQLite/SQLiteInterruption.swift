@@ -6,7 +6,7 @@ internal import GarageDriver
   internal import CSQLite
 #endif
 
-/// Asks somebody, while SQLite works on a statement that takes long, whether it is to go on.
+/// Asks a function, while SQLite works on a long statement, whether to go on.
 final class SQLiteInterruption {
   /// How many steps of SQLite's machine lie between two questions: some milliseconds.
   private static let stepCount: Int32 = 20_000

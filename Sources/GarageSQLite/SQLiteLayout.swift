@@ -28,12 +28,12 @@ enum SQLiteLayout: Int, CaseIterable {
 
   /// Makes room for large values in a store of one table, inside a transaction. No entry is written for it.
   static let addLargeValues = [
-    // Views that somebody else added go on naming `entries`, which is a view of the same contents then; without this,
-    // SQLite gives them the new name, and fails where one of them is broken.
+    // With this, views that other programs added go on naming `entries`, which then is a view of the same contents. Without it
+    // SQLite would rewrite them to the new name, and fail if one of them is broken.
     "PRAGMA legacy_alter_table = ON",
     "ALTER TABLE entries RENAME TO keys",
-    // Who had the store open before, with a version that knows one table only, reads on through the view. His
-    // writes fail, because views cannot be written.
+    // A process that has the store open, with a version of this driver that knows one table only, goes on reading through the
+    // view. Its writes fail, because views cannot be written.
     """
     CREATE VIEW entries (key, value) AS
     SELECT key, CASE typeof(value) WHEN 'integer' THEN (SELECT large.value FROM large WHERE large.id = keys.value)

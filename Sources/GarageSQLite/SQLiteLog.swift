@@ -25,7 +25,7 @@ struct SQLiteLog {
   private static let copyPageCount = 1000
   /// How long an attempt to empty the log waits for readers after a commit, in milliseconds.
   private static let patience: Int32 = 50
-  /// The log gets this part of the room that would be free without it.
+  /// The log may take one of so many parts of the room that would be free without it.
   private static let shareOfRoom = 8
   /// With less room than this, in bytes, every transaction begins with a look at the disk.
   private static let scarceByteCount = 1 << 20
@@ -45,12 +45,12 @@ struct SQLiteLog {
   private var freeByteCount = 0
   /// When that was; 0 where another look is due.
   private var timeOfLook: UInt64 = 0
-  /// How many pages were committed since.
+  /// How many pages were committed since then.
   private var pagesSinceLook = 0
   /// How long the log was after the last commit, in pages.
   private var length = 0
-  /// The length at which the log could not be emptied: a reader that stays makes writers wait again only when it
-  /// has grown by as much as it may have.
+  /// The length at which the log could not be emptied, because of a reader. Writers wait for such a reader again only when the
+  /// log has grown by its whole limit.
   private var lengthOfFailure = 0
   /// Whether the next commit is to be copied into the file at once: the first one of a new store, so that a copy of
   /// the file alone, which lacks what is in the log, is at least what was made and not an empty store.
@@ -111,8 +111,8 @@ struct SQLiteLog {
     if empty(connection, waiting: Self.patience) != SQLITE_OK { lengthOfFailure = length }
   }
 
-  /// Lets the file grow as soon as the store does. A transaction that finds no room leaves a log that takes all there
-  /// was: emptying it must not need any then.
+  /// Lets the file grow as soon as the store does. A transaction that finds no room leaves a log that takes all the room there
+  /// was; to empty it must then not need any more.
   private mutating func copyGrowth(_ connection: SQLiteConnection) {
     guard let pageCount = connection.pageCount(), pageCount > copiedPageCount else { return }
     let copied = copy(connection)
@@ -128,7 +128,7 @@ struct SQLiteLog {
   ) -> StorageError {
     let pageCount = copy(connection).logPageCount
     let byteCount = logByteCount
-    // Also where nothing is in it: it may have grown by what was rolled back.
+    // Also if nothing is in it, because the rolled back transaction may have made it longer.
     let code = empty(connection, waiting: Self.patience)
     timeOfLook = 0
     let log = "The write-ahead log (\(path)-wal) took \(byteCount) bytes"
@@ -156,7 +156,7 @@ struct SQLiteLog {
     return max(1, min(thresholdPageCount, room / Self.shareOfRoom / pageByteCount))
   }
 
-  /// Copies of the log into the file what no reader is in the way of.
+  /// Copies the log into the file, as far as no reader is in the way.
   private func copy(_ connection: SQLiteConnection) -> (isDone: Bool, logPageCount: Int32, pageCount: Int32) {
     SQLiteRestingReads.shared.end(on: identity)
     var (logPageCount, copied): (Int32, Int32) = (0, 0)
@@ -178,7 +178,7 @@ struct SQLiteLog {
     return code
   }
 
-  /// More than anybody has, and little enough to be added to.
+  /// More bytes than any disk has, and few enough to add to.
   private static let plenty = Int.max / 4
 
   static func byteCount(of status: statvfs) -> Int {
@@ -188,7 +188,8 @@ struct SQLiteLog {
 
   private mutating func look(_ now: UInt64) {
     var status = statvfs()
-    // Where the system does not tell, there is room enough. Network file systems tell of as much as a number can hold.
+    // If the system does not tell, there is taken to be room enough. Some network file systems tell of as much as a number can
+    // hold.
     freeByteCount = statvfs(path, &status) == 0 ? Self.byteCount(of: status) : Self.plenty
     timeOfLook = now
     pagesSinceLook = 0

@@ -6,8 +6,8 @@ internal import GarageDriver
   internal import CSQLite
 #endif
 
-/// What a removal that looks has found: SQLite shows it on the way, through a function in the condition of the
-/// statement, so that the key is looked for once.
+/// What a removal found that also looks at the value. SQLite shows it through a function in the statement's condition, so that
+/// the key is looked up only once.
 struct SQLiteLook {
   /// How the value began; nil where no entry was found, or one with a large value.
   var beginning: ValueBeginning?
@@ -17,7 +17,7 @@ struct SQLiteLook {
   /// The function's name. It is true of every value but a number.
   static let function = "garage_look"
 
-  /// Gives a connection the function, which writes down at `place` what it is called with.
+  /// Gives a connection the function. It writes down at `place` what it is called with.
   static func install(on handle: OpaquePointer, notingAt place: UnsafeMutablePointer<SQLiteLook>) -> Int32 {
     sqlite3_create_function_v2(
       handle, function, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, place,
@@ -53,7 +53,7 @@ extension SQLiteWriteTransaction: LookingRemoval {
     }
   }
 
-  /// How a large value begins, which is read no further; with nothing where that fails.
+  /// How a large value begins; the rest is not read. Empty if that fails.
   private func beginning(ofLarge id: Int64) -> ValueBeginning {
     var blob: OpaquePointer?
     defer { sqlite3_blob_close(blob) }

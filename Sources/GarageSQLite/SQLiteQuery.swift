@@ -1,15 +1,14 @@
 /// Everything the driver asks SQLite while it is open.
 ///
-/// A scan begins at one bound, and the driver itself compares keys with the other: SQLite would read the value
-/// whole for that, where it is large and in the same table. A lower bound is always there: the empty one is below every
-/// key.
+/// A scan begins at one bound, and the driver itself compares keys with the other: to compare, SQLite would read the whole
+/// value where it is large and in the same table. There always is a lower bound: the empty one is below every key.
 enum SQLiteQuery: Int, CaseIterable {
   case get, getMany, contains
   case scanForward, scanBackward, scanBackwardBelow
   case keysForward, keysBackward, keysBackwardBelow
   case countFrom, countBetween
   case put, putMany, remove, removeLooking, removeFrom, removeBetween, removeEverything
-  /// Those on the table of large values, and on the keys that have one.
+  /// Queries on the table of large values, and on the keys that have one.
   case getLarge, lastLarge, insertLarge, updateLarge, replaceLarge, removeLarge, removePointer
   case removeLargeFrom, removeLargeBetween, removeEveryLarge
   case begin, commit, rollBack
@@ -18,10 +17,10 @@ enum SQLiteQuery: Int, CaseIterable {
   /// Whether a scan has a bound to begin at.
   var hasBound: Bool { self != .scanBackward && self != .keysBackward }
 
-  /// What is asked of a store of this layout. Those on large values have an answer only where there are such.
+  /// The SQL of the query for a store of this layout. Queries on large values are only for stores that have some.
   func sql(_ layout: SQLiteLayout) -> String {
     let keys = layout.keys
-    // The number of a large value is not written over: its row would stay, and nobody would know it.
+    // The number of a large value must not be overwritten: its row would stay, and nothing would lead to it.
     let spared = layout == .oneTable ? "" : "typeof(value) <> 'integer'"
     return switch self {
     case .get: "SELECT value FROM \(keys) WHERE key = ?1"

@@ -4,7 +4,7 @@
   internal import CSQLite
 #endif
 
-/// A prepared statement that somebody has to himself, and where it rests afterwards.
+/// A prepared statement while it is in use, and where it rests afterwards.
 struct SQLiteStatement {
   let handle: OpaquePointer
   let slot: Int
@@ -13,7 +13,7 @@ struct SQLiteStatement {
 /// Binds bytes that stay where they are until the statement is reset.
 @inline(__always)
 func bind(_ bytes: UnsafeRawBufferPointer, at index: Int32, of statement: OpaquePointer) -> Int32 {
-  // A null address would bind NULL; no bytes are not no value.
+  // A null address would bind NULL, but an empty value is a value.
   guard bytes.count > 0 else { return sqlite3_bind_zeroblob(statement, index, 0) }
   return sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), nil)
 }

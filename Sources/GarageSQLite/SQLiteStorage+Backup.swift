@@ -21,9 +21,8 @@ extension SQLiteStorage: BackingUp {
   /// Makes a file at `path` that holds one committed state: page by page with `sqlite3_backup`, or written anew with
   /// `VACUUM INTO` where it is to be compact.
   ///
-  /// All pages are read in one read transaction: a copy that does not hold one begins again with each commit, and never
-  /// ends beside a writer who does not rest. Meanwhile the log cannot be emptied, and grows. The copy has the permissions
-  /// of the store's file.
+  /// All pages are read in one read transaction. Without one the copy would begin again with each commit, and never end beside
+  /// a busy writer. With it the log cannot be emptied meanwhile, and grows. The copy has the permissions of the store's file.
   public func backUp(
     to path: String, compacting: Bool, progress: (_ completed: Int, _ total: Int) throws -> Void
   ) throws {
@@ -45,8 +44,8 @@ extension SQLiteStorage: BackingUp {
     }
   }
 
-  /// Lets those read the copy who may read the store, and its owner write it. Where a file system knows no permissions there
-  /// is nothing to keep.
+  /// Gives the copy the store's permissions for reading, and lets its owner write it. Where the file system knows no
+  /// permissions there are none to give.
   private func letRead(_ copy: String) {
     var status = stat()
     if stat(readers.file.path, &status) == 0 { _ = chmod(copy, status.st_mode & 0o777 | 0o600) }
@@ -84,7 +83,7 @@ extension SQLiteStorage: BackingUp {
     try source.execute("COMMIT", .read)
   }
 
-  /// What failed may have been to read or to write; the one that knows of it says so.
+  /// The error of the connection that failed: of the one that reads, or of the one that writes.
   private static func error(
     _ code: Int32, _ source: SQLiteConnection, _ target: SQLiteConnection
   ) -> StorageError {
@@ -109,7 +108,7 @@ extension SQLiteStorage: BackingUp {
     try progress(total, total)
   }
 
-  /// Lets the copy have a log, as every store has: who opens it for reading only could not change that.
+  /// Sets the copy to use a log, as every store does: a storage that opens it for reading only could not.
   private static func finish(_ path: String) throws {
     let connection = try SQLiteConnection(path: path, name: path, flags: SQLITE_OPEN_READWRITE)
     defer { connection.close() }
@@ -137,8 +136,8 @@ extension SQLiteStorage: Compacting {
 
   /// Writes the store anew (`VACUUM`), as its only writer, and empties the log.
   ///
-  /// It needs as much free room again as the store takes, in the folder for temporary files and beside the store. What
-  /// it saves is given back when the last reader of an older state ends, and somebody writes.
+  /// It needs as much free room as the store takes, in the folder for temporary files and beside the store. The room that it
+  /// saves is given back with the first write after the last reader of an older state has ended.
   public func compact(progress: (_ completed: Int, _ total: Int) throws -> Void) throws -> CompactionResult {
     try lifetime.withWrite {
       guard let writer else {
@@ -153,7 +152,7 @@ extension SQLiteStorage: Compacting {
         let pageByteCount = max(512, try connection.integer("PRAGMA page_size"))
         try progress(0, total)
         try SQLiteInterruption.run(on: connection) {
-          // It is written into the log first of all, or at last: until then nothing tells how far it is.
+          // SQLite writes to the log only near the end: until then nothing tells how far it has come.
           var status = stat()
           let byteCount = stat(log, &status) == 0 ? Int(status.st_size) : 0
           try progress(min(byteCount / pageByteCount, total), total)

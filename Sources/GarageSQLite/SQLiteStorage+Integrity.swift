@@ -10,15 +10,15 @@ extension SQLiteStorage: IntegrityChecking {
   /// How many complaints are listed at most.
   private static let maximumCount = 100
 
-  /// What SQLite's `PRAGMA integrity_check` says, the first 100 complaints: pages that nothing or several things use, rows
-  /// out of order, indexes that miss rows. It reads all of the file, on a connection of its own.
+  /// The first 100 complaints of SQLite's `PRAGMA integrity_check`: pages that are used by nothing, or more than once, rows out
+  /// of order, indexes that miss rows. It reads all of the file, on a connection of its own.
   ///
   /// - Throws: ``StorageError`` where the file cannot be opened or read.
   public func integrityComplaints() throws -> [String] {
     try lifetime.withRead {
       let connection = try readers.openConnection()
       defer { connection.close() }
-      // Each page is read once: mapped, they would all count as the process's memory.
+      // Each page is read once. If they were mapped, all would count as the process's memory.
       try connection.execute("PRAGMA mmap_size = 0", .read)
       let statement = try connection.prepare("PRAGMA integrity_check(\(Self.maximumCount))", .read)
       defer { sqlite3_finalize(statement) }
@@ -40,13 +40,13 @@ extension SQLiteStorage: IntegrityChecking {
 }
 
 extension SQLiteConnection {
-  /// Where the newest entry of the schema is a view: whether there are pages that neither a table nor the list of free
-  /// pages leads to.
+  /// Complains of pages that neither a table nor the list of free pages leads to, where the newest entry of the schema is a
+  /// view.
   ///
-  /// SQLite's check takes the newest entry's root page first, takes the 0 of a view for the sign that it was asked for one
-  /// table only, and does not look for such pages: "ok", while all that a damaged root led to is gone. Stores have
-  /// that order where another program added a view, or where a version of this driver made `entries` after `large`.
-  /// Where SQLite was built without `dbstat`, nothing can be said.
+  /// SQLite's own check does not look for such pages then: it begins with the newest entry's root page, and takes the 0 of a
+  /// view for the sign that it was asked about one table only. It says "ok" although all that a damaged root led to is gone.
+  /// The newest entry is a view where another program added one, or where an older version of this driver made `entries` after
+  /// `large`. If SQLite was built without `dbstat`, nothing can be said.
   fileprivate func complaintsOfUnusedPages() throws -> [String] {
     let newest =
       "SELECT 1 FROM sqlite_schema WHERE rowid = (SELECT max(rowid) FROM sqlite_schema) AND type = 'view'"

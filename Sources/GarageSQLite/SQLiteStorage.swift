@@ -103,7 +103,7 @@ public final class SQLiteStorage: StorageDriver, Sendable {
 
   deinit {
     if !process.isOfThisProcess {
-      // The parent uses these connections, and closing them here would disturb it: they stay as they are.
+      // The parent process uses these connections, and closing them here would disturb it. They are left open.
       readers.leak()
       if let writer { _ = Unmanaged.passRetained(writer) }
     } else {

@@ -6,10 +6,10 @@ internal import GarageDriver
   internal import CSQLite
 #endif
 
-/// What changes entries that have a large value, or get one: both tables in one transaction.
+/// Changes of entries that have a large value, or get one: both tables in one transaction.
 extension SQLiteWriteTransaction {
-  /// Whether the put or removal that ran last let an entry be, because it has a large value; or there is no entry that
-  /// it could have removed.
+  /// Whether the put or removal that ran last changed no entry: because the entry has a large value, or because there is none
+  /// to remove.
   @inline(__always)
   var hasSpared: Bool { connection.layout != .oneTable && sqlite3_changes(connection.handle) == 0 }
 
@@ -22,7 +22,7 @@ extension SQLiteWriteTransaction {
         let code = bind(key, at: 1, of: statement)
         return code == SQLITE_OK ? sqlite3_bind_int64(statement, 2, id) : code
       }
-      // Who has a large value already keeps its number.
+      // A key that already has a large value keeps its number.
       let query: SQLiteQuery = changes == 1 ? .insertLarge : .updateLarge
       guard let id = changes == 1 ? id : try largeID(of: key, .put) else {
         throw failed(SQLITE_CORRUPT, .put)
@@ -37,7 +37,7 @@ extension SQLiteWriteTransaction {
     }
   }
 
-  /// Stores a value that is not large in place of one that is.
+  /// Stores a small value in place of a large one.
   func replaceLarge(with value: UnsafeRawBufferPointer, for key: UnsafeRawBufferPointer) throws {
     guard let id = try largeID(of: key, .put) else { throw failed(SQLITE_CORRUPT, .put) }
     try change(.removeLarge, .put) { sqlite3_bind_int64($0, 1, id) }
@@ -84,11 +84,11 @@ extension SQLiteWriteTransaction {
       defer { connection.giveBack(statement) }
       let code = sqlite3_step(statement.handle)
       if code != SQLITE_ROW { throw failed(code, .put) }
-      // Of no rows there is no largest number: SQLite then says 0 here.
+      // Without rows there is no largest number. SQLite then says 0 here.
       nextLargeID = max(0, sqlite3_column_int64(statement.handle, 0))
     }
     let (id, isBeyond) = nextLargeID.unsafelyUnwrapped.addingReportingOverflow(1)
-    // No store has as many: somebody else wrote that number.
+    // No store has so many. Another program wrote that number.
     if isBeyond { throw failed(SQLITE_CORRUPT, .put) }
     nextLargeID = id
     return id

@@ -9,7 +9,7 @@ internal import GarageDriver
 /// Gets, scans and changes on the connection that writes.
 final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
   private let maximumValueByteCount: Int
-  /// What a key and a value may have together to be stored beside one another.
+  /// How many bytes a key and a value may have together to be stored side by side.
   private let largestEntryByteCount: Int
   /// Keeps the transaction for the next one, and is there as long as one is open.
   private unowned(unsafe) let writer: SQLiteWriter
@@ -45,7 +45,8 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
     }
   }
 
-  /// Many in one statement keep its place in the tree from one to the next: behind the last entry of all none is looked for.
+  /// Many puts in one statement keep their place in the tree from one to the next. Keys behind the store's last one are not
+  /// even looked up.
   func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
     try beginChange(.put)
     var start = 0
@@ -57,7 +58,7 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
       if end - start == SQLiteQuery.manyCount {
         try putMany(entries[start..<end], in: bytes)
       } else {
-        // With the one that is not small.
+        // Including the one that is not small.
         end = min(end + 1, entries.count)
         try putEach(entries[start..<end], in: bytes)
       }
@@ -92,7 +93,7 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
       if code != SQLITE_DONE { throw failed(code, .put) }
       return connection.layout == .oneTable || sqlite3_changes(connection.handle) == entries.count
     }
-    // Some stand where a large value is: one by one it is found out which.
+    // Some of the keys have a large value. They are put one by one to find out which.
     if !isEachPut { try putEach(entries, in: bytes) }
   }
 
@@ -120,7 +121,7 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
       return
     }
     let isOpen = range.upperBound == nil
-    // The large values first, as long as the keys tell which they are.
+    // The large values first, while their keys still tell which they are.
     if hasLarge { try remove(isOpen ? .removeLargeFrom : .removeLargeBetween, range) }
     try remove(isOpen ? .removeFrom : .removeBetween, range)
   }
@@ -142,7 +143,7 @@ final class SQLiteWriteTransaction: SQLiteReadTransaction, WriteTransaction {
 
   override func failed(_ error: StorageError) -> StorageError {
     var error = error
-    // The first failure is what the call throws in the end: it has to tell now whether another try is of use.
+    // The call throws this first failure in the end, so it has to say now whether another try can succeed.
     if error.kind == .storageFull && !isAborted { error = writer.relieve(connection, after: error) }
     // After some failures (a full disk is one) SQLite has rolled back by itself, and a later change would
     // commit on its own.

@@ -73,18 +73,18 @@ final class SQLiteWriter: @unchecked Sendable {
   }
 
   private func openConnection() throws -> SQLiteConnection {
-    // A commit to a file that has no name any more would be lost without a word.
+    // A commit to a file that was deleted or replaced would be lost without an error.
     if file.identity != identity { throw file.replaced(.write) }
     let connection = try connection ?? reopened(.write)
     foreignCommits.prepareCommit(on: connection)
     return connection
   }
 
-  /// Opens a connection in the place of one that was closed: on the file that the storage was opened on, and on no other.
+  /// Opens a connection in place of one that was closed, on the very file that the storage was opened on.
   private func reopened(_ operation: StorageError.Operation) throws -> SQLiteConnection {
     if file.identity != identity { throw file.replaced(operation) }
     let opened = try file.openWriter(mayMake: false)
-    // It may have been replaced in between.
+    // The file may have been replaced in between.
     if file.identity != identity {
       opened.close()
       throw file.replaced(operation)
@@ -98,7 +98,7 @@ final class SQLiteWriter: @unchecked Sendable {
     log.careBefore(connection)
     do { try connection.run(.begin, .write) } catch let error as StorageError where error.kind == .storageFull
     {
-      // Nothing has run yet, so that it can be tried again here.
+      // No body has run yet, so the write can be tried again here.
       let relieved = relieve(connection, after: error)
       guard relieved.isRetryable, !connection.isSuspect else { throw relieved }
       try connection.run(.begin, .write)
@@ -107,7 +107,7 @@ final class SQLiteWriter: @unchecked Sendable {
       rollBack(connection)
       throw error
     }
-    // Whoever kept the last transaction must not see it come alive again.
+    // If other code kept the last transaction, it must not be used again: it has to stay ended.
     if transaction != nil, isKnownUniquelyReferenced(&transaction), let transaction {
       transaction.reopen()
       transaction.nextLargeID = nil
@@ -134,8 +134,8 @@ final class SQLiteWriter: @unchecked Sendable {
     log.careAfter(connection)
   }
 
-  /// Undoes the transaction, which found no room, and empties the log, which may have taken it. Returns the error
-  /// to throw: a body runs once, so that it is for the caller to try again.
+  /// Rolls back a transaction that found no room, and empties the log, which may take that room. Returns the error to throw: a
+  /// body runs only once, so trying again is up to the caller.
   func relieve(_ connection: SQLiteConnection, after error: StorageError) -> StorageError {
     connection.resetStatements()
     if connection.isInTransaction { try? connection.run(.rollBack, .rollBack) }

@@ -72,7 +72,7 @@ final class SQLitePageFile {
 
   // MARK: - The log
 
-  /// Finds the frames of the log up to the last one that commits: behind it is what was never committed.
+  /// Finds the frames of the log, up to the last one that commits. What stands behind it was never committed.
   private func readLog() {
     guard log >= 0, let header = readBytes(log, at: 0, count: 32) else { return }
     let magic = number(header, 0, 4)

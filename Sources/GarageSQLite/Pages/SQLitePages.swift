@@ -8,15 +8,15 @@ public import GarageDriver
 
 /// The pages of a damaged SQLite store, read without SQLite, which refuses such files or gives wrong values of them.
 ///
-/// Read are all pages of trees that are not free, with the committed part of the log. Where the list of free pages is damaged,
-/// what the trees lead to is of the last state, and all else may be older.
+/// All pages of trees are read that are not free, with the committed part of the log. If the list of free pages is damaged,
+/// pages that the trees lead to are of the last state, and all others may be older.
 public struct SQLitePages: SalvageSource {
   /// `SQLite`
   public let driver = driverName
   private let path: String
 
-  /// The store in the file at `url`, which nobody may have open: that goes for this process above all, which would lose the
-  /// locks that it has on the file.
+  /// The store in the file at `url`. No process may have it open, least of all this one: it would lose the locks that it has on
+  /// the file.
   public init(at url: URL) { path = url.path(percentEncoded: false) }
 
   /// Lends what can be read of the entries. Of a large value there may be several readings.
@@ -50,7 +50,8 @@ public struct SQLitePages: SalvageSource {
     return notes
   }
 
-  /// In which pages rows of large values are, by their number: in one, unless pages were lost that tell old ones apart.
+  /// The pages in which each row of a large value stands, by its number. It is one page, unless pages were lost that would tell
+  /// old ones apart.
   private func largeRows(_ file: SQLitePageFile, _ free: Set<Int>) -> [Int64: [Int]] {
     var rows: [Int64: [Int]] = [:]
     for number in 1...max(1, file.pageCount) where !free.contains(number) {

@@ -8,9 +8,9 @@ internal import GarageDriver
 
 /// What names the last commit: the header of the index to the write-ahead log, which all processes share in memory.
 ///
-/// Whoever commits makes it another one before the commit returns: it has a number that every commit counts up, and the
-/// length of the log (<https://sqlite.org/walformat.html#the_wal_index_header>). It is 48 bytes long, and what follows it
-/// there is a copy. A commit changes the copy first: as long as the header is the same, no commit has returned.
+/// Every commit changes it before the commit returns: it has a number that each commit counts up, and the length of the log
+/// (<https://sqlite.org/walformat.html#the_wal_index_header>). It is 48 bytes long, and a copy of it follows. A commit changes
+/// the copy first. So as long as the header is the same, no commit has returned.
 struct SQLiteLogHeader {
   private var words: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
 
@@ -29,7 +29,7 @@ struct SQLiteLogHeader {
 extension SQLiteConnection {
   /// Where the header stands for as long as this connection is open; nil where the log's index is not shared.
   ///
-  /// To be asked of a connection that has read from the log, and maps the index anyway.
+  /// Only for a connection that has read from the log, and so maps the index anyway.
   func findLogHeader() -> UnsafeRawPointer? {
     var pointer: UnsafeMutablePointer<sqlite3_file>?
     guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK,

@@ -12,7 +12,7 @@ extension SQLiteReadTransaction: PlacedReading {
     try withValuesInOnePlace(for: keys, visit)
   }
 
-  /// Many in one statement keep its place in the tree open from one to the next, and SQLite is called once for each.
+  /// Many gets in one statement keep their place in the tree open from one to the next, and call SQLite once for each key.
   final func withValues(
     at keys: [Range<Int>], in bytes: RawSpan, _ visit: (Int, RawSpan?) throws -> Void
   ) throws {
@@ -24,7 +24,7 @@ extension SQLiteReadTransaction: PlacedReading {
       var start = 0
       while start < keys.count {
         let end = min(start + SQLiteQuery.manyGetsCount, keys.count)
-        // What is no key throws in its turn.
+        // A key that is not valid throws in its turn.
         let areKeys = keys[start..<end].allSatisfy { 1...StorageInfo.guaranteedKeyByteCount ~= $0.count }
         if end - start >= SQLiteQuery.manyGetsCount / 2, areKeys {
           try getMany(keys, start..<end, in: bytes, visit)
@@ -76,11 +76,11 @@ extension SQLiteReadTransaction: PlacedReading {
       if code != SQLITE_ROW && code != SQLITE_DONE {
         // After some failures a write is over, and nothing more is asked.
         if self is SQLiteWriteTransaction { throw failed(code, .get) }
-        // Which key it was is not told: asked one by one, those before it are shown.
+        // SQLite does not tell which key failed. They are got one by one, so that those before it are visited.
         sqlite3_reset(statement.handle)
         return try getEach(keys, next..<indices.upperBound, in: bytes, visit)
       }
-      // There is a row for each key that there is: those before it are missing.
+      // There is a row for each key that was found; the keys between it and the row before are missing.
       let found =
         code == SQLITE_ROW
         ? indices.lowerBound + Int(sqlite3_column_int(statement.handle, 0)) : indices.upperBound

@@ -11,7 +11,7 @@ class SQLiteReadTransaction: ReadTransaction {
   final let connection: SQLiteConnection
   /// Behind an address for the sake of speed: see ``SQLiteConnection``.
   final let state: UnsafeMutablePointer<TransactionState>
-  /// Whether SQLite ended the transaction by itself, after a failure: what runs on would be on its own.
+  /// Whether SQLite ended the transaction by itself, after a failure. Statements would then run outside any transaction.
   @exclusivity(unchecked) final var isAborted = false
 
   init(_ connection: SQLiteConnection) {
@@ -25,7 +25,7 @@ class SQLiteReadTransaction: ReadTransaction {
     state.deallocate()
   }
 
-  /// Makes an ended transaction that nobody else holds a new one.
+  /// Makes a new transaction of an ended one that no other code holds.
   final func reopen() {
     state.pointee.beginAnew()
     isAborted = false
@@ -69,8 +69,8 @@ class SQLiteReadTransaction: ReadTransaction {
     }
   }
 
-  /// SQLite finds the key, and leaves the value where it is. Only of large values that an earlier version stored
-  /// beside their keys does it read those that it compares on the way.
+  /// SQLite finds the key and does not read the value. The exception are large values that an earlier version stored beside
+  /// their keys: of these it reads the ones whose keys it compares on the way.
   final func contains(_ key: RawSpan) throws -> Bool {
     try begin(.get)
     try state.pointee.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
@@ -221,7 +221,7 @@ extension SQLiteStorage: StateNaming {
 }
 
 extension SQLiteReadTransaction: RangeCounting {
-  /// SQLite counts by itself. Where an earlier version stored large values beside their keys, it reads these.
+  /// SQLite counts by itself. It also reads large values that an earlier version stored beside their keys.
   final func count(in range: StorageKeyRange) throws -> Int {
     try begin(.scan)
     if range.isEmpty { return 0 }

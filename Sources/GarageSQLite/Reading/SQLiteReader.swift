@@ -18,15 +18,15 @@ final class SQLiteReader: @unchecked Sendable {
   private var transaction: SQLiteReadTransaction
 
   private let clock: SQLiteRestingReads.Clock
-  /// What the pinned state is; nil where none is pinned, or where it must not rest.
+  /// The pinned state; nil where none is pinned, or where the reader must not keep it.
   private var pinned: (state: SQLiteLogHeader, tick: UInt64)?
   /// Where the last commit is named; nil where it is not known, or never will be.
   private var header: UnsafeRawPointer?
   private var hasSoughtHeader: Bool
-  /// How many reads found that none may rest.
+  /// How many reads were not allowed to rest.
   private var restlessCount = 0
 
-  /// So many reads of one reader begin the thread that lets it rest: not worth it for a few.
+  /// After so many reads of one reader the thread is started that lets it rest. For a few it does not pay.
   private static let readsBeforeRest = 64
 
   init(_ connection: SQLiteConnection, file: SQLiteFile, _ clock: SQLiteRestingReads.Clock) throws {
@@ -47,7 +47,7 @@ final class SQLiteReader: @unchecked Sendable {
 
   var isSuspect: Bool { connection.isSuspect }
 
-  /// Whether so many reads came that it is worth to let them rest.
+  /// Whether so many reads came that it pays to let them rest.
   var wantsRest: Bool { restlessCount >= Self.readsBeforeRest }
 
   /// Begins on the last commit. ``end()`` follows, also after an error.
@@ -72,7 +72,7 @@ final class SQLiteReader: @unchecked Sendable {
   private func pinLastCommit() throws {
     _ = endResting()
     let tick = clock.now.load(ordering: .relaxed)
-    // Known only where nobody commits from before until after it is pinned.
+    // The state is known only if nobody commits between reading the header and pinning the state.
     let before = tick == 0 ? nil : header.map { SQLiteLogHeader(at: $0) }
     let code = sqlite3_step(pin)
     if code != SQLITE_ROW { throw connection.failure(code, .read) }
@@ -95,7 +95,7 @@ final class SQLiteReader: @unchecked Sendable {
     endUnlessResting()
   }
 
-  /// Ends what it keeps, if it may not keep it.
+  /// Ends the kept state, if the reader may not keep it any longer.
   @inline(__always)
   func endUnlessResting() {
     if let pinned, pinned.tick == clock.now.load(ordering: .relaxed) { return }
@@ -103,7 +103,7 @@ final class SQLiteReader: @unchecked Sendable {
     sqlite3_reset(pin)
   }
 
-  /// Ends what it keeps; false where that is nothing. To be called while no transaction is open.
+  /// Ends the kept state; false where there is none. To be called while no transaction is open.
   func endResting() -> Bool {
     if pinned == nil { return false }
     pinned = nil

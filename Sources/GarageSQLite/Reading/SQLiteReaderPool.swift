@@ -13,12 +13,12 @@ internal import Synchronization
 final class SQLiteReaderPool: Sendable {
   let file: SQLiteFile
   let identity: FileIdentity
-  /// What says to the readers whether they may rest.
+  /// Tells the readers whether they may rest.
   let clock = SQLiteRestingReads.Clock()
-  /// One reader that is had without the lock.
+  /// One reader that can be taken without the lock.
   private let hot = Reusable<SQLiteReader>()
   private let atRest = Mutex<[SQLiteReader]>([])
-  /// Whether what rests is being ended, which has the hot reader for a moment.
+  /// Whether resting reads are being ended, for which the hot reader is taken for a moment.
   private let isEnding = Atomic<Bool>(false)
   /// The connection that is asked whether others committed, where there is none that writes.
   private let watcher = Mutex<SQLiteConnection?>(nil)
@@ -37,7 +37,7 @@ final class SQLiteReaderPool: Sendable {
     return try hot.take { try takeAnother() }
   }
 
-  /// To open another connection instead would take longer, and two files.
+  /// Waits a moment for it: to open another connection instead would take longer, and two files.
   @inline(never)
   private func waitForEnding() {
     for _ in 0..<100 where isEnding.load(ordering: .relaxed) { sched_yield() }
@@ -58,7 +58,7 @@ final class SQLiteReaderPool: Sendable {
     if reader.isSuspect { return reader.close() }
     let isKept = atRest.withLock { atRest in
       if atRest.count >= max(1, file.options.maximumIdleReaderCount) - 1 { return false }
-      // Whoever ends what rests has been here, or comes.
+      // The thread that ends resting reads may have passed already.
       reader.endUnlessResting()
       atRest.append(reader)
       return true
@@ -66,7 +66,7 @@ final class SQLiteReaderPool: Sendable {
     if !isKept { reader.close() }
   }
 
-  /// Ends what the readers keep that are not in use; tells how many kept something, and whether the hot one is in use.
+  /// Ends the states kept by readers that are not in use. Returns how many kept one, and whether the hot reader is in use.
   func endResting() -> (count: Int, isOneInUse: Bool) {
     var count = 0
     isEnding.store(true, ordering: .relaxed)
@@ -97,7 +97,7 @@ final class SQLiteReaderPool: Sendable {
 
   /// How often others were found to have committed, for the thread that is inside the writers' gate.
   func foreignCommitCount() throws -> UInt64 {
-    // Who opened it promised that nobody changes it, and it shows nothing of what is in a log.
+    // Opening it as immutable was a promise that nobody changes it, and commits in a log are not seen.
     if file.isImmutable { return 0 }
     return try watcher.withLock { watcher in
       let connection = try watcher ?? openConnection()
@@ -121,7 +121,7 @@ final class SQLiteReaderPool: Sendable {
     return try SQLiteReader(openConnection(), file: file, clock)
   }
 
-  /// A connection of the caller's own, for what goes through the whole store.
+  /// A connection for the caller alone, for work that goes through the whole store.
   func openConnection() throws -> SQLiteConnection {
     let connection = try file.openReader()
     // The path may lead to another file by now, whose contents must not be mixed with this one's.

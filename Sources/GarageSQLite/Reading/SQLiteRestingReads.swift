@@ -9,19 +9,19 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// Ends reads that rest: those that are over, and keep the state that they saw for the next one.
+/// Ends reads that rest. A read rests when it is over and its reader keeps the state that it saw for the next read.
 ///
-/// SQLite locks a byte of a file to pin a state, and unlocks it behind the read: two system calls, which take longer than
-/// a get does. Where many reads come one after another, a reader keeps its state, and the next read that finds that
-/// nothing was committed (``SQLiteLogHeader``) begins on it without a call. But as long as a state is pinned, the log
-/// cannot be emptied, in other processes either. So no state is kept from one tick to the next but one, and a thread of the
-/// library's ends those that nobody came back for. It runs only while reads rest, and nothing rests while it does not.
+/// To pin a state, SQLite locks a byte of a file, and unlocks it after the read: two system calls, which take longer than a get
+/// does. So where many reads come one after another, a reader keeps its state, and the next read begins on it without a call if
+/// it finds that nothing was committed since (``SQLiteLogHeader``). But as long as a state is pinned, the log cannot be
+/// emptied, not even by other processes. So no state is kept for two whole ticks: a thread of the library ends those that were
+/// not taken up again. It runs only while reads rest, and nothing rests while it does not run.
 ///
 /// Writers of this process that want to empty the log end those on their file at once (``end(on:)``).
 final class SQLiteRestingReads: Sendable {
   static let shared = SQLiteRestingReads()
 
-  /// Says to the readers of one storage whether they may rest.
+  /// Tells the readers of one storage whether they may rest.
   final class Clock: Sendable {
     /// The number of the current tick: a read that began in it may rest until the next one. 0 where none may.
     let now = Atomic<UInt64>(0)
@@ -36,7 +36,7 @@ final class SQLiteRestingReads: Sendable {
     /// For how many ticks no read has been allowed to rest.
     private(set) var ticksWithoutRest = 0
 
-    /// Ends what has rested since the last tick; false where nothing rests any more, and nothing will.
+    /// Ends reads that have rested since the last tick; false where none rests any more, and none will.
     mutating func tick(_ number: UInt64) -> Bool {
       let mayHaveRested = mayRest
       let isFew = idleCount < SQLiteRestingReads.maximumIdleCount
@@ -64,8 +64,8 @@ final class SQLiteRestingReads: Sendable {
   private static let maximumIdleCount = 3
   /// The same where a reader is in use at every tick: by one read after another, or by a single long one.
   private static let maximumBusyCount = 100
-  /// Until a long read ends, the thread only waits to see that it keeps nothing: so many ticks after none may rest, when each
-  /// read that ends has surely seen that.
+  /// How long a tick is when the thread only waits for a long read to end, to see that its reader keeps nothing. That begins so
+  /// long after none may rest any more that every read that ends has surely seen it.
   private static let longPauseMicroseconds: UInt32 = 200_000
   private static let ticksBeforeLongPause = 20
 
@@ -73,7 +73,7 @@ final class SQLiteRestingReads: Sendable {
 
   /// Lets the readers of a pool rest from here on, for as long as reads come.
   func begin(for pool: SQLiteReaderPool) {
-    // A child has no such thread, and perhaps a lock that its parent held.
+    // A forked child does not have this thread, and perhaps has a lock that a thread of its parent held.
     if !process.isOfThisProcess { return }
     state.withLock { state in
       if let index = state.all.firstIndex(where: { $0.pool === pool }) {
@@ -88,7 +88,7 @@ final class SQLiteRestingReads: Sendable {
     }
   }
 
-  /// Ends what rests of a file's readers in this process.
+  /// Ends the resting reads of a file in this process.
   func end(on file: FileIdentity) {
     if !process.isOfThisProcess { return }
     state.withLock { state in
