@@ -18,7 +18,7 @@ final class LMDBConnection: @unchecked Sendable {
   // @unchecked: LMDB's environment is made for many threads; what it leaves to its users to protect is done
   // under `gate` (one writer) and `pool`.
 
-  /// The folder, as it was given to whoever opened it first; for messages.
+  /// The folder, as it was named when it was first opened; for messages.
   let path: String
   /// Lets one thread of the process write, whichever storage it comes through.
   let gate = WriterGate()
@@ -30,19 +30,19 @@ final class LMDBConnection: @unchecked Sendable {
   private let env: OpaquePointer
   /// LMDB's descriptor of `data.mdb`; -1 where it does not tell.
   private let dataFile: Int32
-  /// The read transaction that was given back last: the address of an ``LMDBReadTransaction`` that is owned
-  /// here, or one of the two below. Most reads get by with two exchanges of this word and take no lock: it rests
-  /// without leaving the lifetime that it entered. That, and that the slot can be blocked, is why it is no ``Reusable``.
+  /// The read transaction that was given back last: the address of an ``LMDBReadTransaction`` that is owned here, or one of the
+  /// two values below. Most reads get by with two exchanges of this word and take no lock, because the transaction rests
+  /// without leaving the lifetime that it entered. For that reason, and because the slot can be blocked, it is no ``Reusable``.
   private let hotSlot = Atomic<UInt>(emptySlot)
   private static let emptySlot: UInt = 0
-  /// No transaction is taken from the slot or left there: all shall come together in the pool.
+  /// Blocks the slot: no transaction is taken from it or left there, so that all come together in the pool.
   private static let blockedSlot: UInt = 1
   private let pool = Mutex(Pool())
   /// Commits since the last search for readers that died. Only the writer counts.
   private let commitCount = Atomic<Int>(0)
   private let ownCommits = Mutex(OwnCommits())
 
-  /// The transactions of this process, of those that LMDB counts.
+  /// The commits of this process, among those that LMDB counts.
   private struct OwnCommits {
     /// How many have committed.
     var count: UInt64 = 0
@@ -65,8 +65,8 @@ final class LMDBConnection: @unchecked Sendable {
 
   /// How many idle transactions are kept. Each holds a slot in the table of readers.
   private static let maximumIdleCount = 64
-  /// A reader that was killed keeps its pages from being used again, and so lets the file grow, until
-  /// somebody looks. Looking costs a system call for each other process that reads.
+  /// A reader that was killed keeps its pages from being used again, and so lets the file grow, until its slot is freed. To
+  /// look for such readers costs a system call for each other process that reads.
   private static let commitsBetweenReaderChecks = 16
 
   init(_ environment: OpenedEnvironment, path: String) {
@@ -124,7 +124,7 @@ final class LMDBConnection: @unchecked Sendable {
     }
   }
 
-  /// Ends a read transaction; the object is used again unless somebody kept it.
+  /// Ends a read transaction. The object is used again, unless other code kept it.
   @inline(__always)
   func endRead(_ ended: Unmanaged<LMDBReadTransaction>, _ lifetime: StorageLifetime) {
     ended._withUnsafeGuaranteedRef { transaction in
@@ -175,8 +175,8 @@ final class LMDBConnection: @unchecked Sendable {
     }
   }
 
-  /// An idle transaction, or nil and the right to make one. Waits while the map is about to be replaced,
-  /// unless this thread has a transaction open already, which whoever replaces it waits for.
+  /// An idle transaction, or nil and the right to make one. Waits while the map is about to be replaced, unless this thread has
+  /// a transaction open already: the replacing thread waits for that one.
   private func takeIdle(
     _ lifetime: StorageLifetime
   ) throws -> (transaction: LMDBReadTransaction?, mapGeneration: Int) {
@@ -248,7 +248,7 @@ final class LMDBConnection: @unchecked Sendable {
 
   /// Commits, or throws, having rolled back.
   func commit(_ transaction: LMDBWriteTransaction) throws {
-    // A commit to a file that has no name any more would be lost without a word.
+    // A commit to a file that was deleted or replaced would be lost without an error.
     if isDeleted {
       rollBack(transaction)
       throw StorageError.storeIsGone(path, during: .commit)
@@ -256,7 +256,7 @@ final class LMDBConnection: @unchecked Sendable {
     let number = UInt64(mdb_txn_id(transaction.txn))
     ownCommits.withLock { $0.begun = number }
     let code = mdb_txn_commit(transaction.txn)
-    // One that changed nothing is not counted.
+    // LMDB does not count a commit that changed nothing.
     let isCounted = lastTransaction >= number
     ownCommits.withLock { own in
       own.begun = 0
@@ -277,10 +277,10 @@ final class LMDBConnection: @unchecked Sendable {
   ///
   /// - Throws: why there is no map any more.
   func foreignCommitCount() throws -> UInt64 {
-    // Asked within: no own one is counted meanwhile, and none begins to commit.
+    // Asked inside the lock: no transaction of this process is counted meanwhile, and none begins to commit.
     try ownCommits.withLock { own in
       let last = try withMap { lastTransaction }
-      // Nobody else commits before the one that is committing has.
+      // No other process commits before the one that is committing here has.
       let isCommitted = own.begun > 0 && last >= own.begun
       return last &- own.count &- (isCommitted ? 1 : 0)
     }
@@ -295,8 +295,8 @@ final class LMDBConnection: @unchecked Sendable {
   /// Copies the last committed state to a file that is open for writing, and returns what LMDB says.
   func copy(to file: Int32, _ flags: UInt32) -> Int32 { mdb_env_copyfd2(env, file, flags) }
 
-  /// How large pages are, how many the file has, which others may have made more than there are in the map, and how large that
-  /// is.
+  /// The size of a page; how many pages the file has, which may be more than the map has, because others may have added some;
+  /// and the size of the map.
   ///
   /// - Throws: why there is no map any more.
   var size: (pageByteCount: Int, pageCount: Int, mapByteCount: Int) {
@@ -310,7 +310,8 @@ final class LMDBConnection: @unchecked Sendable {
     }
   }
 
-  /// Asks LMDB for what stands in the map, outside of any transaction: nobody replaces the map meanwhile.
+  /// Runs `body`, which asks LMDB for something that stands in the map, outside of any transaction. The map is not replaced
+  /// meanwhile.
   private func withMap<R>(_ body: () -> R) throws -> R {
     try pool.withLock { pool in
       if let failure = pool.failure { throw failure }
@@ -329,7 +330,7 @@ final class LMDBConnection: @unchecked Sendable {
   /// LMDB's descriptor of `data.mdb`; -1 where it does not tell.
   var descriptor: Int32 { dataFile }
 
-  /// The oldest state that somebody reads, of those before `state`; that itself where there is none.
+  /// The oldest state before `state` that is being read, by any process; `state` itself where none is.
   func oldestState(before state: UInt64) -> UInt64 {
     clearDeadReaders()
     // LMDB prints a line for each reader: process, thread, and the number of the state or a dash.
@@ -357,10 +358,9 @@ final class LMDBConnection: @unchecked Sendable {
   /// Replaces the map by one as large as another process has made it, unless that was done since
   /// `generation`.
   ///
-  /// LMDB asks that no transaction of this process uses the map. So nobody may begin one for a while, and
-  /// this thread waits for those that are open; where it has one open itself, it throws `conflict`, which is
-  /// worth another try after that has ended. Between the looks at the pool the gate is free, because an open
-  /// read may be about to write, and is waited for.
+  /// LMDB asks that no transaction of this process uses the map. So none may begin for a while, and this thread waits for those
+  /// that are open. If it has one open itself, it throws `conflict`, and the caller can try again when that one has ended.
+  /// Between the looks at the pool the gate is free, because an open read that is waited for may be about to write.
   func mapAgain(
     _ lifetime: StorageLifetime, since generation: Int, during operation: StorageError.Operation
   ) throws {
@@ -389,7 +389,7 @@ final class LMDBConnection: @unchecked Sendable {
       if pool.idle.count < pool.count { return false }
       let code = mdb_env_set_mapsize(env, 0)
       if code != MDB_SUCCESS {
-        // The old map is gone, and LMDB would read where it was.
+        // The old map is gone, and LMDB would read at its old place.
         pool.failure = error(code, during: .read)
         throw pool.failure!
       }
@@ -457,8 +457,7 @@ extension LMDBReadTransaction {
     mdb_txn_abort(txn)
   }
 
-  /// A new object for the next reader, because somebody kept this one and would come upon that reader's
-  /// transaction.
+  /// A new object for the next reader, because other code kept this one, and would use that reader's transaction through it.
   fileprivate final func successor() -> LMDBReadTransaction {
     let successor = LMDBReadTransaction(txn: txn, connection: connection)
     successor.idleCursor = idleCursor

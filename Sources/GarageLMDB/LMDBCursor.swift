@@ -11,7 +11,7 @@ struct LMDBCursor: StorageCursor {
   private var currentValue = MDB_val()
   /// The page of the key that it stood on last, by its number in memory.
   private var page: UInt = 0
-  /// LMDB's pages are as large as the system's. Where these are larger, what is asked for is at hand already.
+  /// LMDB's pages are as large as the system's. On systems with larger ones, what is asked for is mostly in memory already.
   private static var pageByteCount: UInt { 4096 }
 
   @inline(__always)
@@ -35,8 +35,8 @@ struct LMDBCursor: StorageCursor {
   @inline(__always) mutating func moveToFirst() throws -> Bool { try move(MDB_FIRST) }
   @inline(__always) mutating func moveToLast() throws -> Bool { try move(MDB_LAST) }
 
-  /// Where keys came in their order, the page behind this one is the next. To ask for it takes a call for a page, and to wait for
-  /// it a tenth of a scan.
+  /// If keys were put in their order, the page behind this one is the next. To ask for it takes one call for each page; to wait
+  /// for it would take a tenth of a scan.
   @inline(__always)
   mutating func moveToNext() throws -> Bool {
     if try !move(MDB_NEXT) { return false }

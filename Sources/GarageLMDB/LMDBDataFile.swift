@@ -9,7 +9,7 @@ internal import GarageDriver
   internal import Darwin
 #endif
 
-/// What is looked at in `data.mdb` without LMDB, because LMDB would not survive it or could not tell.
+/// Looks at `data.mdb` without LMDB, at what LMDB would not survive or could not tell.
 ///
 /// The layout is that of LMDB 0.9 on 64-bit systems (`MDB_page`, `MDB_meta`, `MDB_node` in its source). On
 /// 32-bit systems nothing is looked at.
@@ -30,7 +30,7 @@ struct LMDBDataFile {
   enum Condition {
     /// Nothing in it: LMDB will begin a new store.
     case empty
-    /// It has no more than the two pages that come first, not all of these, and nothing was ever committed.
+    /// It has at most the first two pages, not all of these, and nothing was ever committed.
     case unfinished
     case whole
   }
@@ -74,7 +74,7 @@ struct LMDBDataFile {
   /// may leave either out. Pages behind them are not written before they are there (``LMDBOpening``).
   private func isCreationTorn(_ file: Int32, byteCount: Int) -> Bool {
     let pageByteCount = Int(getpagesize())
-    // Disks write whole sectors: what is shorter was cut by somebody.
+    // Disks write whole sectors. A file that is shorter was cut by another program.
     guard 512...2 * pageByteCount ~= byteCount, let all = LMDBPage(file, at: 0, count: byteCount)?.bytes
     else {
       return false
@@ -109,15 +109,15 @@ struct LMDBDataFile {
     if truncate(path, 0) != 0 { throw StorageError.lmdb(errno, during: .open, path: folder) }
   }
 
-  /// Throws where the last page is one that no store has: LMDB's computations with its number overflow, and so it finds room for
-  /// it in any map.
+  /// Throws where the number of the last page is one that no store has: LMDB's computations with it would overflow, so that any
+  /// map would seem large enough.
   func checkLastPage(_ env: OpaquePointer) throws {
     var environment = MDB_envinfo()
     var statistics = MDB_stat()
     mdb_env_info(env, &environment)
     mdb_env_stat(env, &statistics)
     let lastPage = UInt(bitPattern: environment.me_last_pgno)
-    // The two that a store begins with are always there.
+    // The two pages that a store begins with are always there.
     if lastPage < 1 || lastPage >= UInt(Int.max) / UInt(max(512, statistics.ms_psize)) {
       throw StorageError.lmdb(MDB_CORRUPTED, during: .open, path: folder)
     }
@@ -177,7 +177,7 @@ private struct PageWalk {
   struct Cut: Error {
     var neededByteCount: Int
   }
-  /// More pages were met than the file has, or a tree within a tree that has none.
+  /// Thrown where more pages were met than the file has, or a tree inside a tree that can have none.
   struct Loop: Error {}
 
   let file: Int32
@@ -204,7 +204,7 @@ private struct PageWalk {
     try check(number, count: 1)
     visitCount += 1
     if visitCount > byteCount / pageByteCount { throw Loop() }
-    // A leaf is of interest where it names other pages.
+    // A leaf matters only if it names other pages.
     if depth == 1 && database.bigValuePageCount == 0 && !database.mayHoldDatabases { return }
     guard let page = LMDBPage(file, at: off_t(Int(number) * pageByteCount), count: pageByteCount) else {
       throw Cut(neededByteCount: (Int(number) + 1) * pageByteCount)
@@ -215,7 +215,7 @@ private struct PageWalk {
       } else if page.nodeFlags(node) & Self.bigValueFlag != 0, let first = page.pageOfBigValue(node) {
         try check(first, count: (15 + page.valueByteCount(node)) / pageByteCount + 1)
       } else if page.nodeFlags(node) & Self.databaseFlag != 0 {
-        // A damaged one may be within itself: it would be entered until the stack ends.
+        // A damaged tree may contain itself: it would be entered until the stack ends.
         guard database.mayHoldDatabases else { throw Loop() }
         if let inner = page.database(of: node) { try visit(inner) }
       }

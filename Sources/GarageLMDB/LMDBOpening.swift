@@ -42,7 +42,7 @@ struct LMDBOpening {
   private var dataPath: String { path + "/data.mdb" }
   private var lockPath: String { path + "/lock.mdb" }
 
-  /// Sees to it that there is a folder and a data file, an empty one if need be, and returns which it is.
+  /// Makes sure that there is a folder with a data file, making both if need be, and returns the identity of the file.
   func prepareFile() throws -> FileIdentity {
     let folder = StoreFolder(atPath: path, driver: driverName)
     try folder.prepare(mayMake: !options.isReadOnly)
@@ -61,7 +61,7 @@ struct LMDBOpening {
       message: "Other processes open and close the store at \(path) all the time. Try again.")
   }
 
-  /// One try; nil where another process got in between and another try is due.
+  /// One try; nil where another process came in between, and it has to be tried again.
   private func attempt() throws -> OpenedEnvironment? {
     let file = LMDBDataFile(path: dataPath, lockPath: lockPath, folder: path)
     switch try file.inspect() {
@@ -76,7 +76,7 @@ struct LMDBOpening {
     try reserveLockFile()
     let (env, isReadOnly) = try openEnvironment()
     do {
-      // LMDB keeps this one of its files for the programs that the process starts.
+      // LMDB does not close this one of its files when the process starts another program.
       var descriptor: mdb_filehandle_t = -1
       if mdb_env_get_fd(env, &descriptor) == MDB_SUCCESS { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
       try file.checkLastPage(env)
@@ -95,7 +95,7 @@ struct LMDBOpening {
   private func openEnvironment() throws -> (env: OpaquePointer, isReadOnly: Bool) {
     var mapByteCount = options.mapByteCount ?? LMDBStorage.Options.defaultMapByteCount
     mapByteCount = max(mapByteCount, LMDBStorage.Options.minimumMapByteCount)
-    // LMDB would write the number into the store before it finds out.
+    // LMDB would write the size into the store before it finds out that it cannot map so much.
     if mapByteCount > LMDBStorage.Options.maximumMapByteCount { throw failure(ENOMEM) }
     // LMDB wants whole pages. Pages have up to 64 KiB on the systems it runs on.
     mapByteCount = (mapByteCount + 0xFFFF) & ~0xFFFF
@@ -125,19 +125,18 @@ struct LMDBOpening {
     }
   }
 
-  /// The handle of the content, created where the environment is new; nil where another try is due.
+  /// The handle of the content, which is created where the environment is new; nil where it has to be tried again.
   private func openContent(_ env: OpaquePointer, _ file: LMDBDataFile) throws -> MDB_dbi? {
     var txn: OpaquePointer?
     let code = mdb_txn_begin(env, nil, UInt32(MDB_RDONLY), &txn)
-    // A process that closed the store in the same moment, as its last user, took down the locks that this
-    // one had just found in the lock file: later versions of LMDB leave a gap there. Or one made the store
-    // grow since.
+    // Either another process closed the store in the same moment, as its last user, and destroyed the locks that this one had
+    // just found in the lock file: later versions of LMDB leave a gap there. Or another process has made the store grow since.
     if code == EINVAL || code == MDB_MAP_RESIZED { return nil }
     guard code == MDB_SUCCESS, let txn else { throw failure(code) }
     var isOpen = true
     defer { if isOpen { mdb_txn_abort(txn) } }
 
-    // Before any page is looked at.
+    // Has to come before any page is looked at.
     if try !file.checkLength(env, txn) { return nil }
     if try hasMarker(txn) {
       var dbi: MDB_dbi = 0
@@ -181,7 +180,7 @@ struct LMDBOpening {
     StoreFolder(atPath: path, driver: driverName).sync()
   }
 
-  /// Whether the store bears our marker; throws where it is somebody else's or of a newer format.
+  /// Whether the store has our marker; throws where it belongs to another program or is of a newer format.
   private func hasMarker(_ txn: OpaquePointer) throws -> Bool {
     var main: MDB_dbi = 0
     var code = mdb_dbi_open(txn, nil, 0, &main)

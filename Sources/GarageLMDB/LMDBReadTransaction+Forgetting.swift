@@ -12,22 +12,22 @@ internal import GarageDriver
 extension LMDBReadTransaction: PageForgetting {
   /// Takes all pages of the map out of the process's memory. Other transactions find them again in the system's cache.
   ///
-  /// Not in a transaction that writes, whose changed pages stand elsewhere.
+  /// Does nothing in a transaction that writes, whose changed pages stand elsewhere.
   package final func forgetPages() {
     guard !isWrite, LMDBDataFile.isLayoutKnown, let start = mapStart, let byteCount = forgettableByteCount
     else { return }
-    // Of a file that is mapped to be shared, this forgets where its pages are, and nothing that is in them.
+    // For a shared mapping of a file this forgets where the pages are, and nothing that is in them.
     madvise(start, byteCount, MADV_DONTNEED)
   }
 
-  /// How much of the map is in use. Others may have written more pages than there is room for in it: behind it stands memory of
-  /// somebody else's.
+  /// How much of the map is in use. Other processes may have written more pages than it has room for, and the memory behind the
+  /// map is not ours.
   final var forgettableByteCount: Int? {
     guard let size = try? connection.size else { return nil }
     return min(size.pageByteCount * size.pageCount, size.mapByteCount)
   }
 
-  /// Where the map begins; nil where there is no entry. LMDB does not tell, but each page says which one it is.
+  /// Where the map begins; nil where the store has no entry. LMDB does not tell, but each page has its number in it.
   private var mapStart: UnsafeMutableRawPointer? {
     var (key, value) = (MDB_val(), MDB_val())
     var cursor: OpaquePointer?

@@ -13,7 +13,7 @@ class LMDBReadTransaction: ReadTransaction {
   @exclusivity(unchecked) final var txn: OpaquePointer
   /// `MDB_cursor *` of a read transaction, when none of its scans and multi-gets uses it.
   @exclusivity(unchecked) final var idleCursor: OpaquePointer?
-  /// The storage whose reads this one serves, and has entered for, until it rests in the pool.
+  /// The lifetime of the storage that it reads for, which it has entered, until it rests in the pool.
   @exclusivity(unchecked) final var entered: StorageLifetime?
   /// Outlives every transaction that is open, and no other looks at it.
   final unowned(unsafe) let connection: LMDBConnection
@@ -76,7 +76,7 @@ class LMDBReadTransaction: ReadTransaction {
     try walk(range, direction, visit)
   }
 
-  /// A value that LMDB finds is not touched: all there is to it is its address.
+  /// LMDB finds a value without touching it: it only gives its address.
   final func scanKeys(
     _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
   ) throws {
@@ -102,12 +102,12 @@ class LMDBReadTransaction: ReadTransaction {
 
   // MARK: - Cursors
 
-  /// A cursor that is set nowhere yet.
+  /// A cursor that stands nowhere yet.
   final func takeCursor(_ operation: StorageError.Operation) throws -> OpaquePointer {
     var code: Int32
     if let cursor = idleCursor {
       idleCursor = nil
-      // Also needed within one transaction: it lets the cursor forget where it stood.
+      // Needed also within one transaction, to make the cursor forget where it stood.
       code = mdb_cursor_renew(txn, cursor)
       if code == MDB_SUCCESS { return cursor }
       mdb_cursor_close(cursor)
@@ -145,7 +145,7 @@ class LMDBReadTransaction: ReadTransaction {
   /// Looks for a key, and asks for the bytes of its value. They stay where they are, wherever the cursor goes then.
   @inline(__always)
   private final func find(_ key: RawSpan, _ cursor: OpaquePointer) -> FoundValue {
-    // What is no key is no question for LMDB.
+    // LMDB must not be asked for a key that is not valid.
     if key.byteCount == 0 || key.byteCount > maximumKeyByteCount { return FoundValue(code: MDB_NOTFOUND) }
     return key.withUnsafeBytes { bytes in
       var key = MDB_val(bytes)
@@ -156,7 +156,7 @@ class LMDBReadTransaction: ReadTransaction {
     }
   }
 
-  /// Lends what was found of a key, or throws what was the matter.
+  /// Lends the value that was found for a key, or throws the error.
   @inline(__always)
   private final func show(_ found: FoundValue, of key: RawSpan, _ visit: (RawSpan?) throws -> Void) throws {
     try state.checkKey(key, .get, limit: maximumKeyByteCount)
@@ -173,12 +173,12 @@ class LMDBReadTransaction: ReadTransaction {
   }
 }
 
-/// Visits what is found, one after another, and finds each before the one in front of it is visited: what comes next is on its way
-/// from memory meanwhile.
+/// Visits what is found, one after another. Each is found before the one in front of it is visited, so that its bytes are on
+/// their way from memory meanwhile.
 ///
 /// - Parameters:
-///   - find: notes no failure: the visit in front of it may be the last.
-///   - visit: throws what was the matter with what was found, in its turn.
+///   - find: must not note a failure, because the visit in front of it may be the last.
+///   - visit: throws the error that came of finding it, when its turn comes.
 @inline(__always)
 private func visitOneBehind<Found>(
   _ count: Int, find: (_ index: Int) -> Found, visit: (_ index: Int, _ found: Found) throws -> Void
@@ -192,7 +192,7 @@ private func visitOneBehind<Found>(
   }
 }
 
-/// What LMDB found of a key.
+/// What LMDB found for a key.
 private struct FoundValue {
   var code: Int32
   var value = MDB_val()
@@ -213,8 +213,8 @@ extension LMDBReadTransaction: PlacedReading {
 }
 
 extension LMDBReadTransaction: RangeCounting {
-  /// The end is looked for once. Until something changes, an entry is told by where its key stands in the map, so that no
-  /// key is compared on the way there.
+  /// The end of the range is looked up once. Until something changes, the address of its key in the map tells its entry, so
+  /// that no keys need be compared on the way there.
   final func count(in range: StorageKeyRange) throws -> Int {
     try state.beginRead(.scan)
     if range.isEmpty { return 0 }

@@ -29,7 +29,7 @@ extension LMDBStorage: BackingUp {
       if mkdir(partial, 0o700) != 0 { throw StorageError.lmdb(errno, during: .write, path: path) }
       var code = MDB_MAP_RESIZED
       while code == MDB_MAP_RESIZED {
-        // Where the store has grown, it is the read that maps it anew; as long as it is open nobody else does.
+        // If the store has grown, this read maps it anew; as long as the read is open no other thread does.
         code = try read { _ in
           try LMDBCopying.run(connection, to: partial + "/data.mdb", compacting: compacting, progress)
         }

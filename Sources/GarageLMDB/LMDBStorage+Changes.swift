@@ -1,7 +1,7 @@
 public import GarageDriver
 
 extension LMDBStorage: ChangeSignaling {
-  /// How many transactions others than this process have committed.
+  /// How many transactions other processes have committed.
   public func foreignChangeMark() throws -> UInt64? {
     try lifetime.withCall { try connection.foreignCommitCount() }
   }

@@ -12,17 +12,17 @@ public import GarageDriver
 extension LMDBStorage: Compacting {
   /// Gives the pages that nobody uses back to the file system, as holes in the file, which keeps its length.
   ///
-  /// Only pages that were freed before the oldest state that anybody reads, or that a crash could bring back. It is done in
-  /// batches, between which others write. A file that is shorter, too, is made by a backup that compacts.
+  /// Only pages are given back that were freed before the oldest state that is being read, or that a crash could bring back. It
+  /// is done in batches, between which others can write. To get a shorter file, make a backup that compacts.
   ///
   /// - Throws: ``StorageError/Kind/notSupported`` where the system or the file system knows no holes.
   public func compact(progress: (_ completed: Int, _ total: Int) throws -> Void) throws -> CompactionResult {
     if info.isReadOnly { throw readOnlyError() }
     let before = diskByteCount
-    // Where the list is damaged, not even LMDB may take a page from it.
+    // If the free list is damaged, not even LMDB may take a page from it.
     _ = try freeByteCount()
     try commitAnew()
-    // The state before the last one is on the disk then, whatever is committed how.
+    // After this the state before the last one is on the disk, however durable commits are.
     try lifetime.withCall { try connection.sync() }
     try progress(0, lifetime.withCall { try connection.size.pageCount })
     var next: UInt64? = 0
@@ -55,7 +55,7 @@ extension LMDBStorage: Compacting {
         first = (StorageKey(key), [UInt8](copying: value))
         return .stop
       }
-      // LMDB writes what is put, also where it was there.
+      // LMDB writes what is put, even if the same was there.
       if let first { try transaction.put(first.value, for: first.key) }
       return .commit(())
     }
@@ -64,8 +64,8 @@ extension LMDBStorage: Compacting {
   /// How many entries of the free list are gone through while others wait to write.
   private static let batchCount = 256
 
-  /// Makes holes of the pages in a part of the free list, which begins with the entry of that number; returns how many pages
-  /// they were, and with which entry to go on.
+  /// Makes holes of the pages in a part of the free list that begins with the entry of that number. Returns how many pages
+  /// these were, and with which entry to go on.
   private func givingBack(from key: UInt64) throws -> (pageCount: Int, next: UInt64?) {
     while true {
       let generation = connection.mapGeneration
@@ -93,13 +93,15 @@ extension LMDBConnection {
   /// The free list's number among the trees.
   private static let freeList: MDB_dbi = 0
 
-  /// - Parameter writing: the number of the write transaction that is open, so that nobody takes pages from the free list.
+  /// - Parameter writing: the number of the write transaction that is open. As long as it is, no other process takes pages from
+  ///   the free list.
   fileprivate func makeHoles(before writing: UInt64, from first: UInt64, _ limit: Int) throws -> (
     Int, UInt64?
   ) {
-    // What was freed by the last committed state is in use in the one before, which a loss of power may bring back.
+    // Pages that the last commit freed are in use in the state before, which a loss of power may bring back.
     let oldest = oldestState(before: writing - 1)
-    // Its own transaction, as LMDB shows the free list to those who only read. Nobody replaces the map while somebody writes.
+    // A transaction of its own, because LMDB shows the free list only in transactions that read. The map is not replaced during
+    // a write.
     var txn: OpaquePointer?
     let code = mdb_txn_begin(environment, nil, UInt32(MDB_RDONLY), &txn)
     guard code == MDB_SUCCESS, let txn else { throw error(code, during: .write) }

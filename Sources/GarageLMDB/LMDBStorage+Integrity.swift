@@ -21,7 +21,7 @@ extension LMDBStorage: IntegrityChecking {
   /// - Throws: ``StorageError`` where the file cannot be read.
   public func integrityComplaints() throws -> [String] {
     if !LMDBDataFile.isLayoutKnown { return [] }
-    // As long as the read is open its pages stay as they are; its meta page is overwritten by the commit after next.
+    // While the read is open its pages stay as they are, but the commit after next overwrites its meta page.
     for _ in 0..<Self.attempts {
       let complaints = try read { transaction -> [String]? in
         guard let transaction = transaction as? LMDBReadTransaction else { return [] }
@@ -68,7 +68,7 @@ extension LMDBPageFile {
   /// What is wrong with the pages of one state.
   func complaints(of meta: LMDBMeta) -> [String] {
     var walk = LMDBTreeWalk(self, meta)
-    // The entries are for others to judge: nothing is thrown.
+    // Whether the entries are right is not checked here, and nothing is thrown.
     try? walk.walkContent { _, _ in }
     walk.walkFreeList()
     return walk.faults

@@ -56,7 +56,7 @@ extension LMDBStorage {
     /// The smallest map that is asked for: the pages that LMDB itself needs and some room.
     static let minimumMapByteCount = 64 << 10
 
-    /// More than systems map. It can be rounded up to whole pages.
+    /// More than any system can map, and small enough to be rounded up to whole pages.
     static var maximumMapByteCount: Int { Int.bitWidth > 32 ? 1 << 48 : 0x7FFF_0000 }
 
     /// How many readers LMDB is asked to make room for: 64 bytes each.

@@ -6,9 +6,9 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
   /// The cursor that puts, between changes of other kinds. A put near the last one finds its page without a
   /// descent. LMDB frees it with the transaction.
   private var putCursor: OpaquePointer?
-  /// The one that looks and removes, in the same way.
+  /// The cursor that looks entries up and removes them, kept in the same way.
   private var removeCursor: OpaquePointer?
-  /// How many puts to make before appending is tried again, and how many that will be after the next miss.
+  /// How many puts to make before appending is tried again, and how many it will be after the next miss.
   private var putsUntilAppend = 0
   private var appendPause = 0
 
@@ -53,8 +53,8 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     return cursor
   }
 
-  /// Appends where the key is the largest so far, which fills pages to the brim and spares the search, and
-  /// puts elsewhere. LMDB itself says where that is; after a miss it is asked less and less often.
+  /// Appends the key where it is the largest so far: that fills pages to the brim and needs no search. Otherwise puts it. LMDB
+  /// itself tells whether a key can be appended; after a miss it is asked less and less often.
   @inline(__always)
   private func putOrAppend(_ cursor: OpaquePointer, _ key: MDB_val, _ value: MDB_val) -> Int32 {
     var key = key
@@ -85,7 +85,7 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
     if code != MDB_SUCCESS && code != MDB_NOTFOUND { throw failure(code, .remove) }
   }
 
-  /// Before pages are merged, so that LMDB has one cursor at a time to keep up to date.
+  /// Called before pages are merged, so that LMDB has only one cursor to keep up to date.
   private func closePutCursor() {
     guard let cursor = putCursor else { return }
     putCursor = nil
@@ -117,7 +117,7 @@ final class LMDBWriteTransaction: LMDBReadTransaction, WriteTransaction {
       while isThere && code == MDB_SUCCESS {
         if let end = range.upperBound, end.withUnsafeBytes({ place.order(against: $0) }) >= 0 { break }
         code = mdb_cursor_del(cursor, 0)
-        // The cursor now stands before the key that followed.
+        // The cursor now stands in front of the key that followed.
         if code == MDB_SUCCESS { isThere = try place.moveToNext() }
       }
     }
@@ -159,7 +159,7 @@ extension LMDBWriteTransaction: LookingRemoval {
     }
     if code == MDB_NOTFOUND { return nil }
     if code != MDB_SUCCESS { throw failure(code, .remove) }
-    // Before LMDB writes over it.
+    // Read before LMDB writes over it.
     let beginning = ValueBeginning(value.bytes)
     let removal = mdb_cursor_del(cursor, 0)
     if removal != MDB_SUCCESS { throw failure(removal, .remove) }

@@ -58,8 +58,8 @@ struct LMDBPage {
   var pageByteCount: UInt32 { load(40, as: UInt32.self) }
   var transaction: UInt64 { load(144, as: UInt64.self) }
 
-  /// Whether these bytes, and there may be few, are those that a store's first page begins with: its number, which is
-  /// zero, its flags, and the magic number.
+  /// Whether these bytes, which may be few, are those that a store's first page begins with: its number, which is zero, its
+  /// flags, and the magic number.
   var isBeginningOfMeta: Bool {
     var expected = [UInt8](repeating: 0, count: 16)
     expected[10] = 0x08
@@ -130,7 +130,7 @@ extension LMDBPage {
     if lower < Self.headerByteCount || lower > upper || upper > bytes.count || lower % 2 != 0 {
       return "says that its nodes are between \(lower) and \(upper)"
     }
-    // A branch without two children is none; a leaf may be empty for no reason that LMDB has.
+    // A branch has at least two children, and LMDB leaves no leaf empty.
     if lower == Self.headerByteCount { return "is empty" }
     for place in stride(from: Self.headerByteCount, to: lower, by: 2) {
       let node = Int(load(place, as: UInt16.self))

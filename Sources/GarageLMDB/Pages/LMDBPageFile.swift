@@ -14,10 +14,10 @@ final class LMDBPageFile {
   private let file: Int32
   let byteCount: Int
   let pageByteCount: Int
-  /// What was read last, by the number of the block modulo their count.
+  /// The blocks that were read last; each has its place by its number, modulo their count.
   private var blocks = [(number: Int, bytes: [UInt8])](repeating: (-1, []), count: 32)
 
-  /// How many bytes are read at a time: for each page by itself the call takes longer than its bytes.
+  /// How many bytes are read at a time. If each page were read by itself, the calls would take longer than reading the bytes.
   private static let blockByteCount = 1 << 16
 
   /// Opens the file. Where the first page does not tell how large pages are, that is found by the second.

@@ -8,10 +8,10 @@ public import GarageDriver
 
 /// The pages of a damaged LMDB store, read without LMDB, which would end the process over them.
 ///
-/// Read are the trees of the newest state. Where a page of theirs is damaged, what stood below it is looked for among the
-/// pages that neither the trees nor the free list name. Where the free list is damaged, too, or no state is left, such
-/// pages may be of an older state. Of the two pages that tell of states, LMDB overwrites the older with each commit: where the
-/// newer is lost, it is the state before the last commit that is read.
+/// The trees of the newest state are read. If a page of theirs is damaged, what stood below it is looked for among the pages
+/// that neither the trees nor the free list name. If the free list is damaged, too, or no state is left, such pages may be of
+/// an older state. LMDB has two pages that tell of states, and overwrites the older one with each commit: if the newer one is
+/// lost, the state before the last commit is read.
 public struct LMDBPages: SalvageSource {
   /// `LMDB`
   public let driver = driverName
@@ -33,7 +33,7 @@ public struct LMDBPages: SalvageSource {
     try walk.walkContent { try visit($0, $1, true) }
     notes += walk.faults
     if walk.faultCount == 0 { return notes }
-    // What the trees do not lead to any more.
+    // Pages that the trees do not lead to any more.
     let faultCount = walk.faultCount
     walk.walkFreeList()
     let isListWhole = walk.faultCount == faultCount

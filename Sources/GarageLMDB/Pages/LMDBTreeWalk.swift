@@ -16,7 +16,7 @@ struct LMDBTreeWalk {
   private(set) var faults: [String] = []
   private(set) var faultCount = 0
 
-  /// What was met in the tree that is walked.
+  /// What was met so far in the tree that is being walked.
   private struct Met {
     let name: String
     /// Keys are numbers, in the free list.
@@ -26,7 +26,7 @@ struct LMDBTreeWalk {
     var overflow: UInt64 = 0
     var entries: UInt64 = 0
     var lastKey: ArraySlice<UInt8>?
-    /// What the branch above says of the next key.
+    /// The least key that the next leaf may have, as the branch above says.
     var leastKey: ArraySlice<UInt8>?
   }
 
@@ -46,7 +46,8 @@ struct LMDBTreeWalk {
 
   /// Goes through the unnamed tree and those that it names, and lends the entries of these.
   ///
-  /// - Parameter visit: gets key and value of what can be read. It may be nothing that was ever stored: checksums tell.
+  /// - Parameter visit: gets key and value of each entry that can be read. They may be none that was ever stored, which the
+  ///   checksums of records tell.
   mutating func walkContent(_ visit: (RawSpan, RawSpan) throws -> Void) throws {
     var inner: [(name: String, tree: LMDBPage.Database)] = []
     try walk(meta.main, Met(name: "the unnamed tree", hasNumbers: false)) { page, node in
@@ -93,7 +94,7 @@ struct LMDBTreeWalk {
       }
     }
     for number in numbers {
-      // The file may be shorter than what was ever taken from it.
+      // The file may be shorter than the pages that were ever taken.
       if number < 2 || number > meta.lastPage {
         note("the free list names page \(number), which there cannot be")
       }
