@@ -92,7 +92,7 @@ struct CheckTopic: Sendable {
         name: name + check.name.drop { $0 != "/" }, rule: check.rule, isHeavy: check.isHeavy,
         requirement: check.requirement, location: check.location, readsDeferred: true
       ) { fixture in
-        guard try fixture.newStore() is ByDeferredRead else { return }
+        guard try fixture.newStore() is DeferredReadStorage else { return }
         try check.body(fixture)
       })
   }

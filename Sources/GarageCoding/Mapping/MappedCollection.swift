@@ -5,7 +5,7 @@
 private protocol MappedCollection: Codable {
   static var mayHoldReferences: Bool { get }
   func writeLinked(to state: EncoderPointer) throws
-  static func readLater(from state: DecoderPointer) throws -> Later<Self>
+  static func readPending(from state: DecoderPointer) throws -> PendingValue<Self>
 }
 
 /// Whether properties of this type hold objects with an identity, themselves or in collections.
@@ -44,7 +44,7 @@ extension EncoderPointer {
 
 extension DecoderPointer {
   /// Reads a value whose objects may not be there yet.
-  func readLater<T: Decodable>(_ type: T.Type) throws -> Later<T> {
+  func readPending<T: Decodable>(_ type: T.Type) throws -> PendingValue<T> {
     if types.facts(of: T.self).1 == .reference {
       let path = notedPath()
       guard try isReference() else {
@@ -55,8 +55,8 @@ extension DecoderPointer {
     }
     if let collection = type as? any MappedCollection.Type, collection.mayHoldReferences {
       // T is that collection: the cast changes nothing.
-      func read<C: MappedCollection>(_: C.Type) throws -> Later<T> {
-        Reinterpretation.same(try C.readLater(from: self), as: Later<T>.self)
+      func read<C: MappedCollection>(_: C.Type) throws -> PendingValue<T> {
+        Reinterpretation.same(try C.readPending(from: self), as: PendingValue<T>.self)
       }
       return try read(collection)
     }
@@ -64,14 +64,14 @@ extension DecoderPointer {
   }
 
   /// The elements of the array at the cursor.
-  fileprivate func readElements<T: Decodable>(_ type: T.Type) throws -> [Later<T>] {
+  fileprivate func readElements<T: Decodable>(_ type: T.Type) throws -> [PendingValue<T>] {
     try withFrame { serial in
       try requestArray()
-      var elements: [Later<T>] = []
+      var elements: [PendingValue<T>] = []
       elements.reserveCapacity(frame.count)
       while frame.next < frame.count {
         try beginElement(type, serial: serial)
-        elements.append(try readLater(type))
+        elements.append(try readPending(type))
         advance()
       }
       return elements
@@ -88,12 +88,12 @@ extension Optional: MappedCollection where Wrapped: Codable {
     if let self { try state.writeLinked(self) } else { state.writeNull() }
   }
 
-  fileprivate static func readLater(from state: DecoderPointer) throws -> Later<Wrapped?> {
+  fileprivate static func readPending(from state: DecoderPointer) throws -> PendingValue<Wrapped?> {
     if try state.tag() == BodyTag.null {
       state.cursor += 1
       return .value(nil)
     }
-    let wrapped = try state.readLater(Wrapped.self)
+    let wrapped = try state.readPending(Wrapped.self)
     if case .value(let value) = wrapped { return .value(value) }
     return .later({ try wrapped.makeOptional($0) }, isHashed: wrapped.isHashed)
   }
@@ -109,7 +109,7 @@ extension Array: MappedCollection where Element: Codable {
     }
   }
 
-  fileprivate static func readLater(from state: DecoderPointer) throws -> Later<[Element]> {
+  fileprivate static func readPending(from state: DecoderPointer) throws -> PendingValue<[Element]> {
     let elements = try state.readElements(Element.self)
     if elements.isEmpty { return .value([]) }
     return .later(
@@ -129,7 +129,7 @@ extension Set: MappedCollection where Element: Codable {
     }
   }
 
-  fileprivate static func readLater(from state: DecoderPointer) throws -> Later<Set> {
+  fileprivate static func readPending(from state: DecoderPointer) throws -> PendingValue<Set> {
     let elements = try state.readElements(Element.self)
     if elements.isEmpty { return .value([]) }
     return .later(
@@ -149,7 +149,7 @@ extension Dictionary: MappedCollection where Key: Codable, Value: Codable {
     }
   }
 
-  fileprivate static func readLater(from state: DecoderPointer) throws -> Later<Dictionary> {
+  fileprivate static func readPending(from state: DecoderPointer) throws -> PendingValue<Dictionary> {
     let pairs = try state.withFrame { serial in
       hasTextKeys ? try entryPairs(state, serial) : try elementPairs(state, serial)
     }
@@ -161,7 +161,9 @@ extension Dictionary: MappedCollection where Key: Codable, Value: Codable {
       }, isHashed: pairs.contains { $0.1.isHashed })
   }
 
-  private static func entryPairs(_ state: DecoderPointer, _ serial: UInt64) throws -> [(Key, Later<Value>)] {
+  private static func entryPairs(_ state: DecoderPointer, _ serial: UInt64) throws -> [(
+    Key, PendingValue<Value>
+  )] {
     try state.requestMap()
     return try state.allKeys(serial: serial).compactMap { text in
       guard try state.findText(text) else { return nil }
@@ -170,22 +172,23 @@ extension Dictionary: MappedCollection where Key: Codable, Value: Codable {
           DecodingError.Context(
             codingPath: state.childPath, debugDescription: "\"\(text)\" is no \(Key.self)."))
       }
-      let value = try state.readLater(Value.self)
+      let value = try state.readPending(Value.self)
       state.advance()
       return (key, value)
     }
   }
 
-  private static func elementPairs(_ state: DecoderPointer, _ serial: UInt64) throws -> [(Key, Later<Value>)]
-  {
+  private static func elementPairs(_ state: DecoderPointer, _ serial: UInt64) throws -> [(
+    Key, PendingValue<Value>
+  )] {
     try state.requestArray()
-    var pairs: [(Key, Later<Value>)] = []
+    var pairs: [(Key, PendingValue<Value>)] = []
     while state.frame.next < state.frame.count {
       try state.beginElement(Key.self, serial: serial)
       let key = try state.readAny(Key.self)
       state.advance()
       try state.beginElement(Value.self, serial: serial)
-      pairs.append((key, try state.readLater(Value.self)))
+      pairs.append((key, try state.readPending(Value.self)))
       state.advance()
     }
     return pairs

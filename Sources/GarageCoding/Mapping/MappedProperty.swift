@@ -198,7 +198,7 @@ extension DecoderPointer {
   fileprivate func readMapped<Value: Decodable>(
     _ type: Value.Type, set: @escaping (Value) -> Void
   ) throws {
-    let later = try readLater(type)
+    let later = try readPending(type)
     if case .value(let value) = later { return set(value) }
     let owner = record.number
     self.walk.whenComplete { walk in

@@ -28,7 +28,7 @@
     func run(announcing announce: @escaping @Sendable (Announcement) throws -> Void) throws {
       defer { close() }
       let server = self
-      try UntilTold.run { try await server.serve(announcing: announce) }
+      try UntilSignal.run { try await server.serve(announcing: announce) }
     }
 
     /// Closes the garage, unless somebody reads on for long: what ends a process does not damage a store.

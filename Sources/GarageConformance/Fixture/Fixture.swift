@@ -69,7 +69,7 @@ final class Fixture: Sendable {
     let storage = try located(file, line) { try openStore(place) }
     if storage.info.writersConflict { state.withLock { $0.writersConflict = true } }
     if check.readsDeferred, let deferred = storage as? any DeferredReading {
-      return ByDeferredRead(base: deferred)
+      return DeferredReadStorage(base: deferred)
     }
     return storage
   }

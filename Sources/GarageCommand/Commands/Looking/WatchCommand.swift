@@ -33,7 +33,7 @@
       let garage = try access.open(store)
       defer { try? garage.close() }
       let command = self
-      try UntilTold.run { try await command.watch(garage) }
+      try UntilSignal.run { try await command.watch(garage) }
     }
 
     private func watch(_ garage: Garage) async throws {

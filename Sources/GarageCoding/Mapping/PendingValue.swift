@@ -1,5 +1,5 @@
 /// A value, or how it is made when the objects it holds are there.
-enum Later<Value: Decodable> {
+enum PendingValue<Value: Decodable> {
   case value(Value)
   /// An object that is to be fetched, and the path of the property that names it.
   case object(Int, path: NotedPath)

@@ -1,7 +1,7 @@
 internal import GarageDriver
 
-/// A storage that reads by `deferredRead`, so that what holds of reads can be asked of these.
-struct ByDeferredRead: StorageDriver {
+/// A storage whose `read` is the `deferredRead` of another one, so that the checks of reads also run on deferred ones.
+struct DeferredReadStorage: StorageDriver {
   let base: any DeferredReading
 
   var info: StorageInfo { base.info }

@@ -2,8 +2,8 @@
   import Foundation
   import Synchronization
 
-  /// Runs what goes on until somebody ends the command: by Ctrl-C, or by a request to end (SIGTERM).
-  enum UntilTold {
+  /// Runs something without an end of its own, until a signal ends the command: Ctrl-C, or a request to end (SIGTERM).
+  enum UntilSignal {
     /// - Throws: what `body` throws before that.
     static func run(_ body: @escaping @Sendable () async throws -> Void) throws {
       let outcome = Mutex<Result<Void, any Error>?>(nil)
