@@ -6,7 +6,7 @@ internal import Synchronization
 public struct IndexInfo: Sendable, Hashable {
   /// What is done with an index.
   public enum State: Sendable, Hashable {
-    /// Whoever writes maintains it; the objects that were there before are still being added. Queries do not use it yet.
+    /// Writes maintain it, and the objects that were there before are still being added. Queries do not use it yet.
     case building
     /// Queries use it.
     case ready
@@ -101,7 +101,7 @@ extension Garage {
 
   /// Removes an index of a type from the store, also one that this program does not declare.
   ///
-  /// Queries do not use it from now on, and nobody maintains it. Where the type still declares it, a garage that is opened
+  /// From now on queries do not use it, and writes do not maintain it. If the type still declares it, a garage that is opened
   /// later makes it again; this one does when ``buildIndexes(_:)`` is called.
   ///
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)`` where there is none of this name; ``GarageError/nestedWrite``,
@@ -130,13 +130,13 @@ extension Garage {
       indexing.noteDropped(places.map { items[$0].id })
       try indexing.put(IndexCatalog(items), in: transaction)
     }
-    // It need not be possible to make the others.
+    // Making the other indexes may be impossible.
     while try fillIndexes({ try $0.dropStep(in: $1) }) != nil {}
   }
 
   // MARK: - Making them
 
-  /// Does one block of what is to be done; nil where that is nothing.
+  /// Does one block of the work; nil where there is none.
   ///
   /// - Throws: ``GarageError/notUnique(index:value:existing:)`` where a unique index cannot be made, and nothing else is
   ///   left to do.
@@ -154,8 +154,8 @@ extension Garage {
     }
   }
 
-  /// Makes the indexes ready that a type declares, so that a query can use them. What prevents that is left to
-  /// ``buildIndexes(_:)``: queries do without.
+  /// Makes the indexes ready that a type declares, so that a query can use them. Errors are left to ``buildIndexes(_:)``:
+  /// queries work without the index.
   ///
   /// - Parameter isExplained: whether this is done even where there are no objects of the type yet, by which it is surveyed.
   /// - Throws: ``GarageError/invalidIndex(type:index:reason:)``, ``GarageError/closed``.
@@ -170,14 +170,14 @@ extension Garage {
     }
   }
 
-  /// Takes up the indexes that a type declares. The type is surveyed first, where it has objects.
+  /// Adds the indexes that a type declares to those that this garage makes. If the type has objects it is surveyed first.
   ///
-  /// - Parameter evenOfNone: whether to take them up where it has none.
+  /// - Parameter evenOfNone: whether to add them if the type has no objects.
   /// - Returns: whether it did.
   func meetIndexes(of type: Any.Type, evenOfNone: Bool = true) throws -> Bool {
     if let type = type as? any (Indexed & Codable).Type, !indexing.hasMet(type) {
       let facts = try RecordTypeFacts.of(type)
-      // What prevents the reading, the question itself says.
+      // If reading fails, the query itself will throw.
       let isThere =
         facts.isSurveyed.load(ordering: .relaxed)
         || (try? withReadAccess { try $0.survey(type, facts) }) ?? true
@@ -187,7 +187,7 @@ extension Garage {
     return true
   }
 
-  /// Makes ready what is declared, for a type that is asked about.
+  /// Makes the declared indexes ready, for a type that is queried.
   func prepareDeclared(_ type: Any.Type) throws {
     if !store.driver.info.isReadOnly {
       do {
@@ -196,13 +196,13 @@ extension Garage {
           if let catalog { indexing.noteStored(catalog) }
           return indexing.isComplete(catalog)
         }
-        // Mostly there is nothing to write, and so nobody to wait for.
+        // Mostly there is nothing to write, and so no other write to wait for.
         if isComplete { return indexing.noteSettled(type) }
         while try fillIndexes() != nil {}
       } catch let error as GarageError {
         switch error {
         case .nestedWrite, .storage: return
-        // All others are made by then.
+        // By then all others are made.
         case .notUnique: break
         default: throw error
         }
@@ -243,8 +243,8 @@ extension ReadAccess {
   /// The storage's own transaction, without the changes that are not saved to it.
   var committed: any ReadTransaction { overlay?.base ?? transaction }
 
-  /// The transaction that sees the storage through changes which are not saved to it, where it is one, be it that somebody
-  /// listens to what it changes.
+  /// The transaction that sees the storage through unsaved changes, if this is one; also if it stands behind one that notes
+  /// changes for listeners.
   private var overlay: OverlayReadTransaction? {
     if let overlay = transaction as? OverlayReadTransaction { return overlay }
     if !isWriting { return nil }

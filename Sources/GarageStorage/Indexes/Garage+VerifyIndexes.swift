@@ -103,8 +103,8 @@ private struct IndexVerification {
     }
   }
 
-  /// Entries are taken many at a time, and each record is looked at once for all of its own among them: to tell what one should
-  /// have takes time for each that it has.
+  /// Entries are taken many at a time, and each record is looked at once for all of its entries among them, because finding out
+  /// which entries a record should have takes time for each of them.
   private func findSuperfluous(
     _ range: StorageKeyRange, _ batch: IndexBatch, _ transaction: any ReadTransaction,
     _ report: inout IndexReport
@@ -133,7 +133,7 @@ private struct IndexVerification {
 
   private static let blockCount = 4096
 
-  /// Adds those of some entries that their record should have.
+  /// Adds those of some entries that their records should have.
   private func formExpected(
     _ entries: Set<StorageKey>, of record: StorageKey, _ batch: IndexBatch,
     _ transaction: any ReadTransaction, _ expected: inout Set<StorageKey>

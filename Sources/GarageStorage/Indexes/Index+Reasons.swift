@@ -3,7 +3,7 @@ internal import GarageCoding
 // Why an index cannot be, and what to do instead.
 
 extension Index.Part {
-  /// The property without what begins a key path.
+  /// The property without the beginning of a key path.
   var name: String { String(text.drop { $0 == "\\" || $0 == "." }) }
 
   /// Whether the key path does not tell the property's name.

@@ -13,9 +13,9 @@ extension IndexBatch {
     private let valueLength: UInt8
     /// How many bytes of the key are the indexed values.
     private let valuesLength: UInt8
-    /// Whether no other record may have the same: the index is unique, and no value is nil or cannot be told.
+    /// Whether no other record may have the same values: the index is unique, and none of its values is nil or unknown.
     var isUnique = false
-    /// Of the index of references: which of the tags that are met it refers to. Only to be compared.
+    /// In the index of references: the place of the target's tag among those met. Only to be compared.
     var target: UInt16 = 0
     static let unknownTarget = UInt16.max
 
@@ -38,12 +38,12 @@ extension IndexBatch {
     let fields: IndexedFields
     let hash: KeyedHash?
     let isUnique: Bool
-    /// Whether the values of a subclass alone are unique.
+    /// Whether values are unique only among the objects of a subclass.
     private let isOfSubclass: Bool
     let isOfReferences: Bool
     /// Whether a record may have several entries.
     let isOfMany: Bool
-    /// What stands in every entry before what decides the order.
+    /// The bytes that stand in every entry before those that decide the order.
     let prefixByteCount: Int
     /// Whether entries that have different tags in that prefix may meet in a batch.
     let hasSeveralTags: Bool
@@ -83,19 +83,19 @@ extension IndexBatch {
       removedOrderPlace = prefixByteCount
     }
 
-    /// Which of the tags that are referred to it is.
+    /// The place of a tag among those that are referred to.
     func target(_ tag: UInt64) -> UInt16 {
       if let lastTarget, lastTarget.tag == tag { return lastTarget.place }
       let place = targets.firstIndex(of: tag) ?? targets.count
-      // Of more it would take long to look for one.
+      // Among more it would take long to find one.
       if place >= 64 { return Entry.unknownTarget }
       if place == targets.count { targets.append(tag) }
       lastTarget = (tag, UInt16(place))
       return UInt16(place)
     }
 
-    /// Whether the values of records are unique that are of the class with that tag; nil is the topmost one. A class that this
-    /// process has not met counts: rather is something refused than twice there.
+    /// Whether values are unique among records of the class with that tag; nil is the topmost class. A class that this process
+    /// does not know counts as one of those: it is better to refuse a value than to have it twice.
     func isUnique(among concreteTag: UInt64?) -> Bool {
       if !isOfSubclass || !isUnique { return isUnique }
       guard let concreteTag else { return false }
@@ -134,7 +134,7 @@ extension IndexBatch {
       return finish(start, key, record, kinds, &bytes, &whole)
     }
 
-    /// The entry of one element of a record; nil stands for one that cannot be told.
+    /// The entry of one element of a record; nil stands for an element whose value is unknown.
     func entry(
       of element: FieldValue?, _ key: RawSpan, _ record: FieldRecord, _ bytes: inout OrderedBytes,
       _ whole: inout [Int: [UInt8]]
@@ -177,7 +177,7 @@ extension IndexBatch {
       return end(start, key, record, isUnique: isUnique, &bytes)
     }
 
-    /// Puts in the place of values their hash, or as much of them as keys have room for.
+    /// Replaces values by their hash, or by as much of them as keys have room for.
     private func shorten(from start: Int, _ kinds: IndexedFields.Kinds, _ bytes: inout OrderedBytes) {
       guard let hash else {
         bytes.cut(from: start)
@@ -223,7 +223,7 @@ extension IndexBatch {
     }
   }
 
-  /// What stands in place of values that are hashed.
+  /// The bytes that stand in place of hashed values.
   static func hashed(_ values: [UInt8], _ hash: KeyedHash) -> [UInt8] {
     [hashKind] + values.withUnsafeBytes { hash.digest(of: $0) }.prefix(KeyedHash.byteCount)
   }

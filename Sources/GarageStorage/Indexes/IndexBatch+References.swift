@@ -52,7 +52,7 @@ extension IndexBatch {
       part.added.append(entry)
     }
     if part.added.count - first <= 8 { return }
-    // Of more they are sorted, to be compared with their neighbours.
+    // More of them are sorted first, to be compared with their neighbours.
     let start = part.added[first].start
     part.added.removeLast(part.added.count - first)
     bytes.truncate(to: start)
@@ -78,7 +78,7 @@ extension IndexBatch {
         }
       }
     }
-    // The length and the identifier are what tells one target from another under one tag.
+    // Under one tag, length and identifier tell one target from another.
     let valuesCount = 1 + identifier.count
     KeyLayout.appendReferrer(key, to: &bytes)
     let keyEnd = bytes.count

@@ -1,9 +1,10 @@
 internal import CGarage
 internal import GarageDriver
 
-// Entries stand in the order in which they were gathered, and their keys far from each other in memory. Comparing them two by
-// two waits for memory each time; so many are sorted by numbers, which are eight bytes of each key: a radix sort (Hollerith,
-// 1889; Knuth, The Art of Computer Programming, volume 3, section 5.2.5). Those that are equal in these follow by the next eight.
+// Entries stand in the order in which they were gathered, and their keys are far from each other in memory. To compare them two
+// by two waits for memory each time. So if there are many they are sorted by numbers, each of which is eight bytes of the key,
+// with a radix sort (Hollerith, 1889; Knuth, The Art of Computer Programming, volume 3, section 5.2.5). Entries whose eight
+// bytes are equal are then sorted by the next eight.
 
 extension IndexBatch {
   /// An entry on its way to its place.
@@ -11,8 +12,8 @@ extension IndexBatch {
     var order: UInt64
     /// Where it stands among those that were gathered.
     var index: UInt32
-    /// How many bytes the values have, and which target they are of: it tells without a look at the bytes whether those that
-    /// were compared already are all there are.
+    /// How many bytes the values have, and which target they are of. This tells, without a look at the bytes, whether the bytes
+    /// compared so far are all there are.
     var valuesCount: UInt8
     var target: UInt16
 
@@ -32,11 +33,11 @@ extension IndexBatch {
     }
   }
 
-  /// Fewer are compared with each other.
+  /// Fewer entries are sorted by comparing their keys.
   private static let radixCount = 256
-  /// So many at most are sorted by inserting one after the other.
+  /// Up to so many entries are sorted by insertion.
   private static let fewCount = 24
-  /// So many at most, of 16 bytes each, stay in the processor's caches.
+  /// Up to so many entries, of 16 bytes each, stay in the processor's caches.
   private static let nearCount = 4096
 
   /// Sorts entries of an index by what stands in their keys behind its prefix, so that equal values are neighbours under
@@ -78,7 +79,7 @@ extension IndexBatch {
     entries = entries.withUnsafeBufferPointer { IndexBatch.arranged($0, sorted) }
   }
 
-  /// The entries in their new order. They are fetched from anywhere: each is asked for some time before its turn.
+  /// The entries in their new order. They lie anywhere in memory, so each is asked for some time before its turn.
   private static func arranged(_ entries: UnsafeBufferPointer<Entry>, _ sorted: [SortedEntry]) -> [Entry] {
     [Entry](unsafeUninitializedCapacity: sorted.count) { arranged, count in
       for index in sorted.indices {
@@ -116,7 +117,7 @@ extension IndexBatch {
     return entries.allSatisfy { tag($0) == first }
   }
 
-  /// Notes, in place of the eight bytes behind the prefix, eight that tell most entries apart, if the former do not.
+  /// If the eight bytes behind the prefix do not tell most entries apart, notes eight others in their place that do.
   ///
   /// - Returns: where these stand in the keys.
   private static func noteTellingOrders(
@@ -128,7 +129,7 @@ extension IndexBatch {
       let first = entries[0].order
       let differences = entries.reduce(0 as UInt64) { $0 | ($1.order ^ first) }
       let common = min(differences.leadingZeroBitCount / 8, shortest - place)
-      // Seven or six bytes tell nearly as much as eight, and to look at all keys once more takes longer than sorting.
+      // Six or seven bytes tell nearly as much as eight, and looking at all keys once more takes longer than sorting.
       if common <= 2 { return place }
       place += common
       noteOrders(&entries, at: place, in: all)
@@ -146,9 +147,10 @@ extension IndexBatch {
     let prefix: Int
     /// Whether the records came in the order of their keys, and so entries with equal values in theirs.
     let isInOrder: Bool
-    /// As much as there is to sort.
+    /// Other memory, for as many entries as there are to sort.
     let room: UnsafeMutableBufferPointer<SortedEntry>
-    /// For each byte of `order` by which parts are parted in turn, and one more, where those of each of its values begin and end.
+    /// Where the entries with each value of a byte begin and end: for each byte of `order` that entries are parted by in turn,
+    /// and one more.
     let places: UnsafeMutableBufferPointer<Int>
 
     /// Sorts entries whose `order` ends at a place in their keys.
@@ -201,9 +203,9 @@ extension IndexBatch {
       sort(sorted, at: place)
     }
 
-    /// Sorts by `order` alone, and leaves those that are equal in it as they stand: byte by byte, as far as these differ at all.
-    /// Of few, the last byte comes first. Many are parted by the first byte before, so that each part stays in the processor's
-    /// caches, and text of which there are few different ones is soon told apart.
+    /// Sorts by `order` alone, and leaves entries with the same `order` as they stand: byte by byte, by those bytes that differ
+    /// at all. Few entries are sorted from the last byte to the first. Many are first parted by the first byte, so that each
+    /// part stays in the processor's caches, and texts of which few are different are soon told apart.
     private func sortByOrder(_ sorted: UnsafeMutableBufferPointer<SortedEntry>, depth: Int = 0) {
       if sorted.count <= IndexBatch.fewCount { return sortByInserting(sorted) }
       let first = sorted[0].order

@@ -1,7 +1,7 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// What no two records may have.
+// Checks that no two records have the same values in a unique index.
 
 extension IndexBatch {
   /// Throws `notUnique` where two records would have the same values in an index that is unique.
@@ -19,14 +19,14 @@ extension IndexBatch {
     }
   }
 
-  /// The tags under which there are entries among those of the batch: of many new ones in a place of their own, as when a store
-  /// is filled, none need be looked for one by one.
+  /// The tags under which the store has entries in the range of the batch's entries. Many new entries mostly stand where there
+  /// are no others, as when a store is filled, and then none of them need be looked up.
   private func crowdedTags(_ part: Part, _ transaction: any ReadTransaction) throws -> [UInt64] {
     let (definition, added) = (part.item.definition, part.added)
     guard added.count >= 16, let first = added.first, let last = added.last else { return definition.tags }
     return try definition.tags.filter { tag in
       let prefix = KeyLayout.indexPrefix(tag: tag, index: part.item.id)
-      // Without identifiers: another with the same values may stand before the first and behind the last.
+      // Without identifiers, because an entry with the same values may stand before the first one or behind the last.
       let range = StorageKeyRange(
         from: prefix + values(first), to: StorageKeyRange.prefix(prefix + values(last)).upperBound)
       var isCrowded = false
@@ -46,7 +46,7 @@ extension IndexBatch {
   private func hasSameValues(_ part: Part, _ left: Entry, _ right: Entry) -> Bool {
     let (count, prefix) = (left.valuesCount, KeyLayout.indexPrefixByteCount)
     guard count == right.valuesCount else { return false }
-    // Of most pairs that tells, without a look at bytes that are far away.
+    // For most pairs this decides, without a look at bytes that are far away.
     if left.order != right.order, part.orderPlace + 8 <= prefix + count { return false }
     let all = bytes.all.bytes
     let isSame =
@@ -71,7 +71,7 @@ extension IndexBatch {
     if part.item.definition.classTags.isEmpty {
       try transaction.scanKeys(range, .forward, visit)
     } else {
-      // There may be many of other classes.
+      // There may be many entries of other classes.
       try transaction.scan(range, .forward) { key, value in
         part.isUnique(among: IndexBatch.concreteTag(value)) ? visit(key) : .continue
       }
@@ -82,7 +82,7 @@ extension IndexBatch {
     }
   }
 
-  /// Whether an entry goes with the batch, whose entries are sorted.
+  /// Whether the batch, whose entries are sorted, removes an entry.
   private func isRemoved(_ part: Part, _ key: RawSpan) -> Bool {
     let removed = part.removed
     var (low, high) = (0, removed.count)
@@ -97,8 +97,8 @@ extension IndexBatch {
     return false
   }
 
-  /// Whether the record of another entry has the same values, whole as they are: an entry may be left of what another
-  /// process replaced behind unsaved changes.
+  /// Whether the record of another entry really has the same whole values. The entry may be a left-over of a record that
+  /// another process replaced behind unsaved changes.
   private func isHeld(
     _ part: Part, _ entry: Entry, _ values: [UInt8], by other: StorageKey,
     _ transaction: any ReadTransaction
@@ -124,7 +124,7 @@ extension IndexBatch {
           isHeld = bytes.bytes == whole
         }
       }
-      // Nobody can tell of a damaged one.
+      // What a damaged record has cannot be told.
       return isHeld || !isReadable
     }
   }

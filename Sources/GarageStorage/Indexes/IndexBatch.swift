@@ -2,33 +2,34 @@ internal import CGarage
 internal import GarageCoding
 internal import GarageDriver
 
-/// The entries that come and go with a batch of records: gathered first, checked then, and made in key order.
+/// The index entries that are added and removed with a batch of records: first gathered, then checked, and then written in key
+/// order.
 ///
 /// ```
 /// key    | 20 | tag 8 | index 8 | values ≤ 240 | identifier ≤ 240 |    values: OrderedBytes; the rest as in the record's key
 /// value  | length of the values 1 | concrete tag, 0 or 8 |             the record's, where it has one
 /// ```
-/// Where values are hashed, the first 16 bytes of the HMAC-SHA-256 of theirs stand behind 10; where one of them is absent or
-/// cannot be told, 0F stands alone. It belongs to one thread, so its properties are not checked for overlapping accesses:
-/// the checks took a fifth of the time that gathering takes.
+/// Where values are hashed, 10 and the first 16 bytes of their HMAC-SHA-256 stand in their place; where one of them is absent
+/// or unknown, 0F alone. A batch belongs to one thread, so its properties are not checked for overlapping accesses: these
+/// checks took a fifth of the time of gathering.
 final class IndexBatch {
   static let hashKind: UInt8 = 0x10
 
   let catalog: IndexCatalog
-  /// Whether entries are written although they are there: another process may take them away behind unsaved changes.
+  /// Whether entries are written even if they are there, because another process may remove them behind unsaved changes.
   var writesAll = false
   let keys: ObjectKeys
   let texts: StoreTexts
   let parts: [Part]
   @exclusivity(unchecked) var bytes = OrderedBytes()
-  /// What texts of shapes are read from, while something is noted.
+  /// Where texts of shapes are read from, while records are being noted.
   @exclusivity(unchecked) private var transaction: (any ReadTransaction)?
   /// The tag met last, and which indexes its records have.
   @exclusivity(unchecked) private var positions: (tag: UInt64, of: [Int])?
   /// The entries that are put at once, and their bytes; used again.
   @exclusivity(unchecked) private var placed: [PlacedEntry] = []
   @exclusivity(unchecked) private var ordered = OrderedBytes()
-  /// So many at a time that their bytes stay near.
+  /// How many entries are put at a time, so that their bytes stay in the caches.
   private static let blockCount = 2048
   /// Whether what was gathered is in the order of its keys.
   @exclusivity(unchecked) private var isSorted = false
@@ -68,7 +69,7 @@ final class IndexBatch {
 
   // MARK: - Gathering
 
-  /// Notes that a record takes the place of another, or goes.
+  /// Notes that a record replaces another one, or is removed.
   ///
   /// - Parameters:
   ///   - key: that of both.
@@ -84,8 +85,7 @@ final class IndexBatch {
     try FieldRecord.withEncoded(new, typeName: "object", self) { try noteOld(key, old, $0, positions) }
   }
 
-  /// Notes new records, all under one tag, of which there are none yet: index by index, so that what each needs to know stays
-  /// near.
+  /// Notes new records, all under one tag that has none yet: index by index, so that the data of each index stay in the caches.
   ///
   /// - Parameters:
   ///   - records: where they and their keys stand among `all`, just encoded.
@@ -130,7 +130,7 @@ final class IndexBatch {
       for position in positions { try compare(parts[position], key, old, new) }
     }
     if isReadable { return }
-    // What it had cannot be told: its entries are looked for one by one.
+    // The entries of the old record are unknown, and have to be looked for one by one.
     for position in positions {
       try removeAll(parts[position], key)
       try compare(parts[position], key, nil, new)
@@ -147,7 +147,7 @@ final class IndexBatch {
       for position in positions { try compare(parts[position], key, nil, record) }
     }
     if isReadable { return }
-    // Queries meet it, and say what is wrong with it.
+    // Queries will meet the record, and say what is wrong with it.
     for position in positions where !parts[position].isOfReferences {
       parts[position].added.append(parts[position].unreadable(key, &bytes))
     }
@@ -178,7 +178,7 @@ final class IndexBatch {
     if self.transaction !== transaction { self.transaction = transaction }
   }
 
-  /// Lets the transaction go: the batch may outlive it.
+  /// Releases the transaction, because the batch may outlive it.
   func end() { transaction = nil }
 
   /// Lends the fields of a record; false where it is damaged.
@@ -223,7 +223,7 @@ final class IndexBatch {
     if isEqual(before, after) {
       if writesAll { return part.added.append(after) }
       if part.mayKeepWhole(before) {
-        // Others will stand in their places.
+        // Other entries will stand in their places.
         wholeValues[before.start] = nil
         wholeValues[after.start] = nil
       }
@@ -285,7 +285,7 @@ final class IndexBatch {
     }
   }
 
-  /// Notes that every entry of an identifier goes.
+  /// Notes that every entry of an identifier is removed.
   private func removeAll(_ part: Part, _ key: RawSpan) throws {
     guard let transaction else { return }
     let definition = part.item.definition
@@ -351,7 +351,7 @@ final class IndexBatch {
     }
   }
 
-  /// Sorts what was gathered; of many, by the first bytes in which they differ at all.
+  /// Sorts the gathered entries; if they are many, by the first bytes in which they differ at all.
   func sort() {
     if isSorted { return }
     for part in parts {
@@ -361,7 +361,7 @@ final class IndexBatch {
     isSorted = true
   }
 
-  /// Makes the changes, those that remove first, and begins anew. Returns the catalog where it has to say more of the entries.
+  /// Makes the changes, removals first, and begins anew. Returns the catalog if it has to tell more of the entries than before.
   func make(in transaction: any WriteTransaction) throws -> IndexCatalog? {
     defer { reset() }
     var items = catalog.items
@@ -380,8 +380,8 @@ final class IndexBatch {
     return isChanged ? IndexCatalog(items) : nil
   }
 
-  /// Puts entries, which are sorted. They were gathered in another order: each is copied behind the one before, as drivers look
-  /// at them more than once, and so need not wait for memory each time.
+  /// Puts sorted entries. They were gathered in another order, so each is copied behind the one before: drivers look at them
+  /// more than once, and need not wait for memory each time.
   private func put(_ entries: [Entry], in transaction: any WriteTransaction) throws {
     for (index, entry) in entries.enumerated() {
       prefetch(entries, behind: index)
@@ -392,7 +392,7 @@ final class IndexBatch {
     }
   }
 
-  /// Removes entries, which are sorted.
+  /// Removes sorted entries.
   private func remove(_ entries: [Entry], in transaction: any WriteTransaction) throws {
     func removeOrdered() throws {
       try transaction.removeMany(placed, in: ordered.all.bytes)

@@ -15,11 +15,11 @@ internal import GarageDriver
 final class IndexCatalog: Sendable {
   /// What is done with an index.
   enum State: UInt8, Sendable {
-    /// Everybody who writes maintains it, and the records before are being added.
+    /// All writes maintain it, and the records from before are being added.
     case building = 0
     /// Every record has its entries.
     case ready = 1
-    /// Nobody maintains it any more, and the entries are being removed.
+    /// Writes do not maintain it any more, and its entries are being removed.
     case dropping = 2
   }
 
@@ -29,7 +29,7 @@ final class IndexCatalog: Sendable {
     var id: UInt64
     var name: String
     var state: State
-    /// What there may be among the entries.
+    /// The kinds of values that the entries may have.
     var kinds = IndexedFields.Kinds()
     /// How far the filling has come: in which of the tags, and behind which record's key.
     var tagPlace = 0
@@ -37,7 +37,7 @@ final class IndexCatalog: Sendable {
     /// Of the hash, where values are hashed.
     var hashKey: [UInt8] = []
 
-    /// Names its entries: where values are hashed, those of the same index that was made anew are others.
+    /// Names its entries. If values are hashed, the entries of the same index, dropped and made anew, have another name.
     var entriesID: UInt64 { hashKey.reduce(id) { $0 &* 31 &+ UInt64($1) } }
 
     init(_ definition: IndexDefinition, name: String, state: State) {
@@ -53,13 +53,13 @@ final class IndexCatalog: Sendable {
 
   let bytes: [UInt8]
   let items: [Item]
-  /// Those that writers maintain, by the tag of the record: positions among the items.
+  /// The indexes that writes maintain, by the tag of the record, as positions among the items.
   let maintained: [UInt64: [Int]]
-  /// Those that answer questions, by the tag of their type.
+  /// The indexes that queries use, by the tag of their type.
   let ready: [UInt64: [Item]]
-  /// Those that are maintained whatever the tag: of references.
+  /// The indexes that are maintained for all tags: that of references.
   let maintainedForAll: [Int]
-  /// Those that are unique and building: what is not in them yet may have the values of a new record.
+  /// The unique indexes that are being built: records that are not in them yet may have the values of a new one.
   let unfinishedUnique: [Int]
 
   private init(bytes: [UInt8], items: [Item]) {
@@ -78,7 +78,7 @@ final class IndexCatalog: Sendable {
     unfinishedUnique = kept.filter { items[$0].state == .building && items[$0].definition.isUnique }
   }
 
-  /// The positions of those that writers maintain for records under a tag.
+  /// The positions of the indexes that writes maintain for records under a tag.
   @inline(__always)
   func positions(tag: UInt64) -> [Int] { maintained[tag] ?? maintainedForAll }
 

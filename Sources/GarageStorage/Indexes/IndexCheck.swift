@@ -33,7 +33,7 @@ struct IndexCheck: @unchecked Sendable {
           if isOther { mismatch = StorageKey(key) }
           count += 1
         } catch {
-          // Who asks for the object is told what is wrong with it.
+          // What is wrong with an object is told when it is retrieved.
           if isFailureOfStore(error) { throw error }
           failureCount += 1
         }

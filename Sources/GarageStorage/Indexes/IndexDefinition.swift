@@ -17,7 +17,8 @@ struct IndexDefinition: Hashable, Sendable {
   /// The version that the type has where the fields stand as they do.
   var typeVersion = 0
   var isUnique = false
-  /// Whose values are unique, where that is a subclass: its tags, present and former. None where it is all of the identity space.
+  /// If values are unique only among the objects of a subclass: its tags, present and former. Empty for the whole identity
+  /// space.
   var classTags: [UInt64] = []
   /// Whether there is an entry for each element of the only field.
   var isEach = false
@@ -38,7 +39,7 @@ struct IndexDefinition: Hashable, Sendable {
   /// What names the index in keys: the digest of its definition.
   var id: UInt64 { bytes.withUnsafeBytes { ContentDigest.digest8(of: $0) } }
 
-  /// Whether the other is of the same fields, and this one of later records.
+  /// Whether the other one is of the same fields, and this one of a later version or of other tags.
   func supersedes(_ other: IndexDefinition) -> Bool {
     tag == other.tag && components.map(\.path) == other.components.map(\.path) && isEach == other.isEach
       && isHashed == other.isHashed && components.map(\.ignoresCase) == other.components.map(\.ignoresCase)
@@ -110,7 +111,7 @@ struct IndexDefinition: Hashable, Sendable {
 }
 
 extension IndexDefinition {
-  /// Whether it is an index of a type: of its identity space, and not of a class beside it.
+  /// Whether it belongs to a type: to its identity space, and not to a sibling class.
   func concerns(_ facts: RecordTypeFacts) -> Bool {
     if tag != facts.tag { return false }
     return classTags.isEmpty || TypeTag.isOfClass(facts.ownTags[0], classTags) ?? true
@@ -138,7 +139,7 @@ struct CatalogWriter {
     withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// Behind their length, in two bytes.
+  /// The bytes behind their length, which takes two bytes.
   mutating func put(counted content: [UInt8]) {
     put(UInt16(truncatingIfNeeded: content.count))
     bytes += content

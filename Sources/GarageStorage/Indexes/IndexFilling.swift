@@ -1,13 +1,13 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// Makes new indexes complete and takes dropped ones away, a block at a time, each in a write of its own: nobody waits long
-/// for it. How far it has come is committed with each block, so that whoever comes next goes on, in any process.
+/// Makes new indexes complete and removes dropped ones, a block at a time, each in a write of its own, so that other writes do
+/// not wait long. How far it has come is committed with each block, so that the next call continues, in any process.
 struct IndexFilling {
   /// How long a block may gather records. Writing what it gathered takes as long again, or three times.
   private static let gatheringTime = Duration.milliseconds(12)
-  /// The entries of each block go to all parts of an index, most of whose pages are written anew then: a few blocks of many records
-  /// take less time than many of few.
+  /// The entries of each block go to all parts of an index, and most of its pages are then written anew. So a few blocks of
+  /// many records take less time than many blocks of few.
   private static let largestBlock = 100_000
   private static let smallestBlock = 32
   private static let largestByteCount = 16 << 20
@@ -23,8 +23,8 @@ struct IndexFilling {
   }
 
   let indexing: Indexing
-  /// How often this block was begun and refused, since others had changed what it read. Each time it reads a quarter of what
-  /// it read before: so little that between two changes there is time for it, however many there are.
+  /// How often this block was begun and refused, because others had changed what it read. Each time it reads a quarter of what
+  /// it read before, until that is so little that it fits between two changes of others.
   var tryCount = 0
 
   private var largestCount: Int { max(Self.smallestBlock, Self.largestBlock >> min(2 * tryCount, 16)) }
@@ -36,7 +36,7 @@ struct IndexFilling {
   func step(in transaction: any WriteTransaction) throws -> Step? {
     let before = try indexing.catalog(in: transaction)
     guard let catalog = try indexing.catalogForWriting(in: transaction) else { return nil }
-    // What is declared is committed by itself: filling may turn out to be impossible.
+    // Declarations are committed by themselves, because filling may turn out to be impossible.
     if catalog !== before { return Step() }
     if let step = try drop(in: catalog, transaction) { return step }
     var places: [Int] = []
@@ -59,21 +59,21 @@ struct IndexFilling {
       return item.definition.recordRanges == first.definition.recordRanges
         && item.tagPlace == first.tagPlace && item.lastKey == first.lastKey
     }
-    // Where one of them collides, the others go on without it.
+    // If one of them collides, the others are filled without it.
     return try fill(positions, first, catalog, transaction) ?? Step()
   }
 
-  /// Removes a block of what was dropped; nil where nothing is left of that.
+  /// Removes a block of a dropped index; nil where nothing is left.
   func dropStep(in transaction: any WriteTransaction) throws -> Step? {
     guard let catalog = try indexing.catalog(in: transaction) else { return nil }
     return try drop(in: catalog, transaction)
   }
 
-  /// Makes those unique indexes complete that records under some tags are to have entries in: nobody would see that a new
-  /// record has the same values as one that is not in them yet. All in this transaction.
+  /// Completes the unique indexes that records under some tags have entries in, all in this transaction: otherwise a new record
+  /// could have the same values as one that is not in them yet, unnoticed.
   ///
-  /// One that cannot be completed, since records that are there have the same values, stays as it is: a new record is compared
-  /// with those that are in it. It is tried again once these records have others.
+  /// An index that cannot be completed, because records that are there have the same values, stays as it is: a new record is
+  /// compared with those that are in it. It is tried again when these records have other values.
   ///
   /// - Returns: the catalog by then; nil where there was nothing to do.
   func completeUnique(
@@ -93,7 +93,7 @@ struct IndexFilling {
 
   // MARK: - Filling
 
-  /// Fills a block into indexes; nil, and a collision is noted, where one of them is unique and cannot take it.
+  /// Adds a block to indexes; nil, and a collision is noted, where one of them is unique and cannot take it.
   private func fill(
     _ positions: [Int], _ first: IndexCatalog.Item, _ catalog: IndexCatalog,
     _ transaction: any WriteTransaction
@@ -184,8 +184,8 @@ struct IndexFilling {
 
   // MARK: - Collisions
 
-  /// What keeps a unique index from being completed, as far as that is known and still so. Only those records are looked
-  /// at that had the same values when it was tried last.
+  /// The known collision that keeps a unique index from being completed, if it still does. Only the records are looked at that
+  /// had the same values when completing it was tried last.
   private func collision(
     _ place: Int, _ catalog: IndexCatalog, in transaction: any ReadTransaction
   ) throws -> Indexing.Collision? {
@@ -214,7 +214,7 @@ struct IndexFilling {
     return false
   }
 
-  /// Notes which records a unique index cannot take.
+  /// Notes the records that a unique index cannot take.
   ///
   /// - Parameters:
   ///   - error: what checking `batch`, which holds the entries of a block, has thrown; any other error is thrown on.
@@ -228,13 +228,13 @@ struct IndexFilling {
       let collision = Indexing.Collision(keys: keys, error: error)
       return indexing.noteCollision(collision, of: batch.parts[place].item.id)
     }
-    // It is not tried again before `buildIndexes`.
+    // The index is not tried again before `buildIndexes`.
     let collision = Indexing.Collision(keys: [], error: error)
     for place in places { indexing.noteCollision(collision, of: batch.parts[place].item.id) }
   }
 
-  /// The keys of records with the same values, which are these in words: of two in a batch, or of one and those that are
-  /// in the index already.
+  /// The keys of records that have the same values, given in words: of two records in a batch, or of one and those that are in
+  /// the index already.
   private func collidingKeys(
     _ value: String, _ place: Int, _ batch: IndexBatch, _ transaction: any ReadTransaction
   ) throws -> [StorageKey]? {
@@ -275,7 +275,7 @@ struct IndexFilling {
 
   // MARK: - Dropping
 
-  /// Removes a block of what a catalog says is dropped; nil where that is nothing.
+  /// Removes a block of the indexes that the catalog has as dropped; nil where there is none.
   private func drop(in catalog: IndexCatalog, _ transaction: any WriteTransaction) throws -> Step? {
     guard let place = catalog.items.firstIndex(where: { $0.state == .dropping }) else { return nil }
     let item = catalog.items[place]
@@ -299,9 +299,9 @@ struct IndexFilling {
     return step
   }
 
-  /// Removes entries, some at a time: what there turns out to be no time for was looked for in vain.
+  /// Removes entries, some at a time. If time runs out, the last of them were looked up in vain.
   ///
-  /// - Parameter mayGoOn: is asked behind each.
+  /// - Parameter mayGoOn: called after each of them.
   /// - Returns: whether none is left.
   private func removeEntries(
     in range: StorageKeyRange, _ transaction: any WriteTransaction, while mayGoOn: () -> Bool

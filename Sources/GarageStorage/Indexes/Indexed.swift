@@ -19,9 +19,9 @@ public protocol Indexed {
   static var indexes: [Index<IndexedType>] { get }
 }
 
-/// An index to be made of one property of a type, or of several in a row.
+/// A declaration of an index of one property of a type, or of several in a row.
 ///
-/// Of several, queries use the first ones: `Index(\.lastName, \.firstName)` finds by last names, and by both.
+/// Of several properties queries use the first ones: `Index(\.lastName, \.firstName)` finds by last names, and by both.
 public struct Index<Root: Codable>: Sendable {
   /// A property, and where it stands in records.
   struct Part: @unchecked Sendable {
@@ -91,8 +91,8 @@ public struct Index<Root: Codable>: Sendable {
 
   /// An index of one property under a name of its own.
   ///
-  /// The field of the property is found as without a name. Only where no object of the type can be made up to find it, since the type
-  /// refuses whatever it does not know, `name` has to be the field's coding key, with points before those inside of others:
+  /// The field of the property is found as without a name. Only if no object of the type can be made up to find it, because the
+  /// type refuses all values that it does not know, `name` has to be the field's coding key, with points between nested keys:
   /// `"address.zip"`.
   public init<Value: Codable>(
     _ name: String, _ property: KeyPath<Root, Value>, _ options: IndexOption...
@@ -122,7 +122,7 @@ public struct Index<Root: Codable>: Sendable {
   }
 }
 
-/// What an index is to be beside finding objects.
+/// What an index does beside finding objects, or does differently.
 public struct IndexOption: Sendable, Hashable {
   private enum Kind { case unique, caseInsensitive, readable, hashed }
   private let kind: Kind

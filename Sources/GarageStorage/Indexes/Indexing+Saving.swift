@@ -1,8 +1,8 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// Unsaved changes on their way into the store. What stands there may be newer than what they were made upon, and there may
-// be other indexes than there were: entries are made anew, from the records that are there now.
+// Saving unsaved changes. The store may have newer records than those that the changes were made upon, and other indexes. So
+// entries are made anew, from the records that are there now.
 
 extension Indexing {
   /// Makes unsaved changes in a transaction of the storage.
@@ -11,7 +11,7 @@ extension Indexing {
   func apply(_ changes: UnsavedChanges, to transaction: any WriteTransaction) throws {
     let records = KeyLayout.allRecords
     if changes.hasChange(in: records), var catalog = try catalogForWriting(in: transaction) {
-      // The texts first: the shapes of records may be read from them.
+      // The texts first, because the shapes of records may have to be read from them.
       try changes.apply(in: StorageKeyRange(to: records.lowerBound), to: transaction)
       var replaced: [StorageKey: [UInt8]] = [:]
       if !catalog.unfinishedUnique.isEmpty {
@@ -35,11 +35,11 @@ extension Indexing {
     try changes.apply(in: StorageKeyRange(from: behindEntries), to: transaction)
   }
 
-  /// Makes those unique indexes complete that changed records are to have entries in. Where records that are there have
-  /// the same values, and a change ends that, it is made first, as if it had been saved before: so the others are compared
-  /// with all records.
+  /// Completes the unique indexes that changed records have entries in. If records that are there have the same values, and a
+  /// change ends that, this change is made first, as if it had been saved before. So the other changes are compared with all
+  /// records.
   ///
-  /// - Returns: the records whose places such changes took. These are to be compared at the end.
+  /// - Returns: the records that such changes replaced. They have to be compared at the end.
   private func completeUnique(
     _ catalog: inout IndexCatalog, _ changes: UnsavedChanges, _ transaction: any WriteTransaction
   ) throws -> [StorageKey: [UInt8]] {
@@ -49,7 +49,7 @@ extension Indexing {
     }
     let filling = IndexFilling(indexing: self)
     var replaced: [StorageKey: [UInt8]] = [:]
-    // By the index that they were made for.
+    // Grouped by the index that they were made for.
     var made: [UInt64: Set<StorageKey>] = [:]
     while true {
       if let completed = try filling.completeUnique(catalog, tags, in: transaction) { catalog = completed }
@@ -63,7 +63,7 @@ extension Indexing {
         guard let collision = knownCollision(of: id) else { continue }
         for key in collision.keys {
           if made[id]?.contains(key) == true {
-            // What it was changed to, another record has.
+            // The values that it was changed to belong to another record.
             failure = failure ?? collision.error
           } else if let old = try make(changes, of: key, endingCollisionAt: place, &catalog, transaction) {
             replaced[key] = old
