@@ -150,7 +150,7 @@ extension EncodedGraph {
       && zip(graphs, graphs.dropFirst()).allSatisfy { key($0, $0.records.count - 1) < key($1, 0) }
   }
 
-  /// The type of its record, where that is all that writing the graph changes; nil where more may be.
+  /// The tag of its only record, if writing the graph changes nothing else; nil where it may change more.
   var onlyTag: UInt64? {
     if records.count != 1 || !isPlain(0) || !inlineTargets.isEmpty { return nil }
     return bytes.withUnsafeBytes { KeyLayout.tag(inRecordKey: $0.bytes.extracting(place(ofRecord: 0).key)) }

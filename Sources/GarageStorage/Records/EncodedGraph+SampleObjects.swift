@@ -2,8 +2,8 @@ internal import GarageCoding
 internal import Synchronization
 
 extension Garage {
-  /// Surveys those of the types that declare indexes, by the objects of a graph that is about to be written: their indexes are
-  /// made before anything is stored that could tell.
+  /// Surveys the types that declare indexes by the objects of a graph that is about to be written, because the indexes are made
+  /// before any object is stored by which they could be surveyed.
   func survey(_ graph: EncodedGraph, _ types: [Any.Type]) {
     for type in types where type is any Indexed.Type && TypeSurvey.isWanted(for: type) {
       guard let type = type as? any Codable.Type, let facts = try? RecordTypeFacts.of(type) else { continue }
@@ -37,7 +37,7 @@ extension EncodedGraph {
 }
 
 extension RecordValue {
-  /// The same with the objects that it refers to in place of the references, as they are made up in their place, too.
+  /// The same with the objects that it refers to in place of the references, because made-up objects stand in their place, too.
   ///
   /// - Parameter room: how many may be read.
   func withTargets(

@@ -7,14 +7,14 @@ internal import GarageDriver
 /// that one level of a graph refers to are fetched in one multi-get before; the decoder then finds them here.
 /// On embedded engines this only costs, so it is not done there.
 struct PrefetchedRecords {
-  /// Where so many bytes are fetched the rest of the graph is left to be asked for one by one.
+  /// When so many bytes are fetched, the rest of the graph is left to be fetched one by one.
   private static let byteLimit = 32 << 20
 
   private let objectKeys: ObjectKeys
   /// By key; nil for those that are known to be missing.
   private var records: [StorageKey: [UInt8]?] = [:]
   private var byteCount = 0
-  /// Those that were here before, and are not to be fetched again.
+  /// Records that were here before, and are not to be fetched again.
   private var earlier: Set<StorageKey> = []
 
   init(_ objectKeys: ObjectKeys) { self.objectKeys = objectKeys }
@@ -28,14 +28,14 @@ struct PrefetchedRecords {
   mutating func fetch(behind roots: [(key: StorageKey, record: [UInt8])], in transaction: any ReadTransaction)
     throws
   {
-    // One that others refer to is at hand, too.
+    // A record at hand may be one that others refer to.
     for root in roots { records[root.key] = .some(root.record) }
     var wanted: Set<StorageKey> = []
     for root in roots { noteTargets(of: root.key, root.record, &wanted) }
     try fetchLevels(wanted, in: transaction)
   }
 
-  /// - Parameter isHeld: whether somebody holds what was made of these, so that they are not to be fetched again.
+  /// - Parameter isHeld: whether the objects made of these records are held, so that the records need not be fetched again.
   mutating func removeAll(keepingNames isHeld: Bool = false) {
     byteCount = 0
     guard isHeld else {
@@ -43,7 +43,7 @@ struct PrefetchedRecords {
       return records.removeAll()
     }
     earlier.formUnion(records.keys)
-    // Of what is missing nothing is held: it may be asked for again.
+    // No object is held for a missing record: it may be asked for again.
     records = records.filter { $0.value == nil }
   }
 
@@ -56,7 +56,7 @@ struct PrefetchedRecords {
       try transaction.withReadableValues(for: keys) { index, record in
         if let record { level[index] = [UInt8](copying: record) }
       } onError: { index, _ in
-        // Whoever needs it asks for it, and is told.
+        // If the record is needed it is asked for by itself, and the error is told then.
         failed.insert(index)
       }
       wanted = []

@@ -3,14 +3,14 @@ internal import GarageDriver
 internal import Synchronization
 
 extension ReadAccess {
-  /// Runs `find`, which makes objects of a type up, with this garage's `userInfo` and behind a survey of the type.
+  /// Surveys a type, and then runs `find`, which makes objects of it up, with this garage's `userInfo`.
   ///
-  /// A survey needs objects. Of a type that has none nothing is made up, and nothing new is found out: no query finds anything
-  /// of it either.
+  /// A survey needs objects. For a type that has none nothing is made up, and nothing new is found out; no query of it finds
+  /// anything either.
   ///
   /// - Parameters:
-  ///   - subclasses: those of which it is found out, too.
-  ///   - isExplained: whether it is found out even if there are no objects.
+  ///   - subclasses: subclasses whose fields `find` looks for, too.
+  ///   - isExplained: whether `find` may make objects up even if the type has none.
   func makingUp<R>(
     _ type: any Codable.Type, _ facts: RecordTypeFacts, subclasses: [any Decodable.Type] = [],
     isExplained: Bool = false, _ find: () throws -> R
@@ -35,8 +35,8 @@ extension ReadAccess {
     return true
   }
 
-  /// Where no object of a type could be made up to find its fields, because it takes only what looks as it expects, reads two
-  /// that are there, so that others can be made of them.
+  /// Where no object of a type could be made up to find its fields, because it accepts only values of a certain form, reads two
+  /// stored objects, so that others can be made from their values.
   ///
   /// - Returns: whether fields may be found now that were not before.
   func takeFieldSample<T: Codable>(_ type: T.Type, _ facts: RecordTypeFacts) throws -> Bool {
@@ -65,7 +65,7 @@ extension ReadAccess {
         var (foundCount, rest) = (0, 16)
         try transaction.scan(KeyLayout.records(tag: tag), direction) { key, record in
           (isTagUsed, isEmpty) = (true, false)
-          // What is large, damaged or of another class is no sample; who decodes it says what is wrong.
+          // A record that is large, damaged or of another class is no sample. If it is damaged, decoding it will say so.
           if record.byteCount < ReadAccess.mostSampledBytes, let content = try contentIfWhole(key, record),
             content.header.concreteTag.map({ facts.ownTags.contains($0) }) ?? true,
             ofAnyVersion || content.header.typeVersion == facts.ofCoder.currentVersion
@@ -92,7 +92,7 @@ extension ReadAccess {
     return (whole, isEmpty)
   }
 
-  /// The content of a record; nil where it is damaged. What is to be fetched first is no damage.
+  /// The content of a record; nil where it is damaged. An error of fetching is no damage, and is thrown.
   private func contentIfWhole(_ key: RawSpan, _ record: RawSpan) throws -> RecordContent? {
     do {
       return try content(of: key, record)
@@ -107,7 +107,7 @@ extension ReadAccess {
 }
 
 extension Garage {
-  /// On what terms objects are made up for it.
+  /// The terms on which objects are made up.
   var probeContext: ProbeContext {
     var context = ProbeContext()
     context.userInfo = userInfo

@@ -43,7 +43,7 @@ extension ReadAccess {
     }
   }
 
-  /// The same of a record that is at hand.
+  /// The same for a record that is at hand.
   private func isRecord<T: Codable>(
     _ key: RawSpan, _ record: RawSpan?, of type: T.Type, _ facts: RecordTypeFacts
   ) throws -> Bool {

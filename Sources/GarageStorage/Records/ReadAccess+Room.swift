@@ -1,7 +1,7 @@
 internal import Synchronization
 
-// Where all objects of a type go. An array that grows is copied to memory twice as large each time, whose pages are touched for the
-// first time: for objects of many fields that takes longer than to find them.
+// Room for all objects of a type. An array that grows is copied each time to memory twice as large, whose pages are touched for
+// the first time. For objects with many fields that takes longer than finding them.
 
 extension ReadAccess {
   /// Makes room for as many objects of a type as there were the last time.
@@ -22,6 +22,6 @@ extension ReadAccess {
     objects = fitting
   }
 
-  /// What more need grows as any array does: in another store there may be far fewer.
+  /// Room for more is not kept: the array then grows as any other, because another store may have far fewer objects.
   private static var mostByteCount: Int { 64 << 20 }
 }

@@ -1,8 +1,8 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// Decodes the records of a scan: one by one, as long as they need no others, and from there on many together, with what
-/// they need read ahead.
+/// Decodes the records of a scan: one by one as long as they refer to no others, and from then on many together, for which the
+/// records that they refer to are read ahead.
 final class ReadingAhead<T: Codable> {
   private let type: T.Type
   private let facts: TypeFacts
@@ -21,7 +21,7 @@ final class ReadingAhead<T: Codable> {
     self.facts = facts.ofCoder
     self.tag = tag
     self.session = session
-    // What is read ahead takes room, too.
+    // Records that are read ahead take room, too.
     byteLimit = areAllHeld ? GraphDecodingSession.heldByteLimit / 2 : 256 << 10
     countLimit = areAllHeld ? .max : 1000
   }

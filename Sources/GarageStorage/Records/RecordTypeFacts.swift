@@ -1,8 +1,8 @@
 internal import GarageCoding
 internal import Synchronization
 
-/// What the verbs have to know of a type whose objects have records of their own: found out once in a process, since
-/// asking the runtime costs more than a read.
+/// What the verbs have to know of a type whose objects have records of their own. Found out once in a process, because asking
+/// the runtime takes longer than a read.
 ///
 /// Unchecked: nothing changes after `init`, but for the atomic count.
 final class RecordTypeFacts: @unchecked Sendable {
@@ -21,14 +21,14 @@ final class RecordTypeFacts: @unchecked Sendable {
   let isIdentifiedByID: Bool
   /// Whether the identity space holds objects of other classes than this one and its subclasses.
   let sharesSpaceWithSuperclass: Bool
-  /// What the type says becomes of others when its objects are deleted; nil where it says nothing. Asked for where the
-  /// type is met, which is where it belongs if it belongs to an actor: deletions run elsewhere, too.
+  /// The type's delete rules; nil where it declares none. Asked for when the type is first used, on its actor if it belongs to
+  /// one, because deletions also run elsewhere.
   let deleteRules: TypeDeleteRules?
   /// What the coder knows of the type, so that it need not look for it again.
   let ofCoder: TypeFacts
   /// How many objects there were when all of them were retrieved last, from whatever store.
   let lastCount = Atomic<Int>(0)
-  /// Whether objects have told what the type makes something else of (``TypeSurvey``).
+  /// Whether objects have shown which of their values the type makes something else of (``TypeSurvey``).
   let isSurveyed = Atomic<Bool>(false)
   /// How an `id` becomes an identifier, where that takes no encoder.
   private let identifierPlan: IdentifierPlan?
@@ -51,7 +51,7 @@ final class RecordTypeFacts: @unchecked Sendable {
     if let facts = kept(key) { return facts }
     // Tags and rules are users' code: they are asked for outside the lock.
     let new = RecordTypeFacts(type, try TypeDescription.of(type))
-    // What is not seen here may be seen elsewhere.
+    // A conformance that is not seen here may be seen elsewhere.
     if !isSeen(type) { return new }
     let facts = known.withLock { known in
       let facts = known[key] ?? new
@@ -62,7 +62,7 @@ final class RecordTypeFacts: @unchecked Sendable {
     if facts === new {
       let former = Set(new.tags.dropFirst() + new.ownTags.dropFirst())
       byFormerTag.withLock { known in for tag in former { known[tag, default: []].append(new) } }
-      // They belong where it belongs.
+      // The rules belong to the same actor as the type.
       for type in new.deleteRules?.ownedTypes ?? [] { _ = try? met(type) }
     }
     return facts
@@ -85,20 +85,20 @@ final class RecordTypeFacts: @unchecked Sendable {
     return try? of(type)
   }
 
-  /// Whether conformances of a type whose objects are stored are seen here. All that is stored is `Encodable`: if that
-  /// is not seen, the type belongs to an actor, and this is not it. (Casts of values fail then. Those of types succeed
-  /// all the same with the runtime of Swift 6.3, which nobody has promised.)
+  /// Whether the conformances of a type whose objects are stored are seen here. All stored types are `Encodable`: if that is
+  /// not seen, the type belongs to an actor on which this does not run. (Casts of values then fail. Casts of types succeed all
+  /// the same with the runtime of Swift 6.3, but that is not promised.)
   @inline(never)
   private static func isSeen(_ type: Any.Type) -> Bool { type is any Encodable.Type }
 
-  /// Those of the types known so far whose objects may be stored under a tag, be it their present one or a former one.
+  /// The types known so far whose objects may be stored under a tag, as their present one or a former one.
   ///
   /// - Throws: ``GarageError/notMet(_:)``.
   static func all(withTag tag: UInt64) throws -> [RecordTypeFacts] {
     try TypeTag.types(withDigest: tag).compactMap { try met($0) } + formerlyTagged(tag)
   }
 
-  /// Those to which a tag belonged before, or to their identity space.
+  /// The types that had a tag before, or whose identity space had it.
   static func formerlyTagged(_ tag: UInt64) -> [RecordTypeFacts] {
     byFormerTag.withLock { $0[tag] ?? [] }
   }
@@ -124,7 +124,7 @@ final class RecordTypeFacts: @unchecked Sendable {
     return plan?.kind == .canonical ? nil : plan
   }
 
-  /// Whether the type says what becomes of others when its objects are deleted.
+  /// Whether the type declares delete rules.
   @inline(__always)
   var hasDeleteRules: Bool { deleteRules != nil }
 

@@ -1,9 +1,9 @@
 internal import GarageCoding
 
-/// Says when a session that goes through many objects has to let go of those it holds.
+/// Tells when a session that goes through many objects has to release those that it holds.
 ///
-/// What one object reaches has to be held while it is decoded. Twice the largest such graph may be kept, so that
-/// objects which reach the same large part of a graph do not each decode it again.
+/// All that one object reaches has to be held while it is decoded. Twice as much as the largest such graph may be kept, so that
+/// objects that reach the same large part of a graph do not each decode it again.
 struct SessionLimit {
   private var objects = Limit(least: 10_000)
   private var bytes = Limit(least: 8 << 20)

@@ -9,21 +9,21 @@ struct TextName: Hashable, Sendable {
   var digest: UInt64
 }
 
-/// The texts of type tags and shapes: what a garage knows of those in its store.
+/// What a garage knows of the texts of type tags and shapes in its store.
 ///
 /// Texts are named by their content, so one that was read once is right for good, in every snapshot. That it
 /// is *in the store* is only known once the transaction that found or put it there has committed.
 final class StoreTexts: Sendable {
   private struct Known: Sendable {
     var inStore: Set<TextName> = []
-    /// The types that objects were parked of.
+    /// The types of which objects were parked.
     var types: Set<ObjectIdentifier> = []
-    /// The last texts of which all was known.
+    /// The texts of the last graph of which all were known.
     var last: GraphTexts?
     var texts: [TextName: [UInt8]] = [:]
   }
   private let known = Mutex(Known())
-  /// Beyond that many texts what is known is forgotten and read again as it is needed.
+  /// With more texts than this, all are forgotten, and read again as they are needed.
   private static let limit = 65_536
 
   // MARK: - Writing
@@ -36,7 +36,7 @@ final class StoreTexts: Sendable {
     var types: [Any.Type] = []
   }
 
-  /// What is new in a graph; nil where that is nothing.
+  /// What is new in a graph; nil where nothing is.
   func news(of graph: EncodedGraph) -> News? {
     let texts = graph.texts
     return known.withLock { known in

@@ -15,7 +15,7 @@ extension WriteAccess {
     private var added: [[StorageKey]] = Array(repeating: [], count: SyncStatus.allCases.count)
     private var removed: [StorageKey] = []
 
-    /// Notes that a record gets a status, or goes where that is nil.
+    /// Notes that a record gets a status, or, if that is nil, that it has none any more.
     ///
     /// - Parameter before: the statuses under which the index may have it.
     mutating func note(_ key: RawSpan, from before: [SyncStatus], to status: SyncStatus?) {
@@ -39,17 +39,17 @@ extension WriteAccess {
 
   /// The statuses under which the index may have this record.
   func indexedStatuses(_ key: RawSpan, of record: RawSpan?) -> [SyncStatus] {
-    // Until unsaved changes are saved, another may give the record any.
+    // Until unsaved changes are saved, another garage may give the record any status.
     if overlay != nil { return SyncStatus.allCases }
     guard let record else { return [] }
-    // What is damaged may have any.
+    // A damaged record may have any status.
     guard let header = try? garage.objectKeys.header(of: key, record, typeName: "") else {
       return SyncStatus.allCases
     }
     return header.syncStatus.map { [$0] } ?? []
   }
 
-  /// Lends a value that is about to be replaced or removed, which it can be without being readable.
+  /// Lends a value that is about to be replaced or removed. It need not be readable for that.
   func withReplaceableValue<R>(_ key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
     try transaction.withReplaceableValue(for: key, isSealed: garage.objectKeys.isSealed, body)
   }
@@ -82,13 +82,13 @@ extension WriteAccess {
 
   /// The statuses under which the index may have a record that begins in this way.
   private func indexedStatuses(ofRecord record: RawSpan) -> [SyncStatus] {
-    // One that does not open may have any.
+    // A record that does not open may have any status.
     if record.byteCount == 0 { return SyncStatus.allCases }
     return RecordSummary.uncheckedSyncStatus(of: record).map { [$0] } ?? []
   }
 
   private func removeSyncStatuses(_ statuses: [SyncStatus], ofRecord key: RawSpan) throws {
-    // One that has a status may have another by the time that its removal is saved.
+    // A record with a status may have another one by the time that its removal is saved.
     let mayHaveAny = !statuses.isEmpty && overlay != nil
     for status in mayHaveAny ? SyncStatus.allCases : statuses {
       try transaction.remove(KeyLayout.syncStatus(status, ofRecord: key))
@@ -127,7 +127,7 @@ extension WriteAccess {
         }
       }
       guard let record else { throw nothing(object.facts.name, object.identifier) }
-      // Its entry is put even if it is there: where one was lost, this is what brings it back.
+      // Its entry is put even if it is there. So an entry that was lost comes back.
       let others = try indexedStatuses(keyBytes).filter { $0 != status }
       changes.note(keyBytes, from: others, to: status)
       records.append((key, record))
@@ -190,7 +190,7 @@ extension ReadAccess {
     }
   }
 
-  /// Whether the record itself says so. A damaged one is an error.
+  /// Whether the record itself has that status. Throws where the record is damaged.
   private func has(_ status: SyncStatus, _ key: RawSpan, _ record: RawSpan, _ typeName: String) throws -> Bool
   {
     // Decoding it checks the rest.

@@ -3,15 +3,15 @@ internal import GarageDriver
 
 /// Hands a decoder the records that one transaction sees.
 final class TransactionSource: RecordSource, ShapeTexts {
-  /// Nil while the source waits to be used again, and nobody has it.
+  /// Nil while the source is not in use.
   @exclusivity(unchecked) private var current: (any ReadTransaction)?
   private var transaction: any ReadTransaction { current.unsafelyUnwrapped }
   private let texts: StoreTexts
   private let keys: ObjectKeys
   /// The bytes of all records handed out, as a measure of what decoding them may hold.
   @exclusivity(unchecked) var recordByteCount = 0
-  /// Whether a record that is sealed and does not open is an error of that record alone: one of the storage would
-  /// forbid a writer's commit.
+  /// Whether a sealed record that does not open is reported as an error of that record alone. As an error of the storage it
+  /// would forbid a writer's commit.
   var toleratesSeals = false
   /// Records that need no round trip any more.
   private var prefetched: PrefetchedRecords
@@ -23,14 +23,14 @@ final class TransactionSource: RecordSource, ShapeTexts {
     prefetched = PrefetchedRecords(keys)
   }
 
-  /// Makes a source that nobody uses one for a transaction.
+  /// Makes a source that is not in use one for a transaction.
   func begin(_ transaction: any ReadTransaction) {
     current = transaction
     recordByteCount = 0
     toleratesSeals = false
   }
 
-  /// Lets the transaction go.
+  /// Releases the transaction.
   func end() { current = nil }
 
   /// Whether it holds records that were fetched ahead.
@@ -60,7 +60,8 @@ final class TransactionSource: RecordSource, ShapeTexts {
 
   /// Fetches all that can be reached from records at hand, in few round trips, in place of what was fetched before.
   ///
-  /// - Parameter isHeld: whether who decodes holds all that was fetched with earlier records, so that it is not fetched again.
+  /// - Parameter isHeld: whether the decoder holds all that was fetched with earlier records, so that it need not be fetched
+  ///   again.
   func prefetch(behind records: [(key: StorageKey, record: [UInt8])], exceptKnown isHeld: Bool = false) throws
   {
     prefetched.removeAll(keepingNames: isHeld)
@@ -81,12 +82,12 @@ final class TransactionSource: RecordSource, ShapeTexts {
 
   // MARK: - Reading ahead
 
-  /// Whether records can be read before anybody asks for them: not where those between them would have to be opened, and
+  /// Whether records can be read before they are asked for. They cannot where values between them would have to be opened, or
   /// where keys stand in another order than identifiers.
   var readsAhead: Bool { !keys.isSealed && !keys.hidesIdentifiers }
 
-  /// Lends those of the wanted records that scans find at little cost: where most of what stands between the first and the
-  /// last one is wanted, too. Until `found` says false.
+  /// Lends those of the wanted records that scans find at little cost, that is, where most of the records between the first and
+  /// the last one are wanted, too; until `found` returns false.
   func readAhead(_ wanted: WantedRecords, _ found: (Int, RawSpan) -> Bool) throws {
     var next = 0
     var scanCount = 0

@@ -1,11 +1,12 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// What stood inline where its owner has a reference now: it becomes a record of its own when the reference is parked.
+// Objects that stood inline where their owner now has a reference. Each becomes a record of its own when the reference is
+// parked.
 
 extension ReadAccess {
-  /// Decodes an object that stood inline where its owner has a reference, and has no record; nil where it had one in
-  /// this garage, which is gone.
+  /// Decodes an object without a record that stood inline where its owner has a reference; nil where it had a record in this
+  /// garage that is gone.
   func inlineObject<T: Codable>(_ type: T.Type, _ target: InlineTarget) throws -> T? {
     if target.isParked(in: garage.number) { return nil }
     let session = makeSessionAndSource().0
@@ -14,7 +15,7 @@ extension ReadAccess {
   }
 }
 
-/// The records that the targets of references are to have which stood inline, and the store has none of their identity.
+/// The records to be made for targets of references that stood inline and have no record in the store.
 struct InlineRecords {
   struct Record {
     let key: StorageKey
@@ -23,14 +24,14 @@ struct InlineRecords {
   }
 
   fileprivate(set) var records: [Record] = []
-  /// Those that have a record as soon as these are written.
+  /// The identities that have a record as soon as these are written.
   fileprivate(set) var parked: [InlineTarget] = []
 
   var tags: Set<UInt64> { Set(records.map { KeyLayout.tag(inRecordKey: $0.key.bytes.span.bytes) }) }
 }
 
 extension WriteAccess {
-  /// Gathers what is to be parked with a graph because it stood inline. Nothing is written but texts.
+  /// Gathers the objects that have to be parked with a graph because they stood inline. Writes nothing but texts.
   ///
   /// - Parameter leavingOut: the position of a record of the graph that is in the store, perhaps under a former tag.
   @inline(never)
@@ -40,7 +41,7 @@ extension WriteAccess {
     for (position, record) in graph.records.enumerated() where position != leavingOut {
       keys.insert(try key(of: graph.identity(of: record)))
     }
-    // Each with what it holds in turn before the next one, and without recursion: a chain of them may be long.
+    // Each with what it holds in turn, before the next one. Without recursion, because a chain of them may be long.
     var waiting = Array(graph.inlineTargets.reversed())
     while let target = waiting.popLast() {
       if target.isParked(in: garage.number) { continue }
@@ -88,14 +89,14 @@ extension WriteAccess {
     return InlineRecords.Record(key: try key(of: identity), bytes: bytes, status: record.syncStatus)
   }
 
-  /// Notes the entries that come with what stood inline.
+  /// Notes the index entries of the objects that stood inline.
   func note(_ inline: InlineRecords, in batch: IndexBatch) throws {
     for record in inline.records {
       try note(record.key.bytes.span.bytes, record.bytes.span.bytes, in: batch)
     }
   }
 
-  /// Writes what stood inline, whose entries in indexes were noted.
+  /// Writes the objects that stood inline, whose index entries were noted.
   func write(_ inline: InlineRecords) throws {
     var statuses = SyncStatusChanges()
     for record in inline.records {

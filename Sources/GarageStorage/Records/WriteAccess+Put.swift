@@ -2,7 +2,7 @@ internal import GarageCoding
 internal import GarageDriver
 
 extension WriteAccess {
-  /// Writes the records of a graph, in key order, and the texts they count on; what stood inline before with them.
+  /// Writes the records of a graph, in key order, the texts that they need, and the objects that stood inline before.
   ///
   /// - Parameters:
   ///   - leavingOut: the position of a record that is not written.
@@ -18,7 +18,7 @@ extension WriteAccess {
     }
   }
 
-  /// Writes the texts that a graph's records count on.
+  /// Writes the texts that a graph's records need.
   func putTexts(of graph: EncodedGraph) throws {
     guard let news = garage.texts.news(of: graph) else { return }
     if !news.types.isEmpty {
@@ -86,7 +86,7 @@ extension WriteAccess {
   ) throws {
     let records = graph.records
     try graph.bytes.withUnsafeBytes { bytes in
-      // Many are put at once, which drivers do faster: so many that the list of them stays small.
+      // Many are put at once, because drivers do that faster; so many that the list of them stays small.
       var places: [PlacedEntry] = []
       let most = order.count < 16 ? 1 : 512
       if most > 1 { places.reserveCapacity(min(most, order.count)) }
@@ -109,7 +109,7 @@ extension WriteAccess {
           }
         }
         for tag in record?.formerTags ?? [] {
-          // Its entries go with the others'.
+          // Its entries are written with those of the others.
           _ = try removeRecordAlone(KeyLayout.record(tag: tag, sameIdentifierAs: key).bytes.span.bytes)
         }
       }
@@ -117,7 +117,7 @@ extension WriteAccess {
     }
   }
 
-  /// The keys of the records that are looked at before those of a graph take their places.
+  /// The keys of the records that have to be looked at before records of a graph replace them.
   private func keysToRead(
     of graph: EncodedGraph, _ order: [Int], leavingOut: Int?, _ entries: IndexBatch?
   ) -> [StorageKey] {
@@ -135,8 +135,8 @@ extension WriteAccess {
     return keys
   }
 
-  /// The statuses under which the index may have the records of a graph that get one: one question for all of them. Nil where
-  /// there is but one, or where they may not be readable.
+  /// The statuses under which the index may have the records of a graph that get a status, asked for all together. Nil where
+  /// there is only one such record, or where the records may not be readable.
   private func indexedStatuses(
     of graph: EncodedGraph, _ order: some Collection<Int>, leavingOut: Int?
   ) throws -> [StorageKey: [SyncStatus]]? {

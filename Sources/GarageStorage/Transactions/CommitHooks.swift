@@ -7,7 +7,7 @@ struct CommitHooks: @unchecked Sendable {
   private var first: (any Namespace.Type)?
   /// Whether no other namespace is around the first.
   private var firstIsOutermost = false
-  // Nil in place of empty: there is nothing to count then, neither when this is made nor when it is gone.
+  // Nil in place of empty arrays, so that no references are counted when this is made or released.
   private var others: [any Namespace.Type]?
   private var actions: [() -> Void]?
 
@@ -47,7 +47,7 @@ struct CommitHooks: @unchecked Sendable {
 
   private mutating func note(any namespace: any Namespace.Type) { note(namespace) }
 
-  /// - Throws: what a hook throws: the commit must not be.
+  /// - Throws: what a hook throws. There must be no commit then.
   @inline(__always)
   func runBeforeCommit() throws {
     guard let first else { return }
@@ -73,8 +73,8 @@ struct CommitHooks: @unchecked Sendable {
   @inline(__always)
   private var firstIsAlone: Bool { others == nil && firstIsOutermost }
 
-  /// All namespaces that were changed, each once, also through those in them: those before that they are part of,
-  /// else in the order in which they were changed.
+  /// All namespaces in which keys were changed, directly or in namespaces inside them, each once: a namespace before those
+  /// around it, and otherwise in the order in which they were changed.
   @inline(never)
   private var namespaces: [any Namespace.Type] {
     var all: [(namespace: any Namespace.Type, depth: Int)] = []

@@ -40,15 +40,15 @@ extension Garage: GarageWriting {
     }
   }
 
-  /// Runs `body` on one state of the store, again where the engine asks for another try, as it does of reads where writes
-  /// run beside each other, and where the read begins no sooner than with its first operation.
+  /// Runs `body` on one state of the store, again where the engine asks for another try. Where writes run beside each other an
+  /// engine asks that of reads, too. The read begins with its first operation.
   @inline(__always)
   func repeatableRead<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     if store.repeatsReads {
       return try retrying(nil, store.gate, isRead: true) {
         try beginCall()
         defer { endCall() }
-        // Verbs run nobody else's code before they have asked the storage for something.
+        // Verbs run no user's code before their first operation on the storage.
         return try store.readDeferred(body)
       }
     }

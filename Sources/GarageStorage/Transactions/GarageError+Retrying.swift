@@ -21,7 +21,7 @@ internal import GarageDriver
 ///     succeeds at once need not ask for the time.
 ///   - gate: where writes run beside each other.
 ///   - expectsConflicts: whether they run beside each other, where there is no gate yet.
-///   - isRead: whether `body` only reads, and so is in nobody's way: it is never alone.
+///   - isRead: whether `body` only reads. A read is in no other call's way, so no try of it excludes writes.
 func retrying<R>(
   _ attempts: Int? = nil, isClocked: Bool = true, _ gate: SharingGate? = nil,
   expectsConflicts: Bool = false, isRead: Bool = false, _ body: () throws -> R
@@ -42,8 +42,8 @@ func retrying<R>(
 /// How often, and how soon, a call is made again.
 struct Retries {
   private let expectsConflicts: Bool
-  /// A plain number: how large a `ContinuousClock.Instant` is only the runtime knows, and what holds one is copied and given
-  /// up by asking it, in each write.
+  /// A plain number. Only the runtime knows how large a `ContinuousClock.Instant` is, and would be asked each time that a value
+  /// with one is copied or released, which is in each write.
   private var start: UInt64?
   private var nextPause: UInt32 = 500
   private var failuresLeft: Int
@@ -67,7 +67,7 @@ struct Retries {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// Whether the next try should have the storage's writing to itself, as far as this garage goes.
+  /// Whether no other write of this garage should run beside the next try.
   var needsToBeAlone: Bool { conflictCount >= 3 }
 
   /// How long to wait before the next try, in microseconds; nil where there is none.
@@ -79,7 +79,7 @@ struct Retries {
     if expectsConflicts && GarageError.isConflict(error) {
       conflictCount += 1
       conflictsLeft -= 1
-      // However long the turns of others took: alone it has tried at least once.
+      // However long other writes took, there has to be at least one try without any beside it.
       guard conflictsLeft >= 0, passed < .seconds(10) || conflictCount < 5 else { return nil }
     } else {
       failuresLeft -= 1

@@ -9,13 +9,13 @@ public protocol GarageReading: AnyObject {
   /// Runs `body` on one state of the store. For the verbs, which are extensions of this protocol.
   func withReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R
 
-  /// The same for a body that may run again, because it hands nothing out before it is over: where writes run beside each
-  /// other, an engine may ask for another try of a read, too.
+  /// The same for a body that may run again, because it hands nothing out before it ends. Where writes run beside each other,
+  /// an engine may ask for another try of a read, too.
   func withRepeatableReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R
 }
 
 extension GarageReading {
-  /// Runs it once: a reader and a writer are inside a transaction, which is not theirs to begin again.
+  /// Runs `body` once, because a reader and a writer are inside a transaction that they cannot begin again.
   public func withRepeatableReadAccess<R>(_ body: (ReadAccess) throws -> R) throws -> R {
     try withReadAccess(body)
   }
