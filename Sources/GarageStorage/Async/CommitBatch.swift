@@ -16,7 +16,7 @@ struct CommitBatch {
   private var hasBegun = false
   /// How many jobs there were when the transaction began.
   private var countAtBegin = 0
-  /// Whether each is committed by itself, since together they failed.
+  /// Whether each job is committed by itself, because together they failed.
   private var isSingle = false
   /// How often another transaction may still come first before each job is tried by itself.
   private var conflictsLeft = 3
@@ -86,32 +86,32 @@ struct CommitBatch {
     jobs.removeFirst(count)
   }
 
-  /// Whether all of it is to be tried once more, since another transaction came first.
+  /// Whether all jobs are to be tried once more, because another transaction came first.
   mutating func repeats(after error: any Error) -> Bool {
     guard !isSingle, conflictsLeft > 0, GarageError.isConflict(error) else { return false }
     conflictsLeft -= 1
     return true
   }
 
-  /// Notes that the transaction was not committed: because of the job that was running, or of all.
+  /// Notes that the transaction was not committed: because of the job that was running, or of all of them.
   mutating func fail(_ error: any Error) {
     if let running {
-      // It came when the transaction had begun. What was committed beside that before it came is not to be seen there, and may be
-      // what it misses: it runs once more, in one that begins later.
+      // The job came after the transaction had begun, which does not show commits that others made in between. The job may have
+      // failed because of that: it runs once more, in a transaction that begins later.
       if running >= countAtBegin && queue.othersCommitMeanwhile { return }
       settle(jobs.remove(at: running), error)
     } else if !hasBegun {
-      // The storage does not let anybody write.
+      // The storage refuses all writes.
       for job in jobs { settle(job, error) }
       jobs = []
     } else if isSingle || jobs.count == 1 {
       settle(jobs.removeFirst(), error)
     } else if GarageError.isOutcomeUnknown(error) {
-      // They may be committed, and would be done twice.
+      // They may be committed, and must not be done twice.
       for job in jobs { settle(job, error) }
       jobs = []
     } else {
-      // Too much for one transaction, or the fault of one that nobody can tell.
+      // Either it was too much for one transaction, or the fault of one job, and it cannot be told which.
       isSingle = true
     }
   }
@@ -119,7 +119,7 @@ struct CommitBatch {
   /// Takes the first job out, and leaves all others to their own turns.
   mutating func takeFirst() -> CommitJob {
     let job = jobs.removeFirst()
-    // They stand behind it in the queue again.
+    // The others stand behind it in the queue again.
     queue.putBack(jobs)
     let left = Set(jobs.map { ObjectIdentifier($0) })
     order.removeAll { left.contains(ObjectIdentifier($0)) }

@@ -1,8 +1,8 @@
 internal import Dispatch
 
-/// What one caller wants to be committed, while it waits in a ``CommitQueue``.
+/// What a caller that waits in a ``CommitQueue`` wants to be committed.
 ///
-/// Unchecked: whoever has the turn has the jobs that it took, and the caller waits until its job is settled.
+/// Unchecked: only the holder of the turn uses the jobs that it took, and each caller waits until its job is settled.
 final class CommitJob: @unchecked Sendable {
   enum Work {
     /// Puts and removes bytes; may be run by any thread, again and again, and together with others.
@@ -13,11 +13,11 @@ final class CommitJob: @unchecked Sendable {
     case ofWaitingThread
   }
 
-  /// How a waiting thread comes to go on.
+  /// Why a waiting thread goes on.
   enum Wake {
     /// It is the thread's turn: it commits, for itself and for those behind it.
     case turn
-    /// Somebody has committed for it, or failed to.
+    /// Its job was committed by another thread, or has failed there.
     case settled((any Error)?)
   }
 
@@ -30,8 +30,8 @@ final class CommitJob: @unchecked Sendable {
   let byteCount: Int
   private var work: Work?
   private let waiter: Waiter
-  /// What is to run after the commit, where unsaved changes were saved with the job: by the caller, who has no turn then. It
-  /// may wait for whatever thread or actor, and asks for task-local values.
+  /// What has to run after the commit if unsaved changes were saved with the job. The caller runs it when it has no turn any
+  /// more, because it may wait for any thread or actor, and reads task-local values.
   var hooks = CommitHooks()
   private var wake = Wake.turn
 
@@ -42,7 +42,7 @@ final class CommitJob: @unchecked Sendable {
     waiter = .thread(DispatchSemaphore(value: 0))
   }
 
-  /// That of a task, which is told by `resume`: once, by whichever thread.
+  /// The job of a task, which is told by `resume`: once, by any thread.
   init(
     of garage: Garage, _ work: Work, byteCount: Int,
     _ resume: @escaping (Result<Void, any Error>) -> Void
@@ -68,7 +68,7 @@ final class CommitJob: @unchecked Sendable {
     if case .bytes(let body) = work { try body(access) }
   }
 
-  /// Makes the transaction of a job that has one of its own; what comes of it is to settle the job.
+  /// Makes the transaction of a job that has one of its own. Its outcome then settles the job.
   func runTransaction() -> (any Error)? {
     guard case .transaction(let body) = work else { return nil }
     do { try body() } catch { return error }
@@ -80,7 +80,7 @@ final class CommitJob: @unchecked Sendable {
     if case .thread(let semaphore) = waiter { semaphore.signal() }
   }
 
-  /// Lets the caller go on. Nothing of the job may be used any more.
+  /// Lets the caller go on. The job must not be used any more.
   func settle(_ error: (any Error)?) {
     work = nil
     switch waiter {
@@ -99,6 +99,6 @@ final class CommitJob: @unchecked Sendable {
     return wake
   }
 
-  /// Lets go of what the job would do. For a thread that leads, when it is through.
+  /// Releases the closures of the job. For a thread that has the turn, when it is done.
   func end() { work = nil }
 }

@@ -2,11 +2,11 @@ internal import CGarage
 internal import GarageDriver
 internal import Synchronization
 
-/// Whose turn it is to commit to a garage's storage, and who waits for it, in order.
+/// Whose turn it is to commit to a garage's storage, and the jobs that wait for their turn, in order.
 ///
-/// Committing to a disk takes long, and waiting for it can be shared: whoever has the turn commits together with its
-/// own change those of the jobs behind it that are nothing but bytes. A thread that comes to a queue that nobody is in
-/// takes its turn by one atomic exchange, and gives it back by another.
+/// Committing to a disk takes long, and the wait for it can be shared: the holder of the turn commits, together with its own
+/// change, the jobs behind it that are nothing but bytes. A thread that comes to an empty queue takes its turn by one atomic
+/// exchange, and gives it back by another.
 ///
 /// Three rules:
 /// - A thread that has the turn makes one transaction, with a bounded number of jobs, and hands the turn to the first
@@ -22,7 +22,7 @@ final class CommitQueue: Sendable {
   }
 
   private let turn = Atomic<Int>(Turn.free)
-  /// Nobody waits while the turn is free.
+  /// No job waits while the turn is free.
   private let waiting = Mutex(WaitingLine<CommitJob>())
   /// Marks threads that have the turn, for drivers that mark no transactions by themselves.
   private let lifetime: StorageLifetime
@@ -31,7 +31,7 @@ final class CommitQueue: Sendable {
   private static let maximumJobCount = 512
   private static let maximumByteCount = 8 << 20
 
-  /// Whether whoever commits waits a moment for others.
+  /// Whether a commit waits a moment for more jobs.
   private let awaitsOthers: Bool
   /// Whether writes that are in no queue, or in another one, commit while a transaction is open.
   let othersCommitMeanwhile: Bool
@@ -50,7 +50,7 @@ final class CommitQueue: Sendable {
 
   // MARK: - Turns of threads
 
-  /// Takes the turn where nobody has it; ``end()`` has to follow then.
+  /// Takes the turn if it is free; ``end()`` has to follow then.
   @inline(__always)
   func beginIfFree() throws -> Bool {
     let isFree = turn.compareExchange(
@@ -67,7 +67,7 @@ final class CommitQueue: Sendable {
     _ = try begin(job)
   }
 
-  /// Waits until it is the job's turn, and ``end()`` has to follow, or until somebody has settled it.
+  /// Waits until it is the job's turn, and ``end()`` has to follow, or until the job was settled by another thread.
   func begin(_ job: CommitJob) throws -> CommitJob.Wake {
     let wake = enqueue(job) ? .turn : job.wait()
     if case .turn = wake { try lifetime.beginCall() }
@@ -98,7 +98,7 @@ final class CommitQueue: Sendable {
     if let garage = next.garageOfTask { lead(garage) } else { next.giveTurn() }
   }
 
-  /// Adds a job; true, and it is not added, where the turn was free and is the caller's now.
+  /// Adds a job. If the turn is free, the job is not added: the caller has the turn, and true is returned.
   private func enqueue(_ job: CommitJob) -> Bool {
     waiting.withLock { jobs in
       if takeTurnOrAwait() { return true }
@@ -107,7 +107,7 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// Takes the turn, or notes that somebody waits for it. Under the lock.
+  /// Takes the turn, or notes that a job waits for it. Under the lock.
   private func takeTurnOrAwait() -> Bool {
     while true {
       let seen = turn.load(ordering: .relaxed)
@@ -132,7 +132,7 @@ final class CommitQueue: Sendable {
     if leads, let garage = job.garageOfTask { lead(garage) }
   }
 
-  /// Takes a job out that nobody has taken yet; tells whether it was there.
+  /// Takes a job out, unless it was taken already; returns whether it was there.
   func cancel(_ job: CommitJob) -> Bool {
     waiting.withLock { jobs in jobs.remove { $0 === job } != nil }
   }
@@ -182,8 +182,8 @@ final class CommitQueue: Sendable {
 
   /// How long to wait for jobs that may be on their way; nil where that is too short to count.
   ///
-  /// Those that the last commit was for are told all at once and come again one after another, and who is too late waits for a
-  /// whole commit. Without this the first would commit alone each time, and all others together.
+  /// The callers of the last commit go on all at once and come again one after another; a caller that comes too late waits for
+  /// a whole commit. Without this wait the first one would commit alone each time, and all others together.
   func patience(with jobCount: Int) -> Duration? {
     guard awaitsOthers else { return nil }
     let last = last.withLock { $0 }
@@ -196,11 +196,11 @@ final class CommitQueue: Sendable {
     if awaitsOthers { last.withLock { $0 = (jobCount, duration) } }
   }
 
-  /// Puts jobs back that were taken, before all others. For whoever has the turn.
+  /// Puts jobs that were taken back in front of all others. For the holder of the turn.
   func putBack(_ taken: some Collection<CommitJob>) {
     if taken.isEmpty { return }
     waiting.withLock { jobs in
-      // The turn may have been taken while nobody waited.
+      // The turn may have been taken while no job waited.
       turn.store(Turn.awaited, ordering: .relaxed)
       jobs.putFirst(taken)
     }

@@ -1,11 +1,10 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// A part of one state of a storage, copied, for code that has to run where the transaction may not: on the caller's
-/// actor.
+/// A copy of a part of one state of a storage, for code that has to run where the transaction must not: on the caller's actor.
 ///
-/// It is not known beforehand what that code asks for. What it misses it notes: then all is fetched anew, with that, and
-/// the code runs again.
+/// It is not known beforehand what that code will ask for. Reads that miss something are noted; then all is fetched anew, with
+/// the missing part, and the code runs again.
 final class FetchedTransaction: SealedValues {
   /// What has to be fetched.
   struct Wanted: Sendable {
@@ -25,13 +24,13 @@ final class FetchedTransaction: SealedValues {
     }
   }
 
-  /// Says that something was missed; whoever runs the code looks for ``missed``, not for this.
+  /// Thrown where something is missing. Code may swallow it, so whoever runs the code looks at ``missed`` instead.
   struct Missed: Error {}
 
   private let keys: [StorageKey: [UInt8]?]
   private let ranges: [(range: StorageKeyRange, entries: [(key: StorageKey, value: [UInt8])])]
   private let behind: PrefetchedRecords
-  /// What was wanted and is sealed, and does not open; it is among the others as no bytes.
+  /// The keys of wanted values that are sealed and do not open; they are among the others with no bytes.
   private let failures: [StorageKey: StorageError]
   /// The unsaved changes that were fetched through.
   let unsavedChanges: UnsavedChanges?
@@ -53,7 +52,7 @@ final class FetchedTransaction: SealedValues {
         switch entry.key.bytes.first {
         case KeyLayout.Space.record.rawValue where !entry.value.isEmpty:
           records.append((entry.key, entry.value))
-        // Whoever asks the index asks for the records.
+        // Code that asks the index will ask for the records.
         case KeyLayout.Space.syncStatus.rawValue: single.insert(KeyLayout.record(ofSyncStatus: entry.key))
         default: break
         }
@@ -78,7 +77,7 @@ final class FetchedTransaction: SealedValues {
     self.keys = keys
   }
 
-  /// Fetches nothing, for what should ask for nothing.
+  /// Fetches nothing, for code that should ask for nothing.
   init(ofNothingIn garage: Garage) {
     keys = [:]
     ranges = []
@@ -101,7 +100,7 @@ final class FetchedTransaction: SealedValues {
       }
       return entries
     } catch let error as StorageError where error.isOfOneValue {
-      // No scan goes on behind it.
+      // A scan does not go on behind it.
       var keys: [StorageKey] = []
       try transaction.scanKeys(range, .forward) { key in
         keys.append(StorageKey(key))

@@ -4,8 +4,8 @@ internal import GarageDriver
 // How changes that are nothing but bytes are committed together (`CommitQueue`).
 
 extension GarageWriting {
-  /// As ``withWriteAccess(_:)``, for a body that runs no code of users', has no hooks, and may run on another thread and
-  /// again: where others are about to commit, it is committed together with theirs.
+  /// As ``withWriteAccess(_:)``, for a body that runs no users' code, has no hooks, and may run on another thread, and again.
+  /// If others are about to commit, it is committed together with theirs.
   ///
   /// - Parameters:
   ///   - byteCount: about how much it writes.
@@ -21,11 +21,12 @@ extension GarageWriting {
     }
   }
 
-  /// The same for the records of a graph. What stood inline is told when it is parked: that is no matter of bytes.
+  /// The same for the records of a graph. Objects that stood inline have to be told when they are parked, which is not done by
+  /// writing bytes.
   @inline(__always)
   func withByteAccess(of graph: EncodedGraph, _ body: (WriteAccess) throws -> Void) throws {
     if graph.inlineTargets.isEmpty {
-      // Asked for only where it is of use.
+      // Computed only where it is needed.
       let onlyTag = garage.store.news.isHeard ? graph.onlyTag : nil
       try withByteAccess(byteCount: graph.bytes.count, onlyTag: onlyTag, body)
     } else {
@@ -35,7 +36,7 @@ extension GarageWriting {
 }
 
 extension Garage {
-  /// Commits a body of bytes, alone where nobody else commits, else in turn and together with others.
+  /// Commits a body of bytes: alone if no other call commits, otherwise in turn and together with others.
   fileprivate func commitBytes(
     _ byteCount: Int, _ onlyTag: UInt64?, _ body: (WriteAccess) throws -> Void
   ) throws {
@@ -44,7 +45,7 @@ extension Garage {
         guard let queue = store.commits, !CommitQueue.isPassed, isAutosaveEnabled else {
           return try commit(isRepeated: true, onlyTag: onlyTag, body)
         }
-        // Whoever has the turn may be waiting for the gate that this thread has alone.
+        // The holder of the turn may be waiting for the gate that this thread has alone.
         if let gate = store.gate, gate.isEntered {
           return try commit(inTurnOf: nil, isRepeated: true, onlyTag: onlyTag, body)
         }
@@ -70,7 +71,7 @@ extension Garage {
       case .turn:
         if store.hasUnsavedChanges { return try commit(inTurnOf: queue, isRepeated: true, body) }
         var settled = commitTogether(job, queue)
-        // Whoever is next need not wait until all are awake.
+        // The next one need not wait until all are awake.
         queue.end()
         let own = settled.removeFirst()
         for (job, error) in settled { job.settle(error) }
@@ -80,10 +81,10 @@ extension Garage {
     }
   }
 
-  /// Commits the job of whoever has the turn, and those behind it, in one transaction. One that fails is left out, and
-  /// the others are committed without it.
+  /// Commits the job of the holder of the turn, and those behind it, in one transaction. A job that fails is left out, and the
+  /// others are committed without it.
   ///
-  /// - Returns: how each job ended that was taken, the given one first. None has been told.
+  /// - Returns: how each job that was taken has ended, the given one first. None has been told yet.
   func commitTogether(_ first: CommitJob, _ queue: CommitQueue) -> [(job: CommitJob, error: (any Error)?)] {
     var batch = CommitBatch(first, queue)
     while !batch.isDone { attempt(&batch) }

@@ -71,21 +71,21 @@ extension Garage {
     wanted.keys = Set(keys)
     try Task.checkCancellation()
     try checkOpen()
-    // Where nothing is known yet, the body first says what it asks for: that takes no state of the storage.
+    // If nothing is known yet, the body is run once only to find out what it asks for. That takes no state of the storage.
     var next = keys.isEmpty ? FetchedTransaction(ofNothingIn: self) : try await fetch(wanted)
     while true {
       let fetched = next
       let result: Result<R, any Error> = Result {
         try translatingErrors { try body(ReadAccess(garage: self, transaction: fetched)) }
       }
-      // Users' code may have made something else of the error.
+      // Users' code may have replaced the error by another one.
       if !fetched.hasMissed { return try result.get() }
       wanted = fetched.wanted
       next = try await fetch(wanted)
     }
   }
 
-  /// A copy of what is wanted, from one state.
+  /// A copy of all that is wanted, from one state.
   nonisolated(nonsending)
     func fetch(_ wanted: FetchedTransaction.Wanted) async throws -> FetchedTransaction
   {

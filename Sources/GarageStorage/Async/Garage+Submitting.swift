@@ -4,14 +4,14 @@ internal import Synchronization
 // How the changes of tasks reach the storage: they are queued, and a thread of the library's waits for the disk.
 
 extension Garage {
-  /// Commits a body of bytes, which runs elsewhere, no code of users', and perhaps again: together with what others
-  /// commit at the same time.
+  /// Commits a body of bytes, together with what others commit at the same time. It runs elsewhere, perhaps more than once, and
+  /// must not run users' code.
   ///
   /// - Throws: what `body` throws; `CancellationError` where the task was cancelled before anybody had begun with it.
   nonisolated(nonsending)
     func submitBytes(byteCount: Int = 0, _ body: @escaping (WriteAccess) throws -> Void) async throws
   {
-    // What is unsaved is saved with it, and brings hooks, which are not for whoever commits for several.
+    // Unsaved changes are saved with it and bring hooks, which must not run in a commit for several callers.
     guard let queue = store.commits, isAutosaveEnabled, !store.hasUnsavedChanges else {
       return try await submit(body)
     }
@@ -41,7 +41,7 @@ extension Garage {
             var pending = PendingCommit()
             pending.isRepeated = attempts.map { $0 > 0 } ?? true
             let isSaved = try commitKeepingHooks(&pending, inTurnOf: nil, autosaves: settings.autosaves) {
-              // It may have waited for the storage's writer.
+              // It may have waited for another writer of the storage.
               try cancellation?.check()
               result.value = try body($0)
             }
@@ -87,7 +87,7 @@ extension Garage {
     }
   }
 
-  /// Waits in the queue until the work is done. Cancelling takes it out as long as nobody has begun with it.
+  /// Waits in the queue until the work is done. Cancelling takes the job out, as long as it was not begun.
   nonisolated(nonsending)
     private func wait(in queue: CommitQueue, _ work: CommitJob.Work, byteCount: Int) async throws
   {
@@ -98,13 +98,13 @@ extension Garage {
         let job = CommitJob(of: self, work, byteCount: byteCount) { continuation.resume(with: $0) }
         submitted.withLock { $0 = job }
         queue.submit(job)
-        // Cancelled before there was a job to take out.
+        // The task was cancelled before there was a job to take out.
         if Task.isCancelled, queue.cancel(job) { job.settle(CancellationError()) }
       }
     } onCancel: {
       if let job = submitted.withLock({ $0 }), queue.cancel(job) { job.settle(CancellationError()) }
     }
-    // Those of changes that became unsaved while the job waited.
+    // The hooks of changes that were made without saving while the job waited.
     submitted.withLock { $0 }?.hooks.runAfterCommit()
   }
 }

@@ -1,10 +1,10 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// What a value was made of, for a change of it that counts only where all of that is still so.
+/// The stored values that a key's value was made of, for a change that is valid only if all of them are still the same.
 ///
-/// The bytes under a key tell little where the value holds objects with records of their own: they are references then,
-/// which stay the same while the objects change.
+/// The bytes under the key do not suffice if the value holds objects with records of their own: these bytes are then
+/// references, which stay the same while the objects change.
 struct SeenValues: Sendable {
   private let key: StorageKey
   /// What is stored under the key; nil where nothing is.

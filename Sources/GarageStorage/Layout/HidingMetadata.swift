@@ -30,7 +30,7 @@ struct HidingMetadata: Equatable {
   init?(in transaction: any ReadTransaction, driver: String) throws {
     guard let bytes = try transaction.value(for: HidingMetadata.key) else { return nil }
     let offset = HidingMetadata.checkOffset
-    // With the version that we know all of it fits the check: it is the version that was damaged.
+    // If all fits the check with the version that we know, only the version is damaged.
     let isKnown =
       bytes.count == offset + 8
       && Array(bytes[offset...]) == HidingMetadata.check(([HidingMetadata.version] + bytes[1..<offset])[...])

@@ -1,8 +1,8 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// Which bytes form which key. Nothing else in the library knows, but for two parts: what stands for the identifiers of
-/// objects is ``ObjectKeys``' to say, and the names of typed keys are ``KeyName``'s.
+/// Which bytes form which key. Nothing else in the library knows that, except for two parts: ``ObjectKeys`` decides what stands
+/// for the identifiers of objects, and ``KeyName`` makes the names of typed keys.
 ///
 /// A key is one byte, which names its space, and then what checksums cover (`CheckedKey`): of a record's key that is
 /// what the coder knows (`RecordKey`). The coder is told the byte (``recordPrefix``) and writes it before each key, so
@@ -40,7 +40,7 @@ enum KeyLayout {
     case syncStatus = 0x21
     case value = 0x30
 
-    /// Whether what is in it says something of records, and nothing by itself.
+    /// Whether its entries only tell something of records.
     var isOfEntries: Bool {
       switch self {
       case .hashedReference, .reference, .index, .syncStatus: true
@@ -82,7 +82,7 @@ enum KeyLayout {
   static let allTagTexts = StorageKeyRange.prefix([Space.tagText.rawValue])
   static let allShapeTexts = StorageKeyRange.prefix([Space.shapeText.rawValue])
 
-  /// Where no key is of anything that a garage has: between the spaces, and between the names of metadata.
+  /// The ranges in which a garage has no keys: between the spaces, and between the names of metadata.
   static let unknownRanges: [StorageKeyRange] = {
     let names = [StoreMetadata.key, HidingMetadata.key, IndexCatalog.key].sorted().map { $0.bytes }
     let behindNames = zip(
@@ -141,7 +141,7 @@ enum KeyLayout {
   /// The value of every typed key.
   static let allValues = StorageKeyRange.prefix([Space.value.rawValue])
 
-  /// The tag in a record's key; 0 where somebody else put a key there that is too short to have one.
+  /// The tag in a record's key; 0 where another program put a key there that is too short to have one.
   static func tag(inRecordKey key: RawSpan) -> UInt64 {
     if key.byteCount < identifierOffset { return 0 }
     return UInt64(bigEndian: key.unsafeLoadUnaligned(fromByteOffset: spaceByteCount, as: UInt64.self))

@@ -4,14 +4,14 @@ internal import GarageDriver
 /// The keys of objects in one garage: the one place that knows how an identifier becomes part of a key, and a key
 /// an identifier again.
 ///
-/// In most garages identifiers stand in keys as they are (`KeyLayout`). In one that hides them, the first 16 bytes of
-/// their HMAC-SHA-256 stand there, and each record holds its whole identifier, so that who has the record knows it.
+/// In most garages identifiers stand in keys as they are (`KeyLayout`). In a garage that hides them, the first 16 bytes of
+/// their HMAC-SHA-256 stand there, and each record holds its whole identifier, so that it can be told from the record.
 /// ```
 /// record        | 10 | tag 8 | hash 16 |
 /// sync status   | 21 | status 1 | tag 8 | hash 16 |
 /// ```
-/// The hash is of the identifier's key form (`Identifier.keyBytes`), whatever the tag, so that objects that get
-/// another tag keep it. What the encoder and the decoder know of keys, checksums too, is not hidden.
+/// The hash is of the identifier's key form (`Identifier.keyBytes`) and not of the tag, so that objects keep it when they get
+/// another tag. The encoder, the decoder and checksums work with identifiers that are not hidden.
 struct ObjectKeys: Sendable {
   /// Nil where identifiers are not hidden.
   private let hash: KeyedHash?
@@ -58,7 +58,7 @@ struct ObjectKeys: Sendable {
 
   /// Lends the identifier of the record with this key, in its key form.
   ///
-  /// - Parameter typeName: for errors. Asked for where it is needed: else each call would count a reference to it.
+  /// - Parameter typeName: for errors. An autoclosure, because each call would otherwise count a reference to it.
   /// - Throws: ``GraphCodingError``, in a garage that hides identifiers, for a record that does not hold its
   ///   identifier, or another object's.
   @inline(__always)

@@ -3,8 +3,8 @@ internal import GarageDriver
 
 /// The keys of all records of one type, in the order of their identifiers, a block at a time.
 ///
-/// Records under former tags stand among the others, where their identifiers belong. Where one identifier
-/// has several records, the first tag's is the one.
+/// Records under former tags come among the others, where their identifiers belong. If one identifier has several records, that
+/// of the first tag counts.
 struct RecordKeyCursor {
   private var sources: [Source]
 
@@ -43,7 +43,7 @@ struct RecordKeyCursor {
   private struct Source {
     private static let largestBlockCount = 4096
 
-    /// More each time: whoever asks for many asks for all.
+    /// More each time, because a caller who asks for many mostly wants all.
     private var blockCount = 256
     private var range: StorageKeyRange
     /// Whether these are keys of the index of sync statuses.

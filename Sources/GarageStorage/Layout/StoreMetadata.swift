@@ -48,7 +48,7 @@ struct StoreMetadata: Equatable {
       throw isSealed ? GarageError.sealed(driver: driver) : GarageError.damagedMetadata(driver: driver)
     }
     let version = StoreMetadata.number(bytes[6..<8])
-    // With one of the versions that we know all of it fits the check: it is the version that was damaged.
+    // If all fits the check with one of the versions that we know, only the version is damaged.
     let fitting = (1...StoreMetadata.formatVersion).first { version in
       var known = bytes
       known.replaceSubrange(6..<8, with: StoreMetadata.versionBytes(version))

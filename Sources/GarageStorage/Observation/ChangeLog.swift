@@ -1,7 +1,7 @@
 internal import GarageDriver
 
-/// Which keys one commit changed, written down as it happens, so that a change costs little more than a copy of its key:
-/// who is concerned is found out after the commit, and what an identifier is when somebody asks.
+/// The keys that one commit changed, written down as they are changed, so that a change costs little more than a copy of its
+/// key. Which listeners it concerns is found out after the commit, and identifiers are made of keys only when a listener asks.
 struct ChangeLog: Sendable {
   /// What became of the records of one tag.
   struct OfTag: Sendable {
@@ -29,7 +29,7 @@ struct ChangeLog: Sendable {
     return log
   }()
 
-  /// That records of one type were changed, whichever.
+  /// A log that says that some records of one type were changed, without their keys.
   static func many(of tag: UInt64) -> ChangeLog {
     var log = ChangeLog()
     _ = log.tags.add(limit + 1, to: tag)
@@ -51,8 +51,8 @@ struct ChangeLog: Sendable {
 
   /// Notes that a key was put or removed.
   ///
-  /// - Parameter filter: who listens. Nothing is listed of types that nobody wants to hear of: whoever begins to listen
-  ///   before the commit is told that many of their records were changed.
+  /// - Parameter filter: the listeners' interests. Keys of types that no listener wants to hear of are not listed. A listener
+  ///   that comes before the commit is told that many records of these types were changed.
   @inline(__always)
   mutating func note(_ key: RawSpan, isRemoved: Bool, _ filter: borrowing NewsFilter) {
     if isEverything || !lists(key, 1, filter) { return }
@@ -85,7 +85,7 @@ struct ChangeLog: Sendable {
     case KeyLayout.Space.value.rawValue:
       valueCount += count
       return !hasManyValues
-    // All else comes and goes with these.
+    // All other entries change together with these.
     default: return false
     }
   }
@@ -112,7 +112,7 @@ struct ChangeLog: Sendable {
   /// Visits the keys that are listed, in the order in which they were changed, until `visit` says no.
   func forEach(_ visit: (_ key: RawSpan, _ isRemoved: Bool) -> Bool) { keys.forEach(visit) }
 
-  /// Whether it touches what somebody is interested in.
+  /// Whether it changes anything of an interest.
   func concerns(_ interest: Interest) -> Bool {
     if isEverything || interest.isEverything { return !isEmpty }
     if hasValues && (interest.hasAllValues || hasManyValues && interest.hasKeysOfValues) { return true }
@@ -152,7 +152,7 @@ extension ChangeLog {
       last = known ?? OfTag(tag: tag, count: 0)
     }
 
-    /// Said without an iterator: that would hold the array, and each write asks.
+    /// Found out without an iterator, which would retain the array: each write asks this.
     @inline(__always)
     func contains(where isFound: (OfTag) -> Bool) -> Bool {
       if let last, isFound(last) { return true }

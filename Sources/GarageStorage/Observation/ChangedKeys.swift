@@ -1,7 +1,7 @@
 internal import GarageDriver
 
-/// The keys that a commit changed, in their order, as a list of few bytes: it is made by one thread and given up by another,
-/// and less memory that wanders is less work for both.
+/// The keys that a commit changed, in their order, as a list of few bytes. It is made by one thread and released by another,
+/// and the less memory goes from one to the other, the less work it is for both.
 struct ChangedKeys: Sendable {
   /// Of each key a head and those of its bytes that it does not share with the key before it.
   private var bytes: [UInt8] = []
@@ -43,7 +43,7 @@ struct ChangedKeys: Sendable {
   private static func copy(
     _ start: Int, _ count: Int, of source: RawSpan, to place: UnsafeMutableRawPointer
   ) {
-    // Most are integers with a byte before them: to move two words takes less than to ask for nine bytes.
+    // Most are integers with a byte before them. Moving two words takes less than copying nine bytes.
     if count <= wordByteCount, start &+ wordByteCount <= source.byteCount {
       let words = source.unsafeLoadUnaligned(
         fromUncheckedByteOffset: start, as: SIMD2<UInt64>.self)
@@ -88,7 +88,7 @@ struct ChangedKeys: Sendable {
     }
   }
 
-  /// What stands before the own bytes of a key.
+  /// The head that stands before a key's own bytes.
   private struct Head {
     static var byteCount: Int { MemoryLayout<UInt32>.size }
 

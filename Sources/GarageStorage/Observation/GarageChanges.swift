@@ -1,7 +1,7 @@
 public import GarageCoding
 internal import GarageDriver
 
-/// What changed since somebody heard the last time.
+/// What has changed since a listener last heard of changes.
 ///
 /// What a slow listener missed is merged: of an object that was parked and then deleted it says the latter.
 public struct GarageChanges: Sendable {
@@ -17,7 +17,7 @@ public struct GarageChanges: Sendable {
 
   /// Who made the changes.
   public let sources: Set<Source>
-  /// Whether anything may have changed: where others did it, and where all objects were deleted at once.
+  /// Whether anything may have changed: because another process made the change, or because all objects were deleted at once.
   public var mayBeAnything: Bool { merged.isEverything }
 
   private let merged: MergedChanges
@@ -42,8 +42,8 @@ public struct GarageChanges: Sendable {
   /// What identifies the objects of this type that were parked; nil where they are too many to be listed, thousands,
   /// where that is not known, and where the garage hides identifiers.
   ///
-  /// Of a subclass it is not known where any object of its hierarchy was parked or deleted: which class that was, nothing
-  /// tells. The topmost class lists the objects of all.
+  /// For a subclass it is nil if any object of its hierarchy was parked or deleted, because it is not known of which class that
+  /// was. The topmost class lists the objects of all.
   public func parked<T: Codable>(_ type: T.Type) -> Set<Identifier>? { identifiers(type, removed: false) }
 
   /// What identifies the objects of this type that were deleted; nil as for ``parked(_:)``.
@@ -127,19 +127,21 @@ final class Hearing: Sendable {
     listener = NewsListener(garage, keepsChanges: keepsChanges)
     hub = garage.store.news
     hub.add(listener)
-    // Whoever closes the garage ends those that were added by then; only after that it is known not to be too late.
+    // Closing the garage ends the listeners that were added by then. So only after adding it can be checked that it is not too
+    // late.
     do { try garage.checkOpen() } catch { listener.end() }
   }
 
   deinit { hub.remove(listener) }
 
-  /// Keeps all that comes from here on, and forgets what came before: somebody is about to read.
+  /// Called before a read: keeps all that comes from here on, and forgets what came before.
   func beginReading() {
     hub.set(.everything, of: listener)
     listener.beginReading()
   }
 
-  /// Keeps of what came meanwhile, and of all that comes, what concerns what was read.
+  /// Called after a read: of what came meanwhile, and of all that comes, keeps only what concerns the objects and keys that
+  /// were read.
   func endReading(_ interest: Interest) {
     hub.set(interest, of: listener)
     listener.endReading(interest)

@@ -2,8 +2,8 @@ internal import GarageDriver
 
 /// Reads a storage through the changes that are not saved to it yet.
 ///
-/// It keeps the rules of ``GarageDriver/ReadTransaction`` by itself where the changes have the answer, and
-/// leaves them to the storage's transaction where that has it.
+/// Where the changes have the answer, it keeps the rules of ``GarageDriver/ReadTransaction`` itself; otherwise the storage's
+/// transaction does.
 class OverlayReadTransaction: SealedValues {
   final var changes: UnsavedChanges
   final let base: any ReadTransaction
@@ -62,7 +62,7 @@ class OverlayReadTransaction: SealedValues {
     try state.beginRead(.get)
     state.lend()
     defer { state.takeBack() }
-    // The storage is asked once, for what the changes do not tell; the rest is shown in between, in order.
+    // The storage is asked once, for all keys that the changes do not have; the others are shown in between, in order.
     let found = keys.map { changes.change(of: $0.bytes.span.bytes) }
     let missing = keys.indices.filter { found[$0] == nil }
     var next = 0
@@ -88,7 +88,7 @@ class OverlayReadTransaction: SealedValues {
             isVisiting = false
           }
         } catch let failure where !isVisiting && shownCount < missing.count {
-          // It is the turn of what stands before the key that failed.
+          // First the values that stand before the key that failed have their turn.
           isVisiting = true
           try visitFound(before: missing[shownCount])
           isVisiting = false
@@ -156,7 +156,7 @@ class OverlayReadTransaction: SealedValues {
 
   /// Reads from the storage, and notes where that fails: it forbids the commit.
   ///
-  /// An error that comes from the caller's closure does not; `read` says by its argument when that runs.
+  /// An error of the caller's closure does not forbid it; `read` tells by its argument when that closure runs.
   final func readBase<R>(_ read: (_ isVisiting: inout Bool) throws -> R) throws -> R {
     var isVisiting = false
     do {

@@ -1,21 +1,21 @@
 internal import GarageDriver
 
-// Who stands between a verb and its transaction, to note what it does or to hold copies, hides no unsaved changes: what an
-// index says of a record that has some is not to be relied on.
+// A verb may work on a transaction that notes what it does, or holds copies, in front of the real one. The unsaved changes are
+// found through it, because index entries of a record that has some must not be relied on.
 
 extension ReadAccess {
   /// Names the state that is read; nil where the storage has no name for it, or where more is seen than the storage holds.
   var stateName: UInt64? { garage.store.naming?.stateName(of: transaction) }
 
-  /// Whether records have changes that are not saved, so that no entry answers for its record.
+  /// Whether records have unsaved changes, so that no entry can be relied on.
   ///
-  /// - Parameter state: the name of the state, for who has asked for it.
+  /// - Parameter state: the name of the state, if the caller has it.
   func hasUnsavedRecords(_ state: UInt64?) -> Bool {
-    // What has a name is a transaction of the storage's own.
+    // A state with a name is seen by a transaction of the storage's own.
     state == nil && unsavedChanges?.hasChange(in: KeyLayout.allRecords) == true
   }
 
-  /// The unsaved changes through which is read; nil where all that is read is saved.
+  /// The unsaved changes that are read through; nil where all that is read is saved.
   var unsavedChanges: UnsavedChanges? {
     var transaction = transaction
     while true {

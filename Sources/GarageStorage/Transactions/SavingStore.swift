@@ -1,31 +1,31 @@
 internal import GarageDriver
 internal import Synchronization
 
-/// A storage with the changes before it that are not saved yet.
+/// A storage, and in front of it the changes that are not saved yet.
 ///
 /// A transaction either works on the storage itself, or on the storage *and* the unsaved changes: while there are any,
 /// readers see through them, and a write saves them together with its own changes, or adds to them.
 ///
 /// Three rules keep this consistent and free of deadlocks (`Docs/Decisions/0005-unsaved-changes.md`):
-/// - One thread at a time changes the storage or the unsaved changes of whatever garage on it: the one that is inside
-///   the storage's own `write`, be it to roll back in the end. So there is one gate for each store, and a write inside a
-///   write is recognised through whichever garage it comes. Where the storage lets several write at a time, `gate` comes
-///   before it: those who only write through share it, and who touches unsaved changes has it alone.
+/// - One thread at a time changes the storage, or the unsaved changes of any garage on it: the thread that is inside the
+///   storage's own `write`, even if that is rolled back in the end. So there is one gate for each store, and a write inside
+///   a write is recognised through whichever garage it comes. Where the storage lets several write at a time, `gate` is
+///   entered first: writes that leave unsaved changes alone share it, and one that touches them has it alone.
 /// - Saved changes are forgotten after the commit, when the storage's writer is free again. Until then the thread that
-///   saved them holds `commitGate`; it waits for nothing meanwhile, so whoever needs to know may wait for it.
+///   saved them holds `commitGate`. It waits for nothing meanwhile, so other threads may wait for it.
 /// - A reader takes the unsaved changes first and then the storage. If they were saved or discarded in between
 ///   (`generation`), or are just being committed together with others, it begins again.
 final class SavingStore: Sendable {
   let driver: any StorageDriver
-  /// The driver, where it can save a trip that takes time.
+  /// The driver, if it can save round trips.
   private let deferred: (any DeferredReading)?
-  /// Whether a read may have to be made again. One that is deferred finds out by its first operation that a connection was
-  /// lost, where others find out before they begin, and take another one.
+  /// Whether a read may have to be repeated. A deferred read notices only with its first operation that its connection was
+  /// lost; other reads notice it before they begin, and take another connection.
   let repeatsReads: Bool
-  /// What tells whether two transactions see the same state; nil where the storage does not.
+  /// The driver, if it tells whether two transactions see the same state.
   let naming: (any StateNaming)?
   private let driverName: String
-  /// Those who listen for changes.
+  /// The listeners for changes.
   let news: NewsHub
   private let sharedNews: SharedNewsHub
   private let idleNoting = Reusable<NotingTransaction>()
@@ -34,20 +34,20 @@ final class SavingStore: Sendable {
   private let isSealed: Bool
   /// Whether the storage may wait for another process before it asks for another try.
   let isSharedAcrossProcesses: Bool
-  /// As its driver says, which is asked once.
+  /// As the driver says; asked once.
   let roundTripsAreExpensive: Bool
-  /// Who commits next, where that takes long enough to share it: nil where nothing waits for a disk.
+  /// The queue for the next commit; nil where commits do not wait for a disk, and need not be shared.
   let commits: CommitQueue?
-  /// Where the storage lets several write at a time: who does. Else the storage itself lets one.
+  /// The gate of writes, where the storage lets several write at a time; nil where the storage itself lets only one.
   let gate: SharingGate?
-  /// Where writes of tasks run that are in no queue.
+  /// The places in which writes of tasks run that are in no queue.
   let writePlaces: WorkerPlaces
-  /// How many threads write or wait to, where there is no queue that knows.
+  /// How many threads write or wait to write, where there is no queue that knows it.
   private let writerCount = Atomic<Int>(0)
   /// Held from just before unsaved changes are committed until they are forgotten.
   private let commitGate = WriterGate()
   private let unsaved = Mutex(Unsaved())
-  /// Whether there are unsaved changes: what most transactions have to know, without a lock.
+  /// Whether there are unsaved changes. Most transactions have to know that, so it takes no lock.
   private let isUnsaved = Atomic<Bool>(false)
 
   private struct Unsaved: Sendable {
@@ -55,21 +55,21 @@ final class SavingStore: Sendable {
     var changes = UnsavedChanges()
     /// How often changes were saved or discarded.
     var generation = 0
-    /// Whether they are just being committed together with changes that are not among them: what the storage shows may
-    /// be newer than they are.
+    /// Whether they are just being committed together with other changes. The storage may then show newer values than the
+    /// unsaved ones.
     var isCommitting = false
     /// What is to run around the commit that saves them.
     var hooks = CommitHooks()
   }
 
-  /// What became of a read that may have met a state it was not meant for.
+  /// The result of a read that may have met a state that it must not see.
   private enum Attempt<R> {
     case done(R)
     /// Nothing was done: the unsaved changes were saved or discarded meanwhile.
     case stale
   }
 
-  /// What makes the entries of records that are saved.
+  /// Makes the index entries of records when they are saved.
   private let indexing: Indexing
 
   init(_ driver: any StorageDriver, _ indexing: Indexing, garage: UInt64) {
@@ -89,12 +89,12 @@ final class SavingStore: Sendable {
     roundTripsAreExpensive = info.roundTripsAreExpensive
     commits = info.isDurable ? CommitQueue(info) : nil
     gate = info.writersConflict ? SharingGate(driver, name: info.name) : nil
-    // Those that write beside each other take a connection each, as reads do, of which there are not many more. Of those that
-    // the storage runs one after another no more than one need wait for it, in the way of no read and no other garage.
+    // Writes that run beside each other take a connection each, and there are not many more for reads. Of writes that the
+    // storage runs one after another, only one need wait for it on a thread, so that reads and other garages have the rest.
     writePlaces = info.writersConflict ? .forReads : WorkerPlaces(1)
   }
 
-  /// Whether a write would wait for nobody, where there is no queue.
+  /// Whether a write would not have to wait for another one, where there is no queue.
   var isWriterFree: Bool { writerCount.load(ordering: .relaxed) == 0 }
 
   var hasUnsavedChanges: Bool { isUnsaved.load(ordering: .acquiring) }
@@ -113,14 +113,15 @@ final class SavingStore: Sendable {
         return .done(try body(transaction))
       }
       if case .done(let result) = attempt { return result }
-      // Without a transaction, for which the commit might wait.
+      // Outside of the transaction, because the commit might wait for that.
       try waitForCommit()
     }
-    // What the storage holds is a state of the whole, whether or not unsaved changes come up now.
+    // The storage holds a whole state, whether or not unsaved changes are made now.
     return try driver.read(body)
   }
 
-  /// The same for who does nothing before the first operation that others could see: the storage may show the state of that.
+  /// The same for a body that does nothing that others could see before its first operation: the storage may show the state of
+  /// the time of that operation.
   func readDeferred<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     guard let deferred, !hasUnsavedChanges else { return try read(body) }
     return try deferred.deferredRead(body)
@@ -169,7 +170,7 @@ final class SavingStore: Sendable {
     _ gate: SharingGate, alone: Bool, _ body: () throws -> Void, unless needsAlone: () -> Bool
   ) throws {
     if alone { return try gate.enter(alone: true, body) }
-    // None come up as long as others are inside.
+    // No unsaved changes are made as long as other writes are inside.
     let isDone = try gate.enter(alone: false) {
       if needsAlone() { return false }
       try body()
@@ -221,8 +222,8 @@ final class SavingStore: Sendable {
     return isCommitted
   }
 
-  /// Saves the trip in which each write finds out which indexes there are, where writes are made again if they count on what
-  /// is not so any more.
+  /// Saves the round trip in which a write finds out which indexes there are, if the write is repeated should its knowledge be
+  /// out of date.
   @inline(__always)
   private func rememberIndexes(in transaction: any WriteTransaction) {
     if gate == nil { return }
@@ -243,7 +244,7 @@ final class SavingStore: Sendable {
       try unsaved.withLock { unsaved in
         if unsaved.generation != before.generation { throw GarageError.unsavedChangesDiscarded }
         unsaved.changes = changes
-        // Changes that cancel each other out are saved by no commit, and the next one is not theirs.
+        // Changes that cancel each other out are saved by no commit. Their hooks must not run with the next one.
         if changes.isEmpty {
           unsaved.hooks = CommitHooks()
         } else {
@@ -255,7 +256,7 @@ final class SavingStore: Sendable {
     }
   }
 
-  /// Whether there are unsaved changes, for a thread that is the storage's writer, while it is: nobody else adds any.
+  /// Whether there are unsaved changes. For a thread that is the storage's writer: no other thread adds any meanwhile.
   private func settledUnsavedChanges() throws -> Bool {
     if !hasUnsavedChanges { return false }
     // The writer before may be about to forget them.
@@ -316,7 +317,7 @@ final class SavingStore: Sendable {
     return Saving()
   }
 
-  /// Unsaved changes on their way into the storage, from just before the commit on.
+  /// Unsaved changes that are being saved, from just before the commit on.
   private struct Saving {
     var isCommitted = false
 
@@ -332,7 +333,7 @@ final class SavingStore: Sendable {
 
   /// Drops the unsaved changes, after the write of another thread that is just adding to them.
   ///
-  /// Inside a write that builds upon them, on the same thread, they are dropped at once, and that write fails.
+  /// Called inside a write of the same thread that builds upon them, it drops them at once, and that write fails.
   func discardUnsavedChanges() {
     if !hasUnsavedChanges { return }
     do {
@@ -343,7 +344,7 @@ final class SavingStore: Sendable {
         }
       }
     } catch {
-      // This thread is the writer, or the storage lets nobody write: then nobody adds to them either.
+      // Either this thread is the writer, or the storage refuses all writes. In both cases no other thread adds to them.
       forgetChanges()
     }
     if news.isHeard { news.tell(.everything, from: garage, isUnsaved: true) }

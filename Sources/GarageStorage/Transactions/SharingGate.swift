@@ -2,13 +2,14 @@ internal import Dispatch
 internal import GarageDriver
 internal import Synchronization
 
-/// Who writes through a garage to a storage whose writes run beside each other (`StorageInfo.writersConflict`): any number
-/// at a time, or one alone.
+/// The gate of a garage's writes to a storage whose writes run beside each other (`StorageInfo.writersConflict`): it lets in
+/// any number at a time, or one alone.
 ///
-/// Alone is who saves unsaved changes, adds to them or drops them, and who has been in conflict too often. It is entered
-/// before the storage's transaction begins, in order of coming, and belongs to a thread: what is asked for inside goes
-/// through. So a write inside a write is the storage's to refuse. It is asked before anybody waits here who is inside a
-/// transaction already: two threads in the gates of two garages on one store would wait for each other for ever.
+/// A write is let in alone if it saves unsaved changes, adds to them or drops them, or if it has been in conflict too often.
+/// The gate is entered before the storage's transaction begins, in order of coming, and belongs to a thread: a write of a
+/// thread that is inside goes through, and is left to the storage to refuse. A thread that is inside a transaction already asks
+/// the storage before it waits here, because two threads in the gates of two garages on one store would wait for each other for
+/// ever.
 final class SharingGate: Sendable {
   private struct State {
     var sharerCount = 0
@@ -42,12 +43,12 @@ final class SharingGate: Sendable {
     return try lifetime.withCall(body)
   }
 
-  /// Lets the thread in where nobody has to be waited for.
+  /// Lets the thread in if it need not wait.
   private func admitAtOnce(alone: Bool) -> Bool { state.withLock { Self.admitAtOnce(alone, &$0) } }
 
   private static func admitAtOnce(_ alone: Bool, _ state: inout State) -> Bool {
     let isFree = !state.isTakenAlone && (!alone || state.sharerCount == 0)
-    // Behind those that wait already, so that nobody waits for ever.
+    // Behind the threads that wait already, so that none waits for ever.
     guard isFree && state.waiting.isEmpty else { return false }
     admit(alone, &state)
     return true

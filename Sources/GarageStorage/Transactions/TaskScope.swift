@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// A setting of one garage, for a closure that has not returned.
 ///
-/// A task-local value would go over to the tasks that the closure begins, and outlive it there. So it knows
-/// the task it is for, and when it is over.
+/// A task-local value would be inherited by tasks that the closure starts, and outlive the closure there. So the scope knows
+/// the task that it is for, and whether it has ended.
 final class TaskScope: Sendable {
   enum Setting: Sendable {
     case autosaveDisabled
@@ -45,7 +45,7 @@ final class TaskScope: Sendable {
     return try await $current.withValue(scope) { try await body() }
   }
 
-  /// What `find` makes of the innermost setting that it knows, of those that apply to the calling task.
+  /// The result of `find` for the innermost setting that it knows, of those that apply to the calling task.
   static func innermost<R>(of garage: Garage, _ find: (Setting) -> R?) -> R? {
     var next = current
     while let scope = next {

@@ -7,7 +7,7 @@ struct UnsavedChanges: Sendable {
   private var tree = PersistentTree()
   /// The indexes that all changed records have entries in (`IndexCatalog.Item.entriesID`); nil where no record was changed yet.
   var indexes: Set<UInt64>?
-  /// What has to be asked again when they are saved; nil where nothing has.
+  /// What has to be checked again when they are saved; nil where nothing has.
   var denials: UnsavedDenials?
 
   /// What precedes each value in the tree.

@@ -141,7 +141,7 @@ extension Garage {
 
   // MARK: - In steps
 
-  /// Sets a key to what `new` makes of its value, again until nobody else changed it in between.
+  /// Sets a key to what `new` makes of its value; again, until no other call has changed it in between.
   nonisolated(nonsending)
     private func change<K: KeyType>(
       _ key: K, _ new: (K.ValueType) throws -> K.ValueType
@@ -151,14 +151,14 @@ extension Garage {
     try await inTurnsOf(name) { try await self.changeOnce(key, name, new) }
   }
 
-  /// Runs `attempt` until it says that nobody else changed the key in between.
+  /// Runs `attempt` until it says that no other call changed the key in between.
   nonisolated(nonsending)
     private func inTurnsOf(
       _ name: StorageKey, _ attempt: nonisolated(nonsending) () async throws -> Bool
     ) async throws
   {
     if try await attempt() { return }
-    // Whoever changes the same key waits for its turn from here on: each commit then changes it once.
+    // From here on tasks that change the same key wait for their turns, so that each commit changes it once.
     try await keyTurns.wait(for: name)
     defer { keyTurns.end(name) }
     while try await !attempt() {}
@@ -185,13 +185,13 @@ extension Garage {
     return try await commit(change, K.NamespaceType.self, after: didChange)
   }
 
-  /// Tells the same. Whoever observes changes is told of the value that was there when it was removed.
+  /// The same for removing. Observers get the value that was there when it was removed.
   nonisolated(nonsending)
     private func removeOnce<K: KeyType>(_ key: K, _ name: StorageKey) async throws -> Bool
   where K.ValueType: Codable {
     let stored: (isThere: Bool, read: (value: K.ValueType?, seen: SeenValues)?) = try await readingHere {
       guard try $0.transaction.contains(name) else { return (false, nil) }
-      // What cannot be read is removed all the same, and nobody is told.
+      // A value that cannot be read is removed all the same, without telling observers.
       return (true, key.observesChanges ? try? $0.seenValue(of: key, name) : nil)
     }
     guard stored.isThere else { return true }
@@ -231,7 +231,7 @@ extension Garage {
     // It may run more than once, where a commit is tried again.
     let hasChanged = CarriedResult<Bool>()
     guard isAutosaveEnabled else {
-      // The hooks wait with the change for whoever saves it.
+      // The hooks wait with the change until it is saved.
       try await submit { access in
         let isChanged = try body(access)
         hasChanged.value = isChanged
@@ -252,14 +252,14 @@ extension Garage {
   }
 }
 
-/// What is to become of the value of a key, in bytes.
+/// The change of a key's value, in bytes.
 struct KeyChange {
   private let name: StorageKey
   /// Nil where it is removed.
   private var value: [UInt8]?
   /// What the value refers to.
   private var graph: EncodedGraph?
-  /// What the change counts on; nil where anything may be stored before.
+  /// What has to be stored before; nil where anything may be.
   var expected: SeenValues?
 
   /// Encodes a value.
