@@ -153,7 +153,6 @@ private struct Readable: Codable, Equatable { var a = 1, b = 2, c = ["a": 3], d 
 
 /// Misuses what is on the shelf while it is encoded or decoded itself.
 private struct Misuser: Codable, Equatable {
-  static let worked = CodingUserInfoKey(rawValue: "worked")!
   var x = 1
   init() {}
   func encode(to encoder: any Encoder) throws {

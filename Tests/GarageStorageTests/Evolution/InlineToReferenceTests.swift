@@ -7,7 +7,6 @@ import Testing
 // Notes that stood inside their owners when those were parked. Today's owners name them by references.
 
 private enum Before {
-  struct Tag: Codable { var id: String, colour: String }
   struct Note: Codable, Hashable {
     var id: Int
     var text: String

@@ -90,8 +90,6 @@ private final class UnsavedStorage: StorageDriver {
     try check.run { place in UnsavedStorage(named: place.name) }
   }
 
-  private typealias Entry = (key: [UInt8], value: [UInt8])
-
   private static func write(
     _ driver: any StorageDriver, _ body: (any WriteTransaction) throws -> Void
   ) throws {
