@@ -12,7 +12,7 @@ public struct CareProgress: Sendable, Hashable {
   }
 }
 
-/// Tells whoever waits for a long verb how far it is, every so often, and ends it where it is to end.
+/// Tells the caller of a long verb every so often how far it is, and ends the verb if that is wanted.
 struct ProgressReporter {
   /// After how many entries it tells: often enough to draw a bar, seldom enough to cost nothing.
   private static let interval = 1024

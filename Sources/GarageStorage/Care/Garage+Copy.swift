@@ -36,7 +36,7 @@ extension Garage {
               was copied. Wrap it in SealedStorage.
               """)
         }
-        // Of another try what is there by then is taken over, as where another call goes on.
+        // Another try takes over what is there by then, as another call does.
         try retrying(nil, store.gate, isRead: true) {
           try store.driver.read { source in
             try checkIndexes(in: source, for: destination)
@@ -47,7 +47,7 @@ extension Garage {
     }
   }
 
-  /// In a sealed storage an index that is not hashed takes somebody who says so.
+  /// In a sealed storage an index that is not hashed has to be asked for.
   private func checkIndexes(in source: any ReadTransaction, for destination: any StorageDriver) throws {
     guard destination.info.isSealed, !store.driver.info.isSealed,
       let index = try indexing.catalog(in: source)?.items.first(where: { !$0.definition.isHashed })
@@ -66,7 +66,8 @@ private struct StoreCopying {
   private let source: any ReadTransaction
   private let destination: any StorageDriver
   private var progress: ProgressReporter
-  /// What says where a copy is being made, and of which garage: its metadata, which is put in its place at last.
+  /// Marks a storage to which a copy is being made, and of which garage: the garage's metadata, which are put in their place at
+  /// last.
   private static let markKey = KeyLayout.metadata("copying")
 
   /// How much is written in one transaction at most.
@@ -97,7 +98,7 @@ private struct StoreCopying {
     var byteCount = 0
     try source.scan(.all, .forward) { key, value in
       try copying.progress.advance()
-      // They are what makes a garage of it.
+      // They make a garage of it.
       if compareKeys(key, metadataKey.bytes.span.bytes) == 0 { return .continue }
       block.append((StorageKey(key), [UInt8](copying: value)))
       byteCount += key.byteCount + value.byteCount

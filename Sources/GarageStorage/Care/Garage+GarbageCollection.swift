@@ -31,9 +31,8 @@ extension Garage {
 
   /// Deletes the objects that no root reaches. Those are what ``unreachable(from:along:progress:)`` lists.
   ///
-  /// What is garbage is found out before anything is locked. Where there is some, it is found out once more in the one
-  /// transaction that deletes it, so that nothing goes which somebody has begun to refer to meanwhile: other writers wait
-  /// for that long.
+  /// Garbage is looked for before anything is locked. If there is some, it is looked for once more in the one transaction that
+  /// deletes it, so that no object is deleted to which a reference was made meanwhile. Other writers wait for that long.
   ///
   /// - Parameters:
   ///   - roots: where to begin. Without ``GarageRoot/keys`` among them, what only typed keys refer to is garbage.

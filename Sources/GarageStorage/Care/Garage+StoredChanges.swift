@@ -6,9 +6,8 @@ internal import GarageDriver
 extension GarageWriting {
   /// Changes what an object holds, as the store has it, without its Swift type.
   ///
-  /// The object keeps its identifier, sync status and version; it counts as modified now. Indexes and the entries of those
-  /// who refer to others follow. Nobody asks the type whether it can read what it is to hold from now on: keep the kinds of
-  /// values as they are.
+  /// The object keeps its identifier, sync status and version; it counts as modified now. Indexes, that of references included,
+  /// are kept up. The type is not asked whether it can read the changed object: keep the kinds of values as they are.
   ///
   /// - Parameters:
   ///   - name: a name that ``GarageReading/typeNames()`` gave.

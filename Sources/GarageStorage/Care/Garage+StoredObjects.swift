@@ -11,7 +11,7 @@ internal import GarageDriver
 extension GarageReading {
   /// The identifiers of the objects that are kept under a type's name, in their order, a page of them.
   ///
-  /// Reads no records, but where the garage hides identifiers or they are long. Of a class hierarchy the name is that of its
+  /// Reads no records, unless the garage hides identifiers or they are long. The name of a class hierarchy is that of its
   /// topmost class that is `Codable` and `Identifiable`, as in ``typeNames()``.
   ///
   /// - Parameters:
@@ -37,7 +37,7 @@ extension GarageReading {
     }
   }
 
-  /// The same, where records that have to be asked for their identifier, and cannot be read, are told of and passed over. So a
+  /// The same, but records that have to be asked for their identifier and cannot be read are reported and passed over. So a
   /// page with fewer than `limit` is the last one.
   ///
   /// - Throws: ``GarageError/storage(_:)``, and what `onDamage` throws.
@@ -111,15 +111,14 @@ extension GarageReading {
     try withRepeatableReadAccess { try $0.name(ofTag: identity.tag) }
   }
 
-  /// What the type that an identity names is listed by: its name, and where that is gone or damaged its digest.
+  /// The name under which the type of an identity is listed: its own or, if that is gone or damaged, its digest.
   ///
   /// - Throws: ``GarageError/storage(_:)``.
   package func listedTypeName(of identity: RecordIdentity) throws -> String {
     try withRepeatableReadAccess { try $0.listedName(ofTag: identity.tag) }
   }
 
-  /// The identity of the object that is kept under what its type is listed by, with this identifier, whether or not there is
-  /// one.
+  /// The identity of the object with this identifier whose type is listed under this name, whether or not there is one.
   ///
   /// - Throws: ``GarageError/storage(_:)``.
   package func identity(_ identifier: Identifier, listedAs name: String) throws -> RecordIdentity {
@@ -131,7 +130,7 @@ extension GarageReading {
   /// - Throws: ``GarageError/corruptValue(key:reason:)``, ``GarageError/storage(_:)``.
   public func storedKeyValues() throws -> [StoredKeyValue] { try storedKeyValues { throw $0 } }
 
-  /// The same, where those that are damaged are told of, and passed over.
+  /// The same, but damaged ones are reported and passed over.
   ///
   /// - Throws: ``GarageError/storage(_:)``, and what `onDamage` throws.
   package func storedKeyValues(onDamage: (GarageError) throws -> Void) throws -> [StoredKeyValue] {
@@ -159,7 +158,7 @@ extension GarageReading {
 }
 
 extension ReadAccess {
-  /// The identifiers of records, but for those that have to be asked for it and cannot be read.
+  /// The identifiers of records, except those that have to be asked for it and cannot be read.
   func identifiers(ofRecords keys: [StorageKey], onDamage: (GarageError) throws -> Void) throws
     -> [Identifier]
   {
@@ -183,7 +182,7 @@ extension ReadAccess {
     return text.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// What people see of the type with that tag: its name, and where that is gone or damaged its digest, 16 hexadecimal
+  /// The name that people see for the type with that tag: its own or, if that is gone or damaged, its digest, 16 hexadecimal
   /// digits.
   func listedName(ofTag tag: UInt64) throws -> String {
     do { return try name(ofTag: tag) ?? hexadecimal(tag) } catch GarageError.damagedText {
@@ -191,7 +190,7 @@ extension ReadAccess {
     }
   }
 
-  /// The tag of the type that is listed under a name, which need not be whole: ``listedName(ofTag:)``.
+  /// The tag of the type that is listed under a name, which may be a digest: ``listedName(ofTag:)``.
   func tag(listedAs name: String) throws -> UInt64 {
     let tag = TypeTag(name: name).digest
     guard name.utf8.count == 16, let digest = UInt64(name, radix: 16), hexadecimal(digest) == name,
@@ -222,7 +221,7 @@ extension ReadAccess {
 }
 
 extension GarageError {
-  /// Whether one record is the reason, and others can be read.
+  /// Whether one record is the reason of the error, and others can be read.
   fileprivate var isOfOneRecord: Bool {
     switch self {
     case .corruptRecord, .newerRecordFormat: true
@@ -245,7 +244,7 @@ public struct StoredType: Sendable, Hashable {
 extension GarageReading {
   /// The types that there are objects of, in the order of their names. Goes through all records, and looks into none.
   ///
-  /// One whose name is gone from the store, or damaged, is listed by its digest, 16 hexadecimal digits, which stands for the
+  /// A type whose name is gone from the store, or damaged, is listed by its digest, 16 hexadecimal digits, which stands for the
   /// name in the calls here. ``Garage/statistics(progress:)`` tells more, and takes longer.
   ///
   /// - Throws: ``GarageError/storage(_:)``.

@@ -11,9 +11,9 @@ extension Garage {
   /// and the other way round, and the values of typed keys. It changes nothing, and reads one state of the store while
   /// others write. Unsaved changes are not looked at.
   ///
-  /// A reference to an object that is gone is a notice: references may lead to what was deleted, or was never parked. A
-  /// property that has to hold the object makes its owner unreadable all the same, which no one can tell who does not
-  /// know the type; ``GarageReading/retrieveAll(_:onError:)`` tells.
+  /// A reference to an object that is gone is a notice: references may lead to objects that were deleted, or never parked. If
+  /// the property has to hold the object, the owner is unreadable all the same, but that cannot be told without the type;
+  /// ``GarageReading/retrieveAll(_:onError:)`` tells.
   ///
   /// The engine's own check runs on a thread of its own meanwhile, and the call ends when both have.
   ///
@@ -31,13 +31,13 @@ extension Garage {
         try beginCall()
         defer { endCall() }
         let checking = store.driver as? any IntegrityChecking
-        // Reading what the engine complains of may end the process.
+        // Reading pages that the engine complains of may end the process.
         if let checking, checking.trustsItsPages {
           let report = VerificationReport(ofComplaints: try checking.integrityComplaints())
           if !report.isSound { return report }
         }
         let check = checking.flatMap { $0.trustsItsPages ? nil : EngineCheck($0) }
-        // The check ends before the call does, which the storage may be closed after.
+        // The check has to end before the call does, because the storage may be closed after that.
         defer { check?.wait() }
         let report = try retrying(nil, store.gate, isRead: true) {
           try store.driver.read { transaction in
@@ -64,7 +64,7 @@ private final class EngineCheck: Sendable {
     }
   }
 
-  /// What it complained of, when it has ended.
+  /// Its complaints, when it has ended.
   func complaints() throws -> [String] {
     wait()
     do { return try result.withLock { $0 }?.get() ?? [] } catch let error as StorageError
@@ -76,7 +76,7 @@ private final class EngineCheck: Sendable {
 
   func wait() {
     ended.wait()
-    // For who waits once more.
+    // For another wait.
     ended.signal()
   }
 }

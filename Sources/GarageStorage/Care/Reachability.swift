@@ -3,9 +3,9 @@ internal import GarageDriver
 
 /// Finds what cannot be reached from roots, in one state of a store.
 ///
-/// It never says so of a record in doubt: where a reference leads to nothing, every record of the same identifier counts as
-/// reached, whatever its type, because types may have been renamed. And it gives up where a record that was reached is
-/// damaged, since nobody knows what that one refers to.
+/// In doubt a record counts as reached: if a reference leads to nothing, every record with the same identifier counts, whatever
+/// its type, because types may have been renamed. If a record that was reached is damaged, the search throws, because it cannot
+/// be told what that one refers to.
 struct Reachability {
   private let access: ReadAccess
   private let kinds: Set<ReferenceKind>

@@ -3,8 +3,8 @@ internal import GarageDriver
 
 /// The keys of all records of one state of a store, each with a number: its place among them.
 ///
-/// What goes through a whole graph remembers records by these numbers. For each record it takes its identifier's bytes
-/// and 8 to 24 more; a tag stands here once for all of its records.
+/// Searches through a whole graph remember records by these numbers. For each record it takes the bytes of its identifier and 8
+/// to 24 more; a tag stands here once for all of its records.
 struct RecordIndex {
   private struct Space {
     let tag: UInt64
@@ -110,7 +110,7 @@ struct RecordIndex {
   }
 
   private func place(of tag: UInt64) -> Int? {
-    // Of few tags the right one is seen sooner than hashed.
+    // Among few tags the right one is found sooner without a hash.
     if spaces.count > 8 { return places[tag] }
     for place in spaces.indices where spaces[place].tag == tag { return place }
     return nil

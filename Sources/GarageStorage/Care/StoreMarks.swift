@@ -48,7 +48,7 @@ package struct StoreMarks: Sendable {
   }
 }
 
-/// What is another in one state of a store than in an earlier one.
+/// The differences between one state of a store and an earlier one.
 package struct StoreDifferences: Sendable {
   /// What became of it.
   package enum Kind: String, Sendable { case added, changed, removed }
@@ -82,7 +82,7 @@ extension Garage {
 }
 
 extension GarageReading {
-  /// Compares all objects and typed keys with those of an earlier state, whose marks become those of this one. Reads the whole
+  /// Compares all objects and typed keys with those of an earlier state; `marks` become those of this state. Reads the whole
   /// store, and decodes nothing.
   ///
   /// - Parameter limit: how many differences are listed at most.
@@ -156,7 +156,7 @@ private struct StoreComparison {
     if found.count < limit { found.append((kind, StorageKey(key))) }
   }
 
-  /// The differences in words, of which some stand in the records that are there now.
+  /// Puts the differences in words, some of which stand in the records that are there now.
   func named(_ access: ReadAccess) throws -> StoreDifferences {
     var differences = differences
     let keys = access.garage.objectKeys

@@ -12,13 +12,13 @@ final class StoreVerification {
   private let verifier = RecordVerifier()
   /// The name of the type that was named last.
   @exclusivity(unchecked) private var lastName: (tag: UInt64, name: String)?
-  /// What the record at hand refers to: the tags, each once in a row, and the objects that are not there.
+  /// The references of the record at hand: the tags, each once in a row, and the objects that are not there.
   @exclusivity(unchecked) private var targetTags: [UInt64] = []
   @exclusivity(unchecked) private var missing: [(kind: ReferenceKind, tag: UInt64, target: Identifier)] = []
-  /// The tags of keys, classes and references that were met, and some that were met last, each at a place that it tells.
+  /// The tags of keys, classes and references that were met; and those met last, each at a place that the tag itself gives.
   private var tagsMet: Set<UInt64> = []
   @exclusivity(unchecked) private var lastTags = [UInt64?](repeating: nil, count: 64)
-  /// How often a reference's property was looked for: that takes the whole tree of a record.
+  /// How often a reference's property was looked for, for which the whole record is read as a tree.
   private var pathCount = 0
   private static let maximumPathCount = 1000
   @exclusivity(unchecked) private var pages = PagesRead()
@@ -33,7 +33,7 @@ final class StoreVerification {
     behind.lowerBound = records.upperBound ?? []
     var total = 0
     for range in [before, behind] {
-      // Whoever goes through it comes upon the damage, too, and notes it.
+      // Going through the store will come upon the damage, too, and note it.
       do { total += try transaction.keyCount(in: range) } catch let error as StorageError
         where error.tellsOfDamage
       {}
@@ -83,9 +83,9 @@ final class StoreVerification {
     }
   }
 
-  /// Looks whether there is an index for each entry.
+  /// Checks that each entry belongs to an index.
   private func verifyEntries() throws {
-    // What is wrong with the catalog is said elsewhere; then nobody knows whose an entry is.
+    // A damaged catalog is reported elsewhere. Without it the owner of an entry cannot be told.
     let catalog = (try? garage.indexing.catalog(in: transaction)).map { $0?.items ?? [] }
     let ranges = catalog?.flatMap(\.definition.entryRanges)
     // Entries of one index stand together.
@@ -204,7 +204,7 @@ final class StoreVerification {
     }
   }
 
-  /// A type whose name is gone is found by those who have the type, and by nobody else. Each tag is looked for once.
+  /// Objects of a type whose name is gone are found only by programs that have the type. Each tag is looked up once.
   private func verifyName(of tag: UInt64) {
     let place = Int(tag % UInt64(lastTags.count))
     if lastTags[place] == tag { return }
@@ -259,7 +259,7 @@ final class StoreVerification {
   }
 
   private func shapeText(_ digest: UInt64) throws -> [UInt8]? {
-    // Not what the garage remembers of it: it is the store that is verified.
+    // Read from the store, and not from what the garage remembers, because the store is verified.
     let key = KeyLayout.text(TextName(kind: .shape, digest: digest)).bytes
     return try transaction.withReplaceableValue(for: key.span.bytes, isSealed: keys.isSealed) {
       text -> [UInt8]? in
@@ -350,7 +350,7 @@ final class StoreVerification {
     let found = try transaction.withReplaceableValue(for: bytes, isSealed: keys.isSealed) {
       record -> SyncStatus?? in
       guard let record else { return .none }
-      // What cannot be read was reported.
+      // A record that cannot be read was reported already.
       return .some(record.byteCount == 0 ? status : RecordSummary.uncheckedSyncStatus(of: record))
     }
     if found == .some(status) { return }
@@ -393,7 +393,7 @@ final class StoreVerification {
 
   // MARK: - The rest
 
-  /// Metadata was read when the garage was opened, and is read again; all else is nothing that a garage has.
+  /// Metadata were read when the garage was opened, and are read again; all other entries are none of a garage's.
   private func verifyRest() throws {
     do {
       if try StoreMetadata(in: transaction, driver: garage.store.driver.info.name) == nil {
@@ -424,7 +424,7 @@ extension StorageError {
 }
 
 extension GarageError {
-  /// The same of what the storage has thrown, or was found in what it gave.
+  /// The same for an error that the storage has thrown, or that was found in what it gave.
   fileprivate var tellsOfDamage: Bool {
     if case .storage(let failure) = self { failure.tellsOfDamage } else { !isFailureOfStore(self) }
   }
@@ -439,14 +439,14 @@ extension StorageKeyRange {
   }
 }
 
-/// How much was read since the last pages were let go of: of a large store, memory would else be as large as its file.
+/// How much was read since pages were last released. For a large store memory would otherwise be as large as its file.
 private struct PagesRead {
   private static let mostByteCount = 8 << 20
   private var byteCount = 0
 
   @inline(__always)
   mutating func note(_ entryByteCount: Int, in transaction: any ReadTransaction) {
-    // Who reads keys alone gets the pages with their values.
+    // Reading keys alone also loads the pages with their values.
     byteCount += max(entryByteCount, 128)
     if byteCount < Self.mostByteCount { return }
     byteCount = 0

@@ -1,8 +1,8 @@
 package import GarageCoding
 internal import GarageDriver
 
-/// How many objects are kept under a type's name, and where in the order of their keys each stands: for whoever shows a part
-/// of very many. It has the key of every 512th.
+/// How many objects are kept under a type's name, and where in the order of their keys each stands, to show a part of very
+/// many. It has the key of every 512th.
 package struct StoredObjectIndex: Sendable {
   fileprivate static let interval = 512
 

@@ -1,4 +1,4 @@
-/// What a store was found to be when all of it was read.
+/// The findings of reading all of a store.
 public struct VerificationReport: Sendable, Hashable {
   /// How bad something is that was found.
   public enum Severity: Int, Sendable, Hashable, Comparable, CaseIterable {

@@ -1,19 +1,19 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// What is deleted together, and what becomes of those who refer to it: found out first, and then done.
+/// Finds out what is deleted together, and what becomes of the referrers, and then does it.
 ///
-/// Everything is followed with lists of its own, and so with the same stack however long a chain is. Memory: the keys of what
-/// goes and of what is rewritten; for ``addUnreached()`` also of what is reached.
+/// Works with lists and not by recursion, and so takes the same stack however long a chain is. Memory: the keys of all records
+/// that are deleted or rewritten; for ``addUnreached()`` also of those that are reached.
 struct Deletion {
   let access: WriteAccess
-  /// What goes, and what becomes of those who refer to it.
+  /// The records to be deleted, and the rule for the referrers of each.
   private(set) var rules: [StorageKey: ReferrersRule] = [:]
-  /// What goes, and was not looked into yet.
+  /// Records to be deleted that were not looked into yet.
   private var waiting: [StorageKey] = []
-  /// What types declare, by the tag of their objects.
+  /// The declarations of types, by the tag of their objects.
   private var declared: [UInt64: Declared?] = [:]
-  /// Under which tags objects are that a tag may stand for, where it is not itself alone.
+  /// The tags under which the objects of a tag may stand, where it is not that tag alone.
   private var names: [UInt64: [UInt64]] = [:]
 
   /// What a type declares.
@@ -31,15 +31,16 @@ struct Deletion {
 
   // MARK: - What goes
 
-  /// Adds a record, and all that is owned by what goes.
+  /// Adds a record, and all that is owned by the records to be deleted.
   ///
-  /// - Parameter rule: nil where its type is to say.
+  /// - Parameter rule: nil for that of its type.
   mutating func add(_ key: StorageKey, _ rule: ReferrersRule?) throws {
     try note(key, rule)
     try followWaiting()
   }
 
-  /// Adds those of these records that are there, by the rules of their types, and all that is owned by what goes.
+  /// Adds those of these records that are there, by the rules of their types, and all that is owned by the records to be
+  /// deleted.
   mutating func addPresent(_ keys: [StorageKey]) throws {
     try notePresent(keys)
     try followWaiting()
@@ -50,7 +51,7 @@ struct Deletion {
     for key in keys where try transaction.contains(key) { try note(key, nil) }
   }
 
-  /// Adds what is owned by what goes: all that is as far away from it at once, so that it is asked for together.
+  /// Adds what is owned by the records to be deleted, level by level, so that all records of a level are asked for together.
   private mutating func followWaiting() throws {
     while !waiting.isEmpty {
       let owners = waiting
@@ -74,11 +75,11 @@ struct Deletion {
     try declared[tag(of: key)] ?? nil
   }
 
-  /// The tag of a record's class, of which it is found out what it declares.
+  /// The tag of a record's class, whose declarations count.
   private mutating func tag(of key: StorageKey) throws -> UInt64 {
     let bytes = key.bytes
     let space = KeyLayout.tag(inRecordKey: bytes.span.bytes)
-    // Which class an object is of only the record tells. One that does not open has no class to tell.
+    // Only the record tells which class an object is of. A record that does not open tells none.
     let concrete = try access.withReplaceableValue(bytes.span.bytes) { record -> UInt64? in
       guard let record, record.byteCount > 0 else { return nil }
       return try? keys.header(of: bytes.span.bytes, record, typeName: "object").concreteTag
@@ -86,12 +87,12 @@ struct Deletion {
     let tag = concrete ?? space
     if declared[tag] != nil { return tag }
     let own = try declaration(ofTag: tag)
-    // A class that is not known here has at least what it inherits.
+    // For a class that is not known here, at least the rules that it inherits count.
     declared[tag] = try .some(own ?? (tag == space ? nil : declaration(ofTag: space)))
     return tag
   }
 
-  /// What the first of the types with a tag declares that declares anything.
+  /// The declaration of the first of the types with a tag that has one.
   ///
   /// - Throws: ``GarageError/notMet(_:)``.
   private func declaration(ofTag tag: UInt64) throws -> Declared? {
@@ -113,26 +114,26 @@ struct Deletion {
     var identities: Set<RecordIdentity> = []
     try access.withReplaceableValue(bytes.span.bytes) { record in
       guard let record, RecordSummary.uncheckedRefersToOthers(record) else { return }
-      // What a damaged one owns nobody knows; it can be deleted all the same.
+      // It cannot be told what a damaged object owns; it can be deleted all the same.
       guard let content = try? reading.content(of: bytes.span.bytes, record) else { return }
       for index in owned.indices {
         identities.formUnion(try owned[index].ownedIdentities(bytes.span.bytes, record, content))
       }
     }
-    // With where it was found to stand.
+    // With the places that were found for the properties.
     declared[tag]??.owned = owned
     return try identities.flatMap { try possibleKeys(of: keys.record(tag: $0.tag, $0.identifier)) }
   }
 
   // MARK: - Names
 
-  /// The records of the object that a reference leads to, which may be under other names of its type. There are several
-  /// where a program that knows only the older name parked it again: if not all went, one would come back.
+  /// The records of the object that a reference leads to, which may be under other names of its type. There are several if a
+  /// program that knows only the older name parked the object again. If not all were deleted, the object would still be there.
   private mutating func presentKeys(_ target: StorageKey) throws -> [StorageKey] {
     try possibleKeys(of: target).filter { try transaction.contains($0) }
   }
 
-  /// The keys that the record of the object may have to which a reference leads.
+  /// The keys that the record of a reference's target may have.
   private mutating func possibleKeys(of target: StorageKey) throws -> [StorageKey] {
     try [target] + otherNames(of: target)
   }
@@ -159,7 +160,7 @@ struct Deletion {
 
   // MARK: - What nothing else reaches
 
-  /// Adds what is reached by what goes, and by nothing else.
+  /// Adds the records that are reached only by records to be deleted.
   ///
   /// Values of typed keys reach what they refer to.
   mutating func addUnreached() throws {
@@ -189,7 +190,7 @@ struct Deletion {
     return present
   }
 
-  /// Those of the candidates to which something refers that is not among what was reached.
+  /// Those of the candidates that are referred to by records which were not reached.
   private mutating func reachedFromOutside(
     _ candidates: Set<StorageKey>, _ reached: Set<StorageKey>
   ) throws -> Set<StorageKey> {
@@ -243,7 +244,7 @@ struct Deletion {
 
   // MARK: - Doing it
 
-  /// Settles what becomes of those who refer to what goes, and deletes it; tells how many objects went.
+  /// Applies the rules for referrers, and deletes the records; returns how many objects were deleted.
   ///
   /// - Throws: ``GarageError/stillReferredTo(type:identifier:by:)``, before anything was changed.
   mutating func run() throws -> Int {
@@ -256,7 +257,7 @@ struct Deletion {
         rewritten.insert(referrer)
       } else {
         denied[key, default: []].append(referrer)
-        // Enough to say who they are.
+        // Enough to name them.
         if denied[key, default: []].count > 3 { return .stop }
       }
       return .continue
@@ -275,7 +276,7 @@ struct Deletion {
     return count
   }
 
-  /// Where the deletion stays unsaved: what nobody may refer to when it is saved.
+  /// For a deletion that stays unsaved: notes the records that must not be referred to when it is saved.
   private func noteDenials(_ named: [StorageKey: StorageKey]) {
     guard let overlay = access.overlay else { return }
     let denying = named.filter { rules[$0.value] == .deny }
@@ -285,7 +286,7 @@ struct Deletion {
     overlay.changes.denials = denials
   }
 
-  /// How many objects go: fewer than records, where some have several.
+  /// How many objects are deleted: fewer than records if some objects have several.
   private mutating func objectCount() throws -> Int {
     var count = 0
     for key in rules.keys {

@@ -18,7 +18,7 @@ extension Garage {
     }
   }
 
-  /// Removes the index of references from the store. Who asks for referrers then reads all records.
+  /// Removes the index of references from the store. Finding referrers then reads all records.
   ///
   /// A garage that is opened later with `referrers:` makes it again; this one does when ``buildIndexes(_:)`` is called.
   ///

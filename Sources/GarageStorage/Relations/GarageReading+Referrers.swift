@@ -91,7 +91,7 @@ extension GarageReading {
 /// An object that others may refer to, whether or not it is there.
 struct ReferredObject: Sendable {
   let identity: RecordIdentity
-  /// Under which tags references may name it.
+  /// The tags under which references may name it.
   let tags: [UInt64]
 }
 
@@ -155,7 +155,7 @@ extension ReadAccess {
       return .continue
     }
     if targets.count == 1 { return found }
-    // One that is referred to under two names.
+    // The object may be referred to under two names.
     found.sort()
     var last: StorageKey?
     return found.filter { key in

@@ -39,23 +39,23 @@ extension GarageWriting {
     _ = try delete(DeletionRequest(type, identifier, referrers))
   }
 
-  /// Deletes an object and all that it leads to by references of whatever kind, but for what others lead to as well: values
-  /// of typed keys, and objects that are not reached from this one.
+  /// Deletes an object and all that it leads to by references of any kind, except what is also led to by values of typed keys
+  /// or by objects that are not reached from this one.
   ///
   /// Memory: the keys of all objects that are reached. Types that were renamed are to be told by
   /// ``TypeTagged/formerTypeTags``, so that references by older names count.
   ///
   /// - Parameter referrers: what becomes of those who refer to the object itself; nil for what its type declares.
   /// - Returns: how many objects were deleted.
-  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` where what is reached is damaged, since nobody knows what it
-  ///   leads to; and as ``delete(_:referrers:)``.
+  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` where an object that is reached is damaged, because it
+  ///   cannot be told what it leads to; and as ``delete(_:referrers:)``.
   @discardableResult
   public func deleteGraph<T: Codable>(_ object: T, referrers: ReferrersRule? = nil) throws -> Int {
     let parked = try garage.encoding { try ParkedObject(object, $0) }
     return try delete(DeletionRequest(parked, referrers, isGraph: true))
   }
 
-  /// Not available: a reference names an object, and is none.
+  /// Not available: a reference names an object, and is not one itself.
   @available(
     *, unavailable,
     message: "a reference names an object, and is none: deleteGraph(Type.self, identifier:) begins at that"
@@ -75,15 +75,15 @@ extension GarageWriting {
   }
 }
 
-/// What a verb asks to be deleted by rules.
+/// The object that a verb deletes by rules.
 struct DeletionRequest {
   let facts: RecordTypeFacts
   let identifier: Identifier
   /// The type that was named; nil where the object itself was.
   let type: (any Codable.Type)?
-  /// What becomes of those who refer to it; nil where its type is to say.
+  /// What becomes of those who refer to it; nil for the rule of its type.
   let rule: ReferrersRule?
-  /// Whether all goes that nothing else leads to.
+  /// Whether all that only this object leads to is deleted, too.
   let isGraph: Bool
 
   init(_ object: ParkedObject, _ rule: ReferrersRule? = nil, isGraph: Bool = false) {
@@ -110,7 +110,7 @@ extension GarageWriting {
     garage.followsDeleteRules(try translatingErrors { try RecordTypeFacts.of(type) })
   }
 
-  /// Deletes an object by the rules; tells how many went.
+  /// Deletes an object by the rules; returns how many were deleted.
   func delete(_ request: DeletionRequest) throws -> Int {
     try garage.prepareReferrerIndex()
     return try withWriteAccess { try $0.delete(request) }
@@ -127,7 +127,7 @@ extension WriteAccess {
     for tag in request.facts.tags {
       let key = try garage.objectKeys.record(tag: tag, request.identifier)
       guard try transaction.contains(key) else { continue }
-      // One of another class is not what was asked for.
+      // An object of another class is not the one that was asked for.
       if let type = request.type, try !isOf(type, key) { continue }
       isThere = true
       try deletion.add(key, request.rule)

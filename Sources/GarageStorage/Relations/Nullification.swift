@@ -1,23 +1,23 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// Takes the references to what is deleted out of other records.
+/// Takes the references to deleted records out of other records.
 ///
-/// What a type takes in place of a reference is mostly known without decoding its objects. Whether one of these can do
-/// without is not: its `init(from:)` may look at several fields together. So each record is decoded as it would be,
-/// before anything is changed, and nothing that it links to.
+/// What a type accepts in place of a reference is mostly known without decoding its objects. Whether a certain object can do
+/// without the reference is not known, because its `init(from:)` may look at several fields together. So before anything is
+/// changed each record is decoded as it would be afterwards, without the objects that it links to.
 final class Nullification {
   private let access: WriteAccess
-  /// The keys by which what is deleted may be referred to, each with the record's own.
+  /// The keys by which deleted records may be referred to, each with the record's own key.
   private let targets: [StorageKey: StorageKey]
   /// The types that objects with a tag may be of, as far as it was asked for.
   private var knownTypes: [UInt64: [any Codable.Type]] = [:]
-  /// What types take, as far as it was asked for.
+  /// What types accept, as far as it was asked for.
   private var substitutes: [Property: FieldPath.Answer?] = [:]
-  /// What was found out of the places in a record.
+  /// What was found out about the places in a record.
   private var forms: [StorageKey: ReferenceForms] = [:]
 
-  /// Who cannot do without a reference, and to which record.
+  /// A property that cannot do without a reference, and the record that this leads to.
   typealias Refusal = (referrer: String, target: StorageKey)
 
   private struct Property: Hashable {
@@ -33,14 +33,14 @@ final class Nullification {
 
   private var reading: ReadAccess { access.reading }
 
-  /// What is to become of one record.
+  /// How one record is changed.
   private struct Change {
     let tag: UInt64
     let identifier: Identifier
     var content: RecordContent
-    /// Where references went, in the order of the keys that led to them.
+    /// The places of the removed references, as the keys that lead to them, in order.
     var places: [[String]]
-    /// Those of them where keys and values seem to stand in turn.
+    /// Those of the places where keys and values seem to stand in turn.
     var pairs: Set<[String]>
     /// One of the records that it referred to.
     var target: StorageKey
@@ -70,7 +70,8 @@ final class Nullification {
       places: places.sorted { $0.lexicographicallyPrecedes($1) }, pairs: pairs, target: found)
   }
 
-  /// Who cannot do without a reference, and to which record; nil where all can. To be asked before anything is changed.
+  /// A property that cannot do without a reference, and the record that this leads to; nil where all can. To be called before
+  /// anything is changed.
   ///
   /// - Throws: ``GarageError/notMet(_:)``.
   func refusal(of referrers: Set<StorageKey>) throws -> Refusal? {
@@ -85,10 +86,10 @@ final class Nullification {
     return nil
   }
 
-  /// Finds out the forms that the places in a record have; why it cannot do without one of them, where that is known.
+  /// Finds out the forms of the places in a record. Returns why it cannot do without one of them, if that is known.
   private func plan(_ key: StorageKey) throws -> Refusal? {
     guard let change = try change(of: key, ReferenceForms()) else { return nil }
-    // What identifies it is its content.
+    // The object is identified by its content.
     if change.identifier.kind == .digest {
       return try refusal(key, change, "which is identified by what it holds")
     }
@@ -101,19 +102,19 @@ final class Nullification {
     return nil
   }
 
-  /// Decodes a record as it would be, and where that fails looks for forms in which it can be decoded; why it cannot do
-  /// without a reference, where there are none.
+  /// Decodes a record as it would be afterwards, and if that fails looks for forms in which it can be decoded. Returns why it
+  /// cannot do without a reference, if there are none.
   private func tryOut(_ key: StorageKey, _ trial: RecordTrial) throws -> Refusal? {
     guard let change = try change(of: key, forms[key] ?? ReferenceForms()) else { return nil }
     let types = try types(ofTag: change.concreteTag)
-    // In a program that does not have the type its values are all there is to go by.
+    // In a program that does not have the type, only its values can be looked at.
     if types.isEmpty { return nil }
-    // No code of a mapped class looks at several fields together.
+    // Mapped classes have no code that looks at several fields together.
     if types.allSatisfy({ $0 is any MappableObject.Type }), try look(at: change).areSure { return nil }
     if try trial.isDecodedAmongOthers(change.record(), key, as: types) { return nil }
-    // What is not readable now need not be so afterwards.
+    // A record that is not readable now need not be readable afterwards.
     let readers = types.filter { trial.isReadable(key, as: $0) }
-    // What seems to be pairs is told where nothing is left in place of references.
+    // Where nothing is left in place of references, a list that seems to be pairs has to be decided.
     guard let bare = try self.change(of: key, ReferenceForms()) else { return nil }
     let places = try look(at: bare)
     for forms in places.candidates(bare) {
@@ -123,7 +124,7 @@ final class Nullification {
       self.forms[key] = forms.isEmpty ? nil : forms
       return nil
     }
-    // Those of which it is known that they can do without are not the reason.
+    // Places that are known to do without their reference are not the reason.
     let doubtful = change.places.filter { places.unknown.contains($0) || places.unsure.contains($0) }
     let names = (doubtful.isEmpty ? change.places : doubtful).map { "\(FieldPath($0))" }
     return try refusal(
@@ -137,20 +138,20 @@ final class Nullification {
     (try reading.text(ofRecord: key).joined(separator: " ") + ", " + reason, change.target)
   }
 
-  /// What is known of the places in a record from where references go.
+  /// What is known of the places in a record whose references are removed.
   private struct Places {
-    /// With what they are left, as far as that is known.
+    /// What is left in these places, as far as that is known.
     var known = ReferenceForms()
-    /// Those of which it is not known whether they can do without.
+    /// The places of which it is not known whether they can do without their reference.
     var unsure: Set<[String]> = []
-    /// Those of which nothing is known.
+    /// The places of which nothing is known.
     var unknown: Set<[String]> = []
-    /// One that is known to need its reference.
+    /// A place that is known to need its reference.
     var needed: [String]?
 
     var areSure: Bool { unsure.isEmpty && unknown.isEmpty }
 
-    /// With what they are left first. An element may have its meaning by its place, which it keeps.
+    /// What is tried first in each place. An element may have its meaning by its place, and then keeps it.
     var forms: ReferenceForms {
       var forms = known
       forms.nulls.formUnion(unknown.filter { $0.last == FieldPath.element })
@@ -162,7 +163,7 @@ final class Nullification {
       let first = forms
       var second = first
       second.nulls.formUnion(change.places.filter { $0.last != FieldPath.element })
-      // What looks like keys and values in turn may be.
+      // A list that looks like keys and values in turn may be one.
       var third = known
       third.entries.formUnion(unknown.intersection(change.pairs))
       third.nulls.formUnion(first.nulls.subtracting(third.entries))
@@ -213,7 +214,7 @@ final class Nullification {
     }
   }
 
-  /// What an object's types take in place of a field; nil where that is not known of them.
+  /// What an object's types accept in place of a field; nil where that is not known.
   private func substitute(
     at place: [String], _ change: Change, _ types: [any Codable.Type]
   ) throws -> FieldPath.Answer? {
@@ -233,7 +234,7 @@ final class Nullification {
         }
       }
       found = try substitute(type)
-      // Fields of an older version may become others; a collection is one in any.
+      // Fields of an older version may become others, but a collection is a collection in every version.
       if facts.ofCoder.currentVersion != property.version {
         switch found?.substitute {
         case .absence? where place.last == FieldPath.element, .entryAbsence?: found?.isSure = false
@@ -249,16 +250,17 @@ final class Nullification {
   }
 }
 
-/// Finds out whether records that are to be changed can still be decoded. What they link to is not: links are filled in
-/// when objects are there.
+/// Finds out whether records that are to be changed can still be decoded. The objects that they link to are not decoded,
+/// because links are filled in when objects are there.
 private final class RecordTrial {
   private let access: ReadAccess
-  /// Decodes one record after another, and what several of them hold once.
+  /// Decodes one record after another. Objects that several of them hold are decoded once.
   private let session: GraphDecodingSession
   private let source: TransactionSource
   private var limit = SessionLimit()
 
-  /// - Parameter changed: what a record is to become; nil for those that stay. In these others find what they hold.
+  /// - Parameter changed: the changed form of a record; nil for records that stay as they are, in which the changed ones find
+  ///   the objects that they hold.
   init(_ access: ReadAccess, changed: @escaping (StorageKey) throws -> [UInt8]?) {
     self.access = access
     let source = access.makeTrialSource()
@@ -268,27 +270,27 @@ private final class RecordTrial {
     session.completeLater()
   }
 
-  /// Whether a record is decoded as these types, where all others have become what they are to be.
+  /// Whether a record can be decoded as these types, when all others are changed.
   func isDecodedAmongOthers(_ record: [UInt8], _ key: StorageKey, as types: [any Codable.Type]) -> Bool {
     types.allSatisfy { type in
       if types.count == 1 {
         limit.resetIfReached(session, source)
       } else {
-        // Each is to decode it.
+        // It has to be decodable as each of them.
         session.reset()
       }
       return isDecoded(record, key, as: type, session)
     }
   }
 
-  /// Whether a record is decoded as a type, where no other one has changed.
+  /// Whether a record can be decoded as a type, when no other one is changed.
   func isDecoded(_ record: [UInt8], _ key: StorageKey, as type: any Codable.Type) -> Bool {
     let session = access.makeTrialSession(access.makeTrialSource())
     session.completeLater()
     return isDecoded(record, key, as: type, session)
   }
 
-  /// Whether what stands under a key is decoded as a type now, with all that it links to.
+  /// Whether the record under a key can be decoded as a type now, with all that it links to.
   func isReadable(_ key: StorageKey, as type: any Codable.Type) -> Bool {
     guard let record = try? access.transaction.value(for: key) else { return false }
     return isDecoded(record, key, as: type, access.makeTrialSession(access.makeTrialSource()))
@@ -306,7 +308,7 @@ private final class RecordTrial {
   }
 }
 
-/// The records of one state, and in place of some what these are to become.
+/// The records of one state, with the changed forms in place of some.
 private final class ChangedRecords: RecordSource {
   private let changed: (StorageKey) throws -> [UInt8]?
   private let source: TransactionSource
@@ -334,7 +336,7 @@ private final class ChangedRecords: RecordSource {
 }
 
 extension ReadAccess {
-  /// Finds records for a trial: one that is sealed and does not open fails it, and not the transaction.
+  /// Finds records for a trial. One that is sealed and does not open makes the trial fail, and not the transaction.
   fileprivate func makeTrialSource() -> TransactionSource {
     let source = TransactionSource(transaction, of: garage)
     source.toleratesSeals = garage.objectKeys.isSealed

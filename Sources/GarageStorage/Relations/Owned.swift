@@ -18,7 +18,7 @@ public struct Owned<Root: Codable>: Sendable {
   }
 }
 
-/// A type that holds others.
+/// A type that holds values of other types.
 private protocol HoldingType {
   static var held: [Any.Type] { get }
   /// Visits what a value of the type holds, as it stands in a record, each with its type.
@@ -27,7 +27,7 @@ private protocol HoldingType {
 
 extension HoldingType {
   fileprivate static func forEachPart(of value: RecordValue, _ visit: (RecordValue, Any.Type) -> Void) {
-    // Of all but dictionaries, one type. What is no array may have become one since.
+    // For all but dictionaries, one type. A value that is no array may have become one since.
     let type = held[0]
     for part in value.arrayValue ?? [value] { visit(part, type) }
   }
@@ -58,15 +58,15 @@ extension Reference: HoldingType {
   }
 }
 
-/// The types of what a value of a type holds, of whatever depth.
+/// The types of all that a value of a type holds, at any depth.
 func heldTypes(_ type: Any.Type) -> [Any.Type] {
   guard let holding = type as? any HoldingType.Type else { return [type] }
   return holding.held.flatMap(heldTypes)
 }
 
 extension RecordValue {
-  /// Visits what a value of a type refers to by itself. What an object refers to is not among it whose type has records of its
-  /// own, also where it stands inline, since its type had none when it was parked.
+  /// Visits the references of a value itself. Those of an object inside it whose type has records of its own are not among
+  /// them, even if the object stands inline, because its type had no records when it was parked.
   func forEachReference(of type: Any.Type, _ visit: (RecordIdentity) -> Void) {
     switch self {
     case .reference(let identity, _): visit(identity)
@@ -86,7 +86,7 @@ extension RecordValue {
 private func hasRecords(_ type: Any.Type) -> Bool {
   if type is any Inlined.Type { return false }
   if type is any Interned.Type { return true }
-  // Others need no name in the store, and are not to be given one.
+  // Other types need no name in the store, and must not get one.
   guard type is any Identifiable.Type || type is any MappableObject.Type,
     let description = try? TypeDescription.of(type)
   else { return false }

@@ -8,7 +8,7 @@ struct ReferrerSearch {
   /// The index; nil where all records are read.
   let item: IndexCatalog.Item?
   private let hash: KeyedHash?
-  /// Whether records have changes that are not saved, so that no entry answers for its record.
+  /// Whether records have unsaved changes, so that no entry can be relied on.
   let isUnsaved: Bool
 
   init(_ access: ReadAccess) throws {
@@ -21,14 +21,14 @@ struct ReferrerSearch {
       found.removeAll { !(changes.indexes?.contains($0.entriesID) ?? false) }
     }
     self.isUnsaved = isUnsaved
-    // The one that needs no hash, where there are both.
+    // If there are both kinds, the one that needs no hash.
     item = found.first { !$0.definition.isHashed } ?? found.first
     hash = item.flatMap { $0.definition.isHashed ? KeyedHash(key: $0.hashKey) : nil }
   }
 
   private var transaction: any ReadTransaction { access.transaction }
 
-  /// Visits the records that refer to one of these: each with the one that it refers to, and again for each other one.
+  /// Visits the records that refer to some of these targets, once for each target that they refer to.
   ///
   /// `visit` runs while bytes are lent, and so changes nothing.
   ///
@@ -41,7 +41,7 @@ struct ReferrerSearch {
     for target in targets where try !forEachEntry(of: target, { try visit($0, target) }) { return }
   }
 
-  /// Those who refer to one object, where their keys tell it all: nil where records would have to be asked.
+  /// The referrers of one object, if entries alone tell them; nil where records would have to be asked.
   func identities(referringTo target: StorageKey) throws -> [RecordIdentity]? {
     if item == nil || isUnsaved || access.garage.objectKeys.hidesIdentifiers { return nil }
     var found: [RecordIdentity] = []
@@ -147,8 +147,8 @@ extension ReadAccess {
     }
   }
 
-  /// Under which keys objects are that references with this identity lead to: its own, and where its type is known those of
-  /// the type's former names.
+  /// The keys of the objects that references with this identity lead to: its own key and, if its type is known, those under the
+  /// type's former names.
   func keys(of identity: RecordIdentity, _ tags: [UInt64]) throws -> [StorageKey] {
     var all = [identity.tag]
     for tag in tags where !all.contains(tag) { all.append(tag) }

@@ -3,8 +3,8 @@ internal import GarageDriver
 
 /// A property that refers to objects.
 ///
-/// What it refers to stands in a record where the record's own class puts it, and is read from there without the object. Where
-/// it is not found out where that is, or the record is of an older version of its type, the object is asked.
+/// Its references stand in a record where the record's own class puts them, and are read from there without the object. If that
+/// place cannot be found out, or the record is of an older version of its type, the object is asked.
 struct ReferringProperty: @unchecked Sendable {
   // @unchecked: a key path without captured values, closures that have nothing else, and metatypes.
   private let name: String?
@@ -46,12 +46,12 @@ struct ReferringProperty: @unchecked Sendable {
     let isObject: Bool
   }
 
-  /// Where it stands in the records of a class.
+  /// Where the property stands in the records of a class.
   enum Place {
     case field(Field)
-    /// The same, in types whose older records may have it elsewhere.
+    /// There, in types whose older records may have it elsewhere.
     case evolving(Field)
-    /// The same, in records of an older version: there it may be another thing.
+    /// There, in records of an older version, in which it may be something else.
     case older(Field)
     /// Only the object tells.
     case unknown
@@ -70,7 +70,7 @@ struct ReferringProperty: @unchecked Sendable {
     guard let type = type(tag: tag, access), let facts = try? RecordTypeFacts.of(type) else {
       return .unknown
     }
-    // Its name says where it stands in the type that it was given for.
+    // Its name tells where it stands in the type that it was given for.
     let named = type == root ? name.map { FieldPath(name: $0) } : nil
     if named == nil && isComputed { return .unknown }
     let found = try named == nil ? search(type, access) : nil
@@ -96,15 +96,15 @@ struct ReferringProperty: @unchecked Sendable {
   }
 }
 
-/// What records refer to by one property. It finds out once for each class where that stands.
+/// Finds what records refer to by one property. Finds out once for each class where the property stands.
 struct PropertyReferences {
   let property: ReferringProperty
   private let access: ReadAccess
   private var places: [Writer: ReferringProperty.Place] = [:]
-  /// In which objects are decoded that have to be asked: what several of them lead to is decoded once.
+  /// The session in which objects are decoded that have to be asked, so that what several of them lead to is decoded once.
   private var session: GraphDecodingSession?
 
-  /// Whose `encode(to:)` wrote a record.
+  /// The class whose `encode(to:)` wrote a record.
   private struct Writer: Hashable {
     let tag: UInt64
     let version: Int
@@ -131,8 +131,8 @@ struct PropertyReferences {
     }
   }
 
-  /// The same. Of an object that has to be asked and cannot be decoded it is what stands where the property is now; an error says
-  /// what to do where that is not known.
+  /// The same. For an object that has to be asked and cannot be decoded, it is what stands where the property is now. If that
+  /// place is not known, the error tells what to do.
   ///
   /// - Throws: ``GarageError/invalidQuery(type:reason:)``.
   mutating func ownedIdentities(_ key: RawSpan, _ record: RawSpan, _ content: RecordContent) throws -> Set<
@@ -155,7 +155,7 @@ struct PropertyReferences {
   ) -> Set<RecordIdentity> {
     guard let value = content.value.value(at: field.path) else { return [] }
     if field.isObject {
-      // What stands inline instead refers to others by itself, and not by the property.
+      // An object that stands inline instead has references of its own, which are not those of the property.
       if case .reference(let identity, _) = value { return [identity] }
       return []
     }

@@ -3,7 +3,7 @@ internal import GarageCoding
 /// What a type declares of the deletion of its objects: asked for once in a process, with all ``RecordTypeFacts``.
 struct TypeDeleteRules: Sendable {
   let referrersRule: ReferrersRule
-  /// What leads to what its objects own.
+  /// The properties that lead to the objects that it owns.
   let owned: [ReferringProperty]
 
   /// Asks a type, which runs users' code.
