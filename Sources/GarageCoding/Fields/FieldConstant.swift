@@ -4,12 +4,13 @@
   internal import Foundation
 #endif
 
-/// What fields are compared with: a scalar, in the forms in which most fields are compared at once.
+/// A scalar that fields are compared with, in the forms in which most fields are compared directly.
 package struct FieldConstant: Sendable {
   package let value: FieldValue
   /// The value, where it is an integer of 64 bits.
   let integer: Int64?
-  /// The UTF-8 of text whose scalars all come before the combining marks: it is equal to what has the same bytes.
+  /// The UTF-8 of text whose scalars all come before the combining marks. Such text is equal to text with the same bytes, and
+  /// to no other.
   let plainText: [UInt8]?
   /// The value, where it is compared as it stands.
   let plain: PlainConstant?
@@ -63,7 +64,7 @@ package struct FieldConstant: Sendable {
 }
 
 extension GraphEncoder {
-  /// What a record holds where a field has this value; nil where that is no scalar.
+  /// The scalar that a record holds for a value; nil where it holds no scalar.
   ///
   /// - Throws: what encoding the value throws.
   package static func fieldValue<T: Encodable>(of value: T) throws -> FieldValue? {

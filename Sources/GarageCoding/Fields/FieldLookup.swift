@@ -3,18 +3,18 @@
 /// Belongs to one thread.
 package final class FieldLookup {
   package let path: FieldPath
-  // No access to it overlaps another: it belongs to one thread, and nothing is called while one goes on.
+  // No access overlaps another, because it belongs to one thread, and calls nothing during an access.
   @exclusivity(unchecked) private var steps: [Step]
-  /// Of a path of one key, the shape met last, and the key's first place in it.
+  /// For a path of one key: the shape met last, and the key's first place in it.
   @exclusivity(unchecked) private(set) var near: Near?
 
   /// Where a shape has a key.
   struct Near: BitwiseCopyable {
     let digest: UInt64
-    /// Less than 0 where it does not have it.
+    /// Less than 0 where the shape does not have the key.
     let place: Int
-    /// How many keys the shape has; 0 where an object without a value there may have one elsewhere: under the same key once
-    /// more, or under another.
+    /// How many keys the shape has. 0 where an object without a value there may have it elsewhere: under the same key once
+    /// more, or under another one.
     private(set) var keyCount: Int
 
     mutating func forgetAbsence() { keyCount = 0 }
@@ -54,7 +54,7 @@ package final class FieldLookup {
 
   /// Where the field stands in a record.
   ///
-  /// - Throws: `DamagedBytes`, which whoever knows the record names.
+  /// - Throws: `DamagedBytes`, to which the caller adds the name of the record.
   @inline(__always)
   package func place(in record: FieldRecord) throws -> Place {
     if let near {
@@ -69,7 +69,7 @@ package final class FieldLookup {
 
   @inline(never)
   private func placeByPath(in record: FieldRecord) throws -> Place {
-    // Only now: of a query that an index answers no field is looked for.
+    // Made only now, because for a query that an index answers no field is looked up.
     if steps.count != path.keys.count { steps = path.keys.map { Step($0) } }
     let base = record.parsed.base
     var at = record.parsed.body.lowerBound
@@ -171,7 +171,7 @@ extension FieldLookup.Near {
     return end == 0 ? .absent : .undecided
   }
 
-  /// Where its value stands; less than 0 where it does not stand there, and with an end of 0 where it stands nowhere.
+  /// Where its value stands. Less than 0 where it does not stand there; with an end of 0 where it stands nowhere.
   private func extent(
     _ base: UnsafeRawPointer, _ body: Range<Int>, _ shapes: Range<Int>?
   ) throws -> (start: Int, end: Int) {
@@ -210,7 +210,7 @@ extension FieldLookup.Near {
     return end <= record.end ? .value(FieldPlace(in: record, start: start, end: end)) : .undecided
   }
 
-  /// Whether no entry follows the values, which are absent from this one on or not.
+  /// Whether the record ends with the values of its shape, without entries behind them. Those from `start` on may be absent.
   @inline(never)
   private func isAbsent(_ record: PlainRecord, from start: Int) -> Bool {
     keyCount > 0 && record.skip(keyCount - place, from: start) == record.end

@@ -108,7 +108,8 @@ extension FieldNumber: Comparable, Hashable {
     return wholeOrder(left, right)
   }
 
-  /// Of integers and doubles, neither NaN: by sign and whole part, and then by what a double has behind the point.
+  /// The order of integers and doubles, none of them NaN: by sign and whole part, and then by what a double has behind the
+  /// point.
   private static func wholeOrder(_ left: FieldNumber, _ right: FieldNumber) -> Int {
     let (left, right) = (Parts(left), Parts(right))
     if left.isNegative != right.isNegative { return left.isNegative ? -1 : 1 }
@@ -121,8 +122,8 @@ extension FieldNumber: Comparable, Hashable {
     return left.fraction < right.fraction ? -sign : sign
   }
 
-  /// What a number is made of. Doubles beyond 128 bits are as good as infinite: no integer is as large; two of them
-  /// are compared as doubles.
+  /// The parts of a number. Doubles beyond 128 bits are treated as infinite, because no integer is as large; two of them are
+  /// compared as doubles.
   private struct Parts {
     var isNegative = false
     var isInfinite = false
@@ -149,12 +150,12 @@ extension FieldNumber: Comparable, Hashable {
 
   // MARK: Decimals
 
-  /// Of numbers one of which is a decimal: by their digits, which every double has finitely many of.
+  /// The order of two numbers one of which is a decimal: by their digits, of which every double has finitely many.
   private static func decimalOrder(_ left: FieldNumber, _ right: FieldNumber) -> Int {
     if case .decimal(let left) = left, case .decimal(let right) = right {
       return left < right ? -1 : left > right ? 1 : 0
     }
-    // Far apart, which their approximations tell: most of the time there is nothing more to do.
+    // If they are far apart, as they mostly are, their approximations decide.
     let (nearLeft, nearRight) = (left.approximation, right.approximation)
     if nearLeft.isInfinite || nearRight.isInfinite {
       return nearLeft < nearRight ? -1 : nearLeft > nearRight ? 1 : 0

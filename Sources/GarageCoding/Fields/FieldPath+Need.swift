@@ -1,27 +1,28 @@
 internal import Synchronization
 
 extension FieldPath {
-  /// What a type takes in place of a field.
+  /// What a type accepts in place of a field.
   package enum Substitute: Sendable {
     /// Nothing at all: an element leaves its collection.
     case absence
-    /// The same of a key or a value in a dictionary that is an array of both in turn: the other one goes with it.
+    /// The same for a key or a value in a dictionary that is stored as an array of both in turn: the other one is removed, too.
     case entryAbsence
-    /// A nil that was encoded as such, and not nothing.
+    /// A nil that is encoded as such.
     case null
-    /// Neither: they need what was there.
+    /// Neither: its objects need what was there.
     case refused
   }
 
   /// What is known of a substitute.
   package struct Answer: Sendable {
     package let substitute: Substitute
-    /// Whether objects decode with it, whatever else they have. Where not, they are to be decoded.
+    /// Whether objects can be decoded with it, whatever else they have. If not, each has to be decoded to find out.
     package var isSure = true
   }
 
-  /// With what in place of the field objects of a type decode; nil where that is not found out, as where no object can be made
-  /// up, or where it is not known what the type does with the field. It runs the type's `init(from:)` with made-up values.
+  /// What may stand in place of the field so that objects of a type can still be decoded; nil where that is not found out,
+  /// because no object can be made up, or because it is not known what the type does with the field. Runs the type's
+  /// `init(from:)` with made-up values.
   package func substitute(in type: any Decodable.Type) -> Answer? {
     let address = TypeAddress(type)
     let place = KnownSubstitutes.Place(
@@ -29,7 +30,7 @@ extension FieldPath {
       path: KnownSubstitutes.dictionaries(of: address).map { FieldPath(withAnyKeys(in: $0)) } ?? self)
     if let known = KnownSubstitutes.answer(place) { return known }
     let found = findSubstitute(in: type)
-    // What is not found out now may be found out with other objects.
+    // Not remembered, because it may be found out with other objects.
     if let found { KnownSubstitutes.note(found, place) }
     return found
   }
@@ -75,7 +76,7 @@ extension FieldPath {
         return Answer(substitute: .entryAbsence, isSure: !isEvolving && [0, 2, 4].allSatisfy(takes))
       case nil:
         if isEvolving { return nil }
-        // Of several elements one may be needed.
+        // One of several elements may be needed.
         guard let nulled = made(type, FieldProbe.Leaf(path: path, change: .null)),
           !nulled.refused.contains(where: { path.starts(with: $0) && !first.refused.contains($0) })
         else { return nil }
@@ -92,8 +93,8 @@ extension FieldPath {
 }
 
 extension FieldPath {
-  /// The same of a field that stands in values of a type that stand in each other, deeper than these are made up: what is true
-  /// of such a value further out is most likely true of it.
+  /// The same for a field in values of a type that stand in each other, deeper than these are made up. What is true for such a
+  /// value further out is most likely true here.
   private func substituteFurtherOut(in type: any Decodable.Type) -> Answer? {
     let path = FieldPath(FieldPath.withoutRepetitions(keys))
     guard path != self, var answer = path.substitute(in: type) else { return nil }
@@ -101,7 +102,7 @@ extension FieldPath {
     return answer
   }
 
-  /// Keys without those that follow the same ones: `a.[].a.[].b` as `a.[].b`.
+  /// The keys without repeated groups: `a.[].a.[].b` becomes `a.[].b`.
   private static func withoutRepetitions(_ keys: [String]) -> [String] {
     var keys = keys
     var length = 1
@@ -121,7 +122,7 @@ extension FieldPath {
   }
 }
 
-/// What was found out of types' fields: many objects are made up for each.
+/// What was found out about fields of types. Kept, because many objects are made up for each.
 private enum KnownSubstitutes {
   struct Place: Hashable {
     let type: TypeAddress
@@ -157,13 +158,13 @@ private enum KnownSubstitutes {
   }
 }
 
-/// What the elements of an array are to the type that reads it. Where it is none of these, each may have a meaning of its own.
+/// What the elements of an array are for the type that reads it. If they are none of these, each may have a meaning of its own.
 enum CollectionForm {
   case elements
   /// Keys and values in turn.
   case entries
 
-  /// Of a collection of the library's; nil for any other type.
+  /// The form of a collection of the library; nil for any other type.
   init?(of type: Any.Type) {
     guard let type = type as? any LibraryCollection.Type else { return nil }
     self = type.arrayForm

@@ -6,7 +6,7 @@
 
 /// A value in a record, where it stands. Valid as long as the record's bytes are lent.
 ///
-/// Bits alone: there is one for each field of each record that is looked at, and nothing to count references to.
+/// Plain bits, because there is one for each field of each record that is looked at, and no references are to be counted.
 package struct FieldPlace {
   private let base: UnsafeRawPointer
   /// The record's table of references.
@@ -75,8 +75,8 @@ package struct FieldPlace {
       return Int64(tag &- BodyTag.smallInteger)
     }
     guard tag &- BodyTag.int8 <= BodyTag.int64 - BodyTag.int8 else { return nil }
-    // Numbers of all widths are mixed, so that no processor foresees which one comes: it is at the top of the word that ends
-    // where it does, whatever its width is. A record has more than a word before it.
+    // Numbers of all widths are mixed, so that branches on the width would be mispredicted. Whatever its width is, the number
+    // stands at the top of the word that ends where the number ends. A record has more than a word before it.
     let word = UInt64(littleEndian: base.bits(at: end &- 8, as: UInt64.self))
     return Int64(bitPattern: word) &>> Int64(64 &- 8 &<< (tag &- BodyTag.int8))
   }
@@ -210,7 +210,8 @@ package struct FieldPlace {
   /// The text that stands here; nil for any other value.
   func textIfAny() throws -> String? {
     guard let utf8 else { return nil }
-    // Repairing has nothing to repair in ASCII, and costs a third of validating, which is generic.
+    // The initializer that repairs finds nothing to repair in ASCII, and takes a third of the time of the one that validates,
+    // which is generic.
     if isASCII(utf8) { return String(decoding: utf8, as: UTF8.self) }
     guard let text = utf8.validText() else {
       throw DamagedBytes(reason: "a string is not UTF-8", offset: start)
@@ -264,7 +265,7 @@ extension FieldPlace {
     }
   }
 
-  /// Whether an array has an element, where a look at the bits of each tells it; nil where it takes more than that.
+  /// Whether an array has an element, if the bits of each element tell it; nil where it takes more than that.
   func containsPlainly(_ constant: FieldConstant) throws -> Bool? {
     guard var array = try PackedArray(base, start, end: end) else { return nil }
     if let text = constant.plainText, array.kind == .string {

@@ -1,4 +1,4 @@
-/// What the bytes of a record say to a condition.
+/// The answer of a record's bytes to a condition.
 package enum FieldAnswer: UInt8, Sendable {
   case no
   case yes
@@ -16,8 +16,8 @@ package enum FieldAnswer: UInt8, Sendable {
 
 /// A condition made ready to be asked of the fields of many records.
 ///
-/// A tree of objects and not of enum values: to go through these copies what is in them, and counts references to it, which
-/// takes several times as long as a comparison. Belongs to one thread.
+/// A tree of objects and not of enum values, because going through enum values copies their payloads and counts references to
+/// them, which takes several times as long as a comparison. Belongs to one thread.
 package class FieldQuestion {
   /// Of the object alone.
   package static func ofObject() -> FieldQuestion { FieldQuestion() }
@@ -70,10 +70,10 @@ package class FieldQuestion {
   /// What every object satisfies.
   package static func ofAny() -> FieldQuestion { AnyQuestion() }
 
-  /// - Throws: `DamagedBytes`, which whoever knows the record names.
+  /// - Throws: `DamagedBytes`, to which the caller adds the name of the record.
   func answer(_ record: borrowing FieldRecord) throws -> FieldAnswer { .unknown }
 
-  /// The same answer for a record of the usual form; nil where ``answer(_:)`` has to be asked, and where that throws.
+  /// The same answer for a record of the usual form; nil where ``answer(_:)`` has to be called, and where that throws.
   func quickAnswer(_ record: PlainRecord) -> FieldAnswer? { nil }
 
   /// A field, and what is asked of it where no shorter way leads to the answer.
@@ -91,7 +91,7 @@ package class FieldQuestion {
       FieldAnswer(try test.answer(place, absentIsNull: absentIsNull))
     }
 
-    /// Nil where the place was not found by a glance, and where this throws.
+    /// Nil where the place is undecided, and where ``answer(_:)`` throws.
     @inline(never)
     func quickAnswer(_ place: FieldLookup.Place) -> FieldAnswer? {
       if case .undecided = place { return nil }
@@ -218,18 +218,18 @@ private final class NullQuestion: FieldQuestion {
 /// Whether a number is in a stretch of integers, which is decided at once where it is an integer of up to 64 bits.
 private final class IntegerQuestion: FieldQuestion {
   private let field: Field
-  /// What is asked beside it of a value that is none: of two that were merged.
+  /// Of two questions that were merged, the other one's field: it is asked, too, about a value that is no such integer.
   private let other: Field?
   private let least: Int64
   private let most: Int64
-  /// A copy of what the lookup knows: it is read without counting references.
+  /// A copy of what the lookup knows, to be read without counting references.
   @exclusivity(unchecked) private var near: FieldLookup.Near?
 
   init(_ field: Field, _ other: Field? = nil, least: Int64, most: Int64) {
     (self.field, self.other, self.least, self.most) = (field, other, least, most)
   }
 
-  /// One question in place of two to the same field; nil where they are to different ones.
+  /// One question in place of two to the same field; nil where the two are to different fields.
   func merged(with question: IntegerQuestion) -> IntegerQuestion? {
     guard other == nil, question.other == nil, field.lookup.path == question.field.lookup.path else {
       return nil
@@ -334,10 +334,10 @@ private final class OrderQuestion: FieldQuestion {
   }
 }
 
-/// Whether text begins so: decided at once where both are ASCII as far as they are looked at.
+/// Whether text begins with a part: decided directly if both are ASCII as far as they are looked at.
 private final class PrefixQuestion: FieldQuestion {
   private let field: Field
-  /// Nil where it takes Swift's own comparison. A line's end of two characters counts as one.
+  /// Nil where it takes Swift's own comparison: CR and LF are one character.
   private let prefix: [UInt8]?
   @exclusivity(unchecked) private var near: FieldLookup.Near?
 
@@ -373,7 +373,7 @@ private final class PrefixQuestion: FieldQuestion {
     return answer ? .yes : .no
   }
 
-  /// Nil where the text has something else than ASCII where it would be looked at: what follows a character may belong to it.
+  /// Nil where the text is not ASCII as far as it would be looked at, because a scalar may belong to the character before it.
   @inline(__always)
   private static func answer(_ prefix: [UInt8], _ text: UnsafeRawBufferPointer) -> Bool? {
     var isSame = prefix.count <= text.count
@@ -381,7 +381,7 @@ private final class PrefixQuestion: FieldQuestion {
       if text[index] >= 0x80 { return nil }
       if text[index] != prefix[index] {
         isSame = false
-        // The next one may be a mark on this one; which is another character all the same.
+        // The next scalar may be a combining mark on this one. The two are then another character.
         break
       }
     }

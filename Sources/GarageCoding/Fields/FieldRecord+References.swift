@@ -1,6 +1,6 @@
 extension FieldRecord {
-  /// Visits what the record refers to, in the order of its table: the digest of the tag, and the whole identifier. An object
-  /// that it refers to in several ways is visited once for each.
+  /// Visits the references of the record, in the order of its table: the digest of the tag, and the whole identifier. An object
+  /// that is referred to in several ways is visited once for each.
   package func forEachReference(
     _ visit: (ReferenceKind, UInt64, UnsafeRawBufferPointer) throws -> Void
   ) throws {

@@ -1,4 +1,4 @@
-/// What knows the texts of the shapes that records name.
+/// Knows the texts of the shapes that records name.
 package protocol ShapeTexts: AnyObject {
   /// The text that the store has for the shape with that digest.
   func shapeText(_ digest: UInt64) throws -> [UInt8]?
@@ -6,7 +6,7 @@ package protocol ShapeTexts: AnyObject {
 
 /// A record whose fields are looked at where they stand, without being decoded. Valid as long as its bytes are lent.
 ///
-/// Bits alone, as there are many of them: copies count no references.
+/// Plain bits, because there are many of them: copies count no references.
 package struct FieldRecord {
   let parsed: ParsedRecord
   private let texts: LentShapeTexts
@@ -51,8 +51,8 @@ package struct FieldRecord {
 
   /// The same for several records, which stand among bytes.
   ///
-  /// - Parameter place: where each of them stands. Asked, and not handed over as a collection: generic code that is not made
-  ///   for its type took as long for that as to look at a field.
+  /// - Parameter place: gives where each of them stands. A closure and not a collection, because generic code that is not
+  ///   specialized for the type of that took as long as looking at a field.
   package static func withEncoded(
     _ count: Int, at place: (Int) -> Range<Int>, in bytes: UnsafeRawBufferPointer, typeName: String,
     _ texts: any ShapeTexts, _ body: ([FieldRecord]) throws -> Void
@@ -79,7 +79,7 @@ package struct FieldRecord {
   /// The version that the object's type had when the object was parked.
   package var typeVersion: Int { parsed.typeVersion }
 
-  /// Whether all that stands behind the head, where checksum and time are, is the same in another record: so has every field.
+  /// Whether another record is the same behind the head, in which checksum and time stand. Then all fields are the same.
   package func isSame(as other: FieldRecord) -> Bool {
     guard parsed.head.flags == other.parsed.head.flags, parsed.body.upperBound == other.parsed.body.upperBound
     else { return false }

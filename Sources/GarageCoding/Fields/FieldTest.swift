@@ -11,7 +11,7 @@ package enum FieldTest: Sendable {
   case hasPrefix(String)
   /// Is this text, where no difference is made between upper and lower case. The text is in lower case.
   case equalsIgnoringCase(String)
-  /// Any other question to text; where it is whether a part is in it, that part.
+  /// Any other question to text; with the part, if the question is whether that part is in it.
   case text(@Sendable (String) -> Bool, PlainPart?)
   /// A collection has this element.
   case containsElement(FieldConstant)
@@ -24,7 +24,7 @@ package enum FieldTest: Sendable {
     switch place {
     case .undecided: nil
     case .absent: absentIsNull ? answerForNull : nil
-    // What reads a nil as a value of its own does so where there is none, too.
+    // A type that reads a nil as a value of its own does so where there is no value, too.
     case .value(let place):
       place.isNull ? absentIsNull ? answerForNull : nil : try answer(place)
     }
@@ -133,15 +133,15 @@ package struct PlainPart: Sendable {
   private let isAtEnd: Bool
 
   /// - Parameter isAtEnd: whether it is to be the end of the text.
-  /// - Returns: nil for a part that takes Swift's own comparison: the empty one, and one of other characters than printable ones.
-  ///   Two that end a line may be one character, and Foundation takes NUL for none.
+  /// - Returns: nil for a part that takes Swift's own comparison: an empty one, and one with other than printable characters.
+  ///   CR and LF are one character, and Foundation ignores NUL.
   package init?(_ part: String, isAtEnd: Bool) {
     utf8 = Array(part.utf8)
     self.isAtEnd = isAtEnd
     if utf8.isEmpty || !utf8.allSatisfy({ 0x20...0x7E ~= $0 }) { return nil }
   }
 
-  /// Whether it is there; nil for text that has other characters than ASCII, which may belong to one of the part's.
+  /// Whether the part is there; nil for text that is not ASCII, because its scalars may belong to characters of the part.
   func isIn(_ text: UnsafeRawBufferPointer) -> Bool? {
     if !isASCII(text) { return nil }
     let last = text.count - utf8.count

@@ -36,7 +36,7 @@ package enum FieldValue: Sendable {
     }
   }
 
-  /// Whether two are values of one kind, so that it means something which one is less.
+  /// Whether two values are of one kind, so that they can be ordered.
   package func isComparable(to other: FieldValue) -> Bool { rank == other.rank }
 }
 

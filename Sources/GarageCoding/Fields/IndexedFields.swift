@@ -32,7 +32,7 @@ package final class IndexedFields {
       note(Kinds.absent | 1 << UInt32(OrderedBytes.Kind.null), field)
     }
 
-    // All four at once: one that is written by itself is waited for when all are read next.
+    // All four at once: if one were written by itself, the next read of all four would have to wait for it.
     private mutating func note(_ mask: UInt32, _ field: Int) {
       let isField = SIMD4<UInt32>(0, 1, 2, 3) .== SIMD4(repeating: UInt32(truncatingIfNeeded: field))
       bits |= SIMD4<UInt32>().replacing(with: mask, where: isField)
@@ -57,7 +57,7 @@ package final class IndexedFields {
 
     private func hasAny(_ mask: UInt32) -> Bool { bits & SIMD4(repeating: mask) != SIMD4() }
 
-    /// As if there were all.
+    /// With all kinds set.
     package static var all: Kinds {
       var kinds = Kinds()
       kinds.bits = SIMD4(repeating: .max)
@@ -116,10 +116,10 @@ package final class IndexedFields {
         }
       }
       kinds.note(bytes[start], in: field)
-      // In one case all texts are made anew.
+      // Without difference of case all texts have to be made anew.
       if !components[field].ignoresCase {
         near[field] = components[field].lookup.near
-        // What is absent under this name may stand under an older one.
+        // A field that is absent under this name may stand under an older one.
         if !components[field].older.isEmpty { near[field]?.forgetAbsence() }
       }
     }
@@ -159,7 +159,7 @@ package final class IndexedFields {
     return (kinds, valuesCount)
   }
 
-  /// Visits each element of the only field; nil stands for one that cannot be told.
+  /// Visits each element of the only field; nil stands for one whose value is unknown.
   ///
   /// - Returns: whether the collection itself is absent.
   package func forEachElement(_ record: FieldRecord, _ visit: (FieldValue?) throws -> Void) throws -> Bool {
@@ -190,7 +190,7 @@ package final class IndexedFields {
     return false
   }
 
-  /// What a record has in one of the fields; nil where it cannot be told.
+  /// What a record has in one of the fields; nil where that is unknown.
   package func value(_ index: Int, _ record: FieldRecord) throws -> FieldValue? {
     guard record.typeVersion == typeVersion else { return nil }
     return switch try place(components[index].lookup, components[index].older, record) {

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// The values one of which a field is to have.
+/// The values one of which a field has to have.
 package struct OneOfConstants: Sendable {
   package let all: [FieldConstant]
   /// Whether nil is one of them.
   package let hasNull: Bool
-  /// Nil of a few, which are compared one after another sooner, and of references, which are compared where they stand.
+  /// Nil for few values, which are compared one after another sooner, and for references, which are compared where they stand.
   let search: OneOfSearch?
 
-  /// Of so many at most a walk through all takes no longer than a search.
+  /// Up to so many, comparing with all takes no longer than a search.
   private static let walkedCount = 8
 
   package init(_ all: [FieldConstant]) {
@@ -38,8 +38,8 @@ extension FieldTest {
   }
 }
 
-/// Many values, found by what they are and not by looking at each. Made ready with the first record that is asked:
-/// where an index answers, none is.
+/// Many values, found by their hashes and not one by one. Made ready with the first record that is asked: where an index
+/// answers, none is.
 final class OneOfSearch: Sendable {
   private let constants: [FieldConstant]
   private let table = AtomicLazyReference<OneOfTable>()
@@ -57,7 +57,7 @@ private final class OneOfTable: Sendable {
   /// The numbers, where all are integers of 64 bits: those of about the same size hash alike as numbers of any kind.
   private let integers: Set<Int64>
   private let others: Set<FieldValue>
-  /// One of each kind that there is, beside nil.
+  /// One value of each kind among them, except nil.
   private let kinds: [FieldValue]
   /// Whether there are integers of 64 bits, and nothing else but nil.
   private let isOfIntegers: Bool
@@ -92,7 +92,7 @@ private final class OneOfTable: Sendable {
   private func containsAny(_ place: FieldPlace) throws -> Bool? {
     guard let value = try place.value() else { return kinds.isEmpty ? false : nil }
     if !value.isNaN, has(value) { return true }
-    // What a value of another kind is to the property's type only that knows.
+    // Only the property's type knows what it makes of a value of another kind.
     return kinds.allSatisfy { $0.isComparable(to: value) } ? false : nil
   }
 
@@ -101,7 +101,7 @@ private final class OneOfTable: Sendable {
     switch number {
     case .integer(let integer): return integers.contains(integer)
     case .double(let double): return Int64(exactly: double).map { integers.contains($0) } ?? false
-    // It is one that 64 bits do not hold.
+    // It is an integer that 64 bits do not hold.
     case .wide: return false
     // Seldom asked for among integers.
     case .decimal: return integers.contains { .integer($0) == number }

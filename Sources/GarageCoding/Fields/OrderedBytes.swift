@@ -24,7 +24,7 @@
 /// decimal   | places before the point + 8000 hex, 2 | digits + 1 | 00 |, without zeros around; all inverted when negative
 /// ```
 ///
-/// Bytes of one's own, which grow in place: an index is gathered from millions of them.
+/// Memory of its own that grows in place, because an index is gathered from millions of values.
 package struct OrderedBytes: ~Copyable {
   package enum Kind {
     package static let null: UInt8 = 0x01
@@ -39,9 +39,9 @@ package struct OrderedBytes: ~Copyable {
     package static let other: UInt8 = 0x0F
   }
 
-  /// More bytes than these are cut.
+  /// A value of more bytes than these is cut.
   package static let uncutByteCount = 224
-  /// How many bytes there are where they were cut: the first 224, and the first 16 of the SHA-256 of the whole.
+  /// How many bytes a cut value has: the first 224, and the first 16 of the SHA-256 of the whole.
   package static let cutByteCount = 240
 
   // As much as one value mostly takes.
@@ -79,7 +79,7 @@ package struct OrderedBytes: ~Copyable {
   /// Removes all behind the first `count`.
   package mutating func truncate(to count: Int) { arena.truncate(to: count) }
 
-  /// Removes all, and gives the memory back where it is more than that.
+  /// Removes all, and gives the memory back if it is more than this.
   package mutating func removeAll(keeping limit: Int) { arena.removeAll(keeping: limit) }
 
   // MARK: - Values
@@ -117,7 +117,7 @@ package struct OrderedBytes: ~Copyable {
     }
   }
 
-  /// Appends the value that stands at a place; what is no scalar cannot be told.
+  /// Appends the value that stands at a place; as unknown if it is no scalar.
   @inline(__always)
   package mutating func append(_ place: FieldPlace) throws {
     if let integer = place.narrowInteger, integer.magnitude <= 1 << 53 {
@@ -190,7 +190,8 @@ package struct OrderedBytes: ~Copyable {
     }
   }
 
-  /// Whether a byte of a word is 0 or 1; it may say so of others behind one that is.
+  /// Whether a byte of a word is 0 or 1. (Bytes behind such a one may be taken for one, too, but the answer is yes then
+  /// anyway.)
   @inline(__always)
   static func mayHaveLowByte(_ word: UInt64) -> Bool {
     (word &- 0x0202_0202_0202_0202) & ~word & 0x8080_8080_8080_8080 != 0
@@ -255,8 +256,8 @@ package struct OrderedBytes: ~Copyable {
     }
   }
 
-  /// The bytes of a number that is a double, or of a date, behind others: what most questions for one value begin with. Nil for
-  /// all else.
+  /// The bytes of a number that is a double, or of a date, behind other bytes: the beginning of most look-ups of one value. Nil
+  /// for other values.
   package static func ofDouble(_ value: FieldValue, behind prefix: [UInt8]) -> [UInt8]? {
     let (kind, double): (UInt8, Double)
     switch value {

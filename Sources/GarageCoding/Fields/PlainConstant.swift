@@ -1,4 +1,4 @@
-/// A constant of a kind whose values are compared as they stand in records. Bits alone: it is read for each record without
+/// A constant of a kind whose values are compared as they stand in records. Plain bits, to be read for each record without
 /// counting references.
 struct PlainConstant: Sendable, BitwiseCopyable {
   private enum Kind: BitwiseCopyable { case integer, double, date, bool, uuid, decimal }
@@ -14,7 +14,7 @@ struct PlainConstant: Sendable, BitwiseCopyable {
     (self.kind, self.low, self.high, self.double) = (kind, low, high, double)
   }
 
-  /// Nil for text, for what has no order of its own, and for numbers that take more than 64 bits.
+  /// Nil for text, for values without an order of their own, and for numbers that take more than 64 bits.
   init?(_ value: FieldValue) {
     switch value {
     case .number(.integer(let integer)): self.init(.integer, low: integer)

@@ -3,7 +3,7 @@
 ///
 /// Belongs to one thread.
 package final class RecordClasses {
-  /// Whose object a record holds, as far as its fields are concerned.
+  /// Of which class the object in a record is, as far as its fields are concerned.
   enum Member: Equatable {
     /// One of the type itself.
     case own
@@ -11,7 +11,7 @@ package final class RecordClasses {
     case subclass(Int)
     /// One of a class that the type is no superclass of.
     case stranger
-    /// Of a class that is not known, or written in another version of its own.
+    /// An object of an unknown class, or written in another version of its class.
     case unknown
   }
 
@@ -49,7 +49,7 @@ package final class RecordClasses {
   /// Whether a record with neither a tag of its own nor a type's version is one of the type.
   var haveNoVersion: Bool { version == 0 }
 
-  /// Whose object a record holds.
+  /// Of which class the object in a record is.
   @inline(__always)
   func member(_ record: borrowing FieldRecord) -> Member {
     guard let tag = record.concreteTag else { return record.typeVersion == version ? .own : .unknown }
@@ -69,12 +69,12 @@ package final class RecordClasses {
 ///
 /// Belongs to one thread.
 package final class PropertyLookup {
-  /// Where it stands in a record, and whether it is nil where it is not there; nil where the record's bytes do not tell.
+  /// Where the property stands in a record, and whether it is nil if it is not there; nil where the record's bytes do not tell.
   typealias Found = (place: FieldLookup.Place, absentIsNull: Bool)
 
   private let lookup: FieldLookup
   private let absentIsNull: Bool
-  /// A copy of what the lookup knows: it is read without counting references.
+  /// A copy of what the lookup knows, to be read without counting references.
   @exclusivity(unchecked) private var near: FieldLookup.Near?
   /// Finds out where a subclass has the property. Each is asked for when the first of its records is met.
   private let field: (any Decodable.Type) -> StoredField?
@@ -92,7 +92,7 @@ package final class PropertyLookup {
     return try findInSubclass(record, classes)
   }
 
-  /// Where a record of the usual form has it, which is one of the type itself; nil where a glance does not tell.
+  /// Where a record of the usual form, of the type itself, has the property; nil where that takes the general way.
   @inline(__always)
   func find(_ record: PlainRecord) -> Found? {
     guard let place = near?.find(record) else { return nil }

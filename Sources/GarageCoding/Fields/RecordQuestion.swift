@@ -4,11 +4,11 @@
   package import Foundation
 #endif
 
-/// What is asked of the bytes of record after record of one type, for a query: whether they satisfy a condition, and what they
-/// have in a field.
+/// What a query asks of the bytes of record after record of one type: whether they satisfy a condition, and what they have in a
+/// field.
 ///
-/// Nothing in it is generic. Who asks is another module, whose calls of generic code would take longer than the answers.
-/// Belongs to one thread.
+/// Nothing in it is generic, because calls of generic code from another module would take longer than the answers. Belongs to
+/// one thread.
 package final class RecordQuestion {
   private let question: FieldQuestion
   private let classes: RecordClasses
@@ -155,8 +155,8 @@ package final class RecordQuestion {
     try withPlace(property, tag, keyIdentifier, record) { try $0.textIfAny() }
   }
 
-  /// Appends what records are sorted by, as bytes that sort so; false, and nothing is appended, where a record's bytes do not
-  /// tell it.
+  /// Appends the values that records are sorted by, as bytes with the same order; false, and nothing is appended, where a
+  /// record's bytes do not tell them.
   ///
   /// - Throws: as ``answer(tag:keyIdentifier:record:)``.
   package func append(
@@ -202,8 +202,8 @@ package final class RecordQuestion {
     }
   }
 
-  /// What `body` tells of a record of the usual form; nil where it tells nothing, or the record is another one or damaged. Then it
-  /// takes all of the record, from which errors come, too.
+  /// The result of `body` for a record of the usual form; nil where that is nil, or the record is of another form or damaged.
+  /// The general way is taken then, which also throws the errors.
   ///
   /// - Parameter isChecked: is true afterwards where the checksum was looked at, and is right.
   @inline(__always)
@@ -255,7 +255,7 @@ package enum StoredValue<Value> {
 package struct SortedField {
   private let property: PropertyLookup
   private let isAscending: Bool
-  /// Only a date that is stored as one has its place among others.
+  /// Whether it is a date. Only dates that are stored as such have a place among the others.
   private let isDate: Bool
 
   package init(_ property: PropertyLookup, isAscending: Bool, isDate: Bool) {
