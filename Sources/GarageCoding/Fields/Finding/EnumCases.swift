@@ -1,4 +1,4 @@
-/// The cases of an enum without payloads, which can all be asked what holds for them.
+/// The cases of an enum without payloads: a condition can be tried on each of them.
 package enum EnumCases {
   /// All of them; nil for any other type.
   package static func all(of type: Any.Type) -> [Any]? {

@@ -4,15 +4,15 @@ package enum FieldAbsence: Sendable {
   case isObject
   /// It is a collection.
   case isCollection
-  /// Code makes it, which nobody but an object can ask.
+  /// Code computes it, so that only an object can be asked.
   case isComputed
   /// It is the sync status of its object, or follows it.
   case isOfStatus
   /// The type says that only its own code understands its fields.
   case isOpaque
-  /// No field has what the property has: that is several values, the name of a case, or something made of what is stored.
+  /// No field has the property's value: it is several values, the name of a case, or made from stored values.
   case isDifferent
-  /// No object could be made up, or none with a value there, to find it out.
+  /// No object could be made up, or none with a value in the property.
   case isUnknown
 
   /// - Parameters:
@@ -22,7 +22,7 @@ package enum FieldAbsence: Sendable {
     of keyPath: KeyPath<Root, Value>, scalar: Any.Type, isEach: Bool
   ) {
     let form = PropertyForm(keyPath)
-    /// Whether the property has a value in an object that was made up. Only a stored one is asked: no code is to run on such
+    /// Whether the property has a value in a made-up object. Only stored properties are asked, because no code may run on such
     /// objects.
     func isThere(_ object: Root) -> Bool {
       guard case .stored = form else { return true }

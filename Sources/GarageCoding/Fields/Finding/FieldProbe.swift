@@ -1,14 +1,14 @@
-/// Finds out which stored field a property is read from, by decoding objects that are made up: one of plain values, then one
-/// for each field in which this alone is different, and one in which all others are. The property that has what this field
-/// has in all of them is read from it.
+/// Finds out which stored field a property is read from, by decoding made-up objects: one with certain values, then for each
+/// field one in which this field alone is different, and one in which all others are. A property that has the field's value in
+/// all of them is read from this field.
 ///
-/// The name of a key path says less: coding keys rename properties, and the names of computed properties and of
-/// properties of classes are not told.
+/// The name of a key path does not suffice: coding keys rename properties, and Swift does not tell the names of computed
+/// properties and of properties of classes.
 final class FieldProbe {
   /// A scalar that `init(from:)` reads.
   struct Leaf: Equatable {
     var path: [String]
-    /// What is read in place of the first value, when the leaf is chosen.
+    /// The value that is read in place of the first one when the leaf is chosen.
     var change: Change
     /// Which form the second value has; where all others are second ones, those of them that are no text.
     var form = 0
@@ -17,7 +17,7 @@ final class FieldProbe {
       case none, second, absent
       /// A nil that was encoded as such.
       case null
-      /// An array at the path has so many elements, or a dictionary no entry.
+      /// The array at the path has so many elements, or the dictionary no entry.
       case elementCount(Int)
       /// The second value is read in all leaves that are not at the path or below, or in all there are.
       case allOthers, all
@@ -25,18 +25,18 @@ final class FieldProbe {
       case unknownCase
       /// The case of that number of an enum.
       case plainCase(Int)
-      /// One that differs from the first in what may be passed over where values are compared.
+      /// A value that differs from the first in something that a comparison may ignore.
       case variant(Int)
-      /// One of those that often stand for none; the first value where the type has no such.
+      /// A value that often stands for nil; the first value if the type has none.
       case empty(Int)
     }
   }
 
-  /// The scalars that were made up.
+  /// The made-up scalars.
   struct Made {
     /// The paths of all keys that were asked for, and of elements.
     fileprivate(set) var asked: Set<[String]> = []
-    /// The paths of optionals that are nil because their types refused what they found.
+    /// The paths of optionals that are nil because their types refused the values.
     fileprivate(set) var refused: Set<[String]> = []
     /// Their paths, in the order in which they are read.
     private(set) var paths: [[String]] = []
@@ -44,21 +44,21 @@ final class FieldProbe {
     fileprivate(set) var containers: [[String]] = []
     /// How many cases the enums without payload have that have raw values.
     fileprivate(set) var caseCounts: [[String]: Int] = [:]
-    /// The same of those that have none, and are written as a key.
+    /// How many cases the enums have that have no raw values, and are written as a key.
     fileprivate(set) var keyedCaseCounts: [[String]: Int] = [:]
-    /// The paths of what takes any key, as dictionaries do.
+    /// The paths of values that accept any key, as dictionaries do.
     fileprivate(set) var dictionaries: Set<[String]> = []
-    /// Whether there are values of which their objects make something else. They are not among the paths.
+    /// Whether there are values of which their objects make something else. Their paths are not among these.
     fileprivate(set) var hasConverted = false
     /// How many elements of the arrays at the paths were read.
     fileprivate(set) var elementCounts: [[String]: Int] = [:]
-    /// As what collections of the library they are read; nil for those that other types read.
+    /// Which collections of the library they are read as; nil for arrays that other types read.
     fileprivate var arrayForms: [[String]: Set<CollectionForm?>] = [:]
-    /// The paths of what has a record of its own, and stands in others as a reference.
+    /// The paths of objects that have records of their own, and stand in others as references.
     fileprivate(set) var objects: Set<[String]> = []
     /// The paths of values of enums, which have other keys in other cases.
     fileprivate(set) var enums: Set<[String]> = []
-    /// The paths where it was asked which keys there are, of those of a type: those of enums, and of what reads one beside its own.
+    /// The paths of values whose types asked which keys are there: enums, and types that also read other keys than their own.
     fileprivate(set) var cases: Set<[String]> = []
     /// The paths inside of which there may be values in an older form of their type, with the type's version.
     fileprivate(set) var evolving: [[String]: Int] = [:]
@@ -68,13 +68,14 @@ final class FieldProbe {
 
     subscript(path: [String]) -> FieldValue? { values[path] }
 
-    /// As what collection of the library an array is read; nil where it is read as something else, or as several things.
+    /// Which collection of the library an array is read as; nil where it is read as something else, or as several things.
     func arrayForm(_ path: [String]) -> CollectionForm? {
       guard let forms = arrayForms[path], forms.count == 1 else { return nil }
       return forms.first ?? nil
     }
 
-    /// What evolves on the way to a field, or is the field: the versions of those types. That of the object itself is not among them.
+    /// The versions of the types that evolve on the way to a field, its own included. That of the object itself is not among
+    /// them.
     func evolvingVersions(on path: [String]) -> [Int] {
       evolving.filter { path.starts(with: $0.key) }.map(\.value)
     }
@@ -94,7 +95,7 @@ final class FieldProbe {
       return path
     }
 
-    /// A scalar as it was made up.
+    /// A scalar that was made up.
     func hashable(_ path: [String]) -> (any Hashable)? { hashables[path] }
 
     fileprivate mutating func note(_ path: [String], _ value: FieldValue, _ made: Any) {
@@ -105,12 +106,12 @@ final class FieldProbe {
 
   private var made = Made()
   private let chosen: Leaf?
-  /// Whether what takes any key has one.
+  /// Whether values that accept any key have one.
   let fillsDictionaries: Bool
   private var experience: ProbeExperience
-  /// What the type that is being read has asked for.
+  /// The keys that the type which is being read has asked for.
   private var asked: ProbeGuess.Matter = []
-  /// How many values of a type are being read, one in the other.
+  /// How many values of each type are being read inside each other.
   private var openCounts: [TypeAddress: Int] = [:]
   private var readCount = 0
 
@@ -122,7 +123,7 @@ final class FieldProbe {
   ///
   /// - Parameters:
   ///   - chosen: the field that is different.
-  ///   - fillsDictionaries: whether dictionaries with keys of text, and what else takes any key, have an entry.
+  ///   - fillsDictionaries: whether dictionaries with keys of text, and other values that accept any key, have an entry.
   /// - Throws: what `init(from:)` throws, for instance because it refuses these values.
   static func object<T: Decodable>(
     _ type: T.Type, _ chosen: Leaf? = nil, fillsDictionaries: Bool = false
@@ -136,7 +137,7 @@ final class FieldProbe {
       try T(from: ProbeDecoder(probe: probe, of: type, guess: guess, sample: experience.sample))
     }
     if chosen != nil { return (try read(experience.guess(for: key.type)), probe.made) }
-    // What the first one takes is known to all that follow.
+    // What the first object accepts is known to all that follow.
     defer { ProbeExperience.note(probe.experience, of: key) }
     do { return (try probe.guess(type, read), probe.made) } catch {
       probe.experience.refusal = error
@@ -144,7 +145,7 @@ final class FieldProbe {
     }
   }
 
-  /// In how many forms a difference is tried at least.
+  /// The least number of forms in which a difference is tried.
   static func formCount(of change: Leaf.Change) -> Int {
     switch change {
     case .second: 4
@@ -154,7 +155,7 @@ final class FieldProbe {
     }
   }
 
-  /// What is made of the first second value at a path that is taken; nil where none is.
+  /// The result for the first of the second values at a path that is accepted; nil where none is.
   static func different<Found>(_ path: [String], _ object: (Leaf?) throws -> Found?) -> Found? {
     for form in 0..<MadeUpValue.formCount {
       if let found = try? object(Leaf(path: path, change: .second, form: form)) { return found }
@@ -164,7 +165,7 @@ final class FieldProbe {
 
   /// The paths, with those first that have the property's name.
   static func likely<Root, Value>(_ keyPath: KeyPath<Root, Value>, among paths: [[String]]) -> [[String]] {
-    // Of an optional chain, without what makes it one.
+    // An optional chain counts without its question marks.
     let name = "\(keyPath)".split { ".?".contains($0) }.last.map(String.init) ?? ""
     return paths.filter { $0.contains(name) } + paths.filter { !$0.contains(name) }
   }
@@ -172,7 +173,7 @@ final class FieldProbe {
   /// Whether the field at a path is to be left out.
   func isAbsent(_ path: [String]) -> Bool { chosen.map { $0.change == .absent && $0.path == path } ?? false }
 
-  /// The key that leads from a path to the chosen one; nil where none does.
+  /// The key that leads from a path towards the chosen one; nil where none does.
   func keyOnWay(from path: [String]) -> String? {
     guard let chosen, chosen.path.count > path.count, chosen.path.starts(with: path) else { return nil }
     return chosen.path[path.count]
@@ -181,24 +182,24 @@ final class FieldProbe {
   /// Whether a nil stands at a path.
   func isNull(_ path: [String]) -> Bool { chosen.map { $0.change == .null && $0.path == path } ?? false }
 
-  /// In place of every key of what takes any: a number as well, for keys that are one.
+  /// Stands for every key of a value that accepts any key. It is a number, too, for keys that are numbers.
   static let anyKey = "1"
 
-  /// How many elements an array at a path is to have; nil where that is not told.
+  /// How many elements an array at a path has to have; nil where that is open.
   func elementCount(_ path: [String]) -> Int? {
     guard let chosen, chosen.path == path, case .elementCount(let count) = chosen.change else { return nil }
     return count
   }
 
-  /// How deep values are made up: an optional object of the same type stays nil somewhere.
+  /// How deep values are made up: an optional object of the same type has to be nil somewhere.
   static let maximumDepth = 4
 
   // MARK: - Guessing
 
-  /// A value of a type that decodes itself, from what it takes.
+  /// A value of a type that decodes itself, from a guess that it accepts.
   ///
   /// - Parameter read: decodes it from a guess.
-  /// - Throws: what it throws where it takes none.
+  /// - Throws: what it throws where it accepts none.
   func guess<T>(_ type: T.Type, _ read: (ProbeGuess) throws -> T) throws -> T {
     if type is any OpaqueFields.Type { throw Refuses() }
     let address = TypeAddress(type)
@@ -223,9 +224,9 @@ final class FieldProbe {
           return value
         } catch { nestsTooDeep = nestsTooDeep || error is NestsTooDeep }
       }
-      // Further out it may take what it refuses here.
+      // Further out it may accept what it refuses here.
       if nestsTooDeep { throw NestsTooDeep() }
-      // Where something is different it says nothing of other places.
+      // If something is chosen to be different, this tells nothing of other places.
       if chosen == nil { experience.refusing.insert(address) }
       throw error
     }
@@ -234,11 +235,11 @@ final class FieldProbe {
   /// Notes that the type that is being read depends on a guess.
   func note(_ matter: ProbeGuess.Matter) { asked.formUnion(matter) }
 
-  /// That values of one type stand in each other, or values of all types, as often as they are made up.
+  /// Thrown where values of one type, or of all types, stand in each other as deep as they are made up.
   struct NestsTooDeep: Error {}
-  /// That no objects are to be made up now, or none of the type.
+  /// Thrown where no objects, or none of the type, may be made up now.
   private struct IsNotAllowed: Error {}
-  /// That a type takes no guess.
+  /// Thrown where a type accepts no guess.
   private struct Refuses: Error {}
 
   /// How often a type is read inside of itself: an array in it is empty at last, and an optional nil.
@@ -247,16 +248,16 @@ final class FieldProbe {
   /// Notes that a key was asked for.
   func noteKey(_ path: [String]) { made.asked.insert(path) }
 
-  /// Notes that an optional is nil because its type refused what it found.
+  /// Notes that an optional is nil because its type refused the values.
   func noteRefusal(_ path: [String]) { made.refused.insert(path) }
 
-  /// Notes what takes any key.
+  /// Notes a value that accepts any key.
   func noteDictionary(_ path: [String]) { made.dictionaries.insert(path) }
 
   /// Notes where one of several keys stands.
   func noteCases(_ path: [String]) { made.cases.insert(path) }
 
-  /// Notes as what an array is read.
+  /// Notes which collection an array is read as.
   func noteArray(_ path: [String], _ form: CollectionForm?) {
     made.arrayForms[path, default: []].insert(form)
     noteElements(path, 0)
@@ -280,7 +281,7 @@ final class FieldProbe {
     if made.containers.last != path { made.containers.append(path) }
   }
 
-  /// How many values are read, lest types in types that refuse everything take forever.
+  /// How many values are read at most, so that types inside types that refuse everything do not take forever.
   private static let maximumReadCount = 2000
 
   // MARK: - Scalars
@@ -294,7 +295,7 @@ final class FieldProbe {
     if change == .null {
       let nothing: Any? = nil
       if type is any OptionalIdentifier.Type { return nothing as? T }
-      // Its own code may read it, and finds it there.
+      // Its own code may read the value, and finds it there.
       if MadeUpValue.of(type, isSecond: false) == nil { return nil }
       throw Refuses()
     }
@@ -313,9 +314,9 @@ final class FieldProbe {
         MadeUpValue.empty(number, of: type) ?? value(type, decoder, isSecond: false, isAlone: false)
       default: value(type, decoder, isSecond: isSecond, isAlone: change == .second)
       }
-    // Most types have no variants, and are not to be read as what they are in other formats.
+    // Most types have no variants, and must not be read in the form that they have in other formats.
     if case .variant = change, made == nil, MadeUpValue.of(type, isSecond: false) != nil { throw Refuses() }
-    // Nil as it stands is a value of every optional type.
+    // A nil is a value of every optional type.
     guard let made, let value = made as? T else { return nil }
     note(.values)
     if let value = value as? any Encodable, let field = try? GraphEncoder.fieldValue(of: value) {
@@ -327,7 +328,7 @@ final class FieldProbe {
     return value
   }
 
-  /// Whether the second value is read at a path where it is in more than one place.
+  /// Whether the second value is read at a path, if it is read in more than one place.
   private func isSecondAmongOthers(_ path: [String]) -> Bool {
     switch chosen?.change {
     case .allOthers: !path.starts(with: chosen?.path ?? [])
@@ -336,16 +337,16 @@ final class FieldProbe {
     }
   }
 
-  /// What stands in the store, in place of a value of which its object makes something else.
+  /// The value of a stored object, in place of one of which the type makes something else.
   func converted(_ sample: FieldSample, _ path: [String]) -> RecordValue {
     made.hasConverted = true
     return (isSecondAmongOthers(path) ? sample.second ?? sample.first : sample.first) ?? .null
   }
 
-  /// - Parameter isAlone: whether it is the one that differs.
+  /// - Parameter isAlone: whether it is the only value that differs.
   private func value(_ type: Any.Type, _ decoder: ProbeDecoder, isSecond: Bool, isAlone: Bool) -> Any? {
     let (sample, form) = (decoder.sample, chosen?.form ?? 0)
-    // The first form of a difference is one between objects that are there, if there is one.
+    // The first form of a difference is one between stored objects, if there is one.
     let isStored = !isSecond || (form == 0 ? sample.first != sample.second : form == 1 && !isAlone)
     if isStored, let stored = isSecond ? sample.second : sample.first, let value = stored.scalar(as: type) {
       return value
@@ -359,16 +360,16 @@ final class FieldProbe {
     chosen.map { $0.change == .unknownCase && $0.path.starts(with: path) } ?? false
   }
 
-  /// That an enum refused a raw value with the words that all enums have which leave reading to the standard library: it reads
-  /// no other raw values than those of its cases.
+  /// Notes that an enum refused a raw value with the message of the standard library's own `init(from:)`. Such an enum reads no
+  /// other raw values than those of its cases.
   ///
-  /// With words of its own, an enum may read older spellings beside them.
+  /// An enum with a message of its own may also read older spellings.
   struct UsualRefusal: Error {}
 
-  /// Whether an error says so.
+  /// Whether an error has that message.
   ///
-  /// - Important: the words are those of the default `init(from:)` of `RawRepresentable`. Were they to change, all enums would be
-  ///   asked as objects, which is slower and as right.
+  /// - Important: the message is that of the default `init(from:)` of `RawRepresentable`. If it changed, objects would be asked
+  ///   for all enums, which is slower but still right.
   func isUsualRefusal(_ error: any Error, of type: Any.Type, _ path: [String]) -> Bool {
     guard let chosen, chosen.change == .unknownCase, chosen.path == path,
       case DecodingError.dataCorrupted(let context) = error, let type = type as? any RawRepresentable.Type

@@ -5,7 +5,7 @@
 #endif
 internal import Synchronization
 
-/// What two objects have in a store, or two values in them: what a type wrote it takes, whatever else it refuses.
+/// The stored values of two objects, or of two values in them. A type accepts what it has written, whatever else it refuses.
 package struct FieldSample: Sendable {
   var first: RecordValue?
   var second: RecordValue?
@@ -17,10 +17,10 @@ package struct FieldSample: Sendable {
   ///   - second: another one, where there is one.
   package init(_ first: RecordValue, _ second: RecordValue?) { (self.first, self.second) = (first, second) }
 
-  /// Those under a key.
+  /// The samples under a key.
   func value(_ key: String) -> FieldSample { map { $0[key] } }
 
-  /// Those in an array, of which the last stands for all behind it.
+  /// The samples in an array, whose last element stands for all behind it.
   func element(_ index: Int) -> FieldSample {
     map { value in value.behindMarks.arrayValue.flatMap { $0.isEmpty ? nil : $0[min(index, $0.count - 1)] } }
   }
@@ -33,7 +33,7 @@ package struct FieldSample: Sendable {
 }
 
 extension FieldSample {
-  /// Whether objects of the type could not be made up, when a property was asked for, and nobody has given a sample yet.
+  /// Whether objects of the type could not be made up when a property was asked for, and there is no sample yet.
   package static func isWanted(for type: any Decodable.Type) -> Bool {
     isWanted(ProbeExperience.Key(type, fillsDictionaries: false))
       || isWanted(ProbeExperience.Key(type, fillsDictionaries: true))

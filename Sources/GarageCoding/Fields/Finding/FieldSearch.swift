@@ -1,12 +1,12 @@
-/// Looks for the field that a property is read from, by what the property has in objects that are made up.
+/// Looks for the field that a property is read from, by the property's values in made-up objects.
 struct FieldSearch<Root: Decodable, Value: Encodable> {
   private let keyPath: KeyPath<Root, Value>
   private let form: PropertyForm
-  /// Whether older records may have fields under other keys, so that it says nothing that one is not there.
+  /// Whether older records may have fields under other keys, so that the absence of one tells nothing.
   private let isEvolving: Bool
   /// Makes an object up.
   private let object: (FieldProbe.Leaf?) throws -> (Root, FieldProbe.Made)?
-  /// Some objects that are in a store, if they are known.
+  /// Some stored objects, if there are any.
   private let storedObjects: () -> [Root]
 
   /// - Parameter type: `Root`, or a subclass.
@@ -29,7 +29,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
 
   /// The field; nil where none is known to be the one.
   func answer(_ question: FieldQuestionKind) -> StoredField? {
-    // Nobody knows what other code does with values that are made up.
+    // It is not known what other code does with made-up values.
     if isComputed { return nil }
     if isOfStatus { return nil }
     if form == .ofCase { return question == .value ? ofValue() : nil }
@@ -41,14 +41,15 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     }
   }
 
-  /// Whether code makes it, as far as objects tell: a property that can be set is stored if it has what stands in them.
+  /// Whether code computes it, as far as stored objects tell: a property that can be set is stored if it has a value that
+  /// stands in them.
   var isComputed: Bool {
     switch form {
     case .computed: return true
     case .stored, .ofCase: return false
     case .settable: break
     }
-    // What they refer to is not in them.
+    // Objects that they refer to are not in them.
     if holdsReferences(Value.self) { return false }
     return !storedObjects().allSatisfy { object in
       let value = object[keyPath: keyPath]
@@ -90,7 +91,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   // MARK: - One scalar, or several in an array
 
   private func ofValue() -> StoredField? {
-    // What is stored for the nil in an optional of an optional is what is stored for the one outside.
+    // The inner nil of an optional in an optional is stored as the outer one is.
     if optionalDepth(of: Value.self) > 1 { return nil }
     guard let (first, made) = try? object(nil), let before = Probed(first[keyPath: keyPath]) else {
       return nil
@@ -117,8 +118,8 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     return field
   }
 
-  /// Objects that have nothing at a path: the field itself, or a value around it, is absent or nil. What a superclass writes cannot be
-  /// left out.
+  /// Objects that have nothing at a path: the field itself, or a value around it, is absent or nil. The part that a superclass
+  /// writes cannot be left out.
   private func objects(without path: [String]) -> some Sequence<Root> {
     (1...path.count).lazy.filter { $0 == path.count || path[$0 - 1] != PathKey.super.stringValue }
       .flatMap { count in
@@ -131,30 +132,30 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     objects(without: path).allSatisfy { Probed($0[keyPath: keyPath]) == .scalar(.null) }
   }
 
-  /// The field with a path, unless values on the way to it may be of older versions of their types: then what stands there may
-  /// mean something else.
+  /// The field with a path, unless values on the way to it may be of older versions of their types, in which the field may mean
+  /// something else.
   private func field(_ path: FieldPath, _ made: FieldProbe.Made, absentIsNull: Bool) -> StoredField? {
     let versions = made.evolvingVersions(on: path.keys)
     if versions.contains(where: { $0 > 0 }) { return nil }
     return StoredField(path: path, absentIsNull: absentIsNull && !isEvolving && versions.isEmpty)
   }
 
-  /// Whether it has the very value that is at a path, whatever the others are: what is made of several fields, or in another form
-  /// of one, is not stored.
+  /// Whether it always has the very value at a path, whatever the other values are. A property that is made from several
+  /// fields, or in another form from one, does not.
   private func isRead(from path: [String], _ made: FieldProbe.Made) -> Bool {
     let changes: [FieldProbe.Leaf.Change] = [.none, .second, .allOthers, .all]
     guard changes.allSatisfy({ holds(path, $0) }) else { return false }
-    // Some types write an empty text where they have nil, and few objects may have it.
+    // Some types write an empty text for nil, and perhaps only few objects have one.
     let emptyCount = Value.self is any OptionalIdentifier.Type ? MadeUpValue.emptyCount : 1
     guard (0..<emptyCount).allSatisfy({ holds(path, .empty($0)) }) else { return false }
-    // Of an enum every case can be asked.
+    // For an enum every case can be tried.
     if form != .ofCase { return true }
     guard let count = made.caseCounts[path] else { return false }
     return (0..<count).allSatisfy { holds(path, .plainCase($0)) }
   }
 
-  /// Whether it is an enum with no other case. What is equal to it wherever it stands may be taken for it, if it is not there
-  /// without it.
+  /// Whether it is an enum with only this case, which always has the same value as a field of that type. It may be taken for
+  /// that field, if it is not there without it.
   private func isOnlyCase(at path: [String], _ made: FieldProbe.Made, _ before: Probed) -> Bool {
     guard made.caseCounts[path] == 1, form != .ofCase, holds(path, .none) else { return false }
     guard let (object, _) = self.made(path, .absent) ?? self.made(path, .null) else {
@@ -163,11 +164,11 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     return Probed(object[keyPath: keyPath]) != before
   }
 
-  /// Whether the property has what objects were made up with at a path, of those that its type takes.
+  /// Whether the property has the value at a path, in all made-up objects that its type accepts.
   private func holds(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool {
     (0..<FieldProbe.formCount(of: change)).allSatisfy { form in
       guard let (object, made) = made(path, change, form: form) else { return true }
-      // A type that refuses it never wrote it.
+      // A value that the type refuses was never written by it.
       if case .empty = change, made.refused.contains(where: { path.starts(with: $0) }) { return true }
       return Probed(object[keyPath: keyPath])?.holds(made[path], asElement: path.last == FieldPath.element)
         ?? false
@@ -178,8 +179,8 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
 
   private func ofNil() -> StoredField? {
     guard let (first, made) = try? object(nil), self.isNil(first) == false else { return nil }
-    /// Whether the property is nil in an object in which one thing is different. Nil where a type refuses that thing: what it is in
-    /// is nil then, which says nothing of what is stored.
+    /// Whether the property is nil in an object in which one thing is different. Nil where a type refuses that thing: the value
+    /// around it is nil then, which tells nothing of what is stored.
     func isNil(_ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
       guard let (object, changed) = self.made(path, change) else { return nil }
       let isRefused = changed.refused.contains { path.starts(with: $0) && !made.refused.contains($0) }
@@ -189,7 +190,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
     guard let outer = FieldProbe.likely(keyPath, among: made.containers).first(where: makesNil) else {
       return nil
     }
-    // It is nil, too, without what it is in, of which there may be more. The last on the way is the field itself.
+    // It is also nil without a value around it, of which there may be several. The last one on the way is the field itself.
     let inner = made.asked.filter { $0.count > outer.count && $0.starts(with: outer) && makesNil($0) }
     let count = inner.map(\.count).max() ?? outer.count
     let last = inner.isEmpty ? [outer] : inner.filter { $0.count == count }
@@ -208,11 +209,11 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
 
   private func ofCases() -> StoredField? {
     let type = unwrapped(Value.self)
-    // A case that is alone is the same whatever is read.
+    // An enum with only one case is the same whatever is read.
     guard let count = TypeAddress(type).plainCaseCount, count > 1, KeyedCase.areReadBack(type),
       let (_, made) = try? object(nil)
     else { return nil }
-    /// Whether the property is the case of that number; nil where its type refuses that.
+    /// Whether the property is the case with that number; nil where its type refuses that.
     func isCase(_ number: Int, _ path: [String], _ change: FieldProbe.Leaf.Change) -> Bool? {
       self.made(path, change).map {
         KeyedCase.name(of: $0.0[keyPath: keyPath]) == KeyedCase.name(number, of: type)
@@ -244,7 +245,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   }
 
   private func areRead(from path: [String], _ leaves: [[String]]) -> Bool {
-    /// Whether it has the scalars that objects were made up with; nil for those that its type refuses.
+    /// Whether it has the scalars of a made-up object; nil where its type refuses them.
     func answers(_ changed: [String], _ change: FieldProbe.Leaf.Change) -> [Bool?] {
       (0..<FieldProbe.formCount(of: change)).map { form in
         made(changed, change, form: form).map { object, made in
@@ -257,7 +258,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       && [.none, .allOthers, .all].allSatisfy { !answers(path, $0).contains(false) }
   }
 
-  /// Whether there is no such object without the field, or nil in it: else it may have a value of its own.
+  /// Whether there is no object without the field, or the property is nil in it. Otherwise the property may have a default.
   private func isWithoutValue(without path: [String]) -> Bool {
     objects(without: path).allSatisfy { isNil($0) == true }
   }
@@ -266,11 +267,11 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
 /// What is asked of a property.
 enum FieldQuestionKind {
   case value
-  /// Of what has a value of any kind, whether it is nil.
+  /// Whether a property with values of any kind is nil.
   case isNil
-  /// Of an enum without raw values, which case it is.
+  /// Which case a property is, of an enum without raw values.
   case isCase
-  /// Of what is equal where several scalars are, which these are.
+  /// Which scalars a property is, of a type whose values are equal if several scalars are.
   case areScalars
 }
 

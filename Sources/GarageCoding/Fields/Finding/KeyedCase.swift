@@ -1,6 +1,6 @@
 /// A case of an enum without raw values and payloads, as the compiler has it written: an empty map under the case's name.
 enum KeyedCase {
-  /// The name of a case, or of that in an optional; nil for any other value, and where it is written otherwise.
+  /// The name of a case, or of the case in an optional; nil for any other value, and for a case that is written otherwise.
   static func name(of value: some Encodable) -> String? {
     guard TypeAddress(unwrapped(type(of: value))).plainCaseCount != nil,
       let fields = try? stored(value).fields, fields.count == 1, let name = fields.keys.first,

@@ -4,14 +4,14 @@
   internal import Foundation
 #endif
 
-/// Values that are read where none are stored, two of each type: one in place of the other shows what is made of it.
+/// Values for made-up objects, two of each type: replacing one by the other shows what is made of it.
 ///
-/// They come in several forms, because many types take only what looks as they expect: an address, a percentage, a digest.
+/// They come in several forms, because many types accept only values of a certain form: an address, a percentage, a digest.
 enum MadeUpValue {
-  /// How many forms there are. Those of a type that has fewer begin again.
+  /// How many forms there are. A type with fewer forms begins again with the first.
   static var formCount: Int { texts.count }
 
-  /// A value of a type that is no container; nil where the type is none of those that are known.
+  /// A value of a type that is no container; nil where the type is not one of the known ones.
   ///
   /// - Parameters:
   ///   - isSecond: whether it is the second one.
@@ -35,7 +35,7 @@ enum MadeUpValue {
       let count = byteCounts[form % byteCounts.count]
       return Data(repeating: pick(1, 2), count: pick(count.0, count.1))
     case is URL.Type: return URL(string: pick(urls))
-    // The first one traps where it reads a scheme that is none. The others refuse names that nothing has.
+    // The first type traps on a scheme that does not exist. The others refuse names that do not exist.
     case is URLComponents.Type: return URLComponents(string: pick(urls))
     case is TimeZone.Type: return TimeZone(secondsFromGMT: pick(0, 3600))
     case is Calendar.Type: return Calendar(identifier: pick(.gregorian, .iso8601))
@@ -47,8 +47,8 @@ enum MadeUpValue {
   /// How many variants there are of a value.
   static let variantCount = 9
 
-  /// A value that differs from the first one of a form in what may be passed over where values are compared: case, space at either
-  /// end, zeros, what is behind the point. Not by much: types may trap on numbers that they do not expect.
+  /// A value that differs from the first one of a form in something that a comparison may ignore: case, space at either end,
+  /// zeros, digits behind the point. It does not differ by much, because types may trap on numbers that they do not expect.
   static func variant(_ number: Int, of type: Any.Type, form: Int) -> Any? {
     switch of(type, isSecond: false, form: form) {
     case let text as String:
@@ -68,11 +68,11 @@ enum MadeUpValue {
 
   private static let fractions = [1e-6, 1e-3, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2]
 
-  /// How many values there are of a type that often stand for none, for a property that may be nil; the first of them for any.
+  /// How many values of a type often stand for nil, in a property that may be nil; the first of them in any property.
   static let emptyCount = 3
 
-  /// A value that many types write in place of nil, and read as nil again, or as something that they have for it; nil where the
-  /// type has none. Numbers only where a property may be nil: others divide by them.
+  /// A value that many types write in place of nil, and read as nil again or as a default; nil where the type has none. Numbers
+  /// are used only for properties that may be nil, because code may divide by others.
   static func empty(_ number: Int, of type: Any.Type) -> Any? {
     switch type {
     case is String.Type: return ["", " ", "-"][number]
@@ -94,11 +94,11 @@ enum MadeUpValue {
   // MARK: - Forms
 
   private static let texts: [(String, String)] = [
-    // As a name might be written, so that who changes case, trims or composes gives himself away.
+    // As a name might be written, so that code that changes case, trims or composes is noticed.
     ("Probe A", " probe\u{65}\u{301} B "),
     ("a.probe@example.org", "b.probe@example.com"),
     ("https://example.org/a", "https://example.com/b"),
-    // A number, of a postal code and of a telephone.
+    // A number, a postal code and a telephone number.
     ("1", "2"), ("10115", "20095"), ("+4930901820", "+14155550123"), ("1.5", "2.5"),
     ("2001-02-03", "2002-03-04"), ("2001-02-03T04:05:06Z", "2002-03-04T05:06:07Z"),
     ("2001-02-03T04:05:06.789Z", "2002-03-04T05:06:07.890Z"), ("04:05", "15:06"), ("04:05:06", "15:06:07"),
@@ -114,7 +114,7 @@ enum MadeUpValue {
     (String(repeating: "0a", count: 32), String(repeating: "0b", count: 32)),
   ]
 
-  /// The second so much more that a version, or a number of something, asks for another way.
+  /// The second is so much larger that code which branches on a version or a count behaves differently.
   private static let integers = [
     (1, 100), (1, 2), (0, 1), (10, 20), (50, 100), (100, 120), (2001, 2026), (1000, 100_000),
   ]

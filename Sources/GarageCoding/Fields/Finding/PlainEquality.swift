@@ -1,12 +1,13 @@
-/// Whether values of a type are equal where the scalars are that they are written as: an identifier that is text or a number of
-/// its own type, a point.
+/// Finds out whether values of a type are equal exactly if the scalars are that they are written as: an identifier of its own
+/// type around a text or number, a point.
 ///
-/// Nothing says whether an `==` is the compiler's. What `Hashable` demands does: equal values feed a hasher alike. A type whose
-/// values feed it as their scalars do, one after the other, has no equal values of different scalars. That is tried with many,
-/// which differ in what an `==` of one's own might pass over, and so is whether all of them are read as what they were.
+/// It cannot be seen whether an `==` is the compiler's, but `Hashable` demands that equal values feed a hasher alike. If the
+/// values of a type feed it as their scalars would, one after the other, values of different scalars are not equal. That is
+/// tried with many values that differ in something that an `==` of one's own might ignore. It is also tried whether all of them
+/// are read back as they were.
 enum PlainEquality {
-  /// The paths of the scalars, in the order in which they are read: of a value that is written as one scalar the empty one; nil
-  /// where equality is not known to be that of scalars.
+  /// The paths of the scalars, in the order in which they are read; the empty path for a value that is written as one scalar.
+  /// Nil where equality is not known to be that of scalars.
   static func leaves(of type: Any.Type) -> [[String]]? {
     func find<T: Decodable & Encodable & Hashable>(_ type: T.Type) -> [[String]]? { search(type) }
     if !ProbeContext.current.isAllowed { return memo.known(for: type) ?? nil }
@@ -31,11 +32,11 @@ enum PlainEquality {
       }
       changes += (0..<MadeUpValue.variantCount).map { FieldProbe.Leaf(path: path, change: .variant($0)) }
       for change in changes {
-        // What it does not take there is none of.
+        // There is no value that the type does not accept.
         guard let (value, changed) = try? FieldProbe.object(type, change) else { continue }
         if !isPlain(value, changed, made.paths) { return nil }
       }
-      // What can be left out may have a value where none is written.
+      // A scalar that can be left out may have a default where none is written.
       let canBeAbsent =
         !path.isEmpty && (try? FieldProbe.object(type, FieldProbe.Leaf(path: path, change: .absent))) != nil
       if canBeAbsent { return nil }

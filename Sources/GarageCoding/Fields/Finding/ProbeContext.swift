@@ -1,10 +1,10 @@
-/// On what terms objects are made up.
+/// The terms on which objects are made up.
 package struct ProbeContext: Sendable {
   /// What `init(from:)` finds in its decoder's `userInfo`.
   package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-  /// Whether they are made up at all. What would be found out with them stays open where not.
+  /// Whether objects may be made up at all. If not, what they would show stays open.
   package var isAllowed = true
-  /// Whether values that types are known to make something else of are those of a store.
+  /// Whether values of which types are known to make something else are taken from stored objects.
   var usesSurveys = true
 
   package init() {}
@@ -16,7 +16,7 @@ package struct ProbeContext: Sendable {
 
   /// Runs `body` on these terms.
   package func run<R>(_ body: () throws -> R) rethrows -> R {
-    // Mostly there is nothing to say.
+    // Mostly there are no such terms.
     if userInfo.isEmpty && isAllowed && usesSurveys { return try body() }
     return try ProbeContext.$bound.withValue(self, operation: body)
   }

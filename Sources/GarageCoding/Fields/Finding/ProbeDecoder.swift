@@ -1,15 +1,15 @@
-/// Has what is made up for a value of any type.
+/// A decoder with made-up content, for a value of any type.
 struct ProbeDecoder: Decoder {
   let probe: FieldProbe
   private(set) var path: [String] = []
-  /// How many values this one is in, which may be one after the other without a key.
+  /// How many values are around this one. There may be several without a key between them.
   private var depth = 0
   private(set) var guess: ProbeGuess
-  /// What stands there in a store.
+  /// The stored values at this place.
   private(set) var sample: FieldSample
-  /// What the innermost type that decodes itself makes something else of.
+  /// The values of which the innermost type that decodes itself makes something else.
   private var survey: TypeSurvey?
-  /// As what its value would read an array.
+  /// Which collection its value would read an array as.
   private var arrayForm: CollectionForm?
   /// How many keys lead to its value.
   private var outerCount = 0
@@ -62,10 +62,10 @@ struct ProbeDecoder: Decoder {
     return inner
   }
 
-  /// What objects have here of which their type makes something else.
+  /// The values that stored objects have here, if their type makes something else of them.
   private var converted: FieldSample? { survey?.converted(path.dropFirst(outerCount)) }
 
-  /// Whether nothing is known of what a type makes of a value there, because no object has one.
+  /// Whether it is not known what a type makes of a value there, because no stored object has one.
   fileprivate func isAlwaysNil(_ path: [String]) -> Bool {
     survey?.converted(path.dropFirst(outerCount))?.first == .some(.null)
   }
@@ -101,7 +101,7 @@ struct ProbeDecoder: Decoder {
 private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let decoder: ProbeDecoder
   var codingPath: [any CodingKey] { decoder.codingPath }
-  /// Of an enum with payloads, that of one case.
+  /// For an enum with payloads, the key of one case.
   var allKeys: [Key] {
     guard let count = TypeAddress(Key.self).plainCaseCount else {
       decoder.probe.noteDictionary(decoder.path)
@@ -134,7 +134,7 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try read(type, key) }
 
-  // Without these they are said not to be supported.
+  // Without these methods the defaults would refuse the types as not supported.
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try read(type, key) }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try read(type, key) }
 
@@ -169,7 +169,7 @@ private struct ProbeKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
   func superDecoder(forKey key: Key) throws -> any Decoder { inner(key) }
 }
 
-/// An array of one element, so that it can be seen which one it is, unless its type takes none such.
+/// An array of one element, so that it can be seen which one it is, unless its type does not accept that.
 private struct ProbeUnkeyedContainer: UnkeyedDecodingContainer {
   let decoder: ProbeDecoder
   var codingPath: [any CodingKey] { decoder.codingPath }

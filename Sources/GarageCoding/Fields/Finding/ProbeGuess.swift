@@ -1,8 +1,9 @@
-/// What a type finds where it decodes itself: some types take only so many elements, one of several cases, or text of a form.
+/// What a type finds when it decodes itself. Some types accept only a certain number of elements, one of several cases, or text
+/// of a certain form.
 struct ProbeGuess {
   /// How many elements an array has: a range has two, a vector as many as dimensions.
   var elementCount = 1
-  /// Which case an enum is that tells it by the only key there is.
+  /// Which case an enum is whose only key tells its case.
   var caseIndex = 0
   /// Which form its values have (``MadeUpValue``).
   var form = 0
@@ -15,8 +16,8 @@ struct ProbeGuess {
     static let values = Matter(rawValue: 4)
   }
 
-  /// Those that differ in what a type asked for, in the order in which they are tried. An array is empty where no element can be
-  /// made up.
+  /// The guesses that differ in something that a type asked for, in the order in which they are tried. An array is empty if no
+  /// element can be made up.
   static func all(_ asked: Matter) -> [ProbeGuess] {
     var guesses: [ProbeGuess] = []
     if asked.contains(.cases) { guesses += (1..<8).map { ProbeGuess(caseIndex: $0) } }

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Finds out where the objects stand that a property refers to.
+/// Finds out where the references of a property stand.
 package enum ReferringField {
   /// Whether a property is computed, or reached by a subscript or through an optional that must not be nil.
   package static func isComputed<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> Bool {
@@ -10,7 +10,7 @@ package enum ReferringField {
     }
   }
 
-  /// Where what a property refers to stands in records.
+  /// Where the references of a property stand in records.
   package struct Place: Sendable {
     /// The coding keys that lead there.
     package let path: FieldPath
@@ -18,9 +18,10 @@ package enum ReferringField {
     package let isObject: Bool
   }
 
-  /// Where what a property refers to stands; nil where that is not found.
+  /// Where the references of a property stand; nil where that is not found.
   ///
-  /// It runs the type's `init(from:)` with made-up values, and looks which of them alone changes what the property refers to.
+  /// Runs the type's `init(from:)` with made-up values, and looks for the only one whose change changes the property's
+  /// references.
   ///
   /// - Parameter type: the class in whose records it is looked for: that of the key path, or a subclass.
   package static func place<Root: Decodable, Value: Encodable>(
@@ -37,7 +38,7 @@ package enum ReferringField {
     return found
   }
 
-  /// Has properties looked for again of which it was not found.
+  /// Lets properties be looked for again whose place was not found.
   static func forgetMissing() {
     Known.paths.withLock { known in known.byProperty = known.byProperty.filter { $0.value != nil } }
   }
@@ -61,15 +62,15 @@ package enum ReferringField {
       else { return nil }
       return (found, made)
     }
-    // Nobody knows what other code does with values that are made up.
+    // It is not known what other code does with made-up values.
     guard !isComputed(keyPath), let (before, made) = references(nil), !before.isEmpty else { return nil }
     let paths = FieldProbe.likely(keyPath, among: made.paths)
     let changing = paths.first { FieldProbe.different($0, references).map { $0.0 != before } ?? false }
     guard let changing else { return nil }
-    // What it is in may have more that the property refers to.
+    // The value around it may have more references of the property.
     var path = made.wayInRecord(to: changing)
     while !path.isEmpty {
-      // Of two fields, one would be half of the truth.
+      // If there are two such fields, one alone would not tell all references.
       let beside = references(FieldProbe.Leaf(path: path, change: .allOthers))
       let without = references(FieldProbe.Leaf(path: path, change: .absent))
       if beside.map({ $0.0 == before }) ?? true, without.map({ $0.0.isEmpty }) ?? true {
@@ -94,7 +95,7 @@ package enum ReferringField {
 }
 
 extension GraphEncoder {
-  /// What a value refers to, and is itself where it has a record of its own.
+  /// The references of a value, and the value itself if it has a record of its own.
   package func references<T: Encodable>(in value: T) throws -> Set<RecordIdentity> {
     try withField(of: value) { place in
       var found: Set<RecordIdentity> = []

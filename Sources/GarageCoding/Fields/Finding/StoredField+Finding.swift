@@ -10,7 +10,7 @@ extension StoredField {
 
   /// Finds the field of a property that is to be indexed, or of the only scalar in it; nil where none is known to be the one.
   ///
-  /// An index cannot do without. So what the type makes something else of is made up, too, if it has to be.
+  /// An index needs the field. So values of which the type makes something else are made up, too, if need be.
   package static func ofIndexed<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>
   ) -> StoredField? {
@@ -35,8 +35,7 @@ extension StoredField {
     return found
   }
 
-  /// Finds the field that a property is read from that has a value where this has one, of whatever kind; nil where none is known
-  /// to be the one.
+  /// Finds the field that has a value of any kind exactly if the property has one; nil where none is known to be the one.
   package static func ofOptional<Root: Decodable, Value: Encodable>(
     _ keyPath: KeyPath<Root, Value>, in type: any Decodable.Type
   ) -> StoredField? {
@@ -108,7 +107,7 @@ extension StoredField {
     return found
   }
 
-  /// Has properties of a type looked for again that none of its fields was found for.
+  /// Lets properties of a type be looked for again for which no field was found.
   static func forgetMissing(in type: any Decodable.Type) {
     let root = ObjectIdentifier(type)
     FoundField.known.withLock { known in
@@ -132,11 +131,11 @@ private struct FoundField: Hashable {
   static let known = Mutex(Table())
 }
 
-/// A field that was asked for not long ago, at the place that its key path's address gives it: to hash a key path takes several
-/// times as long as to find this one. A later one takes an earlier one's place.
+/// A field that was asked for not long ago. The address of its key path gives it its place, because to hash a key path takes
+/// several times as long as finding the field here. A later one replaces an earlier one.
 private struct RecentField: @unchecked Sendable {
   // @unchecked: as above.
-  /// It holds the key path, so that no other one gets its address.
+  /// Holds the key path, so that no other one gets its address.
   private let key: FoundField
   private let field: StoredField?
 
@@ -147,7 +146,7 @@ private struct RecentField: @unchecked Sendable {
     return Int((address >> 4 ^ address >> 10) % 64)
   }
 
-  /// Nil where it is not there; nil within where the property has no field.
+  /// Nil where it is not here; `.some(nil)` where the property has no field.
   static func find(_ key: FoundField) -> StoredField?? {
     let place = place(key)
     return places.withLock { places in

@@ -3,10 +3,10 @@ package struct StoredField: Sendable {
   package var path: FieldPath
   /// Whether an object whose record lacks the field has nil there, and not a default of its own.
   package var absentIsNull: Bool
-  /// Whether it is an enum whose type, or whose object, may make something of raw values that no case has: which object is equal
-  /// to a case is not told by what is stored.
+  /// Whether it is an enum whose type, or whose object, may read raw values that no case has. The stored value then does not
+  /// tell whether the property is equal to a case.
   package var readsUnknownCases = false
-  /// Whether it is that of the stored property `id`, which by Swift's rules is what the type is identified by.
+  /// Whether it is the field of the stored property `id`, which by Swift's rules identifies objects of the type.
   package var isIdentifier = false
 
   package init(path: FieldPath, absentIsNull: Bool) {
@@ -59,7 +59,7 @@ package enum FieldComparability: Sendable {
 
   /// Whether it is a date, or nil.
   package static func isDate(_ type: Any.Type) -> Bool {
-    // To ask whether a type is an optional takes longer than all else that is known of these.
+    // To ask whether a type is an optional takes longer than all the rest.
     if type == Int.self || type == String.self || type == Double.self { return false }
     return TypeFacts.of(unwrapped(type)).object.kind == .date
   }

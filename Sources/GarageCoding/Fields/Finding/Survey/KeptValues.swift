@@ -1,4 +1,4 @@
-/// Tells which of the values that a type read are in the value that it made of them.
+/// Tells which of the values that a type has read are kept in the value that it made from them.
 struct KeptValues {
   private struct Node {
     let label: String
@@ -15,7 +15,7 @@ struct KeptValues {
     }
   }
 
-  /// Which of the reads are not there: a value stands for one of them alone, for that with its name before all others.
+  /// The reads whose values are not kept. A kept value stands for one read alone, preferably for the one with its name.
   mutating func missing(_ reads: [StoredReads.Read]) -> [StoredReads.Read] {
     let reads = reads.filter { !KeptValues.isNil($0.value) }
     var rest: [StoredReads.Read] = []
@@ -23,13 +23,12 @@ struct KeptValues {
     return rest.filter { !take($0, label: nil) }
   }
 
-  /// For which of the values that were looked for in vain there may be no property that would keep them. It is called behind
-  /// ``missing(_:)``.
+  /// The reads that found nothing and for which there may be no property to keep a value. To be called after ``missing(_:)``.
   mutating func missing(absent: [[String]: Any.Type?]) -> [[String]] {
     let rest = absent.filter { path, type in
       !take { $0.label == path.last && KeptValues.isPlace($0, for: type) }
     }
-    // Where several want a place, and there are not enough, nothing says whose it is.
+    // If several reads match a property, and there are too few properties, it cannot be told whose they are.
     return rest.filter { _, type in
       nodes.count { !$0.isTaken && KeptValues.isPlace($0, for: type) }
         < rest.count { $0.value.map(unwrapped) == type.map(unwrapped) }
@@ -58,14 +57,14 @@ struct KeptValues {
 
   private mutating func add(_ value: Any, label: String, depth: Int) {
     guard nodes.count < KeptValues.maximumCount else { return }
-    // That of a property wrapper has a line before its name.
+    // The property of a wrapper has an underscore before its name.
     let label = label.first == "_" ? String(label.dropFirst()) : label
     nodes.append(Node(label: label, value: value))
     guard depth < KeptValues.maximumDepth else { return }
     let mirror = Mirror(reflecting: value)
     switch mirror.displayStyle {
     case .optional, .tuple, .enum, .collection, .set, .dictionary: break
-    // What is made of the values of others, may trap where they do not go together: a range.
+    // A value that is made from several others, such as a range, may trap if these do not go together.
     case .struct: guard !TypeModule.isLibrary(type(of: value)), takesAnything(value) else { return }
     // Where a value is kept in a box.
     case .class: guard !TypeModule.isLibrary(type(of: value)) else { return }
@@ -76,7 +75,7 @@ struct KeptValues {
     }
   }
 
-  /// Whether a value can be made of any raw value: one that cannot may have been made by force.
+  /// Whether a value can be made from any raw value. If not, it may have been made with a forced unwrap.
   private func takesAnything(_ value: Any) -> Bool {
     func takes<T: RawRepresentable>(_ type: T.Type) -> Bool {
       [false, true].allSatisfy { isSecond in
@@ -106,7 +105,7 @@ struct KeptValues {
   }
 
   private static func isEqual<T: Equatable>(_ left: T, _ right: Any) -> Bool {
-    // What is not equal to itself, as NaN, is the same as far as can be seen.
+    // Values that are not equal to themselves, such as NaN, count as the same.
     left == right as? T || left != left
   }
 
@@ -119,7 +118,7 @@ struct KeptValues {
   }
 }
 
-/// The modules whose types throw where they are given what they do not take.
+/// The modules whose types throw where a value does not suit them.
 enum TypeModule {
   static func isLibrary(_ type: Any.Type) -> Bool {
     let name = String(reflecting: type)

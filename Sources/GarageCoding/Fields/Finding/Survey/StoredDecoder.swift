@@ -4,7 +4,7 @@
   internal import Foundation
 #endif
 
-/// Decodes what a record holds, tree for tree, and notes what each type reads on the way.
+/// Decodes the content of a record, and notes what each type reads on the way.
 ///
 /// A reference cannot be followed here: an optional with one is nil, and an array is without it.
 struct StoredDecoder: Decoder {
@@ -12,7 +12,7 @@ struct StoredDecoder: Decoder {
   /// From the value whose type decodes itself.
   private let path: [String]
   private let depth: Int
-  /// Nil where nobody wants to know.
+  /// Nil where reads are not to be noted.
   private let reads: StoredReads?
   private let surveyor: Surveyor?
 
@@ -89,7 +89,7 @@ struct StoredDecoder: Decoder {
     return found
   }
 
-  /// The value as its type has it at present.
+  /// The value in the present form of its type.
   private func presentForm(of type: Any.Type) throws -> RecordValue {
     guard let evolution = TypeFacts.of(type).object.evolution else { return value }
     var (present, version) = (value, 0)
@@ -121,7 +121,7 @@ final class StoredReads {
   }
 
   fileprivate(set) var all: [Read] = []
-  /// What it looked for in vain, and as which type: nil where that is not told.
+  /// What it looked for in vain, and as which type; nil for an unknown type.
   fileprivate(set) var absent: [[String]: Any.Type?] = [:]
   /// What it read element by element, by the path.
   fileprivate(set) var arrays: [[String]: RecordValue] = [:]
@@ -133,7 +133,7 @@ private struct StoredKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
   var codingPath: [any CodingKey] { decoder.codingPath }
   var allKeys: [Key] { fields.keys.compactMap { Key(stringValue: $0) } }
 
-  /// - Parameter type: what is wanted there; nil where that is not told.
+  /// - Parameter type: the type that is wanted there; nil if unknown.
   private func inner(_ key: String, _ type: Any.Type? = nil) throws -> StoredDecoder {
     guard let value = fields[key] else {
       decoder.noteAbsent(key, type)
@@ -151,7 +151,7 @@ private struct StoredKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
     try inner(key.stringValue, type).read(type)
   }
 
-  // Without these they are said not to be supported.
+  // Without these methods the defaults would refuse the types as not supported.
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try inner(key.stringValue).read(type) }
   func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
     try inner(key.stringValue).read(type)
@@ -169,7 +169,7 @@ private struct StoredKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
     try readIfPresent(type, key)
   }
 
-  // Without these it is asked whether the key is there, and not as which type.
+  // Without these methods only the presence of the key would be asked for, and not the type.
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try readIfPresent(type, key) }
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
     try readIfPresent(type, key)

@@ -1,9 +1,9 @@
-/// The values that are stored in an object, or in what is stored in it. Those in collections are none: no property is
-/// stored there.
+/// The values that are stored in an object, or in stored values of it. Elements of collections do not count, because no
+/// property is stored there.
 struct StoredValues {
   private var values: [Any] = []
 
-  /// - Parameter object: of which only the stored properties are looked at, no code is run.
+  /// - Parameter object: only its stored properties are looked at; no code is run.
   init(_ object: Any) {
     var level = StoredValues.children(of: object)
     for _ in 0...StoredValues.maximumDepth where values.count < StoredValues.maximumCount {

@@ -3,7 +3,7 @@ final class Surveyor {
   /// What the values of a type read.
   private struct Readings {
     var converted: Set<[String]> = []
-    /// What was looked for in vain, and would not be kept.
+    /// The reads that found nothing, and whose values would not be kept.
     var absent: Set<[String]> = []
     var values: [[[String]: RecordValue]] = []
   }
@@ -14,7 +14,7 @@ final class Surveyor {
 
   private static let maximumCount = 32
 
-  /// That there is more in the objects than is worth the time.
+  /// Thrown where the objects hold more than is worth the time.
   private struct Ends: Error {}
 
   /// - Throws: where there were too many.
@@ -29,7 +29,7 @@ final class Surveyor {
     if let wanted = wanted[address] {
       return wanted && readings[address]?.values.count != Surveyor.maximumCount
     }
-    // Of an enum with raw values it is found out whether it takes others.
+    // For an enum with raw values it is found out whether it accepts others.
     let isWanted = !TypeModule.isLibrary(type) && !FieldComparability.isPlainEnum(type)
     wanted[address] = isWanted
     return isWanted
@@ -45,7 +45,7 @@ final class Surveyor {
       kept.missing(reads.all).filter { read in
         !(read.value is Bool) && !FieldComparability.isPlainEnum(unwrapped(type(of: read.value)))
       } + reads.all.filter { unwrapped(type(of: $0.value)) is any OpaqueFields.Type }
-    // With an element goes the array: it may have to have so many.
+    // If an element is not kept, the array is not either: it may have to have so many elements.
     reading.converted.formUnion(
       missing.map { read in
         let arrays = reads.arrays.keys.filter { read.path.starts(with: $0) && read.path.count > $0.count }
@@ -62,14 +62,14 @@ final class Surveyor {
       func difference(_ values: [[String]: RecordValue]) -> Int {
         reading.converted.count { values[$0] != reading.values[0][$0] }
       }
-      // Of one object, as its values go together.
+      // All from one object, because its values go together.
       let second = reading.values.max { difference($0) < difference($1) } ?? [:]
       var converted: [[String]: FieldSample] = [:]
       for path in reading.converted {
         let first = reading.values.lazy.compactMap { $0[path] }.first
         if let first { converted[path] = FieldSample(first, second[path]) }
       }
-      // Of what no object has it is not known what becomes of it.
+      // What becomes of a value that no object has is not known.
       for path in reading.absent where !reading.values.contains(where: { $0[path] != nil }) {
         converted[path] = FieldSample(.null, nil)
       }

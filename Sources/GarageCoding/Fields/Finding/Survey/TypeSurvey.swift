@@ -1,12 +1,12 @@
 internal import Synchronization
 
-/// What a type makes something else of when it decodes itself, as objects in a store show: text that becomes a number, a name
-/// that becomes a case.
+/// The values of which a type makes something else when it decodes itself, as stored objects show: text that becomes a number,
+/// a name that becomes a case.
 ///
-/// Where objects are made up, what stands there in the store is read in these places, and nothing else: of another text
-/// `Int(text)!` makes nothing, and ends the program.
+/// In made-up objects these places get values of stored objects and no others: with another text `Int(text)!` would end the
+/// program.
 package struct TypeSurvey: Sendable {
-  /// What two objects have at the paths, from the value of the type.
+  /// The values that two objects have at the paths, which begin at the value of the type.
   private var converted: [[String]: FieldSample] = [:]
 
   private static let known = Mutex(Known())
@@ -15,13 +15,14 @@ package struct TypeSurvey: Sendable {
     var surveys: [TypeAddress: TypeSurvey] = [:]
     /// The types that were surveyed for themselves, not only inside of others.
     var surveyed: Set<TypeAddress> = []
-    /// By what these were surveyed.
+    /// The objects by which these were surveyed.
     var objects: [TypeAddress: [RecordValue]] = [:]
-    /// How often was asked for the types of which objects were looked for in vain.
+    /// How often a survey was asked for, for types of which objects were looked for in vain.
     var missed: [TypeAddress: Int] = [:]
   }
 
-  /// Whether a type is to be surveyed, if there are objects of it: not yet, and where some were looked for in vain not each time.
+  /// Whether a type is to be surveyed if there are objects of it: if it was not yet, and not each time if objects were looked
+  /// for in vain.
   package static func isWanted(for type: Any.Type) -> Bool {
     known.withLock { known in
       let type = TypeAddress(type)
@@ -52,7 +53,7 @@ package struct TypeSurvey: Sendable {
     decode(type)
     let found = surveyor.surveys
     known.withLock { known in
-      // What came before it stays: fields were found with it.
+      // Earlier results stay, because fields were found with them.
       known.surveys.merge(found) { old, new in
         TypeSurvey(converted: old.converted.merging(new.converted) { old, _ in old })
       }
@@ -67,14 +68,14 @@ package struct TypeSurvey: Sendable {
     return objects.compactMap { try? StoredDecoder.decode(type, $0) }
   }
 
-  /// What is known of a type, or of its superclass; nil where it makes nothing of anything.
+  /// What is known of a type, or of its superclass; nil where it makes nothing else of any value.
   static func of(_ type: Any.Type) -> TypeSurvey? {
     guard ProbeContext.current.usesSurveys else { return nil }
     let found = known.withLock { $0.surveys[TypeAddress(type)] }
     return found ?? (type as? AnyClass).flatMap { _getSuperclass($0) }.flatMap { of($0) }
   }
 
-  /// What stands at a path of whose value the type makes something else; nil at any other path.
+  /// The stored values at a path of whose value the type makes something else; nil at any other path.
   func converted(_ path: some Collection<String>) -> FieldSample? { converted[Array(path)] }
 
   var isEmpty: Bool { converted.isEmpty }
