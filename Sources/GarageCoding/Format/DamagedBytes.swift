@@ -1,5 +1,5 @@
-/// Why bytes are no record, or no body. Becomes ``GraphCodingError/corrupt(type:identifier:reason:)`` where the record is
-/// known.
+/// Why bytes are no record, or no body. Code that knows the record turns it into
+/// ``GraphCodingError/corrupt(type:identifier:reason:)``.
 struct DamagedBytes: Error {
   var reason: String
   var offset: Int
@@ -13,7 +13,7 @@ extension DamagedBytes {
 }
 
 extension RecordKey {
-  /// What was thrown about damaged bytes, with the name of the object; any other error as it is.
+  /// An error about damaged bytes, with the name of the object added; any other error unchanged.
   func naming(_ error: any Error, _ type: String) -> any Error {
     switch error {
     case let damage as DamagedBytes:

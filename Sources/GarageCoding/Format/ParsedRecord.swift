@@ -1,5 +1,5 @@
-/// A record's parts, found and checked, in the bytes that somebody lent. The one reader of all that stands before a body, but
-/// for what ``PlainRecord`` tells by a glance.
+/// A record's parts, found and checked, in lent bytes. The one reader of all that stands before a body, except what
+/// ``PlainRecord`` reads of the usual form.
 struct ParsedRecord {
   let base: UnsafeRawPointer
   let head: RecordHead
@@ -12,7 +12,7 @@ struct ParsedRecord {
   let typeVersion: Int
   let body: Range<Int>
 
-  /// - Parameter isChecked: whether somebody has looked at its checksum.
+  /// - Parameter isChecked: whether its checksum was verified before.
   @inline(__always)
   init(_ key: RecordKey, _ record: UnsafeRawBufferPointer, isChecked: Bool = false) throws {
     try self.init(record, under: isChecked ? nil : key.checked, isValue: false)
@@ -23,11 +23,11 @@ struct ParsedRecord {
     try self.init(record, under: key, isValue: true)
   }
 
-  /// A record that was just encoded, whose checksum is not looked at.
+  /// A record that was just encoded; its checksum is not verified.
   @inline(__always)
   init(encoded record: UnsafeRawBufferPointer) throws { try self.init(record, under: nil, isValue: false) }
 
-  /// - Parameter key: what the checksum covers of the key; nil where it is not looked at.
+  /// - Parameter key: what the checksum covers of the key; nil if the checksum is not to be verified.
   @inline(__always)
   private init(_ record: UnsafeRawBufferPointer, under key: CheckedKey?, isValue: Bool) throws {
     let headByteCount = isValue ? RecordHead.valueByteCount : RecordHead.byteCount
@@ -79,8 +79,7 @@ struct ParsedRecord {
     if let shapes { try ShapeTable.forEach(base, shapes, visit) }
   }
 
-  /// Whether a record that nobody has checked yet refers to others by lazy references alone, if at all. False where
-  /// that takes more than a glance.
+  /// Whether an unchecked record has no other references than lazy ones. False also where that takes long to find out.
   @inline(__always)
   static func isLazy(_ flags: RecordFlags, _ record: UnsafeRawBufferPointer) -> Bool {
     if !flags.contains(.references) { return true }
@@ -107,7 +106,7 @@ struct ParsedRecord {
     return UInt64(bigEndian: base.loadUnaligned(fromByteOffset: at, as: UInt64.self))
   }
 
-  /// Where a record holds its whole identifier, which is all that is looked at; nil where it does not.
+  /// Where a record holds its whole identifier; nil where it does not. Nothing else of the record is read.
   static func wholeIdentifier(in record: UnsafeRawBufferPointer) -> Range<Int>? {
     guard record.count > RecordHead.byteCount, let base = record.baseAddress,
       let flags = RecordHead.uncheckedFlags(record), flags.contains(.wholeIdentifier)

@@ -8,8 +8,8 @@
 /// map  | map tag | length 1 | shape 1 | ContainerHeader: to the record's end
 ///      | values | entries |             those of the shape's keys, one each
 /// ```
-/// It answers only where ``ParsedRecord`` gives the same answer: a record of another form, and whatever is wrong with one, is
-/// for that to tell. Nothing is read that does not stand before ``end``.
+/// It answers only where ``ParsedRecord`` gives the same answer. Records of another form, and damaged ones, are left to that.
+/// Nothing is read that does not stand before ``end``.
 struct PlainRecord: BitwiseCopyable {
   let base: UnsafeRawPointer
   let end: Int
@@ -68,7 +68,7 @@ struct PlainRecord: BitwiseCopyable {
     return told > 0 ? offset &+ told : endOfWideValue(offset)
   }
 
-  /// The same of a value whose tag does not tell.
+  /// The same for a value whose tag does not tell its length.
   @inline(never)
   private func endOfWideValue(_ offset: Int) -> Int {
     (try? BodyScanner.skipValue(base, offset, end: end)) ?? .max

@@ -3,8 +3,8 @@ internal import CGarage
 /// What a checksum covers beside the record itself: the key that the record stands under, without the byte that names
 /// the key's space. So a record that stands under another's key counts as damaged.
 ///
-/// Nobody but `KeyLayout`, which makes whole keys, and `RecordKey`, which is one of these for a record, knows how to
-/// come by one. It is valid as long as the bytes that it was made of.
+/// It is made only by `KeyLayout`, which makes whole keys, and by `RecordKey`, which is one of these for a record. It is valid
+/// as long as the bytes that it was made of.
 package struct CheckedKey {
   /// The tag before `bytes`, big-endian, where it stands elsewhere.
   fileprivate let tag: UInt64?
@@ -40,10 +40,10 @@ package enum RecordChecksum {
     record.storeBytes(of: checksum.littleEndian, toByteOffset: offset, as: UInt32.self)
   }
 
-  /// The same for a record whose end stands elsewhere, too. What was just copied is slow to read where it came to: it is
-  /// still on its way.
+  /// The same for a record whose end also stands elsewhere, and is read there: bytes that were just copied are slow to read at
+  /// their new place.
   ///
-  /// - Parameter end: what the record ends with, behind the checksum.
+  /// - Parameter end: the end of the record, which begins behind the checksum.
   @inline(__always)
   static func write(
     into record: UnsafeMutableRawBufferPointer, endingWith end: UnsafeRawBufferPointer, under key: CheckedKey

@@ -1,4 +1,4 @@
-/// The bytes that every record begins with, and with which the value of a typed key does, there without the time.
+/// The bytes that every record begins with, and, without the time, the value of every typed key.
 ///
 /// ```
 /// 0   | version  | 1
@@ -49,7 +49,7 @@ package struct RecordHead {
 
   // MARK: - Reading
 
-  /// That of no record.
+  /// The head of an empty record.
   init() { (flags, time) = ([], nil) }
 
   /// Reads the head of a record or value that has so many bytes at least.
@@ -81,13 +81,13 @@ package struct RecordHead {
     return UInt16(littleEndian: base.loadUnaligned(as: UInt16.self)) & ~ignored == first(.shapes)
   }
 
-  /// The flags of bytes that nobody has checked yet; nil where there are too few.
+  /// The flags of unchecked bytes; nil where there are too few bytes.
   @inline(__always)
   package static func uncheckedFlags(_ record: UnsafeRawBufferPointer) -> RecordFlags? {
     record.count > 1 ? RecordFlags(rawValue: record[1]) : nil
   }
 
-  /// The version of bytes that nobody has checked yet; 0 where there are none.
+  /// The version of unchecked bytes; 0 where there are none.
   static func uncheckedVersion(_ record: UnsafeRawBufferPointer) -> Int { Int(record.first ?? 0) }
 }
 

@@ -4,7 +4,7 @@
 /// | tag 8 | identifier, key form, up to 240 |
 /// ```
 /// This is all that the coders know of keys. A store's key has a byte before it, and in a garage that hides identifiers
-/// something else in the identifier's place; both are for `KeyLayout` and `ObjectKeys` to say.
+/// something else in place of the identifier: `KeyLayout` and `ObjectKeys` see to both.
 @usableFromInline
 package struct RecordKey {
   package var tag: UInt64

@@ -1,4 +1,4 @@
-/// What a record says beside its tables and its body. Whoever makes a record writes it by these.
+/// The parts of a record beside its tables and its body. All records are written by these functions.
 struct RecordParts {
   var syncStatus: SyncStatus?
   /// When the record was encoded, in milliseconds since 1970-01-01 UTC; nil in the value of a typed key.
@@ -7,7 +7,7 @@ struct RecordParts {
   var wholeIdentifier: UnsafeRawBufferPointer?
   /// The object's own tag, where it is not the identity space's.
   var concreteTag: UInt64?
-  /// That of the object's type.
+  /// The version of the object's type.
   var typeVersion = 0
 }
 
@@ -61,7 +61,7 @@ extension ByteArena {
     ofRecordAt start: Int, endingWith body: UnsafeRawBufferPointer, under key: CheckedKey
   ) {
     let record = UnsafeMutableRawBufferPointer(rebasing: all[start...])
-    // Of a few bytes a second call takes longer than the wait.
+    // For a few bytes a second call takes longer than waiting for the copy.
     if body.count < 1024 { return RecordChecksum.write(into: record, under: key) }
     RecordChecksum.write(into: record, endingWith: body, under: key)
   }

@@ -61,7 +61,7 @@ enum ReferenceTable {
     return start..<at
   }
 
-  /// Whether a table that nobody has checked yet has lazy references alone.
+  /// Whether an unchecked table has lazy references alone.
   static func isLazy(_ base: UnsafeRawPointer, _ start: Int, end: Int) throws -> Bool {
     var at = start
     let tagCount = try Varint.read(base, &at, end: end)

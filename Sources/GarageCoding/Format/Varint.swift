@@ -24,7 +24,7 @@ enum Varint {
     return 1
   }
 
-  /// Writes a number below ``singleByteEnd``: for who has checked that already.
+  /// Writes a number that the caller has found to be below ``singleByteEnd``.
   @inline(__always)
   static func writeSingleByte(_ number: Int, to place: UnsafeMutableRawPointer) {
     place.storeBytes(of: UInt8(truncatingIfNeeded: number), as: UInt8.self)

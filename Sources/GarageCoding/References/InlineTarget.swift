@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// The object that a ``Reference`` was read from, where it stood inline: its record, and those of what it holds, as they
-/// are to be parked when the reference is, and found until then.
+/// An object that stood inline where a ``Reference`` was read: its record, and those of the objects that it holds. They are
+/// parked when the reference is, and the object is found by them until then.
 ///
-/// Made while its owner is decoded, and filled in when everything around it is there. Then nothing changes but where it
-/// was parked. All copies of the reference share it.
+/// Made while its owner is decoded, and filled in when everything around it is there. After that only the list of garages in
+/// which it was parked changes. All copies of the reference share it.
 package final class InlineTarget: Sendable {
   /// The identity that its record is to have.
   package let identity: RecordIdentity
@@ -27,7 +27,7 @@ package final class InlineTarget: Sendable {
     state.withLock { $0.content = content }
   }
 
-  /// Whether it was parked in that garage: from then on what the garage has is what counts, also where that is nothing.
+  /// Whether it was parked in that garage. From then on the garage's record counts, even if there is none any more.
   package func isParked(in garage: UInt64) -> Bool { state.withLock { $0.garages.contains(garage) } }
 
   /// Notes that its record is in that garage's store for good.
@@ -38,9 +38,9 @@ package final class InlineTarget: Sendable {
 struct InlineTargets {
   typealias Settling = (GraphWalk) throws -> Void
 
-  /// Those whose records are still to be made, each with the number of the record that it stands in.
+  /// The targets whose records are still to be made, each with the number of the record that it stands in.
   private var waiting: [(owner: Int, settle: Settling)] = []
-  /// Those that objects which were lent to the session refer to.
+  /// The targets that objects lent to the session refer to.
   private var lent: [RecordIdentity: InlineTarget] = [:]
 
   var isEmpty: Bool { waiting.isEmpty }
@@ -53,7 +53,7 @@ struct InlineTargets {
 
   mutating func append(owner: Int, _ settle: @escaping Settling) { waiting.append((owner, settle)) }
 
-  /// Drops those of a record that could not be read.
+  /// Drops the targets of a record that could not be read.
   mutating func drop(owner: Int) { waiting.removeAll { $0.owner == owner } }
 
   mutating func take() -> [Settling] {
@@ -72,7 +72,7 @@ struct InlineTargets {
 extension GraphWalk {
   /// Notes an object that stands inline where a reference is expected.
   ///
-  /// It is encoded when all that it holds is there, and at once then: later it could belong to another thread.
+  /// It is encoded as soon as all that it holds is there, because later it could belong to another thread.
   @inline(never)
   func noteInlineTarget<T: Codable>(_ object: T, _ identity: RecordIdentity) -> InlineTarget {
     let target = InlineTarget(identity)
@@ -80,7 +80,7 @@ extension GraphWalk {
     inlineTargets.append(owner: state.record.number) { walk in
       var failure: (any Error)?
       let content = Result {
-        // Of what it holds only what has no record yet: what stands inline, too.
+        // Of the objects that it holds only those without a record: those that stand inline, too.
         try encoder.encode(object) { identity, formerTags in
           do { return try !walk.isInSource(identity, formerTags) } catch {
             failure = error
@@ -103,7 +103,7 @@ extension GraphWalk {
 }
 
 extension GraphDecodingSession {
-  /// Lets an object be found, where the source has none of its identity, that a reference was read from.
+  /// Lets an object be found that stood inline where a reference was read, if the source has no record of its identity.
   ///
   /// - Throws: what made it impossible to encode it.
   package func lend(_ target: InlineTarget) throws {

@@ -32,7 +32,7 @@ public struct Linked<Value> {
   /// An empty property.
   public init() where Value: LinkedValue { self.init(wrappedValue: Value.emptyLink) }
 
-  // The two that follow are there for what the compiler says about a property of another type.
+  // The next two initializers exist only for the compiler's messages about properties of other types.
 
   /// Not available: a linked property may be empty.
   @available(
@@ -51,7 +51,7 @@ public struct Linked<Value> {
   )
   @_disfavoredOverload
   public init() {
-    // The compiler lets nobody come here, where there is no value to begin with.
+    // Never reached: the compiler refuses every call.
     while true {}
   }
 
@@ -111,7 +111,7 @@ public struct LinkPlace<Value: LinkedValue> {
     coder.walk.whenComplete(fill: storage, targets)
   }
 
-  /// Puts a set there that is built when its members are complete.
+  /// Fills the property with a set that is built when its members are complete.
   func build(_ owner: Int, _ walk: GraphWalk, _ make: @escaping () -> Value) {
     walk.buildLater(owner, for: storage) {
       let value = make()
@@ -135,7 +135,7 @@ public struct LinkedObjects {
 private class LinkedStorage<Value: LinkedValue>: Linked<Value>.Storage {
   override required init(_ value: Value) { super.init(value) }
 
-  // By the class that it is called on: to ask for it by name would look its metadata up each time.
+  // Made through the class that this is called on: naming the class would look its metadata up each time.
   override class func make() -> UnfilledLink { self.init(Value.emptyLink) }
 
   override final func read(_ state: DecoderPointer) throws {
@@ -207,7 +207,7 @@ extension Linked: Codable where Value: LinkedValue {
 }
 
 extension KeyedDecodingContainer {
-  // Inlined, so that what asks for the metadata of types is code that knows them.
+  // Inlined, so that the metadata of types are asked for by code that knows these types.
   /// Chosen by synthesized `init(from:)`: a linked property that the data lacks is empty, with any coder.
   @inlinable
   public func decode<Value: LinkedValue>(_ type: Linked<Value>.Type, forKey key: Key) throws -> Linked<Value>
@@ -319,7 +319,7 @@ extension LinkDecoder {
 }
 
 extension DecoderPointer {
-  /// Reads a linked property. Not generic: in the usual cases, references and nothing, nothing is asked of its type.
+  /// Reads a linked property. Not generic: in the usual cases, references or no value, its type is not needed.
   func readLink(_ form: LinkForm) throws -> UnfilledLink {
     let link = form.type.make()
     link.progress = Permanent(walk.linkProgress)
@@ -348,7 +348,7 @@ extension DecoderPointer {
 }
 
 extension LinkedObjects {
-  /// Fetches those that are not there yet.
+  /// Fetches the objects that are not there yet.
   func fetch<T: Decodable>(_ type: T.Type) throws {
     let facts = walk.state.types.facts(of: type).0
     for position in 0..<targets.range.count {
@@ -374,7 +374,7 @@ extension LinkedObjects {
     }
   }
 
-  /// Objects of a class. Not generic: most are there, and nothing is asked of their class but which one it is.
+  /// Objects of a class. Not generic: most of them are there, and only the identity of their class is compared.
   private func instances(of type: Any.Type, _ fetch: (Int) throws -> AnyObject) throws -> [AnyObject] {
     try [AnyObject](unsafeUninitializedCapacity: targets.range.count) { elements, count in
       for position in 0..<elements.count {
@@ -389,7 +389,7 @@ extension LinkedObjects {
 
   /// Runs `body` with each object, fetched where it is not there yet, in their order.
   ///
-  /// - Parameter pathKey: what paths call the one at a position.
+  /// - Parameter pathKey: the key of the object at a position, in coding paths.
   @inline(__always)
   func forEach<T: Decodable>(
     of type: T.Type, _ pathKey: (Int) -> PathKey, _ body: (Int, T) throws -> Void

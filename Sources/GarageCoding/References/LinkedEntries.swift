@@ -1,11 +1,11 @@
 // Linked dictionaries as they mostly stand: text keys, each with a reference. Read in place, entry by entry, and made at
 // once when the objects are there.
 
-/// What was read of a linked dictionary: its keys, in their order, and what each refers to.
+/// The entries of a linked dictionary: its keys, in their order, and the target of each.
 struct LinkedEntries<Key> {
   var keys: [Key]
   var targets: LinkTargets
-  /// What paths call the entry at a position.
+  /// The key of the entry at a position, in coding paths.
   var pathKey: (Int) -> PathKey
 }
 
@@ -91,7 +91,7 @@ extension LinkDecoder {
     var map = ReferenceMap(content: header.content, end: header.end, count: 0)
     var at = map.content
     while at < map.end {
-      // What is damaged is found by who reads on.
+      // Damage is reported by the code that reads on.
       guard (try? BodyScanner.readKey(state.base, &at, end: map.end)) != nil, at < map.end,
         BodyTag.isReference(state.base.byte(at: at)),
         let next = try? BodyScanner.skipValue(state.base, at, end: map.end)

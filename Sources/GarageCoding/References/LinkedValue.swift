@@ -7,11 +7,11 @@ public protocol LinkedValue: Codable {
   var linkIdentity: LinkIdentity { get }
   /// Writes the objects as linked references.
   func _encodeLink(_ coder: LinkEncoder) throws
-  /// Reads what is there into `place`, at once or when the objects are there.
+  /// Reads the value into `place`, at once or when the objects are there.
   static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Self>) throws
-  /// The value that consists of these objects, for those that let `place` wait for references.
+  /// The value that consists of these objects, for types that let `place` wait for references.
   static func _linked(_ objects: LinkedObjects) throws -> Self
-  /// Fetches the objects of a value that is made later than that.
+  /// Fetches the objects of a value that is made later.
   static func _fetch(_ objects: LinkedObjects) throws
 }
 
@@ -33,7 +33,7 @@ extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
     if let self { try coder.write(self) } else { coder.state.writeNull() }
   }
 
-  /// Reads what is no reference of ours: those are read without asking for the type.
+  /// Reads anything but a reference: references are read without asking for the type.
   public static func _decodeLink(_ coder: LinkDecoder, _ place: LinkPlace<Wrapped?>) throws {
     if try coder.state.tag() == BodyTag.null {
       coder.state.cursor += 1
@@ -58,7 +58,7 @@ extension Optional: LinkedValue where Wrapped: Codable & Identifiable {
   }
 }
 
-/// What links can hold that is mostly read as references alone, for a cast at run time.
+/// A type of links that mostly consists of references alone, for a cast at run time.
 protocol PlainLinkedValue {
   static var linkKind: LinkForm.Kind { get }
 }

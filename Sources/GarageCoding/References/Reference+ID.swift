@@ -1,9 +1,9 @@
 extension Reference where Target: Identifiable {
   /// The `id` of the target: the one that the reference was made with, equal to it, or that of the object it was made of.
   ///
-  /// Made again from what the reference holds, also where it was decoded. Nil where that gives no `id`: the type of the
-  /// `id` makes none of its raw value or text, or cannot be decoded; the reference names an object of a type that had no
-  /// `id` when it was parked, or none at all (then ``identity`` throws why).
+  /// Made again from the reference's content, also where the reference was decoded. Nil where that gives no `id`: the type of
+  /// the `id` accepts neither its raw value nor its text, or cannot be decoded; or the reference names an object of a type that
+  /// had no `id` when it was parked, or no object at all (``identity`` then throws why).
   public var id: Target.ID? { (try? identity)?.identifier.value(as: Target.ID.self) }
 }
 

@@ -7,11 +7,11 @@
 /// `Target` is `Codable & Identifiable`, which the initializers ask for and the type itself does not: so a class whose
 /// conformances belong to the main actor can hold references to its own type.
 public struct Reference<Target>: Hashable, Sendable {
-  /// In one enum, so that a target that stands inline costs the others nothing; and errors apart, which are large.
+  /// One enum, so that a target that stood inline costs other references nothing; errors are boxed, because they are large.
   private enum Name: Sendable {
     case identity(RecordIdentity)
     indirect case failure(GraphCodingError)
-    /// The target itself stood inline when this was read; it has the identity.
+    /// The target itself, which stood inline when this was read. It has the identity.
     case inline(InlineTarget)
   }
   private let name: Name
@@ -29,7 +29,7 @@ public struct Reference<Target>: Hashable, Sendable {
     }
   }
 
-  /// The identity of the target, where that is all that this holds.
+  /// The identity of the target, if that is all that this holds.
   @inline(__always)
   var knownIdentity: RecordIdentity? {
     if case .identity(let identity) = name { identity } else { nil }
@@ -62,7 +62,7 @@ public struct Reference<Target>: Hashable, Sendable {
 extension Reference where Target: Codable & Identifiable {
   /// A reference to `target`, parked or not.
   public init(to target: Target) {
-    // The object's own type, not the property's, has the identity space.
+    // The identity space is that of the object's own type, not of the property's.
     self.init { try GraphEncoder().identity(of: target) }
   }
 
@@ -71,9 +71,9 @@ extension Reference where Target: Codable & Identifiable {
     self.init { try TypeDescription.identity(of: type, id: identifier) }
   }
 
-  /// The same for who holds the identifier as text, number or UUID that stands for an `id`, or as ``Identifier``.
+  /// The same for an identifier given as a text, number or UUID that stands for an `id`, or as ``Identifier``.
   ///
-  /// Where it stands for none, as `"x"` where the `id` is a number, whatever uses the reference throws
+  /// If it stands for none, as `"x"` where the `id` is a number, each use of the reference throws
   /// ``GraphCodingError/unsuitableIdentifier(type:identifier:idType:)``.
   @_disfavoredOverload
   public init(_ type: Target.Type, identifier: some Hashable) {

@@ -1,8 +1,8 @@
 /// A type whose fields only its own `init(from:)` understands: queries decode its objects, and ask these.
 ///
-/// Queries find out which field a property is read from by decoding objects that are made up of values that need not go
-/// together. An `init(from:)` that ends the program on such ones (`start...end`, `precondition(used <= total)`), or that
-/// changes values which few objects have (an empty name, a number out of bounds), says so by this:
+/// Queries find out which field a property is read from by decoding made-up objects, whose values need not go together. Conform
+/// a type to this if its `init(from:)` ends the program on such values (`start...end`, `precondition(used <= total)`), or
+/// changes values that few objects have (an empty name, a number out of bounds):
 ///
 /// ```swift
 /// struct Booking: Codable, Identifiable, OpaqueFields { … }

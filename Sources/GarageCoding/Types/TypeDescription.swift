@@ -1,4 +1,4 @@
-/// What is to be known of a type to find its records.
+/// What has to be known of a type to find its records.
 public struct TypeDescription: Sendable {
   /// How objects of a type are identified when they are parked by themselves.
   public enum Identification: Sendable, Hashable {
@@ -6,7 +6,7 @@ public struct TypeDescription: Sendable {
     case identifier
     /// By the digest of their content.
     case digest
-    /// Not at all: they only stand inside others.
+    /// Not at all: they only stand inside other objects.
     case none
   }
 

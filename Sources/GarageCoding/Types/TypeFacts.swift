@@ -11,7 +11,7 @@ internal import Synchronization
 enum ValueKind: UInt8 {
   /// By its own `encode(to:)`.
   case codable
-  /// The same, behind its sync status or the version of its type, or with the name of its class.
+  /// By its own `encode(to:)`, behind its sync status or the version of its type, or with the name of its class.
   case prefixed
   case bool, string, double, float
   case int, int8, int16, int32, int64, int128
@@ -28,18 +28,18 @@ enum ValueKind: UInt8 {
   case reference
   /// A value that is stored once by digest.
   case interned
-  /// An array that stands in records as it does anywhere, and whose elements are written and read by the coders.
+  /// An array in its usual form, whose elements are written and read by the coders themselves.
   case elements
 
   /// Whether values of the kind have neither parts with a tag nor an identity.
   @inline(__always)
   var isScalar: Bool { rawValue >= ValueKind.bool.rawValue && rawValue <= ValueKind.uint64s.rawValue }
 
-  /// Whether all of them are so, where dates have no strategy: a URL relative to another one has parts.
+  /// Whether this goes for all values of the kind, if dates have no strategy: a URL relative to another one has parts.
   @inline(__always)
   var isAlwaysScalar: Bool { isScalar && self != .url }
 
-  /// Whether values stand where they are, and are neither scalars nor anything but their content.
+  /// Whether values stand inline, are no scalars, and consist only of their content.
   @inline(__always)
   var mayStandUnwrapped: Bool { self == .codable || self == .unordered || self == .elements }
 
@@ -56,7 +56,7 @@ package final class TypeFacts: @unchecked Sendable {
   /// The tags, made ahead for types that become references wherever they stand.
   private let referenceTags: Result<Tags, any Error>?
   private let referenceDigest: UInt64?
-  /// The same without a reference count, where there was no error: facts stay for good.
+  /// The same tags, to be read without counting a reference; nil where there was an error. Facts stay for good.
   let lastingTags: Permanent<Tags>?
   /// The tags of a type that has some only as a root, once they were asked for. Kept, like the facts, for good.
   private let rootTags = Mutex<Tags?>(nil)
@@ -64,27 +64,28 @@ package final class TypeFacts: @unchecked Sendable {
   private let identifier: Permanent<IdentifierAccess>?
   /// Whether the `id` may be another one after a value was encoded.
   private let stability: Atomic<IdentifierStability>
-  /// Whether there are values of the `id`'s type that are not read back as they are.
+  /// Whether some values of the `id`'s type are not read back as they were.
   let hasIdentifierFaults: Bool
-  /// Why there is none, where the type's `id` is of no use.
+  /// The error if the type's `id` is of no use.
   private let identifierError: (any Error)?
   package let isClass: Bool
   /// Whether every record of the type has the one form that its `init(from:)` reads: it is no class, and not ``Evolving``.
   let isUniform: Bool
   /// Where it is a mapped class.
   let mapping: MappingPlan?
-  /// How older forms of its values are read, where it says so.
+  /// How older forms of its values are read; nil where it does not declare that.
   let evolution: Evolution?
   /// The version in which values are encoded.
   let version: Int
   /// Whether values have a sync status.
   let isSyncable: Bool
   let syncStatusAccess: SyncStatusAccess?
-  /// Where it is an array that stands in records as it does anywhere.
+  /// If it is an array in its usual form: how that is written and read.
   let encodableElements: (any EncodableElements.Type)?
   /// Where it is a collection that decoders read themselves.
   let decodableCollection: (any DecodableCollection.Type)?
-  /// Where dictionaries keyed by it are keyed by text or numbers in records, and it is neither `String` nor `Int`.
+  /// If dictionaries with keys of this type are keyed by text or numbers in records, and it is neither `String` nor `Int`: the
+  /// type as such a key.
   let textKey: (any CodingKeyRepresentable.Type)?
   /// Where it is an optional.
   let decodableInPlace: (any DecodableInPlace.Type)?
@@ -108,7 +109,7 @@ package final class TypeFacts: @unchecked Sendable {
     let identity: TypeTag
     /// Names the type itself.
     let concrete: TypeTag
-    /// Names the identity space had before.
+    /// Former names of the identity space.
     let former: [TypeTag]
     let formerDigests: [UInt64]
     /// Whether the type is a class in the identity space of a superclass.
@@ -281,7 +282,7 @@ package final class TypeFacts: @unchecked Sendable {
   private static func access<T: Identifiable>(_: T.Type) throws -> IdentifierAccess {
     let plan: IdentifierPlan
     do { plan = try IdentifierPlan.of(T.ID.self) } catch GraphCodingError.unsupportedIdentifier {
-      // The object's type is what the reader can change.
+      // The object's own type is what the reader of the error can change.
       throw GraphCodingError.unsupportedIdentifier(type: String(describing: T.self))
     }
     return TypedAccess<T>(T.ID.self, plan)
@@ -398,7 +399,7 @@ struct TypeFactsCache {
     return fill(slot, address, type)
   }
 
-  /// The facts of an object's own type: of a class the one it is, not the one it is declared as.
+  /// The facts of an object's own type: for an object of a class those of its own class, not of the declared one.
   @inline(__always)
   func facts<T>(ofObject object: T) -> Permanent<TypeFacts> {
     facts(ofObject: object, facts(of: T.self).0)

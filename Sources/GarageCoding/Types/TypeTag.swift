@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A type that says under which name its objects are stored, instead of under its qualified Swift name.
+/// A type that declares the name under which its objects are stored, in place of its qualified Swift name.
 ///
 /// A type that was renamed declares its old name as its tag, or as a former one:
 /// ```swift

@@ -121,8 +121,8 @@ struct ContainerBoxes {
     return nil
   }
 
-  /// Room for the serial of a container to keep. Nil where enough are kept, so that whoever holds one past the
-  /// limit has one of its own; and where a container is not what we take it for: one reference.
+  /// Room for the serial of a container that is to be kept. Nil if enough are kept, so that further ones are used only once;
+  /// and if a container is not a single reference, as is expected here.
   @inline(never)
   private func newBinding(
     _ slot: UnsafeMutablePointer<Slot>, _ serial: UInt64, size: Int

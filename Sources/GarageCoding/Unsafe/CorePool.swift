@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Coders that wait to be used again.
 ///
-/// A core is used by whoever took it out, by nobody else at the time: that is what makes it safe to hand one
-/// from thread to thread, and why the list may hold what is not `Sendable`. Cores are never freed.
+/// A core is used only by the caller that took it out. So it is safe to hand one from thread to thread, and the list may hold
+/// objects that are not `Sendable`. Cores are never freed.
 struct CorePool<Core: AnyObject>: ~Copyable, @unchecked Sendable {
   private struct Waiting: @unchecked Sendable {
     var cores: [Permanent<Core>] = []
@@ -12,7 +12,7 @@ struct CorePool<Core: AnyObject>: ~Copyable, @unchecked Sendable {
     var core: Permanent<Core>?
   }
   private let waiting = Mutex<Waiting>(Waiting())
-  /// One that waits before the list, so that a thread alone takes no lock.
+  /// One core that waits in front of the list, so that a lone thread takes no lock.
   private let first = Atomic<Unmanaged<Core>?>(nil)
 
   func take() -> Permanent<Core>? {

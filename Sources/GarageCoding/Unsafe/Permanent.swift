@@ -1,8 +1,8 @@
 /// A reference to an object that lives as long as the process.
 ///
-/// Nothing counts it: not when it is copied, kept in plain memory, or passed on. Whoever makes one promises that the
-/// object is kept for good, by somebody else or by ``init(keeping:)``. So are what is known of types, shapes, tables of
-/// keys, and everything that belongs to a pooled coder.
+/// It is never counted: not when it is copied, kept in plain memory, or passed on. Making one promises that the object is kept
+/// for good, elsewhere or by ``init(keeping:)``. Such objects are facts of types, shapes, tables of keys, and everything that
+/// belongs to a pooled coder.
 struct Permanent<Object: AnyObject> {
   fileprivate let reference: Unmanaged<Object>
 

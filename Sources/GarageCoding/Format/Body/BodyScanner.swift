@@ -23,7 +23,7 @@ enum BodyScanner {
     Int(garage_value_byte_count(base.byte(at: offset)))
   }
 
-  /// The same of a value whose tag does not tell.
+  /// The same for a value whose tag does not tell its length.
   private static func wideByteCount(_ base: UnsafeRawPointer, _ offset: Int, _ end: Int) throws -> Int {
     let tag = base.byte(at: offset)
     return switch tag {

@@ -1,7 +1,7 @@
 /// Bodies that are one value of the plainest types, read and written without a coder: the quick way of typed keys.
 ///
-/// What the coders write and read is the rule, this is the exception that knows a part of it: the tests compare them.
-/// Where it knows no way, writing returns 0 and reading nil, and it takes the coder.
+/// The coders define the format; this does a part of their work in a shorter way, and tests compare the two. For other values
+/// writing returns 0 and reading nil, and the coder has to be used.
 enum PlainBody {
   /// The most that is written here: a string whose length takes one byte.
   static let maximumByteCount = 2 + 255
