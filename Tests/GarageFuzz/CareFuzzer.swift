@@ -39,7 +39,7 @@ final class CareFuzzer: Fuzzer {
         entries.append(foreign(&random))
       } else {
         let index = random.below(entries.count)
-        change(&entries[index], &random)
+        change(&entries[index], from: self.entries, &random)
         if random.once(in: 10) { entries.remove(at: index) }
       }
     }
@@ -70,25 +70,6 @@ final class CareFuzzer: Fuzzer {
       key = [space] + known.dropFirst().prefix(random.below(known.count + 1)) + random.bytes(random.below(20))
     }
     return (key, random.bytes(random.below(60)))
-  }
-
-  private func change(_ entry: inout (key: [UInt8], value: [UInt8]), _ random: inout InputRandom) {
-    if random.once(in: 4) {
-      let position = random.below(entry.key.count)
-      switch random.below(3) {
-      case 0: entry.key[position] = random.byte()
-      case 1: entry.key.removeLast(random.below(entry.key.count))
-      default: entry.key += random.bytes(1 + random.below(300))
-      }
-    }
-    if random.once(in: 2) || entry.key.first == 0x10 {
-      var mutator = Mutator(random: InputRandom(seed: random.next()))
-      entry.value = mutator.mutate(entry.value, from: entries.map(\.value))
-    }
-    if entry.key.first == 0x10, entry.value.count > RecordHead.byteCount, !random.once(in: 8) {
-      entry.value[0] = UInt8(RecordFormat.version)
-      seal(&entry.value, key: Array(entry.key.dropFirst()))
-    }
   }
 
   // MARK: - Verbs

@@ -26,6 +26,31 @@ func seal(_ record: inout [UInt8], key: [UInt8]) {
   }
 }
 
+/// Changes the key or the value of a store's entry, or both. A record mostly gets a checksum that fits again.
+///
+/// - Parameter entries: all entries of the store, whose values go into changed ones.
+func change(
+  _ entry: inout (key: [UInt8], value: [UInt8]), from entries: [(key: [UInt8], value: [UInt8])],
+  _ random: inout InputRandom
+) {
+  if random.once(in: 4) {
+    let position = random.below(entry.key.count)
+    switch random.below(3) {
+    case 0: entry.key[position] = random.byte()
+    case 1: entry.key.removeLast(random.below(entry.key.count))
+    default: entry.key += random.bytes(1 + random.below(300))
+    }
+  }
+  if random.once(in: 2) || entry.key.first == 0x10 {
+    var mutator = Mutator(random: InputRandom(seed: random.next()))
+    entry.value = mutator.mutate(entry.value, from: entries.map(\.value))
+  }
+  if entry.key.first == 0x10, entry.value.count > RecordHead.byteCount, !random.once(in: 8) {
+    entry.value[0] = UInt8(RecordFormat.version)
+    seal(&entry.value, key: Array(entry.key.dropFirst()))
+  }
+}
+
 func keyBytes(tag: UInt64, _ identifier: some Sequence<UInt8>) -> [UInt8] {
   (0..<8).map { UInt8(truncatingIfNeeded: tag >> UInt64(56 - 8 * $0)) } + identifier
 }

@@ -39,7 +39,7 @@ final class StoreFuzzer: Fuzzer {
     var entries = entries
     for _ in 0...random.below(3) {
       let index = random.below(entries.count)
-      change(&entries[index], &random)
+      change(&entries[index], from: self.entries, &random)
       if random.once(in: 10) { entries.remove(at: index) }
     }
     let driver = MemoryStorage()
@@ -55,25 +55,6 @@ final class StoreFuzzer: Fuzzer {
     }
     guard let garage = try? Garage(driver, types: [FuzzDog.self]) else { return }
     callVerbs(garage)
-  }
-
-  private func change(_ entry: inout (key: [UInt8], value: [UInt8]), _ random: inout InputRandom) {
-    if random.once(in: 4) {
-      let position = random.below(entry.key.count)
-      switch random.below(3) {
-      case 0: entry.key[position] = random.byte()
-      case 1: entry.key.removeLast(random.below(entry.key.count))
-      default: entry.key += random.bytes(1 + random.below(300))
-      }
-    }
-    if random.once(in: 2) || entry.key.first == 0x10 {
-      var mutator = Mutator(random: InputRandom(seed: random.next()))
-      entry.value = mutator.mutate(entry.value, from: entries.map(\.value))
-    }
-    if entry.key.first == 0x10, entry.value.count > RecordHead.byteCount, !random.once(in: 8) {
-      entry.value[0] = UInt8(RecordFormat.version)
-      seal(&entry.value, key: Array(entry.key.dropFirst()))
-    }
   }
 
   private func callVerbs(_ garage: Garage) {
