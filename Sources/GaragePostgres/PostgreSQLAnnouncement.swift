@@ -1,11 +1,11 @@
 #if PostgreSQL
   internal import GarageDriver
 
-  /// What a write was told that it will be asked for, and the block of it that was fetched last.
+  /// The keys that were announced to a write, and the block of them that was fetched last.
   struct PostgreSQLAnnouncement {
     enum Known {
       case value([UInt8]?)
-      /// It is there, and too large to be fetched along with others.
+      /// The value is there, but too large to be fetched along with others.
       case large
     }
 
@@ -21,7 +21,7 @@
 
     init() {}
 
-    /// Begins with these. One announced twice has the first of its places.
+    /// Begins with these keys. A key that is announced twice has the first of its places.
     init(_ keys: [StorageKey]) {
       self.keys = keys
       positions.reserveCapacity(keys.count)
@@ -38,7 +38,7 @@
     /// What to fetch where this key is asked for; nil where it was not announced.
     mutating func block(from key: StorageKey) -> [StorageKey]? {
       guard let position = positions[key] else { return nil }
-      // In another order than was said: then blocks cost more than they save.
+      // The keys are asked for in another order than announced. Blocks then cost more than they save.
       poorCount = !fetched.isEmpty && useCount < 4 ? poorCount + 1 : 0
       useCount = 0
       if poorCount > 2 {
@@ -52,7 +52,7 @@
     /// Notes a block in place of the one before.
     mutating func note(_ block: [StorageKey: Known]) { fetched = block }
 
-    /// Forgets what is about to change.
+    /// Forgets a key that is about to be changed.
     mutating func forget(_ key: StorageKey) {
       fetched[key] = nil
       positions[key] = nil

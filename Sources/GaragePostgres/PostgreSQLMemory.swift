@@ -2,12 +2,12 @@
   internal import GarageDriver
   internal import Synchronization
 
-  /// What transactions of one storage found under keys whose values hardly ever change. It may be out of date: who relies on
-  /// it has the server check it.
+  /// The values that transactions of one storage found under keys whose values hardly ever change. They may be out of date: a
+  /// transaction that uses them has the server check them.
   final class PostgreSQLMemory: Sendable {
     private let values = Mutex<[StorageKey: [UInt8]?]>([:])
 
-    /// What was found last; nil where nobody has looked, `.some(nil)` where there was no value.
+    /// The value that was found last; nil where none was looked up, `.some(nil)` where there was no value.
     func value(of key: StorageKey) -> [UInt8]?? { values.withLock { $0[key] } }
 
     func note(_ value: [UInt8]?, of key: StorageKey) {

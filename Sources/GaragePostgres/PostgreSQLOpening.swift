@@ -11,13 +11,13 @@
 
   /// Finds or makes a store in a database, and connects to it later, too.
   struct PostgreSQLOpening: Sendable {
-    /// What tells a store from others, wherever it was connected from: numbers that the server gave.
+    /// Numbers of the server that tell a store from others, wherever it is connected from.
     struct Identity: Sendable, Hashable {
       var system: Int
       var database: Int
       var table: Int
 
-      /// What says it, as columns of a query; its first parameter is the name of the table of entries.
+      /// These numbers as columns of a query, whose first parameter is the name of the table of entries.
       static let columns = """
         to_regclass($1)::oid::int8, (SELECT system_identifier FROM pg_control_system()),
           (SELECT oid::int8 FROM pg_database WHERE datname = current_database())
@@ -32,7 +32,7 @@
       }
     }
 
-    /// What is known of a store that is there.
+    /// The facts of a store that is there.
     struct Facts: Sendable {
       var identity: Identity
       var writers: PostgreSQLStorage.Options.Writers
@@ -55,7 +55,7 @@
     /// The store, in words that name no password.
     var place: String { "\(address.place), store \(options.name)" }
 
-    /// The oldest server whose plans can be told what this driver needs.
+    /// The oldest server whose planner has the settings that this driver needs.
     private static let minimumServerVersion = 120_000
 
     init(_ url: String, _ options: PostgreSQLStorage.Options, _ trips: PostgreSQLTrips) throws {
@@ -134,7 +134,7 @@
           FROM \(tables.facts)
           """, [tables.entries])
       } catch {
-        // A column that is not there: a table of somebody else's.
+        // A column is missing: the table belongs to another program.
         guard error.state == "42703" else { throw error }
         throw notAStorage("its table \(tables.facts) is somebody else's")
       }
@@ -155,13 +155,13 @@
       return Facts(identity: identity, writers: writers)
     }
 
-    /// Makes the tables, all or none. Whoever else is about to waits, and then finds them.
+    /// Makes the tables, all or none. Others that are about to make them wait, and then find them.
     private func create(_ connection: PostgreSQLConnection) throws(PostgreSQLFailure) {
       _ = try connection.query("BEGIN")
       do {
         _ = try connection.query(
           "SELECT pg_advisory_xact_lock(\(PostgreSQLTables.lockClass), hashtext($1))", [tables.facts])
-        // Without a table to lock, the server would look into what it remembered from before the wait.
+        // The query reads a table, so that the server locks one. Otherwise it would look at what it cached before the wait.
         let look = try connection.query(
           "SELECT to_regclass($1) IS NULL FROM pg_class LIMIT 1", [tables.facts])
         if look.integer(0, 0) != 0 {
@@ -188,13 +188,13 @@
 
     /// What became of a transaction whose commit was not answered.
     ///
-    /// Merely to look for the token would not do: the commit may be on its way still. To insert it waits for a
-    /// transaction that has inserted it and is not over. If it was not there, it now is, and the transaction, which
-    /// would have to insert it a second time, can never commit.
+    /// It does not suffice to look for the token, because the commit may still be on its way. Inserting it waits for a
+    /// transaction that has inserted it and has not ended. If the token was not there, it now is: the transaction would have to
+    /// insert it a second time, and so can never commit.
     ///
-    /// The answer to this may be lost, too. So a claim stands beside the token that was inserted here: who asks again does not
-    /// take that one for the commit's. And a commit that the server has, but none of the standbys that it is to wait for, is
-    /// none yet; this waits for them in its place.
+    /// The answer to this may be lost, too. So a token that was inserted here is marked as a claim, and asking again does not
+    /// take it for the commit's. And a commit that the server has, but not yet the standbys that it has to wait for, does not
+    /// count yet: this waits for them.
     func outcome(of token: PostgreSQLToken, _ facts: Facts) -> Outcome {
       let end = ContinuousClock.now + options.resolveTimeout
       var pause: UInt32 = 5_000

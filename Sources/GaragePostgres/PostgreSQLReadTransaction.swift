@@ -3,10 +3,9 @@
 
   /// Gets and scans in one transaction of the server's.
   ///
-  /// Each answer is here as a whole before anything of it is lent, so that whatever is read meanwhile can use the same
-  /// connection.
+  /// Each answer is received as a whole before anything of it is lent, so that reads meanwhile can use the same connection.
   class PostgreSQLReadTransaction: ReadTransaction {
-    /// Until the transaction ends: then the connection is somebody else's.
+    /// Nil when the transaction has ended, because another one may use the connection then.
     @exclusivity(unchecked) final var connection: PostgreSQLConnection?
     @exclusivity(unchecked) final var state = TransactionState(driver: driverName)
     final let place: String
@@ -22,16 +21,16 @@
       connection = nil
     }
 
-    /// Sends what a read has to see. For writes.
+    /// Sends the changes that a read has to see. For writes.
     func prepareToRead() throws(PostgreSQLFailure) {}
 
     /// The transaction's own value of a key that was not sent yet. For writes.
     func unsent(_ key: RawSpan) -> PostgreSQLChange? { nil }
 
-    /// Whether what a scan will come to may be asked for before: in a write something may change it.
+    /// Whether the next page of a scan may be asked for ahead. In a write it may be changed in between.
     var readsAhead: Bool { true }
 
-    /// Notes that nothing of what was sent has failed. For writes.
+    /// Notes that all that was sent was answered, and nothing failed. For writes.
     func noteAnswered() {}
 
     /// The value of a key, where it need not be asked for alone. For writes.
@@ -88,7 +87,7 @@
 
     private static let maximumKeyCount = 2000
 
-    /// One question for that many keys. Those that are no keys are told when it is their turn.
+    /// One question for that many keys. Invalid keys throw when it is their turn.
     private final func visitValues(
       of keys: [StorageKey], in range: Range<Int>, _ visit: (Int, RawSpan?) throws -> Void
     ) throws {
@@ -136,7 +135,7 @@
         if page !== result { (large, page) = ([:], result) }
         var step = ScanStep.continue
         try withLargeValue(row, result, &large, .scan) { value in
-          // It was there when the page was read, and one transaction sees one state.
+          // The value was there when the page was read, and a transaction sees one state.
           if let value { step = try visit(key.bytes, value) }
         }
         return step
@@ -154,7 +153,7 @@
     // MARK: - Pages
 
     private static let firstPageRowCount = 64
-    /// Of keys alone, which are small.
+    /// For keys alone, which are small.
     private static let firstPageKeyCount = 256
     private static let largestPageRowCount = 4096
     /// How many bytes a page should have, as far as the one before tells.
@@ -197,7 +196,8 @@
       }
     }
 
-    /// From pages of so many rows on, the next one is asked for before they are visited: who has come so far goes on.
+    /// From pages of so many rows on, the next page is asked for before this one is visited: a scan that has come so far mostly
+    /// goes on.
     private static let rowCountAhead = 1024
 
     private final func byteCount(of page: PostgreSQLResult, hasValues: Bool) -> Int {
@@ -244,10 +244,10 @@
       case pieces([UInt8])
     }
 
-    /// How many bytes are asked for at once of values that did not come along with a page.
+    /// How many bytes of values that did not come with a page are asked for at once.
     private static let largeByteCount = 1 << 20
 
-    /// Lends the value of a row of a page that it did not come along with, and asks for those behind it, too.
+    /// Lends the value of a row that did not come with its page, and asks for those behind it, too.
     private final func withLargeValue(
       _ row: Int, _ page: PostgreSQLResult, _ fetched: inout [Int: PostgreSQLResult],
       _ operation: StorageError.Operation, _ visit: (RawSpan?) throws -> Void
@@ -350,7 +350,7 @@
 
     /// Notes the failure of an operation, and returns the error to throw.
     final func noted(_ failure: PostgreSQLFailure, _ operation: StorageError.Operation) -> StorageError {
-      // Who has passed over the reason is told it again.
+      // The reason is told again if it was passed over before.
       if failure.state == PostgreSQLFailure.hasFailedBefore, let first = state.firstError { return first }
       return state.failed(failure.storageError(during: operation, at: place))
     }

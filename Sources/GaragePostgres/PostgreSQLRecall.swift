@@ -1,18 +1,18 @@
 #if PostgreSQL
   internal import GarageDriver
 
-  /// What a write takes from the storage's memory, and has the server check.
+  /// The values that a write takes from the storage's memory, and has the server check.
   struct PostgreSQLRecall {
     private let memory: PostgreSQLMemory
-    /// Which keys may be remembered.
+    /// The keys that may be remembered.
     private var keys: [StorageKey] = []
-    /// What was answered, for these keys.
+    /// The values that were given for these keys.
     private(set) var answered: [StorageKey: [UInt8]?] = [:]
-    /// What was answered and not sent to be checked yet.
+    /// The keys that were answered from memory and whose check was not sent yet.
     private var expected: [(key: StorageKey, value: [UInt8]?)] = []
     /// Whether anything was answered that the server has not checked yet, as far as is known here.
     private(set) var isUnchecked = false
-    /// What the transaction itself changes.
+    /// The keys that the transaction itself changes.
     private var changed: [StorageKey] = []
 
     init(_ memory: PostgreSQLMemory) { self.memory = memory }
@@ -82,7 +82,7 @@
 
     mutating func endCommitted() { if !changed.isEmpty { memory.forget(changed) } }
 
-    /// What was assumed may be why: the next transaction asks.
+    /// The assumed values may be the reason, so the next transaction asks the server.
     mutating func endUndone() { if isUnchecked { memory.forget(keys + changed) } }
   }
 #endif

@@ -7,8 +7,8 @@
         /// Any number of writers, under PostgreSQL's isolation level `SERIALIZABLE`: one that fits into no order with the
         /// others throws ``StorageError/Kind/conflict`` and is to be made again, as a garage does by itself.
         case several
-        /// One at a time, among all processes, which a lock of the server sees to: slower where many write, and never in
-        /// conflict. Others wait up to ``Options/lockTimeout``.
+        /// One at a time, among all processes, by a lock of the server: slower where many write, and never in conflict. Others
+        /// wait up to ``Options/lockTimeout``.
         case one
       }
 
@@ -18,14 +18,14 @@
 
       /// Who writes at a time; ``Writers/several`` unless told.
       ///
-      /// Decided by whoever makes the store, for all who open it later: what their options say is not asked then.
+      /// Decided when the store is made, for all that open it later; this option of theirs is ignored.
       public var writers: Writers = .several
 
       /// Whether the storage only reads: nothing is made, and every write throws ``StorageError/Kind/readOnly``.
       ///
-      /// The server may be a standby then. What it shows is what the other one had committed a little earlier; and because a
-      /// standby does not know which writes ran beside each other, a reader there may see one of two that are not committed
-      /// in the order that they have for each other.
+      /// The server may be a standby then. It shows what the writing server had committed a little earlier. A standby does not
+      /// know which writes ran beside each other, so a reader there may see one of two writes before the other although they
+      /// were ordered the other way round.
       public var isReadOnly = false
 
       /// How many connections the storage has at a time, 40 unless told. A transaction takes one. A thread that is inside a

@@ -71,13 +71,13 @@
     private let facts: PostgreSQLOpening.Facts
 
     deinit {
-      // A child's connections are its parent's, and look after that themselves.
+      // A forked child has its parent's connections, which see to that themselves.
       pool.close()
     }
 
     /// How many times this storage has waited for an answer of the server's, connecting included.
     ///
-    /// Over a network that is what takes time: many commands are sent at once, and answered at once.
+    /// Over a network these waits take the time: many commands are sent together, and answered together.
     public var roundTripCount: Int { trips.current }
 
     /// Runs `body` on the last commit, on a connection of its own.
@@ -112,7 +112,7 @@
       let transaction = PostgreSQLReadTransaction(connection, place: opening.place)
       defer {
         transaction.end()
-        // Nothing was changed, and nobody waits for the answer.
+        // Nothing was changed, and the answer is not waited for.
         connection.ignoreDiscarded()
         connection.sendEnd(.commit)
         pool.giveBack(connection)
@@ -155,7 +155,7 @@
       }
     }
 
-    /// Now and then removes old tokens. Nobody waits for that but whoever gets the connection next.
+    /// Removes old tokens now and then. Only the next user of the connection waits for that.
     private func forgetTokens(_ connection: PostgreSQLConnection) {
       let count = writeCount.wrappingAdd(1, ordering: .relaxed).newValue
       guard count.isMultiple(of: PostgreSQLToken.commitsBetween), !connection.isLost else { return }

@@ -1,7 +1,7 @@
 #if PostgreSQL
   /// The tables of one store, by their names as SQL has them.
   struct PostgreSQLTables: Sendable, Hashable {
-    /// What all names begin with.
+    /// The beginning of all names.
     let name: String
 
     /// Key by key: `(shard, k, ver, v, size)`. `v` is the value; where `size` is not null, it names the pieces that the
@@ -13,7 +13,7 @@
     var tokens: String { quoted("_token") }
     /// What the store is, in one row: `(version, shards, writers)`.
     var facts: String { quoted("_store") }
-    /// What removes the pieces of a value that was replaced or removed.
+    /// The trigger that removes the pieces of a value that was replaced or removed.
     var sweeper: String { quoted("_sweep") }
 
     /// The first of the two numbers that name the locks of this driver, so that they are none of an app's.
@@ -34,7 +34,7 @@
       return "$\(tag)$"
     }
 
-    /// What makes them.
+    /// The SQL that makes them.
     func creation(_ writers: PostgreSQLStorage.Options.Writers) -> [String] {
       [
         """

@@ -31,7 +31,7 @@
       if case .value(let value) = known { Foreseen(value: value) } else { nil }
     }
 
-    /// Fetches a block of what was announced, and what is to be remembered along with it.
+    /// Fetches a block of announced keys and, along with it, the keys to be remembered.
     private func fetch(_ keys: [StorageKey]) throws {
       var wanted = PostgreSQLArray()
       var block: [StorageKey: PostgreSQLAnnouncement.Known] = [:]
@@ -53,8 +53,8 @@
       if !recall.isEmpty { recall.noteChange(of: key) }
     }
 
-    /// Runs the body of a write. Where it ends otherwise than by a commit, and has seen what was only remembered, that is
-    /// checked first: a reason that was none is a conflict.
+    /// Runs the body of a write. If it does not end with a commit, and has seen remembered values, these are checked first: if
+    /// they were out of date, the result is a conflict.
     func checkingRecalled<R>(_ body: () throws -> TransactionOutcome<R>) throws -> TransactionOutcome<R> {
       do {
         let outcome = try body()

@@ -6,7 +6,7 @@
   /// Changes are collected and sent in key order: when there are many, before something is read that they might be part
   /// of, and with the commit. So a write that reads nothing is one round trip, its beginning and its end included.
   final class PostgreSQLWriteTransaction: PostgreSQLReadTransaction, WriteTransaction {
-    /// What became of a commit.
+    /// The outcome of a commit.
     enum End {
       case committed
       case failed(PostgreSQLFailure)
@@ -23,9 +23,9 @@
     private var knowsToHaveBegun = false
     /// Whether any change was sent.
     private var hasChanged = false
-    /// What it was told that it will be asked for.
+    /// The keys that were announced to it.
     var announcement = PostgreSQLAnnouncement()
-    /// What need not be asked for, since the storage remembers it.
+    /// The values that need not be asked for, because the storage remembers them.
     var recall: PostgreSQLRecall
 
     /// Values above that many bytes are kept in pieces of as many.
@@ -75,11 +75,11 @@
       if range.isEmpty { return }
       let upper =
         range.upperBound ?? [UInt8](repeating: 0xFF, count: StorageInfo.guaranteedKeyByteCount + 1)
-      // What stands in the range and was not sent yet need not be.
+      // Changes in the range that were not sent yet need not be sent.
       for key in changes.keys where range.contains(key) { changes[key] = nil }
       announcement.forgetFetched()
       recall.noteChanges(in: range)
-      // Not awaited: to delete all of a type is one trip. Where `BEGIN` fails nothing is told as committed.
+      // Not awaited, so that deleting all of a type is one trip. If `BEGIN` fails, nothing is reported as committed.
       try changing(.remove, awaitsBegin: false) { connection in
         range.lowerBound.withUnsafeBytes { lower in
           upper.withUnsafeBytes { connection.send(.removeRange, [lower, $0]) }
@@ -125,7 +125,7 @@
       do throws(PostgreSQLFailure) {
         guard let connection else { throw PostgreSQLFailure(text: "The transaction has ended") }
         if awaitsBegin { try beginAlone(connection) }
-        // So much is on its way while the server works, and no more.
+        // No more than this is on its way while the server works.
         if connection.awaitedBatchCount >= Self.maximumBatchCount { try connection.receiveEarlier() }
         sendCollected(connection)
         hasChanged = true
@@ -136,8 +136,9 @@
       }
     }
 
-    /// Begins before anything is sent that is not in the batch of the commit. Where a batch fails, the server passes over the rest
-    /// of it and no more: did `BEGIN` fail there alone, the batches behind would each be a transaction of its own.
+    /// Begins the transaction before anything is sent that is not in the batch of the commit. If a command fails, the server
+    /// skips only the rest of its batch: if `BEGIN` failed in a batch, each of the later batches would be a transaction of its
+    /// own.
     private func beginAlone(_ connection: PostgreSQLConnection) throws(PostgreSQLFailure) {
       if knowsToHaveBegun { return }
       if !hasBegun {
@@ -175,7 +176,7 @@
         hasBegun = true
         connection.send(.beginWrite)
       }
-      // Before what changes it.
+      // Has to be sent before the changes.
       recall.sendExpected(connection)
       if changes.isEmpty { return }
       hasChanged = true
@@ -218,12 +219,12 @@
       sendCollected(connection)
       let token = PostgreSQLToken(serverMilliseconds: connection.serverTime)
       if hasChanged { token.bytes.withUnsafeBytes { connection.send(.noteToken, [$0]) } }
-      // A connection that was lost before cannot have brought this there.
+      // A connection that was lost before cannot have delivered the commit.
       let wasLost = connection.isLost
       connection.send(.commit)
       let (tag, failure) = connection.receiveEnd()
-      // Of a transaction that has failed, `COMMIT` only says that it has rolled back. And where none had begun, it says that it
-      // has committed: then something before it failed.
+      // After a failure `COMMIT` only answers that it has rolled back. If no transaction had begun, it answers that it has
+      // committed; something before it has failed then.
       if tag == "COMMIT", failure.map(\.isOfConnection) ?? true { return .committed }
       let reason = failure ?? PostgreSQLFailure(text: "The server rolled the transaction back")
       if reason.leavesCommitOpen { connection.noteLost() }

@@ -10,7 +10,7 @@
     internal import Darwin
   #endif
 
-  /// Where a server is and who asks for it: what a connection URL says, as libpq reads it.
+  /// The server and the user of a connection URL, as libpq reads it.
   struct PostgreSQLAddress: Sendable {
     private let url: String
     private let password: String?
@@ -19,7 +19,7 @@
     private let hosts: PostgreSQLHosts
     /// How long each host may take.
     private let timeout: Duration
-    /// More than anybody waits, and little enough to be counted in milliseconds.
+    /// Longer than any wait, and short enough to be counted in milliseconds.
     private static let maximumSeconds = 1_000_000
 
     /// - Parameter timeout: how long a connection may take to be made where the URL says nothing of it.
@@ -112,7 +112,7 @@
     }
 
     private func start(_ attempt: PostgreSQLHosts.Attempt) throws(PostgreSQLFailure) -> OpaquePointer {
-      // Those of the URL come later, and count.
+      // The settings of the URL come later, and count.
       let settings = [
         ("fallback_application_name", "Garage"), ("tcp_user_timeout", "30000"), ("keepalives_idle", "30"),
         ("keepalives_interval", "5"), ("keepalives_count", "3"), ("dbname", url),
@@ -129,7 +129,7 @@
       guard let handle = PQconnectStartParams(keywords, values, 1) else {
         throw PostgreSQLFailure(text: "There is not enough memory for a connection", isOfConnection: true)
       }
-      // So that what a server says that refuses names the kind of failure, which nothing else tells.
+      // So that the message of a server that refuses names the kind of failure, which nothing else tells.
       PQsetErrorVerbosity(handle, PQERRORS_VERBOSE)
       return handle
     }
@@ -155,7 +155,7 @@
     /// Why a connection was not made: the server's words come as `FATAL:  53300: sorry, …`.
     private func refusal(of handle: OpaquePointer) -> PostgreSQLFailure {
       let text = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
-      // What libpq finds out by itself has no state.
+      // Failures that libpq finds out by itself have no SQLSTATE.
       var state = PQconnectionNeedsPassword(handle) == 1 ? "28P01" : nil
       var lines: [String] = []
       for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("LOCATION:") {

@@ -24,12 +24,12 @@
       case command
       /// A command that was sent before anybody asks for its answer, by its number.
       case ahead(Int)
-      /// The same, whose answer nobody wants any more. Where it fails the transaction has failed, though.
+      /// The same, when its answer is not wanted any more. If it fails, the transaction has failed all the same.
       case discarded
-      /// A command whose failure is nobody's business any more.
+      /// A command whose failure does not matter any more.
       case ignored
-      /// What ends a transaction. Nobody waits for it; but where it fails, whatever comes behind it is inside what it was to
-      /// end, so the connection is given up.
+      /// A command that ends a transaction and is not waited for. If it fails, later commands would run inside that
+      /// transaction, so the connection is given up.
       case ending
       case endOfBatch
     }
@@ -38,7 +38,7 @@
     private let process = ProcessMark()
     private let trips: PostgreSQLTrips
     private var awaited: [Awaited] = []
-    /// Answers to what was sent ahead, by their numbers.
+    /// Answers to commands that were sent ahead, by their numbers.
     private var answeredAhead: [Int: PostgreSQLResult] = [:]
     private var lastNumberAhead = 0
     private var firstFailure: PostgreSQLFailure?
@@ -143,7 +143,7 @@
       send(statement, parameters, isIgnored ? .ignored : .command)
     }
 
-    /// Ends a transaction whose end nobody waits for.
+    /// Ends a transaction without waiting for the answer.
     func sendEnd(_ statement: PostgreSQLStatement) {
       send(statement, [], .ending)
       sendBatch()
@@ -187,8 +187,8 @@
       return results
     }
 
-    /// As ``receive(_:)`` for a batch whose last command ends the transaction: what the server says that became of it,
-    /// also where the connection was lost right behind that; and the first failure.
+    /// As ``receive(_:)`` for a batch whose last command ends the transaction. Returns the outcome that the server reports,
+    /// even if the connection was lost right after that, and the first failure.
     func receiveEnd() -> (tag: String?, failure: PostgreSQLFailure?) {
       sendBatch()
       trips.count()
@@ -197,7 +197,7 @@
       return (end.flatMap { $0.status == PGRES_COMMAND_OK ? $0.tag : nil }, firstFailure)
     }
 
-    /// Waits for everything that was sent in batches. What failed stays to be thrown by ``receive(_:)``.
+    /// Waits for everything that was sent in batches. Failures are left to be thrown by ``receive(_:)``.
     ///
     /// - Parameter count: how many of the last answers are returned.
     @discardableResult
@@ -261,7 +261,7 @@
           return false
         }
         var look = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
-        // Where it is gone, `PQgetResult` says so, and why.
+        // If the connection is gone, `PQgetResult` says so, and why.
         if poll(&look, 1, Int32(clamping: milliseconds)) > 0, PQconsumeInput(handle) == 0 { return true }
       }
       return true
@@ -276,14 +276,14 @@
       }
     }
 
-    /// What went wrong according to a result, or nil.
+    /// The failure that a result reports, or nil.
     private func failure(of result: PostgreSQLResult) -> PostgreSQLFailure? {
       switch result.status {
       case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_PIPELINE_SYNC, PGRES_EMPTY_QUERY: return nil
-      // Behind a failure in the same batch, which was noted before.
+      // It comes behind a failure in the same batch, which was noted before.
       case PGRES_PIPELINE_ABORTED: return firstFailure ?? PostgreSQLFailure(text: "The batch was given up")
       default:
-        // Of what ends its session the server says so before the connection is closed.
+        // If something ends its session, the server says so before it closes the connection.
         let isOfConnection = PQstatus(handle) == CONNECTION_BAD || result.isOfSession
         if isOfConnection { noteLost() }
         return PostgreSQLFailure(
@@ -294,7 +294,7 @@
     /// How many batches are not answered yet, as far as is known here.
     var awaitedBatchCount: Int { awaited.count { $0 == .endOfBatch } }
 
-    /// Waits for what was sent in batches.
+    /// Waits for the answers to what was sent in batches.
     ///
     /// - Throws: the first failure since the last call.
     func receiveEarlier() throws(PostgreSQLFailure) {
@@ -321,25 +321,25 @@
     func receiveAhead(_ number: Int) throws(PostgreSQLFailure) -> PostgreSQLResult {
       if answeredAhead[number] == nil { try receiveEarlier() }
       guard let result = answeredAhead.removeValue(forKey: number) else { throw lost() }
-      // It may have been told to who asked for something else meanwhile, and passed over there. It has no rows all the same.
+      // The failure may have been thrown by another question meanwhile, and swallowed there. There are no rows in any case.
       if let failure = failure(of: result) { throw failure }
       return result
     }
 
-    /// Lets go of what was sent ahead and is not needed.
+    /// Drops a command that was sent ahead and is not needed.
     func discardAhead(_ number: Int) {
       answeredAhead[number] = nil
       if let index = awaited.firstIndex(of: .ahead(number)) { awaited[index] = .discarded }
     }
 
-    /// Lets the next transaction hear nothing of what this one has not waited for.
+    /// Keeps answers that this transaction has not waited for from the next one.
     func ignoreDiscarded() {
       for (index, each) in awaited.enumerated() where each == .discarded { awaited[index] = .ignored }
     }
 
-    /// Lets nobody hear of what is still to be answered.
+    /// Drops all answers that are still to come.
     func ignoreAnswers() {
-      // What comes next is not to be skipped because something before it failed.
+      // Later commands must not be skipped because something before them failed.
       if let last = awaited.last, last != .endOfBatch { sendBatch() }
       awaited = awaited.map { $0 == .command ? .ignored : $0 }
       firstFailure = nil
@@ -350,7 +350,7 @@
     /// Whether it can be used again: nobody has closed it at the other end.
     func isAlive() -> Bool {
       if isLost || !process.isOfThisProcess { return false }
-      // What the server sent unasked is read here: a farewell, for instance, behind which the end comes with the next look.
+      // Reads what the server sent unasked: a farewell, for instance, after which the next look finds the end.
       for _ in 0..<Self.maximumLookCount {
         var look = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
         if poll(&look, 1, 0) == 0 { return true }
@@ -375,8 +375,8 @@
     func noteLost() {
       if isLost { return }
       isLost = true
-      // The server is to end what is open there, for which others wait. And what was not sent yet must not be waited for when the
-      // connection is closed.
+      // The server has to end the open transaction, because others wait for it. And closing the connection must not wait for
+      // unsent data.
       if process.isOfThisProcess, PQsocket(handle) >= 0 { shutdown(PQsocket(handle), Int32(SHUT_RDWR)) }
     }
 

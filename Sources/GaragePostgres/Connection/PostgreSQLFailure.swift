@@ -4,7 +4,7 @@
   /// The driver's name in errors and in ``StorageInfo``.
   let driverName = "PostgreSQL"
 
-  /// What libpq or the server says of a call that failed.
+  /// A failed call, as libpq or the server reports it.
   struct PostgreSQLFailure: Error {
     /// The five characters that name it (SQLSTATE), where it came from a server.
     var state: String?
@@ -17,12 +17,12 @@
 
     /// Of `expectValue` and `expectNone` alone: a division by zero.
     static let otherThanExpected = "22012"
-    /// What the server says of everything that comes behind a failure in the same transaction.
+    /// The state of all commands behind a failure in the same transaction.
     static let hasFailedBefore = "25P02"
     /// Of this driver's own: no server's.
     static let otherStore = "GA001"
 
-    /// Whether it leaves open what became of the transaction whose commit was sent.
+    /// Whether it leaves the outcome open of a transaction whose commit was sent.
     var leavesCommitOpen: Bool { state == "40003" || state?.hasPrefix("08") == true }
 
     /// The failure as the protocol's error.

@@ -3,8 +3,8 @@
 
   /// The hosts that a connection URL names, each of which is tried for itself.
   ///
-  /// libpq knows such lists, too. But as long as somebody else does the waiting it never leaves a host that says nothing, as one
-  /// does whose machine is gone; and that is what the others are there for.
+  /// libpq knows such lists, too. But when it connects without blocking, it never gives up a host that does not answer, such as
+  /// one whose machine is gone, and the other hosts are there for just that case.
   final class PostgreSQLHosts: Sendable {
     /// A setting of libpq's, which counts more than what the URL says.
     typealias Setting = (keyword: String, value: String)
@@ -31,7 +31,7 @@
       }
       let (names, addresses, ports) = (parts("host"), parts("hostaddr"), parts("port"))
       let count = max(names.count, addresses.count)
-      // Others are libpq's to complain of, or stand for what it knows by itself.
+      // Other values are left to libpq, which complains of them or knows them.
       let isList =
         count > 1 && [0, count].contains(names.count) && [0, count].contains(addresses.count)
         && [0, 1, count].contains(ports.count) && !(names + addresses + ports).contains("")
@@ -55,7 +55,7 @@
       if isShuffled {
         numbers.shuffle()
       } else if session != nil && session != "any" && session != "prefer-standby" {
-        // One of them is the right one, and will be for a while: the others need not be asked each time.
+        // The host that was right last time will be for a while, so it is tried first.
         let first = last.load(ordering: .relaxed)
         numbers = Array(numbers[first...] + numbers[..<first])
       }
@@ -69,13 +69,14 @@
 
     func noteConnected(_ attempt: Attempt) { last.store(attempt.number, ordering: .relaxed) }
 
-    /// Whether another host may do what this one has refused. One that knows the user, and does not let him in, has decided.
+    /// Whether another host may accept what this one has refused. A host that knows the user and does not let him in has
+    /// decided.
     static func isToGoOn(after refusal: PostgreSQLFailure) -> Bool {
       guard let state = refusal.state else { return true }
       return ["08", "53", "57"].contains { state.hasPrefix($0) }
     }
 
-    /// What all of them say.
+    /// The messages of all of them.
     static func summary(of refusals: [PostgreSQLFailure]) -> PostgreSQLFailure {
       var summary =
         refusals.last { $0.state != nil } ?? refusals.last

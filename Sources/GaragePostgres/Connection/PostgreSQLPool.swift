@@ -5,13 +5,13 @@
 
   /// The connections of one storage: each is one transaction's, or rests until the next one.
   ///
-  /// A thread that is inside a transaction on the store never waits for a connection, since that of another thread may
-  /// be waiting for its own: it gets one more, or an error. One that is inside none waits where there are as many
-  /// as the options allow, up to the lock timeout.
+  /// A thread that is inside a transaction on the store never waits for a connection, because the threads that have them may be
+  /// waiting for this one: it gets one more, or an error. Other threads wait up to the lock timeout, if there are as many
+  /// connections as the options allow.
   final class PostgreSQLPool: Sendable {
     private struct State {
       var resting: [PostgreSQLConnection] = []
-      /// Those at rest, those in use, and those that are just being made.
+      /// The connections at rest, in use, and just being made.
       var count = 0
       var waiting: [DispatchSemaphore] = []
       var isClosed = false
@@ -59,7 +59,7 @@
           try wait(for: turn, until: end, operation, nil)
         } else {
           do { return try make() } catch {
-            // There may be room when somebody of this process gives one back; elsewhere nobody tells.
+            // There may be room when another thread of this process gives a connection back; other processes do not tell.
             let others = forgetOne()
             let isFull = error.state == "53300"
             guard isFull, mayWait, others > 0 else {
@@ -127,7 +127,7 @@
       if !state.waiting.isEmpty { state.waiting.removeFirst().signal() }
     }
 
-    /// Closes what rests: all there is, when no transaction is open.
+    /// Closes the connections at rest: all there are, when no transaction is open.
     func close() {
       _ = state.withLock { state in
         state.isClosed = true
