@@ -8,7 +8,7 @@ extension DecoderPointer {
     var version = 0
     let start = cursor
     let end = try BodyScanner.skipValue(base, start, end: frame.end)
-    // Its sync status, where the type has none any more.
+    // Skips its sync status, if the type has none any more.
     cursor = InlinePrefix.skipSyncStatus(base, start, end: end)
     if try tag() == BodyTag.versioned {
       (version, cursor) = try InlinePrefix.readVersion(base, cursor, end: end)
@@ -155,7 +155,7 @@ extension GraphWalk {
   func readEvolved<R>(_ facts: TypeFacts, _ parsed: ParsedRecord, _ key: RecordKey, _ body: () throws -> R)
     throws -> R
   {
-    // A type that is something around the object reads the object as that type does.
+    // A type around the object leaves reading it to the object's type.
     guard facts.isNamed(by: parsed.concreteTag ?? key.tag) else { return try body() }
     let known = facts.evolution?.version ?? 0
     guard parsed.typeVersion <= known, let evolution = facts.evolution else {

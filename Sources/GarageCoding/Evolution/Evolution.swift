@@ -41,8 +41,8 @@ final class Evolution: @unchecked Sendable {
 
   /// Gives fields their present keys.
   ///
-  /// A key may be another field's older one: it is that only in values of older versions, or beside a key that no field has
-  /// by now. What has got its place stays there.
+  /// A key may also be the older key of another field. It counts as that only in values of older versions, or beside a key that
+  /// no field has any more. A value that stands under its present key stays there.
   private func rename(_ value: inout RecordValue, isOfOlderVersion: Bool) {
     let isOlder =
       isOfOlderVersion || olderKeys.contains { key in !isPresent(key) && value[key] != nil }
@@ -57,7 +57,7 @@ final class Evolution: @unchecked Sendable {
         isComplete = false
       }
     }
-    // One that had no value under its older key.
+    // The field had no value under its older key.
     if countsAbsent, case .map(var fields) = value {
       for (key, older) in aliases where fields[key] == nil && !fields.isWithoutValue(key) {
         let old = older.first { fields.isWithoutValue($0) && (isOfOlderVersion || !isPresent($0)) }
@@ -65,7 +65,7 @@ final class Evolution: @unchecked Sendable {
       }
       value = .map(fields)
     }
-    // What a superclass wrote into a container of its own.
+    // The values that a superclass wrote into a container of its own.
     if value[PathKey.super.stringValue]?.fields != nil, var ancestor = value[PathKey.super.stringValue] {
       rename(&ancestor, isOfOlderVersion: isOfOlderVersion)
       value[PathKey.super.stringValue] = ancestor
@@ -112,7 +112,7 @@ struct Prototype: Sendable {
     }
   }
 
-  /// What the prototype has at a coding path.
+  /// The prototype's value at a coding path.
   func value(at path: some Sequence<any CodingKey>) -> RecordValue? {
     var value = value
     for key in path {

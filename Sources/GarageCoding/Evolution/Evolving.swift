@@ -1,4 +1,4 @@
-/// A type that says how to read what older programs parked.
+/// A type that declares how to read values that older programs parked.
 ///
 /// Removed and reordered properties, added optionals and added `@Linked` properties need nothing. For the rest
 /// declare one or more of these; each has a default:
@@ -33,10 +33,9 @@ public protocol Evolving: Codable {
 
   /// For coding keys the older keys under which their value may stand, the preferred one first. Default: none.
   ///
-  /// An older key counts where the record has no value for the present one. One that another property has by now
-  /// counts only in values of an older ``version`` that ``upgrade(_:from:)`` leaves as they are, and beside an older
-  /// key that no property has. Of a class they apply to the fields of
-  /// its superclasses as well.
+  /// An older key counts if the record has no value for the present one. An older key that is now the key of another property
+  /// counts only in values of an older ``version`` that ``upgrade(_:from:)`` leaves as they are, and beside an older key that
+  /// no property has any more. The keys of a class apply to the fields of its superclasses as well.
   static var propertyAliases: [String: [String]] { get }
 
   /// The version of what the type encodes, stored with each value. Default: 0; a negative one counts as 0.

@@ -8,19 +8,19 @@ struct MappedKey: CodingKey {
   init?(intValue: Int) { nil }
 }
 
-/// One property of a mapping, whatever its type. The subclasses know it.
+/// One property of a mapping. Its subclasses know the type.
 class MappedProperty {
   let key: String
   /// The type of the property; of an optional one what it wraps.
   var valueType: Any.Type { Never.self }
-  /// Whether it holds objects with an identity: 0 where nobody has asked yet, 1 no, 2 yes.
+  /// Whether it holds objects with an identity: 0 not found out yet, 1 no, 2 yes.
   private let references = Atomic<UInt8>(0)
 
   init(_ key: String) { self.key = key }
 
   var codingKey: MappedKey { MappedKey(stringValue: key) }
 
-  /// Found out when it is needed first: a class may have properties of its own type.
+  /// Found out when first needed, because a class may have properties of its own type.
   final var hasReferences: Bool {
     let known = references.load(ordering: .relaxed)
     if known != 0 { return known == 2 }
@@ -43,7 +43,7 @@ class MappedProperty {
   func withAddress(_: AnyObject, _: (UnsafeRawPointer) throws -> Void) throws {}
 }
 
-/// A property that always has a value, or one that may be nil and was not known to be: a null is stored for that then.
+/// A property that always has a value; or an optional one that was not added as such, for whose nil a null is stored.
 final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
   private let path: ReferenceWritableKeyPath<Root, Value>
   /// Whether it may be nil.
@@ -71,7 +71,7 @@ final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
       return
     }
     guard hasReferences else {
-      // Without a closure, whose type generic code would have to look up.
+      // No closure here: generic code would have to look its type up.
       object[keyPath: path] = try state.readAny(Value.self)
       return
     }
@@ -111,8 +111,8 @@ final class MappedValue<Root: MappableObject, Value: Codable>: MappedProperty {
 /// A property that may be nil, and is left out then.
 final class MappedOptional<Root: MappableObject, Wrapped: Codable>: MappedProperty {
   private let path: ReferenceWritableKeyPath<Root, Wrapped?>
-  /// Whether new objects have a value, by their class, as far as somebody has asked: a subclass may share its superclass's
-  /// mapping, and begin with something else.
+  /// Whether new objects have a value, by their class, as far as it was found out: a subclass may share its superclass's
+  /// mapping, and begin with another value.
   private let newValues = Mutex<[ObjectIdentifier: Bool]>([:])
 
   init(_ key: String, _ path: ReferenceWritableKeyPath<Root, Wrapped?>) {
@@ -140,7 +140,7 @@ final class MappedOptional<Root: MappableObject, Wrapped: Codable>: MappedProper
     } else if hasReferences {
       try state.readMapped(Wrapped?.self) { object[keyPath: path] = $0 }
     } else {
-      // Nil where it is a reference, though the type has none by now, whose record is gone.
+      // Nil where a reference stands whose record is gone, even if the type has no identity any more.
       object[keyPath: path] = try state.readTarget(Wrapped.self)
     }
   }
@@ -213,7 +213,7 @@ extension DecoderPointer {
 
   /// Makes an object that was created empty the one of its record, so that what it holds may refer back to it.
   ///
-  /// Only where it is the record's own object, not one inside it, nor part of a wrapper that has the record.
+  /// Does so only if it is the record's own object, and not one inside it, nor part of a wrapper that has the record.
   func registerEmpty(_ object: any MappableObject) throws {
     let number = record.number
     guard number >= 0, depth == 1 else { return }

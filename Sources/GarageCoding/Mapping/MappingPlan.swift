@@ -48,7 +48,8 @@ final class MappingPlan: @unchecked Sendable {
     if !isClass(type, orSubclassOf: mapping.type) {
       return "it is the mapping of another class, \(mapping.type)"
     }
-    // Of the class, not of the mapping's: a subclass may have added to its superclass's mapping.
+    // The properties of the class itself, not of the mapping's class, because a subclass may have added to its superclass's
+    // mapping.
     if let stranger = mapping.properties.first(where: { !$0.isProperty(of: type) }) {
       return "\"\(stranger.key)\" is no property of it, but of another class"
     }
@@ -103,7 +104,8 @@ final class MappingPlan: @unchecked Sendable {
     for property in properties { try property.write(object, to: state) }
   }
 
-  /// The same into a map that has fields of somebody else already: a shape stands before all others.
+  /// The same into a map that already has fields that others wrote. Without a shape, because that stands before all other
+  /// fields.
   private func writeEntries(_ object: AnyObject, to state: EncoderPointer) throws {
     if state.namesClass, namedShape != nil {
       state.namesClass = false
@@ -125,7 +127,7 @@ final class MappingPlan: @unchecked Sendable {
     guard let shape else { return }
     let known = try shape.get().address
     if state.frame.shape?.address == known {
-      // As it was parked: the fields stand in the mapping's order.
+      // The record is as it was parked: its fields stand in the mapping's order.
       for (index, property) in properties.enumerated() {
         if try state.findField(index) {
           try property.read(object, from: state)
@@ -141,7 +143,7 @@ final class MappingPlan: @unchecked Sendable {
         try property.read(object, from: state)
         state.advance()
       } else if state.frame.shape?.object.positions[property.key] != nil {
-        // It was nil. One that the record does not know keeps the value that `init()` gave it.
+        // The property was nil. One that the record does not know keeps the value that `init()` gave it.
         property.clear(object)
       }
     }
@@ -152,7 +154,7 @@ final class MappingPlan: @unchecked Sendable {
   func write(_ object: AnyObject, to encoder: any Encoder) throws {
     if let fault { throw fault }
     var container = encoder.container(keyedBy: MappedKey.self)
-    // Left out it would be what `init()` gives when it is read. Bytes that digests are taken of stay as they are.
+    // If it were left out, reading it would give what `init()` gives. Bytes that digests are made of stay as they are.
     let namesNils = !(encoder is ValueEncoder)
     for property in properties {
       if namesNils, property.isCleared(object) {

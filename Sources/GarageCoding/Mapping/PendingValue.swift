@@ -1,4 +1,4 @@
-/// A value, or how it is made when the objects it holds are there.
+/// A value, or how to make it when the objects that it holds are there.
 enum PendingValue<Value: Decodable> {
   case value(Value)
   /// An object that is to be fetched, and the path of the property that names it.
@@ -8,7 +8,7 @@ enum PendingValue<Value: Decodable> {
 
   var isHashed: Bool { if case .later(_, let isHashed) = self { isHashed } else { false } }
 
-  /// Fetches what is to be fetched.
+  /// Fetches the objects, and returns the function that makes the value.
   func make(_ walk: GraphWalk) throws -> () -> Value {
     switch self {
     case .value(let value): return { value }

@@ -1,6 +1,6 @@
-/// Goes through a body to its end and makes nothing of it: whether every byte is as the format has it.
+/// Checks a body to its last byte against the format, without making values of it.
 ///
-/// It finds what ``BodyReader`` would stumble over, at many times its speed, because no value is made.
+/// It finds all damage that ``BodyReader`` would stumble over, at many times its speed, because no value is made.
 struct BodyVerifier {
   let base: UnsafeRawPointer
   /// How many keys the shapes in the record's table have, in its order.

@@ -4,23 +4,24 @@
   internal import Foundation
 #endif
 
-/// Writes a tree as a body. A map has a shape only where it had one when it was read and has no value under some of its keys: as an
-/// entry such a key could not be told from one that the map never had.
+/// Writes a tree as a body. A map gets a shape only if it had one when it was read, and has no value under some of its keys:
+/// among entries such a key could not be told from one that the map never had.
 struct BodyWriter {
   /// A body and what stands in its record's tables.
   struct Body {
     var bytes: [UInt8]
     /// What its references name, in order.
     var references: [(RecordIdentity, ReferenceKind)]
-    /// Those that the table had before, and others behind them.
+    /// The references that the table had before, and new ones behind them.
     var shapes: [Permanent<Shape>]
   }
 
   /// The shapes that maps may have.
   enum Shapes {
-    /// Any, behind those that the record's table has: the body is read by this process alone.
+    /// Any shapes, behind those of the record's table, because only this process reads the body.
     case any(behind: [Permanent<Shape>])
-    /// Those with these digests, whose texts are in the store. A key that was taken out of a map has no value in its shape.
+    /// Only shapes with these digests, whose texts are in the store. A key that was taken out of a map has no value in its
+    /// shape.
     case stored(Set<UInt64>)
   }
 
@@ -49,7 +50,7 @@ struct BodyWriter {
         known = ofRecord
         for shape in ofRecord { _ = graph.pointee.index(of: shape) }
       }
-      // In a damaged table one may stand twice: then there is no place for others.
+      // In a damaged table a shape may stand twice. There is no place for others then.
       let areDistinct = graph.pointee.shapes.count == known.count
       var writer = BodyWriter(
         core.state, firstReference: firstReference, areDistinct ? shapes : .stored([]))
@@ -87,7 +88,7 @@ struct BodyWriter {
     }
   }
 
-  /// Of a version in a version the inner one is the value's.
+  /// If a version stands inside another one, the inner one is the value's.
   private mutating func write(_ value: RecordValue, _ version: Int) throws {
     if case .versioned = value { return try write(value) }
     writePrefix(nil, version: version)
@@ -108,7 +109,7 @@ struct BodyWriter {
     if let shape {
       state.frame.shape = shape
       for (place, key) in shape.object.keys.enumerated() {
-        // Of a key that stands there twice, a superclass's first, the last counts.
+        // Of a key that stands there twice, first as a superclass's, the last one counts.
         if let value = fields[key], shape.object.positions[key] == place {
           try write(value)
         } else {

@@ -4,9 +4,9 @@
   package import Foundation
 #endif
 
-/// Reads records that were made of another library's JSON: there a date is text or a number, data are text in
-/// base 64, a truth value may be a number, a text or number stands for the object that it identifies, and an empty
-/// array of objects may be missing.
+/// Reads records that were made from another library's JSON. In these a date is text or a number, data are text in base 64, a
+/// truth value may be a number, a text or number stands for the object that it identifies, and an empty array of objects may be
+/// missing.
 package protocol ForeignReading: AnyObject {
   /// The date that stands as this text.
   func date(text: String) throws -> Date

@@ -1,4 +1,4 @@
-/// A whole record without its Swift type: what it says about itself, and what it holds.
+/// A whole record without its Swift type: its head, and its value.
 public struct RecordContent: Sendable {
   /// What the record says about itself.
   public var header: RecordSummary

@@ -5,8 +5,8 @@ public struct RecordFields: Sendable {
   /// The keys in their order.
   public private(set) var keys: [String] = []
   private var values: [String: RecordValue] = [:]
-  /// The keys of the shape that a map was read with, among them those without a value. That a key had none, and was not unknown,
-  /// matters to who reads the map as an object of a mapped class. A key that is taken out by itself is not among them any more.
+  /// The keys of the shape that a map was read with, also those without a value. For an object of a mapped class a key without
+  /// a value is not the same as an unknown key. A key that is taken out later is not among them any more.
   private(set) var shapedKeys: [String] = []
   /// The same as they were when it was read.
   private(set) var readKeys: [String] = []
@@ -43,7 +43,7 @@ public struct RecordFields: Sendable {
   public mutating func rename(_ key: String, to newKey: String) {
     guard key != newKey else { return }
     guard let value = values[key] else {
-      // What had no value under its old key has none under the new one.
+      // A key without a value has none under its new name, either.
       if values[newKey] == nil, isWithoutValue(key) { renameShaped(key, to: newKey) }
       return
     }

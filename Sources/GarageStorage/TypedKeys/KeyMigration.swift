@@ -68,7 +68,7 @@ public struct KeyMigration {
     move = { access in
       for oldKey in oldKeys {
         guard let oldValue = defaults.object(forKey: oldKey) else { continue }
-        // Set since the entry was written, or in a migration whose end the entry survived.
+        // The key was set after the entry was written, or by an earlier migration that ended before it removed the entry.
         if try access.contains(key) { return oldKey }
         guard let value = try passingErrors({ try processor(oldValue) }), !isNil(value) else { return nil }
         try access.change(key, to: value)

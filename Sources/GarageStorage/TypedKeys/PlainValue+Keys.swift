@@ -33,7 +33,7 @@ extension PlainValue {
   @usableFromInline
   enum Found: UInt8 {
     case nothing, value
-    /// It takes the coder to read it, or to say what is wrong with it.
+    /// The coder is needed to read it, or to say what is wrong with it.
     case coded
   }
 

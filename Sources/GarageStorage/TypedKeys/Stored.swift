@@ -128,7 +128,7 @@ extension Garage {
 
   fileprivate func report(_ error: any Error) {
     if let handler = propertyErrorHandler { return handler(error) }
-    // There is nobody to throw it to, and silence would pass off the default as what was stored.
+    // A property cannot throw, and without a word the default would be taken for the stored value.
     FileHandle.standardError.write(Data("Garage: \(error)\n".utf8))
   }
 }

@@ -56,7 +56,7 @@ extension Garage {
   }
 
   private func dateSetting<R>(_ find: (TaskScope.Setting) -> R?) -> R? {
-    // Looking the task up costs more than all else; mostly no closure is running.
+    // Looking the task up takes longer than all the rest, and mostly no closure is running.
     if dateScopeCount.load(ordering: .relaxed) == 0 { return nil }
     return TaskScope.innermost(of: self, find)
   }

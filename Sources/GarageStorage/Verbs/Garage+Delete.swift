@@ -64,7 +64,7 @@ extension GarageWriting {
     guard let garage = Garage.itself(self), garage.store.commits != nil else {
       return try withWriteAccess { try $0.delete(type, id: identifier) }
     }
-    // What an `id` is made of may be users' code: it is asked before the turn.
+    // Reading an `id` may run users' code, so it is done before the turn.
     let identifier = try garage.encoding { _ in try garage.identifier(of: type, identifier) }
     try withByteAccess { try $0.delete(type, identifier) }
   }

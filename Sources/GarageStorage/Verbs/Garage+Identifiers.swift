@@ -75,7 +75,7 @@ extension GarageWriting {
 
 // MARK: - What is no identifier
 
-// Declared for what the compiler says: without these it would ask for a mapped class.
+// Declared only for the compiler's messages: without these it would ask for a mapped class.
 extension GarageReading {
   /// Not available: the identifier is no `id` of the type.
   @available(*, unavailable, message: "the identifier has to be of the type of the object's id")

@@ -121,7 +121,7 @@ extension Garage {
 
 // MARK: - What cannot be parked
 
-// Declared for what the compiler says: without these it would point at `park(any:)`, which throws for such values.
+// Declared only for the compiler's messages: without these it would suggest `park(any:)`, which throws for such values.
 extension GarageWriting {
   /// Not available: only values with an identity can be parked.
   @available(
