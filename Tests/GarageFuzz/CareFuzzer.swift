@@ -39,7 +39,7 @@ final class CareFuzzer: Fuzzer {
         entries.append(foreign(&random))
       } else {
         let index = random.below(entries.count)
-        change(&entries[index], from: self.entries, &random)
+        changeEntry(&entries[index], from: self.entries, &random)
         if random.once(in: 10) { entries.remove(at: index) }
       }
     }

@@ -29,7 +29,7 @@ func seal(_ record: inout [UInt8], key: [UInt8]) {
 /// Changes the key or the value of a store's entry, or both. A record mostly gets a checksum that fits again.
 ///
 /// - Parameter entries: all entries of the store, whose values go into changed ones.
-func change(
+func changeEntry(
   _ entry: inout (key: [UInt8], value: [UInt8]), from entries: [(key: [UInt8], value: [UInt8])],
   _ random: inout InputRandom
 ) {

@@ -39,7 +39,7 @@ final class StoreFuzzer: Fuzzer {
     var entries = entries
     for _ in 0...random.below(3) {
       let index = random.below(entries.count)
-      change(&entries[index], from: self.entries, &random)
+      changeEntry(&entries[index], from: self.entries, &random)
       if random.once(in: 10) { entries.remove(at: index) }
     }
     let driver = MemoryStorage()
