@@ -5,18 +5,29 @@ extension DecoderPointer {
     if frame.kind == .array { return }
     if let header = try ContainerHeader.read(
       base, frame.start, end: frame.end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
-      ?? headerBehindSyncStatus(small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
     {
-      // Each element takes a byte at least.
-      guard header.second <= header.end - header.content else {
-        throw DamagedBytes(reason: "an array counts more elements than it has bytes", offset: frame.start)
-      }
-      openArray(content: header.content, end: header.end, count: header.second)
-    } else if let packed = try packedArray() {
-      try openPacked(packed)
-    } else {
-      throw mismatchOfFrame([Any].self)
+      return try openArray(header)
     }
+    if try openArrayElsewhere(frame.start..<frame.end) { return }
+    if let target = try targetOfFrame(), try openArrayElsewhere(target) { return }
+    throw mismatchOfFrame([Any].self)
+  }
+
+  /// Opens an array that is packed, has a sync status before it, although its type has none (any more), or stands elsewhere.
+  /// False where there is none.
+  private func openArrayElsewhere(_ value: Range<Int>) throws -> Bool {
+    let end = value.upperBound
+    let start = InlinePrefix.skipSyncStatus(base, value.lowerBound, end: end)
+    if let packed = try PackedArray(base, start, end: end) {
+      try openPacked(packed)
+      return true
+    }
+    guard
+      let header = try ContainerHeader.read(
+        base, start, end: end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
+    else { return false }
+    try openArray(header)
+    return true
   }
 
   /// The header of the array at the cursor; nil for other values, packed arrays among them.
@@ -26,9 +37,12 @@ extension DecoderPointer {
       base, cursor, end: frame.end, small: BodyTag.arraySmall, large: BodyTag.arrayLarge)
   }
 
-  private func packedArray() throws -> PackedArray? {
-    return try PackedArray(
-      base, InlinePrefix.skipSyncStatus(base, frame.start, end: frame.end), end: frame.end)
+  private func openArray(_ header: ContainerHeader) throws {
+    // Each element takes a byte at least.
+    guard header.second <= header.end - header.content else {
+      throw DamagedBytes(reason: "an array counts more elements than it has bytes", offset: header.content)
+    }
+    openArray(content: header.content, end: header.end, count: header.second)
   }
 
   private func openArray(content: Int, end: Int, count: Int) {

@@ -10,7 +10,7 @@ extension DecoderPointer {
     guard
       let header = try ContainerHeader.read(
         base, before.start, end: before.end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
-        ?? headerBehindSyncStatus(small: BodyTag.mapSmall, large: BodyTag.mapLarge)
+        ?? mapElsewhere()
     else { throw mismatchOfFrame([String: Any].self) }
     frame.kind = .map
     frame.end = header.end
@@ -29,12 +29,16 @@ extension DecoderPointer {
     }
   }
 
-  /// The header of a container that has a sync status before it, though its type has none (any more).
+  /// The header of a map that has a sync status before it although its type has none (any more), or the header of the object that
+  /// a reference here leads to.
   @inline(never)
-  func headerBehindSyncStatus(small: UInt8, large: UInt8) throws -> ContainerHeader? {
-    let start = InlinePrefix.skipSyncStatus(base, frame.start, end: frame.end)
-    if start == frame.start { return nil }
-    return try ContainerHeader.read(base, start, end: frame.end, small: small, large: large)
+  private func mapElsewhere() throws -> ContainerHeader? {
+    var (start, end) = (InlinePrefix.skipSyncStatus(base, frame.start, end: frame.end), frame.end)
+    if start == frame.start {
+      guard let target = try targetOfFrame() else { return nil }
+      (start, end) = (target.lowerBound, target.upperBound)
+    }
+    return try ContainerHeader.read(base, start, end: end, small: BodyTag.mapSmall, large: BodyTag.mapLarge)
   }
 
   /// Moves the cursor to the value of `key`. False where the map has none.

@@ -93,7 +93,10 @@ extension RecordValue {
     }
   }
 
-  fileprivate init(_ parsed: ParsedRecord, _ shapeText: (UInt64) throws -> [UInt8]?) throws {
+  /// What a record holds.
+  ///
+  /// - Throws: ``DamagedBytes``, and what `shapeText` throws.
+  init(_ parsed: ParsedRecord, _ shapeText: (UInt64) throws -> [UInt8]?) throws {
     var shapes: [Permanent<Shape>] = []
     try parsed.forEachShape { digest in
       var shape = ShapeRegistry.shape(digest: digest)

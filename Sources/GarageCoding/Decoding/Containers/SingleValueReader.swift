@@ -9,7 +9,7 @@ struct SingleValueReader: SingleValueDecodingContainer {
   private func read<R>(_ body: () throws -> R) throws -> R {
     try state.resume(serial)
     state.cursor = state.frame.start
-    if state.frame.kind == .array { return try state.readingWhole(body) }
+    if state.frame.end != state.frame.valueEnd { return try state.readingWhole(body) }
     return try body()
   }
 
@@ -36,14 +36,14 @@ struct SingleValueReader: SingleValueDecodingContainer {
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
     try state.resume(serial)
     state.cursor = state.frame.start
-    if state.frame.kind == .array { return try state.readingWhole { try state.readAny(type) } }
+    if state.frame.end != state.frame.valueEnd { return try state.readingWhole { try state.readAny(type) } }
     return try state.readAny(type)
   }
 }
 
 extension DecoderPointer {
-  /// Reads the whole value of the current frame after its elements have begun to be read. These may stand, and end, somewhere
-  /// else.
+  /// Reads the whole value of the current frame after its fields or elements have begun to be read. These may stand, and end,
+  /// somewhere else.
   @inline(never)
   fileprivate func readingWhole<R>(_ body: () throws -> R) throws -> R {
     let place = framePlace
