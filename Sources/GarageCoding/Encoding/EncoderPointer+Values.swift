@@ -62,6 +62,11 @@ extension EncoderPointer {
   @inline(__always)
   func writeElement<T: Encodable>(_ value: T) throws {
     let (facts, kind) = types.facts(of: T.self)
+    try writeElement(value, facts, kind)
+  }
+
+  @inline(__always)
+  func writeElement<T: Encodable>(_ value: T, _ facts: Permanent<TypeFacts>, _ kind: ValueKind) throws {
     if try writeScalar(value, kind) { return }
     let index = frame.count - 1
     try withChild(.index(index)) { try writeComposite(value, facts, kind) }

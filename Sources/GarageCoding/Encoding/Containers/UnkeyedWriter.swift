@@ -36,9 +36,14 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
     // Not inside ``attempt(_:)``: if the coder is another thread's by now, going back to a mark would take back what that
     // thread wrote.
     try state.resume(serial)
+    let (facts, kind) = state.types.facts(of: T.self)
+    if kind.isAlwaysScalar && !state.hasDateStrategy {
+      // What fails here fails for good, so that there is nothing to go back to.
+      return try element { _ = try state.writeScalar(value, kind) }
+    }
     try state.attempt {
       try state.beginElement(serial: serial)
-      try state.writeElement(value)
+      try state.writeElement(value, facts, kind)
     }
   }
 
