@@ -159,7 +159,7 @@ extension EncoderPointer {
     case .unordered: try writeUnordered(value)
     case .own: try writeOwn(value, facts)
     case .date: try writeDate(value)
-    case .elements: try writeElements(of: value, facts)
+    case .elements: try writeInPlace(value, facts)
     default: try writeByOwnCode(value)
     }
   }

@@ -28,7 +28,7 @@ enum ValueKind: UInt8 {
   case reference
   /// A value that is stored once by digest.
   case interned
-  /// An array in its usual form, whose elements are written and read by the coders themselves.
+  /// An array in its usual form, whose elements are written and read by the coders themselves. To encoders also an optional.
   case elements
 
   /// Whether values of the kind have neither parts with a tag nor an identity.
@@ -80,8 +80,8 @@ package final class TypeFacts: @unchecked Sendable {
   /// Whether values have a sync status.
   let isSyncable: Bool
   let syncStatusAccess: SyncStatusAccess?
-  /// If it is an array in its usual form: how that is written and read.
-  let encodableElements: (any EncodableElements.Type)?
+  /// If it is an array in its usual form, or an optional: how encoders write it.
+  let encodableInPlace: (any EncodableInPlace.Type)?
   /// Where it is a collection that decoders read themselves.
   let decodableCollection: (any DecodableCollection.Type)?
   /// If dictionaries with keys of this type are keyed by text or numbers in records, and it is neither `String` nor `Int`: the
@@ -213,7 +213,7 @@ package final class TypeFacts: @unchecked Sendable {
     referenceTarget = (type as? any LazyReference.Type)?.target
     link = kind == .own ? (type as? any LinkDecodable.Type)?.linkForm : nil
     unordered = kind == .unordered ? type as? any UnorderedCollection.Type : nil
-    encodableElements = kind == .codable ? type as? any EncodableElements.Type : nil
+    encodableInPlace = kind == .codable ? type as? any EncodableInPlace.Type : nil
     decodableCollection =
       kind == .codable || kind == .unordered ? type as? any DecodableCollection.Type : nil
     textKey = type as? any CodingKeyRepresentable.Type
@@ -417,8 +417,8 @@ struct TypeFactsCache {
   ) -> (Permanent<TypeFacts>, ValueKind) {
     let facts = TypeFacts.of(type)
     let kind = facts.with { known in
-      let isArray = isOfEncoder ? known.encodableElements != nil : known.decodableCollection != nil
-      return known.kind == .codable && isArray ? .elements : known.kind
+      let isKnown = isOfEncoder ? known.encodableInPlace != nil : known.decodableCollection != nil
+      return known.kind == .codable && isKnown ? .elements : known.kind
     }
     slot.pointee = Slot(type: address, facts: facts, kind: kind)
     return (facts, kind)
