@@ -82,7 +82,7 @@ extension DecoderPointer {
       frame.fields.unsafelyUnwrapped[discriminator] = field
       if field >= 0 { return try findShaped(Int(field), key) }
     }
-    return try findEntry(keyed: keys.text(discriminator))
+    return try mayHaveOthers() && findEntry(keyed: keys.text(discriminator))
   }
 
   /// Finds the shape's field at a position; an absent one may stand among the entries.
@@ -106,13 +106,22 @@ extension DecoderPointer {
   /// Finds a field that is absent in the shape: among the entries, or under the same key of a superclass.
   @inline(never)
   private func findElsewhere(_ key: some CodingKey) throws -> Bool {
-    if frame.elsewhere == .unknown {
-      let isPlain = try !hasEntries() && frame.shape?.with { $0.earlierPositions.isEmpty } ?? true
-      frame.elsewhere = isPlain ? .nothing : .something
-      if isPlain { return false }
-    }
+    guard try mayHaveOthers() else { return false }
     let text = key.stringValue
     return try findEntry(text) || findEarlier(text)
+  }
+
+  /// Whether something may stand in the map beside the fields of its shape, each of which has a key of its own.
+  @inline(__always)
+  private func mayHaveOthers() throws -> Bool {
+    if frame.elsewhere == .unknown { try lookForOthers() }
+    return frame.elsewhere == .something
+  }
+
+  @inline(never)
+  private func lookForOthers() throws {
+    let isPlain = try !hasEntries() && frame.shape?.with { $0.earlierPositions.isEmpty } ?? true
+    frame.elsewhere = isPlain ? .nothing : .something
   }
 
   /// Finds a field that a superclass wrote under a key for which its subclass has no value.
@@ -158,7 +167,7 @@ extension DecoderPointer {
       frame.current = field
       return true
     }
-    return try findEntry(text) || findEarlier(text)
+    return try mayHaveOthers() && (findEntry(text) || findEarlier(text))
   }
 
   /// Called when a field was read and the cursor stands behind it, where the next one begins.
@@ -228,6 +237,8 @@ extension DecoderPointer {
 
   /// Whether entries stand behind the fields of the shape. Looks on from the next field.
   private func hasEntries() throws -> Bool {
+    // One was read already.
+    if frame.next > frame.shapedCount { return true }
     var at = frame.nextOffset
     let end = frame.end
     for _ in frame.next..<frame.shapedCount { at = try BodyScanner.skipValue(base, at, end: end) }
