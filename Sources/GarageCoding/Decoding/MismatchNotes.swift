@@ -100,6 +100,23 @@ extension DecoderPointer {
     mismatch(type, at: frame.start, end: frame.valueEnd, pathOfFailure(nil))
   }
 
+  /// The error for a key for which the current frame's map has no value.
+  @inline(never)
+  func keyNotFound<Key: CodingKey>(_ key: Key, _ keys: KeyTablePointer) -> any Error {
+    let text =
+      keys.isByte ? keys.text(ofMissing: discriminator(of: key)) { notFound(key) } : notFound(key)
+    return DecodingError.keyNotFound(
+      key, DecodingError.Context(codingPath: pathOfFailure(nil), debugDescription: text))
+  }
+
+  private func notFound(_ key: some CodingKey) -> String {
+    """
+    The record has no value for "\(key.stringValue)". If the property was added after the object was \
+    parked, make it an optional, conform its type to Evolving and give it a prototype, or write an \
+    init(from:) that decodes it with a default. If it was renamed, name the old key in propertyAliases.
+    """
+  }
+
   private func mismatch(_ type: Any.Type, at offset: Int, end: Int, _ path: [any CodingKey]) -> any Error {
     let tag = offset < end ? base.byte(at: offset) : BodyTag.absent
     let isMissing = tag == BodyTag.null || tag == BodyTag.absent

@@ -30,6 +30,9 @@ final class KeyTable {
     noted.append(discriminator)
   }
 
+  /// What is said where a key has no value, by discriminator; those that were wanted.
+  @exclusivity(unchecked) var missingTexts: [String?] = []
+
   /// The arrays of one key each that were asked for, by discriminator. Kept for good.
   @exclusivity(unchecked) var arrays: [KeptArray?] = []
 

@@ -79,23 +79,17 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   @inline(never)
   private func absentValue<T: Decodable>(_ type: T.Type, _ key: Key) throws -> T {
     // Asked for first: where T is an optional, a cast of nil would make one.
-    if let type = type as? any EmptyDecodable.Type, let value = type.empty as? T { return value }
+    if state.types.facts(of: T.self).1 == .own, let type = type as? any EmptyDecodable.Type,
+      let value = type.empty as? T
+    {
+      return value
+    }
     if state.foreign != nil, let empty = emptyReferences(type) { return empty }
     if let value = try state.readMissing(type, key) { return value }
     throw notFound(key)
   }
 
-  private func notFound(_ key: Key) -> any Error {
-    DecodingError.keyNotFound(
-      key,
-      DecodingError.Context(
-        codingPath: state.codingPath,
-        debugDescription: """
-          The record has no value for "\(key.stringValue)". If the property was added after the object was \
-          parked, make it an optional, conform its type to Evolving and give it a prototype, or write an \
-          init(from:) that decodes it with a default. If it was renamed, name the old key in propertyAliases.
-          """))
-  }
+  private func notFound(_ key: Key) -> any Error { state.keyNotFound(key, keys) }
 
   func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
     guard try state.find(key, keys, serial: serial) else { return try missing(type, key) }

@@ -92,6 +92,18 @@ struct KeyTablePointer: Equatable {
     address.pointee.table.with { $0.texts[Int(discriminator)] }
   }
 
+  /// What is said where the key with a discriminator has no value: put together once, as who tries one type after the other does
+  /// not read it.
+  func text(ofMissing discriminator: UInt8, _ make: () -> String) -> String {
+    address.pointee.table.with { table in
+      if table.missingTexts.isEmpty { table.missingTexts = Array(repeating: nil, count: 256) }
+      if let text = table.missingTexts[Int(discriminator)] { return text }
+      let text = make()
+      table.missingTexts[Int(discriminator)] = text
+      return text
+    }
+  }
+
   /// For encoding: the shape of the first cases, in order, by how many they are; nil until it was made.
   @inline(__always)
   subscript(shapeOfFirst count: Int) -> Permanent<Shape>? {
