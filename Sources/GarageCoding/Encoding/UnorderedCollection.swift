@@ -22,20 +22,13 @@ extension Dictionary: UnorderedCollection where Key: Encodable, Value: Encodable
   }
 }
 
-/// A dictionary's key: text, and the number that it says.
+/// A dictionary's key: text, and the number that it says, as the standard library reads it. Few ask for that.
 struct DictionaryKey: CodingKey {
   let stringValue: String
-  let intValue: Int?
-  init(_ number: Int) {
-    stringValue = String(number)
-    intValue = number
-  }
+  var intValue: Int? { Int(stringValue) }
+  init(_ number: Int) { stringValue = String(number) }
   init?(intValue: Int) { self.init(intValue) }
-  /// As the standard library reads the keys of a dictionary.
-  init(stringValue: String) {
-    self.stringValue = stringValue
-    intValue = Int(stringValue)
-  }
+  init(stringValue: String) { self.stringValue = stringValue }
 }
 
 extension HashStorage {
