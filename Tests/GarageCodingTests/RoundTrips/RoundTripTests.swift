@@ -66,6 +66,7 @@ func same<T: Codable & SendableMetatype>(
 @Suite struct RoundTripTests {
   static let cases: [RoundTripCase] =
     numberCases + foundationCases + textCases + collectionCases + typeCases + keyCases + containerCases
+    + handWrittenCases
 
   @Test func thereAreEnough() {
     #expect(RoundTripTests.cases.count >= 150)
