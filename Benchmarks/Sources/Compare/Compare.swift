@@ -64,9 +64,9 @@ struct Compare: ParsableCommand {
   static let names =
     CodecComparison.names + CodecComparison.sizeNames + StoreComparison.names + StoreComparison.sizeNames
     + ArchiveComparison.names + LinkComparison.names + KeyComparison.names + ShapeComparison.names
-    + FlatComparison.names + QueryComparison.names + IndexComparison.names + LargeValueComparison.names
-    + GrowthComparison.names + CommunityGrowthComparison.names + SeveralCoresComparison.names
-    + ConcurrencyComparison.names + serverNames
+    + FlatComparison.names + QueryComparison.names + IndexComparison.names + CorpusComparison.names
+    + LargeValueComparison.names + GrowthComparison.names + CommunityGrowthComparison.names
+    + SeveralCoresComparison.names + ConcurrencyComparison.names + serverNames
 
   /// What needs a server.
   private static let serverNames: [String] = {
@@ -150,6 +150,10 @@ struct Compare: ParsableCommand {
       rows += try IndexComparison(folder: folder, only: store, isWanted: isWanted, count: 100_000)
         .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
     }
+    if wantsAny(CorpusComparison.names) {
+      rows += try CorpusComparison(folder: folder, only: store, isWanted: isWanted, count: 100_000)
+        .rows(Rounds(count: rounds ?? (quick ? 3 : 5), deadline: nil))
+    }
     if wantsAny(StoreComparison.names + StoreComparison.sizeNames) {
       let workload = try Workload(
         count: 100_000, additional: quick ? 100 : 1000, wanted: quick ? 5_000 : 20_000,
@@ -191,9 +195,9 @@ struct Compare: ParsableCommand {
     if !only.isEmpty { return only.contains(name) }
     let long =
       [Name.parkShuffled, Name.parkMemory, Name.retrieveAllMemory] + ShapeComparison.names
-      + FlatComparison.names + QueryComparison.names + IndexComparison.names + LargeValueComparison.names
-      + GrowthComparison.names + CommunityGrowthComparison.names + SeveralCoresComparison.names
-      + ConcurrencyComparison.names
+      + FlatComparison.names + QueryComparison.names + IndexComparison.names + CorpusComparison.names
+      + LargeValueComparison.names + GrowthComparison.names + CommunityGrowthComparison.names
+      + SeveralCoresComparison.names + ConcurrencyComparison.names
     return !quick || !long.contains(name)
   }
   private func wantsAny(_ names: [String]) -> Bool { names.contains(where: isWanted) }

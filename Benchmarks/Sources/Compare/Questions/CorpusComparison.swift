@@ -1,0 +1,127 @@
+import Foundation
+import GRDB
+import GarageStorage
+
+/// Many questions to a hundred thousand shipments, most of them no must asks for: each beside the same in SQL, with the same
+/// indexes, through GRDB's records. What is measured is the machinery behind queries, and not one of its ways.
+struct CorpusComparison {
+  let folder: URL
+  /// The stores to open; all where it is empty.
+  let only: [String]
+  let isWanted: (String) -> Bool
+  let count: Int
+
+  /// Says all of them, as the name of a row for `--only`.
+  static let allName = "questions"
+  static let meanName = "questions, geometric mean"
+  static let slowestName = "questions, the slowest"
+  static let names = [allName] + Question.all.map { $0.name }
+  static let records = "GRDB columns"
+
+  /// One question, and how each of those asked answers it.
+  struct Question: Sendable {
+    var name: String
+    var garage: @Sendable (Garage) throws -> Answer
+    var filter: @Sendable ([Shipment]) -> Answer
+    var sql: @Sendable (Database) throws -> Answer
+    /// Whether it changes objects: such questions are asked last, and in a write.
+    var isChange = false
+
+    init(
+      _ title: String, isChange: Bool = false, _ garage: @escaping @Sendable (Garage) throws -> Answer,
+      filter: @escaping @Sendable ([Shipment]) -> Answer, sql: @escaping @Sendable (Database) throws -> Answer
+    ) {
+      name = "question: \(title)"
+      (self.garage, self.filter, self.sql, self.isChange) = (garage, filter, sql, isChange)
+    }
+  }
+
+  /// What a question leads to.
+  enum Answer: Equatable {
+    case objects([Shipment])
+    case texts([String])
+    case numbers([Int])
+    case number(Double?)
+    case counts([String: Int])
+  }
+
+  func rows(_ rounds: Rounds) throws -> [ResultRow] {
+    let questions = Question.all.filter { isWanted(Self.allName) || isWanted($0.name) }
+    let shipments = Shipment.make(count)
+    var samples = Samples()
+    try rounds.run("questions") { round in
+      samples.beginRound()
+      try runRound(round, questions, shipments, &samples)
+    }
+    return ["memory", "sqlite", "lmdb"].flatMap { subject -> [ResultRow] in
+      let suffix = subject == "memory" ? ", in memory" : ""
+      let rows = questions.compactMap {
+        ResultRow($0.name, subject, Self.records, who: Self.records + suffix, samples)
+      }
+      if rows.count < 2 { return rows }
+      let slowest = ResultRow(slowestOf: rows, Self.slowestName) { $0.name }
+      return rows + [ResultRow(meanOf: rows, Self.meanName)] + [slowest].compactMap { $0 }
+    }
+  }
+
+  private func runRound(
+    _ round: Int, _ questions: [Question], _ shipments: [Shipment], _ samples: inout Samples
+  ) throws {
+    let root = folder.appending(path: "garage-compare-questions-\(getpid())")
+    defer { try? FileManager.default.removeItem(at: root) }
+    func place(_ name: String) throws -> URL {
+      let folder = root.appending(path: name)
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      return folder
+    }
+    func isOpen(_ name: String) -> Bool { only.isEmpty || only.contains(name) }
+    var garages: [(who: String, garage: Garage)] = []
+    if isOpen("memory") { garages.append(("memory", try Garage(GarageStore.memoryDriver()))) }
+    if isOpen("sqlite") {
+      garages.append(("sqlite", try Garage(GarageStore.sqliteDriver(at: place("sqlite")))))
+    }
+    if isOpen("lmdb") { garages.append(("lmdb", try Garage(GarageStore.lmdbDriver(at: place("lmdb"))))) }
+    var databases: [(suffix: String, database: any DatabaseWriter)] = []
+    if isOpen(Self.records) {
+      databases = [("", try GRDBStore.open(at: place("grdb"))), (", in memory", try GRDBStore.open(at: nil))]
+    }
+    for (_, garage) in garages { try garage.parkAll(shipments) }
+    for (_, database) in databases {
+      try database.write { db in
+        try Shipment.makeTable(db)
+        for shipment in shipments { try shipment.insert(db) }
+      }
+    }
+    for question in questions.filter({ !$0.isChange }) + questions.filter(\.isChange) {
+      try ask(question, round, garages, databases, expected: question.filter(shipments), &samples)
+    }
+    for (_, garage) in garages { try garage.close() }
+    for (_, database) in databases { try database.close() }
+  }
+
+  private func ask(
+    _ question: Question, _ round: Int, _ garages: [(who: String, garage: Garage)],
+    _ databases: [(suffix: String, database: any DatabaseWriter)], expected: Answer, _ samples: inout Samples
+  ) throws {
+    var operations: [Operation] = []
+    func add(_ who: String, _ run: @escaping () throws -> Answer) {
+      var answer: Answer?
+      operations.append(
+        Operation(
+          name: question.name, who: who, count: 1, run: { answer = try run() },
+          verify: { try WrongResult.unless(answer == expected, "another answer") }))
+    }
+    for (who, garage) in garages { add(who) { try question.garage(garage) } }
+    for (suffix, database) in databases {
+      add(Self.records + suffix) {
+        try question.isChange
+          ? database.write { try question.sql($0) } : database.read { try question.sql($0) }
+      }
+    }
+    for pass in 0..<4 {
+      for operation in operations.rotated(by: round + pass) {
+        try samples.measure(operation, verifies: pass == 0)
+      }
+    }
+  }
+}
