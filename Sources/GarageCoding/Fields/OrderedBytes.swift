@@ -297,6 +297,43 @@ package struct OrderedBytes: ~Copyable {
   }
 }
 
+// MARK: - The first of several values
+
+extension OrderedBytes {
+  /// How many bytes the first of some values takes; nil where it does not end among them.
+  package static func byteCount(ofFirst values: RawSpan) -> Int? {
+    values.withUnsafeBytes { bytes in
+      func end(of content: Int, _ last: UInt8 = 0) -> Int? {
+        guard content <= bytes.count else { return nil }
+        return bytes[content...].firstIndex(of: last).map { $0 + 1 }
+      }
+      guard let kind = bytes.first else { return nil }
+      let count: Int?
+      switch kind {
+      case Kind.null, Kind.false, Kind.true, Kind.other: count = 1
+      case Kind.number:
+        guard bytes.count >= 10 else { return nil }
+        // Behind two bytes there are digits, which are inverted where the number is negative.
+        count = bytes[9] == 0 ? 10 : end(of: 12, bytes[1] < 0x80 ? 0xFF : 0)
+      case Kind.date: count = 9
+      case Kind.text, Kind.data: count = end(of: 1)
+      case Kind.uuid: count = 17
+      case Kind.reference: count = end(of: 9)
+      default: return nil
+      }
+      return count.flatMap { $0 <= bytes.count ? $0 : nil }
+    }
+  }
+
+  /// Whether the first of some values is NaN.
+  package static func beginsWithNaN(_ values: RawSpan) -> Bool {
+    values.withUnsafeBytes { bytes in
+      guard bytes.count >= 9, bytes[0] == Kind.number || bytes[0] == Kind.date else { return false }
+      return bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self) == 0
+    }
+  }
+}
+
 // MARK: - In words
 
 extension OrderedBytes {

@@ -13,23 +13,20 @@ extension Query {
     if condition != nil || maximumCount != nil || !counting && !sortKeys.isEmpty { return nil }
     return try unsorted.run { run in
       let column = try run.column(property)
-      guard let field = column.storedField?.comparable, let item = try run.index(of: field),
-        var groups = try run.groups(of: item, counting: counting)
+      guard let field = column.storedField?.comparable, let entries = try run.entryGroups(of: field),
+        var groups = try entries.all(counting: counting)
       else { return nil }
-      groups.sort {
-        let (left, right) = ($0.key.bytes.span.bytes, $1.key.bytes.span.bytes)
-        return compareKeys(
-          left.extracting(KeyLayout.identifierOffset...), right.extracting(KeyLayout.identifierOffset...)) < 0
-      }
       var found: [(value: Value, count: Int)] = []
-      for group in groups {
-        let bytes = group.key.bytes
-        let value = try run.access.transaction.withValue(for: bytes.span.bytes) { record -> Value? in
-          guard let record else { return nil }
-          return try column.value(run, bytes.span.bytes, record, nil)
+      if groups.contains(where: { !$0.isFirstKnown }) {
+        guard let rest = try run.groupsBehindFirstValues(of: column, groups, entries, &found) else {
+          return found
         }
-        // A value that is not equal to itself, such as NaN, makes no group: each object with it counts by itself.
-        guard let value, value == value else { return nil }
+        groups = rest
+      }
+      groups.sort { $0.isBefore($1) }
+      for group in groups {
+        // What is not equal to itself is counted one by one.
+        guard let value = try run.value(of: column, group), value == value else { return nil }
         found.append((value, group.count))
       }
       return found
@@ -77,62 +74,63 @@ extension Query {
 }
 
 extension QueryRun {
-  /// One of the different values in an index: the first record, by identifier, that has it, and how many records have it.
-  struct Group {
-    var key: StorageKey
-    var count: Int
-  }
-
-  /// An index of one field whose entries tell what all objects have there; nil where there is none.
-  fileprivate func index(of field: StoredField) throws -> IndexCatalog.Item? {
+  /// The groups of an index whose entries tell what all objects have in a field, which is the first of its fields; nil where there
+  /// is none.
+  fileprivate func entryGroups(of field: StoredField) throws -> EntryGroups? {
     let tags = try access.presentTags(of: facts)
     guard tags.count == 1, !facts.ofCoder.isOfClass, query.condition == nil,
       let catalog = try access.garage.indexing.catalog(in: access)
     else { return nil }
     if access.unsavedChanges?.hasChange(in: KeyLayout.allRecords) == true { return nil }
-    return catalog.items.first { item in
+    var found: IndexCatalog.Item?
+    for item in catalog.items where item.state == .ready && item.definition.tag == tags[0] {
       let definition = item.definition
-      guard item.state == .ready, definition.tag == tags[0], !definition.isOfReferences, !definition.isEach,
-        !definition.isHashed, definition.components.count == 1,
-        definition.typeVersion == facts.ofCoder.currentVersion
-      else { return false }
-      let component = definition.components[0]
-      let hasNull = item.kinds.hasNull || item.kinds.hasAbsent
-      return component.path == field.path && !component.ignoresCase && !item.kinds.hasOther
-        && (field.absentIsNull || !hasNull)
+      guard !definition.isOfReferences, !definition.isEach, !definition.isHashed,
+        definition.typeVersion == facts.ofCoder.currentVersion, let component = definition.components.first,
+        component.path == field.path, !component.ignoresCase, !item.kinds.has(OrderedBytes.Kind.other, in: 0),
+        field.absentIsNull || !item.kinds.hasAbsent(in: 0)
+      else { continue }
+      // Of one field the first entry of a value is that of the first record.
+      if found.map({ definition.components.count < $0.definition.components.count }) ?? true { found = item }
+    }
+    return found.map { EntryGroups(access.transaction, $0, typeName: facts.name) }
+  }
+
+  /// What the records of a group have in its field.
+  fileprivate func value<Value: Codable>(
+    of column: QueryColumn<Root, Value>, _ group: EntryGroup
+  ) throws -> Value? {
+    let bytes = group.key.bytes
+    return try access.transaction.withValue(for: bytes.span.bytes) { record -> Value? in
+      guard let record else { return nil }
+      return try column.value(self, bytes.span.bytes, record, nil)
     }
   }
 
-  /// The groups of entries with the same values; nil where some are cut.
-  fileprivate func groups(of item: IndexCatalog.Item, counting: Bool) throws -> [Group]? {
-    var range = KeyLayout.entries(tag: item.definition.tag, index: item.id)
-    var groups: [Group] = []
-    var values: [UInt8] = []
-    var isCut = false
-    var isAtEnd = false
-    while !isAtEnd && !isCut {
-      isAtEnd = true
-      try access.transaction.scan(range, .forward) { entry, value in
-        guard let place = IndexBatch.identifierPlace(value), place < entry.byteCount else {
-          throw GarageError.corruptRecord(
-            type: facts.name, identifier: "index entry \(StorageKey(entry))", reason: "it has no identifier")
-        }
-        let isSame = compareKeys(entry.extracting(..<place), values.span.bytes) == 0
-        if isSame {
-          groups[groups.count - 1].count += 1
-          // Of a large group the rest is passed over.
-          if counting || groups[groups.count - 1].count < 32 { return .continue }
-          isAtEnd = false
-          return .stop
-        }
-        isCut = place == KeyLayout.indexPrefixByteCount + OrderedBytes.cutByteCount
-        if isCut { return .stop }
-        values = [UInt8](copying: entry.extracting(..<place))
-        groups.append(Group(key: KeyLayout.record(ofEntry: entry, identifierAt: place), count: 1))
-        return .continue
+  /// Finds out by the first records which value comes first: mostly all are met soon.
+  ///
+  /// - Parameter found: gets the values that are met, in their order.
+  /// - Returns: the groups whose values are not met there, and the first record of each; nil where there are none.
+  fileprivate func groupsBehindFirstValues<Value: Hashable & Codable>(
+    of column: QueryColumn<Root, Value>, _ groups: [EntryGroup], _ entries: EntryGroups,
+    _ found: inout [(value: Value, count: Int)]
+  ) throws -> [EntryGroup]? {
+    var known = Set<Value>()
+    // So many that of values which are about as frequent as each other all are among them.
+    var restCount = Swift.max(1024, 16 * groups.count)
+    try forEachMatch(keepsObjects: false) { key, record, object in
+      try column.visit(self, key, record, object) {
+        if known.insert($0).inserted { found.append(($0, 0)) }
       }
-      if !isAtEnd { range.lowerBound = StorageKeyRange.prefix(values).upperBound ?? values }
+      restCount -= 1
+      return known.count < groups.count && restCount > 0 ? .continue : .stop
     }
-    return isCut ? nil : groups
+    if known.count >= groups.count || restCount > 0 { return nil }
+    var rest: [EntryGroup] = []
+    for group in groups {
+      if let value = try value(of: column, group), known.contains(value) { continue }
+      rest.append(try entries.withFirst(group))
+    }
+    return rest
   }
 }

@@ -74,6 +74,22 @@ import Testing
     }
   }
 
+  /// Of several values in a row the first is told from the others, whatever these are, and from one that is cut.
+  @Test func theFirstOfSeveralIsTold() throws {
+    let values = try OrderedBytesTests.values()
+    for first in values {
+      let bytes = OrderedBytesTests.bytes(first)
+      for other in values {
+        let both = bytes + OrderedBytesTests.bytes(other)
+        #expect(OrderedBytes.byteCount(ofFirst: both.span.bytes) == bytes.count, "\(first), \(other)")
+      }
+      let cut = Array(bytes.dropLast())
+      #expect(OrderedBytes.byteCount(ofFirst: cut.span.bytes) == nil, "\(first)")
+      let isNaN = if case .number(let number) = first { number.isNaN } else { first.isNaN }
+      #expect(OrderedBytes.beginsWithNaN(bytes.span.bytes) == isNaN, "\(first)")
+    }
+  }
+
   @Test func areReadAsWords() {
     func text(_ values: FieldValue...) -> String {
       var bytes = OrderedBytes()

@@ -66,6 +66,54 @@ import Testing
     try expectSame(garage, all, hint)
   }
 
+  /// The first field of an index of several tells the same, whatever stands in the others.
+  @Test(arguments: Backend.engines)
+  func firstFieldsOfSeveralTellTheSame(_ backend: Backend) throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    let hint: Comment = "seed \(seed)"
+    var random = SeededGenerator(seed: seed)
+    let garage = try Place(backend).garage()
+    let all = (0..<400).map { Specimen($0, &random) }
+    try garage.parkAll(all)
+    try garage.make([
+      Index(\Specimen.age, \.name, .readable), Index(\.name, \.nickname, .readable),
+      Index(\.nickname, \.id, .readable), Index(\.weight, \.age, .readable),
+      Index(\.isDone, \.price, \.age, .readable), Index(\.born, \.isDone, .readable),
+      Index(\.state, \.born, .readable), Index(\.address.zip, \.state, .readable),
+      Index(\.price, \.weight, .readable),
+    ])
+    try expectSame(garage, all, hint)
+  }
+
+  private struct Sighting: Codable, Identifiable {
+    var id: Int
+    var place: String
+    var hour: Int
+  }
+
+  /// Which value is found first is told by the first records where these have all, and else by the entries.
+  @Test(arguments: Backend.engines)
+  func firstComesFirst(_ backend: Backend) throws {
+    let garage = try Place(backend).garage()
+    try garage.make([Index(\Sighting.place, \.hour, .readable)])
+    let query = garage.query(Sighting.self)
+    func check(_ count: Int, _ place: (Int) -> String) throws {
+      try garage.deleteAll(Sighting.self)
+      let all = (0..<count).map { Sighting(id: $0, place: place($0), hour: ($0 * 7919) % 24) }
+      try garage.parkAll(all)
+      var known: Set<String> = []
+      let expected = all.map(\.place).filter { known.insert($0).inserted }
+      #expect(try query.distinct(\.place) == expected)
+      let counts = all.reduce(into: [String: Int]()) { $0[$1.place, default: 0] += 1 }
+      #expect(try query.countByValue(\.place) == counts)
+    }
+    // All are among the first ones, some are not, and nearly all are different.
+    try check(600) { "place \($0 * 31 % 7)" }
+    try check(2600) { $0 < 1800 ? "place \($0 * 31 % 5)" : $0 == 2500 ? "one" : "late \($0 / 2 % 3)" }
+    try check(1500) { "place \($0 * 31 % 1400)" }
+    try check(40) { _ in String(repeating: "long ", count: 60) }
+  }
+
   /// Of a large group one record is read.
   @Test func oneRecordIsReadForEachValue() throws {
     let driver = CountingStorage(try Place(.memory).open())
