@@ -45,7 +45,8 @@ package class FieldQuestion {
       return OrderQuestion(field, constant, less: false, equal: orEqual, more: true)
     case .hasPrefix(let text): return PrefixQuestion(field, text)
     case .isNull: return NullQuestion(field)
-    case .isThere, .isOneOf, .equalsIgnoringCase, .text, .containsElement: return AnyFieldQuestion(field)
+    case .isThere, .isOneOf, .equalsIgnoringCase, .text, .containsElement:
+      return PlainQuestion.of(test, field) ?? AnyFieldQuestion(field)
     }
   }
 
@@ -77,7 +78,7 @@ package class FieldQuestion {
   func quickAnswer(_ record: PlainRecord) -> FieldAnswer? { nil }
 
   /// A field, and what is asked of it where no shorter way leads to the answer.
-  fileprivate final class Field {
+  final class Field {
     let lookup: FieldLookup
     let test: FieldTest
     let absentIsNull: Bool

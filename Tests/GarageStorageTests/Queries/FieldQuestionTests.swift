@@ -114,6 +114,46 @@ import Testing
     }
   }
 
+  /// What is asked of text without a difference of case, or of some texts, however many: what Swift says of each.
+  @Test func textInAnyCaseAndOneOfSome() throws {
+    let texts = [
+      "", "a", "A", "aB", "AB", "b", "ab\u{301}", "aB\u{301}", "a\u{301}", "ABC", "abcd", "k", "K",
+      "\u{212A}", ";",
+      "\u{37E}", "a;", "A\u{37E}", "ß", "SS", "ss", "é", "É", "e\u{301}", "E\u{301}", "I", "i", "ı",
+      "\u{130}",
+      "i\u{307}", "[", "{", "@", "`", "\u{1FEF}", "Z", "z", "\r\n", "Σ", "ς", "aΣ", "aσ", "aς", "a\u{0}",
+      "a\u{0}B",
+      String(repeating: "Long ", count: 30), String(repeating: "long ", count: 30),
+    ]
+    let all = texts.indices.map { id in
+      Edge(
+        id: id, number: id, choice: nil, wide: 0, text: texts[id],
+        name: id % 3 == 0 ? nil : texts[(id + 7) % texts.count])
+    }
+    let garage = try Garage(MemoryStorage())
+    try garage.parkAll(all)
+    func check(_ condition: Condition<Edge>, _ holds: (Edge) -> Bool) throws {
+      let found = try garage.query(Edge.self).where(condition).values(\.id)
+      #expect(found == all.filter(holds).map(\.id), "\(condition)")
+    }
+    for (place, text) in texts.enumerated() {
+      let lower = text.lowercased()
+      try check(\.text == .caseInsensitive(text)) { $0.text.lowercased() == lower }
+      try check(\.text != .caseInsensitive(text)) { $0.text.lowercased() != lower }
+      try check(\.name == .caseInsensitive(text)) { $0.name?.lowercased() == lower }
+      for count in [1, 2, 8, 9, 30] {
+        let some = (0..<count).map { texts[(place + 5 * $0) % texts.count] }
+        let optional = some.map { Optional($0) }
+        try check(\.text == .oneOf(some)) { some.contains($0.text) }
+        try check(\.name != .oneOf(optional)) { $0.name.map { !some.contains($0) } ?? true }
+        try check(\.name == .oneOf(optional + [nil])) { $0.name.map { some.contains($0) } ?? true }
+        let numbers = (0..<count).map { (place + 5 * $0) % texts.count }
+        try check(\.number == .oneOf(numbers)) { numbers.contains($0.number) }
+        try check(\.choice == .oneOf(numbers.map { Optional($0) })) { _ in false }
+      }
+    }
+  }
+
   @Test func doublesAtTheEdges() throws {
     for double in FieldQuestionTests.doubles {
       try check(\.weight == double) { $0.weight == double }
