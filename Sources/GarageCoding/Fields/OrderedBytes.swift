@@ -325,6 +325,26 @@ extension OrderedBytes {
     }
   }
 
+  /// The integer of up to 64 bits that stands at a place among some values, where its bytes are those of a double; null
+  /// where there is nil.
+  package static func integer(_ place: Int, among values: RawSpan) -> StoredValue<Int64> {
+    var start = 0
+    for _ in 0..<place {
+      guard let count = byteCount(ofFirst: values.extracting(start...)), start + count < values.byteCount
+      else {
+        return .unknown
+      }
+      start += count
+    }
+    return values.extracting(start...).withUnsafeBytes { bytes in
+      if bytes.first == Kind.null { return .null }
+      guard bytes.count >= 10, bytes[0] == Kind.number, bytes[9] == 0 else { return .unknown }
+      let number = OrderedBytes.double(
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt64.self)))
+      return Int64(exactly: number).map { .value($0) } ?? .unknown
+    }
+  }
+
   /// Whether the first of some values is NaN.
   package static func beginsWithNaN(_ values: RawSpan) -> Bool {
     values.withUnsafeBytes { bytes in

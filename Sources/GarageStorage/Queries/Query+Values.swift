@@ -105,8 +105,8 @@ extension Query {
     _ property: KeyPath<Root, Value>, _ visit: (consuming Value) throws -> Void
   ) throws { _ = try unlessLimited.forEachValue(property, visit) }
 
-  /// The query without its order, unless it has a limit: then the order decides which objects are found.
-  private var unlessLimited: Query { maximumCount == nil ? unsorted : self }
+  /// The query without its order, where that decides nothing about what is found.
+  var unlessLimited: Query { maximumCount == nil ? unsorted : self }
 }
 
 // MARK: - Least, greatest, sum
@@ -118,6 +118,7 @@ extension Query {
   @inlinable
   public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) throws -> Value? {
     if let found = try extremeByIndex(property, .ascending) { return found }
+    if let found = try extremeOfIntegers(property, .ascending, { $0 }) { return found }
     return try extreme(property, { $0 }, <)
   }
 
@@ -127,6 +128,7 @@ extension Query {
   @inlinable
   public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value? {
     if let found = try extremeByIndex(property, .ascending) { return found }
+    if let found = try extremeOfIntegers(property, .ascending, { $0 }) { return found }
     return try extreme(property, { $0 }, <)
   }
 
@@ -136,6 +138,7 @@ extension Query {
   @inlinable
   public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) throws -> Value? {
     if let found = try extremeByIndex(property, .descending) { return found }
+    if let found = try extremeOfIntegers(property, .descending, { $0 }) { return found }
     return try extreme(property, { $0 }, >)
   }
 
@@ -145,6 +148,7 @@ extension Query {
   @inlinable
   public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value? {
     if let found = try extremeByIndex(property, .descending) { return found }
+    if let found = try extremeOfIntegers(property, .descending, { $0 }) { return found }
     return try extreme(property, { $0 }, >)
   }
 
@@ -167,7 +171,15 @@ extension Query {
   ///   ``retrieveAll()``.
   public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) throws -> Value {
     var (integers, others) = (IntegerSum(of: Value.self), OtherSum<Value>())
-    try forEachValueInAnyOrder(property) { if !integers.add($0) { others.add($0) } }
+    try forEachNumber(property) {
+      integers.add($0)
+    } integer: {
+      integers.add($0)
+    } double: {
+      others.add(double: $0)
+    } other: {
+      if !integers.add($0) { others.add($0) }
+    }
     guard let value = integers.isOfValues ? integers.value(as: Value.self) : others.value else {
       throw sumOutOfRange(property)
     }
@@ -179,7 +191,15 @@ extension Query {
   /// - Throws: as for a property that may not.
   public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) throws -> Value {
     var (integers, others) = (IntegerSum(of: Value.self), OtherSum<Value>())
-    try forEachValueInAnyOrder(property) { if let found = $0, !integers.add(found) { others.add(found) } }
+    try forEachNumber(property) {
+      integers.add($0)
+    } integer: {
+      integers.add($0)
+    } double: {
+      others.add(double: $0)
+    } other: {
+      if let found = $0, !integers.add(found) { others.add(found) }
+    }
     guard let value = integers.isOfValues ? integers.value(as: Value.self) : others.value else {
       throw sumOutOfRange(property)
     }
@@ -196,7 +216,15 @@ extension Query {
   ///   of units and cents is: take ``sum(_:)-(KeyPath<Root,Value>)`` and ``count()``. Else as ``retrieveAll()``.
   public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) throws -> Double? {
     var mean = Mean()
-    try forEachValueInAnyOrder(property) { if try !mean.add($0) { throw noNumber(property) } }
+    try forEachNumber(property) {
+      mean.add($0)
+    } integer: {
+      mean.add(Double($0))
+    } double: {
+      mean.add($0)
+    } other: {
+      if try !mean.add(value: $0) { throw noNumber(property) }
+    }
     return mean.value
   }
 
@@ -205,8 +233,14 @@ extension Query {
   /// - Throws: as for a property that may not.
   public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) throws -> Double? {
     var mean = Mean()
-    try forEachValueInAnyOrder(property) {
-      if let found = $0, try !mean.add(found) { throw noNumber(property) }
+    try forEachNumber(property) {
+      mean.add($0)
+    } integer: {
+      mean.add(Double($0))
+    } double: {
+      mean.add($0)
+    } other: {
+      if let found = $0, try !mean.add(value: found) { throw noNumber(property) }
     }
     return mean.value
   }
@@ -225,7 +259,7 @@ private struct Mean {
   private var (sum, lost, count) = (0.0, 0.0, 0)
 
   /// Adds a value; false where it is not stored as a number.
-  mutating func add<Value: Numeric & Codable>(_ value: Value) throws -> Bool {
+  mutating func add<Value: Numeric & Codable>(value: Value) throws -> Bool {
     let next: Double
     if Value.self == Double.self {
       next = Sameness.known(value, as: Double.self)
@@ -245,10 +279,22 @@ private struct Mean {
       default: return false
       }
     }
+    add(next)
+    return true
+  }
+
+  mutating func add(_ next: Double) {
     let total = sum + next
     lost += sum.magnitude >= next.magnitude ? (sum - total) + next : (next - total) + sum
     sum = total
     count += 1
+  }
+
+  /// Adds integers; false, and nothing is added, where their sum is no double.
+  mutating func add(_ totals: IntegerTotals) -> Bool {
+    guard totals.sum.magnitude <= 1 << 53 else { return false }
+    sum = Double(totals.sum)
+    count = totals.count
     return true
   }
 
@@ -268,6 +314,14 @@ private struct IntegerSum {
   }
 
   var isOfValues: Bool { type != nil }
+
+  mutating func add(_ number: Int64) { sum += Int128(number) }
+
+  /// Adds all of them; says that this is right.
+  mutating func add(_ totals: IntegerTotals) -> Bool {
+    sum += totals.sum
+    return true
+  }
 
   /// Adds a value; false where it is no such integer.
   mutating func add<Value>(_ value: Value) -> Bool {
@@ -300,6 +354,11 @@ private struct OtherSum<Value: Numeric> {
   /// numbers came in.
   private var overflowCount = 0
   private let isInteger = Value.self is any FixedWidthInteger.Type
+
+  /// Adds a double, where that is their type.
+  mutating func add(double number: Double) {
+    sum = Sameness.generic(Sameness.known(sum, as: Double.self) + number, as: Value.self)
+  }
 
   mutating func add(_ value: Value) {
     if isInteger, let before = sum as? any FixedWidthInteger {

@@ -25,7 +25,7 @@ final class QueryColumn<Root: Codable, Value: Codable> {
   /// count a reference.
   private let lookup: PropertyLookup
   private let kind: Kind
-  private let isOptional: Bool
+  let isOptional: Bool
   /// The cases met, and their raw values.
   private var cases: [Value] = []
   private var caseTexts: [String] = []
@@ -87,6 +87,39 @@ final class QueryColumn<Root: Codable, Value: Codable> {
 
   /// Where it stands in records, if values are made of what stands there.
   var storedField: StoredField? { field }
+
+  /// The integers that its type holds, as far as they have 64 bits; nil where that is no type of integers.
+  var integers: ClosedRange<Int64>? {
+    func all<N: FixedWidthInteger>(_: N.Type) -> ClosedRange<Int64> { Int64(N.min)...Int64(clamping: N.max) }
+    return switch kind {
+    case .int, .int64: all(Int64.self)
+    case .int8: all(Int8.self)
+    case .int16: all(Int16.self)
+    case .int32: all(Int32.self)
+    case .uint, .uint64: all(UInt64.self)
+    case .uint8: all(UInt8.self)
+    case .uint16: all(UInt16.self)
+    case .uint32: all(UInt32.self)
+    case .double, .float, .decimal, .text, .bool, .date, .uuid, .textCase, .integerCase, .other: nil
+    }
+  }
+
+  /// Whether its type is `Double`.
+  var isOfDoubles: Bool { kind == .double }
+
+  /// The integer of up to 64 bits that a match has there, as far as its bytes tell.
+  func integer(_ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan) throws -> StoredValue<Int64> {
+    try run.asking(key, record) { question, tag, identifier in
+      try question.integer(lookup, tag: tag, keyIdentifier: identifier, record: record)
+    }
+  }
+
+  /// The double that a match has there, as far as its bytes tell.
+  func double(_ run: QueryRun<Root>, _ key: RawSpan, _ record: RawSpan) throws -> StoredValue<Double> {
+    try run.asking(key, record) { question, tag, identifier in
+      try question.double(lookup, tag: tag, keyIdentifier: identifier, record: record)
+    }
+  }
 
   /// Hands on what a match has there, unless its record is of another class. Handed on and not returned: generic code that
   /// returns an optional asks the runtime for its type, which takes longer than all that happens here.
