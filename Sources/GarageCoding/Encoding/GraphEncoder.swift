@@ -244,6 +244,16 @@ public final class GraphEncoder: Sendable {
       return RecordIdentity(tag: tag, identifier: Identifier(core.identifierWriter.pointee))
     }
   }
+
+  /// The same of a value of a known type: in a box it would be a copy in memory of its own.
+  ///
+  /// - Throws: as ``identity(of:)``.
+  package func identity<T: Encodable>(ofRoot value: T) throws -> RecordIdentity {
+    try EncodingCore.withCore(userInfo: userInfo) { core in
+      let tag = try core.writeIdentity(ofRoot: value).0
+      return RecordIdentity(tag: tag, identifier: Identifier(core.identifierWriter.pointee))
+    }
+  }
 }
 
 extension EncodingCore {

@@ -20,10 +20,14 @@ extension Query {
         try access.delete(keys, facts)
         return keys.count
       }
-      try access.removeRecords(
-        keys.flatMap { key in
-          facts.tags.map { KeyLayout.record(tag: $0, sameIdentifierAs: key.bytes.span.bytes) }
-        })
+      if facts.tags.count == 1 {
+        try access.removeRecords(keys)
+      } else {
+        try access.removeRecords(
+          keys.flatMap { key in
+            facts.tags.map { KeyLayout.record(tag: $0, sameIdentifierAs: key.bytes.span.bytes) }
+          })
+      }
       return keys.count
     }
   }
@@ -41,9 +45,10 @@ extension Query {
   @discardableResult
   public func updateAll(_ change: (inout Root) throws -> Void) throws -> Int {
     try writer.withWriteAccess { access in
-      let keys = try QueryRun(self, access.reading).sortedKeys().all
-      try access.update(Root.self, keys) { object in try passingErrors { try change(&object) } }
-      return keys.count
+      var objects = try QueryRun(self, access.reading).allObjects()
+      try access.change(&objects) { object in try passingErrors { try change(&object) } }
+      try access.put(access.garage.encoder.encode(objects, dates: access.garage.dateEncodingStrategy))
+      return objects.count
     }
   }
 
@@ -62,34 +67,43 @@ extension Query {
   }
 }
 
+extension QueryRun {
+  /// The objects found, in the order of the query. What they refer to is shared among them.
+  fileprivate func allObjects() throws -> [Root] {
+    var objects: [Root] = []
+    if asksForMany || filter?.asksObjects ?? false {
+      // What a record refers to is fetched along with it; and of objects that are asked those alone are held that are found.
+      var rest = try sortedKeys().all[...]
+      try access.visitRecords(
+        withKeys: { rest.popFirst() }, source, isPrefetching: access.fetchesAhead,
+        decode: { try object($0, $1) }, visit: { objects.append($0) })
+      return objects
+    }
+    try forEachMatch(keepsObjects: true) { key, record, known in
+      try withObject(key, record, known) { (object: consuming Root) in objects.append(object) }
+      return .continue
+    }
+    return objects
+  }
+}
+
 extension WriteAccess {
-  /// Changes the objects that these records hold, and parks them.
-  fileprivate func update<T: Codable>(
-    _ type: T.Type, _ keys: [StorageKey], _ change: (inout T) throws -> Void
-  ) throws {
-    let facts = try RecordTypeFacts.of(type)
-    let reading = reading
-    let (session, source) = reading.makeSessionAndSource()
-    var objects: [T] = []
-    var rest = keys[...]
-    try reading.visitRecords(withKeys: { rest.popFirst() }, source, isPrefetching: reading.fetchesAhead) {
-      key, record in
-      try reading.decode(type, key, record, typeName: facts.name, session)
-    } visit: { (found: T) in
-      var object = found
-      let before = try garage.encoder.identity(of: object)
-      try change(&object)
+  /// Changes objects that are to keep their identifiers.
+  fileprivate func change<T: Codable>(_ objects: inout [T], _ change: (inout T) throws -> Void) throws {
+    let facts = try RecordTypeFacts.of(T.self)
+    let encoder = garage.encoder
+    for index in objects.indices {
+      let before = try encoder.identity(ofRoot: objects[index])
+      try change(&objects[index])
       // A value that is identified by its content is another one now, and its record another's.
-      let after = try garage.encoder.identity(of: object)
+      let after = try encoder.identity(ofRoot: objects[index])
       guard after == before else {
         throw GarageError.unretrievableObject(
           type: facts.name, identifier: before.identifier.description,
-          reason: try TypeDescription.of(type).identification == .digest
+          reason: try TypeDescription.of(T.self).identification == .digest
             ? "its content is what identifies it, and updateAll changed that: park the new value, and delete the old one"
             : "updateAll gave it another identifier: park it under the new one, and delete the old one")
       }
-      objects.append(object)
     }
-    try put(garage.encoder.encode(objects, dates: garage.dateEncodingStrategy))
   }
 }

@@ -121,6 +121,7 @@ final class QueryRun<Root: Codable> {
   func sortedKeys() throws -> KeyList {
     if query.maximumCount == 0 { return KeyList() }
     if query.sortKeys.isEmpty {
+      if start == nil, let keys = try keysByEntries() { return keys }
       var keys = KeyList()
       try forEachUnsorted(keepsObjects: false) { key, _, _ in
         keys.append(key)
