@@ -20,7 +20,7 @@ extension WriteAccess {
   func removeEntries(ofRecordsIn range: StorageKeyRange) throws {
     try transaction.forEachKeyBlock(range, of: 1000) { keys in
       guard let batch = try beginEntries() else { return .stop }
-      for key in keys { try note(key.bytes.span.bytes, nil, in: batch) }
+      try noteRemoval(of: keys, in: batch)
       try makeEntries(batch)
       return .continue
     }
@@ -33,11 +33,30 @@ extension WriteAccess {
       let block = keys[start..<min(start + 1000, keys.count)]
       announce(Array(block))
       if let batch = try beginEntries() {
-        for key in block { try note(key.bytes.span.bytes, nil, in: batch) }
+        try noteRemoval(of: Array(block), in: batch)
         try makeEntries(batch)
       }
       for key in block { _ = try removeRecordAlone(key.bytes.span.bytes) }
     }
+  }
+
+  /// Notes that records go.
+  private func noteRemoval(of keys: [StorageKey], in batch: IndexBatch) throws {
+    guard mayAskForMany(keys.count) else {
+      for key in keys { try note(key.bytes.span.bytes, nil, in: batch) }
+      return
+    }
+    let concerned = keys.filter { batch.concerns(tag: KeyLayout.tag(inRecordKey: $0.bytes.span.bytes)) }
+    try transaction.withValues(for: concerned) { index, record in
+      let key = concerned[index].bytes
+      try batch.note(key.span.bytes, old: record, new: nil, in: transaction)
+    }
+  }
+
+  /// Whether records that are about to be replaced or removed are asked for many at a time. A sealed value that does not open
+  /// is lent only where it is looked for alone, and what would take a trip was fetched before.
+  private func mayAskForMany(_ count: Int) -> Bool {
+    count >= 16 && overlay == nil && !garage.objectKeys.isSealed && !garage.store.roundTripsAreExpensive
   }
 
   /// Whether there is an index of references: its entries do not go with a type's.
@@ -175,9 +194,26 @@ extension WriteAccess {
       return try batch.noteNew(records, in: bytes, transaction)
     }
     if leavingOut == nil, try noteByScan(of: graph, order, in: bytes, batch) { return }
+    if mayAskForMany(order.count) {
+      return try noteByBlocks(of: graph, order.filter { $0 != leavingOut }, in: bytes, batch)
+    }
     for position in order where position != leavingOut {
       let place = graph.place(ofRecord: position)
       try note(bytes.bytes.extracting(place.key), bytes.bytes.extracting(place.value), in: batch)
+    }
+  }
+
+  /// Notes what becomes of many records, and asks for many of those that are there at a time.
+  private func noteByBlocks(
+    of graph: EncodedGraph, _ positions: [Int], in bytes: UnsafeRawBufferPointer, _ batch: IndexBatch
+  ) throws {
+    for start in stride(from: 0, to: positions.count, by: 1024) {
+      let block = positions[start..<min(start + 1024, positions.count)]
+      let keys = block.map { graph.place(ofRecord: $0).key }
+      try transaction.withPlacedValues(at: keys, in: bytes.bytes) { index, old in
+        let new = bytes.bytes.extracting(graph.place(ofRecord: positions[start + index]).value)
+        try batch.note(bytes.bytes.extracting(keys[index]), old: old, new: new, in: transaction)
+      }
     }
   }
 
