@@ -53,6 +53,38 @@ import Testing
     #expect(found == expected.sorted { $0.lexicographicallyPrecedes($1) }, "seed \(seed)")
   }
 
+  /// Those that are among others, too, whichever way each list is sorted.
+  @Test(arguments: Kind.allCases, [1, 31, 40, 1000])
+  func shared(kind: Kind, count: Int) {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let prefix: [UInt8] = [0x11, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 9]
+    func candidates(_ identifiers: [[UInt8]]) -> CandidateKeys {
+      var candidates = CandidateKeys()
+      for identifier in identifiers {
+        candidates.append(
+          recordOf: (prefix + identifier).span.bytes, identifierAt: prefix.count, isMatch: false)
+      }
+      candidates.sort(areOfOneTag: true)
+      return candidates
+    }
+    let all = (0..<count).map { _ in identifier(kind, &random) }
+    let left = all.filter { _ in Bool.random(using: &random) }
+    let right =
+      all.filter { _ in Bool.random(using: &random) } + [identifier(kind, &random), [255, 255, 255, 255]]
+    var shared = candidates(left)
+    shared.formIntersection(candidates(right))
+    var found: [[UInt8]] = []
+    shared.forEachOnce { key, _ in
+      found.append([UInt8](copying: key.extracting(KeyLayout.identifierOffset...)))
+      return .continue
+    }
+    let expected = Set(left).intersection(right).sorted { $0.lexicographicallyPrecedes($1) }
+    #expect(found == expected, "seed \(seed)")
+    shared.formIntersection(CandidateKeys())
+    #expect(shared.count == 0)
+  }
+
   /// Those of two types that have one identifier stay apart, and in one order.
   @Test func ofTwoTypes() {
     var candidates = CandidateKeys()

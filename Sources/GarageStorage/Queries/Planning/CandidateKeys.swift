@@ -50,16 +50,7 @@ struct CandidateKeys {
     if areOfOneTag, candidates.count >= 32, sortByDigits() { return }
     let bytes = bytes
     let span = bytes.span.bytes
-    candidates.sort { left, right in
-      if left.order != right.order { return left.order < right.order }
-      let (leftKey, rightKey) = (
-        span.extracting(left.start..<left.start + left.count),
-        span.extracting(right.start..<right.start + right.count)
-      )
-      let order = compareKeys(
-        leftKey.extracting(KeyLayout.identifierOffset...), rightKey.extracting(KeyLayout.identifierOffset...))
-      return order == 0 ? compareKeys(leftKey, rightKey) < 0 : order < 0
-    }
+    candidates.sort { CandidateKeys.compare($0, in: span, $1, in: span) < 0 }
   }
 
   /// Sorts them digit by digit, the last one first, where identifiers are short and alike but for a few bytes, as numbers are
@@ -107,26 +98,35 @@ struct CandidateKeys {
     }
   }
 
-  /// Removes all that `isKept` says no to.
-  mutating func keep(where isKept: (StorageKey) -> Bool) {
-    let span = bytes
-    candidates.removeAll { candidate in
-      !isKept(StorageKey(span.span.bytes.extracting(candidate.start..<candidate.start + candidate.count)))
-    }
-  }
-
-  /// A set of them all.
-  var keys: Set<StorageKey> {
-    var keys = Set<StorageKey>(minimumCapacity: count)
-    forEach { key, _ in keys.insert(StorageKey(key)) }
-    return keys
-  }
-
-  private func forEach(_ visit: (RawSpan, Bool) -> Void) {
-    let span = bytes.span.bytes
+  /// Removes all that are not among others. Both are sorted.
+  mutating func formIntersection(_ other: CandidateKeys) {
+    let (bytes, otherBytes) = (bytes, other.bytes)
+    let (span, otherSpan) = (bytes.span.bytes, otherBytes.span.bytes)
+    var kept: [Candidate] = []
+    var place = 0
     for candidate in candidates {
-      visit(span.extracting(candidate.start..<candidate.start + candidate.count), candidate.isMatch)
+      var order = 1
+      while place < other.candidates.count {
+        order = CandidateKeys.compare(candidate, in: span, other.candidates[place], in: otherSpan)
+        if order <= 0 { break }
+        place += 1
+      }
+      if place == other.candidates.count { break }
+      if order == 0 { kept.append(candidate) }
     }
+    candidates = kept
+  }
+
+  /// The order of two, which may be of different lists: as they are sorted.
+  private static func compare(
+    _ left: Candidate, in leftBytes: RawSpan, _ right: Candidate, in rightBytes: RawSpan
+  ) -> Int {
+    if left.order != right.order { return left.order < right.order ? -1 : 1 }
+    let leftKey = leftBytes.extracting(left.start..<left.start + left.count)
+    let rightKey = rightBytes.extracting(right.start..<right.start + right.count)
+    let order = compareKeys(
+      leftKey.extracting(KeyLayout.identifierOffset...), rightKey.extracting(KeyLayout.identifierOffset...))
+    return order == 0 ? compareKeys(leftKey, rightKey) : order
   }
 
   /// Lends the key of each in turn, those that stand twice once, until `visit` says stop.

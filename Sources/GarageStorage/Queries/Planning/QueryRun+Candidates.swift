@@ -145,13 +145,16 @@ extension QueryRun {
     }
     let leader = readers.remove(at: shortest ?? 0)
     guard leader.count > 32 else { return leader.candidates }
-    var shared = leader.candidates.keys
-    for place in readers.indices where shared.count > 32 {
-      try readers[place].read(upTo: 2 * leader.count, self)
-      if readers[place].isAtEnd { shared.formIntersection(readers[place].candidates.keys) }
-    }
+    let areOfOneTag = way.tags.count == 1
     var candidates = leader.candidates
-    candidates.keep { shared.contains($0) }
+    candidates.sort(areOfOneTag: areOfOneTag)
+    for place in readers.indices where candidates.count > 32 {
+      try readers[place].read(upTo: 2 * leader.count, self)
+      if !readers[place].isAtEnd { continue }
+      var others = readers[place].candidates
+      others.sort(areOfOneTag: areOfOneTag)
+      candidates.formIntersection(others)
+    }
     return candidates
   }
 }
