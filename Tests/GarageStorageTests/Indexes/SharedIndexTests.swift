@@ -106,6 +106,28 @@ import Testing
     #expect(byBoth <= bySide - 60, "\(byBoth), \(bySide), \(byNumber)")
   }
 
+  /// What satisfies one of two conditions that have an index each is told by the entries, and counted once where it satisfies both.
+  @Test func eitherIsToldByEntries() throws {
+    let storage = CountingStorage(try Place(.memory).open())
+    let garage = try Garage(storage)
+    let all = (0..<1000).map { Tile(id: $0) }
+    try garage.parkAll(all)
+    try garage.make([Index<Tile>(\.number), Index<Tile>(\.side)])
+    let query = garage.query(Tile.self).where(\.number == 7 || \.side == 7)
+    let expected = all.filter { $0.number == 7 || $0.side == 7 }
+    func expectFewGets(_ body: () throws -> Void) throws {
+      let before = storage.gets.load(ordering: .relaxed)
+      try body()
+      #expect(storage.gets.load(ordering: .relaxed) - before < 10)
+    }
+    #expect(try query.explain().indexes == ["number", "side"])
+    try expectFewGets { #expect(try query.count() == expected.count) }
+    try expectFewGets { #expect(try query.identifiers().map(\.description) == expected.map { "\($0.id)" }) }
+    #expect(try query.values(\.id) == expected.map(\.id))
+    #expect(try query.where(\.isOdd == true).values(\.id) == expected.filter(\.isOdd).map(\.id))
+    #expect(try query.where(\.isOdd == true).count() == expected.count { $0.isOdd })
+  }
+
   /// A list that is much longer than the other is not read to its end: the shorter one leads, whatever is expected of them.
   @Test func theShorterListLeads() throws {
     let storage = CountingStorage(try Place(.memory).open())

@@ -27,7 +27,8 @@ struct QueryPlanner {
       guard case .either(let left, let right) = term, let first = plan(left), let second = plan(right)
       else { continue }
       var scans = first.scans + second.scans
-      for scan in scans.indices {
+      // What satisfies one side satisfies the term, but not those beside it.
+      for scan in scans.indices where terms.count > 1 {
         for stretch in scans[scan].stretches.indices { scans[scan].stretches[stretch].isExact = false }
       }
       let plan = IndexPlan(scans: scans)

@@ -14,7 +14,7 @@ extension QueryRun {
     }
     guard plan.scans.count == 1, plan.others.isEmpty, way.tags.count == 1, !way.isUnsaved,
       let scan = plan.scans.first, !scan.item.definition.isEach || scan.stretches.count == 1
-    else { return nil }
+    else { return query.maximumCount == nil ? try keysByEntries()?.count : nil }
     let most = query.maximumCount ?? .max
     var count = 0
     // Entries that do not decide. Their records are asked one by one; where each question is a round trip, none is.
