@@ -79,8 +79,11 @@ extension QueryPlan {
   }
 
   fileprivate static func text(_ scan: IndexPlan.Scan) -> String {
-    if scan.stretches.count == 1 { return scan.stretches[0].isPoint ? "one value" : "a range" }
-    return "\(scan.stretches.count) ranges"
+    if scan.stretches.count == 1, scan.stretches[0].isPoint { return "one value" }
+    // Those that touch differ only in what the records are asked.
+    let touching = zip(scan.stretches, scan.stretches.dropFirst()).count { $0.upper == $1.lower }
+    let count = scan.stretches.count - touching
+    return count == 1 ? "a range" : "\(count) ranges"
   }
 }
 

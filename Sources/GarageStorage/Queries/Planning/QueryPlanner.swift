@@ -121,7 +121,9 @@ struct QueryPlanner {
     // A stretch from one value to another of its kind is likely to be short.
     let isBounded = ranges.ranges.allSatisfy { $0.isPoint || $0.lower.count > 1 && $0.upper.count > 1 }
     if isBounded { return IndexPlan.Cost.bounded }
-    return ranges.ranges.allSatisfy(\.isExact) ? IndexPlan.Cost.halfBounded : IndexPlan.Cost.uncertain
+    // All but some values are most likely nearly all.
+    return ranges.ranges.allSatisfy(\.isExact) && !ranges.isToTheEnd
+      ? IndexPlan.Cost.halfBounded : IndexPlan.Cost.uncertain
   }
 
   /// All that begins with these bytes.
@@ -200,8 +202,10 @@ struct QueryPlanner {
       guard let left = ranges(item, field, left), let right = ranges(item, field, right) else { return nil }
       return left.union(right)
     case .not(let inner):
-      guard !item.definition.isEach, case .field = inner else { return nil }
-      return ranges(item, field, inner)?.complement
+      guard !item.definition.isEach, case .field(let test) = inner else { return nil }
+      // A reference to an object that is not there is nil, too.
+      let isSure = if case .isNull = test.test { false } else { true }
+      return ranges(item, field, inner)?.complement(isSure: isSure)
     }
   }
 

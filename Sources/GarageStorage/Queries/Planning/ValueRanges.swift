@@ -88,20 +88,26 @@ struct ValueRanges {
   }
 
   /// All but what surely satisfies the condition.
-  var complement: ValueRanges {
+  ///
+  /// - Parameter isSure: whether what stands nowhere here surely does not satisfy it, so that no record need be asked.
+  func complement(isSure: Bool) -> ValueRanges {
     var found: [Range] = []
     var lower: [UInt8] = [OrderedBytes.Kind.null]
-    for range in ranges where range.isExact {
+    for range in ranges {
       if ValueRanges.isLess(lower, range.lower) {
-        found.append(Range(lower: lower, upper: range.lower, isExact: false))
+        found.append(Range(lower: lower, upper: range.lower, isExact: isSure))
       }
+      if !range.isExact { found.append(range) }
       lower = range.upper
     }
     if ValueRanges.isLess(lower, ValueRanges.end) {
-      found.append(Range(lower: lower, upper: ValueRanges.end, isExact: false))
+      found.append(Range(lower: lower, upper: ValueRanges.end, isExact: isSure))
     }
     return ValueRanges(found)
   }
+
+  /// Whether it ends behind all values, as what is left of them by a few does.
+  var isToTheEnd: Bool { ranges.last.map { $0.upper == ValueRanges.end } ?? false }
 
   /// The same stretches, with every record to be asked.
   var inexact: ValueRanges {
@@ -155,12 +161,7 @@ extension ValueRanges {
           ValueRanges.isLess($0.lower, $1.lower)
         }
       ).union(.none)
-    case .hasPrefix(let text):
-      var bytes = OrderedBytes()
-      bytes.append(.text(text))
-      // Without its end. Characters may be made of several scalars, so the record is asked.
-      ranges = ValueRanges([ValueRanges.beginning(with: Array(bytes.bytes.dropLast()), isExact: false)])
-      kind = OrderedBytes.Kind.text
+    case .hasPrefix(let text): (ranges, kind) = (ValueRanges.beginning(with: text), OrderedBytes.Kind.text)
     case .equalsIgnoringCase(let text):
       ranges = ValueRanges.equal(to: .text(text), false)
       kind = OrderedBytes.Kind.text
@@ -206,6 +207,21 @@ extension ValueRanges {
     let isDecimalNaN = if case .number(let number) = value { number.isNaN } else { false }
     let isExact = value == .null ? absentIsNull : !isDecimalNaN
     return ValueRanges([beginning(with: bytes(value), isExact: isExact, isPoint: true)])
+  }
+
+  /// Where text stands that begins with another one, or may.
+  private static func beginning(with text: String) -> ValueRanges {
+    // Without its end.
+    let bytes = Array(ValueRanges.bytes(.text(text)).dropLast())
+    let isPrintable = !text.isEmpty && text.utf8.allSatisfy { 0x20...0x7E ~= $0 }
+    // Characters may be made of several scalars: what follows may belong to the last one, so the record is asked.
+    if !isPrintable { return ValueRanges([beginning(with: bytes, isExact: false)]) }
+    // Not what is ASCII, too, or the end of the text. The first line break of two that are one character is not printable.
+    let other = bytes + [0x80]
+    return ValueRanges([
+      Range(lower: bytes, upper: other, isExact: true),
+      Range(lower: other, upper: behind(bytes), isExact: false),
+    ])
   }
 
   /// What comes before all numbers and dates: NaN.
