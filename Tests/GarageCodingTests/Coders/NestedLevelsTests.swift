@@ -120,14 +120,14 @@ private struct KeyedLines: Codable {
 
 /// Nested containers in nested containers come back, in whatever order they were written to.
 @Suite struct NestedLevelsTests {
-  private static let pointCount = 30_000
+  private static let pointCount = LongTests.areWanted ? 30_000 : 9_000
 
   private func lines(_ count: Int) -> [[Point]] {
     let length = Self.pointCount / count
     return (0..<count).map { line in (0..<length).map { Point(x: line, y: $0 - 100) } }
   }
 
-  @Test(arguments: [30_000, 300, 1]) func unkeyed(lineCount: Int) throws {
+  @Test(arguments: [pointCount, 300, 1]) func unkeyed(lineCount: Int) throws {
     let lines = lines(lineCount)
     for order in WritingOrder.allCases {
       let isSame = try copy(UnkeyedLines(lines, order)).lines == lines
@@ -135,7 +135,7 @@ private struct KeyedLines: Codable {
     }
   }
 
-  @Test(arguments: [30_000, 300]) func keyed(lineCount: Int) throws {
+  @Test(arguments: [pointCount, 300]) func keyed(lineCount: Int) throws {
     let lines = lines(lineCount)
     for order in WritingOrder.allCases {
       let isSame = try copy(KeyedLines(lines, order)).lines == lines

@@ -137,7 +137,7 @@ private enum FreightAfter {
       && one.coupled.map(\.id) == other.coupled.map(\.id)
   }
 
-  @Test(arguments: Backend.allCases, [true, false])
+  @Test(arguments: Backend.engines, [true, false])
   func theyAreWhatWasParked(_ backend: Backend, isDense: Bool) throws {
     let seed = UInt64.random(in: 0...9999)
     var random = SeededGenerator(seed: seed)
@@ -165,7 +165,7 @@ private enum FreightAfter {
     }
   }
 
-  @Test(arguments: Backend.allCases, [true, false])
+  @Test(arguments: Backend.engines, [true, false])
   func whatLinksWaitForIsReadAlike(_ backend: Backend, isDense: Bool) throws {
     let seed = UInt64.random(in: 0...9999)
     var random = SeededGenerator(seed: seed)

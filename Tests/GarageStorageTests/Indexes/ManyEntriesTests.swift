@@ -59,7 +59,7 @@ import Testing
     return entries
   }
 
-  @Test(arguments: Backend.allCases.filter { !$0.isSealed })
+  @Test(arguments: Backend.engines.filter { !$0.isSealed })
   func haveTheSameEntries(_ backend: Backend) throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)

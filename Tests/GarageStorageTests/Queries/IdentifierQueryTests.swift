@@ -114,7 +114,7 @@ private enum Asked<T: Codable & Identifiable & Equatable & SendableMetatype> {
     return all
   }
 
-  @Test(arguments: Backend.allCases)
+  @Test(arguments: Backend.engines)
   func ofNumbers(_ backend: Backend) throws {
     let place = try Place(backend)
     let garage = try place.garage()

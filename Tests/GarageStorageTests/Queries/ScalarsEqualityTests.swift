@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Backend.allCases)
+  @Test(arguments: Backend.engines)
   func valuesOfSeveralScalars(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     let shops = (0..<60).map(Shop.init)
@@ -183,7 +183,7 @@ import Testing
     var number: EqualityTests.Serial
   }
 
-  @Test(arguments: Backend.allCases)
+  @Test(arguments: Backend.engines)
   func indexesOfScalars(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     try garage.parkAll(

@@ -140,7 +140,7 @@ import Testing
     final var rests: Int { max(rest, limit) }
   }
 
-  @Test(arguments: Backend.allCases)
+  @Test(arguments: Backend.engines)
   func properties(_ backend: Backend) throws {
     var random = SeededGenerator(seed: 45)
     let garage = try Place(backend).garage()
@@ -184,7 +184,7 @@ import Testing
     try checkEquality(\.named)
   }
 
-  @Test(arguments: Backend.allCases)
+  @Test(arguments: Backend.engines)
   func propertiesOfClasses(_ backend: Backend) throws {
     var random = SeededGenerator(seed: 46)
     let garage = try Place(backend).garage()
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Backend.allCases)
+  @Test(arguments: Backend.engines)
   func oneFieldOrAnother(_ backend: Backend) throws {
     let garage = try Place(backend).garage()
     let all = (0..<60).map(Versioned.init)
