@@ -19,6 +19,7 @@ extension DecoderPointer {
     frame.nextOffset = header.content
     frame.indexCount = 0
     frame.elsewhere = .unknown
+    frame.composition = .unknown
     if header.second > 0 {
       let shape = try shape(at: header.second - 1)
       frame.shape = shape
@@ -273,18 +274,21 @@ extension DecoderPointer {
       }
     }
     try indexAll()
+    if frame.indexCount == before.shapedCount { return false }
+    return try searchEntry(keyed: wanted) || findEntry(equivalentTo: wanted)
+  }
+
+  /// The same by the bytes of the key, where all offsets are noted.
+  private func searchEntry(keyed wanted: UnsafeRawBufferPointer) throws -> Bool {
     let indexBase = frame.indexBase
-    var low = before.shapedCount
+    var low = frame.shapedCount
     var high = frame.indexCount
     while low < high {
       let middle = (low + high) / 2
-      let entry = input.offsets.base[indexBase + middle]
-      let key = try keyRange(at: entry)
+      let key = try keyRange(at: input.offsets.base[indexBase + middle])
       let order = compareBytes(keyBytes(key), wanted)
       if order == 0 {
-        frame.currentKey = entry
-        cursor = key.upperBound
-        frame.current = middle
+        moveToEntry(middle, key)
         return true
       }
       if order < 0 { low = middle + 1 } else { high = middle }
@@ -292,7 +296,44 @@ extension DecoderPointer {
     return false
   }
 
-  /// The keys of the map's values, as far as the key type has them.
+  private func moveToEntry(_ place: Int, _ key: Range<Int>) {
+    frame.currentKey = input.offsets.base[frame.indexBase + place]
+    cursor = key.upperBound
+    frame.current = place
+  }
+
+  /// The same of an entry whose key is composed otherwise than this one, and equal to it as text: in a shape it would be
+  /// found as well, and by the coders of other formats.
+  private func findEntry(equivalentTo wanted: UnsafeRawBufferPointer) throws -> Bool {
+    if !mayBeComposedOtherwise(wanted) { return false }
+    // Others than composed ones are rare, and looked for one by one only in maps that have some.
+    if try areEntriesComposed() {
+      var form = composed(String(decoding: wanted, as: UTF8.self))
+      return try form.withUTF8 { try searchEntry(keyed: UnsafeRawBufferPointer($0)) }
+    }
+    for place in frame.shapedCount..<frame.indexCount {
+      let key = try keyRange(at: input.offsets.base[frame.indexBase + place])
+      if isSameText(keyBytes(key), wanted) {
+        moveToEntry(place, key)
+        return true
+      }
+    }
+    return false
+  }
+
+  /// Whether the keys of all entries are in composed form: looked at once for each map.
+  private func areEntriesComposed() throws -> Bool {
+    if frame.composition == .unknown {
+      frame.composition = .composed
+      for place in frame.shapedCount..<frame.indexCount where frame.composition == .composed {
+        let key = try keyRange(at: input.offsets.base[frame.indexBase + place])
+        if !isComposed(keyBytes(key)) { frame.composition = .other }
+      }
+    }
+    return frame.composition == .composed
+  }
+
+  /// All keys that the map has a value for, as far as they are of a type.
   func allKeys<Key: CodingKey>(_: Key.Type, _ keys: KeyTablePointer, serial: UInt64) throws -> [Key] {
     try resume(serial)
     // A subclass's map may have a key twice.

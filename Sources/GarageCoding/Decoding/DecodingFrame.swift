@@ -3,10 +3,13 @@ struct DecodingFrame {
   enum Kind: UInt8 { case value, map, array }
   /// Whether something may stand elsewhere in a map for a field that is absent in its shape.
   enum Elsewhere: UInt8 { case unknown, nothing, something }
+  /// Whether keys of a map's entries are in composed form.
+  enum Composition: UInt8 { case unknown, composed, other }
 
   var serial: UInt64 = 0
   var kind = Kind.value
   var elsewhere = Elsewhere.unknown
+  var composition = Composition.unknown
   /// Whether it is a nested container, which somebody asked for by itself, and not a value.
   var isNested = false
   /// Its place among the open frames, and how deep its value stands.

@@ -34,6 +34,8 @@ package final class FieldLookup {
   private struct Step {
     let key: String
     let utf8: [UInt8]
+    /// Whether an entry may have the key in other bytes.
+    let mayBeComposedOtherwise: Bool
     /// The shape met last, and the places of the key in it, the one that counts first; none before there was a shape.
     var digest: UInt64 = 0
     var isLearnt = false
@@ -44,6 +46,7 @@ package final class FieldLookup {
     init(_ key: String) {
       self.key = key
       utf8 = Array(key.utf8)
+      mayBeComposedOtherwise = utf8.withUnsafeBytes { GarageCoding.mayBeComposedOtherwise($0) }
     }
   }
 
@@ -115,7 +118,7 @@ package final class FieldLookup {
       }
       for _ in 0..<steps[step].keyCount { at = try BodyScanner.skipValue(base, at, end: header.end) }
     }
-    return try entry(steps[step].utf8, base, at, header.end)
+    return try entry(steps[step].utf8, steps[step].mayBeComposedOtherwise, base, at, header.end)
   }
 
   /// Where the value of the shape's key with that place is; nil where it is absent.
@@ -144,19 +147,28 @@ package final class FieldLookup {
     }
   }
 
-  /// Where the entry with that key has its value: entries are sorted by their keys.
-  private func entry(_ key: [UInt8], _ base: UnsafeRawPointer, _ start: Int, _ end: Int) throws -> Int? {
-    var at = start
-    while at < end {
-      let found = try BodyScanner.readKey(base, &at, end: end)
-      let order = key.withUnsafeBytes {
-        compareBytes(UnsafeRawBufferPointer(start: base + found.lowerBound, count: found.count), $0)
+  /// Where the entry with that key has its value: entries are sorted by their keys. One whose key is composed otherwise is the
+  /// one where none has the same bytes.
+  private func entry(
+    _ wanted: [UInt8], _ mayBeComposedOtherwise: Bool, _ base: UnsafeRawPointer, _ start: Int, _ end: Int
+  ) throws -> Int? {
+    try wanted.withUnsafeBytes { wanted in
+      var at = start
+      var equivalent: Int?
+      while at < end {
+        let range = try BodyScanner.readKey(base, &at, end: end)
+        let key = UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
+        let order = compareBytes(key, wanted)
+        if order == 0 { return at }
+        if mayBeComposedOtherwise {
+          if equivalent == nil, isSameText(key, wanted) { equivalent = at }
+        } else if order > 0 {
+          return nil
+        }
+        at = try BodyScanner.skipValue(base, at, end: end)
       }
-      if order == 0 { return at }
-      if order > 0 { return nil }
-      at = try BodyScanner.skipValue(base, at, end: end)
+      return equivalent
     }
-    return nil
   }
 }
 

@@ -174,6 +174,35 @@ enum Normalization {
   }
 }
 
+// MARK: - Text that is equal
+
+// Keys of maps are compared by bytes where there are many, and by this where they are not found so.
+
+/// Whether other UTF-8 may be the same text. Of ASCII it may where a letter or sign has a second scalar, as K has the sign of
+/// the unit kelvin.
+func mayBeComposedOtherwise(_ utf8: UnsafeRawBufferPointer) -> Bool {
+  utf8.contains { byte in
+    switch byte {
+    case 0x80...0xFF, UInt8(ascii: "K"), UInt8(ascii: ";"), UInt8(ascii: "`"): true
+    default: false
+    }
+  }
+}
+
+/// Whether UTF-8 text is its own composed form.
+func isComposed(_ utf8: UnsafeRawBufferPointer) -> Bool {
+  if isSurelyComposed(utf8) { return true }
+  var form = composed(String(decoding: utf8, as: UTF8.self))
+  return form.withUTF8 { compareBytes(UnsafeRawBufferPointer($0), utf8) == 0 }
+}
+
+/// Whether two pieces of UTF-8 are equal as Swift compares text.
+func isSameText(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+  if left.count == right.count, compareBytes(left, right) == 0 { return true }
+  guard mayBeComposedOtherwise(left), mayBeComposedOtherwise(right) else { return false }
+  return String(decoding: left, as: UTF8.self) == String(decoding: right, as: UTF8.self)
+}
+
 // MARK: - Text in keys
 
 /// Copies the UTF-8 of a string in normalization form C, which is how keys hold text, to the beginning of `room`
