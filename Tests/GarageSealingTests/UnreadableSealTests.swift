@@ -14,6 +14,13 @@ private struct Branch: Codable, Identifiable {
   var leaf: Leaf
 }
 
+private struct Twig: Codable, Identifiable, Indexed {
+  var id: Int
+  var text = "twig"
+  var leaf: Reference<Leaf>?
+  static var indexes: [Index<Twig>] { [Index(\.text, .readable)] }
+}
+
 private final class Ring: Codable, Identifiable {
   let id: Int
   let text: String
@@ -184,6 +191,51 @@ private final class Ring: Codable, Identifiable {
     }
     #expect(try Set(garage.retrieveAll(Leaf.self).map(\.id)) == Set(0..<20).subtracting([7]))
     #expect(try Set(garage.retrieveAll(Branch.self).map(\.id)) == Set(0..<20).subtracting([3, 7]))
+  }
+
+  /// Also where the entries in indexes do not open either, as with a key that is lost.
+  @Test(arguments: [false, true], [false, true])
+  func whatDoesNotOpenGoesWithItsEntries(isReplaced: Bool, autosaves: Bool) throws {
+    let memory = MemoryStorage()
+    func open() throws -> Garage {
+      try Garage(SealedStorage(memory, sealer: InsecureTestSealer(key: 7)), referrers: .hashed)
+    }
+    func twig(_ id: Int, _ text: String, _ leaf: Int) -> Twig {
+      Twig(id: id, text: text, leaf: Reference(Leaf.self, identifier: leaf))
+    }
+    let before = try open()
+    try before.parkAll((0..<20).map { twig($0, "twig", 1) })
+    try before.park(twig(0, "changed", 2))
+    try before.buildIndexes()
+    for id in [3, 7] {
+      let known = try contents(memory)
+      try before.park(twig(id, "changed", 2))
+      for (key, value) in try contents(memory) where known[key] != value {
+        try memory.write { transaction in
+          var value = value
+          value[value.count - 1] ^= 1
+          try transaction.put(value, for: key)
+          return .commit(())
+        }
+      }
+    }
+    let garage = try open()
+    #expect(throws: GarageError.self) { try garage.retrieve(Twig.self, identifier: 3) }
+    garage.isAutosaveEnabled = autosaves
+    for id in [3, 7] {
+      if isReplaced {
+        try garage.park(twig(id, "new", 1))
+      } else {
+        try garage.delete(Twig.self, identifier: id)
+      }
+    }
+    try garage.save()
+    #expect(try garage.count(Twig.self) == (isReplaced ? 20 : 18))
+    #expect(try garage.query(Twig.self).where(\.text == "changed").values(\.id) == [0])
+    #expect(try garage.query(Twig.self).where(\.text == "new").count() == (isReplaced ? 2 : 0))
+    #expect(try garage.referrers(of: Leaf.self, identifier: 2).count == 1)
+    let report = try garage.verifyIndexes()
+    #expect(report.isSound, "\(report)")
   }
 
   @Test(arguments: [false, true])

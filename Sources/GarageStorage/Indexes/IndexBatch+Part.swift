@@ -49,6 +49,8 @@ extension IndexBatch {
     let hasSeveralTags: Bool
     @exclusivity(unchecked) var added: [Entry] = []
     @exclusivity(unchecked) var removed: [Entry] = []
+    /// Those of records that go or are replaced and could not be read, so that nobody knows their entries.
+    @exclusivity(unchecked) var unreadableKeys: Set<StorageKey> = []
     @exclusivity(unchecked) var kinds = IndexedFields.Kinds()
     /// Where in the keys of `added`, once sorted, the bytes stand that are in their `order`; and in those of `removed`.
     @exclusivity(unchecked) var orderPlace: Int
@@ -78,6 +80,7 @@ extension IndexBatch {
     func reset() {
       added.removeAll(keepingCapacity: true)
       removed.removeAll(keepingCapacity: true)
+      if !unreadableKeys.isEmpty { unreadableKeys = [] }
       kinds = IndexedFields.Kinds()
       orderPlace = prefixByteCount
       removedOrderPlace = prefixByteCount

@@ -99,9 +99,18 @@ extension IndexBatch {
     }
   }
 
-  /// Whether an entry is of the record with this key.
-  func isReferrer(_ key: RawSpan, in entry: RawSpan) -> Bool {
-    guard let referrer = KeyLayout.referrer(ofReference: entry) else { return false }
-    return compareKeys(referrer.bytes.span.bytes, key) == 0
+  /// The keys of the entries that these records have. One scan, however many they are.
+  func referenceEntries(
+    _ part: Part, of records: Set<StorageKey>, _ transaction: any ReadTransaction
+  ) throws -> [StorageKey] {
+    var found: [StorageKey] = []
+    let range = KeyLayout.references(isHashed: part.item.definition.isHashed)
+    try transaction.scanKeys(range, .forward) { entry in
+      if let referrer = KeyLayout.referrer(ofReference: entry), records.contains(referrer) {
+        found.append(StorageKey(entry))
+      }
+      return .continue
+    }
+    return found
   }
 }

@@ -7,7 +7,7 @@ extension IndexBatch {
   /// Throws `notUnique` where two records would have the same values in an index that is unique.
   func checkUnique(in transaction: any ReadTransaction) throws {
     for part in parts where part.isUnique && !part.added.isEmpty {
-      sort()
+      try sort()
       var last: Entry?
       let tags = try crowdedTags(part, transaction)
       for (index, entry) in part.added.enumerated() where entry.isUnique {

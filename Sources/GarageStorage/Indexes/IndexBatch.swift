@@ -130,9 +130,9 @@ final class IndexBatch {
       for position in positions { try compare(parts[position], key, old, new) }
     }
     if isReadable { return }
-    // The entries of the old record are unknown, and have to be looked for one by one.
+    // What it had cannot be told: its entries are looked for among all, with those of others like it.
     for position in positions {
-      try removeAll(parts[position], key)
+      parts[position].unreadableKeys.insert(StorageKey(key))
       try compare(parts[position], key, nil, new)
     }
   }
@@ -285,32 +285,47 @@ final class IndexBatch {
     }
   }
 
-  /// Notes that every entry of an identifier is removed.
-  private func removeAll(_ part: Part, _ key: RawSpan) throws {
-    guard let transaction else { return }
-    let definition = part.item.definition
-    let range =
-      definition.isOfReferences
-      ? KeyLayout.references(isHashed: definition.isHashed)
-      : KeyLayout.entries(tag: KeyLayout.tag(inRecordKey: key), index: part.item.id)
-    var found: [Entry] = []
-    try transaction.scan(range, .forward) { entry, value in
-      guard definition.isOfReferences ? isReferrer(key, in: entry) : isOf(key, entry, value) else {
-        return .continue
-      }
-      found.append(Entry(start: bytes.count, keyCount: entry.byteCount, valueCount: 0))
-      bytes.append(entry)
-      return .continue
-    }
-    for var entry in found {
+  /// Notes that every entry of the records goes that could not be read.
+  private func removeEntriesOfUnreadable(_ part: Part) throws {
+    guard let transaction, !part.unreadableKeys.isEmpty else { return }
+    let keys = part.unreadableKeys
+    part.unreadableKeys = []
+    let found =
+      part.isOfReferences
+      ? try referenceEntries(part, of: keys, transaction) : try fieldEntries(part, of: keys, transaction)
+    for key in found {
+      var entry = Entry(start: bytes.count, keyCount: key.bytes.count, valueCount: 0)
+      bytes.append(key.bytes.span.bytes)
       entry.order = order(of: entry, behind: part.prefixByteCount)
       part.removed.append(entry)
     }
   }
 
-  private func isOf(_ key: RawSpan, _ entry: RawSpan, _ value: RawSpan) -> Bool {
-    guard let place = IndexBatch.identifierPlace(value), place <= entry.byteCount else { return false }
-    return compareKeys(entry.extracting(place...), key.extracting(KeyLayout.identifierOffset...)) == 0
+  /// The keys of the entries that these records have in an index of fields. One scan, however many they are.
+  private func fieldEntries(
+    _ part: Part, of records: Set<StorageKey>, _ transaction: any ReadTransaction
+  ) throws -> [StorageKey] {
+    let lengths = Set(records.map { $0.bytes.count - KeyLayout.identifierOffset }).sorted()
+    var found: [StorageKey] = []
+    for tag in Set(records.map { KeyLayout.tag(inRecordKey: $0.bytes.span.bytes) }) {
+      try transaction.scanKeys(KeyLayout.entries(tag: tag, index: part.item.id), .forward) { entry in
+        let mayBeOfOne = lengths.contains { length in
+          let place = entry.byteCount - length
+          return place >= KeyLayout.indexPrefixByteCount
+            && records.contains(KeyLayout.record(ofEntry: entry, identifierAt: place))
+        }
+        if mayBeOfOne { found.append(StorageKey(entry)) }
+        return .continue
+      }
+    }
+    // The identifier may be the end of a longer one: where it begins the value says, unless that does not open either.
+    return try found.filter { entry in
+      try transaction.withReplaceableValue(for: entry.bytes.span.bytes, isSealed: keys.isSealed) { value in
+        guard let value, let place = IndexBatch.identifierPlace(value) else { return true }
+        return place <= entry.bytes.count
+          && records.contains(KeyLayout.record(ofEntry: entry.bytes.span.bytes, identifierAt: place))
+      }
+    }
   }
 
   func order(of entry: Entry, behind prefix: Int) -> UInt64 {
@@ -351,10 +366,11 @@ final class IndexBatch {
     }
   }
 
-  /// Sorts the gathered entries; if they are many, by the first bytes in which they differ at all.
-  func sort() {
+  /// Sorts what was gathered; of many, by the first bytes in which they differ at all.
+  func sort() throws {
     if isSorted { return }
     for part in parts {
+      try removeEntriesOfUnreadable(part)
       sort(&part.added, of: part, orderedAt: &part.orderPlace)
       sort(&part.removed, of: part, orderedAt: &part.removedOrderPlace)
     }
@@ -367,7 +383,7 @@ final class IndexBatch {
     var items = catalog.items
     var isChanged = false
     placed.removeAll(keepingCapacity: true)
-    sort()
+    try sort()
     for (position, part) in parts.enumerated() {
       try remove(part.removed, in: transaction)
       if !items[position].kinds.isSuperset(of: part.kinds) {

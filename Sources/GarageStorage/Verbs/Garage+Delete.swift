@@ -150,18 +150,10 @@ extension WriteAccess {
     var keys: [StorageKey] = []
     try reading.visitRecordKeys(type) { keys.append($0) }
     if followsRules { return try delete(keys, facts) }
-    if garage.store.roundTripsAreExpensive {
-      announce(
-        keys.flatMap { key in
-          facts.tags.map { KeyLayout.record(tag: $0, sameIdentifierAs: key.bytes.span.bytes) }
-        })
-    }
-    for key in keys {
-      for tag in facts.tags {
-        let other = KeyLayout.record(tag: tag, sameIdentifierAs: key.bytes.span.bytes)
-        _ = try removeRecord(other.bytes.span.bytes)
-      }
-    }
+    try removeRecords(
+      keys.flatMap { key in
+        facts.tags.map { KeyLayout.record(tag: $0, sameIdentifierAs: key.bytes.span.bytes) }
+      })
   }
 
   /// Removes the records of one identifier under all these tags; tells whether there was one.
