@@ -272,15 +272,20 @@ struct Deletion {
     let count = try objectCount()
     try nullification.run(rewritten)
     try access.removeRecords(Array(rules.keys))
-    noteDenials(named)
+    try noteDenials(named)
     return count
   }
 
-  /// For a deletion that stays unsaved: notes the records that must not be referred to when it is saved.
-  private func noteDenials(_ named: [StorageKey: StorageKey]) {
+  /// Where the deletion stays unsaved: what nobody may refer to when it is saved.
+  private mutating func noteDenials(_ named: [StorageKey: StorageKey]) throws {
     guard let overlay = access.overlay else { return }
-    let denying = named.filter { rules[$0.value] == .deny }
+    var denying = named.filter { rules[$0.value] == .deny }
     if denying.isEmpty { return }
+    // An object that had several records is there again when one of them is.
+    for (name, key) in denying {
+      let others = try otherNames(of: key).filter { rules[$0] == .deny }
+      if let first = others.min(), first < key { denying[name] = first }
+    }
     var denials = overlay.changes.denials ?? UnsavedDenials(access.garage)
     denials.add(denying)
     overlay.changes.denials = denials

@@ -1,10 +1,13 @@
 internal import GarageDriver
 
 /// What unsaved changes delete, and must not where anybody refers to it (``ReferrersRule/deny``). It was asked for when it
-/// was deleted, and is asked for again when that is saved: another garage may have parked a referrer in between.
+/// was deleted, and is asked for again when that is saved: another garage may have parked a referrer in between. What is parked
+/// again is not deleted any more, nor forbidden to be deleted later by another rule.
 struct UnsavedDenials: Sendable {
   /// The deleted records, by the keys by which others may refer to them.
   private var targets: [StorageKey: StorageKey] = [:]
+  /// The same the other way round.
+  private var names: [StorageKey: [StorageKey]] = [:]
   private let garage: @Sendable () -> Garage?
 
   init(_ garage: Garage) {
@@ -12,7 +15,27 @@ struct UnsavedDenials: Sendable {
     self.garage = { [weak garage] in garage }
   }
 
-  mutating func add(_ targets: [StorageKey: StorageKey]) { self.targets.merge(targets) { $1 } }
+  /// - Parameter added: deleted records, by the keys by which others may refer to them. Of an object that had several, one.
+  mutating func add(_ added: [StorageKey: StorageKey]) {
+    for (name, key) in added where targets.updateValue(key, forKey: name) != key {
+      names[key, default: []].append(name)
+    }
+  }
+
+  /// Forgets the object that is referred to by a key, if there is one: it was parked again.
+  mutating func forget(_ name: RawSpan) {
+    guard let key = targets[StorageKey(name)] else { return }
+    forget(key)
+  }
+
+  /// Forgets the objects that are referred to by keys in a range: all that is there goes, by a verb that asks for no rules.
+  mutating func forget(_ range: StorageKeyRange) {
+    for (name, key) in targets where range.contains(name) { forget(key) }
+  }
+
+  private mutating func forget(_ key: StorageKey) {
+    for name in names.removeValue(forKey: key) ?? [] where targets[name] == key { targets[name] = nil }
+  }
 
   /// Looks for those who refer to what is deleted, in a transaction that has made the changes and nothing else.
   ///

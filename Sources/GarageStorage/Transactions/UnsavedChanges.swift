@@ -19,10 +19,12 @@ struct UnsavedChanges: Sendable {
   var isEmpty: Bool { tree.isEmpty }
 
   mutating func put(_ value: RawSpan, for key: RawSpan) {
+    denials?.forget(key)
     tree.put(value, for: key, prefix: Mark.put)
   }
 
   mutating func putAll(_ entries: [PlacedEntry], in bytes: RawSpan) {
+    if denials != nil { for entry in entries { denials?.forget(bytes.extracting(entry.key)) } }
     tree.putAll(entries, in: bytes, prefix: Mark.put)
   }
 
@@ -33,6 +35,7 @@ struct UnsavedChanges: Sendable {
 
   /// Forgets every change in `range`.
   mutating func forget(_ range: StorageKeyRange) {
+    denials?.forget(range)
     tree.removeAll(in: range)
   }
 

@@ -89,6 +89,54 @@ import Testing
     try expectSound(other)
   }
 
+  /// A deletion that was taken back forbids nothing any more: what is deleted after it follows the rule that was given then.
+  @Test(arguments: Backend.engines, [true, false])
+  func takenBackDeletionsForbidNothing(_ backend: Backend, isIndexed: Bool) throws {
+    let place = try Place(backend)
+    let garage = try backend.relations(place, isIndexed: isIndexed)
+    let other = try backend.relations(place, isIndexed: isIndexed)
+    func befriend(_ id: Int, _ hub: String) throws {
+      try other.park(Acquaintance(id: id, friend: Reference(Hub.self, identifier: hub)))
+    }
+    try garage.parkAll(["a", "b", "c"].map { Hub(id: $0) })
+    try garage.park(Guild(id: 1))
+    try garage.park(OldGuild(id: 1))
+    garage.isAutosaveEnabled = false
+    try garage.delete(Hub(id: "a"), referrers: .deny)
+    try garage.park(Hub(id: "a"))
+    try garage.delete(Hub(id: "a"), referrers: .leave)
+    try befriend(1, "a")
+    try garage.save()
+    try garage.delete(Hub(id: "b"), referrers: .deny)
+    garage.discardUnsavedChanges()
+    try garage.delete(Hub(id: "b"), referrers: .leave)
+    try befriend(2, "b")
+    try garage.save()
+    // A verb that asks for no rules has all of them.
+    try garage.delete(Hub(id: "c"), referrers: .deny)
+    try garage.deleteAll(Hub.self)
+    try befriend(3, "c")
+    try garage.save()
+    #expect(try other.count(Hub.self) == 0 && other.count(Acquaintance.self) == 3)
+    // One that had a record under each of its type's names is there again under one of them.
+    try garage.delete(Guild.self, identifier: 1, referrers: .deny)
+    try garage.park(Guild(id: 1))
+    try other.park(Journeyman(id: 1, old: Reference(OldGuild.self, identifier: 1)))
+    try garage.save()
+    #expect(try other.contains(Guild.self, identifier: 1))
+    // And one that was deleted once more by the rule is looked for.
+    try garage.delete(Guild.self, identifier: 1, referrers: .nullify)
+    try garage.park(Guild(id: 1))
+    try garage.save()
+    try garage.delete(Guild.self, identifier: 1, referrers: .deny)
+    try garage.park(Guild(id: 1))
+    try garage.delete(Guild.self, identifier: 1, referrers: .deny)
+    try other.park(Journeyman(id: 2, new: Reference(Guild.self, identifier: 1)))
+    #expect(throws: GarageError.self) { try garage.save() }
+    garage.discardUnsavedChanges()
+    try expectSound(other)
+  }
+
   /// What was found out of a type at one deletion holds at the next.
   @Test(arguments: Backend.allCases, [true, false])
   func takesReferencesOutAgain(_ backend: Backend, isIndexed: Bool) throws {
