@@ -32,11 +32,12 @@ extension GarageReading {
     try referrers(of: referred(reference))
   }
 
-  /// Those who refer to the record with this identity.
+  /// Those who refer to the record with this identity, by whichever of the names of its type, present or former, as far as the
+  /// program has used the type or the garage has it among its `types:`.
   ///
   /// - Throws: as ``referrers(of:)-(T)``.
   public func referrers(of identity: RecordIdentity) throws -> [RecordIdentity] {
-    try referrers(of: ReferredObject(identity: identity, tags: []))
+    try referrers(of: referred(identity))
   }
 
   /// The objects of a type that refer to an object, in the order of their identifiers; of a class, those of its subclasses
@@ -120,6 +121,10 @@ extension GarageReading {
       let facts = try (type(of: reference).target as? any Codable.Type).map { try RecordTypeFacts.of($0) }
       return ReferredObject(identity: try reference.identity, tags: facts?.tags ?? [])
     }
+  }
+
+  func referred(_ identity: RecordIdentity) -> ReferredObject {
+    ReferredObject(identity: identity, tags: garage.tags(ofTypesWithTag: identity.tag))
   }
 
   func referrers(of object: ReferredObject) throws -> [RecordIdentity] {

@@ -36,6 +36,17 @@ extension Garage {
     return known
   }
 
+  /// The tags, present and former, of the types whose records have a tag now or had it before, as far as these are known and
+  /// their conformances are seen here.
+  func tags(ofTypesWithTag tag: UInt64) -> [UInt64] {
+    let known = knownTypes(tag: tag).compactMap { try? RecordTypeFacts.met($0) }
+    var tags: [UInt64] = []
+    for facts in known + RecordTypeFacts.formerlyTagged(tag) where facts.tags.contains(tag) {
+      for other in facts.tags where !tags.contains(other) { tags.append(other) }
+    }
+    return tags
+  }
+
   /// The same, to be asked for more: with their conformances, which are seen of some types on their actor alone.
   ///
   /// - Throws: ``GarageError/notMet(_:)``.

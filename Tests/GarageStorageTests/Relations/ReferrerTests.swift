@@ -1,4 +1,5 @@
 import Foundation
+import GarageCoding
 import Synchronization
 import Testing
 
@@ -175,10 +176,23 @@ import Testing
         id: 3, old: Reference(OldGuild.self, identifier: 1), new: Reference(Guild.self, identifier: 1)),
     ])
     #expect(try numbers(garage.referrers(of: Guild.self, identifier: 1)) == [1, 2, 3])
+    // An identity that somebody has names the same object, under whichever of the names.
+    let identities = try [identity(of: Guild.self, 1), identity(of: OldGuild.self, 1)]
+    for identity in identities {
+      #expect(try numbers(garage.referrers(of: identity)) == [1, 2, 3])
+      #expect(try numbers(garage.read { try $0.referrers(of: identity) }) == [1, 2, 3])
+    }
     try garage.migrateAll(from: OldGuild.self, to: Guild.self)
     #expect(try numbers(garage.referrers(of: Guild(id: 1))) == [1, 2, 3])
     #expect(try garage.referrers(of: OldGuild.self, identifier: 1).isEmpty)
+    for identity in identities { #expect(try numbers(garage.referrers(of: identity)) == [1, 2, 3]) }
     try expectSound(garage)
+  }
+
+  private func identity(of type: any Codable.Type, _ identifier: Int) throws -> RecordIdentity {
+    guard case .reference(let identity, _) = try RecordValue.reference(to: type, identifier: identifier)
+    else { throw CocoaError(.coderInvalidValue) }
+    return identity
   }
 
   /// Whatever way records go, their entries go with them.

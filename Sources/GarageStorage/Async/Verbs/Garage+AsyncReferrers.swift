@@ -41,7 +41,7 @@ extension Garage {
   nonisolated(nonsending)
     public func referrers(of identity: RecordIdentity) async throws -> [RecordIdentity]
   {
-    try await referrers(of: ReferredObject(identity: identity, tags: []))
+    try await referrers(of: referred(identity))
   }
 
   nonisolated(nonsending)
