@@ -100,6 +100,7 @@ struct Deletion {
       guard let rules = try RecordTypeFacts.met(type)?.deleteRules else { continue }
       // From now on their tags lead to these types, whose objects may have rules of their own.
       for owned in rules.ownedTypes { _ = try RecordTypeFacts.met(owned) }
+      for owned in rules.owned { _ = try owned.namedPath() }
       return Declared(
         rule: rules.referrersRule, owned: rules.owned.map { PropertyReferences($0, reading) })
     }

@@ -40,10 +40,25 @@ struct ReferringProperty: @unchecked Sendable {
     valueType = Value.self
   }
 
-  /// Coding keys, and whether they lead to one object with a record of its own.
+  /// Coding keys that lead to what a property refers to.
   struct Field {
     let path: [String]
-    let isObject: Bool
+    /// Whether it is one object with a record of its own.
+    var isObject = false
+    /// The keys that the type reads beside them, as ``ReferringField/Place/readKeys`` has them; none where it was not found out.
+    var readKeys: [Set<String>?] = []
+    /// Whether they were named, and the type is not known to read them.
+    var isOnlyNamed = false
+
+    /// Whether a record has keys on the way that the type does not read where the property stands there.
+    func mayStandElsewhere(in value: RecordValue) -> Bool {
+      var value: RecordValue? = value
+      for (key, known) in zip(path, readKeys) {
+        if let known, let keys = value?.keys, keys.contains(where: { !known.contains($0) }) { return true }
+        value = value?[key]
+      }
+      return false
+    }
   }
 
   /// Where the property stands in the records of a class.
@@ -70,14 +85,45 @@ struct ReferringProperty: @unchecked Sendable {
     guard let type = type(tag: tag, access), let facts = try? RecordTypeFacts.of(type) else {
       return .unknown
     }
-    // Its name tells where it stands in the type that it was given for.
-    let named = type == root ? name.map { FieldPath(name: $0) } : nil
-    if named == nil && isComputed { return .unknown }
-    let found = try named == nil ? search(type, access) : nil
-    guard let path = named ?? found?.path else { return .unknown }
-    let field = Field(path: path.keys, isObject: found?.isObject ?? false)
+    let found = try isComputed ? nil : search(type, access)
+    let field: Field
+    // Its name says where it stands in the type that it was given for.
+    if type == root, let named = try namedPath() {
+      if let found, !named.isOnWay(to: found.path), !found.path.isOnWay(to: named) {
+        throw misnamed(
+          "its objects stand under \"\(found.path)\"",
+          "Leave the key out, or name that one: Owned(\"\(found.path)\", …).")
+      }
+      let isRead = try access.makingUp(type, facts) { ReferringField.isRead(named, by: type) }
+      field = Field(path: named.keys, isOnlyNamed: !isRead)
+    } else if let found {
+      field = Field(path: found.path.keys, isObject: found.isObject, readKeys: found.readKeys)
+    } else {
+      return .unknown
+    }
     if facts.ofCoder.currentVersion != version { return .older(field) }
     return facts.ofCoder.isEvolving ? .evolving(field) : .field(field)
+  }
+
+  /// The coding keys of its name; nil where it has none.
+  ///
+  /// - Throws: ``GarageError/invalidQuery(type:reason:)`` for a name without a key.
+  func namedPath() throws -> FieldPath? {
+    guard let name else { return nil }
+    let path = FieldPath(name: name)
+    if path.keys.isEmpty || path.description != name {
+      throw misnamed("a coding key in it is empty", "Name the key under which the property is stored.")
+    }
+    return path
+  }
+
+  fileprivate func misnamed(_ reason: String, _ remedy: String) -> GarageError {
+    .invalidQuery(
+      type: "\(root)",
+      reason: """
+        cannot tell what one of them owns: Owned(\"\(name ?? "")\", …) does not name where the property is stored, because \
+        \(reason). Nothing was changed. \(remedy)
+        """)
   }
 
   /// The class whose objects bear a tag, if it is the property's or a subclass.
@@ -121,25 +167,33 @@ struct PropertyReferences {
     RecordIdentity
   > {
     switch try place(key, content) {
-    case .field(let field): return identities(content, field)
-    case .evolving(let field) where content.value.value(at: field.path) != nil:
+    case .field(let field) where !field.mayStandElsewhere(in: content.value):
       return identities(content, field)
-    case .evolving, .older, .unknown:
-      let session = self.session ?? access.makeSessionAndSource().0
-      self.session = session
-      return try property.references(ofObject: key, record, access, session)
+    case .evolving(let field)
+    where content.value.value(at: field.path) != nil && !field.mayStandElsewhere(in: content.value):
+      return identities(content, field)
+    default: return try askedIdentities(key, record)
     }
   }
 
-  /// The same. For an object that has to be asked and cannot be decoded, it is what stands where the property is now. If that
-  /// place is not known, the error tells what to do.
+  /// The same, told by the object.
+  private mutating func askedIdentities(_ key: RawSpan, _ record: RawSpan) throws -> Set<RecordIdentity> {
+    let session = self.session ?? access.makeSessionAndSource().0
+    self.session = session
+    return try property.references(ofObject: key, record, access, session)
+  }
+
+  /// The same. Of an object that has to be asked and cannot be decoded it is what stands where the property is now; an error says
+  /// what to do where that is not known.
   ///
   /// - Throws: ``GarageError/invalidQuery(type:reason:)``.
   mutating func ownedIdentities(_ key: RawSpan, _ record: RawSpan, _ content: RecordContent) throws -> Set<
     RecordIdentity
   > {
-    do { return try identities(key, record, content) } catch {
-      if let field = try place(key, content).field { return identities(content, field) }
+    let stored = try place(key, content)
+    let found: Set<RecordIdentity>
+    do { found = try identities(key, record, content) } catch {
+      if let field = stored.field { return identities(content, field) }
       throw GarageError.invalidQuery(
         type: "\(property.root)",
         reason: """
@@ -148,6 +202,28 @@ struct PropertyReferences {
           Owned("codingKey", …).
           """)
     }
+    if found.isEmpty, case .field(let field) = stored, field.isOnlyNamed {
+      try check(field, key, record, content)
+    }
+    return found
+  }
+
+  /// Where nothing stands under a name, looks whether the object has it from elsewhere. Of one that cannot be decoded the name is
+  /// all there is.
+  private mutating func check(
+    _ field: ReferringProperty.Field, _ key: RawSpan, _ record: RawSpan, _ content: RecordContent
+  ) throws {
+    switch content.value.value(at: field.path) {
+    // What stands inline, or nothing.
+    case .null, .array, .map, .reference, .versioned, .withSyncStatus: return
+    default: break
+    }
+    // An object that a type has where the record has none, it does not refer to.
+    guard let asked = try? askedIdentities(key, record), !asked.isDisjoint(with: content.value.references)
+    else { return }
+    throw property.misnamed(
+      "a record has nothing there, and its object leads to another one by it",
+      "Name the coding keys that lead to the property, with points between them, or none.")
   }
 
   private func identities(

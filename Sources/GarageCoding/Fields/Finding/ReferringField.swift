@@ -16,6 +16,11 @@ package enum ReferringField {
     package let path: FieldPath
     /// Whether it is one object with a record of its own: a reference to it, unless its type had no identity before.
     package let isObject: Bool
+    /// The keys that the type reads in each map on the way, the outermost first; nil of one that it reads whatever keys it has.
+    ///
+    /// A record that has others was written in another case of what the type tells apart by its own code, where the property may
+    /// stand elsewhere.
+    package let readKeys: [Set<String>?]
   }
 
   /// Where the references of a property stand; nil where that is not found.
@@ -38,7 +43,16 @@ package enum ReferringField {
     return found
   }
 
-  /// Lets properties be looked for again whose place was not found.
+  /// Whether a type is known to read a field: it asks for it where an object is made up.
+  package static func isRead(_ path: FieldPath, by type: any Decodable.Type) -> Bool {
+    func made<T: Decodable>(_ type: T.Type) -> FieldProbe.Made? {
+      let leaf = FieldProbe.Leaf(path: path.keys, change: .none)
+      return (try? FieldProbe.object(type, leaf, fillsDictionaries: true))?.1
+    }
+    return made(type)?.asked.contains { FieldPath($0).withoutSuper == path.withoutSuper } ?? false
+  }
+
+  /// Has properties looked for again of which it was not found.
   static func forgetMissing() {
     Known.paths.withLock { known in known.byProperty = known.byProperty.filter { $0.value != nil } }
   }
@@ -75,7 +89,11 @@ package enum ReferringField {
       let without = references(FieldProbe.Leaf(path: path, change: .absent))
       if beside.map({ $0.0 == before }) ?? true, without.map({ $0.0.isEmpty }) ?? true {
         if !made.evolvingVersions(on: path).isEmpty { return nil }
-        return Place(path: FieldPath(path), isObject: made.objects.contains(path))
+        func isSame(_ leaf: FieldProbe.Leaf) -> Bool { references(leaf).map { $0.0 == before } ?? true }
+        if !made.cases(outside: path).allSatisfy(isSame) { return nil }
+        return Place(
+          path: FieldPath(path), isObject: made.objects.contains(path),
+          readKeys: path.indices.map { made.readKeys(at: path[..<$0]) })
       }
       path.removeLast()
     }
@@ -91,6 +109,33 @@ package enum ReferringField {
     // @unchecked: key paths without captured values, which nothing changes.
     var byProperty: [Property: Place?] = [:]
     static let paths = Mutex(Known())
+  }
+}
+
+extension FieldPath {
+  /// The keys without those of containers that classes have for what their superclass writes.
+  fileprivate var withoutSuper: [String] { keys.filter { $0 != PathKey.super.stringValue } }
+
+  /// Whether it leads to another one, or to what that is in.
+  package func isOnWay(to other: FieldPath) -> Bool { other.withoutSuper.starts(with: withoutSuper) }
+}
+
+extension FieldProbe.Made {
+  /// Each case of the enums in a record that are not in the value at a path: one of them may tell where that stands.
+  fileprivate func cases(outside path: [String]) -> [FieldProbe.Leaf] {
+    let counts = caseCounts.merging(keyedCaseCounts) { first, _ in first }.filter { place, _ in
+      !place.starts(with: path) && !place.indices.contains { objects.contains(Array(place[...$0])) }
+    }
+    return counts.flatMap { place, count in
+      (0..<count).map { FieldProbe.Leaf(path: place, change: .plainCase($0)) }
+    }
+  }
+
+  /// The keys that are read in the map at a path; nil where these are whatever it has.
+  fileprivate func readKeys(at path: ArraySlice<String>) -> Set<String>? {
+    if dictionaries.contains(Array(path)) { return nil }
+    let inside = asked.filter { $0.count == path.count + 1 && $0.starts(with: path) }
+    return Set(inside.compactMap(\.last))
   }
 }
 
