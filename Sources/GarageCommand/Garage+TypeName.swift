@@ -4,7 +4,7 @@
   extension GarageReading {
     /// What the type of an object is listed by: its name, and where that is lost digits, which every command takes for it.
     func listedName(of identity: RecordIdentity) -> String {
-      (try? listedTypeName(of: identity)) ?? "an unnamed type"
+      (try? listedTypeName(of: identity)) ?? "a type whose name cannot be read"
     }
   }
 

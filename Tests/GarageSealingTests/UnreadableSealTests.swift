@@ -238,6 +238,16 @@ private final class Ring: Codable, Identifiable {
     #expect(report.isSound, "\(report)")
   }
 
+  /// Those that cannot be named do not keep the others from being listed, and go with them.
+  @Test(arguments: [false, true])
+  func garbageIsListedWithoutThem(hidesIdentifiers: Bool) throws {
+    let memory = try damaged(hidesIdentifiers: hidesIdentifiers)
+    let garage = try Garage(SealedStorage(memory, sealer: InsecureTestSealer(key: 7)))
+    #expect(try garage.unreachable(from: []).count == (hidesIdentifiers ? 38 : 40))
+    #expect(try garage.collectGarbage(roots: []) == 40)
+    #expect(try garage.unreachable(from: []).isEmpty)
+  }
+
   @Test(arguments: [false, true])
   func migrationReportsThem(hidesIdentifiers: Bool) throws {
     let memory = try damaged(hidesIdentifiers: hidesIdentifiers)

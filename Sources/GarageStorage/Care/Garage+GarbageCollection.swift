@@ -8,6 +8,9 @@ extension Garage {
   /// that is not there, objects of the same identifier count as reached whatever their type, because types may have been
   /// renamed. Identities are returned as the records have them.
   ///
+  /// One that is damaged, and whose key does not tell its identifier, since that is hidden or too long, cannot be named and is
+  /// not among them: ``verify(progress:)`` reports it. ``collectGarbage(roots:along:progress:)`` deletes it with the others.
+  ///
   /// Memory: the identifiers of all objects, and about 10 bytes for each.
   ///
   /// - Parameters:
@@ -21,15 +24,30 @@ extension Garage {
     from roots: [GarageRoot], along kinds: Set<ReferenceKind> = Set(ReferenceKind.allCases),
     progress: (CareProgress) throws -> Void = { _ in }
   ) throws -> [RecordIdentity] {
-    try withoutActuallyEscaping(progress) { progress in
-      try withRepeatableReadAccess { access in
-        var search = try Reachability(access, along: kinds, progress)
-        return try search.unreached(from: roots).map { try access.identity(ofRecord: $0) }
-      }
-    }
+    try unreachable(from: roots, along: kinds, progress: progress) { _ in }
   }
 
-  /// Deletes the objects that no root reaches. Those are what ``unreachable(from:along:progress:)`` lists.
+  /// The same, where those that cannot be named are told of.
+  ///
+  /// - Throws: as ``unreachable(from:along:progress:)``, and what `onDamage` throws.
+  package func unreachable(
+    from roots: [GarageRoot], along kinds: Set<ReferenceKind> = Set(ReferenceKind.allCases),
+    progress: (CareProgress) throws -> Void, onDamage: (GarageError) throws -> Void
+  ) throws -> [RecordIdentity] {
+    let (found, damages) = try withoutActuallyEscaping(progress) { progress in
+      try withRepeatableReadAccess { access in
+        var search = try Reachability(access, along: kinds, progress)
+        var damages: [GarageError] = []
+        let found = try access.identities(ofRecords: search.unreached(from: roots)) { damages.append($0) }
+        return (found, damages)
+      }
+    }
+    for damage in damages { try onDamage(damage) }
+    return found
+  }
+
+  /// Deletes the objects that no root reaches. Those are what ``unreachable(from:along:progress:)`` lists, and damaged ones that
+  /// it cannot name.
   ///
   /// Garbage is looked for before anything is locked. If there is some, it is looked for once more in the one transaction that
   /// deletes it, so that no object is deleted to which a reference was made meanwhile. Other writers wait for that long.

@@ -54,8 +54,7 @@ private struct StoreCounting {
     for (tag, count) in incoming { types[tag]?.incomingReferenceCount = count }
     for (tag, type) in types {
       var type = type
-      let text = try? access.garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
-      type.name = text.map { String(decoding: $0, as: UTF8.self) } ?? "an unnamed type (\(hexadecimal(tag)))"
+      type.name = access.garage.texts.reportedName(ofTag: tag, in: transaction)
       statistics.types.append(type)
     }
     statistics.types.sort { $0.name < $1.name }

@@ -162,8 +162,15 @@ extension ReadAccess {
   func identifiers(ofRecords keys: [StorageKey], onDamage: (GarageError) throws -> Void) throws
     -> [Identifier]
   {
+    try identities(ofRecords: keys, onDamage: onDamage).map(\.identifier)
+  }
+
+  /// The identities of records; what is wrong with those that have to be asked for theirs, and cannot be read.
+  func identities(ofRecords keys: [StorageKey], onDamage: (GarageError) throws -> Void) throws
+    -> [RecordIdentity]
+  {
     try keys.compactMap { key in
-      do { return try identity(ofRecord: key).identifier } catch {
+      do { return try identity(ofRecord: key) } catch {
         guard let damage = translated(error) as? GarageError, damage.isOfOneRecord else { throw error }
         try onDamage(damage)
         return nil

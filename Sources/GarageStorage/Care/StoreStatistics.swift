@@ -4,7 +4,9 @@ public import GarageCoding
 public struct StoreStatistics: Sendable, Hashable {
   /// What there is of one type.
   public struct TypeStatistics: Sendable, Hashable {
-    /// The type's name in the store: its tag. A subclass's objects are counted under its own.
+    /// The type's name in the store: its tag. A subclass's objects are counted under its own. Where the store has lost the name,
+    /// or it cannot be read, this says so, with the 16 digits that stand for it wherever a type is named; a program that parks an
+    /// object of the type puts it right.
     public var name: String
     /// How many objects there are.
     public var objectCount = 0

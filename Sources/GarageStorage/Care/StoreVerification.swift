@@ -156,8 +156,7 @@ final class StoreVerification {
   }
 
   private func lookUpTypeName(_ tag: UInt64) -> String {
-    let text = try? garage.texts.text(TextName(kind: .tag, digest: tag), in: transaction)
-    return text.map { String(decoding: $0, as: UTF8.self) } ?? "an unnamed type (\(hexadecimal(tag)))"
+    garage.texts.reportedName(ofTag: tag, in: transaction)
   }
 
   // MARK: - Texts

@@ -120,6 +120,14 @@ final class StoreTexts: Sendable {
     }
     return text
   }
+
+  /// What a report calls the type with that tag: its name, or that the store has lost it, and by which digits it is listed.
+  func reportedName(ofTag tag: UInt64, in transaction: any ReadTransaction) -> String {
+    if let name = try? text(TextName(kind: .tag, digest: tag), in: transaction) {
+      return String(decoding: name, as: UTF8.self)
+    }
+    return "a type whose name the store has lost (listed as \(hexadecimal(tag)))"
+  }
 }
 
 extension TextName {

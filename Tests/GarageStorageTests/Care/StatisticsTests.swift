@@ -31,6 +31,29 @@ import Testing
     #expect(statistics.description.contains("CareNode"))
   }
 
+  /// A type whose name is gone is told as such, with the digits that stand for it everywhere.
+  @Test(arguments: Backend.engines) func tellsOfLostNames(_ backend: Backend) throws {
+    let place = try Place(backend)
+    let garage = try place.garage()
+    try garage.park(CareLeaf(id: "a", text: "x"))
+    let name = try #require(try garage.storedTypeNames().first)
+    try garage.close()
+    let driver = try place.open()
+    for (key, value) in try Driver.contents(driver) where value == Array(name.utf8) {
+      try driver.write { transaction in
+        try transaction.remove(key)
+        return .commit(())
+      }
+    }
+    let again = try place.garage()
+    let found = try again.statistics().types.map(\.name)
+    let digits = try #require(try again.storedTypeNames().first)
+    #expect(found == ["a type whose name the store has lost (listed as \(digits))"] && digits.count == 16)
+    #expect(try again.identifiers(ofTypeNamed: digits, limit: 9).count == 1)
+    try again.park(CareLeaf(id: "b", text: "x"))
+    #expect(try again.statistics().types.map(\.name) == [name])
+  }
+
   @Test(arguments: Backend.allCases) func tellsWhatIsFree(_ backend: Backend) throws {
     let store = try CareStore(backend)
     guard let before = try store.garage.statistics().freeByteCount else {

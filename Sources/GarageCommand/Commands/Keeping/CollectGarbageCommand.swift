@@ -56,14 +56,17 @@
       defer { try? garage.close() }
       let roots = try roots.map { try root($0, garage) } + (ignoreKeys ? [] : [.keys])
       let line = ProgressLine("searching")
-      let garbage = try garage.unreachable(from: roots) {
-        line.show($0.completedUnitCount, of: $0.totalUnitCount)
-      }
+      var damages: [GarageError] = []
+      let garbage = try garage.unreachable(
+        from: roots, progress: { line.show($0.completedUnitCount, of: $0.totalUnitCount) }
+      ) { damages.append($0) }
       let names = garbage.map { garage.listedName(of: $0) }
       let deleted =
         try write
         ? garage.collectGarbage(roots: roots) { line.show($0.completedUnitCount, of: $0.totalUnitCount) } : 0
       line.end()
+      // They are not in use either, and have no name to be listed by.
+      for damage in damages { Output.complain("\(damage)") }
       if json {
         return try Output.json(
           Garbage(
@@ -73,7 +76,8 @@
       for (name, identity) in zip(names, garbage) {
         Output.write("\(Output.quotedIfOdd(name)) \(identity.identifier.description.debugDescription)")
       }
-      let count = "\(garbage.count) object\(garbage.count == 1 ? "" : "s")"
+      let found = garbage.count + damages.count
+      let count = "\(found) object\(found == 1 ? "" : "s")"
       Output.write(write ? "\(deleted) deleted" : "\(count) not in use; --write deletes them")
     }
   }
