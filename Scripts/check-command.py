@@ -257,6 +257,22 @@ def check_steering(garage, demo, folder):
     expect("[2Jb" in run(garage, "get", store, "Package", "\x1b[2Jb").stdout, "the odd name is not there")
 
 
+def check_deep(garage, demo, folder):
+    """A long way of references is shown to its end on a small stack."""
+    packages, store = os.path.join(folder, "deep-packages"), os.path.join(folder, "deep")
+    count = 500
+    with open(packages, "w", encoding="utf-8") as file:
+        for number in range(count):
+            depends = f"Depends: p{number + 1}\n" if number + 1 < count else ""
+            file.write(f"Package: p{number}\nVersion: 1\n{depends}\n")
+    run(demo, "--driver", "sqlite", "--input", packages, "--store", store)
+    result = subprocess.run(
+        ["sh", "-c", 'ulimit -s 512; exec "$0" "$@"', garage, "get", store, "Package", "p0", "--depth", "1000"],
+        capture_output=True, text=True)
+    shown = result.stdout.count("(parked ")
+    expect(result.returncode == 0 and shown == count, f"get of a long way: status {result.returncode}, {shown} objects")
+
+
 def check_rescue(garage, folder, store):
     """A store with a page that is gone: found, and the rest brought over, for either engine."""
     data = os.path.join(store, "data.mdb") if os.path.isdir(store) else store
@@ -386,6 +402,7 @@ def main():
         check_sealed(garage, folder, os.path.join(folder, "sqlite"))
         check_ambiguous_keys(garage, folder, os.path.join(folder, "sqlite"))
         check_steering(garage, demo, folder)
+        check_deep(garage, demo, folder)
         commandtrials.check_damaged_record(garage, folder, os.path.join(folder, "sqlite"))
         commandtrials.check_lost_names(garage, folder, os.path.join(folder, "sqlite"))
         commandtrials.check_nothing_is_made(garage, folder, packages)

@@ -6,39 +6,53 @@
   struct ValueText {
     /// Names the type of a reference.
     let typeName: (RecordIdentity) -> String
-    /// What stands behind a reference, where it is to be shown; nil where it is not.
-    let expand: (RecordIdentity) throws -> [String]?
 
-    /// The lines of a value, the first without its key.
-    func lines(_ value: RecordValue) throws -> [String] {
-      switch value {
-      case .map(let fields):
-        if fields.isEmpty { return ["{}"] }
-        return try [""] + fields.flatMap { try indented(Output.quotedIfOdd($0.key) + ":", $0.value) }
-      case .array(let elements):
-        if elements.isEmpty { return ["[]"] }
-        if let line = short(elements) { return [line] }
-        return try [""] + elements.enumerated().flatMap { try indented("[\($0.offset)]", $0.element) }
-      case .reference(let identity, let kind):
-        let identifier = identity.identifier.description.debugDescription
-        let line = "→ \(Output.quotedIfOdd(typeName(identity))) \(identifier) (\(kind))"
-        return try [line] + (expand(identity) ?? []).map { "  " + $0 }
-      case .versioned(let version, let value):
-        var lines = try lines(value)
-        lines[0] = "(version \(version)) " + lines[0]
-        return lines
-      case .withSyncStatus(let status, let value):
-        var lines = try lines(value)
-        lines[0] = "(\(status)) " + lines[0]
-        return lines
-      default: return [Self.text(value)]
+    struct Line {
+      /// How far it is indented, in steps.
+      var indentation = 0
+      var text: String
+      /// The object whose reference stands in it.
+      var reference: RecordIdentity?
+
+      /// The line, behind as many spaces as it is indented by, and more steps.
+      func text(behind steps: Int = 0) -> String {
+        String(repeating: "  ", count: indentation + steps) + text
       }
     }
 
-    private func indented(_ key: String, _ value: RecordValue) throws -> [String] {
-      let lines = try lines(value)
-      let first = lines[0].isEmpty ? key : "\(key) \(lines[0])"
-      return ["  " + first] + lines.dropFirst().map { "  " + $0 }
+    /// The lines of a value, the first without its key.
+    func lines(_ value: RecordValue) -> [Line] {
+      switch value {
+      case .map(let fields):
+        if fields.isEmpty { return [Line(text: "{}")] }
+        return [Line(text: "")] + fields.flatMap { indented(Output.quotedIfOdd($0.key) + ":", $0.value) }
+      case .array(let elements):
+        if elements.isEmpty { return [Line(text: "[]")] }
+        if let line = short(elements) { return [Line(text: line)] }
+        return [Line(text: "")] + elements.enumerated().flatMap { indented("[\($0.offset)]", $0.element) }
+      case .reference(let identity, let kind):
+        let identifier = identity.identifier.description.debugDescription
+        return [
+          Line(
+            text: "→ \(Output.quotedIfOdd(typeName(identity))) \(identifier) (\(kind))", reference: identity)
+        ]
+      case .versioned(let version, let value):
+        var lines = lines(value)
+        lines[0].text = "(version \(version)) " + lines[0].text
+        return lines
+      case .withSyncStatus(let status, let value):
+        var lines = lines(value)
+        lines[0].text = "(\(status)) " + lines[0].text
+        return lines
+      default: return [Line(text: Self.text(value))]
+      }
+    }
+
+    private func indented(_ key: String, _ value: RecordValue) -> [Line] {
+      var lines = lines(value)
+      lines[0].text = lines[0].text.isEmpty ? key : "\(key) \(lines[0].text)"
+      for index in lines.indices { lines[index].indentation += 1 }
+      return lines
     }
 
     /// Numbers and short text in one line.

@@ -39,7 +39,7 @@
           reader.listedName(of: identity)
         }
         if json { return try Output.json(try entries(of: object, reader, typeName)) }
-        for line in try lines(of: object, depth, [], reader, typeName) { Output.write(line) }
+        try write(object, reader, ValueText(typeName: typeName))
       }
     }
 
@@ -76,26 +76,51 @@
       return entries
     }
 
-    private func lines(
-      of object: StoredObject, _ depth: Int, _ above: [RecordIdentity], _ reader: some GarageReading,
-      _ typeName: @escaping (RecordIdentity) -> String
-    ) throws -> [String] {
+    /// An object that is being written out.
+    private struct Level {
+      var lines: ArraySlice<ValueText.Line>
+      /// How far all of it is indented.
+      var indentation: Int
+      /// What led to it; nil of the first.
+      var identity: RecordIdentity?
+    }
+
+    /// Writes the object, and behind each reference what it leads to, as deep as was asked for. Followed with a list, so that a long
+    /// way needs no more stack than a short one.
+    private func write(_ root: StoredObject, _ reader: some GarageReading, _ text: ValueText) throws {
+      var levels = [Level(lines: lines(of: root, text), indentation: 0)]
+      // What stands above is not shown again: circles end.
+      var above: Set<RecordIdentity> = []
+      while let level = levels.last {
+        guard let line = levels[levels.count - 1].lines.popFirst() else {
+          if let identity = level.identity { above.remove(identity) }
+          levels.removeLast()
+          continue
+        }
+        Output.write(line.text(behind: level.indentation))
+        guard let identity = line.reference, levels.count <= depth, !above.contains(identity) else {
+          continue
+        }
+        let indentation = level.indentation + line.indentation + 1
+        switch try reader.look(at: identity) {
+        case .object(let target):
+          above.insert(identity)
+          levels.append(
+            Level(lines: lines(of: target, text), indentation: indentation, identity: identity))
+        case .nothing: break
+        case .damaged(let error):
+          Output.write(ValueText.Line(text: Output.quotedIfOdd("\(error)")).text(behind: indentation))
+        }
+      }
+    }
+
+    private func lines(of object: StoredObject, _ text: ValueText) -> ArraySlice<ValueText.Line> {
       var facts = ["parked \(JSONValue.text(of: object.modificationDate))", "\(object.byteCount) bytes"]
       if let status = object.syncStatus { facts.append("\(status)") }
       if object.typeVersion > 0 { facts.append("version \(object.typeVersion)") }
       let head = "\(Output.quotedIfOdd(object.type)) \(object.identifier.description.debugDescription)"
-      let text = ValueText(typeName: typeName) { identity in
-        // What stands above is not shown again: circles end.
-        guard depth > 0, !above.contains(identity) else { return nil }
-        switch try reader.look(at: identity) {
-        case .object(let target):
-          return try lines(of: target, depth - 1, above + [identity], reader, typeName)
-        case .nothing: return nil
-        case .damaged(let error): return [Output.quotedIfOdd("\(error)")]
-        }
-      }
-      return try ["\(head)  (\(facts.joined(separator: ", ")))"]
-        + text.lines(object.value).filter { !$0.isEmpty }
+      return [ValueText.Line(text: "\(head)  (\(facts.joined(separator: ", ")))")]
+        + text.lines(object.value).filter { !$0.text.isEmpty }
     }
   }
 #endif

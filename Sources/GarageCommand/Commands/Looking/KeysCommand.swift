@@ -34,11 +34,11 @@
             }))
         return try damage.end()
       }
-      let text = ValueText(typeName: garage.listedName) { _ in nil }
+      let text = ValueText(typeName: garage.listedName)
       for key in keys {
-        let lines = try text.lines(key.value)
-        Output.write("\(Output.quotedIfOdd(key.name)) = \(lines[0])")
-        for line in lines.dropFirst() { Output.write(line) }
+        let lines = text.lines(key.value)
+        Output.write("\(Output.quotedIfOdd(key.name)) = \(lines[0].text)")
+        for line in lines.dropFirst() { Output.write(line.text()) }
       }
       try damage.end()
     }
