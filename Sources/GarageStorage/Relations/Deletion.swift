@@ -31,11 +31,12 @@ struct Deletion {
 
   // MARK: - What goes
 
-  /// Adds a record, and all that is owned by the records to be deleted.
+  /// Adds the records of an object, and all that is owned by what goes.
   ///
-  /// - Parameter rule: nil for that of its type.
-  mutating func add(_ key: StorageKey, _ rule: ReferrersRule?) throws {
-    try note(key, rule)
+  /// - Parameter rule: nil where its type is to say.
+  mutating func add(_ keys: [StorageKey], _ rule: ReferrersRule?) throws {
+    // All of them first: what it owns may own it, and lead to one of them by the rule of its type.
+    for key in keys { try note(key, rule) }
     try followWaiting()
   }
 

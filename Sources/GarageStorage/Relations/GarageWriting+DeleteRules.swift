@@ -122,17 +122,17 @@ extension WriteAccess {
     func isOf<T: Codable>(_ type: T.Type, _ key: StorageKey) throws -> Bool {
       try reading.isRecord(key, of: type, request.facts)
     }
-    var deletion = Deletion(self)
-    var isThere = false
+    var keys: [StorageKey] = []
     for tag in request.facts.tags {
       let key = try garage.objectKeys.record(tag: tag, request.identifier)
       guard try transaction.contains(key) else { continue }
       // An object of another class is not the one that was asked for.
       if let type = request.type, try !isOf(type, key) { continue }
-      isThere = true
-      try deletion.add(key, request.rule)
+      keys.append(key)
     }
-    if !isThere { throw nothing(request.facts.name, request.identifier) }
+    if keys.isEmpty { throw nothing(request.facts.name, request.identifier) }
+    var deletion = Deletion(self)
+    try deletion.add(keys, request.rule)
     if request.isGraph { try deletion.addUnreached() }
     return try deletion.run()
   }

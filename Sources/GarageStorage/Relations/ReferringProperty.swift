@@ -50,6 +50,13 @@ struct ReferringProperty: @unchecked Sendable {
     /// Whether they were named, and the type is not known to read them.
     var isOnlyNamed = false
 
+    /// What stands there. Named keys are those of the property, and may stand behind one for what a superclass writes; those that
+    /// were found lead all the way, and a superclass may have the same for another property.
+    func value(in value: RecordValue) -> RecordValue? {
+      if readKeys.isEmpty { return value.value(at: path) }
+      return path.reduce(value as RecordValue?) { value, key in value?[key] }
+    }
+
     /// Whether a record has keys on the way that the type does not read where the property stands there.
     func mayStandElsewhere(in value: RecordValue) -> Bool {
       var value: RecordValue? = value
@@ -170,7 +177,7 @@ struct PropertyReferences {
     case .field(let field) where !field.mayStandElsewhere(in: content.value):
       return identities(content, field)
     case .evolving(let field)
-    where content.value.value(at: field.path) != nil && !field.mayStandElsewhere(in: content.value):
+    where field.value(in: content.value) != nil && !field.mayStandElsewhere(in: content.value):
       return identities(content, field)
     default: return try askedIdentities(key, record)
     }
@@ -213,7 +220,7 @@ struct PropertyReferences {
   private mutating func check(
     _ field: ReferringProperty.Field, _ key: RawSpan, _ record: RawSpan, _ content: RecordContent
   ) throws {
-    switch content.value.value(at: field.path) {
+    switch field.value(in: content.value) {
     // What stands inline, or nothing.
     case .null, .array, .map, .reference, .versioned, .withSyncStatus: return
     default: break
@@ -229,7 +236,7 @@ struct PropertyReferences {
   private func identities(
     _ content: RecordContent, _ field: ReferringProperty.Field
   ) -> Set<RecordIdentity> {
-    guard let value = content.value.value(at: field.path) else { return [] }
+    guard let value = field.value(in: content.value) else { return [] }
     if field.isObject {
       // An object that stands inline instead has references of its own, which are not those of the property.
       if case .reference(let identity, _) = value { return [identity] }

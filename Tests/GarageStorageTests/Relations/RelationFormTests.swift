@@ -56,6 +56,26 @@ import Testing
     try expectSound(garage)
   }
 
+  /// A superclass may have the same key for a property of its own.
+  @Test(arguments: Backend.engines, [true, false])
+  func aSuperclassHasKeysOfItsOwn(_ backend: Backend, isIndexed: Bool) throws {
+    let types: [any Codable.Type] = [Cattery.self]
+    let garage = try backend.relations(Place(backend), isIndexed: isIndexed, types: types)
+    let (a, b) = (Mate(id: "a"), Mate(id: "b"))
+    try garage.parkAll([
+      Cattery(1, guest: a, cat: nil), Cattery(2, guest: a, cat: b), Cattery(3, guest: b, cat: a),
+    ])
+    func find<V: Codable>(_ property: KeyPath<Cattery, V>) throws -> [Int] {
+      try garage.retrieveReferrers(Cattery.self, of: a, by: property).map(\.id)
+    }
+    #expect(try find(\.guest) == [1, 2] && find(\.cat) == [3])
+    try garage.delete(Cattery.self, identifier: 1)
+    #expect(try garage.retrieveAll(Mate.self).map(\.id) == ["a", "b"])
+    try garage.delete(Cattery.self, identifier: 2)
+    #expect(try garage.retrieveAll(Mate.self).map(\.id) == ["a"])
+    try expectSound(garage)
+  }
+
   /// Records of an older version have a property under its older name, or as something else.
   @Test(arguments: Backend.allCases, [true, false])
   func olderRecordsAreFound(_ backend: Backend, isIndexed: Bool) throws {
@@ -209,6 +229,38 @@ private final class Barge: Vessel {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encodeIfPresent(pilot, forKey: .pilot)
     try super.encode(to: encoder)
+  }
+}
+
+private class Kennel: Codable, Identifiable {
+  let id: Int
+  var guest: Mate?
+
+  init(_ id: Int, guest: Mate?) { (self.id, self.guest) = (id, guest) }
+}
+
+/// Has a key that its superclass has in a container of its own.
+private final class Cattery: Kennel, DeleteRules {
+  var cat: Mate?
+  static var owned: [Owned<Cattery>] { [Owned(\.cat)] }
+
+  init(_ id: Int, guest: Mate?, cat: Mate?) {
+    self.cat = cat
+    super.init(id, guest: guest)
+  }
+
+  private enum CodingKeys: String, CodingKey { case cat = "guest" }
+
+  required init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    cat = try container.decodeIfPresent(Mate.self, forKey: .cat)
+    try super.init(from: container.superDecoder())
+  }
+
+  override func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encodeIfPresent(cat, forKey: .cat)
+    try super.encode(to: container.superEncoder())
   }
 }
 

@@ -57,6 +57,30 @@ import Testing
     try expectSound(garage)
   }
 
+  /// A rule in the call is that of all records that the object has, also where what it owns leads back to one of them.
+  @Test(arguments: Backend.engines, [true, false])
+  func theCallsRuleHoldsForBothRecords(_ backend: Backend, isIndexed: Bool) throws {
+    let garage = try backend.relations(Place(backend), isIndexed: isIndexed)
+    func stock() throws {
+      try garage.parkAll([
+        Knot(id: 1, next: Reference(Knot.self, identifier: 2)),
+        Knot(id: 2, next: Reference(Knot.self, identifier: 1)),
+      ])
+      // By an older program.
+      try garage.park(OldKnot(id: 1, next: Reference(OldKnot.self, identifier: 2)))
+      try garage.park(Tether(id: 1, knot: Reference(OldKnot.self, identifier: 1)))
+    }
+    try stock()
+    #expect(isRefused { try garage.delete(Knot.self, identifier: 1) })
+    try garage.delete(Knot.self, identifier: 1, referrers: .leave)
+    #expect(try garage.count(Knot.self) == 0 && garage.retrieve(Tether.self, identifier: 1)?.knot != nil)
+    try stock()
+    try garage.delete(Knot.self, identifier: 1, referrers: .nullify)
+    #expect(try garage.count(Knot.self) == 0)
+    #expect(try garage.referrers(of: Knot.self, identifier: 1).isEmpty)
+    try expectSound(garage)
+  }
+
   /// Who needs a reference by what his type is now keeps it, whatever it was before.
   @Test(arguments: Backend.allCases, [true, false])
   func thoseWhoNeedItKeepIt(_ backend: Backend, isIndexed: Bool) throws {
@@ -204,5 +228,25 @@ extension RenamedRuleTests {
   fileprivate struct Clip: Codable, Identifiable {
     var id: Int
     var page: Reference<OldPage>?
+  }
+
+  fileprivate struct OldKnot: Codable, Identifiable, TypeTagged {
+    static var typeTag: String { "old knot of renamed rules" }
+    var id: Int
+    var next: Reference<OldKnot>?
+  }
+
+  fileprivate struct Knot: Codable, Identifiable, TypeTagged, DeleteRules {
+    static var typeTag: String { "knot of renamed rules" }
+    static var formerTypeTags: [String] { ["old knot of renamed rules"] }
+    static var referrersRule: ReferrersRule { .deny }
+    static var owned: [Owned<Knot>] { [Owned(\.next)] }
+    var id: Int
+    var next: Reference<Knot>?
+  }
+
+  fileprivate struct Tether: Codable, Identifiable {
+    var id: Int
+    var knot: Reference<OldKnot>?
   }
 }
