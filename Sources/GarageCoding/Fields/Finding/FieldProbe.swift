@@ -60,6 +60,8 @@ final class FieldProbe {
     fileprivate(set) var enums: Set<[String]> = []
     /// The paths of values whose types asked which keys are there: enums, and types that also read other keys than their own.
     fileprivate(set) var cases: Set<[String]> = []
+    /// The types of the keys that were asked for by, at the paths of maps.
+    fileprivate var keyTypes: [[String]: [any CodingKey.Type]] = [:]
     /// The paths inside of which there may be values in an older form of their type, with the type's version.
     fileprivate(set) var evolving: [[String]: Int] = [:]
     private var values: [[String]: FieldValue] = [:]
@@ -78,6 +80,24 @@ final class FieldProbe {
     /// them.
     func evolvingVersions(on path: [String]) -> [Int] {
       evolving.filter { path.starts(with: $0.key) }.map(\.value)
+    }
+
+    /// Whether a map on the way to a field has keys that its type knows and did not read: by its own code it may read them in other
+    /// objects, and a property that is read from the field have its value there.
+    func hasUnreadKeys(on path: [String]) -> Bool {
+      path.indices.contains { count in
+        let place = Array(path.prefix(count))
+        // Of an enum the keys of one case are read.
+        if enums.contains(place) || cases.contains(place) { return false }
+        return keyTypes[place, default: []].contains { type in
+          (0..<(TypeAddress(type).plainCaseCount ?? 0)).contains { number in
+            guard let key = TypeAddress(type).plainCase(number, of: type) as? any CodingKey else {
+              return false
+            }
+            return !asked.contains(place + [key.stringValue])
+          }
+        }
+      }
     }
 
     /// The way to a scalar, as far as it leads through one record and to one value there: neither into an object, nor into a
@@ -248,7 +268,13 @@ final class FieldProbe {
   /// Notes that a key was asked for.
   func noteKey(_ path: [String]) { made.asked.insert(path) }
 
-  /// Notes that an optional is nil because its type refused the values.
+  /// Notes by which keys a map is read.
+  func noteKeys(_ type: any CodingKey.Type, _ path: [String]) {
+    if made.keyTypes[path]?.contains(where: { $0 == type }) ?? false { return }
+    made.keyTypes[path, default: []].append(type)
+  }
+
+  /// Notes that an optional is nil because its type refused what it found.
   func noteRefusal(_ path: [String]) { made.refused.insert(path) }
 
   /// Notes a value that accepts any key.

@@ -137,7 +137,9 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
   private func field(_ path: FieldPath, _ made: FieldProbe.Made, absentIsNull: Bool) -> StoredField? {
     let versions = made.evolvingVersions(on: path.keys)
     if versions.contains(where: { $0 > 0 }) { return nil }
-    return StoredField(path: path, absentIsNull: absentIsNull && !isEvolving && versions.isEmpty)
+    let isOnlyPlace = !made.hasUnreadKeys(on: path.keys)
+    return StoredField(
+      path: path, absentIsNull: absentIsNull && !isEvolving && versions.isEmpty && isOnlyPlace)
   }
 
   /// Whether it always has the very value at a path, whatever the other values are. A property that is made from several
@@ -225,7 +227,7 @@ struct FieldSearch<Root: Decodable, Value: Encodable> {
       return !answers.contains(false) && answers.count { $0 == true } > 1
     }
     guard let path = found, isCase(0, path, .allOthers) != false, isCase(1, path, .all) != false,
-      isWithoutValue(without: path), made.evolvingVersions(on: path).isEmpty
+      isWithoutValue(without: path), made.evolvingVersions(on: path).isEmpty, !made.hasUnreadKeys(on: path)
     else { return nil }
     return StoredField(path: FieldPath(path), absentIsNull: true)
   }

@@ -25,6 +25,7 @@ struct ProbeDecoder: Decoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     if probe.isNull(path) { throw mismatch("It is nil.") }
+    probe.noteKeys(type, path)
     return KeyedDecodingContainer(ProbeKeyedContainer<Key>(decoder: self))
   }
 
