@@ -75,6 +75,8 @@ struct ReferringProperty: @unchecked Sendable {
     case evolving(Field)
     /// There, in records of an older version, in which it may be something else.
     case older(Field)
+    /// In records of a newer version than the program knows: nobody here can tell.
+    case newer
     /// Only the object tells.
     case unknown
 
@@ -82,7 +84,7 @@ struct ReferringProperty: @unchecked Sendable {
     var field: Field? {
       switch self {
       case .field(let field), .evolving(let field), .older(let field): field
-      case .unknown: nil
+      case .newer, .unknown: nil
       }
     }
   }
@@ -92,6 +94,7 @@ struct ReferringProperty: @unchecked Sendable {
     guard let type = type(tag: tag, access), let facts = try? RecordTypeFacts.of(type) else {
       return .unknown
     }
+    if version > facts.ofCoder.currentVersion { return .newer }
     let found = try isComputed ? nil : search(type, access)
     let field: Field
     // Its name says where it stands in the type that it was given for.
@@ -193,7 +196,7 @@ struct PropertyReferences {
   /// The same. Of an object that has to be asked and cannot be decoded it is what stands where the property is now; an error says
   /// what to do where that is not known.
   ///
-  /// - Throws: ``GarageError/invalidQuery(type:reason:)``.
+  /// - Throws: ``GarageError/invalidQuery(type:reason:)``; ``GraphCodingError`` for a record of a newer version of its type.
   mutating func ownedIdentities(_ key: RawSpan, _ record: RawSpan, _ content: RecordContent) throws -> Set<
     RecordIdentity
   > {
@@ -201,6 +204,8 @@ struct PropertyReferences {
     let found: Set<RecordIdentity>
     do { found = try identities(key, record, content) } catch {
       if let field = stored.field { return identities(content, field) }
+      // What it says: which version the program knows.
+      if case .newer = stored { throw error }
       throw GarageError.invalidQuery(
         type: "\(property.root)",
         reason: """

@@ -121,6 +121,27 @@ import Testing
     #expect(try garage.count(Mate.self) == 0 && garage.count(Patrol.self) == 0)
   }
 
+  /// Of what a newer program parked nobody knows what it owns: there the property's key may have another meaning.
+  @Test(arguments: Backend.engines, [true, false])
+  func whatIsNewerStays(_ backend: Backend, isIndexed: Bool) throws {
+    let place = try Place(backend)
+    let (a, b) = (Mate(id: "a"), Mate(id: "b"))
+    let other = try backend.relations(place, isIndexed: isIndexed)
+    try other.park(NewSentry(id: 1, spare: a, relief: b))
+    try other.close()
+    let garage = try backend.relations(place, isIndexed: isIndexed)
+    let error = #expect(throws: GarageError.self) { try garage.delete(Sentry.self, identifier: 1) }
+    guard case .newerTypeVersion? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(throws: GarageError.self) { try garage.deleteAll(Sentry.self) }
+    #expect(try garage.count(Sentry.self) == 1 && garage.count(Mate.self) == 2)
+    try garage.park(Sentry(id: 2, spare: b))
+    try garage.delete(Sentry.self, identifier: 2)
+    #expect(try garage.retrieveAll(Mate.self).map(\.id) == ["a"])
+  }
+
   /// A wrapper of a generic type encodes a nil, and does not decode without.
   @Test(arguments: Backend.allCases, [true, false])
   func aNilStaysWhereOneIsAskedFor(_ backend: Backend, isIndexed: Bool) throws {
@@ -294,6 +315,22 @@ private struct Patrol: Codable, Identifiable, TypeTagged, Evolving, DeleteRules 
   static var typeTag: String { "patrol of relations" }
   static var version: Int { 1 }
   static var owned: [Owned<Patrol>] { [Owned(\.spare)] }
+}
+
+private struct NewSentry: Codable, Identifiable, TypeTagged, Evolving {
+  var id: Int
+  var spare: Mate?
+  var relief: Mate?
+  static var typeTag: String { "sentry of relations" }
+  static var version: Int { 2 }
+}
+
+private struct Sentry: Codable, Identifiable, TypeTagged, Evolving, DeleteRules {
+  var id: Int
+  var spare: Mate?
+  static var typeTag: String { "sentry of relations" }
+  static var version: Int { 1 }
+  static var owned: [Owned<Sentry>] { [Owned("spare", \.spare)] }
 }
 
 /// Owns by a property that is stored nowhere.
