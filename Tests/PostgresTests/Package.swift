@@ -29,13 +29,15 @@ let quickSources = [
   "Queries/QueryModels.swift", "Queries/QueryTests.swift", "Queries/Reading/PageReadingTests.swift",
   "Queries/Reading/PagingTests.swift",
   "Relations/DeleteRuleTests.swift", "Relations/RelationModels.swift",
-  "Sync/SyncFindingTests.swift", "Sync/SyncIndexTests.swift", "Sync/SyncModels.swift", "Sync/SyncStatusTests.swift",
+  "Sync/SyncFindingTests.swift", "Sync/SyncIndexTests.swift", "Sync/SyncModels.swift",
+  "Sync/SyncStatusTests.swift",
   "Transactions/DeferredReadTests.swift", "Transactions/SavingTests.swift",
   "Transactions/SavingTogetherTests.swift", "Transactions/SeveralProcessesTests.swift",
   "Transactions/TransactionTests.swift", "Transactions/UnsavedChangesTests.swift",
   "TypedKeys/HookLog.swift", "TypedKeys/KeyHookTests.swift", "TypedKeys/KeyRaceTests.swift",
   "TypedKeys/KeyTests.swift",
-  "Verbs/ClosingTests.swift", "Verbs/DeletingTests.swift", "Verbs/OpeningTests.swift", "Verbs/ParkingTests.swift",
+  "Verbs/ClosingTests.swift", "Verbs/DeletingTests.swift", "Verbs/OpeningTests.swift",
+  "Verbs/ParkingTests.swift",
   "Verbs/RetrievingTests.swift",
 ]
 let isQuick = Context.environment["GARAGE_TEST_PG_QUICK"] == "1"

@@ -29,7 +29,8 @@ enum Backend: String, Sendable {
     isOnServer
     ? (runsLongTests
       ? [.postgres, .postgresOneWriter, .faultyPostgres, .sealedPostgres] : [.postgres])
-    : [.memory, .sqlite, .lmdb, .faultySQLite, .sealedSQLite] + (runsLongTests ? [.faultyMemory, .faultyLMDB] : [])
+    : [.memory, .sqlite, .lmdb, .faultySQLite, .sealedSQLite]
+      + (runsLongTests ? [.faultyMemory, .faultyLMDB] : [])
   /// Each driver once, and sealed: for tests that take long.
   static let engines: [Backend] =
     isOnServer
