@@ -109,8 +109,8 @@ private struct MarkTrack: Codable, Identifiable, TypeTagged {
     let circle = RoundFigure(1, radius: 2.5), square = SquareFigure(2, side: 0.1)
     let drawing = FigureDrawing(figures: [circle, square, RoundFigure(3, radius: 0), circle, square])
     for copy in [try JSON.copy(drawing), try roundTrip(drawing)] {
-      #expect(copy.figures.map(\.kind) == [.circle, .square, .circle, .circle, .square])
-      #expect(copy.figures.map(\.id) == [1, 2, 3, 1, 2])
+      #expect(copy.figures.map { $0.kind } == [.circle, .square, .circle, .circle, .square])
+      #expect(copy.figures.map { $0.id } == [1, 2, 3, 1, 2])
       #expect((copy.figures[0] as? RoundFigure)?.radius == 2.5)
       #expect((copy.figures[2] as? RoundFigure)?.center == FigureCenter(id: 30))
       #expect((copy.figures[1] as? SquareFigure)?.side == 0.1)
