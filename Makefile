@@ -14,7 +14,7 @@ TRAITS ?= Command,Crypto
 
 help:
 	@echo 'make demo           build in release mode and park this machine'"'"'s package database'
-	@echo 'make test           run every test'
+	@echo 'make test           run all tests but those of PostgreSQL, of the ciphers and of the command'
 	@echo 'make test-long      the same at full size: an hour or two'
 	@echo 'make test-crypto    test GarageCrypto, with swift-crypto, which this downloads and builds'
 	@echo 'make test-postgres  test GaragePostgres on a server that this starts; needs postgresql and libpq-dev'
