@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import GarageStorage
 
-/// Many questions to a hundred thousand shipments, most of them no must asks for: each beside the same in SQL, with the same
+/// Many questions to a hundred thousand consignments, most of them no must asks for: each beside the same in SQL, with the same
 /// indexes, through GRDB's records. What is measured is the machinery behind queries, and not one of its ways.
 struct CorpusComparison {
   let folder: URL
@@ -22,14 +22,15 @@ struct CorpusComparison {
   struct Question: Sendable {
     var name: String
     var garage: @Sendable (Garage) throws -> Answer
-    var filter: @Sendable ([Shipment]) -> Answer
+    var filter: @Sendable ([Consignment]) -> Answer
     var sql: @Sendable (Database) throws -> Answer
     /// Whether it changes objects: such questions are asked last, and in a write.
     var isChange = false
 
     init(
       _ title: String, isChange: Bool = false, _ garage: @escaping @Sendable (Garage) throws -> Answer,
-      filter: @escaping @Sendable ([Shipment]) -> Answer, sql: @escaping @Sendable (Database) throws -> Answer
+      filter: @escaping @Sendable ([Consignment]) -> Answer,
+      sql: @escaping @Sendable (Database) throws -> Answer
     ) {
       name = "question: \(title)"
       (self.garage, self.filter, self.sql, self.isChange) = (garage, filter, sql, isChange)
@@ -38,7 +39,7 @@ struct CorpusComparison {
 
   /// What a question leads to.
   enum Answer: Equatable {
-    case objects([Shipment])
+    case objects([Consignment])
     case texts([String])
     case numbers([Int])
     case number(Double?)
@@ -47,11 +48,11 @@ struct CorpusComparison {
 
   func rows(_ rounds: Rounds) throws -> [ResultRow] {
     let questions = Question.all.filter { isWanted(Self.allName) || isWanted($0.name) }
-    let shipments = Shipment.make(count)
+    let consignments = Consignment.make(count)
     var samples = Samples()
     try rounds.run("questions") { round in
       samples.beginRound()
-      try runRound(round, questions, shipments, &samples)
+      try runRound(round, questions, consignments, &samples)
     }
     return ["memory", "sqlite", "lmdb"].flatMap { subject -> [ResultRow] in
       let suffix = subject == "memory" ? ", in memory" : ""
@@ -65,7 +66,7 @@ struct CorpusComparison {
   }
 
   private func runRound(
-    _ round: Int, _ questions: [Question], _ shipments: [Shipment], _ samples: inout Samples
+    _ round: Int, _ questions: [Question], _ consignments: [Consignment], _ samples: inout Samples
   ) throws {
     let root = folder.appending(path: "garage-compare-questions-\(getpid())")
     defer { try? FileManager.default.removeItem(at: root) }
@@ -85,15 +86,15 @@ struct CorpusComparison {
     if isOpen(Self.records) {
       databases = [("", try GRDBStore.open(at: place("grdb"))), (", in memory", try GRDBStore.open(at: nil))]
     }
-    for (_, garage) in garages { try garage.parkAll(shipments) }
+    for (_, garage) in garages { try garage.parkAll(consignments) }
     for (_, database) in databases {
       try database.write { db in
-        try Shipment.makeTable(db)
-        for shipment in shipments { try shipment.insert(db) }
+        try Consignment.makeTable(db)
+        for consignment in consignments { try consignment.insert(db) }
       }
     }
     for question in questions.filter({ !$0.isChange }) + questions.filter(\.isChange) {
-      try ask(question, round, garages, databases, expected: question.filter(shipments), &samples)
+      try ask(question, round, garages, databases, expected: question.filter(consignments), &samples)
     }
     for (_, garage) in garages { try garage.close() }
     for (_, database) in databases { try database.close() }

@@ -10,23 +10,23 @@ extension CorpusComparison.Question {
 
   /// All columns, `rest` behind them.
   static func fetch(_ db: Database, _ rest: String, _ arguments: StatementArguments = []) throws -> Answer {
-    .objects(try Shipment.fetchAll(db, sql: "SELECT * FROM shipment \(rest)", arguments: arguments))
+    .objects(try Consignment.fetchAll(db, sql: "SELECT * FROM consignment \(rest)", arguments: arguments))
   }
 
   /// Objects that satisfy a condition, in the order of their identifiers.
   private static func find(
-    _ title: String, _ condition: @escaping @Sendable () -> Condition<Shipment>,
-    filter: @escaping @Sendable (Shipment) -> Bool, sql: String,
+    _ title: String, _ condition: @escaping @Sendable () -> Condition<Consignment>,
+    filter: @escaping @Sendable (Consignment) -> Bool, sql: String,
     _ arguments: @escaping @Sendable () -> StatementArguments = { [] }
   ) -> Question {
     Question(
-      title, { .objects(try $0.query(Shipment.self).where(condition()).retrieveAll()) },
+      title, { .objects(try $0.query(Consignment.self).where(condition()).retrieveAll()) },
       filter: { .objects($0.filter(filter)) },
       sql: { try fetch($0, "WHERE \(sql) ORDER BY id", arguments()) })
   }
 
   private static let codes = (0..<20).map { String(format: "S-%08d", $0 * 4001 * 7919 % 99_999_989) }
-  private static let month = Shipment.start + 86_400 * 100...Shipment.start + 86_400 * 130
+  private static let month = Consignment.start + 86_400 * 100...Consignment.start + 86_400 * 130
   private static var monthArguments: StatementArguments {
     [month.lowerBound.timeIntervalSinceReferenceDate, month.upperBound.timeIntervalSinceReferenceDate]
   }
@@ -41,16 +41,16 @@ extension CorpusComparison.Question {
       "a customer", { \.customer == "customer 77" }, filter: { $0.customer == "customer 77" },
       sql: "customer = ?", { ["customer 77"] }),
     find(
-      "a city", { \.city == Shipment.city }, filter: { $0.city == Shipment.city }, sql: "city = ?",
-      { [Shipment.city] }),
+      "a city", { \.city == Consignment.city }, filter: { $0.city == Consignment.city }, sql: "city = ?",
+      { [Consignment.city] }),
     find(
-      "a city, and heavy", { \.city == Shipment.city && \.weight > 35 },
-      filter: { $0.city == Shipment.city && $0.weight > 35 }, sql: "city = ? AND weight > 35",
-      { [Shipment.city] }),
+      "a city, and heavy", { \.city == Consignment.city && \.weight > 35 },
+      filter: { $0.city == Consignment.city && $0.weight > 35 }, sql: "city = ? AND weight > 35",
+      { [Consignment.city] }),
     find(
-      "a city, a range of prices", { \.city == Shipment.city && \.price == 10_000...12_000 },
-      filter: { $0.city == Shipment.city && 10_000...12_000 ~= $0.price },
-      sql: "city = ? AND price BETWEEN 10000 AND 12000", { [Shipment.city] }),
+      "a city, a range of prices", { \.city == Consignment.city && \.price == 10_000...12_000 },
+      filter: { $0.city == Consignment.city && 10_000...12_000 ~= $0.price },
+      sql: "city = ? AND price BETWEEN 10000 AND 12000", { [Consignment.city] }),
     find(
       "a range of prices, urgent", { \.price == 20_000..<25_000 && \.isUrgent == true },
       filter: { 20_000..<25_000 ~= $0.price && $0.isUrgent },
@@ -78,9 +78,9 @@ extension CorpusComparison.Question {
       "not delivered", { \.state != .delivered }, filter: { $0.state != .delivered },
       sql: "state <> 'delivered'"),
     find(
-      "a month, and not in a city", { \.due == month && !(\.city == Shipment.city) && \.price < 2000 },
-      filter: { month ~= $0.due && $0.city != Shipment.city && $0.price < 2000 },
-      sql: "due BETWEEN ? AND ? AND NOT city = '\(Shipment.city)' AND price < 2000", { monthArguments }),
+      "a month, and not in a city", { \.due == month && !(\.city == Consignment.city) && \.price < 2000 },
+      filter: { month ~= $0.due && $0.city != Consignment.city && $0.price < 2000 },
+      sql: "due BETWEEN ? AND ? AND NOT city = '\(Consignment.city)' AND price < 2000", { monthArguments }),
     find(
       "heavy, no index", { \.weight > 39.5 }, filter: { $0.weight > 39.5 }, sql: "weight > 39.5"),
     find(
@@ -96,7 +96,7 @@ extension CorpusComparison.Question {
       sql: "note LIKE '%persons' OR pieces > 11"),
     Question(
       "the first that is heavy, no index",
-      { .objects([try $0.query(Shipment.self).where(\.weight > 39.99).first()].compactMap { $0 }) },
+      { .objects([try $0.query(Consignment.self).where(\.weight > 39.99).first()].compactMap { $0 }) },
       filter: { .objects($0.first { $0.weight > 39.99 }.map { [$0] } ?? []) },
       sql: { try fetch($0, "WHERE weight > 39.99 ORDER BY id LIMIT 1") }),
   ]

@@ -4,7 +4,7 @@ import GarageStorage
 
 /// What the corpus of questions is asked of: twelve properties, six indexes, values as programs have them. Some are rare, some
 /// are nearly everywhere, some are nil.
-struct Shipment: Codable, Equatable, Identifiable, Indexed, FetchableRecord, PersistableRecord {
+struct Consignment: Codable, Equatable, Identifiable, Indexed, FetchableRecord, PersistableRecord {
   enum State: String, Codable, CaseIterable, DatabaseValueConvertible {
     case announced, packed, underway, delivered, lost
   }
@@ -30,7 +30,7 @@ struct Shipment: Codable, Equatable, Identifiable, Indexed, FetchableRecord, Per
   /// Counts what changes, and nothing asks for it.
   var changes: Int
 
-  static var indexes: [Index<Shipment>] {
+  static var indexes: [Index<Consignment>] {
     [
       Index(\.code, .unique), Index(\.customer), Index(\.city, \.price), Index(\.state, \.due),
       Index(\.price),
@@ -43,7 +43,7 @@ struct Shipment: Codable, Equatable, Identifiable, Indexed, FetchableRecord, Per
   /// In the middle of a city's range of frequency.
   static let city = "city 25"
 
-  static func make(_ count: Int) -> [Shipment] {
+  static func make(_ count: Int) -> [Consignment] {
     var random = SplitMix(state: 15)
     let states: [State] = [.announced, .packed, .underway, .lost]
     let words = [
@@ -51,7 +51,7 @@ struct Shipment: Codable, Equatable, Identifiable, Indexed, FetchableRecord, Per
     ]
     return (0..<count).map { number in
       let place = Int.random(in: 0..<60, using: &random)
-      return Shipment(
+      return Consignment(
         id: number, code: String(format: "S-%08d", number * 7919 % 99_999_989),
         customer: "customer \(Int.random(in: 0..<2000, using: &random))",
         city: "city \(min(place, Int.random(in: 0..<60, using: &random)))",
@@ -68,7 +68,7 @@ struct Shipment: Codable, Equatable, Identifiable, Indexed, FetchableRecord, Per
     }
   }
 
-  static let databaseTableName = "shipment"
+  static let databaseTableName = "consignment"
   static func databaseDateEncodingStrategy(for column: String) -> DatabaseDateEncodingStrategy {
     .timeIntervalSinceReferenceDate
   }
@@ -85,10 +85,10 @@ struct Shipment: Codable, Equatable, Identifiable, Indexed, FetchableRecord, Per
       table.column("isUrgent", .boolean).notNull()
       table.column("note", .text)
     }
-    try db.create(index: "shipment_code", on: databaseTableName, columns: ["code"], options: .unique)
+    try db.create(index: "consignment_code", on: databaseTableName, columns: ["code"], options: .unique)
     for columns in [["customer"], ["city", "price"], ["state", "due"], ["price"], ["due"]] {
       try db.create(
-        index: "shipment_\(columns.joined(separator: "_"))", on: databaseTableName, columns: columns)
+        index: "consignment_\(columns.joined(separator: "_"))", on: databaseTableName, columns: columns)
     }
   }
 }
