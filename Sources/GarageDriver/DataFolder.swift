@@ -7,16 +7,15 @@
   internal import Foundation
 #endif
 
-/// Where a storage goes that is opened by name instead of by path.
+/// Finds the place of a storage that is opened by a name instead of a path.
 public enum DataFolder {
   /// The path for a store called `name` in the user's folder for application data.
   ///
-  /// On Apple systems that folder is Application Support. Elsewhere it is `$XDG_DATA_HOME` where that is an
-  /// absolute path, else `.local/share` in the home folder, as the XDG Base Directory Specification 0.8
-  /// has it. Nothing is created.
+  /// On Apple systems that folder is Application Support. Elsewhere it is `$XDG_DATA_HOME` if that is an absolute path, and
+  /// otherwise `.local/share` in the home folder, as the XDG Base Directory Specification 0.8 says. Nothing is created.
   ///
   /// - Parameter name: the name of a file or folder: not empty, without `/` and NUL, not `.` or `..`.
-  /// - Throws: ``StorageError/Kind/notFound`` for any other name, and where there is no home folder.
+  /// - Throws: ``StorageError/Kind/notFound`` for any other name, and if there is no home folder.
   public static func path(forStoreNamed name: String, driver: String) throws -> String {
     let isName = !name.isEmpty && name != "." && name != ".." && !name.utf8.contains { $0 == 0x2F || $0 == 0 }
     guard isName else {
@@ -35,9 +34,9 @@ public enum DataFolder {
     return folder + "/" + name
   }
 
-  /// Creates the folder at `path`, and the folders above it, where they are missing.
+  /// Creates the folder at `path`, and each missing folder above it.
   ///
-  /// New folders are readable by their owner alone (mode 0700), and their names are brought to the disk.
+  /// New folders are readable by their owner alone (mode 0700). Their names are synced to the disk.
   ///
   /// - Throws: ``StorageError/Kind/permissionDenied``, ``StorageError/Kind/storageFull``, or
   ///   ``StorageError/Kind/notFound`` where a file stands in the way.
@@ -48,7 +47,7 @@ public enum DataFolder {
     }
     if mkdir(path, 0o700) == 0 { return syncParent(of: path) }
     let code = errno
-    // Another process may have been first.
+    // Another process may have made the folder in the meantime.
     if code == EEXIST && isFolder(path) { return }
     let reason = String(cString: strerror(code))
     let kind: StorageError.Kind =
@@ -63,8 +62,8 @@ public enum DataFolder {
       message: "The folder \(path) could not be created: \(reason). Create it, or choose another place.")
   }
 
-  /// Brings the name of a new folder to the disk, without which what is synced inside of it is lost with it. Some file systems
-  /// do not sync folders, and need not.
+  /// Syncs the name of a new folder to the disk. If it were lost, all files synced inside the folder would be lost with it.
+  /// Some file systems do not sync folders, and need not.
   private static func syncParent(of folder: String) {
     let parent = open(folder + "/..", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if parent < 0 { return }

@@ -6,14 +6,14 @@
   internal import Darwin
 #endif
 
-/// Which file a path leads to: two paths to one file, also through links, have one identity.
+/// Identifies the file that a path leads to. Two paths to the same file, also through links, have the same identity.
 public struct FileIdentity: Hashable, Sendable {
   /// The device the file is on.
   public var device: UInt64
-  /// Its number there.
+  /// The number of the file on that device.
   public var inode: UInt64
 
-  /// The identity of the file or folder at `path`, or nil where there is none or it may not be looked at.
+  /// The identity of the file or folder at `path`; nil if there is none, or if the process may not look at it.
   public init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }

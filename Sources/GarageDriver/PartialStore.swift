@@ -6,17 +6,18 @@
   internal import Darwin
 #endif
 
-/// Makes a file or folder that appears under its name when it is complete, and not before.
+/// Makes a file or folder that appears under its name only when it is complete.
 ///
-/// While it is being made it stands in a folder beside it, which has `.partial` behind the name:
+/// While it is being made, it stands in a folder beside its place, whose name is the same with `.partial` behind it:
 /// ```
-/// backup.garage.partial/lock     held as long as somebody is at work there
-/// backup.garage.partial/store    what is being made
+/// backup.garage.partial/lock     held as long as somebody is making it
+/// backup.garage.partial/store    the file or folder that is being made
 /// ```
-/// Where the work ends early, the folder goes. Where the process ends, it stays; whoever makes the same file next finds that
-/// nobody holds the lock, and begins anew. It may be deleted at any time when nobody is at work.
+/// Where the work ends early, this folder is removed. Where the process ends, the folder stays: the next call for the same
+/// place finds that nobody holds the lock, and begins anew. The folder may be deleted at any time when nobody is making
+/// anything in it.
 public struct PartialStore {
-  /// What stands behind the name of what is being made.
+  /// What the name of that folder ends with.
   public static let suffix = ".partial"
 
   private let path: String
@@ -26,15 +27,17 @@ public struct PartialStore {
   private var content: String { folder + "/store" }
   private var lockPath: String { folder + "/lock" }
 
-  /// Makes what `body` makes at the path that it is given, brings it to the disk, and gives it its name.
+  /// Lets `body` make a file or folder at the path that it is given, syncs that to the disk, and gives it its name.
   ///
   /// - Parameters:
-  ///   - path: where it is to be. A folder that is empty may be there, if it is a folder that is made.
-  ///   - companions: what must not be there either, behind the same name: a database would take it for its own.
-  ///   - makesFile: whether it is a file that is made, which takes no folder's name: that is told before `body` runs then.
+  ///   - path: the final place. An empty folder may stand there if a folder is made.
+  ///   - companions: endings of names. No file may have the name of `path` with one of these endings, because a database would
+  ///     take such a file for its own.
+  ///   - makesFile: whether a file is made. A file cannot take the name of a folder, and then that is thrown before `body`
+  ///     runs.
   ///   - driver: names the maker in errors.
-  /// - Throws: ``StorageError/Kind/alreadyThere``, ``StorageError/Kind/busy`` where somebody else is making it,
-  ///   ``StorageError/Kind/notFound`` where there is no folder to put it, what else the system says, and what `body` throws.
+  /// - Throws: ``StorageError/Kind/alreadyThere``; ``StorageError/Kind/busy`` if somebody else is making it;
+  ///   ``StorageError/Kind/notFound`` if the folder around it is missing; other errors of the system; and the errors of `body`.
   public static func make(
     at path: String, companions: [String] = [], makesFile: Bool = false, driver: String,
     _ body: (_ path: String) throws -> Void
@@ -47,11 +50,11 @@ public struct PartialStore {
     defer { store.end(lock) }
     try body(store.content)
     try store.sync(store.content)
-    // Somebody else may have been there meanwhile.
+    // Somebody else may have put a file there in the meantime.
     try store.checkFree(companions)
     if rename(store.content, path) != 0 {
       let code = errno
-      // Somebody put there what cannot be replaced, after it was looked.
+      // After the check somebody put a file or folder there that cannot be replaced.
       throw [EISDIR, ENOTDIR, EEXIST, ENOTEMPTY].contains(code) ? store.alreadyThere(path) : store.error(code)
     }
     try store.syncFolder(above: path)
@@ -59,13 +62,13 @@ public struct PartialStore {
 
   // MARK: - Beginning and ending
 
-  /// Takes the folder, and returns the file that is locked for it.
+  /// Takes the folder, and returns the descriptor of its locked file.
   private func begin() throws -> Int32 {
     while true {
       if mkdir(folder, 0o700) != 0 && errno != EEXIST { throw error(errno) }
       let lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       if lock < 0 {
-        // Whoever was at work may just have ended and taken the folder away.
+        // The one who was making it may just have ended, and taken the folder away.
         if errno == ENOENT { continue }
         throw error(errno)
       }
@@ -75,7 +78,7 @@ public struct PartialStore {
         if code == EWOULDBLOCK { throw busy }
         throw error(code)
       }
-      // The file that is locked has to be the one that others find.
+      // The locked file has to be the one that others find under this name.
       if isSame(lock) {
         PartialStore.remove(content)
         for suffix in ["-wal", "-shm", "-journal"] { unlink(content + suffix) }
@@ -106,7 +109,7 @@ public struct PartialStore {
         if errno == ENOENT { continue }
         throw error(errno)
       }
-      // An empty folder gives way to one that takes its name.
+      // An empty folder gives way to a folder that takes its name.
       if suffix.isEmpty && !makesFile && status.st_mode & S_IFMT == S_IFDIR
         && PartialStore.entries(of: path).isEmpty
       {
@@ -139,7 +142,7 @@ public struct PartialStore {
     return names
   }
 
-  /// Removes a file, or a folder with what is in it.
+  /// Removes a file, or a folder with all that is in it.
   private static func remove(_ path: String) {
     var status = stat()
     if lstat(path, &status) != 0 { return }
@@ -151,7 +154,7 @@ public struct PartialStore {
     rmdir(path)
   }
 
-  /// Brings a file, or a folder with the files in it, to the disk.
+  /// Syncs a file, or a folder with the files in it, to the disk.
   private func sync(_ path: String) throws {
     var status = stat()
     if stat(path, &status) != 0 { throw error(errno) }
@@ -162,7 +165,7 @@ public struct PartialStore {
     if file < 0 { throw error(errno) }
     defer { close(file) }
     #if canImport(Darwin)
-      // An ordinary fsync stops at the disk's cache there.
+      // On Apple systems an ordinary fsync stops at the disk's own cache.
       if fcntl(file, F_FULLFSYNC) == 0 { return }
     #endif
     if fsync(file) != 0 { throw error(errno) }

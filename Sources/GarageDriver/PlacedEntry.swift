@@ -1,11 +1,11 @@
-/// Where a key and its value stand in bytes that hold several.
+/// The places of a key and of its value in bytes that hold several entries.
 public struct PlacedEntry: Hashable, Sendable {
-  /// Where the key stands.
+  /// The place of the key.
   public var key: Range<Int>
-  /// Where the value stands.
+  /// The place of the value.
   public var value: Range<Int>
 
-  /// An entry whose key and value stand there.
+  /// An entry whose key and value have these places.
   @inlinable
   public init(key: Range<Int>, value: Range<Int>) {
     self.key = key

@@ -1,8 +1,8 @@
 internal import CGarage
 
-/// Remembers the process it was made in, so that a forked child knows what it must not touch.
+/// Remembers the process that it was made in. By it a forked child knows what it must not touch.
 ///
-/// Asking costs one atomic load; `getpid` would be a system call.
+/// A check costs one atomic load; `getpid` would be a system call.
 public struct ProcessMark: Sendable, Hashable {
   private let forkCount: UInt32
 
@@ -12,6 +12,6 @@ public struct ProcessMark: Sendable, Hashable {
     forkCount = garage_fork_count()
   }
 
-  /// Whether the caller runs in the process that made the mark, and not in a child forked since.
+  /// Whether the caller runs in the process that made the mark, and not in a child forked from it later.
   public var isOfThisProcess: Bool { garage_fork_count() == forkCount }
 }

@@ -1,22 +1,22 @@
 public import Synchronization
 
-/// Room for one object that is used again and again, because to make one costs more than to keep it.
+/// Room for one object that is used again and again, because making one costs more than keeping it.
 ///
-/// One use at a time has the object of the room; whoever asks meanwhile gets another one, which is its own. So the object
-/// need not be `Sendable`: taking the room acquires what giving it back has released. A use that ended takes nothing
-/// from the room any more; an object that somebody kept beyond it must not be given back to be kept (see
-/// `Unmanaged.isOnlyReference`), since it would come alive again in the hands of whoever kept it.
+/// One use at a time has the object of the room. A use that begins meanwhile gets another object, which belongs to it alone. So
+/// the object need not be `Sendable`: taking the room acquires what giving it back has released. A use that has ended takes
+/// nothing from the room any more. If somebody kept a reference to the object beyond the use, the object must not go back into
+/// the room (see `Unmanaged.isOnlyReference`): the next use would change it in the hands of the one who kept it.
 ///
-/// Taking is one atomic exchange, giving back one atomic store. Behind it there may be a list of more objects, under a
-/// lock, for uses at the same time (``take(or:)`` makes what the room does not have). Two places do the same in a way of
-/// their own: the coders' pool, in a module that does not see this one, and `LMDBConnection`, whose object rests inside
-/// the lifetime that it entered and can be locked out of its room.
+/// Taking is one atomic exchange, giving back one atomic store. Behind the room there may be a list of more objects, under a
+/// lock, for several uses at the same time (``take(or:)`` makes the object that the room does not have). Two places do the same
+/// in their own way: the coders' pool, which is in a module that does not see this one, and `LMDBConnection`, whose object
+/// rests inside the lifetime that it entered, and can be locked out of its room.
 @usableFromInline
 package struct Reusable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
   // @unchecked: see above.
   @usableFromInline
   let isTaken = Atomic<Bool>(false)
-  /// Changed by the use that has the room only. Others look whether it is theirs, which it is not.
+  /// Changed only by the use that has the room. Other uses compare it with their own object, which it never is.
   @usableFromInline
   let resting = Atomic<Unmanaged<Object>?>(nil)
 
@@ -24,8 +24,8 @@ package struct Reusable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
 
   deinit { resting.exchange(nil, ordering: .acquiring)?.release() }
 
-  /// An object that is the caller's until ``giveBack(_:keeping:)``, which has to follow: that of the room, or one that
-  /// `make` makes.
+  /// Returns an object that belongs to the caller until ``giveBack(_:keeping:)``, which has to follow: the object of the room,
+  /// or else one that `make` makes.
   @inlinable
   @inline(__always)
   package func take(or make: () throws -> Object) rethrows -> Unmanaged<Object> {
@@ -59,9 +59,9 @@ package struct Reusable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     return keeping
   }
 
-  /// Runs `body` on the object, if there is one, while nobody uses it. Uses meanwhile get another one.
+  /// Runs `body` on the object of the room, if there is one and no use has it. Uses that begin meanwhile get another object.
   ///
-  /// - Returns: false where it is in use, and `body` has not run.
+  /// - Returns: false if the object is in use; `body` has not run then.
   package func withResting(_ body: (Object) -> Void) -> Bool {
     guard isTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
       return false
@@ -71,7 +71,7 @@ package struct Reusable<Object: AnyObject>: ~Copyable, @unchecked Sendable {
     return true
   }
 
-  /// Takes the object out, which the caller then owns. Nobody may be using it.
+  /// Takes the object out of the room; the caller then owns it. No use may have it.
   package func remove() -> Unmanaged<Object>? { resting.exchange(nil, ordering: .acquiring) }
 }
 
@@ -81,8 +81,8 @@ extension Unmanaged {
   @inline(__always)
   package var isOnlyReference: Bool {
     var reference = self
-    // Asked where it stands: a variable of the object's type would count as another reference. An unmanaged reference
-    // is the same word as a managed one.
+    // Asked of the memory where the reference stands: a variable of the object's type would count as another reference. An
+    // unmanaged reference is the same word as a managed one.
     return withUnsafeMutablePointer(to: &reference) { place in
       UnsafeMutableRawPointer(place).withMemoryRebound(to: Instance.self, capacity: 1) {
         isKnownUniquelyReferenced(&$0.pointee)

@@ -1,11 +1,11 @@
-/// The bytes that every sealed value begins with: those who read a sealed store as if it were a plain one can so
-/// tell what they have before them.
+/// The bytes that every sealed value begins with. They tell a caller that reads a sealed store as a plain one what its values
+/// are.
 ///
-/// Format: these bytes are stored and never change. The first is in no UTF-8 text.
+/// Format: these bytes are stored and never change. The first one occurs in no UTF-8 text.
 package enum SealedMark {
   package static let bytes: [UInt8] = [0xF8, 0x53, 0x4C]
 
-  /// Whether the value begins as a sealed one does.
+  /// Whether the value begins with these bytes.
   package static func begins(_ value: RawSpan) -> Bool {
     value.byteCount >= bytes.count && compareKeys(value.extracting(first: bytes.count), bytes.span.bytes) == 0
   }

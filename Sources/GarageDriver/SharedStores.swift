@@ -2,19 +2,19 @@ internal import Synchronization
 
 /// The stores that a process has open, each with one connection that all driver values on it share.
 ///
-/// A driver keeps one of these, for good, and every value of it one ``SharedStore``:
+/// A driver keeps one of these for good, and each of its values one ``SharedStore``:
 /// ```swift
 /// private static let stores = SharedStores<MyConnection> { try $0.close() }
 /// private let store: SharedStore<MyConnection>
 /// …
 /// store = try Self.stores.open(identity) { try MyConnection(path) }
 /// ```
-/// The first value on a store opens the connection, the last one closes it. Where one thread opens the store while the
-/// last value on another thread ends, the store is closed first and then opened, or stays open: no engine ever has it
-/// open twice, and no connection is handed out that is about to close. A weak reference cannot do that: it is gone
-/// before the connection is closed.
+/// The first value on a store opens the connection, the last one closes it. If one thread opens the store while the last value
+/// ends on another thread, the store is either closed first and then opened, or it stays open. So no engine ever has it open
+/// twice, and no value gets a connection that is about to close. A weak reference cannot ensure that: it is gone before the
+/// connection is closed.
 ///
-/// A forked child does not get its parent's connections, and leaves them as they are (``isInherited(_:)``).
+/// A forked child does not get the connections of its parent, and leaves them as they are (``isInherited(_:)``).
 public final class SharedStores<Connection: Sendable>: Sendable {
   /// One store. Its lock is held while it is opened and while it is closed, so that neither holds up other stores.
   fileprivate final class Entry: Sendable {
@@ -26,28 +26,28 @@ public final class SharedStores<Connection: Sendable>: Sendable {
   }
 
   fileprivate struct Place: Hashable, @unchecked Sendable {
-    // @unchecked: what is in it was given as Sendable.
+    // @unchecked: the identity was given as Sendable.
     let identity: AnyHashable
     let process = ProcessMark()
   }
 
   private struct Held: Sendable {
     let entry: Entry
-    /// How many have it, or are about to: it stays the store's entry as long as there is one.
+    /// How many values have the store, or are about to. It stays the store's entry as long as there is one.
     var holderCount = 0
   }
 
   private let entries = Mutex<[Place: Held]>([:])
   private let release: @Sendable (Connection) throws -> Void
 
-  /// - Parameter release: closes a connection that nobody uses any more.
+  /// - Parameter release: closes a connection that no value uses any more.
   public init(closing release: @escaping @Sendable (Connection) throws -> Void) { self.release = release }
 
-  /// One value's share in the store of that identity; `open` makes the connection where no value has it yet.
+  /// Returns one value's share in the store with this identity. If no value has the store yet, `open` makes the connection.
   ///
   /// - Parameters:
-  ///   - identity: what tells stores apart: a ``FileIdentity``, or a name where there are no files.
-  ///   - open: runs under the lock of that store, so that no other thread opens or closes it meanwhile.
+  ///   - identity: tells stores apart: a ``FileIdentity``, or a name if there are no files.
+  ///   - open: runs under the lock of that store, so that no other thread opens or closes the store meanwhile.
   public func open(
     _ identity: some Hashable & Sendable, _ open: () throws -> Connection
   ) rethrows -> SharedStore<Connection> {
@@ -71,7 +71,7 @@ public final class SharedStores<Connection: Sendable>: Sendable {
     }
   }
 
-  /// Whether the store was open when this process was forked: an engine that cannot open it again must refuse it then.
+  /// Whether the store was open when this process was forked. An engine that cannot open the store again must then refuse to.
   public func isInherited(_ identity: some Hashable & Sendable) -> Bool {
     let identity = AnyHashable(identity)
     return entries.withLock { entries in
@@ -80,7 +80,7 @@ public final class SharedStores<Connection: Sendable>: Sendable {
   }
 
   fileprivate func end(_ place: Place, _ entry: Entry) throws {
-    // What a child got from its parent stays, and is held here for as long as the child lives.
+    // A connection that a child got from its parent stays open, and is held here for as long as the child lives.
     if !place.process.isOfThisProcess { return }
     defer { letGo(place) }
     try entry.state.withLock { state in
@@ -99,9 +99,9 @@ public final class SharedStores<Connection: Sendable>: Sendable {
   }
 }
 
-/// One driver value's share in a store that others may have open, too, in the same process.
+/// One driver value's share in a store. Other values in the same process may have the store open, too.
 public final class SharedStore<Connection: Sendable>: Sendable {
-  /// What all values on the store share.
+  /// The connection that all values on the store share.
   public let connection: Connection
   private let stores: SharedStores<Connection>
   private let place: SharedStores<Connection>.Place
@@ -120,8 +120,8 @@ public final class SharedStore<Connection: Sendable>: Sendable {
 
   deinit { try? close() }
 
-  /// Ends the use of the store by this value; the last one closes the connection. Does nothing the second time, and
-  /// nothing in a forked child.
+  /// Ends this value's use of the store; the last value closes the connection. Does nothing when called again, and nothing in a
+  /// forked child.
   public func close() throws {
     if hasEnded.exchange(true, ordering: .acquiringAndReleasing) { return }
     try stores.end(place, entry)

@@ -1,31 +1,31 @@
 internal import CGarage
 
-/// A place among the keys of an engine that moves from key to key: what ``scan(cursor:_:_:maximumKeyByteCount:_:)`` needs
-/// of one.
+/// A place among the keys of an engine, which can be moved from key to key. ``scan(cursor:_:_:maximumKeyByteCount:_:)`` scans
+/// with one.
 ///
-/// Each move tells whether there is a key where it leads. What it says afterwards, of `key` and `value`, is asked only
-/// where there is.
+/// Each move returns whether it led to a key. Only then may `key` and `value` be asked for.
 public protocol StorageCursor {
-  /// The bytes of the key that the cursor stands on, there until it moves.
+  /// The bytes of the key that the cursor stands on. They last until the cursor moves.
   var key: UnsafeRawBufferPointer { get }
-  /// The bytes of its value, there until the cursor moves.
+  /// The bytes of that key's value. They last until the cursor moves.
   var value: UnsafeRawBufferPointer { get }
   /// Moves to the smallest key.
   mutating func moveToFirst() throws -> Bool
   /// Moves to the largest key.
   mutating func moveToLast() throws -> Bool
-  /// Moves to the smallest key that is not before `bound`, which is no longer than a key may be.
+  /// Moves to the smallest key that is not before `bound`. The bound is no longer than a key may be.
   mutating func move(to bound: UnsafeRawBufferPointer) throws -> Bool
   /// Moves to the next larger key.
   mutating func moveToNext() throws -> Bool
   /// Moves to the next smaller key.
   mutating func moveToPrevious() throws -> Bool
-  /// Negative, zero or positive as the key stands before, at or after `bound`. The default orders as ``compareKeys(_:_:)``.
+  /// Negative, zero or positive as the key stands before, at or after `bound`. The default orders keys as ``compareKeys(_:_:)``
+  /// does.
   func order(against bound: UnsafeRawBufferPointer) -> Int
 }
 
 extension StorageCursor {
-  /// By unsigned bytes. A scan asks it of each key, which the first words mostly tell: a call would take longer.
+  /// Orders by unsigned bytes. A scan asks this for each key, and mostly the first words decide it: a call would take longer.
   @inlinable
   @inline(__always)
   public func order(against bound: UnsafeRawBufferPointer) -> Int {
@@ -34,25 +34,26 @@ extension StorageCursor {
     return compareByWords(left, key.count, right, bound.count)
   }
 
-  /// Moves to the smallest key that is not before `bound`, which may have any length.
+  /// Moves to the smallest key that is not before `bound`. The bound may have any length.
   @inlinable
   @inline(__always)
   public mutating func move(toBound bound: UnsafeRawBufferPointer, maximumKeyByteCount: Int) throws -> Bool {
     if bound.isEmpty { return try moveToFirst() }
     let start = UnsafeRawBufferPointer(rebasing: bound.prefix(maximumKeyByteCount))
     let isThere = try move(to: start)
-    // A key that equals the cut bound stands before the whole one; all others compare alike to both, because no key
-    // is longer than the cut.
+    // A key that equals the cut bound stands before the whole bound. All other keys compare with the cut bound as they do with
+    // the whole one, because no key is longer than the cut.
     if isThere && bound.count > start.count && order(against: start) == 0 { return try moveToNext() }
     return isThere
   }
 }
 
-/// Scans a range with a cursor of the engine: bounds of any length, crossed ones and none at all, in both directions.
+/// Scans a range with a cursor of the engine, in both directions. The bounds may have any length, may be crossed, and may be
+/// missing.
 ///
 /// - Parameters:
 ///   - cursor: stands anywhere.
-///   - maximumKeyByteCount: the engine's limit; a longer bound is not given to it.
+///   - maximumKeyByteCount: the engine's limit; a longer bound is not passed to the engine.
 ///   - visit: is lent each key and its value.
 @inlinable
 @inline(__always)
@@ -73,7 +74,7 @@ public func scan<Cursor: StorageCursor>(
           isThere = try cursor.moveToNext()
         }
       case .backward:
-        // The first key behind the range, and one back; the last key of all where there is none behind.
+        // Moves to the first key behind the range, and one back; or to the last key of all if there is none behind the range.
         let isBehind = try hasEnd && cursor.move(toBound: upper, maximumKeyByteCount: maximumKeyByteCount)
         var isThere = try isBehind ? cursor.moveToPrevious() : cursor.moveToLast()
         while isThere && !(!lower.isEmpty && cursor.order(against: lower) < 0) {
@@ -85,8 +86,8 @@ public func scan<Cursor: StorageCursor>(
   }
 }
 
-/// As ``compareKeys(_:_:)``, eight bytes at a time, where it is called. The last eight overlap those before them, which are the
-/// same.
+/// Compares as ``compareKeys(_:_:)`` does, eight bytes at a time, and is inlined. The last eight bytes overlap those before
+/// them, which are equal by then.
 @inlinable
 @inline(__always)
 func compareByWords(
@@ -113,7 +114,7 @@ func compareByWords(
   return leftCount - rightCount
 }
 
-/// As ``compareKeys(_:_:)``, where it is called: for what is asked of each key of a scan.
+/// Compares as ``compareKeys(_:_:)`` does, and is inlined, for comparisons with each key of a scan.
 @inlinable
 @inline(__always)
 package func compareKeysByWords(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
@@ -123,8 +124,8 @@ package func compareKeysByWords(_ left: UnsafeRawBufferPointer, _ right: UnsafeR
   return compareByWords(leftStart, left.count, rightStart, right.count)
 }
 
-/// Asks for the memory at the beginning and at the end of a page, which a cursor reads soon. Only advice: there need not be any at
-/// its address.
+/// Prefetches the memory at the beginning and at the end of a page that a cursor reads soon. This is only advice: the address
+/// need not be mapped.
 package func askForPage(at address: UInt, byteCount: UInt) {
   garage_prefetch(UnsafeRawPointer(bitPattern: address))
   garage_prefetch(UnsafeRawPointer(bitPattern: address &+ byteCount &- 1))

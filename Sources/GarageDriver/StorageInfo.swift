@@ -1,27 +1,27 @@
-/// Facts that a driver states about itself. The conformance suite holds it to each of them; to ``isReadOnly`` where it is told how
-/// to open a store so, and not to ``roundTripsAreExpensive``, which is advice.
+/// Facts that a driver states about itself. The conformance suite checks each of them, with two exceptions: ``isReadOnly`` only
+/// if the suite is told how to open a store so, and ``roundTripsAreExpensive`` not at all, because it is advice.
 public struct StorageInfo: Sendable, Hashable {
   /// The driver's name as it appears in errors and benchmarks, for instance `SQLite`.
   public var name: String
-  /// The longest key, in bytes. At least 511 (LMDB's limit), and a garage uses no longer ones.
+  /// The longest key, in bytes. At least 511, which is LMDB's limit. A garage uses no longer keys than 511 bytes.
   public var maximumKeyByteCount: Int
   /// The largest value, in bytes. At least 512 MiB.
   public var maximumValueByteCount: Int
   /// Whether a committed write survives the end of the process that made it.
   public var isDurable: Bool
-  /// Whether readers go on, on the last committed state, while a write transaction is open.
+  /// Whether readers go on reading the last committed state while a write transaction is open.
   public var readsDuringWrite: Bool
   /// Whether several processes may use one store at a time.
   public var isSharedAcrossProcesses: Bool
-  /// Whether one call costs about a microsecond or more beyond the work itself, as over a network.
-  /// A garage then fetches in few large calls.
+  /// Whether one call costs about a microsecond or more beyond the work itself, for instance over a network. A garage then
+  /// fetches in few large calls.
   public var roundTripsAreExpensive: Bool
-  /// Whether this value only reads; every `write` then throws ``StorageError/Kind/readOnly``.
+  /// Whether this value only reads. Every `write` then throws ``StorageError/Kind/readOnly``.
   public var isReadOnly: Bool
   /// Whether values are sealed before they are stored: encrypted, and bound to their keys.
   public var isSealed: Bool
-  /// Whether several writes run at a time, on one store, and one that fits into no order with the others throws
-  /// ``StorageError/Kind/conflict``, to be made again. Where it is false, a write has the store's writing to itself.
+  /// Whether several writes run on one store at a time. A write that fits into no order with the others then throws
+  /// ``StorageError/Kind/conflict``, and is to be made again. If it is false, one write runs at a time.
   public var writersConflict: Bool
 
   /// The facts; see the properties.
@@ -42,8 +42,8 @@ public struct StorageInfo: Sendable, Hashable {
     self.writersConflict = writersConflict
   }
 
-  /// The longest key that every driver takes.
+  /// The longest key that every driver accepts: 511 bytes.
   public static let guaranteedKeyByteCount = 511
-  /// The largest value that every driver takes: 512 MiB.
+  /// The largest value that every driver accepts: 512 MiB.
   public static let guaranteedValueByteCount = 512 << 20
 }

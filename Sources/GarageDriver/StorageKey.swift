@@ -6,7 +6,8 @@
   internal import Darwin
 #endif
 
-/// The bytes of a key, owned. Ordered as every driver orders keys: by unsigned bytes, a prefix first.
+/// The bytes of a key, owned. Ordered as every driver orders keys: by unsigned bytes, a prefix before the keys that it is a
+/// prefix of.
 public struct StorageKey: Hashable, Sendable {
   /// The key's bytes.
   public var bytes: [UInt8]
@@ -33,7 +34,7 @@ extension StorageKey: Comparable {
 }
 
 extension StorageKey: CustomStringConvertible {
-  /// The bytes as hexadecimal digits, the first 64 of them.
+  /// The first 64 bytes, as hexadecimal digits.
   public var description: String {
     let digits = Array("0123456789abcdef")
     var text = ""
@@ -45,8 +46,8 @@ extension StorageKey: CustomStringConvertible {
   }
 }
 
-/// Compares two keys as every driver orders them: negative, zero or positive as `left` stands before,
-/// at or after `right`.
+/// Compares two keys as every driver orders them. The result is negative, zero or positive as `left` stands before, at or after
+/// `right`.
 public func compareKeys(_ left: RawSpan, _ right: RawSpan) -> Int {
   let common = min(left.byteCount, right.byteCount)
   let order = left.withUnsafeBytes { l in
@@ -59,9 +60,9 @@ public func compareKeys(_ left: RawSpan, _ right: RawSpan) -> Int {
 ///
 /// Bounds are plain bytes and may have any length. A range whose bounds cross holds nothing.
 public struct StorageKeyRange: Hashable, Sendable {
-  /// The smallest key in the range; empty means from the very first key.
+  /// The smallest key in the range. Empty means from the very first key.
   public var lowerBound: [UInt8]
-  /// The smallest key behind the range; nil means to the very last key.
+  /// The smallest key behind the range. Nil means to the very last key.
   public var upperBound: [UInt8]?
 
   /// The range between two bounds, by default every key.
@@ -73,9 +74,9 @@ public struct StorageKeyRange: Hashable, Sendable {
   /// Every key there is.
   public static let all = StorageKeyRange()
 
-  /// Every key that begins with `prefix`, the key that equals it included.
+  /// Every key that begins with `prefix`, including the key that equals it.
   public static func prefix(_ prefix: [UInt8]) -> StorageKeyRange {
-    // The first key behind the prefix: its last byte that is not 255, one higher, and nothing after it.
+    // The first key behind the prefix: up to its last byte that is not 255, with that byte one higher.
     guard let last = prefix.lastIndex(where: { $0 != 0xFF }) else { return StorageKeyRange(from: prefix) }
     var behind = Array(prefix[...last])
     behind[last] += 1

@@ -9,11 +9,11 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// Counts the transactions of one driver value, so that `close` can wait for them, and keeps the rules that
-/// are the same for every engine: closed, forked, nested too deep, one writer.
+/// Counts the transactions of one driver value, so that `close` can wait for them. It also keeps the rules that are the same
+/// for every engine: closed, forked, nested too deep, one writer.
 ///
-/// A driver wraps the body of its `read` and `write` in ``withRead(_:)`` and ``withWrite(_:)``, and the giving
-/// back of its resources in ``close(_:)``. Entering and leaving cost one atomic addition each.
+/// A driver wraps the body of its `read` in ``withRead(_:)``, that of its `write` in ``withWrite(_:)``, and the release of its
+/// resources in ``close(_:)``. Entering and leaving cost one atomic addition each.
 public final class StorageLifetime: Sendable {
   /// The limit of nested `read` calls on one thread.
   public static let maximumReadDepth = 64
@@ -24,7 +24,7 @@ public final class StorageLifetime: Sendable {
   /// Twice the number of open transactions, plus one when closed.
   private let state = Atomic<Int>(0)
   private let closing = Mutex<Bool>(false)
-  /// The lifetimes that end with this one at the latest.
+  /// The lifetimes that end no later than this one.
   private let inner = Mutex<[StorageLifetime]>([])
 
   /// The lifetime of one driver value, named in errors as `driver`, on the store that `gate` belongs to.
@@ -35,14 +35,14 @@ public final class StorageLifetime: Sendable {
     forkCount = garage_fork_count()
   }
 
-  /// The lifetime of another value on the store of `outer`: closing `outer` closes this one first, and closing this
-  /// one leaves `outer` open. ``leave(_:)`` has to follow when the value goes.
+  /// The lifetime of another value on the store of `outer`. Closing `outer` closes this one first; closing this one leaves
+  /// `outer` open. ``leave(_:)`` has to follow when the value goes.
   package init(within outer: StorageLifetime) {
     driver = outer.driver
     gate = outer.gate
     forkCount = outer.forkCount
     outer.inner.withLock { $0.append(self) }
-    // After it can be seen from there, so that one of the two sees the other.
+    // Checked only now that `outer` knows this one, so that one of the two sees the other.
     if outer.isClosed { state.store(1, ordering: .relaxed) }
   }
 
@@ -51,7 +51,7 @@ public final class StorageLifetime: Sendable {
     outer.inner.withLock { $0.removeAll { $0 === self } }
   }
 
-  /// Runs `body` as a read transaction, on the terms of ``StorageDriver``.
+  /// Runs `body` as a read transaction, under the rules of ``StorageDriver``.
   @inlinable
   @inline(__always)
   public func withRead<R>(_ body: () throws -> R) throws -> R {
@@ -60,7 +60,7 @@ public final class StorageLifetime: Sendable {
     return try body()
   }
 
-  /// Runs `body` as the write transaction, on the terms of ``StorageDriver``.
+  /// Runs `body` as the write transaction, under the rules of ``StorageDriver``.
   @inlinable
   @inline(__always)
   public func withWrite<R>(_ body: () throws -> R) throws -> R {
@@ -69,10 +69,10 @@ public final class StorageLifetime: Sendable {
     return try body()
   }
 
-  /// Runs `body` as a call that ``close(_:)`` waits for and that is no transaction of its own: for what works on a
-  /// storage, and is closed apart from it.
+  /// Runs `body` as a call that ``close(_:)`` waits for, but that is no transaction. It is for values that work on a storage
+  /// and are closed apart from it.
   ///
-  /// Throws ``StorageError/Kind/closed``; calls nest to any depth. A fork is for the storage's transaction to notice.
+  /// Throws ``StorageError/Kind/closed``. Calls nest to any depth. A fork is noticed by the storage's transaction, not here.
   @inlinable
   @inline(__always)
   public func withCall<R>(_ body: () throws -> R) throws -> R {
@@ -83,12 +83,12 @@ public final class StorageLifetime: Sendable {
 
   @usableFromInline
   package func beginCall() throws {
-    // Forks are the storage's to notice, whose transaction follows.
+    // A fork is noticed by the storage's transaction, which follows.
     if state.wrappingAdd(2, ordering: .acquiring).oldValue & 1 == 1 {
       leave()
       throw closedError(.read)
     }
-    // Not as a read, whose depth is limited, and without the gate, which belongs to the storage.
+    // Not marked as a read, because the depth of reads is limited; and without the gate, which belongs to the storage.
     garage_push_transaction(identity, true)
   }
 
@@ -133,26 +133,27 @@ public final class StorageLifetime: Sendable {
     leave()
   }
 
-  /// Begins a read in whose place a resting one has entered already, see ``leaveResting()``; false, and nothing has
-  /// begun, where that takes `beginRead()`.
+  /// Begins a read in place of a resting one, which has entered already; see ``leaveResting()``. Returns false, with nothing
+  /// begun, if `beginRead()` is needed.
   package func resumeRead() -> Bool {
     if garage_transaction_count() > 0 || isClosed || garage_fork_count() != forkCount { return false }
     garage_push_transaction(identity, false)
     return true
   }
 
-  /// Ends a read that stays entered, for ``resumeRead()``: a driver that keeps a transaction for the next read saves
-  /// two atomic additions so.
+  /// Ends a read that stays entered, for ``resumeRead()``. A driver that keeps a transaction for the next read so saves two
+  /// atomic additions.
   package func pauseRead() { garage_pop_transaction() }
 
-  /// Leaves in place of a read that ended by ``pauseRead()`` and is not to be resumed.
+  /// Leaves on behalf of a read that was ended by ``pauseRead()`` and is not to be resumed.
   package func leaveResting() { leave() }
 
-  /// Lets no transaction begin any more, waits for those that are open, and runs `release`: once, by whichever
-  /// call comes first. Further calls wait for that one and return.
+  /// Lets no new transaction begin, waits for the open ones, and runs `release` once, in the call that comes first. Further
+  /// calls wait for that one and return.
   public func close(_ release: () throws -> Void) throws { try close(endingResting: {}, release) }
 
-  /// As ``close(_:)``; `endResting` has to end the reads that rest, and runs as often as one may have come to rest.
+  /// Closes as ``close(_:)`` does. `endResting` has to end the reads that rest, and runs again as often as one may have come to
+  /// rest.
   package func close(endingResting endResting: () -> Void, _ release: () throws -> Void) throws {
     if garage_fork_count() != forkCount { throw forked(.close) }
     let inner = inner.withLock { $0 }
@@ -186,13 +187,13 @@ public final class StorageLifetime: Sendable {
     (0..<garage_transaction_count()).contains { garage_transaction_at($0).lifetime == identity }
   }
 
-  /// How many transactions the calling thread has open on this store, through whichever driver value that
-  /// shares its ``WriterGate``.
+  /// How many transactions the calling thread has open on this store, through any of the driver values that share its
+  /// ``WriterGate``.
   public var depthOnThisThread: Int {
     var depth = 0
     for index in 0..<garage_transaction_count() {
       guard let opener = garage_transaction_at(index).lifetime else { continue }
-      // A lifetime with an open transaction is alive: the call that opened it holds it.
+      // A lifetime with an open transaction is alive, because the call that opened the transaction holds it.
       let lifetime = Unmanaged<StorageLifetime>.fromOpaque(opener).takeUnretainedValue()
       if lifetime.gate === gate { depth += 1 }
     }
@@ -221,7 +222,8 @@ public final class StorageLifetime: Sendable {
 
   private func leave() { state.wrappingSubtract(2, ordering: .releasing) }
 
-  /// Throws where the calling thread is inside a write on this store: what a gate tells that lets one writer through.
+  /// Throws if the calling thread is inside a write on this store. A gate that lets one writer through would notice that
+  /// itself.
   private func checkWritesOfThisThread() throws {
     for index in 0..<garage_transaction_count() {
       let transaction = garage_transaction_at(index)

@@ -6,23 +6,23 @@
   internal import Darwin
 #endif
 
-/// The folder that an engine keeps a store in: made and looked at, with errors that say what to do.
+/// The folder in which an engine keeps a store. It is made and examined here, with errors that say what to do.
 public struct StoreFolder: Sendable, Hashable {
   /// Its path.
   public let path: String
   private let driver: String
 
-  /// The folder at `path`, there or not, named in errors as the store of `driver`.
+  /// The folder at `path`, whether it exists or not. Errors name it as the store of `driver`.
   public init(atPath path: String, driver: String) {
     self.path = path
     self.driver = driver
   }
 
-  /// Sees to it that the folder is there.
+  /// Makes sure that the folder exists.
   ///
-  /// - Parameter mayMake: whether a missing one is made, with those above it, for its owner alone.
-  /// - Throws: ``StorageError/Kind/notAStorage`` for a file, ``StorageError/Kind/notFound`` for none, and what
-  ///   ``error(_:during:)`` makes of what the system says.
+  /// - Parameter mayMake: whether a missing folder is made, with the folders above it, accessible to its owner alone.
+  /// - Throws: ``StorageError/Kind/notAStorage`` if a file stands there, ``StorageError/Kind/notFound`` if nothing does, and
+  ///   what ``error(_:during:)`` makes of errors of the system.
   public func prepare(mayMake: Bool) throws {
     var status = stat()
     if stat(path, &status) == 0 {
@@ -38,11 +38,11 @@ public struct StoreFolder: Sendable, Hashable {
 
   /// The identity of a file in the folder, by which ``SharedStores`` knows a store.
   ///
-  /// Of the file, not of the folder: an open one keeps its number for itself, while that of a deleted folder may be
-  /// given to the next one.
+  /// It is that of the file, not of the folder: the number of an open file is given to no other, but that of a deleted folder
+  /// may be given to the next one.
   ///
-  /// - Parameter mayMake: whether a missing file is made, empty, for its owner to change and all to read, as far as the
-  ///   process's mask lets them.
+  /// - Parameter mayMake: whether a missing file is made. It is empty, and its owner may change it and all may read it, as far
+  ///   as the process's mask allows.
   public func identity(of name: String, mayMake: Bool) throws -> FileIdentity {
     let file = path + "/" + name
     if mayMake {
@@ -54,7 +54,7 @@ public struct StoreFolder: Sendable, Hashable {
     return identity
   }
 
-  /// Brings the names of its files to the disk, and its own: engines sync files, but not the folder that names them.
+  /// Syncs the names of the store's files, and its own, to the disk. Engines sync files, but not the folder that names them.
   public func sync() {
     for folder in [path, path + "/.."] {
       let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
@@ -64,7 +64,7 @@ public struct StoreFolder: Sendable, Hashable {
     }
   }
 
-  /// The error for what the system says about the store (`errno`).
+  /// The error for a failure that the system reports about the store (`errno`).
   public func error(_ code: Int32, during operation: StorageError.Operation = .open) -> StorageError {
     let reason = String(cString: strerror(code))
     let (kind, message): (StorageError.Kind, String) =

@@ -1,4 +1,4 @@
-/// How a write body wants its transaction to end, and what the call returns.
+/// How the body of a write wants its transaction to end, and what the call returns.
 public enum TransactionOutcome<R> {
   case commit(R)
   case rollBack(R)
@@ -6,8 +6,8 @@ public enum TransactionOutcome<R> {
 
 extension TransactionOutcome: Sendable where R: Sendable {}
 
-/// Runs the body of a `write` in a transaction that has begun, and ends it as the body says: what every driver does in
-/// the same way.
+/// Runs the body of a `write` in a transaction that has begun, and ends the transaction as the body returns. Every driver needs
+/// the same.
 ///
 /// ```swift
 /// try lifetime.withWrite {
@@ -26,11 +26,11 @@ extension TransactionOutcome: Sendable where R: Sendable {}
 ///
 /// - Parameters:
 ///   - body: runs once.
-///   - transaction: what it is given.
-///   - end: makes every later operation of the transaction throw, and returns its first failure
+///   - transaction: the transaction that `body` is given.
+///   - end: makes every later operation of the transaction throw, and returns the transaction's first failure
 ///     (``TransactionState/finish()``).
-///   - commit: makes the changes those of the store. Where it throws, it has to have rolled back.
-///   - rollBack: undoes them.
+///   - commit: commits the changes. If it throws, it must have rolled back.
+///   - rollBack: undoes the changes.
 @inlinable
 @inline(__always)
 public func runWrite<R>(

@@ -1,17 +1,18 @@
-/// The bookkeeping that every transaction does in the same way: is it open, are bytes lent, has it failed.
+/// The bookkeeping that is the same for every transaction: whether it is open, whether bytes are lent, and whether it has
+/// failed.
 ///
 /// A transaction class keeps one as a stored property and calls it around each operation.
 public struct TransactionState {
   private let driver: String
   @usableFromInline var isOpen = true
-  /// How many closures are running that bytes were lent to.
+  /// The number of running closures that bytes are lent to.
   @usableFromInline var lentDepth = 0
-  /// The first failure of an operation of this transaction: it forbids the commit.
+  /// The first failure of an operation of this transaction. It forbids the commit.
   public private(set) var firstError: StorageError?
   /// Whether there is a ``firstError``.
   @usableFromInline var hasFailed = false
 
-  /// The state of a transaction that begins, named in errors as `driver`.
+  /// The state of a transaction that begins. Errors name it as one of `driver`.
   public init(driver: String) { self.driver = driver }
 
   /// Called before a get or scan.
@@ -20,21 +21,21 @@ public struct TransactionState {
     if !isOpen { throw closedError(operation) }
   }
 
-  /// Called before a put or remove: none while bytes are lent.
+  /// Called before a put or remove. Throws while bytes are lent.
   @inlinable
   public mutating func beginChange(_ operation: StorageError.Operation) throws {
     if !isOpen { throw closedError(operation) }
     if lentDepth > 0 { throw lentError(operation) }
   }
 
-  /// Called before a closure receives bytes; ``takeBack()`` follows when it returned or threw.
+  /// Called before a closure is lent bytes. ``takeBack()`` follows when the closure has returned or thrown.
   @inlinable
   public mutating func lend() { lentDepth += 1 }
-  /// Called when a closure that received bytes returned or threw.
+  /// Called when a closure that was lent bytes has returned or thrown.
   @inlinable
   public mutating func takeBack() { lentDepth -= 1 }
 
-  /// Notes a failed operation and returns its error, to be thrown.
+  /// Notes a failed operation, and returns its error for the caller to throw.
   public mutating func failed(_ error: StorageError) -> StorageError {
     if firstError == nil {
       firstError = error
@@ -43,7 +44,7 @@ public struct TransactionState {
     return error
   }
 
-  /// Called when the transaction's closure has ended: every later operation throws.
+  /// Called when the transaction's closure has ended. Every later operation throws.
   @inlinable
   public mutating func end() { isOpen = false }
 
@@ -54,7 +55,7 @@ public struct TransactionState {
     return hasFailed ? firstError : nil
   }
 
-  /// Makes an ended transaction, which nobody else may hold, a new one that begins.
+  /// Makes an ended transaction, which nobody else may hold, begin anew.
   @inlinable
   public mutating func beginAnew() {
     isOpen = true
@@ -68,7 +69,7 @@ public struct TransactionState {
     hasFailed = false
   }
 
-  /// Checks the limits of a key; `operation` tells the error where it happened.
+  /// Checks the length of a key. The error names `operation`.
   @inlinable
   public mutating func checkKey(_ key: RawSpan, _ operation: StorageError.Operation, limit: Int) throws {
     if key.byteCount == 0 || key.byteCount > limit { throw keyError(key.byteCount, operation, limit) }

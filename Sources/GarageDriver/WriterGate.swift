@@ -9,18 +9,17 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// Lets one thread of the process at a time write to a store, and knows which.
+/// Lets one thread of the process at a time write to a store, and knows which thread that is.
 ///
-/// All driver values on one store share one gate (``SharedStores`` finds it), so that a nested write is
-/// recognised through whichever value it comes. The mark is the thread, not a task-local value: a child
-/// task inherits those, and its write is no nested one.
+/// All driver values on one store share one gate (``SharedStores`` finds it). So a nested write is recognised through any of
+/// them. The mark is the thread, not a task-local value: a child task inherits such a value, and its write is not nested.
 public final class WriterGate: @unchecked Sendable {
   // @unchecked: a mutex at a fixed address, and an atomic.
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let holder = Atomic<UInt>(0)
-  /// Whether it lets any number of writers through: for engines that sort out by themselves who comes first
-  /// (``StorageInfo/writersConflict``). A write inside a write on one thread is refused all the same, by
-  /// ``StorageLifetime``, which knows what the thread has open.
+  /// Whether it lets any number of writers through, for engines that order the writes themselves
+  /// (``StorageInfo/writersConflict``). A write inside a write on one thread is still refused, by ``StorageLifetime``, which
+  /// knows the transactions that the thread has open.
   public let isShared: Bool
 
   /// A gate that nobody holds.
@@ -42,7 +41,7 @@ public final class WriterGate: @unchecked Sendable {
 
   /// Waits for the thread that writes, then runs `body` as the writer.
   ///
-  /// Throws ``StorageError/Kind/nestedWrite`` where the calling thread is the writer already.
+  /// Throws ``StorageError/Kind/nestedWrite`` if the calling thread already is the writer.
   public func withWriter<R>(driver: String, _ body: () throws -> R) throws -> R {
     try begin(driver: driver)
     defer { end() }
@@ -57,10 +56,10 @@ public final class WriterGate: @unchecked Sendable {
     holder.store(thread, ordering: .relaxed)
   }
 
-  /// Makes the calling thread the writer, without waiting, and tells whether it did; ``end()`` has to follow
-  /// then, on the same thread.
+  /// Makes the calling thread the writer, without waiting. Returns whether it did; then ``end()`` has to follow on the same
+  /// thread.
   ///
-  /// Throws ``StorageError/Kind/nestedWrite`` where the calling thread is the writer already.
+  /// Throws ``StorageError/Kind/nestedWrite`` if the calling thread already is the writer.
   package func beginIfFree(driver: String) throws -> Bool {
     let thread = currentThread()
     try checkNotNested(thread, driver: driver)
@@ -76,7 +75,7 @@ public final class WriterGate: @unchecked Sendable {
   }
 
   private func checkNotNested(_ thread: UInt, driver: String) throws {
-    // Relaxed is enough: the only value compared is one that this thread itself stored.
+    // Relaxed is enough: the only value that matters is one that this thread itself stored.
     if holder.load(ordering: .relaxed) == thread { throw Self.nestedWrite(driver: driver) }
   }
 
@@ -90,7 +89,7 @@ public final class WriterGate: @unchecked Sendable {
   }
 }
 
-/// A number for the calling thread, unique among the living ones and never zero.
+/// A number for the calling thread: unique among living threads, and never zero.
 private func currentThread() -> UInt {
   #if canImport(Darwin)
     UInt(bitPattern: pthread_self())

@@ -1,20 +1,20 @@
-/// A write transaction that saves trips to a server where it is told beforehand what will be asked for.
+/// A write transaction that saves trips to a server if it is told beforehand which keys will be read.
 ///
-/// What gets and scans return is the same with and without. Only storages whose round trips are expensive
+/// Gets and scans return the same with and without an announcement. Only storages whose round trips are expensive
 /// (``StorageInfo/roundTripsAreExpensive``) have something to gain.
 package protocol AnnouncedReading: WriteTransaction {
-  /// Announces gets of these keys, in about this order. They are fetched a block at a time, from the first one on that is
-  /// asked for. What was announced before is forgotten.
+  /// Announces gets of these keys, in about this order. They are fetched in blocks, beginning at the first key that is then
+  /// asked for. Earlier announcements are forgotten.
   ///
-  /// - Returns: whether that is made use of: a transaction that wraps another one passes it on.
+  /// - Returns: whether the transaction makes use of it. One that wraps another passes that one's answer on.
   func willGet(_ keys: [StorageKey]) -> Bool
 
-  /// Announces a get of a key whose value hardly ever changes: it may be answered by what a transaction of this storage
-  /// found there before. Whether that is still so the server checks along with the next thing that is sent, before that is
-  /// answered or committed. Where it is not so, the transaction throws ``StorageError/Kind/conflict``, `isRetryable`, and
-  /// the next one asks anew. So it is for bodies that are run again then.
+  /// Announces a get of a key whose value hardly ever changes. The get may be answered with the value that an earlier
+  /// transaction of this storage found. The server checks whether that value is still right along with the next message that it
+  /// is sent, and before it answers or commits. If the value has changed, the transaction throws a retryable
+  /// ``StorageError/Kind/conflict``, and the next transaction asks anew. So this is for bodies that are then run again.
   ///
-  /// A body that throws, or rolls back, after such an answer has it checked first: the conflict is thrown instead where what
-  /// it saw was not so.
+  /// If a body throws or rolls back after such an answer, the answer is checked first. If it was wrong, the conflict is thrown
+  /// instead.
   func mayRemember(_ key: StorageKey)
 }

@@ -1,25 +1,25 @@
-/// A storage that can tell cheaply whether somebody else has committed to its store.
+/// A storage that can tell cheaply whether another process, or another storage, has committed to its store.
 ///
-/// A garage asks it several times a second while somebody listens for changes, and never otherwise. Storages without it
-/// work as well: then what other processes change is found when it is read, and no earlier.
+/// A garage asks it several times a second while somebody listens for changes, and never otherwise. Storages without it work as
+/// well, but a change that another process makes is then noticed only when it is read.
 ///
-/// What it promises, checked by `GarageConformance`:
-/// - After a commit that was made outside of ``changeOrigin``, in another process for instance, the next mark that is not
-///   nil differs from all before.
-/// - A commit made within ``changeOrigin`` leaves the mark as it is, and so does a write that is rolled back, and a read.
-/// - A mark may change although nothing was committed. That costs those who listen a look, and tells them nothing wrong.
-/// - Asking waits for nobody: where it would have to, the mark is nil.
+/// It promises the following, and `GarageConformance` checks it:
+/// - After a commit that was made outside of ``changeOrigin``, for instance in another process, the next mark that is not nil
+///   differs from all earlier ones.
+/// - A commit made within ``changeOrigin`` leaves the mark as it is. So do a write that is rolled back, and a read.
+/// - A mark may change although nothing was committed. Listeners then look once in vain, and are told of no change.
+/// - Asking for the mark never waits. If it would have to wait, the mark is nil.
 public protocol ChangeSignaling: StorageDriver {
-  /// What changes when somebody else commits; nil where that cannot be told at the moment.
+  /// A number that changes when somebody else commits; nil if that cannot be told at the moment.
   ///
-  /// - Throws: ``StorageError/Kind/closed``, and where the engine fails.
+  /// - Throws: ``StorageError/Kind/closed``, and the failures of the engine.
   func foreignChangeMark() throws -> UInt64?
 
-  /// What the storages of this process have in common whose commits are none of somebody else's: for most drivers the
-  /// store that they share. Nil where that is no object: then each garage is one by itself.
+  /// Identifies the storages of this process whose commits do not count as somebody else's. For most drivers it is the store
+  /// that these storages share. Nil if that is no object: then each garage counts by itself.
   var changeOrigin: ObjectIdentifier? { get }
 
-  /// Whether it can tell at all: a storage that wraps another one can where that one can. True by default.
+  /// Whether it can tell at all. A storage that wraps another one can if the other one can. True by default.
   var signalsChanges: Bool { get }
 }
 
@@ -28,10 +28,10 @@ extension ChangeSignaling {
   public var signalsChanges: Bool { true }
 }
 
-/// What tells the stores of a process apart for those who listen for changes.
+/// Tells the stores of a process apart for those who listen for changes.
 public enum NewsOrigin {
-  /// The ``ChangeSignaling/changeOrigin`` of a storage; of one that signals nothing the storage itself. Nil where that is
-  /// no object.
+  /// The ``ChangeSignaling/changeOrigin`` of a storage. For a storage that does not signal changes it is the storage itself, or
+  /// nil if that is no object.
   public static func of(_ driver: any StorageDriver) -> ObjectIdentifier? {
     if let driver = driver as? any ChangeSignaling { return driver.changeOrigin }
     return type(of: driver) is AnyClass ? ObjectIdentifier(driver as AnyObject) : nil

@@ -1,16 +1,16 @@
-/// A storage whose engine can give back the room that it does not use any more.
+/// A storage whose engine can give back disk space that it does not use any more.
 public protocol Compacting: StorageDriver {
-  /// Gives back to the file system what room it can, and tells how much the store took before and after.
+  /// Gives back as much space to the file system as it can, and returns how much the store took before and after.
   ///
-  /// What the store holds is the same. Readers go on; what they still need is given back when it is called again.
+  /// The store's entries stay the same. Readers go on; the space that they still need can be given back by a later call.
   ///
-  /// - Parameter progress: is told how many pages are done of how many. What it throws ends the call, and leaves the store
-  ///   as it was, or with a part of the room given back.
-  /// - Throws: ``StorageError``, and what `progress` throws.
+  /// - Parameter progress: is told how many pages of how many are done. An error that it throws ends the call. The store is
+  ///   then as it was, or has given back a part of the space.
+  /// - Throws: ``StorageError``, and the errors of `progress`.
   func compact(progress: (_ completed: Int, _ total: Int) throws -> Void) throws -> CompactionResult
 
-  /// How many bytes of its files hold nothing, and are used before the files grow; nil where the engine does not tell, which
-  /// is the default.
+  /// How many bytes of its files hold nothing, and are used before the files grow. Nil if the engine does not tell, which is
+  /// the default.
   ///
   /// - Throws: ``StorageError``.
   func freeByteCount() throws -> Int?
@@ -21,14 +21,14 @@ extension Compacting {
   public func freeByteCount() throws -> Int? { nil }
 }
 
-/// How much room a store took before and after it gave some back.
+/// How much space a store took before and after it gave some back.
 public struct CompactionResult: Sendable, Hashable {
   /// How many bytes its files took on the disk before.
   public var byteCountBefore: Int
   /// How many they take now.
   public var byteCountAfter: Int
 
-  /// So many before and so many after.
+  /// A result with these two sizes.
   public init(byteCountBefore: Int, byteCountAfter: Int) {
     self.byteCountBefore = byteCountBefore
     self.byteCountAfter = byteCountAfter

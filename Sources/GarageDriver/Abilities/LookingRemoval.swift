@@ -1,26 +1,26 @@
-/// A write transaction that finds an entry once, to see how its value begins and to remove it.
+/// A write transaction that can remove an entry and return the beginning of its value in one search.
 ///
-/// Who removes an entry may have to know what it was. A get before the removal would look for the key twice, and read
+/// The caller of a removal may have to know what it removed. A get before the removal would search for the key twice, and read
 /// a large value whole.
 package protocol LookingRemoval: WriteTransaction {
-  /// Removes the entry of `key`, and returns how its value began; nil where there is no such entry.
+  /// Removes the entry of `key`, and returns the beginning of its value; nil if there is no such entry.
   ///
-  /// A value that cannot be read is removed as well, and begins with nothing.
+  /// A value that cannot be read is removed as well. Its beginning is then empty.
   func removeLooking(_ key: RawSpan) throws -> ValueBeginning?
 }
 
 /// The first bytes of a value.
 package struct ValueBeginning: Sendable {
-  /// How many bytes it has where the value has as many.
+  /// How many bytes the beginning has, if the value has as many.
   package static let byteCount = 16
 
   private var bytes = SIMD16<UInt8>()
   private var count = 0
 
-  /// That of a value without bytes.
+  /// The beginning of a value without bytes.
   package init() {}
 
-  /// Copies them from the value.
+  /// Copies the first bytes of the value.
   @inline(__always)
   package init(_ value: UnsafeRawBufferPointer) {
     count = min(value.count, ValueBeginning.byteCount)

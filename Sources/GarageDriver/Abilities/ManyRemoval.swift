@@ -1,15 +1,15 @@
-/// A write transaction that removes many entries at once sooner than one after another.
+/// A write transaction that removes many entries at once faster than one after another.
 package protocol ManyRemoval: WriteTransaction {
-  /// Removes the entry of each key; what is missing is no error. Ascending keys are served fastest.
+  /// Removes the entry of each key. A missing key is no error. Ascending keys are served fastest.
   ///
   /// - Parameters:
-  ///   - entries: where each key stands. What they say of values is not looked at.
-  ///   - bytes: what the keys stand in.
+  ///   - entries: the places of the keys. Their places of values are ignored.
+  ///   - bytes: the bytes that hold the keys.
   func removeEach(_ entries: [PlacedEntry], in bytes: RawSpan) throws
 }
 
 extension WriteTransaction {
-  /// Removes the entry of each key: at once, where the transaction knows a way.
+  /// Removes the entry of each key; all at once if the transaction can do that.
   package func removeMany(_ entries: [PlacedEntry], in bytes: RawSpan) throws {
     if entries.count > 1, let many = self as? any ManyRemoval {
       return try many.removeEach(entries, in: bytes)

@@ -1,11 +1,11 @@
-/// A transaction that counts the keys of a range in less time than it takes to be lent each of them.
+/// A transaction that counts the keys of a range faster than a scan would.
 package protocol RangeCounting: ReadTransaction {
-  /// How many keys are in `range`.
+  /// Returns the number of keys in `range`.
   func count(in range: StorageKeyRange) throws -> Int
 }
 
 extension ReadTransaction {
-  /// How many keys are in `range`, by whichever way is the shortest.
+  /// Returns the number of keys in `range`, in the fastest way that the transaction has.
   package func keyCount(in range: StorageKeyRange) throws -> Int {
     if let counting = self as? any RangeCounting { return try counting.count(in: range) }
     var count = 0

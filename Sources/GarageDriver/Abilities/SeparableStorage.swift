@@ -1,8 +1,8 @@
-/// A storage of which there can be another value on the same store, that is closed apart from it.
+/// A storage that can make another value on the same store, which is closed apart from it.
 ///
-/// A garage on a storage that does not outlive its value may not close that storage, and still has to wait for its own
-/// calls. Where it gets a value of its own it counts them once, as the storage's transactions, not twice.
+/// A garage on a storage that may outlive it must not close that storage, and still has to wait for its own calls. If it gets a
+/// storage value of its own, its calls are counted once, as that value's transactions, and not twice.
 package protocol SeparableStorage: StorageDriver {
-  /// Another value on the same store, closed along with this one at the latest; nil where there is none.
+  /// Another value on the same store, which is closed along with this one at the latest; nil if none can be made.
   func separated() -> (any StorageDriver)?
 }

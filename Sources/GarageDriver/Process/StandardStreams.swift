@@ -6,13 +6,13 @@
   internal import Darwin
 #endif
 
-/// The places that standard input, output and errors have among the open files of a process.
+/// The places of standard input, output and errors among the open files of a process.
 package enum StandardStreams {
-  /// Takes those that are closed, and keeps them: a store that is opened would get them, and whatever somebody prints would be
-  /// written into it. SQLite looks after that by itself.
+  /// Opens `/dev/null` in those of these places that are closed, for good. Otherwise a store that is opened could get such a
+  /// place, and printed text would be written into the store. SQLite prevents that by itself.
   package static func takeClosedPlaces() {
     for file in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(file, F_GETFD) == -1 {
-      // For reading only, so that who writes there is told.
+      // For reading only, so that an attempt to write there is an error.
       _ = open("/dev/null", O_RDONLY)
     }
   }

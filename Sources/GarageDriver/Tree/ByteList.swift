@@ -10,7 +10,7 @@ struct ByteList {
 
   private init(bytes: [UInt8], ends: [UInt32]) { (self.bytes, self.ends) = (bytes, ends) }
 
-  /// An empty list with room for as much as another one has.
+  /// An empty list with room for as much as `list` has.
   init(reservingAs list: ByteList) {
     bytes.reserveCapacity(list.bytes.count + list.bytes.count / 16)
     ends.reserveCapacity(list.ends.count + list.ends.count / 16)
@@ -18,7 +18,7 @@ struct ByteList {
 
   var count: Int { ends.count }
 
-  /// Where the string at `index` begins in `bytes`; for `count` the end of the last one.
+  /// Where the string at `index` begins in `bytes`. For `index` equal to `count` it is the end of the last string.
   func start(of index: Int) -> Int { index == 0 ? 0 : Int(ends[index - 1]) }
 
   func range(at index: Int) -> Range<Int> { start(of: index)..<Int(ends[index]) }
@@ -29,16 +29,16 @@ struct ByteList {
     return bytes.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[range]) }
   }
 
-  /// For an ascending list: the first place whose string is not smaller than `string`, and whether it is equal.
+  /// The first place in an ascending list whose string is not smaller than `string`, and whether that string is equal.
   ///
-  /// - Parameter guess: a place near which the string may be, such as that of the one before. Where it is there, or next to
-  ///   it, two comparisons find it; elsewhere they were for nothing.
+  /// - Parameter guess: a place near which the string may be, for instance that of the string searched for before. If the
+  ///   string is there, or next to it, two comparisons find it. If not, these comparisons were in vain.
   func position(of string: RawSpan, near guess: Int? = nil) -> (index: Int, isThere: Bool) {
-    // Neither calls nor checks of bounds: a get spends half its time here.
+    // No calls and no bounds checks here: a get spends half of its time in this search.
     bytes.withUnsafeBytes { bytes in
       ends.withUnsafeBufferPointer { ends in
         string.withUnsafeBytes { string in
-          // The empty string is the first of all.
+          // The empty string comes before all others.
           guard let wanted = string.baseAddress, !string.isEmpty else { return (0, ends.first == 0) }
           guard let all = bytes.baseAddress, !bytes.isEmpty else { return (ends.count, false) }
           func order(_ index: Int) -> Int {
@@ -72,8 +72,8 @@ struct ByteList {
     }
   }
 
-  /// Asks for the places of the first strings, and for so many cache lines of the strings themselves. It reads nothing: how many
-  /// there are stands in the same memory.
+  /// Prefetches the list's ends, and so many cache lines of the strings themselves. It reads nothing, because the number of
+  /// strings stands in the same memory.
   func prefetch(stringLines: Int) {
     ends.withUnsafeBytes { ends in
       guard let start = ends.baseAddress else { return }
@@ -85,7 +85,7 @@ struct ByteList {
     }
   }
 
-  /// Puts a string in the place of one that is as long; false where it is not.
+  /// Puts a string in the place of one of equal length. Returns false if the lengths differ.
   mutating func overwrite(_ string: RawSpan, at index: Int) -> Bool {
     let range = range(at: index)
     if range.count != string.byteCount { return false }
@@ -105,7 +105,7 @@ struct ByteList {
 
   private mutating func append(_ string: RawSpan, prefix: UInt8?) {
     let newCount = bytes.count + string.byteCount + (prefix == nil ? 0 : 1)
-    // As below.
+    // The same growth as in `replace`.
     if newCount > bytes.capacity { bytes.reserveCapacity(newCount + newCount / 4) }
     if let prefix { bytes.append(prefix) }
     string.withUnsafeBytes { bytes.append(contentsOf: $0) }
@@ -122,7 +122,7 @@ struct ByteList {
     append(entries.count, entries.valuesByteCount, prefix: entries.prefix) { entries.value($0) }
   }
 
-  /// Appends so many strings, with so many bytes in all.
+  /// Appends `count` strings, which have `byteCount` bytes in all.
   @inline(__always)
   private mutating func append(
     _ count: Int, _ byteCount: Int, prefix: UInt8?, _ string: (_ index: Int) -> UnsafeRawBufferPointer
@@ -133,7 +133,7 @@ struct ByteList {
       bytes.reserveCapacity(newCount)
       ends.reserveCapacity(count)
     } else if newCount > bytes.capacity {
-      // As above.
+      // The same growth as in `replace`.
       bytes.reserveCapacity(newCount + newCount / 4)
     }
     bytes.append(contentsOf: repeatElement(0, count: byteCount))
@@ -198,7 +198,7 @@ struct ByteList {
 }
 
 extension [UInt8] {
-  /// `string`, behind `prefix` if there is one.
+  /// A list of bytes with `string`, behind `prefix` if there is one.
   init(_ string: RawSpan, prefix: UInt8?) {
     self.init()
     reserveCapacity(string.byteCount + 1)
@@ -206,7 +206,7 @@ extension [UInt8] {
     string.withUnsafeBytes { append(contentsOf: $0) }
   }
 
-  /// Puts `string`, behind `prefix` if there is one, in the place of `range`, and returns the new length there.
+  /// Puts `string`, behind `prefix` if there is one, in the place of `range`, and returns the new length of that place.
   fileprivate mutating func replace(_ range: Range<Int>, with string: RawSpan, prefix: UInt8?) -> Int {
     let length = string.byteCount + (prefix == nil ? 0 : 1)
     let oldCount = count

@@ -1,14 +1,15 @@
 internal import CGarage
 
 extension PersistentTree {
-  /// Shows the value of each key, in the order of `keys`, nil where there is none.
+  /// Shows the value of each key, in the order of `keys`, or nil if there is none.
   ///
-  /// The way to a value leads from address to address: the leaf, where in it its arrays stand, and what these have. While one
-  /// value is visited, the next ones are each a step further on it, and what a step needs has come from memory by then.
+  /// A search for a value follows one address after another: to the leaf, to the leaf's arrays, to their contents. While one
+  /// value is visited, the searches for the next three keys are each one step further. The memory that a step needs has arrived
+  /// by then.
   ///
   /// - Parameters:
-  ///   - keys: where each key stands.
-  ///   - bytes: what they stand in.
+  ///   - keys: the places of the keys.
+  ///   - bytes: the bytes that hold the keys.
   package func forEachValue(
     at keys: [Range<Int>], in bytes: RawSpan,
     _ visit: (_ index: Int, _ value: UnsafeRawBufferPointer?) throws -> Void
@@ -32,7 +33,7 @@ extension PersistentTree {
     }
   }
 
-  /// The leaf that a key is in, if it is anywhere, which is asked for, too. Without counting references: the root holds all.
+  /// The leaf that would hold the key; its memory is prefetched. References are not counted, because the root holds all nodes.
   private func leaf(for key: RawSpan) -> Unmanaged<TreeNode>? {
     guard let root else { return nil }
     var node = Unmanaged.passUnretained(root)
@@ -40,7 +41,7 @@ extension PersistentTree {
       node.isLeaf ? nil : Unmanaged.passUnretained(node.children[node.childIndex(for: key)])
     }) {
       node = child
-      // Children may be branches, which are few.
+      // The child is prefetched even though it may be a branch, because branches are few.
       garage_prefetch(node.toOpaque())
       garage_prefetch(node.toOpaque() + 63)
     }
@@ -49,7 +50,7 @@ extension PersistentTree {
 }
 
 extension TreeNode {
-  /// The value of a key of a leaf, whose bytes are asked for; nil where it has none.
+  /// The value of a key of this leaf, or nil if there is none. The value's memory is prefetched.
   fileprivate func value(for key: RawSpan) -> UnsafeRawBufferPointer? {
     let (index, isThere) = keys.position(of: key)
     if !isThere { return nil }
@@ -58,7 +59,7 @@ extension TreeNode {
     return value
   }
 
-  /// Asks for what a search in a leaf looks at.
+  /// Prefetches the memory that a search in a leaf looks at.
   fileprivate func prefetchContents() {
     keys.prefetch(stringLines: 10)
     values.small.prefetch(stringLines: 0)

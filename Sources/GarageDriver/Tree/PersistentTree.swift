@@ -1,13 +1,13 @@
-/// Ordered byte keys and their values in memory: a B+tree whose copies share what they have in common.
+/// Ordered byte keys and their values in memory: a B+tree whose copies share the nodes that they have in common.
 ///
-/// A copy is a snapshot and costs nothing but a reference. A change copies the nodes on the way from the root to
-/// its leaf, and only those that another copy still uses: the first change after a snapshot pays for that path,
-/// the changes after it find it their own. Get, put and remove are O(log n).
+/// A copy is a snapshot and costs only a reference. A change copies those nodes on the way from the root to its leaf that
+/// another copy still uses. The first change after a snapshot pays for that path; later changes find the nodes their own. Get,
+/// put and remove are O(log n).
 ///
-/// It is what `MemoryStorage` stores in, and what a garage keeps its unsaved changes in.
+/// `MemoryStorage` keeps its entries in such a tree, and a garage its unsaved changes.
 ///
-/// Keys have up to 2 GiB, an empty one is allowed; values have any length. They are ordered by unsigned bytes,
-/// a prefix before what it is a prefix of.
+/// Keys have up to 2 GiB and may be empty; values have any length. Keys are ordered by unsigned bytes, a prefix before the keys
+/// that it is a prefix of.
 public struct PersistentTree: Sendable {
   /// Nil while the tree is empty.
   var root: TreeNode?
@@ -20,20 +20,20 @@ public struct PersistentTree: Sendable {
   /// Whether there are no entries.
   public var isEmpty: Bool { count == 0 }
 
-  /// The value of `key`, or nil where there is none.
+  /// The value of `key`, or nil if there is none.
   public func value(for key: RawSpan) -> TreeBytes? {
     guard let (leaf, index) = find(key) else { return nil }
     return leaf._withUnsafeGuaranteedRef { $0.values[index] }
   }
 
-  /// The bytes of the value of `key`, or nil where there is none: they are there for as long as this tree is, or a copy
-  /// of it, and nobody changes it.
+  /// The bytes of the value of `key`, or nil if there is none. They last as long as this tree, or a copy of it, exists and is
+  /// not changed.
   package func bytes(for key: RawSpan) -> UnsafeRawBufferPointer? {
     guard let (leaf, index) = find(key) else { return nil }
     return leaf._withUnsafeGuaranteedRef { $0.values.bytes(at: index) }
   }
 
-  /// The leaf with `key`, and where it is there. Without counting references on the way: the root holds all.
+  /// The leaf with `key`, and the key's place there. References are not counted on the way, because the root holds all nodes.
   private func find(_ key: RawSpan) -> (leaf: Unmanaged<TreeNode>, index: Int)? {
     guard let root else { return nil }
     var node = Unmanaged.passUnretained(root)
@@ -48,7 +48,7 @@ public struct PersistentTree: Sendable {
     }
   }
 
-  /// Shows every key in `range` with its value, in key order or against it, until `visit` says stop.
+  /// Shows every key in `range` with its value, in ascending or descending order, until `visit` returns `.stop`.
   public func scan(
     _ range: StorageKeyRange, _ direction: ScanDirection,
     _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
@@ -64,7 +64,7 @@ public struct PersistentTree: Sendable {
     }
   }
 
-  /// Shows every key in `range`, in key order or against it, until `visit` says stop.
+  /// Shows every key in `range`, in ascending or descending order, until `visit` returns `.stop`.
   public func scanKeys(
     _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
   ) rethrows {
@@ -79,8 +79,8 @@ public struct PersistentTree: Sendable {
     }
   }
 
-  /// The leaf that a range lies in, and which of its entries, where these are few and end before the leaf does: a cursor takes
-  /// longer to make than they take to be visited.
+  /// The one leaf that a range lies in, and the range's entries there; nil unless these are few and end before the leaf does.
+  /// Making a cursor would take longer than visiting them.
   private func shortStretch(_ range: StorageKeyRange) -> (leaf: TreeNode, stretch: Range<Int>)? {
     guard let root, let upperBound = range.upperBound else { return nil }
     let lower = range.lowerBound.span.bytes
@@ -90,7 +90,7 @@ public struct PersistentTree: Sendable {
     }) {
       node = child
     }
-    // Held from here on, so that nobody changes it.
+    // Held from here on, so that nobody changes the leaf.
     let leaf = node.takeUnretainedValue()
     let start = leaf.keys.position(of: lower).index
     let last = min(start + 8, leaf.keys.count)
@@ -99,7 +99,7 @@ public struct PersistentTree: Sendable {
     return end < last ? (leaf, start..<end) : nil
   }
 
-  /// How many keys there are in `range`: a leaf at a time.
+  /// The number of keys in `range`, counted a leaf at a time.
   package func count(in range: StorageKeyRange) -> Int {
     var count = 0
     var cursor = TreeCursor(self, range, .forward)
@@ -110,10 +110,10 @@ public struct PersistentTree: Sendable {
     return count
   }
 
-  /// Stores `value` under `key`, in place of what was there.
+  /// Stores `value` under `key`, and replaces the value that was there.
   ///
-  /// - Parameter prefix: a byte to store in front of the value, for callers that mark their values and do not
-  ///   want to copy a large one for it.
+  /// - Parameter prefix: a byte to store in front of the value. Callers that mark their values so need not copy a large value
+  ///   for it.
   public mutating func put(_ value: RawSpan, for key: RawSpan, prefix: UInt8? = nil) {
     if root == nil {
       root = TreeNode()
@@ -129,13 +129,14 @@ public struct PersistentTree: Sendable {
     }
   }
 
-  /// Stores many values, each in place of what was under its key: as ``put(_:for:prefix:)`` does of one after another.
+  /// Stores many values under their keys, and replaces the values that were there. The result is that of ``put(_:for:prefix:)``
+  /// for one after another.
   ///
-  /// Those in ascending order of their keys are merged into the tree together, which takes a fraction of the time.
+  /// Entries in ascending order of their keys are merged into the tree together, which takes a fraction of the time.
   ///
   /// - Parameters:
-  ///   - entries: where each key and its value stand.
-  ///   - bytes: what they stand in.
+  ///   - entries: the places of each key and its value.
+  ///   - bytes: the bytes that hold them.
   ///   - prefix: a byte to store in front of each value.
   public mutating func putAll(_ entries: [PlacedEntry], in bytes: RawSpan, prefix: UInt8? = nil) {
     AscendingEntries.forEachRun(entries, in: bytes, prefix: prefix) { merge($0) }
@@ -155,10 +156,10 @@ public struct PersistentTree: Sendable {
     dropNeedlessRoots()
   }
 
-  /// Removes `key` and its value, and tells whether it was there.
+  /// Removes `key` and its value. Returns whether the key was there.
   @discardableResult
   public mutating func remove(_ key: RawSpan) -> Bool {
-    // A look first, so that a missing key copies no nodes.
+    // Looked for first, so that a missing key does not copy nodes.
     guard value(for: key) != nil, let root = uniqueRoot() else { return false }
     root.remove(key)
     count -= 1
@@ -166,13 +167,13 @@ public struct PersistentTree: Sendable {
     return true
   }
 
-  /// Removes many keys and their values, as ``remove(_:)`` does of one after another.
+  /// Removes many keys and their values. The result is that of ``remove(_:)`` for one after another.
   ///
-  /// Those in ascending order leave the tree together, which takes a fraction of the time.
+  /// Keys in ascending order are removed from the tree together, which takes a fraction of the time.
   ///
   /// - Parameters:
-  ///   - entries: where each key stands. What they say of values is not looked at.
-  ///   - bytes: what the keys stand in.
+  ///   - entries: the places of the keys. Their places of values are ignored.
+  ///   - bytes: the bytes that hold the keys.
   package mutating func removeEach(_ entries: [PlacedEntry], in bytes: RawSpan) {
     AscendingEntries.forEachRun(entries, in: bytes, prefix: nil) { run in
       guard let root = uniqueRoot() else { return }
@@ -181,7 +182,7 @@ public struct PersistentTree: Sendable {
     }
   }
 
-  /// Removes every key in `range` and returns how many they were. Whole branches go at once.
+  /// Removes every key in `range`, and returns how many there were. Whole branches are removed at once.
   @discardableResult
   public mutating func removeAll(in range: StorageKeyRange) -> Int {
     if range.isEmpty { return 0 }
@@ -196,27 +197,27 @@ public struct PersistentTree: Sendable {
     return removed
   }
 
-  /// The root, which nobody else uses any more.
+  /// The root, after copying it if another tree uses it, too.
   private mutating func uniqueRoot() -> TreeNode? {
     if root != nil, !isKnownUniquelyReferenced(&root) { root = TreeNode(copying: root!) }
     return root
   }
 
-  /// Makes the tree less deep where its root has one child left, or nothing.
+  /// Makes the tree less deep while its root has only one child, or removes a root that holds nothing.
   private mutating func dropNeedlessRoots() {
     while let root, !root.isLeaf, root.children.count == 1 { self.root = root.children[0] }
     if root?.isEmpty == true { root = nil }
   }
 }
 
-/// Bytes in a tree. They stay as they are for as long as this value is held, whatever happens to the tree.
+/// Bytes of a tree. They stay as they are for as long as this value exists, however the tree is changed.
 public struct TreeBytes: Sendable {
-  /// Holds the bytes, among others.
+  /// An array that holds the bytes, among others.
   public let storage: [UInt8]
-  /// Where in `storage` they are.
+  /// The place of the bytes in `storage`.
   public let range: Range<Int>
 
-  /// The bytes behind the first one, which there must be: for values with a prefix.
+  /// The bytes without the first one, which must exist. For values with a prefix.
   public func dropFirst() -> TreeBytes {
     TreeBytes(storage: storage, range: range.lowerBound + 1..<range.upperBound)
   }

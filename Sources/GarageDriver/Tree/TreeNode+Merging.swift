@@ -1,7 +1,7 @@
-// Putting many entries at once. One after another each would look for its leaf, and move what stands behind it there; together
-// they are merged with what their leaves have, and every leaf is written once.
+// Putting many entries at once. One after another, each entry would search for its leaf and move the entries behind it there.
+// Together they are merged with the entries of their leaves, and every leaf is written once.
 
-/// Entries with ascending keys, on their way into a tree.
+/// Entries with ascending keys that are about to be put into a tree.
 struct AscendingEntries {
   private let entries: UnsafeBufferPointer<PlacedEntry>
   private let bytes: UnsafeRawBufferPointer
@@ -9,13 +9,13 @@ struct AscendingEntries {
   let prefix: UInt8?
 
   /// - Parameters:
-  ///   - entries: each with a key behind that of the one before.
-  ///   - bytes: outlive this value, as the entries do.
+  ///   - entries: each one's key comes after that of the one before.
+  ///   - bytes: must outlive this value, as `entries` must.
   init(_ entries: UnsafeBufferPointer<PlacedEntry>, in bytes: UnsafeRawBufferPointer, prefix: UInt8?) {
     (self.entries, self.bytes, self.prefix) = (entries, bytes, prefix)
   }
 
-  /// Hands on stretches of entries whose keys ascend, one after another.
+  /// Passes `visit` one run after another of entries whose keys ascend.
   static func forEachRun(
     _ entries: [PlacedEntry], in bytes: RawSpan, prefix: UInt8?, _ visit: (AscendingEntries) -> Void
   ) {
@@ -52,7 +52,7 @@ struct AscendingEntries {
     AscendingEntries(UnsafeBufferPointer(rebasing: entries[range]), in: bytes, prefix: prefix)
   }
 
-  /// How much a leaf weighs more with all of them, as far as none takes the place of another.
+  /// How much the weight of a leaf would grow by all of these entries, if none replaced another.
   var weight: Int {
     var weight = 0
     for index in indices {
@@ -64,13 +64,13 @@ struct AscendingEntries {
 
   func keyByteCount(_ index: Int) -> Int { entries[index].key.count }
 
-  /// How many bytes a value takes among others, with what stands before it.
+  /// How many bytes a value takes among small values, with the prefix in front of it.
   func smallValueByteCount(_ index: Int) -> Int {
     let count = entries[index].value.count + (prefix == nil ? 0 : 1)
     return count > ValueList.maximumSmallByteCount ? 0 : count
   }
 
-  /// Whether no value has to stand in an array of its own.
+  /// Whether all values are small enough to stand in one array.
   var haveSmallValues: Bool {
     indices.allSatisfy {
       entries[$0].value.count + (prefix == nil ? 0 : 1) <= ValueList.maximumSmallByteCount
@@ -79,10 +79,10 @@ struct AscendingEntries {
 
   var keysByteCount: Int { entries.reduce(0) { $0 + $1.key.count } }
 
-  /// How many bytes all values take, with what stands before them.
+  /// How many bytes all values take, with their prefixes.
   var valuesByteCount: Int { entries.reduce(prefix == nil ? 0 : count) { $0 + $1.value.count } }
 
-  /// The first of them whose key is not below `bound`.
+  /// The place of the first entry whose key is not below `bound`.
   func place(of bound: RawSpan) -> Int {
     var (low, high) = (entries.startIndex, entries.endIndex)
     while low < high {
@@ -108,7 +108,7 @@ extension TreeNode {
     var splits: [Split] = []
   }
 
-  /// Puts entries where they belong below this node, and splits what became overfull.
+  /// Puts entries where they belong below this node, and splits the nodes that become overfull.
   func merge(_ entries: AscendingEntries) -> MergeOutcome {
     if entries.count == 1 {
       let outcome = put(entries.value(0).bytes, for: entries.key(0).bytes, prefix: entries.prefix)
@@ -125,7 +125,7 @@ extension TreeNode {
     let (oldKeys, oldValues) = (keys, values)
     let oldCount = oldKeys.count
     let total = weight + entries.weight
-    // As entries that are put in order fill leaves: there is room for more.
+    // Filled as full as entries that are put in order fill leaves: with room for more.
     let leafCount =
       total <= Self.maximumLeafWeight ? 1 : (total + Self.targetLeafWeight - 1) / Self.targetLeafWeight
     var merger = LeafMerger(leafWeight: leafCount == 1 ? nil : total / leafCount)
@@ -134,7 +134,7 @@ extension TreeNode {
     var start = 0
     while start < entries.count {
       let key = entries.key(start).bytes
-      // Most of those that come in many belong behind all that are there, or before them.
+      // Entries that come in large numbers mostly belong behind all existing ones, or before them.
       let (place, isThere) =
         old == oldCount ? (oldCount, false) : oldKeys.position(of: key, near: oldCount - 1)
       merger.append(oldKeys, oldValues, old..<place)
@@ -190,7 +190,7 @@ extension TreeNode {
     for index in children.indices.reversed() { repairChild(at: index) }
   }
 
-  /// Puts new nodes behind the children that they were split from.
+  /// Inserts new nodes behind the children that they were split from.
   private func insert(_ splits: [(child: Int, splits: [Split])]) {
     if splits.isEmpty { return }
     var (newKeys, newChildren) = (ByteList(), [TreeNode]())
@@ -210,7 +210,7 @@ extension TreeNode {
     (keys, children) = (newKeys, newChildren)
   }
 
-  /// Moves what is too much in a branch into new ones of the same size.
+  /// Moves the surplus of a branch into new ones of equal size.
   func splitEvenly() -> [Split] {
     if !isOverfull { return [] }
     let count = children.count
@@ -233,9 +233,9 @@ extension TreeNode {
   }
 }
 
-/// Writes leaves from what comes to it in the order of keys.
+/// Writes leaves from entries that it is given in the order of their keys.
 private struct LeafMerger {
-  /// How much a leaf is to weigh; nil where there will be only one.
+  /// How much a leaf is to weigh; nil if there will be only one.
   private let leafWeight: Int?
   private var leaves: [(keys: ByteList, values: ValueList)] = []
   private var keys = ByteList()
@@ -243,7 +243,7 @@ private struct LeafMerger {
 
   init(leafWeight: Int?) { self.leafWeight = leafWeight }
 
-  /// Whether another leaf is begun for so many bytes: where this one has enough, or no room for them.
+  /// Whether another leaf has to be begun before so many bytes are added: this one is heavy enough, or has no room for them.
   private func isFull(_ weight: Int, for byteCount: Int) -> Bool {
     guard let leafWeight, weight > 0 else { return false }
     return weight >= leafWeight || weight + byteCount + TreeNode.entryWeight > TreeNode.maximumLeafWeight
@@ -258,7 +258,7 @@ private struct LeafMerger {
     (keys, values) = (ByteList(reservingAs: keys), ValueList(reservingAs: values))
   }
 
-  /// Appends entries that nothing stands between, as many at a time as go into a leaf.
+  /// Appends entries between which no other entry belongs, as many at a time as fit into a leaf.
   mutating func append(_ entries: AscendingEntries) {
     var start = 0
     while start < entries.count {
@@ -295,7 +295,7 @@ private struct LeafMerger {
     }
   }
 
-  /// The leaves; one at least.
+  /// The leaves, of which there is at least one.
   mutating func finish() -> [(keys: ByteList, values: ValueList)] {
     if keys.count > 0 || leaves.isEmpty { leaves.append((keys, values)) }
     return leaves

@@ -1,4 +1,4 @@
-// Removing from a node, and joining nodes that have too little left with their neighbours.
+// Removes entries from nodes, and joins nodes that have too little left with their neighbours.
 
 extension TreeNode {
   /// Removes an entry.
@@ -13,9 +13,9 @@ extension TreeNode {
     }
   }
 
-  /// Removes the entries of many keys, and returns how many there were.
+  /// Removes the entries of many keys, and returns how many of them there were.
   ///
-  /// What is left of the node may be as ``removeAll(from:to:)`` leaves it.
+  /// The node may be left as ``removeAll(from:to:)`` leaves it.
   func removeEach(_ keys: AscendingEntries) -> Int {
     isLeaf ? removeEachFromLeaf(keys) : removeEachFromBranch(keys)
   }
@@ -26,7 +26,7 @@ extension TreeNode {
       let (place, isThere) = keys.position(of: doomed.key(index).bytes)
       if isThere { places.append(place) }
     }
-    // A few are taken out where they stand. Of many, what stays is written anew, each byte once.
+    // A few entries are taken out one by one. After the removal of many, the rest is written anew, each byte once.
     if places.count <= 4 {
       for place in places.reversed() { removeEntries(place..<place + 1) }
       return places.count
@@ -61,8 +61,7 @@ extension TreeNode {
 
   /// Removes every entry from `lower`, included, to `upper`, excluded (nil: to the end), and returns their number.
   ///
-  /// What is left of the node may have a single child, with too little in it, or be empty: its parent then
-  /// repairs it.
+  /// The node may be left empty, or with a single child that has too little in it. Its parent then repairs it.
   func removeAll(from lower: RawSpan, to upper: RawSpan?) -> Int {
     if isLeaf {
       let first = keys.position(of: lower).index
@@ -71,7 +70,7 @@ extension TreeNode {
       return last - first
     }
 
-    // A bound may cut one child each; those between them go as a whole.
+    // Each bound may cut one child; the children between them are removed as a whole.
     let first = childIndex(for: lower)
     let last = if let upper { childIndex(for: upper) } else { children.count }
     if first == last {
@@ -93,7 +92,7 @@ extension TreeNode {
     return removed
   }
 
-  /// Joins the child at `index` with neighbours until it has enough, or none is left.
+  /// Joins the child at `index` with neighbours until it is full enough, or no neighbour is left.
   func repairChild(at index: Int) {
     var index = index
     while children.indices.contains(index), children.count > 1, children[index].isUnderfull {
@@ -102,7 +101,8 @@ extension TreeNode {
     }
   }
 
-  /// Makes one child of two and returns true, or two of equal size where that would be too large.
+  /// Joins two children into one and returns true. If that one would be too large, makes two children of equal size and returns
+  /// false.
   private func joinChild(withNextAt index: Int) -> Bool {
     let left = uniqueChild(at: index), right = children[index + 1]
     let separator = [UInt8](copying: keys.bytes.span.bytes.extracting(keys.range(at: index)))
@@ -115,14 +115,14 @@ extension TreeNode {
     return false
   }
 
-  /// Takes over what a node of the same height has, which stands to the right of this one.
+  /// Takes over the contents of a node of the same height that stands to the right of this one.
   private func append(_ right: TreeNode, separator: [UInt8]) {
     if !isLeaf { keys.insert(separator.span.bytes, at: keys.count) }
     keys.append(right.keys)
     values.append(right.values)
     let seam = children.count
     children += right.children
-    // An only child could not be repaired before: it had no neighbour.
+    // A single child could not be repaired before, because it had no neighbour.
     repairChild(at: seam)
     repairChild(at: seam - 1)
   }
@@ -139,7 +139,7 @@ extension TreeNode {
   /// Removes children, and the separators before them.
   private func removeChildren(_ indices: Range<Int>) {
     if indices.isEmpty { return }
-    // The first child has none before it, so there the ones behind go.
+    // The first child has no separator before it: there the separators behind are removed.
     let first = max(indices.lowerBound - 1, 0)
     keys.remove(first..<min(first + indices.count, keys.count))
     children.removeSubrange(indices)

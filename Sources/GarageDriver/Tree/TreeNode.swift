@@ -1,21 +1,20 @@
-/// A node of a ``PersistentTree``: a leaf, which holds keys and values, or a branch, which leads to other nodes.
+/// A node of a ``PersistentTree``: a leaf, which holds keys and values, or a branch, which holds other nodes.
 ///
-/// A node may be changed only by a tree that is alone in using it. Whoever walks down to change something makes
-/// each node on the way its own, with `uniqueChild(at:)`. Copying a node copies three references; its arrays are
-/// copied by the first change to each.
+/// A node may be changed only by a tree that is its only user. A change makes each node on its way down the tree's own, with
+/// `uniqueChild(at:)`. Copying a node copies three references; each of its arrays is copied by the first change to it.
 final class TreeNode: @unchecked Sendable {
-  // @unchecked: a node that two trees share, and so perhaps two threads, is not changed any more.
+  // @unchecked: a node that two trees share, and so perhaps two threads, is no longer changed.
 
-  /// In a leaf its keys. In a branch the separators: all keys in `children[i]` are smaller than `keys[i]`, and
-  /// all in `children[i + 1]` are not.
+  /// In a leaf its keys. In a branch the separators: all keys in `children[i]` are smaller than `keys[i]`, and no key in
+  /// `children[i + 1]` is.
   @exclusivity(unchecked) var keys: ByteList
   /// In a leaf the values of `keys`.
   @exclusivity(unchecked) var values: ValueList
-  /// In a branch its children, one more than `keys`. Empty in a leaf.
+  /// In a branch its children, one more than `keys`. In a leaf empty.
   @exclusivity(unchecked) var children: [TreeNode]
-  /// Where the last entry of a leaf was put: the next one often comes there again, or behind it.
+  /// The place in a leaf where the last entry was put. The next one often belongs there again, or behind it.
   @exclusivity(unchecked) var lastPlace = Int.max
-  // Unchecked: a node's methods call nothing but the tree's own code.
+  // Exclusivity is unchecked because a node's methods call only the tree's own code.
 
   init(keys: ByteList = ByteList(), values: ValueList = ValueList(), children: [TreeNode] = []) {
     self.keys = keys
@@ -27,7 +26,7 @@ final class TreeNode: @unchecked Sendable {
     self.init(keys: node.keys, values: node.values, children: node.children)
   }
 
-  /// A branch over two nodes.
+  /// A branch with two children.
   convenience init(_ left: TreeNode, _ separator: [UInt8], _ right: TreeNode) {
     self.init(children: [left, right])
     keys.insert(separator.span.bytes, at: 0)
@@ -39,18 +38,18 @@ final class TreeNode: @unchecked Sendable {
 // MARK: - How full a node is
 
 extension TreeNode {
-  // Large enough that a scan rarely changes leaves, small enough that copying one is cheap.
+  // Large enough that a scan changes leaves rarely, and small enough that copying a leaf is cheap.
   static let maximumLeafWeight = 8192
   static let minimumLeafWeight = maximumLeafWeight / 4
   static let maximumChildCount = 32
   static let minimumChildCount = maximumChildCount / 4
-  /// How full nodes are made that are written at once.
+  /// How full nodes are made when many entries are written at once.
   static let targetLeafWeight = maximumLeafWeight * 3 / 4
   static let targetChildCount = maximumChildCount * 3 / 4
-  /// What an entry weighs beyond its bytes, so that a leaf of tiny entries does not grow too long.
+  /// What an entry weighs in addition to its bytes, so that a leaf of tiny entries does not get too many.
   static let entryWeight = 16
 
-  /// The bytes in a leaf's first `count` entries, and something for each of them.
+  /// The weight of a leaf's first `count` entries: their bytes, and ``entryWeight`` for each.
   func weight(ofFirst count: Int) -> Int {
     keys.start(of: count) + values.start(of: count) + count * Self.entryWeight
   }
@@ -67,7 +66,7 @@ extension TreeNode {
 
   /// Whether the node must be joined with a neighbour, if it has one.
   ///
-  /// Splitting leaves none behind that is, as long as keys are shorter than 1000 bytes.
+  /// Splitting never leaves such a node as long as keys are shorter than 1000 bytes.
   var isUnderfull: Bool {
     isLeaf ? weight < Self.minimumLeafWeight : children.count < Self.minimumChildCount
   }
@@ -76,25 +75,25 @@ extension TreeNode {
 // MARK: - Looking
 
 extension TreeNode {
-  /// Which child of a branch may have `key`.
+  /// The index of the child of a branch that may have `key`.
   func childIndex(for key: RawSpan) -> Int {
     let (index, isSeparator) = keys.position(of: key)
     return isSeparator ? index + 1 : index
   }
 
-  /// Which entries of a leaf are in `range`.
+  /// The indices of those entries of a leaf that are in `range`.
   func entries(in range: StorageKeyRange) -> Range<Int> {
     let lower = range.lowerBound.isEmpty ? 0 : keys.position(of: range.lowerBound.span.bytes).index
     let upper = range.upperBound.map { keys.position(of: $0.span.bytes).index } ?? keys.count
     return lower..<max(lower, upper)
   }
 
-  /// Shows entries of a leaf until `visit` says stop.
+  /// Shows entries of a leaf until `visit` returns `.stop`.
   func visit(
     _ stretch: Range<Int>, _ direction: ScanDirection,
     _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
   ) rethrows -> ScanStep {
-    // Where they stand, without holding them: whoever shows a leaf holds it, so that nobody changes it.
+    // The bytes are shown where they stand and are not held: the caller holds the leaf, so that nobody changes it.
     for step in 0..<stretch.count {
       let index = direction == .forward ? stretch.lowerBound + step : stretch.upperBound - 1 - step
       if try visit(keys.bytes(at: index).bytes, values.bytes(at: index).bytes) == .stop { return .stop }
@@ -102,7 +101,7 @@ extension TreeNode {
     return .continue
   }
 
-  /// Shows the keys alone.
+  /// Shows the keys of entries in the same way.
   func visitKeys(
     _ stretch: Range<Int>, _ direction: ScanDirection, _ visit: (_ key: RawSpan) throws -> ScanStep
   ) rethrows -> ScanStep {
@@ -122,7 +121,7 @@ extension TreeNode {
     var isNew: Bool
     /// Whether a smaller value in place of a larger one has left too little in the node.
     var isUnderfull: Bool
-    /// The node that has to stand to the right of the one that was put into.
+    /// The node that has to stand to the right of the node that was put into.
     var split: Split?
   }
 
@@ -131,7 +130,7 @@ extension TreeNode {
     var right: TreeNode
   }
 
-  /// Puts an entry into the leaf it belongs to, and splits what became overfull.
+  /// Puts an entry into the leaf it belongs to, and splits the nodes that become overfull.
   func put(_ value: RawSpan, for key: RawSpan, prefix: UInt8?) -> PutOutcome {
     let changed: Int
     var isNew: Bool
@@ -161,7 +160,7 @@ extension TreeNode {
       isNew: isNew, isUnderfull: isUnderfull, split: isOverfull ? split(changedAt: changed) : nil)
   }
 
-  /// The child at `index`, which nobody else uses any more.
+  /// The child at `index`, after copying it if another node uses it, too.
   func uniqueChild(at index: Int) -> TreeNode {
     if !isKnownUniquelyReferenced(&children[index]) {
       children[index] = TreeNode(copying: children[index])
@@ -171,8 +170,8 @@ extension TreeNode {
 
   /// Moves the upper part of an overfull node into a new one.
   ///
-  /// Where the change was at an end more changes are likely to follow, so the part at that end stays small.
-  /// Entries that are put in order fill their leaves to three quarters in this way.
+  /// After a change at one end of the node, more changes are likely to follow there, so the part at that end stays small. In
+  /// this way entries that are put in order fill their leaves to three quarters.
   func split(changedAt index: Int) -> Split {
     isLeaf
       ? splitLeaf(at: splitPosition(changedAt: index))
@@ -186,7 +185,7 @@ extension TreeNode {
     func size(ofFirst position: Int) -> Int { isLeaf ? weight(ofFirst: position) : position }
 
     let last = count - 1
-    // In a branch the change was a split of the child at `index`, and the one behind it is new.
+    // In a branch, the change was a split of the child at `index`, and the child behind that is new.
     let isAtEnd = index >= (isLeaf ? last : last - 1)
     switch index {
     case _ where isAtEnd: return (1...last).last { total - size(ofFirst: $0) >= least } ?? 1
@@ -209,7 +208,7 @@ extension TreeNode {
   }
 }
 
-/// The shortest bytes behind all of `left` and not behind any of `right`.
+/// The shortest bytes that come after all of `left`, and not after any of `right`.
 func shortestSeparator(_ left: ByteList, _ right: ByteList) -> [UInt8] {
   let last = left.bytes[left.range(at: left.count - 1)]
   let first = right.bytes[right.range(at: 0)]

@@ -1,17 +1,17 @@
-/// The values of a leaf: small ones in one array, each large one in an array of its own, so that copying or
-/// shifting the leaf's bytes does not move it.
+/// The values of a leaf. Small ones stand in one array, each large one in an array of its own. So copying or shifting the
+/// leaf's bytes does not move the large ones.
 struct ValueList {
-  /// The largest value that stands among others.
+  /// The largest value that stands among others, in bytes.
   static let maximumSmallByteCount = 1024
 
-  /// The small values; empty bytes in the place of a large one.
+  /// The small values, with an empty one in the place of each large value.
   private(set) var small = ByteList()
-  /// The large values, nil in the place of a small one. No list at all while every value is small.
+  /// The large values, with nil in the place of each small one. Empty while every value is small.
   private var large: [[UInt8]?] = []
 
   init() {}
 
-  /// An empty list with room for as many small values as another one has.
+  /// An empty list with room for as many small values as `list` has.
   init(reservingAs list: ValueList) { small = ByteList(reservingAs: list.small) }
 
   /// The value at `index` if it is a large one.
@@ -28,16 +28,16 @@ struct ValueList {
     return small.bytes(at: index)
   }
 
-  /// Puts a value in the place of a small one that is as long; false where it is not.
+  /// Puts a value in the place of a small one of equal length. Returns false if that one is not small, or not as long.
   mutating func overwrite(_ value: RawSpan, prefix: UInt8?, at index: Int) -> Bool {
-    // Empty bytes may stand for a large value.
+    // An empty small value may stand for a large one.
     prefix == nil && value.byteCount > 0 && small.overwrite(value, at: index)
   }
 
-  /// How many bytes of the leaf the first `index` values take.
+  /// How many bytes of the leaf's array the first `index` values take.
   func start(of index: Int) -> Int { small.start(of: index) }
 
-  /// Puts a value at `index`: before the one that is there, or in its place where `isNew` is false.
+  /// Puts a value at `index`: before the value that is there if `isNew`, and otherwise in its place.
   mutating func put(_ value: RawSpan, prefix: UInt8?, at index: Int, isNew: Bool) {
     let isLarge = value.byteCount + (prefix == nil ? 0 : 1) > Self.maximumSmallByteCount
     if isLarge, large.isEmpty { large = Array(repeating: nil, count: small.count) }
@@ -53,7 +53,7 @@ struct ValueList {
     }
   }
 
-  /// Appends the values of entries behind the `count` that there are.
+  /// Appends the values of entries to a list that has `count` values.
   mutating func append(_ entries: AscendingEntries, behind count: Int) {
     if large.isEmpty, entries.haveSmallValues { return small.appendValues(of: entries) }
     for index in entries.indices {
