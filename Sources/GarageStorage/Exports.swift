@@ -1,4 +1,4 @@
-// Whoever imports GarageStorage names these without importing the modules that declare them.
+// With these, code that imports GarageStorage need not import the modules that declare these types.
 @_exported public import struct GarageCoding.Reference
 @_exported public import struct GarageCoding.Linked
 @_exported public import struct GarageCoding.Migratable

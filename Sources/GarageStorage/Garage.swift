@@ -8,8 +8,8 @@ internal import Synchronization
   public import Foundation
 #endif
 
-/// A place where `Codable` objects are parked, each under its own identity, and come back as they were,
-/// with everything they refer to.
+/// A place where `Codable` objects are parked, each under its own identity. They come back as they were, with everything they
+/// refer to.
 ///
 /// ```swift
 /// let garage = try Garage(SQLiteStorage(at: url))
@@ -17,75 +17,74 @@ internal import Synchronization
 /// let sam = try garage.retrieve(Person.self, identifier: "Sam")
 /// ```
 ///
-/// A garage works on any storage: a file, a folder, memory, or something of your own
-/// (`Docs/WritingADriver.md`). It can be used from any thread or task. Its calls block until they are done;
-/// a change is on disk when its call returns, unless ``isAutosaveEnabled`` is false.
+/// A garage works on any storage: a file, a folder, memory, or a driver of your own (`Docs/WritingADriver.md`). It can be used
+/// from any thread or task. Its calls block until they are done. A change is on disk when its call returns, unless
+/// ``isAutosaveEnabled`` is false.
 ///
-/// Read on in `Verbs/Garage+Park.swift` and `Verbs/Garage+Retrieve.swift`, and then in
+/// To read the code, go on with `Verbs/Garage+Park.swift` and `Verbs/Garage+Retrieve.swift`, and then with
 /// `Transactions/Garage+Access.swift`, through which every verb gets its transaction.
 public final class Garage: Sendable {
   /// The domain of ``GarageError`` as an `NSError`.
   public static let errorDomain = "GarageStorage"
 
-  /// Tells it from every other garage of this process, also one that is gone.
+  /// Distinguishes it from every other garage of this process, including those that no longer exist.
   let number = Garage.lastNumber.add(1, ordering: .relaxed).newValue
   private static let lastNumber = Atomic<UInt64>(0)
   /// The storage, and the changes that are not saved to it yet.
   let store: SavingStore
   /// Turns objects into records.
   let encoder: GraphEncoder
-  /// The keys that objects are kept under.
+  /// The keys under which objects are kept.
   let objectKeys: ObjectKeys
   /// The types the garage was told about.
   let types: RegisteredTypes
-  /// Whether one of these says what becomes of others when its objects are deleted.
+  /// Whether one of these types has rules for other objects when its objects are deleted.
   let hasDeleteRules: Bool
   /// The texts of type tags and shapes in the store.
   let texts = StoreTexts()
   /// The indexes of the store, and those that types declare.
   let indexing: Indexing
-  /// What hands records to the decoder, between two calls.
+  /// The source of records for the decoder, while no call uses it.
   let idleSource = Reusable<TransactionSource>()
-  /// What coders find in `userInfo`.
+  /// The `userInfo` of every coder.
   let userInfo: [CodingUserInfoKey: any Sendable]
-  /// How dates are coded where no closure says otherwise.
+  /// How dates are coded unless a closure sets another strategy.
   let dates: (encoding: DateEncodingStrategy, decoding: DateDecodingStrategy)
-  /// How many closures with a strategy of their own are running, on whatever task.
+  /// The number of running closures, on all tasks, that set a date strategy.
   let dateScopeCount = Atomic<Int>(0)
-  /// How many closures are running, on whatever task, whose changes stay unsaved.
+  /// The number of running closures, on all tasks, whose changes stay unsaved.
   let unsavedScopeCount = Atomic<Int>(0)
   let autosave = Atomic<Bool>(true)
   let severalCores = Atomic<Bool>(true)
-  /// Tasks that change one key, in turn.
+  /// Lets tasks that change the same key take turns.
   let keyTurns = KeyTurns()
   let propertyErrors = Mutex<(@Sendable (any Error) -> Void)?>(nil)
   private let isClosed = Atomic<Bool>(false)
-  /// Counts the calls that are running, so that ``close()`` can wait for them. Nil where that closes the driver:
-  /// drivers count their own.
+  /// Counts the running calls, so that ``close()`` can wait for them. Nil if `close()` closes the driver, because drivers count
+  /// their own.
   let calls: StorageLifetime?
 
-  /// Opens the garage in a storage; makes one where the storage is empty.
+  /// Opens the garage in a storage. If the storage is empty, makes a garage there.
   ///
   /// - Parameters:
   ///   - driver: where to keep the objects, for instance `SQLiteStorage(at: url)`.
-  ///   - types: classes that objects may have beyond those that calls name: subclasses.
-  ///   - userInfo: what your `encode(to:)` and `init(from:)` find in the `userInfo` of their coder.
-  ///   - dateEncodingStrategy: how dates are encoded; by default exactly. See
-  ///     ``withDateEncodingStrategy(_:_:)``.
+  ///   - types: classes of objects that calls do not name themselves: subclasses.
+  ///   - userInfo: the `userInfo` of the coder in your `encode(to:)` and `init(from:)`.
+  ///   - dateEncodingStrategy: how dates are encoded; by default exactly. See ``withDateEncodingStrategy(_:_:)``.
   ///   - dateDecodingStrategy: how dates are decoded that were not encoded exactly.
-  ///   - hidesIdentifiers: whether a keyed hash stands in the keys of the storage in place of identifiers, which
-  ///     a sealed storage leaves readable. It takes one, and is settled when the garage is made; a garage that
-  ///     hides them does so however it is opened. See ``hidesIdentifiers``.
-  ///   - referrers: whether the store is to have an index of references, by which those who refer to an object are found
-  ///     fast. Once it is there, every garage that opens the store keeps it up. `Docs/Relations.md` says what it costs.
+  ///   - hidesIdentifiers: whether the storage's keys hold a keyed hash in place of each identifier. A sealed storage leaves
+  ///     identifiers readable otherwise. It requires a sealed storage, and is settled when the garage is made: a garage that
+  ///     hides identifiers does so however it is opened. See ``hidesIdentifiers``.
+  ///   - referrers: whether the store is to have an index of references, by which the objects that refer to another are found
+  ///     fast. Once it exists, every garage that opens the store keeps it up. `Docs/Relations.md` says what it costs.
   /// - Throws: ``GarageError/notAGarage(driver:)`` for a store that holds something else,
   ///   ``GarageError/newerFormat(version:driver:)``, ``GarageError/damagedMetadata(driver:)``,
-  ///   ``GarageError/sealed(driver:)`` for a sealed one without its key,
-  ///   ``GarageError/noGarage(driver:)`` for an empty one that is opened for reading only,
-  ///   ``GarageError/identifiersNotHidden(driver:reason:)`` where they were to be and cannot,
+  ///   ``GarageError/sealed(driver:)`` for a sealed store without its key,
+  ///   ``GarageError/noGarage(driver:)`` for an empty store that is opened for reading only,
+  ///   ``GarageError/identifiersNotHidden(driver:reason:)`` if identifiers are to be hidden and cannot be,
   ///   ``GarageError/invalidTypeTag(type:reason:)`` for `types` whose tags are in conflict,
   ///   ``GarageError/invalidIndex(type:index:reason:)`` for a readable index of references in a sealed storage, and
-  ///   ``GarageError/storage(_:)``. Whatever is thrown, the store is as it was.
+  ///   ``GarageError/storage(_:)``. After any error the store is as it was.
   public convenience init(
     _ driver: any StorageDriver, types: [any Codable.Type] = [],
     userInfo: [CodingUserInfoKey: any Sendable] = [:],
@@ -99,8 +98,8 @@ public final class Garage: Sendable {
       referrers: referrers)
   }
 
-  /// - Parameter fixedTime: the time that everything written bears, in milliseconds since 1970-01-01 UTC, for
-  ///   bytes that are compared; nil asks the clock.
+  /// - Parameter fixedTime: the time that is written into everything, in milliseconds since 1970-01-01 UTC, for bytes that are
+  ///   to be compared. Nil asks the clock.
   package init(
     _ driver: any StorageDriver, types: [any Codable.Type], userInfo: [CodingUserInfoKey: any Sendable],
     fixedTime: UInt64?,
@@ -126,22 +125,21 @@ public final class Garage: Sendable {
       writesWholeIdentifiers: objectKeys.hidesIdentifiers)
   }
 
-  /// Whether keyed hashes stand in the storage's keys in place of identifiers, so that nobody reads these there.
+  /// Whether the storage's keys hold keyed hashes in place of identifiers, so that nobody can read identifiers there.
   ///
-  /// Everything works as it does otherwise, except that objects come in no order that says anything, though always
-  /// in the same. `Docs/Encryption.md` says what stays readable all the same.
+  /// Everything else works in the same way, except that objects come in an order without meaning, though always in the same
+  /// one. `Docs/Encryption.md` says what stays readable nevertheless.
   public var hidesIdentifiers: Bool { objectKeys.hidesIdentifiers }
 
   /// Ends the use of the store. Later calls throw ``GarageError/closed``; closing again does nothing.
   ///
-  /// Waits for the calls of other threads, and closes the storage that the garage was opened with. A storage
-  /// that does not outlive its value (`StorageInfo.isDurable` is false: `MemoryStorage`) is left open instead:
-  /// its content would be lost, so the garage only detaches from it, and it can be opened again. Other garages on it
-  /// go on.
+  /// Waits for the calls of other threads, and closes the storage that the garage was opened with. There is one exception: a
+  /// storage whose content would be lost (`StorageInfo.isDurable` is false: `MemoryStorage`) is left open. The garage then only
+  /// detaches from it. Other garages on it go on, and it can be opened again.
   ///
-  /// Unsaved changes are dropped; ``save()`` first.
+  /// Unsaved changes are dropped; call ``save()`` first.
   ///
-  /// - Throws: ``GarageError/storage(_:)`` inside a transaction of this garage, and where the engine fails.
+  /// - Throws: ``GarageError/storage(_:)`` inside a transaction of this garage, and if the engine fails.
   public func close() throws {
     try translatingErrors {
       if let calls { try calls.close {} } else { try store.driver.close() }

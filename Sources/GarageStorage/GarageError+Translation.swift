@@ -1,7 +1,7 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// Runs `body`; what the layers below throw comes out as ``GarageError``, all else unchanged.
+/// Runs `body`. Errors of the layers below are thrown as ``GarageError``, all other errors unchanged.
 ///
 /// This is the one place where errors are translated. Every public verb goes through it.
 @inline(__always)
@@ -9,13 +9,13 @@ func translatingErrors<R>(_ body: () throws -> R) throws -> R {
   do { return try body() } catch { throw translated(error) }
 }
 
-/// Runs a closure of the user's, whose errors are not ours to translate.
+/// Runs a closure of the user's. Its errors are not to be translated.
 @inline(__always)
 func passingErrors<R>(_ body: () throws -> R) throws -> R {
   do { return try body() } catch { throw UsersError(error: error) }
 }
 
-/// Carries an error of the user's through the layers, which take it as it is.
+/// Carries an error of the user's unchanged through the layers.
 struct UsersError: Error {
   let error: any Error
 }
@@ -30,7 +30,7 @@ func translated(_ error: any Error) -> any Error {
 }
 
 extension GarageError {
-  /// The record of a sealed store that does not open.
+  /// The error for a record of a sealed store that does not open.
   init(sealDoesNotOpen identifier: String, type: String) {
     self = .corruptRecord(
       type: type, identifier: identifier,

@@ -1,56 +1,56 @@
 public import Foundation
 public import GarageDriver
 
-/// What a garage throws of its own accord: what failed, on what, and what to do next.
+/// An error that a garage throws by itself. It says what failed, on what, and what to do next.
 ///
-/// Beside it come, unchanged, Swift's `EncodingError` and `DecodingError`, and whatever your own `encode(to:)`,
-/// `init(from:)` and closures throw. That something is not there is no error but `nil`, except where a verb
-/// cannot do its work without it; damage is always an error.
+/// The garage also throws, unchanged, Swift's `EncodingError` and `DecodingError`, and the errors of your own `encode(to:)`,
+/// `init(from:)` and closures. A missing object is no error but `nil`, except where a verb cannot do its work without it.
+/// Damage is always an error.
 ///
 /// New cases may come with new versions: write `@unknown default` in a switch.
 #if hasAttribute(nonexhaustive)
   @nonexhaustive
 #endif
 public enum GarageError: Error, Hashable, Sendable {
-  // MARK: What was asked for
+  // MARK: The request
 
   /// There is no object of this type (first) with this identifier (second).
   case failedToRetrieveObject(String, String)
   /// A value of this type cannot be parked by itself: it is neither `Identifiable` nor `Hashable`.
   case missingConformance(String)
-  /// The `id` of this type is of a kind that can name no record.
+  /// The `id` of this type is of a kind that cannot name a record.
   case unsupportedIDConformance(String)
-  /// What was given as the `id` of objects of this type stands for no value of the type that their `id` has: `"x"` where
-  /// it is an integer.
+  /// The identifier that was given for objects of this type stands for no value of the type of their `id`: for instance `"x"`
+  /// for an integer.
   case unsuitableIdentifier(type: String, identifier: String, idType: String)
-  /// An object was to be changed that is identified by what it holds: it would be another one.
+  /// An object that is identified by its content was to be changed: it would become another object.
   case identifiedByContent(type: String, identifier: String)
-  /// Objects of an old name were to become objects of this type, which has one of this identifier already.
+  /// Objects of an old name were to become objects of this type, which already has one with this identifier.
   case identifierConflict(type: String, identifier: String, oldName: String)
-  /// A record of this type holds no data, as some in stores of GarageStorage do.
+  /// A record of this type holds no data. Stores of the old GarageStorage have some such records.
   case storageDataIsNil(String)
   /// The mapping of this class is wrong: for instance, its identifying attribute is not mapped.
   case invalidMapping(type: String, reason: String)
   /// The identifying attribute of an object of this mapped class is nil or empty.
   case emptyIdentifyingAttribute(type: String, attribute: String)
-  /// An object was to be parked that could never be retrieved under its `id`: for instance, because the `id` is another
-  /// one each time it is asked for. Nothing was parked.
+  /// An object was to be parked that could never be retrieved under its `id`: for instance because the `id` differs each time
+  /// it is read. Nothing was parked.
   case unretrievableObject(type: String, identifier: String, reason: String)
-  /// The sync status of an object of this mapped class was asked for or to be set, and the class is not `Syncable`.
+  /// The sync status of an object of this mapped class was asked for or set, but the class is not `Syncable`.
   case notSyncable(String)
   /// The type has a type tag that it cannot have.
   case invalidTypeTag(type: String, reason: String)
 
-  /// A query for objects of this type cannot do what it was asked for.
+  /// A query for objects of this type asks for something that it cannot do.
   case invalidQuery(type: String, reason: String)
-  /// Another object of the type (its identifier) has the value that a unique index is to have once. Nothing was changed.
+  /// Another object of the type (`existing` is its identifier) already has this value of a unique index. Nothing was changed.
   case notUnique(index: String, value: String, existing: String)
-  /// The index cannot be made as the type declares it, or there is none of this name.
+  /// The index cannot be made as the type declares it, or there is no index of this name.
   case invalidIndex(type: String, index: String, reason: String)
-  /// The object was to be deleted, and others refer to it (`by` names the first of them), which it or the call forbids.
-  /// Nothing was changed.
+  /// The object was to be deleted although others refer to it (`by` names the first of them), which its type or the call
+  /// forbids. Nothing was changed.
   case stillReferredTo(type: String, identifier: String, by: String)
-  /// The sum of a property of objects of this type is more than the property's type holds.
+  /// The sum of a property of objects of this type is more than the property's type can hold.
   case sumOutOfRange(type: String, property: String)
 
   // MARK: Objects that cannot be built
@@ -72,12 +72,12 @@ public enum GarageError: Error, Hashable, Sendable {
   case newerRecordFormat(type: String, identifier: String, version: Int)
   /// The bytes under a typed key are damaged.
   case corruptValue(key: String, reason: String)
-  /// What is stored under a typed key does not decode as a value of the key's type.
+  /// The value stored under a typed key does not decode as a value of the key's type.
   case unreadableValue(key: String, type: String, reason: String)
   /// An entry that was to be migrated could not be converted for the key.
   case failedToMigrate(entry: String, key: String, reason: String)
   /// An object was parked in a version of its type (``Evolving``) that is newer than the type's in this program.
-  /// For one that stands inside another object the identifier names that object and the property.
+  /// If it stands inside another object, the identifier names that object and the property.
   case newerTypeVersion(type: String, identifier: String?, version: Int, known: Int)
   /// The text of a type tag or shape, which is kept under this digest, is damaged.
   case damagedText(digest: String)
@@ -88,7 +88,7 @@ public enum GarageError: Error, Hashable, Sendable {
 
   // MARK: Opening and closing
 
-  /// The store is not empty, and what it holds is no garage.
+  /// The store is not empty, and is not a garage.
   case notAGarage(driver: String)
   /// The garage was written by a newer version of the library.
   case newerFormat(version: Int, driver: String)
@@ -96,24 +96,24 @@ public enum GarageError: Error, Hashable, Sendable {
   case noGarage(driver: String)
   /// The store is sealed (encrypted), and was opened without `SealedStorage`.
   case sealed(driver: String)
-  /// Identifiers were to be hidden, and cannot be: the storage is not sealed, or the garage was made without.
+  /// Identifiers cannot be hidden: the storage is not sealed, or the garage was made without hiding them.
   case identifiersNotHidden(driver: String, reason: String)
-  /// The storage that a garage was to be copied to holds something already.
+  /// The storage that a garage was to be copied to is not empty.
   case destinationNotEmpty(driver: String)
-  /// A file that was to be taken in is no export of a garage, or a damaged one. Nothing was changed.
+  /// A file that was to be imported is no export of a garage, or is damaged. Nothing was changed.
   case damagedExport(line: Int, reason: String)
   /// The garage was closed.
   case closed
 
   // MARK: Transactions
 
-  /// A write inside a write on one thread.
+  /// A write was begun inside a write on the same thread.
   case nestedWrite
   /// A reader or writer was used after its closure returned.
   case transactionEnded
   /// The unsaved changes that a write built upon were discarded while it was running.
   case unsavedChangesDiscarded
-  /// An `init(from:)` was to change the store through the writer that runs it. Nothing was changed by that call.
+  /// An `init(from:)` tried to change the store through the writer that runs it. That call changed nothing.
   case changeWhileDecoding
   /// The store below failed.
   case storage(StorageError)
@@ -372,7 +372,7 @@ extension GarageError: CustomNSError {
     }
   }
 
-  /// The text, for those who meet the error as an `NSError`.
+  /// The text for users of the error as an `NSError`.
   public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 

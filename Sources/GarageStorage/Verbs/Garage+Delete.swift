@@ -2,10 +2,10 @@ public import GarageCoding
 internal import GarageDriver
 
 extension GarageWriting {
-  /// Deletes the record of an object. What it refers to stays, unless its type has other rules (``DeleteRules``).
+  /// Deletes the record of an object. The objects that it refers to stay, unless its type has other rules (``DeleteRules``).
   ///
-  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none,
-  ///   ``GarageError/stillReferredTo(type:identifier:by:)`` where the rules say so; else as ``park(_:)-(T)``.
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` if there is no record,
+  ///   ``GarageError/stillReferredTo(type:identifier:by:)`` if the rules forbid it, and as ``park(_:)-(T)``.
   public func delete<T: Codable & Identifiable>(_ object: T) throws {
     try delete(any: object)
   }
@@ -17,7 +17,7 @@ extension GarageWriting {
     try delete(any: value)
   }
 
-  /// Deletes the record of an object. What it refers to stays.
+  /// Deletes the record of an object. The objects that it refers to stay.
   ///
   /// - Throws: as ``delete(_:)-(T)``.
   public func delete<T: Codable & Hashable & Identifiable>(_ object: T) throws {
@@ -32,7 +32,7 @@ extension GarageWriting {
   @_disfavoredOverload
   public func delete<T>(_ object: T) throws {}
 
-  /// Not available: a reference names an object, and is none.
+  /// Not available: a reference names an object but is not one.
   @available(
     *, unavailable,
     message: "a reference names an object, and is none: delete(Type.self, identifier:) deletes that"
@@ -41,7 +41,7 @@ extension GarageWriting {
 
   /// Deletes the record of an object whose type is only known at run time.
   ///
-  /// - Throws: ``GarageError/missingConformance(_:)``; else as ``delete(_:)-(T)``.
+  /// - Throws: ``GarageError/missingConformance(_:)``, and as ``delete(_:)-(T)``.
   public func delete(any object: Any) throws {
     let parked = try garage.encoding { try ParkedObject(object, $0) }
     if garage.followsDeleteRules(parked.facts) {
@@ -51,9 +51,9 @@ extension GarageWriting {
     }
   }
 
-  /// Deletes the record of the object of this type with this identifier. What it refers to stays.
+  /// Deletes the record of the object of this type with this identifier. The objects that it refers to stay.
   ///
-  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where there is none, ``GarageError/nestedWrite``,
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` if there is no record, ``GarageError/nestedWrite``,
   ///   ``GarageError/storage(_:)``.
   public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws {
     if try followsDeleteRules(type) {
@@ -64,12 +64,12 @@ extension GarageWriting {
     guard let garage = Garage.itself(self), garage.store.commits != nil else {
       return try withWriteAccess { try $0.delete(type, id: identifier) }
     }
-    // Reading an `id` may run users' code, so it is done before the turn.
+    // Reading an `id` may run users' code, so it is read before this write waits its turn.
     let identifier = try garage.encoding { _ in try garage.identifier(of: type, identifier) }
     try withByteAccess { try $0.delete(type, identifier) }
   }
 
-  /// Deletes the record of the object with the identifier that ``GarageReading/identifier(for:)`` gave.
+  /// Deletes the record of the object with an identifier from ``GarageReading/identifier(for:)``.
   ///
   /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
   public func delete<T: Codable>(_ type: T.Type, identifier: Identifier) throws {
@@ -80,7 +80,7 @@ extension GarageWriting {
     try withByteAccess { try $0.delete(type, identifier) }
   }
 
-  /// Deletes all objects of this type; of a class, those of its subclasses too.
+  /// Deletes all objects of this type. For a class it also deletes those of its subclasses.
   ///
   /// - Throws: ``GarageError/nestedWrite``, ``GarageError/storage(_:)``; for a subclass also as
   ///   ``GarageReading/count(_:)``.
@@ -146,7 +146,7 @@ extension WriteAccess {
       for tag in facts.tags { try removeAllRecords(tag: tag) }
       return
     }
-    // All are found before the first is removed, so that a record that cannot be told leaves them all.
+    // All keys are found before the first record is removed. If a record's class cannot be told, all records stay.
     var keys: [StorageKey] = []
     try reading.visitRecordKeys(type) { keys.append($0) }
     if followsRules { return try delete(keys, facts) }
@@ -156,17 +156,17 @@ extension WriteAccess {
       })
   }
 
-  /// Removes the records of one identifier under all these tags; tells whether there was one.
+  /// Removes the records of one identifier under all these tags. Returns whether there was one.
   func removeRecords(_ tags: [UInt64], _ identifier: Identifier) throws -> Bool {
     let keyForm = identifier.keyBytes
     return try removeRecords(tags, keyForm.span.bytes)
   }
 
-  /// The same for an identifier in the form it has in keys.
+  /// Does the same for an identifier in the form that it has in keys.
   private func removeRecords(_ tags: [UInt64], _ identifier: RawSpan) throws -> Bool {
     var isRemoved = false
     if garage.store.roundTripsAreExpensive {
-      // Looked at for its entries, and for its status.
+      // Each record is read first, for its index entries and its sync status.
       var keys: [StorageKey] = []
       for tag in tags {
         try garage.objectKeys.withStorageKey(tag: tag, identifier) { keys.append(StorageKey($0)) }

@@ -5,16 +5,16 @@
 #endif
 internal import GarageCoding
 
-// The verbs again, for callers who hold an identifier as text or UUID while the type's `ID` is another.
+// The verbs for callers that have an identifier as text or UUID, while the type's `ID` is another type.
 
 extension GarageReading {
-  /// The object of this type whose identifier has this text; nil where there is none.
+  /// The object of this type whose identifier has this text; nil if there is none.
   ///
-  /// Text stands for an `id` that is an integer or UUID, and an integer for one that is text, where one
-  /// converts to the other without loss: `"7"` finds the object whose `id` is 7.
+  /// If an `id` is an integer or a UUID, the text of it stands for it; if an `id` is text, an integer stands for it. Each must
+  /// convert to the other without loss: `"7"` finds the object whose `id` is 7.
   ///
-  /// - Throws: ``GarageError/unsuitableIdentifier(type:identifier:idType:)`` for a text that stands for no `id` of the
-  ///   type, such as `"x"` where it is an integer; else as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
+  /// - Throws: ``GarageError/unsuitableIdentifier(type:identifier:idType:)`` if the text stands for no `id` of the type, for
+  ///   instance `"x"` for an integer; and as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
   public func retrieve<T: Codable & Identifiable>(
     _ type: T.Type, identifier: some LosslessStringConvertible & Hashable
@@ -22,7 +22,7 @@ extension GarageReading {
     try withRepeatableReadAccess { try $0.object(type, $0.identifier(of: type, converting: identifier)) }
   }
 
-  /// The object of this type whose identifier is this UUID, or its text; nil where there is none.
+  /// The object of this type whose identifier is this UUID, or its text; nil if there is none.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -73,16 +73,16 @@ extension GarageWriting {
   }
 }
 
-// MARK: - What is no identifier
+// MARK: - Values that are no identifiers
 
-// Declared only for the compiler's messages: without these it would ask for a mapped class.
+// Declared only for the compiler's messages. Without these declarations the compiler would ask for a mapped class.
 extension GarageReading {
-  /// Not available: the identifier is no `id` of the type.
+  /// Not available: the identifier is not an `id` of the type.
   @available(*, unavailable, message: "the identifier has to be of the type of the object's id")
   @_disfavoredOverload
   public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: some Any) throws -> T? { nil }
 
-  /// Not available: the identifier is no `id` of the type.
+  /// Not available: the identifier is not an `id` of the type.
   @available(*, unavailable, message: "the identifier has to be of the type of the object's id")
   @_disfavoredOverload
   public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: some Any) throws -> Bool {
@@ -91,14 +91,14 @@ extension GarageReading {
 }
 
 extension GarageWriting {
-  /// Not available: the identifier is no `id` of the type.
+  /// Not available: the identifier is not an `id` of the type.
   @available(*, unavailable, message: "the identifier has to be of the type of the object's id")
   @_disfavoredOverload
   public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: some Any) throws {}
 }
 
 extension ReadAccess {
-  /// The identifier of an `id` of the type's own kind.
+  /// The identifier for an `id` of the type's own kind.
   func identifier<T: Codable & Identifiable>(of type: T.Type, _ id: T.ID) throws -> Identifier {
     try garage.identifier(of: type, id)
   }
@@ -112,7 +112,7 @@ extension ReadAccess {
 }
 
 extension Garage {
-  /// The identifier of an `id` of the type's own kind.
+  /// The identifier for an `id` of the type's own kind.
   func identifier<T: Codable & Identifiable>(of type: T.Type, _ id: T.ID) throws -> Identifier {
     let facts = try RecordTypeFacts.of(type)
     if facts.isIdentifiedByID { return try facts.identifier(of: type, id) }

@@ -5,8 +5,8 @@
 #endif
 public import GarageCoding
 
-// The verbs for mapped objects. Those that take a type and no identifier are the same for all types. Where a mapped
-// class is Identifiable or Hashable as well, the compiler takes the other verbs, which do the same.
+// The verbs for mapped objects. The verbs that take a type and no identifier are the same for all types. For a mapped class
+// that is also Identifiable or Hashable the compiler takes the other verbs, which do the same.
 
 extension GarageWriting {
   /// Parks a mapped object and everything it refers to: under its identifying attribute, or by its content.
@@ -33,7 +33,7 @@ extension GarageWriting {
     try parkAll(any: objects)
   }
 
-  /// Deletes the record of a mapped object. What it refers to stays.
+  /// Deletes the record of a mapped object. The objects that it refers to stay.
   ///
   /// - Throws: as ``delete(_:)-(T)``.
   @_disfavoredOverload
@@ -51,7 +51,7 @@ extension GarageWriting {
     }
   }
 
-  /// The same, where the class is Identifiable by something else.
+  /// Does the same if the class is Identifiable by something else.
   ///
   /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -63,7 +63,7 @@ extension GarageWriting {
     }
   }
 
-  /// The same for a UUID.
+  /// Does the same for a UUID.
   ///
   /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -75,9 +75,9 @@ extension GarageWriting {
 }
 
 extension GarageReading {
-  /// The mapped object of this class with this value of its identifying attribute; nil where there is none.
+  /// The mapped object of this class with this value of its identifying attribute; nil if there is none.
   ///
-  /// Anonymous objects are found by what ``identifier(for:)`` gives.
+  /// An anonymous object is found by the identifier that ``identifier(for:)`` gives for it.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``, and ``GarageError/invalidMapping(type:reason:)``.
   @_disfavoredOverload
@@ -87,7 +87,7 @@ extension GarageReading {
     }
   }
 
-  /// The same, where the class is Identifiable by something else.
+  /// Does the same if the class is Identifiable by something else.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -99,7 +99,7 @@ extension GarageReading {
     }
   }
 
-  /// The same for a UUID.
+  /// Does the same for a UUID.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -120,7 +120,7 @@ extension GarageReading {
     }
   }
 
-  /// The same, where the class is Identifiable by something else.
+  /// Does the same if the class is Identifiable by something else.
   ///
   /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -133,7 +133,7 @@ extension GarageReading {
     }
   }
 
-  /// The same for a UUID.
+  /// Does the same for a UUID.
   ///
   /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload

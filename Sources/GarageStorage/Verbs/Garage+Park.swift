@@ -3,25 +3,25 @@ internal import GarageCoding
 extension GarageWriting {
   /// Parks an object and everything it refers to, as they are now, under the object's `id`.
   ///
-  /// Objects parked before under the same identities are replaced. Objects that `object` holds and that are
-  /// `Identifiable` themselves are parked as records of their own, wherever they stand in it: an older copy
-  /// inside an object you park overwrites the newer record. ``Reference`` and ``Inlined`` prevent that.
+  /// Objects parked before under the same identities are replaced. Objects inside `object` that are `Identifiable` themselves
+  /// are parked as records of their own, wherever they stand in it. So an older copy inside an object that you park overwrites
+  /// the newer record. ``Reference`` and ``Inlined`` prevent that.
   ///
-  /// The whole graph is written at once: an error, wherever in the graph, leaves the store as it was.
+  /// The whole graph is written at once. An error anywhere in the graph leaves the store as it was.
   ///
-  /// What would be less when it is read back is refused: an object that could not be found under its `id`, and
-  /// elements of a set, or keys of a dictionary, that would be one.
+  /// Values that would lose something when they are read back are refused: an object that could not be found under its `id`,
+  /// and elements of a set, or keys of a dictionary, that would become equal.
   ///
-  /// - Throws: ``GarageError/unsupportedIDConformance(_:)``,
-  ///   ``GarageError/unretrievableObject(type:identifier:reason:)``, ``GarageError/nestedWrite`` inside a closure
-  ///   of `write`, `EncodingError` and other errors of `encode(to:)`, ``GarageError/storage(_:)``.
+  /// - Throws: ``GarageError/unsupportedIDConformance(_:)``, ``GarageError/unretrievableObject(type:identifier:reason:)``,
+  ///   ``GarageError/nestedWrite`` inside a closure of `write`, `EncodingError` and other errors of `encode(to:)`,
+  ///   ``GarageError/storage(_:)``.
   public func park<T: Codable & Identifiable>(_ object: T) throws {
     try parkGraph(of: object)
   }
 
-  /// Parks a value that is identified by its content: the same value, parked again, is the same record.
+  /// Parks a value that is identified by its content. Parking the same value again gives the same record.
   ///
-  /// A type that is `Identifiable` as well is identified by its `id`. Retrieve the value by
+  /// A type that is also `Identifiable` is identified by its `id` instead. Retrieve the value by
   /// ``GarageReading/identifier(for:)``.
   ///
   /// - Throws: as ``park(_:)-(T)`` of an `Identifiable` object.
@@ -38,9 +38,9 @@ extension GarageWriting {
 
   /// Parks objects and everything they refer to, all in one write.
   ///
-  /// Of several objects of one identity the one nearest to the sequence is parked, at equal distance the
-  /// later one. The records of all objects are in memory until they are written: park millions in several
-  /// calls, inside one ``Garage/write(retrying:_:)`` where they belong together.
+  /// If several objects have the same identity, the one nearest to the sequence is parked; at equal distance, the later one.
+  /// The records of all objects are in memory until they are written. So park millions of objects in several calls, inside one
+  /// ``Garage/write(retrying:_:)`` if they belong together.
   ///
   /// - Throws: as ``park(_:)-(T)``.
   public func parkAll<S: Sequence>(_ objects: S) throws where S.Element: Codable & Identifiable {
@@ -63,8 +63,8 @@ extension GarageWriting {
 
   /// Parks an object whose type is only known at run time.
   ///
-  /// - Throws: ``GarageError/missingConformance(_:)`` where the type is not `Codable`, or neither
-  ///   `Identifiable` nor `Hashable`; else as ``park(_:)-(T)``.
+  /// - Throws: ``GarageError/missingConformance(_:)`` if the type is not `Codable`, or neither `Identifiable` nor `Hashable`;
+  ///   and as ``park(_:)-(T)``.
   public func park(any object: Any) throws {
     try parkGraph(ofAny: [codable(object)])
   }
@@ -89,7 +89,7 @@ extension GarageWriting {
     try withByteAccess(of: graph) { try $0.put(graph) }
   }
 
-  /// The same of graphs that are written one after another.
+  /// Writes several graphs, one after another.
   func put(encoded graphs: [EncodedGraph]) throws {
     if graphs.count == 1 { return try put(encoded: graphs[0]) }
     let byteCount = graphs.reduce(0) { $0 + $1.bytes.count }
@@ -97,15 +97,15 @@ extension GarageWriting {
   }
 }
 
-// Encoding comes first, which runs the users' code; writing then.
+// Encoding runs users' code, so it comes first, and writing afterwards.
 extension Garage {
-  /// The records of an object and of all that it refers to.
+  /// The records of an object and of all objects that it refers to.
   func graph<T: Codable>(of object: T) throws -> EncodedGraph {
     if T.self is any OptionalObject.Type { return try graph(ofAny: [codable(object)]) }
     return try encoding { try $0.encode(root: object, dates: dateEncodingStrategy) }
   }
 
-  /// Those of several objects.
+  /// The records of several objects, and of all objects that they refer to.
   func graph<S: Sequence>(ofAll objects: S) throws -> EncodedGraph where S.Element: Codable {
     if S.Element.self is any OptionalObject.Type {
       return try graph(ofAny: objects.map { try codable($0) })
@@ -113,15 +113,16 @@ extension Garage {
     return try encoding { try $0.encode(Array(objects), dates: dateEncodingStrategy) }
   }
 
-  /// Those of objects of several types.
+  /// The records of objects of several types, and of all objects that they refer to.
   func graph(ofAny roots: [any Encodable]) throws -> EncodedGraph {
     try encoding { try $0.encode(roots, dates: dateEncodingStrategy) }
   }
 }
 
-// MARK: - What cannot be parked
+// MARK: - Values that cannot be parked
 
-// Declared only for the compiler's messages: without these it would suggest `park(any:)`, which throws for such values.
+// Declared only for the compiler's messages. Without these declarations the compiler would suggest `park(any:)`, which throws
+// for such values.
 extension GarageWriting {
   /// Not available: only values with an identity can be parked.
   @available(
@@ -132,7 +133,7 @@ extension GarageWriting {
   @_disfavoredOverload
   public func park<T>(_ object: T) throws {}
 
-  /// Not available: a reference names an object, and is none.
+  /// Not available: a reference names an object but is not one.
   @available(
     *, unavailable,
     message: "a reference names an object, and is none: park the object, or one that holds the reference"
@@ -156,10 +157,9 @@ extension GarageWriting {
 
 // MARK: - Optionals
 
-/// An optional is none of the objects that are parked: what it holds is. `Optional` is `Hashable`, so the compiler
-/// lets one through.
+/// An optional. It cannot be parked itself, but the object in it can. `Optional` is `Hashable`, so the compiler accepts one.
 protocol OptionalObject {
-  /// What the optional holds.
+  /// The object in the optional.
   var object: Any? { get }
 }
 
@@ -169,7 +169,7 @@ extension Optional: OptionalObject {
 
 /// The object to be parked, deleted or identified.
 ///
-/// - Throws: ``GarageError/missingConformance(_:)`` where it is not `Codable`, or nil, or names an object and is none.
+/// - Throws: ``GarageError/missingConformance(_:)`` if it is not `Codable`, if it is nil, and if it is a reference.
 func codable(_ object: Any) throws -> any Codable {
   if let optional = object as? any OptionalObject, let object = optional.object { return try codable(object) }
   guard let object = object as? any Codable, !(object is any OptionalObject), !(object is any LazyReference)

@@ -4,33 +4,34 @@ internal import GarageDriver
 extension GarageReading {
   // MARK: One object
 
-  /// The object of this type with this identifier, with everything it refers to; nil where there is none.
+  /// The object of this type with this identifier, with everything it refers to; nil if there is none.
   ///
-  /// Within one call every identity is decoded once: where two properties refer to one object of a class,
-  /// both hold the same instance. What is returned belongs to the caller; no later change reaches it.
+  /// One call decodes each identity once. If two properties refer to one object of a class, both hold the same instance. The
+  /// returned object belongs to the caller; later changes of the store do not change it.
   ///
   /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)``,
   ///   ``GarageError/cycle(path:)``, ``GarageError/unregisteredClass(tag:type:identifier:)``, `DecodingError`
   ///   and other errors of `init(from:)`, ``GarageError/storage(_:)``.
   @inlinable
   public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) throws -> T? {
-    // Inlined, so that what follows the decoding is done by code that knows the type. Out through a variable: each generic layer below that returns a `T?` looks its metadata up.
+    // Inlined, so that the work after decoding is done by code that knows the type. The object is passed out through a
+    // variable, because each generic layer below that returns a `T?` looks up its metadata.
     var object: T?
     try withRepeatableReadAccess { try $0.visitObject(type, id: identifier) { object = $0 } }
     return object
   }
 
-  /// The object of this type with the identifier that ``identifier(for:)`` gave; nil where there is none.
+  /// The object of this type with an identifier from ``identifier(for:)``; nil if there is none.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   public func retrieve<T: Codable>(_ type: T.Type, identifier: Identifier) throws -> T? {
     try withRepeatableReadAccess { try $0.object(type, identifier) }
   }
 
-  /// The object that a reference names; nil where there is none.
+  /// The object that a reference names; nil if there is none.
   ///
-  /// A reference that was read where its object stood inline gives that object, until it is parked and so has a record
-  /// of its own.
+  /// A reference may have been read where its object stood inline. It then gives that object, until the object is parked and so
+  /// has a record of its own.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   public func retrieve<T: Codable & Identifiable>(_ reference: Reference<T>) throws -> T? {
@@ -41,10 +42,10 @@ extension GarageReading {
 
   /// All objects of this type, in the order of their identifiers.
   ///
-  /// Of a class, those of its subclasses too, which the garage has to know (`types:` when it is opened).
+  /// For a class it also returns the objects of its subclasses, which the garage must know (`types:` when it is opened).
   ///
-  /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``. One object that cannot be read makes the call throw:
-  ///   ``retrieveAll(_:onError:)`` leaves it out.
+  /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``. One object that cannot be read makes the whole call throw;
+  ///   ``retrieveAll(_:onError:)`` leaves such objects out.
   @inlinable
   public func retrieveAll<T: Codable>(_ type: T.Type) throws -> [T] {
     // Inlined for the same reason as `retrieve`.
@@ -60,16 +61,16 @@ extension GarageReading {
 
   /// Calls `body` with one object of this type after another, in the order of their identifiers.
   ///
-  /// All are of one state of the store, that of the beginning; changes made meanwhile, also by `body` through
-  /// the garage, are not seen. Memory stays bounded however many there are, by about 10 000 objects or twice
-  /// what a single one reaches: objects that several others refer to are shared among neighbours only. An
-  /// engine's files may grow as long as the call runs.
+  /// All objects are of one state of the store, that of the beginning. Changes made meanwhile, also those that `body` makes
+  /// through the garage, are not seen. Memory is bounded, however many objects there are: by about 10 000 objects, or by twice
+  /// as many as a single object reaches. Objects that several others refer to are shared among neighbours only. An engine's
+  /// files may grow as long as the call runs.
   ///
-  /// On a ``GarageWriter`` it visits the objects that were there at the beginning, each as it is when its turn
-  /// comes, so `body` may park and delete through the writer. All their keys are held in memory then, and
-  /// objects are shared within what one of them refers to.
+  /// A ``GarageWriter`` visits the objects that were there at the beginning, each as it is when its turn comes. So `body` may
+  /// park and delete through the writer. All their keys are then held in memory, and two objects do not share what they refer
+  /// to.
   ///
-  /// - Throws: what `body` throws, which ends the call, and as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
+  /// - Throws: the errors of `body`, which end the call, and as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   public func forEach<T: Codable>(_ type: T.Type, _ body: (T) throws -> Void) throws {
     try withReadAccess { access in
       try access.visitObjects(type, inOneSession: false) { object in try passingErrors { try body(object) } }
@@ -85,28 +86,27 @@ extension GarageReading {
     try withRepeatableReadAccess { try $0.storageKey(of: type, $0.identifier(of: type, identifier)) != nil }
   }
 
-  /// Whether there is an object of this type with the identifier that ``identifier(for:)`` gave.
+  /// Whether there is an object of this type with an identifier from ``identifier(for:)``.
   ///
   /// - Throws: ``GarageError/storage(_:)``.
   public func contains<T: Codable>(_ type: T.Type, identifier: Identifier) throws -> Bool {
     try withRepeatableReadAccess { try $0.storageKey(of: type, identifier) != nil }
   }
 
-  /// How many objects of this type there are. Takes time in proportion to that number.
+  /// The number of objects of this type. Takes time in proportion to that number.
   ///
-  /// - Throws: ``GarageError/storage(_:)``; for a subclass also
-  ///   ``GarageError/unregisteredClass(tag:type:identifier:)`` where it cannot be told whether a record is one
-  ///   of that class.
+  /// - Throws: ``GarageError/storage(_:)``; for a subclass also ``GarageError/unregisteredClass(tag:type:identifier:)`` if it
+  ///   cannot be told whether a record is of that class.
   public func count<T: Codable>(_ type: T.Type) throws -> Int {
     try withRepeatableReadAccess { try $0.count(type) }
   }
 
-  /// What identifies this object among those of its type: its `id`, or the digest of a `Hashable` value.
+  /// Identifies this object among the objects of its type: by its `id`, or by a digest of a `Hashable` value.
   ///
-  /// The same value has the same identifier in every process.
+  /// Equal values have the same identifier in every process.
   ///
-  /// - Throws: ``GarageError/closed``, ``GarageError/missingConformance(_:)``,
-  ///   ``GarageError/unsupportedIDConformance(_:)``, and what `encode(to:)` throws.
+  /// - Throws: ``GarageError/closed``, ``GarageError/missingConformance(_:)``, ``GarageError/unsupportedIDConformance(_:)``,
+  ///   and the errors of `encode(to:)`.
   public func identifier<T: Codable>(for object: T) throws -> Identifier {
     try garage.encoding { try $0.identity(of: codable(object)).identifier }
   }
@@ -115,7 +115,7 @@ extension GarageReading {
 // MARK: - Decoding one object
 
 extension ReadAccess {
-  /// Decodes the object with that `id` and hands it to `found`, where there is one.
+  /// Decodes the object with that `id` and passes it to `found`, if there is one.
   @usableFromInline
   func visitObject<T: Codable & Identifiable>(
     _ type: T.Type, id: T.ID, _ found: (consuming T) throws -> Void
@@ -123,9 +123,9 @@ extension ReadAccess {
     try visitObject(type, id: id, onlyLone: false, found)
   }
 
-  /// The same for an object that refers to no other.
+  /// Decodes the object with that `id`, if it refers to no other object.
   ///
-  /// - Throws: ``RefersToOthers``, before anything is decoded, where it does.
+  /// - Throws: ``RefersToOthers``, before anything is decoded, if it does.
   @usableFromInline
   func visitLoneObject<T: Codable & Identifiable>(
     _ type: T.Type, id: T.ID, _ found: (consuming T) throws -> Void
@@ -133,10 +133,9 @@ extension ReadAccess {
     try visitObject(type, id: id, onlyLone: true, found)
   }
 
-  /// The same.
+  /// Decodes the object with that `id` and passes it to `found`, if there is one.
   ///
-  /// - Parameter onlyLone: whether ``RefersToOthers`` is thrown, before anything is decoded, where the record refers to
-  ///   others.
+  /// - Parameter onlyLone: whether to throw ``RefersToOthers``, before anything is decoded, if the record refers to others.
   @inline(__always)
   func visitObject<T: Codable & Identifiable>(
     _ type: T.Type, id: T.ID, onlyLone: Bool, _ found: (consuming T) throws -> Void
@@ -149,7 +148,7 @@ extension ReadAccess {
     try visitObject(type, identifier(of: type, id), onlyLone: onlyLone, found)
   }
 
-  /// The same, of the object with that identifier.
+  /// Does the same for the object with that identifier.
   func visitObject<T: Codable>(
     _ type: T.Type, _ identifier: Identifier, onlyLone: Bool, _ found: (consuming T) throws -> Void
   ) throws {
@@ -160,16 +159,16 @@ extension ReadAccess {
       onlyLone: onlyLone, found)
   }
 
-  /// Decodes the object that a reference names; nil where there is none.
+  /// Decodes the object that a reference names; nil if there is none.
   func object<T: Codable & Identifiable>(of reference: Reference<T>) throws -> T? {
     let identity = try reference.identity
     if let object = try object(T.self, identity.identifier, tag: identity.tag) { return object }
     return try reference.inlineTarget.flatMap { try inlineObject(T.self, $0) }
   }
 
-  /// Decodes the object with that identifier; nil where there is none.
+  /// Decodes the object with that identifier; nil if there is none.
   ///
-  /// - Parameter tag: that of the identity, where it may be another one than the type's.
+  /// - Parameter tag: the tag of the identity, if it may differ from the type's tag.
   func object<T: Codable>(_ type: T.Type, _ identifier: Identifier, tag: UInt64? = nil) throws -> T? {
     let facts = try RecordTypeFacts.of(type)
     var tags = facts.tags
@@ -181,12 +180,12 @@ extension ReadAccess {
     return object
   }
 
-  /// Decodes the first record that there is under one of these tags. Hands its object to `found`, unless that is of
+  /// Decodes the first record that exists under one of these tags. Passes its object to `found`, unless the object is of
   /// another class.
   ///
   /// - Parameters:
   ///   - identifier: in the form that it has in keys.
-  ///   - whole: the identifier, where that form is cut; the record holds it then.
+  ///   - whole: the whole identifier, if the form in keys is cut. The record then holds it.
   private func visitRecord<T: Codable>(
     _ type: T.Type, _ facts: RecordTypeFacts, _ tags: [UInt64], _ identifier: RawSpan,
     whole: Identifier? = nil, onlyLone: Bool = false,
@@ -210,7 +209,7 @@ extension ReadAccess {
     }
   }
 
-  /// Not inlined: when this call returns the session has given its reference to the source back.
+  /// Not inlined: when this call has returned, the session has released its reference to the source.
   @inline(never)
   private func decodeRoot<T: Codable>(
     _ type: T.Type, _ facts: RecordTypeFacts, _ tag: UInt64, _ identifier: RawSpan, _ record: RawSpan,
@@ -227,15 +226,15 @@ extension ReadAccess {
 
 extension ReadAccess {
   /// Decodes all objects of a type, in the order of their identifiers.
-  ///
-  /// - Parameter inOneSession: whether all are held, and shared, to the end. Else `visit` may be users' code,
+  /// - Parameter inOneSession: whether all objects are held, and shared, to the end. If not, `visit` may be users' code that
+  ///   changes what the transaction can change.
   ///   which changes what the transaction can change.
   @usableFromInline
   func visitObjects<T: Codable>(
     _ type: T.Type, inOneSession: Bool, _ visit: (consuming T) throws -> Void
   ) throws {
     let (session, source) = makeSessionAndSource()
-    // What was fetched ahead of a block of records serves its links: there each block is completed.
+    // Records that were fetched ahead along with a block serve the links in that block, so each block is completed by itself.
     let isCompletedTogether = inOneSession && !fetchesAhead
     if isCompletedTogether { session.completeLater() }
     if !isWriting, !fetchesAhead, source.readsAhead { session.readAhead(by: source.readAhead) }
@@ -244,10 +243,11 @@ extension ReadAccess {
     let facts = try RecordTypeFacts.of(type)
     let tags = try presentTags(of: facts)
     if tags.count == 1 && !mayChange && !fetchesAhead {
-      // The usual case. Objects are handed on where they are decoded: each generic layer costs. `visit` changes nothing.
+      // The usual case. Objects are passed on in the place where they are decoded, because each generic layer costs time.
+      // `visit` changes nothing here.
       beginDecoding()
       defer { endDecoding() }
-      // Objects of other classes are passed over before anything is made of them.
+      // Objects of other classes are skipped before anything is decoded.
       let question =
         facts.sharesSpaceWithSuperclass ? RecordQuestion(.ofAny(), type, facts, garage, source) : nil
       let ahead = ReadingAhead(type, facts, tag: tags[0], session, areAllHeld: inOneSession)
@@ -268,7 +268,7 @@ extension ReadAccess {
     }
     func decoded(_ key: RawSpan, _ record: RawSpan) throws -> T? {
       if !inOneSession {
-        // A writer's objects may have changed since they were decoded behind another one.
+        // A writer may have changed objects since they were decoded along with another object.
         if mayChange { session.reset() } else { limit.resetIfReached(session, source) }
       }
       source.countRecord(record.byteCount)
@@ -291,7 +291,7 @@ extension ReadAccess {
     }
   }
 
-  /// Decodes the record with this key, which a scan lends; nil where it is of another class.
+  /// Decodes the record with this key, both lent by a scan; nil if it is of another class.
   func decode<T: Codable>(
     _ type: T.Type, _ key: RawSpan, _ record: RawSpan, typeName: String, _ session: GraphDecodingSession
   ) throws -> T? {
@@ -303,13 +303,13 @@ extension ReadAccess {
     }
   }
 
-  /// Lends the records under these tags to `decode`, one after another, and what that returned to `visit`.
+  /// Lends the records under these tags to `decode`, one after another, and passes each result to `visit`.
   func visitRecords<T>(
     under tags: [UInt64], _ source: TransactionSource, mayChange: Bool,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
     var keys = RecordKeyCursor(tags, in: transaction)
-    // What is visited must not depend on what `visit` changes.
+    // The keys are collected first, because `visit` may make changes, and the visited objects must not depend on these.
     var all: [StorageKey] = []
     if mayChange { while let key = try keys.next() { all.append(key) } }
     var rest = all[...]
@@ -318,7 +318,7 @@ extension ReadAccess {
       withKeys: nextKey, source, isPrefetching: fetchesAhead && !mayChange, decode: decode, visit: visit)
   }
 
-  /// The same for the records with these keys.
+  /// Does the same for the records with these keys.
   func visitRecords<T>(
     withKeys nextKey: () throws -> StorageKey?, _ source: TransactionSource, isPrefetching: Bool,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (T) throws -> Void
@@ -332,20 +332,20 @@ extension ReadAccess {
           guard let record else { return nil as T? }
           return try decode(keyBytes, record)
         }
-        // No bytes are lent any more: `visit` may change what it can change.
+        // No bytes are lent any more, so `visit` may make changes.
         if let object { try visit(object) }
       }
     }
   }
 
-  /// The same in few round trips: a block of records at a time, and then all that these refer to.
+  /// Does the same in few round trips: reads a block of records at a time, then all records that these refer to.
   private func visitPrefetchedRecords<T>(
     withKeys nextKey: () throws -> StorageKey?, _ source: TransactionSource,
     decode: (RawSpan, RawSpan) throws -> T?, visit: (consuming T) throws -> Void
   ) throws {
     var blockCount = 128
     while true {
-      // Each block costs a trip and more.
+      // The blocks grow, because each costs at least one round trip.
       blockCount = min(blockCount * 2, 1024)
       var keys: [StorageKey] = []
       while keys.count < blockCount, let key = try nextKey() { keys.append(key) }
@@ -362,12 +362,13 @@ extension ReadAccess {
     }
   }
 
-  /// Lends the records in a range to `decode`, as they come from a scan: a block at a time, with all that these refer to. Those
-  /// before the first that refers to others need nothing else, and are not gathered.
+  /// Lends `decode` the records in a range, as they come from a scan: a block at a time, with all records that these refer to.
+  /// The records before the first one that refers to others need no further records, and are not collected.
   ///
   /// - Parameters:
-  ///   - areAllHeld: whether what was decoded with one block need not be fetched for the next.
-  ///   - isTaken: is lent each record, up to the first that refers to others, and may see to it itself.
+  ///   - areAllHeld: whether objects that were decoded with one block need not be fetched for the next.
+  ///   - isTaken: is lent each record up to the first one that refers to others. It may deal with the record itself, and then
+  ///     returns true.
   func visitBlocks<T>(
     of range: StorageKeyRange, _ source: TransactionSource, areAllHeld: Bool,
     unless isTaken: (RawSpan, RawSpan) throws -> Bool = { _, _ in false },
@@ -379,7 +380,7 @@ extension ReadAccess {
     var hasReferences = false
     func visitBlock() throws {
       try source.prefetch(behind: records, exceptKnown: areAllHeld)
-      // Each block costs a trip and more.
+      // The blocks grow, because each costs at least one round trip.
       if areAllHeld { blockCount = min(blockCount * 2, 4096) }
       for (key, record) in records {
         if let object = try decode(key.bytes.span.bytes, record.span.bytes) { try visit(object) }
@@ -407,13 +408,13 @@ extension ReadAccess {
   /// Whether records are fetched before the decoder asks for them.
   var fetchesAhead: Bool { garage.store.roundTripsAreExpensive }
 
-  /// A session on this state of the store, and where it finds records.
+  /// A session on this state of the store, and the source where it finds records.
   func makeSessionAndSource() -> (GraphDecodingSession, TransactionSource) {
     let source = TransactionSource(transaction, of: garage)
     return (makeSession(source), source)
   }
 
-  /// A session that finds records there.
+  /// A session that finds records in that source.
   func makeSession(_ source: TransactionSource) -> GraphDecodingSession {
     let session = GraphDecodingSession(
       source: source, types: garage.types, userInfo: garage.userInfo, dates: garage.dateDecodingStrategy)

@@ -2,32 +2,32 @@ internal import GarageDriver
 internal import Synchronization
 
 extension Garage {
-  /// Whether a change is in the store when its call returns; true from the beginning.
+  /// Whether a change is in the store when its call returns. True by default.
   ///
-  /// While it is false, changes stay in this garage: its own reads see them, those of other processes and of
-  /// other garages on the same store do not. ``save()`` brings them to the store all at once, and
-  /// ``discardUnsavedChanges()`` drops them. They are lost when the garage goes.
+  /// While it is false, changes stay in this garage. Its own reads see them; other processes, and other garages on the same
+  /// store, do not. ``save()`` writes them to the store all at once, and ``discardUnsavedChanges()`` drops them. They are lost
+  /// when the garage goes.
   ///
   /// Setting it to true again saves nothing by itself. The next change that is made while it is true, also one of
-  /// ``write(retrying:_:)``, saves what is unsaved, too, in the same commit: all of it in the order in which it was
-  /// made. Where that throws, nothing reaches the store, and what was unsaved before still is.
+  /// ``write(retrying:_:)``, saves the unsaved changes as well, in the same commit and in the order in which they were made. If
+  /// that throws, nothing reaches the store, and the earlier changes are still unsaved.
   ///
-  /// A change that stays unsaved waits for other writers of the store as one that is saved does, and a storage that is
-  /// opened for reading only refuses it.
+  /// A change that stays unsaved also waits for other writers of the store. A storage that is opened for reading only refuses
+  /// it.
   ///
-  /// Reads as false inside a closure of ``withAutosaveDisabled(_:)``.
+  /// Inside a closure of ``withAutosaveDisabled(_:)`` its value is false.
   public var isAutosaveEnabled: Bool {
     get { autosave.load(ordering: .relaxed) && !isAutosaveSuspended }
     set { autosave.store(newValue, ordering: .relaxed) }
   }
 
-  /// Runs `body`, whose changes through this garage stay unsaved until ``save()``.
+  /// Runs `body`. The changes that it makes through this garage stay unsaved until ``save()``.
   ///
-  /// Applies to `body` on the calling task alone, not to other tasks, nor to those that `body` begins, and ends
-  /// with it, also when it throws. Saves nothing: what `body` changed before it threw is there, unsaved. It is saved by
-  /// ``save()``, or along with the next change that is made outside, by whichever task.
+  /// Applies to `body` on the calling task alone, not to other tasks, nor to those that `body` begins. It ends with `body`,
+  /// also when `body` throws, and saves nothing: the changes that `body` made before it threw are there, unsaved. They are
+  /// saved by ``save()``, or along with the next change that any task makes outside of such a closure.
   ///
-  /// - Throws: what `body` throws.
+  /// - Throws: the errors of `body`.
   public func withAutosaveDisabled<R>(_ body: () throws -> R) rethrows -> R {
     unsavedScopeCount.add(1, ordering: .relaxed)
     defer { unsavedScopeCount.subtract(1, ordering: .relaxed) }
@@ -37,17 +37,16 @@ extension Garage {
   /// Whether there are changes that are not in the store yet.
   public var hasUnsavedChanges: Bool { store.hasUnsavedChanges }
 
-  /// Writes all unsaved changes to the store, in one transaction. Does nothing where there are none.
+  /// Writes all unsaved changes to the store, in one transaction. Does nothing if there are none.
   ///
-  /// What other processes changed meanwhile under the same identities is overwritten.
+  /// Changes that other processes have made meanwhile under the same identities are overwritten.
   ///
-  /// - Throws: ``GarageError/nestedWrite`` inside a closure of ``write(retrying:_:)``,
-  ///   ``GarageError/notUnique(index:value:existing:)`` and ``GarageError/stillReferredTo(type:identifier:by:)`` where
-  ///   other garages' changes forbid it, ``GarageError/storage(_:)``. The changes stay then, unsaved, and can be saved
-  ///   again.
+  /// - Throws: ``GarageError/nestedWrite`` inside a closure of ``write(retrying:_:)``;
+  ///   ``GarageError/notUnique(index:value:existing:)`` and ``GarageError/stillReferredTo(type:identifier:by:)`` if the changes
+  ///   of other garages forbid it; ``GarageError/storage(_:)``. The changes then stay unsaved, and can be saved again.
   public func save() throws {
     try translatingErrors {
-      // There may be nothing to save, and so nobody else to ask.
+      // Without unsaved changes nothing below would check that the garage is open.
       try checkOpen()
       try retrying(nil, store.gate) {
         try beginCall()
@@ -59,12 +58,12 @@ extension Garage {
 
   /// Drops all changes that are not in the store yet.
   ///
-  /// Waits for another thread's write that adds to them or saves them. A write of the calling thread that built upon
-  /// them and is still running throws ``GarageError/unsavedChangesDiscarded`` at its end.
+  /// Waits for another thread's write that adds to the unsaved changes or saves them. A write of the calling thread that
+  /// builds upon them and is still running throws ``GarageError/unsavedChangesDiscarded`` at its end.
   public func discardUnsavedChanges() { store.discardUnsavedChanges() }
 
   private var isAutosaveSuspended: Bool {
-    // Looking the task up costs more than all else; mostly no closure is running.
+    // Looking up the task costs more than the rest of this function, and mostly no closure is running.
     if unsavedScopeCount.load(ordering: .relaxed) == 0 { return false }
     return TaskScope.innermost(of: self) { if case .autosaveDisabled = $0 { true } else { nil } } ?? false
   }

@@ -4,9 +4,9 @@ internal import GarageDriver
 extension GarageReading {
   /// All objects of this type with this sync status, in the order of their identifiers.
   ///
-  /// Of a class, those of its subclasses too, which the garage has to know (`types:` when it is opened).
-  /// Found by an index: other objects are not read. Objects that were parked before their type was `Syncable`
-  /// have no status until they are parked again or given one.
+  /// For a class it also returns the objects of its subclasses, which the garage must know (`types:` when it is opened). The
+  /// objects are found by an index: other objects are not read. Objects that were parked before their type was `Syncable` have
+  /// no status until they are parked again or given one.
   ///
   /// - Throws: as ``retrieveAll(_:)``.
   public func retrieveAll<T: Codable & Syncable>(_ type: T.Type, withStatus status: SyncStatus) throws -> [T]
@@ -19,7 +19,7 @@ extension GarageReading {
     return objects
   }
 
-  /// All objects of the type that the result is to have, with this sync status.
+  /// All objects of the result's type with this sync status.
   ///
   /// ```swift
   /// let waiting: [Task] = try garage.retrieveAll(withStatus: .notSynced)
@@ -33,8 +33,8 @@ extension GarageReading {
   ///
   /// Those of one type stand together, in the order of their identifiers.
   ///
-  /// - Throws: ``GarageError/unregisteredClass(tag:type:identifier:)`` where an object with this status has a type
-  ///   that the garage was not told about: none is left out silently. Else as ``retrieveAll(_:)``.
+  /// - Throws: ``GarageError/unregisteredClass(tag:type:identifier:)`` if an object with this status has a type that the garage
+  ///   was not told about, so that no object is left out silently; and as ``retrieveAll(_:)``.
   public func retrieveAll(withStatus status: SyncStatus) throws -> [any Syncable] {
     var objects: [any Syncable] = []
     try withRepeatableReadAccess { access in
@@ -44,28 +44,26 @@ extension GarageReading {
     return objects
   }
 
-  /// The sync status that the store has for an object; `.undetermined` where it was parked without one.
+  /// The sync status of an object in the store; `.undetermined` if it was parked without one.
   ///
-  /// It may be another one than the object's own: somebody may have set it since.
+  /// It may differ from the status that `object` has: it may have been set in the store since.
   ///
-  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where the object is not in the store,
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` if the object is not in the store,
   ///   ``GarageError/corruptRecord(type:identifier:reason:)``, and as ``identifier(for:)``.
   public func syncStatus<T: Codable & Syncable>(for object: T) throws -> SyncStatus {
     try syncStatus(ofAny: object)
   }
 
-  /// The sync status that the store has for an object whose type is only known at run time.
+  /// The sync status in the store of an object whose type is only known at run time.
   ///
-  /// - Throws: ``GarageError/missingConformance(_:)`` where it is not `Codable`; else as
-  ///   ``syncStatus(for:)-(T)``.
+  /// - Throws: ``GarageError/missingConformance(_:)`` if it is not `Codable`; and as ``syncStatus(for:)-(T)``.
   public func syncStatus(for object: any Syncable) throws -> SyncStatus {
     try syncStatus(ofAny: object)
   }
 
-  /// The sync status that the store has for a mapped object whose class is only known at run time.
+  /// The sync status in the store of a mapped object whose class is only known at run time.
   ///
-  /// - Throws: ``GarageError/notSyncable(_:)`` where the class is not `Syncable`; else as
-  ///   ``syncStatus(for:)-(T)``.
+  /// - Throws: ``GarageError/notSyncable(_:)`` if the class is not `Syncable`; and as ``syncStatus(for:)-(T)``.
   @_disfavoredOverload
   public func syncStatus(for object: any MappableObject) throws -> SyncStatus {
     try syncStatus(ofAny: syncable(object))
@@ -78,19 +76,19 @@ extension GarageReading {
 }
 
 extension GarageWriting {
-  /// Sets the sync status of an object in the store. The object is neither encoded nor decoded for that: what
-  /// it holds now is not parked.
+  /// Sets the sync status of an object in the store, without encoding or decoding the object: its present contents are not
+  /// parked.
   ///
-  /// An object of a class gets the status as well, so that parking it again keeps it. A value cannot: parking
-  /// the caller's copy again stores the status that it has.
+  /// An object of a class gets the new status as well, so that parking it again keeps the status. A value cannot get it:
+  /// parking the caller's copy again stores the copy's status.
   ///
-  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` where the object is not in the store,
+  /// - Throws: ``GarageError/failedToRetrieveObject(_:_:)`` if the object is not in the store,
   ///   ``GarageError/corruptRecord(type:identifier:reason:)``, and as ``park(_:)-(T)``.
   public func setSyncStatus<T: Codable & Syncable>(_ status: SyncStatus, for object: T) throws {
     try setSyncStatus(status, forAny: [object])
   }
 
-  /// Sets the sync status of objects in the store: of all of them, or of none where it throws.
+  /// Sets the sync status of objects in the store: of all of them, or of none if it throws.
   ///
   /// - Throws: as ``setSyncStatus(_:for:)-(SyncStatus,T)``.
   public func setSyncStatus<S: Sequence>(_ status: SyncStatus, for objects: S) throws
@@ -100,13 +98,12 @@ extension GarageWriting {
 
   /// Sets the sync status of an object whose type is only known at run time.
   ///
-  /// - Throws: ``GarageError/missingConformance(_:)`` where it is not `Codable`; else as
-  ///   ``setSyncStatus(_:for:)-(SyncStatus,T)``.
+  /// - Throws: ``GarageError/missingConformance(_:)`` if it is not `Codable`; and as ``setSyncStatus(_:for:)-(SyncStatus,T)``.
   public func setSyncStatus(_ status: SyncStatus, for object: any Syncable) throws {
     try setSyncStatus(status, forAny: [object])
   }
 
-  /// Sets the sync status of objects of several types: of all of them, or of none where it throws.
+  /// Sets the sync status of objects of several types: of all of them, or of none if it throws.
   ///
   /// - Throws: as ``setSyncStatus(_:for:)-(SyncStatus,Syncable)``.
   public func setSyncStatus(_ status: SyncStatus, for objects: [any Syncable]) throws {
@@ -115,14 +112,13 @@ extension GarageWriting {
 
   /// Sets the sync status of a mapped object whose class is only known at run time.
   ///
-  /// - Throws: ``GarageError/notSyncable(_:)`` where the class is not `Syncable`; else as
-  ///   ``setSyncStatus(_:for:)-(SyncStatus,T)``.
+  /// - Throws: ``GarageError/notSyncable(_:)`` if the class is not `Syncable`; and as ``setSyncStatus(_:for:)-(SyncStatus,T)``.
   @_disfavoredOverload
   public func setSyncStatus(_ status: SyncStatus, for object: any MappableObject) throws {
     try setSyncStatus(status, forAny: [syncable(object)])
   }
 
-  /// Sets the sync status of mapped objects of several classes: of all of them, or of none where it throws.
+  /// Sets the sync status of mapped objects of several classes: of all of them, or of none if it throws.
   ///
   /// - Throws: as ``setSyncStatus(_:for:)-(SyncStatus,MappableObject)``.
   @_disfavoredOverload
@@ -138,7 +134,7 @@ extension GarageWriting {
   }
 }
 
-/// A mapped object that has a status.
+/// Returns the mapped object as one that has a status; throws if its class has none.
 func syncable(_ object: any MappableObject) throws -> any Syncable {
   guard let object = object as? any Syncable else {
     throw GarageError.notSyncable("\(type(of: object))")

@@ -1,21 +1,21 @@
 internal import GarageDriver
 
 extension GarageReading {
-  /// The names under which objects are parked in the store, and how many there are under each.
+  /// The names under which objects are parked in the store, with the number of objects under each.
   ///
   /// ```swift
   /// try garage.typeNames()      // ["MyApp.Customer": 412, "MyApp.Order": 9120]
   /// ```
-  /// A type that was renamed or moved to another module has another name than before (`TypeTagged.typeTag`, by default
-  /// the type's name with those of its module and of the types around it), so that its objects are not found: they
-  /// are listed here, under the old name, which ``Garage/migrateAll(fromOldClassName:to:)``,
-  /// `TypeTagged.typeTag` and `TypeTagged.formerTypeTags` take. See `Docs/Evolution.md`, "Where did my objects go?".
+  /// A type's name is its `TypeTagged.typeTag`, by default the names of its module, of the types around it and of itself. A
+  /// type that was renamed or moved to another module has a new name, and its objects are not found under that. They are listed
+  /// here under the old name. ``Garage/migrateAll(fromOldClassName:to:)``, `TypeTagged.typeTag` and `TypeTagged.formerTypeTags`
+  /// take that name. See `Docs/Evolution.md`, "Where did my objects go?".
   ///
-  /// Objects of a class hierarchy are counted under the name of its topmost class that is `Codable` and `Identifiable`.
-  /// A name whose text is missing from the store is given as its digest, 16 hexadecimal digits. Takes time in proportion
-  /// to the number of all objects, and reads none of them.
+  /// Objects of a class hierarchy are counted under the name of its topmost class that is `Codable` and `Identifiable`. If the
+  /// text of a name is missing from the store, its digest is given, as 16 hexadecimal digits. Takes time in proportion to the
+  /// number of all objects, and reads none of them.
   ///
-  /// - Throws: ``GarageError/damagedText(digest:)`` where a name is damaged, ``GarageError/storage(_:)``.
+  /// - Throws: ``GarageError/damagedText(digest:)`` if a name is damaged, ``GarageError/storage(_:)``.
   public func typeNames() throws -> [String: Int] {
     try withRepeatableReadAccess { try $0.countsByTypeName() }
   }
@@ -23,7 +23,7 @@ extension GarageReading {
 
 extension ReadAccess {
   fileprivate func countsByTypeName() throws -> [String: Int] {
-    // Keys stand together by tag.
+    // Keys with the same tag stand together.
     var counts: [(tag: UInt64, count: Int)] = []
     try transaction.scanKeys(KeyLayout.allRecords, .forward) { key in
       guard KeyLayout.isRecord(key) else { return .continue }

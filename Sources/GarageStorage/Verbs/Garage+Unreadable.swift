@@ -1,7 +1,7 @@
 public import GarageCoding
 internal import GarageDriver
 
-// Going through all objects of a type, whether or not one of them can be read.
+// The verbs that go through all objects of a type, even if some of them cannot be read.
 
 extension GarageReading {
   /// All objects of this type that can be read, in the order of their identifiers.
@@ -9,15 +9,13 @@ extension GarageReading {
   /// ```swift
   /// let books = try garage.retrieveAll(Book.self) { unreadable in log("\(unreadable)") }
   /// ```
-  /// An object that cannot be read, whatever the reason, is left out and handed to `onError`: a damaged record, the
-  /// target of a required property that is gone, a class that the garage was not told about, a circle, what
-  /// `init(from:)` throws. Its record stays as it is. The others are shared among each other as in
-  /// ``retrieveAll(_:)``.
+  /// An object that cannot be read is left out and passed to `onError`, whatever the reason is: a damaged record, a required
+  /// property whose target is gone, a class that the garage was not told about, a circle, an error of `init(from:)`. Its record
+  /// stays as it is. The other objects are shared among each other as in ``retrieveAll(_:)``.
   ///
-  /// - Parameter onError: gets the type and the identifier of an object that cannot be read, and why. What it throws
-  ///   ends the call.
-  /// - Throws: what `onError` throws, and where the store itself fails: ``GarageError/storage(_:)``,
-  ///   ``GarageError/closed``.
+  /// - Parameter onError: gets the type and the identifier of an object that cannot be read, and the reason. An error that it
+  ///   throws ends the call.
+  /// - Throws: the errors of `onError`, and if the store itself fails, ``GarageError/storage(_:)`` or ``GarageError/closed``.
   public func retrieveAll<T: Codable>(_ type: T.Type, onError: (UnreadableObject) throws -> Void) throws
     -> [T]
   {
@@ -32,20 +30,20 @@ extension GarageReading {
     return objects
   }
 
-  /// Calls `body` with one object of this type after another, in the order of their identifiers, and `onError` with
-  /// each that cannot be read.
+  /// Calls `body` with one object of this type after another, in the order of their identifiers, and `onError` for each object
+  /// that cannot be read.
   ///
   /// ```swift
   /// try garage.forEach(Book.self, onError: { log("\($0)") }) { book in … }
   /// ```
-  /// Otherwise as ``forEach(_:_:)`` and ``retrieveAll(_:onError:)``. On a ``GarageWriter`` both closures may change
-  /// what the writer changes: delete the object that cannot be read, for instance.
+  /// In all else it does as ``forEach(_:_:)`` and ``retrieveAll(_:onError:)``. On a ``GarageWriter`` both closures may make
+  /// changes through the writer: for instance delete the object that cannot be read.
   ///
   /// - Parameters:
-  ///   - onError: gets the type and the identifier of an object that cannot be read, and why. What it throws ends the
-  ///     call.
-  ///   - body: gets the objects. What it throws ends the call.
-  /// - Throws: what the closures throw, and where the store itself fails: ``GarageError/storage(_:)``,
+  ///   - onError: gets the type and the identifier of an object that cannot be read, and the reason. An error that it throws
+  ///     ends the call.
+  ///   - body: gets the objects. An error that it throws ends the call.
+  /// - Throws: the errors of the closures, and if the store itself fails, ``GarageError/storage(_:)`` or
   ///   ``GarageError/closed``.
   public func forEach<T: Codable>(
     _ type: T.Type, onError: (UnreadableObject) throws -> Void, _ body: (T) throws -> Void
@@ -61,16 +59,16 @@ extension GarageReading {
 }
 
 extension ReadAccess {
-  /// What a record was read as.
+  /// The result of reading a record.
   enum Outcome<T> {
     case object(T)
     case unreadable(UnreadableObject)
   }
 
-  /// Decodes all objects of a type, in the order of their identifiers; those that cannot be are `onError`'s.
+  /// Decodes all objects of a type, in the order of their identifiers. Those that cannot be read are passed to `onError`.
   ///
-  /// - Parameter inOneSession: whether all are held, and shared, to the end. Else the closures may be users' code,
-  ///   which changes what the transaction can change.
+  /// - Parameter inOneSession: whether all objects are held, and shared, to the end. If not, the closures may be users' code
+  ///   that changes what the transaction can change.
   func visitReadable<T: Codable>(
     _ type: T.Type, inOneSession: Bool, _ visit: (T) throws -> Void,
     onError: (UnreadableObject) throws -> Void
@@ -95,7 +93,7 @@ extension ReadAccess {
       }
     }
     if garage.objectKeys.isSealed {
-      // Neither a scan nor a multi-get goes on behind a value that does not open.
+      // Scans and multi-gets stop at a value that does not open, so records are read one by one.
       source.toleratesSeals = true
       return try visitSealedRecords(tags, facts.name, read: read, hand)
     }
@@ -108,8 +106,7 @@ extension ReadAccess {
     try visitRecords(under: tags, source, mayChange: mayChange, decode: read, visit: hand)
   }
 
-  /// Lends the records of a type to `read`, one after another, and what that returned, or that a record does not
-  /// open, to `hand`.
+  /// Lends the records of a type to `read`, one after another. Passes `hand` each result, or that a record does not open.
   private func visitSealedRecords<T>(
     _ tags: [UInt64], _ typeName: String, read: (RawSpan, RawSpan) throws -> Outcome<T>?,
     _ hand: (Outcome<T>) throws -> Void
@@ -122,7 +119,7 @@ extension ReadAccess {
     }
   }
 
-  /// Lends a record to `read`, unless it does not open; nil where there is none.
+  /// Lends a record to `read`, unless it does not open; nil if there is no record.
   private func outcome<T>(
     _ key: StorageKey, _ typeName: String, _ read: (RawSpan, RawSpan) throws -> Outcome<T>?
   ) throws -> Outcome<T>? {
@@ -139,7 +136,7 @@ extension ReadAccess {
     }
   }
 
-  /// Decodes the records with these keys, those that are there, whether or not one of them can be read.
+  /// Decodes the records with these keys, as far as they exist, even if some of them cannot be read.
   func outcomes<T: Codable>(
     _ type: T.Type, _ keys: [StorageKey], _ cancellation: Cancellation
   ) throws -> [Outcome<T>] {
@@ -156,9 +153,9 @@ extension ReadAccess {
     }
   }
 
-  /// Decodes one record; nil where it is of another class.
+  /// Decodes one record; nil if it is of another class.
   ///
-  /// - Throws: where the store fails.
+  /// - Throws: if the store fails.
   private func outcome<T: Codable>(
     _ type: T.Type, _ key: RawSpan, _ record: RawSpan, _ facts: RecordTypeFacts,
     _ session: GraphDecodingSession
