@@ -4,12 +4,12 @@ internal import GarageDriver
 // Typed keys: values under names, in the same store and the same transactions as the objects.
 
 extension GarageReading {
-  /// The value of a key; its default where nothing is stored.
+  /// The value of a key; its default if nothing is stored.
   ///
-  /// - Throws: ``GarageError/corruptValue(key:reason:)`` for damaged bytes, and
-  ///   ``GarageError/unreadableValue(key:type:reason:)`` for a stored value that does not decode as the key's type.
-  ///   Both leave the value where it is. Where it refers to objects also as
-  ///   ``retrieve(_:identifier:)-(T.Type,T.ID)``. ``GarageError/storage(_:)``.
+  /// - Throws: ``GarageError/corruptValue(key:reason:)`` if the stored bytes are damaged;
+  ///   ``GarageError/unreadableValue(key:type:reason:)`` if the stored value does not decode as the key's type (both leave the
+  ///   stored value as it is); for a value that refers to objects also as ``retrieve(_:identifier:)-(T.Type,T.ID)``;
+  ///   ``GarageError/storage(_:)``.
   @inlinable
   public func get<K: KeyType>(_ key: K) throws -> K.ValueType where K.ValueType: Codable {
     let kind = PlainValue.Kind(K.ValueType.self)
@@ -38,7 +38,7 @@ extension GarageReading {
     try withRepeatableReadAccess { try $0.value(of: key) ?? key.defaultValue }
   }
 
-  /// Whether a value is stored under a key, be it the default. Does not read it.
+  /// Whether a value is stored under a key, even if it equals the default. Does not read the value.
   ///
   /// - Throws: ``GarageError/storage(_:)``.
   public func contains<K: KeyType>(_ key: K) throws -> Bool {
@@ -47,11 +47,11 @@ extension GarageReading {
     }
   }
 
-  /// The keys under which values are stored, in a namespace and in those below it.
+  /// The keys in a namespace, and in the namespaces inside it, under which values are stored.
   ///
-  /// Those of a namespace come first, then those of the namespaces in it, both in the order of their names.
+  /// The keys of the namespace itself come first, then those of the namespaces in it, both in the order of their names.
   ///
-  /// - Throws: ``GarageError/corruptValue(key:reason:)`` where the name of a very long key is damaged,
+  /// - Throws: ``GarageError/corruptValue(key:reason:)`` if the name of a very long key is damaged,
   ///   ``GarageError/storage(_:)``.
   public func storedKeys<N: Namespace>(in namespace: N.Type) throws -> [StoredKey] {
     try withRepeatableReadAccess { access in
@@ -72,14 +72,14 @@ extension GarageReading {
 }
 
 extension GarageWriting {
-  /// Sets the value of a key, and parks the objects that it refers to, as ``park(_:)-(T)`` would. Nil, for a key
-  /// whose value is optional, removes what is stored.
+  /// Sets the value of a key, and parks the objects that the value refers to, as ``park(_:)-(T)`` would. For a key whose value
+  /// is optional, nil removes the stored value.
   ///
-  /// See ``KeyType`` for what runs when. A key that observes changes reads the old value first, and throws what
-  /// ``GarageReading/get(_:)`` throws where that cannot be read: ``remove(_:)`` it then.
+  /// ``KeyType`` describes which functions run, and in which order. A key that observes changes reads the old value first. If
+  /// that cannot be read, the call throws as ``GarageReading/get(_:)`` does: ``remove(_:)`` the value then.
   ///
-  /// - Throws: what ``Namespace/preCommitHook()`` throws, ``GarageError/nestedWrite``, `EncodingError` and other
-  ///   errors of `encode(to:)`, ``GarageError/storage(_:)``. What was stored is there then as before.
+  /// - Throws: the errors of ``Namespace/preCommitHook()``, ``GarageError/nestedWrite``, `EncodingError` and other errors of
+  ///   `encode(to:)`, ``GarageError/storage(_:)``. The stored value is then as before.
   @inlinable
   public func set<K: KeyType>(_ key: K, value: K.ValueType) throws where K.ValueType: Codable {
     if key.observesChanges { return try setObserved(key, value) }
@@ -98,15 +98,15 @@ extension GarageWriting {
   @usableFromInline
   func setCoded<K: KeyType>(_ key: K, _ value: K.ValueType) throws where K.ValueType: Codable {
     if isNil(value) { return try withWriteAccess { try $0.removeValue(of: key) } }
-    // Encoding runs users' code: outside the transaction.
+    // Encoding runs users' code, so it is done outside the transaction.
     let encoded = try garage.encoding { try $0.encode(value, of: key) }
     try withWriteAccess { try $0.putValue(encoded, of: key) }
   }
 
-  /// Reads the value of a key, or its default, lets `body` change it, and sets it: in one transaction.
+  /// Reads the value of a key, or its default, lets `body` change it, and sets it, all in one transaction.
   ///
-  /// Nobody else's change comes in between. `body` runs again where the storage asks for another try, so let it
-  /// do nothing else; the garage shows the last commit to it and cannot be changed in it.
+  /// No other change comes in between. If the storage asks for another try, `body` runs again, so let it do nothing else.
+  /// Inside `body` the garage shows the last commit and cannot be changed.
   ///
   /// ```swift
   /// let number = try garage.update(.launchCount) { count in
@@ -114,8 +114,7 @@ extension GarageWriting {
   ///   return count
   /// }
   /// ```
-  /// - Throws: what `body` throws, and what ``GarageReading/get(_:)`` and ``set(_:value:)`` throw. Nothing is
-  ///   changed then.
+  /// - Throws: the errors of `body`, and as ``GarageReading/get(_:)`` and ``set(_:value:)``. Nothing is changed then.
   @discardableResult
   public func update<K: KeyType, R>(_ key: K, _ body: (inout K.ValueType) throws -> R) throws -> R
   where K.ValueType: Codable {
@@ -128,13 +127,13 @@ extension GarageWriting {
     }
   }
 
-  /// Removes the value of a key, also one that cannot be read, so that the key has its default again. Does nothing
-  /// where nothing is stored.
+  /// Removes the value of a key, so that the key has its default again. A value that cannot be read is removed, too. Does
+  /// nothing if nothing is stored.
   ///
-  /// For a key that observes changes this is a change to its default, without
-  /// ``KeyType/processChange(_:newValue:)``; one whose value cannot be read is not told.
+  /// For a key that observes changes, this is a change to its default, without ``KeyType/processChange(_:newValue:)``. If its
+  /// value cannot be read, the key is not told.
   ///
-  /// - Throws: what ``Namespace/preCommitHook()`` throws, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``.
+  /// - Throws: the errors of ``Namespace/preCommitHook()``, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``.
   public func remove<K: KeyType>(_ key: K) throws where K.ValueType: Codable {
     try withWriteAccess { access in
       guard try access.hasSomething(key) else { return }
@@ -148,13 +147,13 @@ extension GarageWriting {
     }
   }
 
-  /// Removes the values of all keys in a namespace and in those below it.
+  /// Removes the values of all keys in a namespace and in the namespaces inside it.
   ///
-  /// Runs the hooks of that namespace and of those around it. What keys and lower namespaces there are is not
-  /// known: their hooks and change functions do not run.
+  /// Runs the hooks of that namespace and of the namespaces around it. The hooks of the namespaces inside it, and the change
+  /// functions of the keys, do not run, because it is not known which there are.
   ///
-  /// - Throws: what ``Namespace/preCommitHook()`` throws, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``,
-  ///   and as ``GarageReading/storedKeys(in:)`` for a namespace whose names take 464 bytes or more.
+  /// - Throws: the errors of ``Namespace/preCommitHook()``, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``, and as
+  ///   ``GarageReading/storedKeys(in:)`` for a namespace whose names take 464 bytes or more.
   public func clear<N: Namespace>(_ namespace: N.Type) throws {
     try withWriteAccess { access in
       try access.clear(prefix: KeyName.prefix(of: namespace))
@@ -175,7 +174,7 @@ public struct StoredKey: Hashable, Sendable, CustomStringConvertible {
   /// The key's ``KeyType/stringValue``, in Unicode normalization form C.
   public var stringValue: String
 
-  /// A name.
+  /// A name made of these parts.
   public init(namespace: [String], stringValue: String) {
     self.namespace = namespace
     self.stringValue = stringValue

@@ -1,4 +1,4 @@
-/// A key: its name in a namespace, the type of its value, and the value where nothing is set.
+/// A key: its name in a namespace, the type of its value, and the value that it has while none is set.
 ///
 /// ```swift
 /// extension KeyType where Self == Key<Appearance, Theme> {
@@ -15,7 +15,7 @@ public struct Key<NamespaceType: Namespace, ValueType>: KeyType {
   public var id: String
   /// What `get` returns while nothing is stored.
   public var defaultValue: ValueType
-  /// What values go through before they are set.
+  /// Changes each value before it is set.
   public var changeBlock: ChangeBlock?
 
   /// A key.
@@ -23,7 +23,7 @@ public struct Key<NamespaceType: Namespace, ValueType>: KeyType {
   /// - Parameters:
   ///   - id: the key's name in its namespace.
   ///   - defaultValue: what `get` returns while nothing is stored.
-  ///   - changeBlock: returns what is set in place of its argument.
+  ///   - changeBlock: returns the value to be set in place of its argument.
   @inlinable
   public init(id: String, defaultValue: ValueType, changeBlock: ChangeBlock? = nil) {
     self.id = id
@@ -31,13 +31,13 @@ public struct Key<NamespaceType: Namespace, ValueType>: KeyType {
     self.changeBlock = changeBlock
   }
 
-  /// The names of all namespaces around the key, from the outside in, and its own, with colons between them and
-  /// empty ones left out: `settings:appearance:theme`.
+  /// The names of all namespaces around the key, the outermost first, and the key's own name, joined by colons. Empty names are
+  /// left out. Example: `settings:appearance:theme`.
   public var stringValue: String {
     (NamespaceType.path + (id.isEmpty ? [] : [id])).joined(separator: ":")
   }
 
-  /// What ``changeBlock`` makes of `newValue`.
+  /// The result of ``changeBlock`` for `newValue`; `newValue` if there is none.
   public func processChange(_ oldValue: ValueType, newValue: ValueType) -> ValueType {
     changeBlock?(newValue) ?? newValue
   }

@@ -11,17 +11,17 @@ public import Foundation
 /// ])
 /// ```
 public struct KeyMigration {
-  /// Moves one entry; returns its name where it may go once the move is committed.
+  /// Moves one entry. Returns the entry's name if the entry may be removed once the move is committed.
   let move: (WriteAccess) throws -> String?
   let defaults: UserDefaults
 
-  /// Takes an entry over, converted by `processor`.
+  /// Takes over an entry, converted by `processor`.
   ///
   /// - Parameters:
   ///   - key: the key to set.
   ///   - oldKey: the name of the entry.
-  ///   - defaults: where the entry is.
-  ///   - processor: makes the key's value of the entry's. Where it returns nil the entry is left where it is.
+  ///   - defaults: the defaults with the entry.
+  ///   - processor: converts the entry's value to the key's value. If it returns nil, the entry stays where it is.
   public init<K: KeyType>(
     to key: K, from oldKey: String, in defaults: UserDefaults,
     processor: @escaping (_ oldValue: Any) throws -> K.ValueType?
@@ -29,13 +29,13 @@ public struct KeyMigration {
     self.init(to: key, fromFirstOf: [oldKey], in: defaults, processor: processor)
   }
 
-  /// Takes an entry over that is a value of the key's type as a property list has it: numbers, text, dates, data,
-  /// raw values of enums, arrays and dictionaries of these.
+  /// Takes over an entry that holds the property-list form of a value of the key's type: numbers, text, dates, data, raw values
+  /// of enums, arrays and dictionaries of these.
   ///
   /// - Parameters:
   ///   - key: the key to set.
   ///   - oldKey: the name of the entry.
-  ///   - defaults: where the entry is.
+  ///   - defaults: the defaults with the entry.
   public init<K: KeyType>(to key: K, from oldKey: String, in defaults: UserDefaults)
   where K.ValueType: Codable {
     self.init(to: key, from: oldKey, in: defaults) { oldValue in
@@ -49,7 +49,7 @@ public struct KeyMigration {
     }
   }
 
-  /// What a property list decodes to.
+  /// Decodes a value from a property list.
   package static func value<V: Decodable>(ofPropertyList object: Any) throws -> V? {
     if let value = object as? V { return value }
     guard PropertyListSerialization.propertyList([object], isValidFor: .binary) else {
@@ -59,7 +59,7 @@ public struct KeyMigration {
     return try PropertyListDecoder().decode([V].self, from: data).first
   }
 
-  /// Takes over the first of these entries that is there.
+  /// Takes over the first of these entries that exists.
   package init<K: KeyType>(
     to key: K, fromFirstOf oldKeys: [String], in defaults: UserDefaults,
     processor: @escaping (Any) throws -> K.ValueType?
@@ -82,12 +82,12 @@ public struct KeyMigration {
 extension GarageWriting {
   /// Moves entries of `UserDefaults` into the garage, all in one transaction.
   ///
-  /// Absent entries are skipped. A key that has a value already keeps it. The old entries are removed when
-  /// everything is committed; while changes stay unsaved that is at ``Garage/save()``. Migrating again does nothing,
-  /// so it may stand where a program begins.
+  /// Missing entries are skipped. A key that already has a value keeps it. The old entries are removed after everything is
+  /// committed; while changes stay unsaved, that is at ``Garage/save()``. Migrating again does nothing, so the call may stand
+  /// at the beginning of a program.
   ///
-  /// - Throws: ``GarageError/failedToMigrate(entry:key:reason:)``, what the processors throw, and as
-  ///   ``set(_:value:)``. Nothing is moved or removed then.
+  /// - Throws: ``GarageError/failedToMigrate(entry:key:reason:)``, the errors of the processors, and as ``set(_:value:)``.
+  ///   Nothing is moved or removed then.
   public func migrate(_ migrations: [KeyMigration]) throws {
     try withWriteAccess { try $0.migrate(migrations) }
   }

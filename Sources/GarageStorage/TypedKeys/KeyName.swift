@@ -1,26 +1,26 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// The bytes of a typed key, while they are written. For the library, see ``KeyType/writeStringValue(to:)``.
+/// The bytes of a typed key, while they are being written. It is meant for the library; see ``KeyType/writeStringValue(to:)``.
 ///
 /// ```
 /// | 30 | for each namespace with a name, the outermost first: 02, its id, 00 | 01 | stringValue |
 /// ```
-/// Text is UTF-8 in normalization form C; a zero in an id is 00 FF. So a namespace is a prefix: its own keys come
+/// Text is UTF-8 in normalization form C; a zero in an id is 00 FF. So a namespace is a prefix of its keys. Its own keys come
 /// first, then those of the namespaces in it, both in the order of their names.
 ///
-/// A key of up to ``maximumByteCount`` - 1 bytes stands as it is. A longer one stands as its first bytes and a digest
-/// of the whole, ``maximumByteCount`` bytes exactly, which tells it apart; its value then holds the whole.
+/// A key of up to ``maximumByteCount`` - 1 bytes stands as it is. A longer one stands as its first bytes and a digest of the
+/// whole key, exactly ``maximumByteCount`` bytes in all; the value then holds the whole key.
 public struct KeyName: ~Copyable {
   let buffer: UnsafeMutableRawBufferPointer
-  /// How many bytes there are; more than the buffer has room for where it was too small.
+  /// The number of bytes written. It is more than the buffer holds if the buffer was too small.
   @usableFromInline var count = 0
   private var hasParts = false
 
-  /// How long a key is at most, within what every driver takes.
+  /// The maximum length of a key, in bytes. It is within the limit of every driver.
   @inlinable static var maximumByteCount: Int { 480 }
   static let digestByteCount = 16
-  /// How much of a longer key stands before its digest.
+  /// How many bytes of a longer key stand before its digest.
   static let cutByteCount = maximumByteCount - digestByteCount
 
   enum Mark {
@@ -39,7 +39,7 @@ public struct KeyName: ~Copyable {
     _ = appendASCII(text) ?? appendComposed(text)
   }
 
-  /// Adds text of whatever kind; returns nothing of interest.
+  /// Adds text of any kind. The result is of no interest.
   @inline(never)
   private mutating func appendComposed(_ text: String) -> Bool {
     let room = count < buffer.count ? buffer.count - count : 0
@@ -56,7 +56,7 @@ public struct KeyName: ~Copyable {
     count += 1
   }
 
-  /// Adds a part of a ``Key``'s name, behind a colon where it is not the first. One without text adds nothing.
+  /// Adds a part of a ``Key``'s name, behind a colon if it is not the first part. An empty part adds nothing.
   @usableFromInline
   mutating func appendPart(_ part: String) {
     if part.isEmpty { return }
@@ -65,7 +65,7 @@ public struct KeyName: ~Copyable {
     append(part)
   }
 
-  /// Adds the names of a namespace and those around it as parts.
+  /// Adds the names of a namespace, and of those around it, as parts.
   @inlinable
   mutating func appendPath<N: Namespace>(of namespace: N.Type) {
     if N.self == GlobalNamespace.self { return }
@@ -85,7 +85,7 @@ public struct KeyName: ~Copyable {
     if id.isEmpty { return }
     append(Mark.namespace)
     let start = count
-    // In text that is not ASCII there may be one.
+    // Text that is not ASCII may contain a zero.
     if appendASCII(id) ?? true {
       count = start
       appendEscaped(id)
@@ -116,9 +116,10 @@ extension KeyName {
   @usableFromInline
   mutating func appendNameMark() { append(Mark.name) }
 
-  /// Lends a key's bytes, made on the stack, as `name`; false, and nothing is lent, where they are too many for a key.
+  /// Lends `body` a key's bytes, made on the stack, as a name. Returns false, and lends nothing, if they are too many for a
+  /// key.
   ///
-  /// Inlined, because where the key's type is known the names of its namespaces are constants.
+  /// Inlined, because the names of the namespaces are constants where the key's type is known.
   @inlinable
   @inline(__always)
   static func withShort<K: KeyType>(
@@ -140,7 +141,7 @@ extension KeyName {
     }
   }
 
-  /// Lends a key's bytes, made on the stack, and all of them where they are too many for a key.
+  /// Lends a key's bytes, made on the stack. If they are too many for a key, it also lends all of them.
   @inline(__always)
   static func with<K: KeyType, R>(_ key: K, _ body: (RawSpan, _ full: [UInt8]?) throws -> R) throws -> R {
     try withUnsafeTemporaryAllocation(byteCount: maximumByteCount, alignment: 8) { buffer in
@@ -171,19 +172,19 @@ extension KeyName {
     return name.count
   }
 
-  /// The keys that begin with a namespace's `prefix`, where none is cut before its end. What follows is a name or
-  /// another namespace: FF would be the rest of another id.
+  /// The range of the keys that begin with a namespace's `prefix`, if no key is cut before the end of the prefix. Behind the
+  /// prefix comes a name or another namespace; FF there would belong to a longer id.
   static func range(prefix: [UInt8]) -> StorageKeyRange {
     StorageKeyRange(from: prefix + [Mark.name], to: prefix + [Mark.namespace + 1])
   }
 
-  /// Whether a whole key is in the namespace with this prefix.
+  /// Whether a key, given whole, is in the namespace with this prefix.
   static func isKey(_ full: [UInt8], inNamespace prefix: [UInt8]) -> Bool {
     full.count > prefix.count && full.starts(with: prefix)
       && (full[prefix.count] == Mark.name || full[prefix.count] == Mark.namespace)
   }
 
-  /// What all keys in a namespace begin with, before any is cut.
+  /// The bytes that all keys in a namespace begin with, before any key is cut.
   static func prefix<N: Namespace>(of namespace: N.Type) -> [UInt8] {
     let capacity = withUnsafeTemporaryAllocation(byteCount: 1, alignment: 1) { buffer in
       writePrefix(namespace, to: buffer)
@@ -201,7 +202,7 @@ extension KeyName {
     return name.count
   }
 
-  /// Takes a whole key apart: the namespaces' names and the key's own. Nil where it is no key.
+  /// Splits a whole key into the names of its namespaces and its own name. Nil if it is not a key.
   static func parts(of key: [UInt8]) -> (namespace: [String], name: String)? {
     guard key.first == KeyLayout.Space.value.rawValue else { return nil }
     var namespace: [String] = []
@@ -221,10 +222,10 @@ extension KeyName {
   }
 }
 
-// MARK: - For people
+// MARK: - Text for people
 
 extension KeyName {
-  /// A stored key in words: its `stringValue`, or of one that is cut what stands of it.
+  /// A stored key as text: its `stringValue`; for a cut key as much of it as is stored.
   static func text(ofKey key: RawSpan) -> String {
     let bytes = [UInt8](copying: key).dropFirst()
     let isCut = key.byteCount == maximumByteCount
@@ -245,7 +246,7 @@ extension KeyName {
       }
       parts.append(String(decoding: id, as: UTF8.self))
     }
-    // A key's name begins with those of its namespaces; where it is cut before, these are what is known.
+    // The bytes of a key begin with the names of its namespaces. If they are cut within these, no more is known.
     let text =
       rest.first == Mark.name
       ? String(decoding: rest.dropFirst(), as: UTF8.self) : parts.joined(separator: ":")

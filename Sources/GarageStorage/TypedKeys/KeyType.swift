@@ -1,6 +1,6 @@
-/// What names a value: where it is kept, of which type it is, and what it is when nothing was set.
+/// Names a value: where it is kept, its type, and its default while nothing is set.
 ///
-/// ``Key`` is one. Make your own for keys that do something when they change:
+/// ``Key`` is such a type. Make your own for keys that do something when they change:
 ///
 /// ```swift
 /// struct NotifyingKey<N: Namespace, V>: KeyType {
@@ -14,14 +14,13 @@
 ///   }
 /// }
 /// ```
-/// Of two keys in one namespace with the same ``stringValue`` there is one value.
+/// Two keys in one namespace with the same ``stringValue`` share one value.
 ///
-/// Setting a value goes in this order: the old value is read, ``processChange(_:newValue:)``,
-/// ``willChange(_:newValue:)``, the value is written, ``Namespace/preCommitHook()``, the commit,
-/// ``Namespace/postCommitHook()``, ``didChange(_:newValue:)``. The first three run inside the transaction, where
-/// the garage shows the last commit and cannot be changed, and again where the storage asks for another try. The
-/// last two run after the commit and not at all when it fails; while changes stay unsaved they wait for
-/// ``Garage/save()``, and run on the thread that calls it.
+/// A value is set in these steps: the old value is read; ``processChange(_:newValue:)``; ``willChange(_:newValue:)``; the value
+/// is written; ``Namespace/preCommitHook()``; the commit; ``Namespace/postCommitHook()``; ``didChange(_:newValue:)``. The first
+/// three functions run inside the transaction, where the garage shows the last commit and cannot be changed. They run again if
+/// the storage asks for another try. The last two run after the commit, and not at all if it fails. While changes stay unsaved,
+/// they wait for ``Garage/save()``, and run on the thread that calls it.
 public protocol KeyType {
   /// The namespace that the key is in.
   associatedtype NamespaceType: Namespace
@@ -33,18 +32,17 @@ public protocol KeyType {
   /// What `get` returns while nothing is stored.
   var defaultValue: ValueType { get }
 
-  /// Called before the new value is written. Does nothing unless you say so.
+  /// Called before the new value is written. The default does nothing.
   func willChange(_ oldValue: ValueType, newValue: ValueType)
-  /// Returns what is written in place of `newValue`: the same unless you say so.
+  /// Returns the value to be written in place of `newValue`. The default returns `newValue`.
   func processChange(_ oldValue: ValueType, newValue: ValueType) -> ValueType
-  /// Called after the commit. Does nothing unless you say so.
+  /// Called after the commit. The default does nothing.
   func didChange(_ oldValue: ValueType, newValue: ValueType)
 
-  /// Whether the three functions are called: true unless you say so. Where it is false, setting a value need not
-  /// read the old one.
+  /// Whether the three functions are called; the default is true. If it is false, setting a value need not read the old one.
   var observesChanges: Bool { get }
 
-  /// Writes ``stringValue``. For the library, which spares itself a string; there is no need to implement it.
+  /// Writes ``stringValue``. It lets the library do without a string. You need not implement it.
   func writeStringValue(to name: inout KeyName)
 }
 

@@ -7,24 +7,24 @@
 ///   static let id = "appearance"
 /// }
 /// ```
-/// Nothing makes values of a namespace: an enum without cases serves best.
+/// No values of a namespace are made, so an enum without cases serves best.
 public protocol Namespace {
-  /// The namespace that this one is part of; ``GlobalNamespace`` unless told otherwise.
+  /// The namespace around this one. ``GlobalNamespace`` by default.
   associatedtype Parent: Namespace = parent
-  /// The same in Storez's spelling. Say one of them.
+  /// The same, as Storez spells it. Declare only one of the two.
   associatedtype parent: Namespace = GlobalNamespace
 
-  /// The namespace's name in its parent. It is stored. One without text adds nothing to the keys in it.
+  /// The namespace's name in its parent. It is stored. An empty name adds nothing to the names of the keys.
   static var id: String { get }
 
-  /// Runs before a commit that changes keys in this namespace or in those below it: once for each commit, at its
-  /// end, inside its transaction. What it throws prevents the commit, and comes out of the call that wanted it.
+  /// Runs before a commit that changes keys in this namespace or in the namespaces inside it: once for each commit, at its end,
+  /// inside its transaction. An error that it throws prevents the commit, and is thrown by the call that wanted to commit.
   ///
-  /// It may read the garage, which shows the last commit, and cannot change it. Where the storage asks for
-  /// another try, it runs again.
+  /// It may read the garage, which shows the last commit, but cannot change it. If the storage asks for another try, it runs
+  /// again.
   static func preCommitHook() throws
 
-  /// Runs after a commit that changed keys in this namespace or in those below it, once for each commit, on the
+  /// Runs after a commit that changed keys in this namespace or in the namespaces inside it: once for each commit, on the
   /// thread that committed. It may read and change the garage.
   static func postCommitHook()
 }
@@ -36,7 +36,7 @@ extension Namespace {
   /// Does nothing.
   public static func postCommitHook() {}
 
-  /// The parent; nil where there is none. One that is its own parent has none.
+  /// The parent; nil if there is none. A namespace that is its own parent has none.
   static var outer: (any Namespace.Type)? {
     isOutermost ? nil : Parent.self
   }
@@ -45,7 +45,7 @@ extension Namespace {
   @inlinable
   static var isOutermost: Bool { Parent.self == GlobalNamespace.self || Parent.self == Self.self }
 
-  /// The names from the outermost namespace to this one, as ``Key/stringValue`` has them.
+  /// The names from the outermost namespace to this one, in the order of ``Key/stringValue``.
   static var path: [String] {
     var path: [String] = []
     var next: (any Namespace.Type)? = Self.self
@@ -59,9 +59,9 @@ extension Namespace {
 
 /// The namespace of keys that are in no other. It has no name.
 public enum GlobalNamespace: Namespace {
-  /// Itself: nothing is around it.
+  /// Itself, because no namespace is around it.
   public typealias Parent = GlobalNamespace
-  /// The same.
+  /// The same, as Storez spells it.
   public typealias parent = GlobalNamespace
 
   /// Empty.

@@ -1,12 +1,12 @@
 package import GarageCoding
 internal import GarageDriver
 
-// The short way to plain values: their records are read and written without a coder. What is generic here is compiled
-// into the users' code, where the types are known: asking the runtime about them would take longer than the rest.
+// The short way for plain values, whose records are read and written without a coder. The generic code here is compiled into
+// the users' code, where the types are known: asking the runtime for them would take longer than the rest.
 
 extension KeyName {
-  /// Lends what is kept under a key for a plain value, empty for no value, and the key's name. False, and nothing is
-  /// lent, where that takes the coder.
+  /// Lends the name of a key and the record of its value, if the value is a plain one. The record is empty for no value.
+  /// Returns false, and lends nothing, if the coder is needed.
   @inlinable
   @inline(__always)
   static func withPlainRecord<K: KeyType>(
@@ -29,16 +29,15 @@ extension KeyName {
 }
 
 extension PlainValue {
-  /// What there is under a key.
+  /// The result of looking under a key.
   @usableFromInline
   enum Found: UInt8 {
     case nothing, value
-    /// The coder is needed to read it, or to say what is wrong with it.
+    /// The coder is needed, to read the value or to say what is wrong with it.
     case coded
   }
 
-  /// Lends what is kept under a key for the value at an address, empty for no value; does nothing where that takes the
-  /// coder.
+  /// Lends the record for a key of the value at an address, empty for no value. Does nothing if the coder is needed.
   @usableFromInline
   static func withRecord(
     _ kind: Kind, _ value: UnsafeRawPointer, _ name: UnsafeRawBufferPointer,
@@ -79,7 +78,8 @@ extension PlainValue {
 }
 
 extension Garage {
-  /// Reads a plain value in a transaction of its own: as ``GarageReading/withReadAccess(_:)``, without its closures.
+  /// Reads a plain value in a transaction of its own. It does as ``GarageReading/withReadAccess(_:)`` does, without its
+  /// closures.
   @usableFromInline
   func readPlainOnce(
     _ name: UnsafeRawBufferPointer, _ kind: PlainValue.Kind, to place: UnsafeMutableRawPointer
@@ -93,7 +93,7 @@ extension Garage {
 }
 
 extension ReadAccess {
-  /// Reads a plain value to where there is room for one.
+  /// Reads a plain value into memory that has room for one.
   @usableFromInline
   func readPlain(
     _ name: UnsafeRawBufferPointer, _ kind: PlainValue.Kind, to place: UnsafeMutableRawPointer
@@ -103,7 +103,7 @@ extension ReadAccess {
 }
 
 extension WriteAccess {
-  /// Writes the record of a plain value, or removes what is there where it is empty.
+  /// Writes the record of a plain value, or removes the stored one if the record is empty.
   @usableFromInline
   func putPlain(
     _ record: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer, _ namespace: any Namespace.Type,

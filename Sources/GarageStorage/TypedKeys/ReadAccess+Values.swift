@@ -4,7 +4,7 @@ internal import GarageDriver
 // Reading the values of typed keys inside a transaction.
 
 extension ReadAccess {
-  /// The value that is stored under a key; nil where there is none.
+  /// The value that is stored under a key; nil if there is none.
   func value<K: KeyType>(of key: K) throws -> K.ValueType? where K.ValueType: Codable {
     let kind = PlainValue.Kind(K.ValueType.self)
     if kind == .other { return try codedValue(of: key) }
@@ -46,9 +46,9 @@ extension ReadAccess {
     }
   }
 
-  /// Visits the keys in the namespace with this prefix, as they stand in the store and as a whole.
+  /// Visits the keys in the namespace with this prefix, each as it stands in the store and whole.
   func visitKeys(prefix: [UInt8], _ visit: (_ key: StorageKey, _ full: [UInt8]) -> Void) throws {
-    // Behind the cut only the whole keys tell.
+    // For a prefix beyond the cut, only the whole keys tell whether they are in the namespace.
     let isCut = prefix.count >= KeyName.cutByteCount
     let range = isCut ? .prefix(Array(prefix[..<KeyName.cutByteCount])) : KeyName.range(prefix: prefix)
     try transaction.scan(range, .forward) { key, record in
@@ -69,7 +69,7 @@ extension ReadAccess {
 
 // MARK: - Errors
 
-/// An error of ours, which says by itself what it is about.
+/// An error of the library's own, which says by itself what it is about.
 private protocol GarageOwnError: Error {}
 extension GarageError: GarageOwnError {}
 extension StorageError: GarageOwnError {}
@@ -85,7 +85,7 @@ extension GarageError {
   }
 }
 
-/// Why a value does not decode, and where in it.
+/// The reason why a value does not decode, with the place in the value.
 private func reason(of error: any Error) -> String {
   let context: DecodingError.Context
   switch error {
@@ -94,7 +94,7 @@ private func reason(of error: any Error) -> String {
     context = found
   default: return "\(error)"
   }
-  // A record that the value refers to is named with the path in it.
+  // If the value refers to a record, that record is named together with the path in it.
   if let record = context.underlyingError as? UnreadableObject {
     return "\(context.debugDescription) (\(record))"
   }

@@ -10,21 +10,21 @@ internal import Synchronization
 /// editor.theme = .dark
 /// try editor.$theme.set(.light)
 /// ```
-/// Types that get their garage when they are made declare `@Stored<Key<Appearance, Theme>> var theme: Theme`, and set
-/// `_theme = Stored(.theme, in: garage)` in `init`.
+/// A type that gets its garage in `init` declares `@Stored<Key<Appearance, Theme>> var theme: Theme`, and sets `_theme =
+/// Stored(.theme, in: garage)` there.
 ///
-/// A property cannot throw. Where its value cannot be read it is the key's default, and where it cannot be written
-/// it stays as it is stored; the error goes to ``Garage/propertyErrorHandler``, so that neither happens silently.
-/// And an assignment never overwrites a value that cannot be read, so that `count += 1` does not turn a damaged
-/// value into the default plus one. Where errors matter, use the verbs that throw: `$theme.get()` and its like.
+/// A property cannot throw. If its value cannot be read, the property gives the key's default; if it cannot be written, the
+/// stored value stays. The error goes to ``Garage/propertyErrorHandler``, so neither happens silently. An assignment never
+/// overwrites a value that cannot be read, so that `count += 1` does not turn a damaged value into the default plus one. If
+/// errors matter, use the verbs that throw: `$theme.get()` and the others.
 ///
-/// Each access is a transaction of its own. Inside a closure of ``Garage/write(retrying:_:)`` use its writer: there
-/// an assignment fails.
+/// Each access is a transaction of its own. Inside a closure of ``Garage/write(retrying:_:)`` an assignment fails: use the
+/// closure's writer there.
 @propertyWrapper
 public struct Stored<K: KeyType> where K.ValueType: Codable {
   /// The key.
   public let key: K
-  /// Where its value is kept.
+  /// The garage that keeps the key's value.
   public let garage: Garage
 
   /// A property that is the value of a key.
@@ -33,7 +33,7 @@ public struct Stored<K: KeyType> where K.ValueType: Codable {
     self.garage = garage
   }
 
-  /// The value of the key; its default where the value cannot be read, which is reported.
+  /// The value of the key; its default if the value cannot be read, which is reported.
   public var wrappedValue: K.ValueType {
     get {
       do { return try get() } catch {
@@ -51,10 +51,10 @@ public struct Stored<K: KeyType> where K.ValueType: Codable {
     }
   }
 
-  /// Itself, for the verbs that throw.
+  /// The wrapper itself, for the verbs that throw.
   public var projectedValue: Stored<K> { self }
 
-  /// The value of the key; its default where nothing is stored.
+  /// The value of the key; its default if nothing is stored.
   ///
   /// - Throws: as ``GarageReading/get(_:)``.
   public func get() throws -> K.ValueType { try garage.get(key) }
@@ -70,7 +70,7 @@ public struct Stored<K: KeyType> where K.ValueType: Codable {
   @discardableResult
   public func update<R>(_ body: (inout K.ValueType) throws -> R) throws -> R { try garage.update(key, body) }
 
-  /// Removes what is stored, also what cannot be read.
+  /// Removes the stored value, also one that cannot be read.
   ///
   /// - Throws: as ``GarageWriting/remove(_:)``.
   public func remove() throws { try garage.remove(key) }
@@ -78,7 +78,7 @@ public struct Stored<K: KeyType> where K.ValueType: Codable {
 
 // For tasks.
 extension Stored {
-  /// The value of the key; its default where nothing is stored.
+  /// The value of the key; its default if nothing is stored.
   ///
   /// - Throws: as ``Garage/get(_:)``.
   nonisolated(nonsending)
@@ -106,7 +106,7 @@ extension Stored {
     try await garage.update(key, body)
   }
 
-  /// Removes what is stored, also what cannot be read.
+  /// Removes the stored value, also one that cannot be read.
   ///
   /// - Throws: as ``Garage/remove(_:)``.
   nonisolated(nonsending)
@@ -119,8 +119,8 @@ extension Stored {
 extension Stored: Sendable where K: Sendable {}
 
 extension Garage {
-  /// Is told the errors of ``Stored`` properties, which cannot throw them, on the thread that used the property.
-  /// Nil, as it is in the beginning, writes them to standard error, one line each.
+  /// Called with the errors of ``Stored`` properties, which cannot throw them, on the thread that used the property. If it is
+  /// nil, which is the default, each error is written to standard error as one line.
   public var propertyErrorHandler: (@Sendable (any Error) -> Void)? {
     get { propertyErrors.withLock { $0 } }
     set { propertyErrors.withLock { $0 = newValue } }
@@ -128,7 +128,7 @@ extension Garage {
 
   fileprivate func report(_ error: any Error) {
     if let handler = propertyErrorHandler { return handler(error) }
-    // A property cannot throw, and without a word the default would be taken for the stored value.
+    // A property cannot throw. Without this line, the default would be taken for the stored value.
     FileHandle.standardError.write(Data("Garage: \(error)\n".utf8))
   }
 }

@@ -4,12 +4,12 @@ internal import GarageDriver
 // Setting and removing the values of typed keys inside a transaction.
 
 extension WriteAccess {
-  /// Whether a key has a value, which opens where it is sealed.
+  /// Whether a key has a value. A sealed value has to open for that.
   func contains<K: KeyType>(_ key: K) throws -> Bool {
     try KeyName.with(key) { bytes, _ in try transaction.withValue(for: bytes) { $0 != nil } }
   }
 
-  /// Whether there is something to remove, also a value that does not open.
+  /// Whether there is a value to remove, also one that does not open.
   func hasSomething<K: KeyType>(_ key: K) throws -> Bool {
     try KeyName.with(key) { bytes, _ in try transaction.contains(bytes) }
   }
@@ -39,7 +39,7 @@ extension WriteAccess {
     try putValue(garage.encoder.encode(value, of: key), of: key)
   }
 
-  /// Writes an encoded value, and parks what it refers to.
+  /// Writes an encoded value, and parks the objects that it refers to.
   func putValue<K: KeyType>(_ value: EncodedValue, of key: K) throws {
     try put(value.graph)
     try KeyName.with(key) { bytes, _ in try transaction.put(value.bytes.span.bytes, for: bytes) }
@@ -61,9 +61,9 @@ extension WriteAccess {
     pending.hooks.note(K.NamespaceType.self)
   }
 
-  /// The value of a key; nil where it cannot be read.
+  /// The value of a key; nil if it cannot be read.
   func readableValue<K: KeyType>(of key: K) throws -> K.ValueType? where K.ValueType: Codable {
-    // No value has no bytes: this one does not open.
+    // A value with no bytes is one that does not open, because a stored value always has some.
     if try KeyName.with(key, { bytes, _ in try withReplaceableValue(bytes) { $0?.byteCount == 0 } }) {
       return nil
     }
@@ -76,7 +76,7 @@ extension WriteAccess {
 extension GraphEncoder {
   func encode<K: KeyType>(_ value: K.ValueType, of key: K) throws -> EncodedValue where K.ValueType: Codable {
     try KeyName.with(key) { bytes, full in
-      // The encoder appends its own first byte; the checksum leaves it out.
+      // The encoder adds the first byte of the key itself, and the checksum does not cover it.
       try encode(value: value, key: KeyLayout.checked(bytes), fullKey: full)
     }
   }
