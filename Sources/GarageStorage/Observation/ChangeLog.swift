@@ -1,25 +1,27 @@
 internal import GarageDriver
 
-/// The keys that one commit changed, written down as they are changed, so that a change costs little more than a copy of its
-/// key. Which listeners it concerns is found out after the commit, and identifiers are made of keys only when a listener asks.
+/// The keys that one commit changed. They are written down during the changes, at little more than the cost of a copy of each
+/// key. Which listeners they concern is found out after the commit, and identifiers are made of the keys only when a listener
+/// asks.
 struct ChangeLog: Sendable {
-  /// What became of the records of one tag.
+  /// The number of changed records of one tag.
   struct OfTag: Sendable {
     let tag: UInt64
     fileprivate(set) var count: Int
-    /// Whether there were more than are listed.
+    /// Whether more records were changed than are listed.
     var isMany: Bool { count > ChangeLog.limit }
   }
 
-  /// How many records of a tag are listed, and how many typed keys.
+  /// How many records of a tag, and how many typed keys, are listed at most.
   static let limit = 4_096
 
-  /// Where the commit stands among those of the store: a later one has a higher number.
+  /// The place of the commit among the store's commits: a later one has a higher number.
   var number: UInt64 = 0
   /// The types whose records were changed, each once.
   private(set) var tags = Tags()
   private var valueCount = 0
-  /// Whether anything may have changed: by a process that does not tell what, or in a range of several types.
+  /// Whether anything may have changed: because another process does not tell what it changed, or because a range with several
+  /// types was removed.
   private(set) var isEverything = false
   private var keys = ChangedKeys()
 
@@ -44,22 +46,22 @@ struct ChangeLog: Sendable {
   /// Whether more typed keys were changed than are listed.
   var hasManyValues: Bool { valueCount > ChangeLog.limit }
 
-  /// About how many bytes it takes.
+  /// About how many bytes of memory it takes.
   var byteCount: Int { keys.byteCount }
 
-  // MARK: Writing down
+  // MARK: Noting changes
 
   /// Notes that a key was put or removed.
   ///
   /// - Parameter filter: the listeners' interests. Keys of types that no listener wants to hear of are not listed. A listener
-  ///   that comes before the commit is told that many records of these types were changed.
+  ///   that is added before the commit is told that many records of these types were changed.
   @inline(__always)
   mutating func note(_ key: RawSpan, isRemoved: Bool, _ filter: borrowing NewsFilter) {
     if isEverything || !lists(key, 1, filter) { return }
     keys.append(key, isRemoved: isRemoved)
   }
 
-  /// Notes that entries were put, or removed.
+  /// Notes that entries were put or removed.
   mutating func note(
     _ placed: [PlacedEntry], in bytes: RawSpan, isRemoved: Bool, _ filter: borrowing NewsFilter
   ) {
@@ -74,7 +76,7 @@ struct ChangeLog: Sendable {
     }
   }
 
-  /// Counts keys of one type that were changed, or of typed values; whether they are to be listed.
+  /// Counts changed keys of one type, or of typed values. Returns whether they are to be listed.
   @inline(__always)
   private mutating func lists(_ key: RawSpan, _ count: Int, _ filter: borrowing NewsFilter) -> Bool {
     if key.byteCount == 0 { return false }
@@ -85,7 +87,7 @@ struct ChangeLog: Sendable {
     case KeyLayout.Space.value.rawValue:
       valueCount += count
       return !hasManyValues
-    // All other entries change together with these.
+    // All other entries change only together with these.
     default: return false
     }
   }
@@ -109,10 +111,10 @@ struct ChangeLog: Sendable {
 
   // MARK: Reading
 
-  /// Visits the keys that are listed, in the order in which they were changed, until `visit` says no.
+  /// Visits the listed keys in the order in which they were changed, until `visit` returns false.
   func forEach(_ visit: (_ key: RawSpan, _ isRemoved: Bool) -> Bool) { keys.forEach(visit) }
 
-  /// Whether it changes anything of an interest.
+  /// Whether it changes anything that the interest names.
   func concerns(_ interest: Interest) -> Bool {
     if isEverything || interest.isEverything { return !isEmpty }
     if hasValues && (interest.hasAllValues || hasManyValues && interest.hasKeysOfValues) { return true }
@@ -131,7 +133,7 @@ struct ChangeLog: Sendable {
 }
 
 extension ChangeLog {
-  /// Types, each once. Nearly always there is one: no array for that.
+  /// Types, each of them once. Nearly always there is only one, which needs no array.
   struct Tags: Sequence, Sendable {
     private var last: OfTag?
     private var others: [OfTag] = []
@@ -152,7 +154,7 @@ extension ChangeLog {
       last = known ?? OfTag(tag: tag, count: 0)
     }
 
-    /// Found out without an iterator, which would retain the array: each write asks this.
+    /// Done without an iterator, which would retain the array: each write asks this.
     @inline(__always)
     func contains(where isFound: (OfTag) -> Bool) -> Bool {
       if let last, isFound(last) { return true }

@@ -1,9 +1,9 @@
 internal import GarageDriver
 
-/// The keys that a commit changed, in their order, as a list of few bytes. It is made by one thread and released by another,
-/// and the less memory goes from one to the other, the less work it is for both.
+/// The keys that a commit changed, in their order, as a list of few bytes. One thread makes it and another one releases it; the
+/// less memory passes between them, the less work both have.
 struct ChangedKeys: Sendable {
-  /// Of each key a head and those of its bytes that it does not share with the key before it.
+  /// For each key a head, and those of the key's bytes that it does not share with the key before it.
   private var bytes: [UInt8] = []
 
   /// How many bytes it takes.
@@ -18,7 +18,7 @@ struct ChangedKeys: Sendable {
     key.withUnsafeBytes { bytes.append(contentsOf: $0) }
   }
 
-  /// Appends the keys of entries that begin alike, as those of one type's records do: their beginning is listed once.
+  /// Appends the keys of entries that begin alike, as records of one type do. Their common beginning is listed once.
   mutating func append(_ placed: ArraySlice<PlacedEntry>, in source: RawSpan, isRemoved: Bool) {
     let most = placed.reduce(ChangedKeys.wordByteCount) { $0 &+ Head.byteCount &+ $1.key.count }
     let appended = [UInt8](unsafeUninitializedCapacity: most) { room, count in
@@ -38,12 +38,12 @@ struct ChangedKeys: Sendable {
     if bytes.isEmpty { bytes = appended } else { bytes += appended }
   }
 
-  /// Copies a few bytes to where there is room for two words.
+  /// Copies a few bytes to a place that has room for two words.
   @inline(__always)
   private static func copy(
     _ start: Int, _ count: Int, of source: RawSpan, to place: UnsafeMutableRawPointer
   ) {
-    // Most are integers with a byte before them. Moving two words takes less than copying nine bytes.
+    // Most keys are integers with one byte in front. Moving two words takes less time than copying nine bytes.
     if count <= wordByteCount, start &+ wordByteCount <= source.byteCount {
       let words = source.unsafeLoadUnaligned(
         fromUncheckedByteOffset: start, as: SIMD2<UInt64>.self)
@@ -58,7 +58,7 @@ struct ChangedKeys: Sendable {
 
   private static var wordByteCount: Int { MemoryLayout<SIMD2<UInt64>>.size }
 
-  /// Whether two keys begin alike: with the same space and tag, if they are records.
+  /// Whether two keys begin alike: with the same space, and for records with the same tag.
   @inline(__always)
   static func beginAlike(_ key: RawSpan, _ other: RawSpan) -> Bool {
     if key.byteCount < beginningByteCount || other.byteCount < beginningByteCount { return false }
@@ -73,7 +73,7 @@ struct ChangedKeys: Sendable {
 
   // MARK: Reading
 
-  /// Visits the keys in the order in which they were changed, until `visit` says no.
+  /// Visits the keys in the order in which they were changed, until `visit` returns false.
   func forEach(_ visit: (_ key: RawSpan, _ isRemoved: Bool) -> Bool) {
     let bytes = bytes.span.bytes
     var key: [UInt8] = []
@@ -88,12 +88,12 @@ struct ChangedKeys: Sendable {
     }
   }
 
-  /// The head that stands before a key's own bytes.
+  /// The head in front of a key's own bytes.
   private struct Head {
     static var byteCount: Int { MemoryLayout<UInt32>.size }
 
-    /// The number of its own bytes in the lower half, that of those which it shares with the key before it above, and in
-    /// the highest bit whether it was removed. Keys are far shorter.
+    /// The lower half holds the number of the key's own bytes. Above stands the number of bytes that it shares with the key
+    /// before it. The highest bit says whether the key was removed. Keys are far shorter than these parts allow.
     let word: UInt32
 
     init(word: UInt32) { self.word = word }

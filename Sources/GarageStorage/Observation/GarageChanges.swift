@@ -1,21 +1,21 @@
 public import GarageCoding
 internal import GarageDriver
 
-/// What has changed since a listener last heard of changes.
+/// The changes since a listener last heard of changes.
 ///
-/// What a slow listener missed is merged: of an object that was parked and then deleted it says the latter.
+/// Changes that a slow listener missed are merged: an object that was parked and then deleted counts as deleted.
 public struct GarageChanges: Sendable {
-  /// Who changed something.
+  /// Where a change was made.
   public enum Source: Sendable, Hashable {
     /// The garage that is listened to.
     case thisGarage
     /// Another garage of this process, on the same storage.
     case thisProcess
-    /// Another process, or a storage of its own on the same store. It does not say what it changed.
+    /// Another process, or another storage value on the same store. It does not tell what it changed.
     case anotherProcess
   }
 
-  /// Who made the changes.
+  /// Where the changes were made.
   public let sources: Set<Source>
   /// Whether anything may have changed: because another process made the change, or because all objects were deleted at once.
   public var mayBeAnything: Bool { merged.isEverything }
@@ -39,14 +39,14 @@ public struct GarageChanges: Sendable {
     return facts.tags.contains { changes.tags[$0] != nil }
   }
 
-  /// What identifies the objects of this type that were parked; nil where they are too many to be listed, thousands,
-  /// where that is not known, and where the garage hides identifiers.
+  /// The identifiers of the objects of this type that were parked. Nil if they are too many to be listed (thousands), if they
+  /// are not known, and if the garage hides identifiers.
   ///
-  /// For a subclass it is nil if any object of its hierarchy was parked or deleted, because it is not known of which class that
-  /// was. The topmost class lists the objects of all.
+  /// For a subclass it is nil if any object of its class hierarchy was parked or deleted, because the class of that object is
+  /// not known. The topmost class lists the objects of all its subclasses.
   public func parked<T: Codable>(_ type: T.Type) -> Set<Identifier>? { identifiers(type, removed: false) }
 
-  /// What identifies the objects of this type that were deleted; nil as for ``parked(_:)``.
+  /// The identifiers of the objects of this type that were deleted. Nil in the same cases as for ``parked(_:)``.
   public func deleted<T: Codable>(_ type: T.Type) -> Set<Identifier>? { identifiers(type, removed: true) }
 
   /// Whether the value of a key may have changed.
@@ -64,11 +64,11 @@ public struct GarageChanges: Sendable {
     let changes = changes
     for tag in facts.tags {
       guard let ofTag = changes.tags[tag] else { continue }
-      // Keys do not tell classes that share them.
+      // Keys do not tell apart the classes that share them.
       if ofTag.isMany || facts.sharesSpaceWithSuperclass { return nil }
       for (key, last) in ofTag.records where removed || !last.isRemoved {
         let bytes = Array(key.bytes[KeyLayout.identifierOffset...])
-        // A cut one is not whole.
+        // A cut identifier is not whole.
         guard bytes.count < Identifier.maximumKeyByteCount, let identifier = Identifier(bytes: bytes) else {
           if last.isRemoved == removed { return nil }
           continue
@@ -80,23 +80,24 @@ public struct GarageChanges: Sendable {
         }
       }
     }
-    // What is parked under one of its type's names leaves the others, and is there all the same.
+    // Parking an object under one of its type's names removes it under the others, and it is still there.
     return removed ? deleted.subtracting(parked) : parked
   }
 }
 
-/// The changes of a garage, one after another, for `for await`. It ends when the task is cancelled or the garage closed.
+/// The changes of a garage, one after another, for `for await`. The sequence ends when the task is cancelled or the garage
+/// closed.
 public struct GarageChangesSequence: AsyncSequence, Sendable {
-  /// What iterating yields.
+  /// The element of the sequence.
   public typealias Element = GarageChanges
-  /// What listening can throw.
+  /// The error of the sequence: none.
   public typealias Failure = Never
 
   let garage: Garage
 
   /// Waits for changes.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    /// What listening can throw.
+    /// The error of the sequence: none.
     public typealias Failure = Never
 
     private let garage: Garage
@@ -107,18 +108,18 @@ public struct GarageChangesSequence: AsyncSequence, Sendable {
       hearing = Hearing(garage, keepsChanges: true)
     }
 
-    /// What changed since the last time; waits for it.
+    /// The changes since the last call. Waits until there are some. Nil when the task was cancelled or the garage closed.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> GarageChanges? {
       guard let (changes, sources) = await hearing.listener.next() else { return nil }
       return GarageChanges(changes, sources, garage)
     }
   }
 
-  /// Listens from here on.
+  /// Listens from now on.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(garage) }
 }
 
-/// Listens as long as it is there.
+/// Listens as long as it exists.
 final class Hearing: Sendable {
   let listener: NewsListener
   private let hub: NewsHub
@@ -127,21 +128,21 @@ final class Hearing: Sendable {
     listener = NewsListener(garage, keepsChanges: keepsChanges)
     hub = garage.store.news
     hub.add(listener)
-    // Closing the garage ends the listeners that were added by then. So only after adding it can be checked that it is not too
-    // late.
+    // Closing the garage ends the listeners that were added before. So only after adding this one can it be checked that the
+    // garage is still open.
     do { try garage.checkOpen() } catch { listener.end() }
   }
 
   deinit { hub.remove(listener) }
 
-  /// Called before a read: keeps all that comes from here on, and forgets what came before.
+  /// Called before a read. Keeps all changes from here on, and forgets those before.
   func beginReading() {
     hub.set(.everything, of: listener)
     listener.beginReading()
   }
 
-  /// Called after a read: of what came meanwhile, and of all that comes, keeps only what concerns the objects and keys that
-  /// were read.
+  /// Called after a read. Keeps only changes that concern the objects and keys that were read, of those that came meanwhile and
+  /// of all later ones.
   func endReading(_ interest: Interest) {
     hub.set(interest, of: listener)
     listener.endReading(interest)

@@ -1,27 +1,27 @@
 internal import GarageDriver
 
-/// Something that a garage holds, as it is and then after each change that can concern it, for `for try await`.
+/// Something that a garage holds, first as it is now and then after each change that can concern it, for `for try await`.
 ///
 /// ```swift
 /// for try await adults in garage.values(of: garage.query(Person.self).where(\.age >= 18)) { show(adults) }
 /// ```
-/// It is read when somebody asks for the next: a slow reader misses what was in between, and always gets the last state.
-/// What is `Equatable` and equal to what was there before is not given again. It ends when the task is cancelled.
+/// It is read when the next element is asked for. So a slow reader misses states in between, and always gets the last one. If
+/// an element is `Equatable` and equals the one before, it is not given again. The sequence ends when the task is cancelled.
 ///
-/// A commit concerns what it changes of the objects and keys that were read, those reached by references included. Of
-/// more than a thousand objects it is enough that one of their types changed. What other processes commit is looked for
-/// ten times a second, as long as somebody listens; each of their commits concerns everything.
+/// A commit concerns it if it changes one of the objects and keys that were read, including those reached by references. If
+/// more than a thousand objects were read, a change of any object of their types concerns it. Commits of other processes are
+/// looked for ten times a second as long as somebody listens; each of them concerns everything.
 public struct GarageValues<Element>: AsyncSequence {
-  /// What reading can throw.
+  /// Reading can throw any error.
   public typealias Failure = any Error
 
-  /// Where it is read.
+  /// Where the element is read.
   enum Place {
     /// On a thread of the library's.
     case elsewhere
-    /// Fetched there, and decoded where the caller is.
+    /// Fetched on a thread of the library's, and decoded where the caller is.
     case fetched
-    /// Where the caller is, unless the storage waits for each call.
+    /// Where the caller is, unless each call of the storage makes it wait.
     case here
   }
 
@@ -29,12 +29,12 @@ public struct GarageValues<Element>: AsyncSequence {
   let place: Place
   let read: (ReadAccess) throws -> Element
   let isEqual: ((Element, Element) -> Bool)?
-  /// What is done on a thread of the library's before it is read first.
+  /// Runs on a thread of the library's before the first read.
   var prepare: (() -> Void)?
 
-  /// Reads, waits, and reads again.
+  /// Reads, waits for a change, and reads again.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    /// What reading can throw.
+    /// Reading can throw any error.
     public typealias Failure = any Error
 
     private let values: GarageValues
@@ -43,16 +43,16 @@ public struct GarageValues<Element>: AsyncSequence {
 
     init(_ values: GarageValues) { self.values = values }
 
-    /// What is there, and later what is there when something has changed; nil when the task was cancelled.
+    /// The present state at first, and later the state after a change. Nil when the task was cancelled.
     ///
-    /// - Throws: as the verb that reads it: ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)`` and its like. One may ask
-    ///   again after that.
+    /// - Throws: as the verb that reads it, for instance ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``. After an
+    ///   error it may be called again.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
       do {
         while true {
           if let hearing {
             guard await hearing.listener.next() != nil else {
-              // A closed garage says so.
+              // If the garage was closed, that is thrown.
               if hearing.listener.isEnded && !Task.isCancelled { throw GarageError.closed }
               return nil
             }
@@ -73,14 +73,14 @@ public struct GarageValues<Element>: AsyncSequence {
     }
   }
 
-  /// Begins with what is there.
+  /// Begins with the present state.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
-  /// Reads, and notes what was read.
+  /// Reads, and notes the keys that were read.
   nonisolated(nonsending)
     private func readWatched(_ hearing: Hearing) async throws -> Element
   {
-    // Whatever is committed from here on and concerns what is read is news.
+    // From here on, every commit that concerns what is read counts as news.
     hearing.beginReading()
     var interest = Interest.everything
     defer { hearing.endReading(interest) }
@@ -97,7 +97,7 @@ public struct GarageValues<Element>: AsyncSequence {
 }
 
 extension ReadAccess {
-  /// Runs `body`, and notes what it reads.
+  /// Runs `body`, and notes the keys that it reads.
   fileprivate func watching<R>(_ body: (ReadAccess) throws -> R) throws -> (R, Interest) {
     let watched = WatchedTransaction(transaction, isSealed: garage.objectKeys.isSealed)
     return try withExtendedLifetime(watched) {
@@ -107,7 +107,7 @@ extension ReadAccess {
   }
 }
 
-/// How to compare what may be `Equatable`.
+/// How to compare two elements, if their type is `Equatable`.
 private func equality<T>(_ type: T.Type) -> ((T, T) -> Bool)? {
   guard let type = type as? any Equatable.Type else { return nil }
   func compare<E: Equatable>(_ type: E.Type) -> (T, T) -> Bool {
@@ -119,14 +119,14 @@ private func equality<T>(_ type: T.Type) -> ((T, T) -> Bool)? {
   return compare(type)
 }
 
-// MARK: - What can be listened to
+// MARK: - Listening
 
 extension Garage {
-  /// What changes, from when somebody begins to listen: after each commit, and at once after changes of this garage that
-  /// stay unsaved. What comes while nobody asks is merged, so that nothing is missed and memory stays bounded.
+  /// The changes from the moment when listening begins. They come after each commit, and at once after changes of this garage
+  /// that stay unsaved. Changes that come while nobody asks are merged, so that nothing is missed and memory stays bounded.
   public func changes() -> GarageChangesSequence { GarageChangesSequence(garage: self) }
 
-  /// What a query finds, now and after each change that can concern it. See ``GarageValues``.
+  /// The results of a query, now and after each change that can concern them. See ``GarageValues``.
   public func values<T: Codable>(of query: Query<T>) -> GarageValues<[T]> {
     GarageValues(
       garage: self, place: query.mayLeave ? .elsewhere : .fetched,
@@ -137,19 +137,19 @@ extension Garage {
         query.reader = reader
         return try query.retrieveAll()
       }, isEqual: equality([T].self),
-      // Where an index cannot be made, the query does without, or says why it cannot be asked.
+      // If an index cannot be made, the query does without it, or throws the reason why it cannot.
       prepare: query.mayLeave && !indexing.isSettled(T.self) ? { try? self.prepareIndexes(of: T.self) } : nil)
   }
 
-  /// The object with this identifier, nil while there is none, now and after each change that can concern it.
+  /// The object with this identifier, now and after each change that can concern it; nil while there is none.
   public func values<T: Codable & Identifiable>(of type: T.Type, identifier: T.ID) -> GarageValues<T?> {
     GarageValues(
       garage: self, place: .fetched,
       read: { try $0.object(type, $0.identifier(of: type, identifier)) }, isEqual: equality(T?.self))
   }
 
-  /// The object with this identifier, nil while there is none, now and after each change that can concern it; decoded
-  /// elsewhere.
+  /// The object with this identifier, now and after each change that can concern it; nil while there is none. It is decoded on
+  /// a thread of the library's.
   public func values<T: Codable & Identifiable & SendableMetatype>(
     of type: T.Type, identifier: T.ID
   ) -> sending GarageValues<T?> where T.ID: Sendable {

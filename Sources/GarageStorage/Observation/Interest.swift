@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// What somebody read, and so wants to hear of.
+/// What a listener read, and so wants to hear of.
 struct Interest: Sendable {
   /// The records of whole types.
   private(set) var tags: Set<UInt64> = []
@@ -8,13 +8,13 @@ struct Interest: Sendable {
   private(set) var keys: Set<StorageKey> = []
   /// The types of the single records.
   private(set) var keyTags: Set<UInt64> = []
-  /// Whether there are values of single typed keys among them.
+  /// Whether there are typed keys in ``keys``.
   private(set) var hasKeysOfValues = false
   /// The values of all typed keys.
   private(set) var hasAllValues = false
   private(set) var isEverything = false
 
-  /// How many keys are listed; of more, their tags.
+  /// How many keys are listed at most. If there are more, their tags are listed instead.
   private static let limit = 1_000
 
   static let everything: Interest = {
@@ -23,7 +23,7 @@ struct Interest: Sendable {
     return interest
   }()
 
-  /// Notes a key that was looked for.
+  /// Notes a key that was read.
   mutating func note(_ key: RawSpan) {
     switch KeyLayout.space(of: key) {
     case .record? where key.byteCount >= KeyLayout.identifierOffset:
@@ -36,12 +36,12 @@ struct Interest: Sendable {
       keys.insert(StorageKey(key))
       hasKeysOfValues = true
     case let space? where space.isOfEntries: noteEntries(space, key)
-    // Names and the like say nothing that changes what an object is.
+    // Names and similar entries do not change what an object is.
     default: break
     }
   }
 
-  /// Notes a range that was looked through.
+  /// Notes a range that was scanned.
   mutating func note(_ range: StorageKeyRange) {
     let lower = range.lowerBound
     switch lower.first.flatMap(KeyLayout.Space.init) {
@@ -53,7 +53,7 @@ struct Interest: Sendable {
     }
   }
 
-  /// Notes entries, which come and go with the records of a type.
+  /// Notes index entries, which come and go with the records of a type.
   private mutating func noteEntries(_ space: KeyLayout.Space, _ key: RawSpan) {
     if let tag = KeyLayout.tag(inEntryKey: key, of: space) { tags.insert(tag) } else { isEverything = true }
   }

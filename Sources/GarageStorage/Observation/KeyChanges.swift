@@ -1,19 +1,19 @@
 internal import GarageDriver
 
-/// What several commits changed, merged: of each key what became of it in the end.
+/// The merged changes of several commits: for each key the last change.
 struct KeyChanges: Sendable {
-  /// What became last of a record. Commits need not be told of in their order.
+  /// The last change of a record. Commits may be reported in another order than their own.
   struct Last: Sendable {
     let isRemoved: Bool
-    /// Where the commit stands among the others.
+    /// The place of the commit among the others.
     let number: UInt64
   }
 
-  /// What became of the records of one tag.
+  /// The changed records of one tag.
   struct OfTag: Sendable {
-    /// What became last of each, by key.
+    /// The last change of each record, by key.
     fileprivate(set) var records: [StorageKey: Last] = [:]
-    /// Whether there were more than are listed.
+    /// Whether more records were changed than are listed.
     fileprivate(set) var isMany = false
 
     fileprivate mutating func note(_ key: StorageKey, _ last: Last) {
@@ -37,7 +37,7 @@ struct KeyChanges: Sendable {
 
   var isEmpty: Bool { !isEverything && tags.isEmpty && values.isEmpty && !hasManyValues }
 
-  /// Adds what a commit changed.
+  /// Adds the changes of a commit.
   mutating func add(_ log: ChangeLog) {
     if isEverything || log.isEmpty { return }
     if log.isEverything {
@@ -49,21 +49,21 @@ struct KeyChanges: Sendable {
     for changed in log.tags where changed.isMany { tags[changed.tag, default: OfTag()].noteMany() }
     if cover(log) { return }
     log.forEach { key, isRemoved in
-      // What became too many to be listed needs no more looks at its keys.
+      // A type with too many changed keys needs no further look at its keys.
       let isListed = note(key, Last(isRemoved: isRemoved, number: log.number))
       return isListed || !cover(log)
     }
   }
 
-  /// Whether a commit adds nothing: of each type that it changed so much is changed already that its keys are not listed any
-  /// more.
+  /// Whether a commit adds nothing: for each type that it changed, so many keys are changed already that they are not listed
+  /// any more.
   func cover(_ log: ChangeLog) -> Bool {
     if isEverything { return true }
     if log.isEverything || log.hasValues && !hasManyValues { return false }
     return log.tags.allSatisfy { tags[$0.tag]?.isMany == true }
   }
 
-  /// Notes what became of a key; false where it is one of too many.
+  /// Notes the last change of a key. Returns false if there are too many to list.
   private mutating func note(_ key: RawSpan, _ last: Last) -> Bool {
     if KeyLayout.space(of: key) == .record {
       let tag = KeyLayout.tag(inRecordKey: key)
@@ -84,7 +84,7 @@ struct KeyChanges: Sendable {
 }
 
 extension KeyChanges {
-  /// Whether they touch what somebody is interested in.
+  /// Whether the changes touch the interest.
   func concern(_ interest: Interest) -> Bool {
     if isEverything || interest.isEverything { return !isEmpty }
     for (tag, changes) in tags {

@@ -1,23 +1,23 @@
 public import Observation
 
-/// What a query finds, for views: it follows the garage, and views that show it follow.
+/// The results of a query, for views. They follow the garage, and so do the views that show them.
 ///
 /// ```swift
 /// @State private var people = LiveQuery(garage.query(Person.self).sorted(by: \.name), in: garage)
 /// var body: some View { List(people.results) { Text($0.name) } }
 /// ```
-/// It ends when nobody has it any more.
+/// It stops following when it is released.
 @MainActor @Observable
 public final class LiveQuery<Root: Codable> {
-  /// What was found last; empty before the first time.
+  /// The last results; empty before the first ones.
   public private(set) var results: [Root] = []
-  /// What went wrong the last time; nil where nothing did. The results before it stay.
+  /// The error of the last attempt; nil if it succeeded. The results before it stay.
   public private(set) var error: (any Error)?
-  /// Whether nothing was found out yet.
+  /// Whether there has been neither a result nor an error yet.
   public private(set) var isLoading = true
   @ObservationIgnored private var following: Task<Void, Never>?
 
-  /// Follows what the query finds in the garage that it is asked through.
+  /// Follows the results of a query in the garage that the query belongs to.
   public init(_ query: Query<Root>, in garage: Garage) {
     let values = garage.values(of: query)
     following = Task { [weak self] in
@@ -37,14 +37,14 @@ public final class LiveQuery<Root: Codable> {
   }
 }
 
-/// One object, for views: it follows the garage, and views that show it follow.
+/// One object, for views. It follows the garage, and so do the views that show it.
 @MainActor @Observable
 public final class LiveObject<Object: Codable & Identifiable> {
-  /// The object; nil while there is none, and before it was found out.
+  /// The object; nil while there is none, and before the first result.
   public private(set) var object: Object?
-  /// What went wrong the last time; nil where nothing did.
+  /// The error of the last attempt; nil if it succeeded.
   public private(set) var error: (any Error)?
-  /// Whether nothing was found out yet.
+  /// Whether there has been neither a result nor an error yet.
   public private(set) var isLoading = true
   @ObservationIgnored private var following: Task<Void, Never>?
 
@@ -68,7 +68,7 @@ public final class LiveObject<Object: Codable & Identifiable> {
   }
 }
 
-/// Hands on what there is, until `show` says no.
+/// Passes the elements to `show`, until that returns false.
 @MainActor
 private func follow<Element>(
   _ values: GarageValues<Element>, _ show: (Result<Element, any Error>) -> Bool

@@ -1,25 +1,25 @@
 internal import GarageDriver
 internal import Synchronization
 
-/// What was committed since somebody asked. It is merged when somebody does, and before where it would be much.
+/// The commits since the last time somebody asked. They are merged when somebody asks, and earlier if they become many.
 struct MissedChanges: Sendable {
   private var earlier = KeyChanges()
   private var logs: [ChangeLog] = []
   private var byteCount = 0
 
-  /// How many commits are kept as they are, and about how many bytes of them.
+  /// How many commits, and about how many bytes of them, are kept unmerged.
   private static let maximumCount = 256
   private static let maximumByteCount = 512 << 10
 
   var isEmpty: Bool { logs.isEmpty && earlier.isEmpty }
 
-  /// Whether these are the keys of hundreds of objects.
+  /// Whether there are so many bytes as the keys of hundreds of objects have.
   var isMuch: Bool { byteCount > 4 << 10 || !earlier.isEmpty }
 
   /// Whether anything may have changed.
   var isEverything: Bool { earlier.isEverything || logs.contains { $0.isEverything } }
 
-  /// All of it, of each key what became of it in the end.
+  /// All changes, merged: for each key the last one.
   var merged: KeyChanges {
     var merged = earlier
     for log in logs { merged.add(log) }
@@ -38,13 +38,14 @@ struct MissedChanges: Sendable {
     }
   }
 
-  /// Whether it touches what somebody is interested in.
+  /// Whether the changes touch the interest.
   func concern(_ interest: Interest) -> Bool {
     earlier.concern(interest) || logs.contains { $0.concerns(interest) }
   }
 }
 
-/// What somebody missed, merged when he asks what it is: who only shows everything anew never does.
+/// The changes that a listener missed. They are merged when it asks for them: a listener that only reads everything again never
+/// does.
 final class MergedChanges: Sendable {
   private let missed: MissedChanges
   private let merged = Mutex<KeyChanges?>(nil)

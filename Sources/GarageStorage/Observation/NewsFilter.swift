@@ -1,19 +1,19 @@
 internal import Synchronization
 
-/// Says without a lock that nobody wants to hear of a commit. Where it says that somebody may, they are looked up.
+/// Tells without a lock that nobody wants to hear of a commit. If somebody may, the listeners are looked up.
 ///
-/// A listener is counted here before it reads, and a commit asks when it is done: either the commit finds the listener, or
-/// the listener reads what was committed.
+/// A listener is counted here before it reads, and a commit asks after it is done. So either the commit finds the listener, or
+/// the listener reads the committed state.
 struct NewsFilter: ~Copyable, Sendable {
-  /// How many want to hear of everything, and of typed keys.
+  /// How many listeners want to hear of everything, and how many of typed keys.
   private let everythingCount = Atomic<Int>(0)
   private let valueCount = Atomic<Int>(0)
-  /// One bit for each of 256 parts of all tags.
+  /// One bit for each of 256 groups of tags.
   private let bits0 = Atomic<UInt64>(0)
   private let bits1 = Atomic<UInt64>(0)
   private let bits2 = Atomic<UInt64>(0)
   private let bits3 = Atomic<UInt64>(0)
-  /// How many tags are behind each bit. Changed under the lock of those who listen.
+  /// How many tags are counted for each bit. Changed under the lock of the listeners.
   private let counts = Mutex([Int](repeating: 0, count: 256))
 
   func add(_ interest: Interest) { count(interest, 1) }
@@ -52,13 +52,13 @@ struct NewsFilter: ~Copyable, Sendable {
     return log.tags.contains { has($0.tag) }
   }
 
-  /// Whether records of a tag that are changed may concern anybody.
+  /// Whether changed records of a tag may concern anybody.
   @inline(__always)
   func mayConcern(_ tag: UInt64) -> Bool {
     everythingCount.load(ordering: .relaxed) > 0 || has(tag)
   }
 
-  /// The same of records that were committed: then nobody is missed who began to listen before that.
+  /// Tells the same of records that were committed. It misses no listener that began to listen before the commit.
   @inline(__always)
   func mayConcernCommitted(_ tag: UInt64) -> Bool {
     everythingCount.load(ordering: .sequentiallyConsistent) > 0 || has(tag)
@@ -66,7 +66,7 @@ struct NewsFilter: ~Copyable, Sendable {
 
   // MARK: Bits
 
-  /// Tags are digests: any of their bits will do.
+  /// Tags are digests, so any of their bits will do.
   @inline(__always)
   private static func place(_ tag: UInt64) -> Int { Int(truncatingIfNeeded: tag & 255) }
 

@@ -2,22 +2,22 @@ internal import Foundation
 internal import GarageDriver
 internal import Synchronization
 
-/// Tells those who listen what the garages of this process commit to one store, and, while anybody listens, that others
-/// committed.
+/// Tells listeners what the garages of this process commit to one store. While anybody listens, it also looks for commits of
+/// others.
 final class NewsHub: Sendable {
   private struct State: Sendable {
     var listeners: [ObjectIdentifier: NewsListener] = [:]
     var index = NewsIndex()
-    /// The mark that the storage of each garage had last, by the garage's number.
+    /// The last mark of each garage's storage, by the garage's number.
     var lastMarks: [UInt64: UInt64] = [:]
     var isPolling = false
   }
 
-  /// How often others' commits are looked for.
+  /// How often commits of others are looked for.
   static let pollMilliseconds: UInt32 = 100
 
   private let state = Mutex(State())
-  /// Says without a lock of what nobody wants to hear.
+  /// Tells without a lock which changes nobody wants to hear of.
   let filter = NewsFilter()
   private let listenerCount = Atomic<Int>(0)
   private let lastNumber = Atomic<UInt64>(0)
@@ -28,10 +28,10 @@ final class NewsHub: Sendable {
 
   // MARK: Listening
 
-  /// Tells a listener everything from here on.
+  /// Adds a listener, which is told of everything from here on.
   func add(_ listener: NewsListener) {
     listenerCount.add(1, ordering: .sequentiallyConsistent)
-    // Before it reads: a commit that it does not see changes the mark again.
+    // Done before the listener reads: a commit that this mark does not cover changes the mark again.
     let mark = listener.signal.flatMap { try? $0.foreignChangeMark() }
     let mustPoll = state.withLock { state in
       state.listeners[ObjectIdentifier(listener)] = listener
@@ -44,7 +44,7 @@ final class NewsHub: Sendable {
     if mustPoll { WorkerThreads.shared.run { self.poll() } }
   }
 
-  /// Tells a listener that was added of nothing but what concerns this from here on.
+  /// Restricts a listener that was added: from here on it is told only of changes that concern `interest`.
   func set(_ interest: Interest, of listener: NewsListener) {
     state.withLock { $0.index.set(interest, of: listener, filter) }
   }
@@ -57,9 +57,9 @@ final class NewsHub: Sendable {
     if wasThere { listenerCount.subtract(1, ordering: .relaxed) }
   }
 
-  /// Ends all who listen to a garage, or to another one on the storage that was closed with it.
+  /// Ends all listeners of a garage, or those of another garage on the storage that was closed with it.
   ///
-  /// Under the lock, whether or not there are any: who is added after this sees that the garage is closed.
+  /// It takes the lock even if there are none: a listener that is added afterwards then sees that the garage is closed.
   func end(garage: UInt64, closing driver: (any StorageDriver)? = nil) {
     let storage = driver.flatMap { NewsHub.silentStorage($0) }
     let all = state.withLock { state in
@@ -68,7 +68,7 @@ final class NewsHub: Sendable {
     for listener in all { listener.end() }
   }
 
-  /// A storage that signals nothing, so that nobody looks for it; nil where it does, or is no object.
+  /// The storage, if it signals no changes, so that it is not polled; nil if it does, or if it is no object.
   static func silentStorage(_ driver: any StorageDriver) -> ObjectIdentifier? {
     if let driver = driver as? any ChangeSignaling, driver.signalsChanges { return nil }
     return NewsOrigin.of(driver)
@@ -96,7 +96,7 @@ final class NewsHub: Sendable {
     while pollOnce() { usleep(NewsHub.pollMilliseconds * 1000) }
   }
 
-  /// Looks whether others committed; false where nobody listens any more.
+  /// Looks whether others have committed. Returns false if nobody listens any more.
   private func pollOnce() -> Bool {
     let signals = state.withLock { state -> [UInt64: any ChangeSignaling] in
       var signals: [UInt64: any ChangeSignaling] = [:]
@@ -108,7 +108,7 @@ final class NewsHub: Sendable {
     for (garage, signal) in signals {
       let found: UInt64?
       do { found = try signal.foreignChangeMark() } catch {
-        // By another garage on it, or by somebody who has the storage itself.
+        // Closed by another garage on the storage, or by somebody who uses the storage itself.
         if (error as? StorageError)?.kind == .closed { end(garage: garage) }
         continue
       }

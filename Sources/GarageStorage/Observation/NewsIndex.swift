@@ -1,28 +1,27 @@
 internal import GarageDriver
 
-/// Who wants to hear of what, looked up by what was changed, so that a commit costs nothing for those whom it does not
-/// concern.
+/// Finds listeners by what was changed, so that a commit costs nothing for those whom it does not concern.
 struct NewsIndex: Sendable {
   private typealias Listeners = [ObjectIdentifier: NewsListener]
 
-  /// What each wants to hear of.
+  /// What each listener wants to hear of.
   private var interests: [ObjectIdentifier: Interest] = [:]
-  /// Those who want to hear of everything.
+  /// The listeners that want to hear of everything.
   private var ofEverything: Listeners = [:]
   private var ofAllValues: Listeners = [:]
   private var ofTag: [UInt64: Listeners] = [:]
   private var ofKey: [StorageKey: Listeners] = [:]
-  /// How many want to hear of single records of a type, and of typed keys.
+  /// How many listeners want to hear of single records of a type, and how many of typed keys.
   private var singleCounts: [UInt64: Int] = [:]
   private var valueCount = 0
 
-  /// Notes what a listener wants to hear of, in place of what it wanted before; nil where it is to hear of nothing.
+  /// Notes what a listener wants to hear of, in place of what it wanted before. Nil: nothing.
   ///
-  /// - Parameter filter: is told which bits it needs from now on.
+  /// - Parameter filter: is told which of its bits are needed from now on.
   mutating func set(_ interest: Interest?, of listener: NewsListener, _ filter: borrowing NewsFilter) {
     let id = ObjectIdentifier(listener)
     let before = interests[id]
-    // First what is new: none of its bits is missing in between.
+    // The new interest is added first, so that none of its bits is missing in between.
     if let interest {
       interests[id] = interest
       filter.add(interest)
@@ -70,8 +69,8 @@ struct NewsIndex: Sendable {
     if listeners[key]?.isEmpty == true { listeners[key] = nil }
   }
 
-  /// Those whom a commit may concern. Who waits for a type or a listed key, and knows already that there is news, is left out;
-  /// some may be named twice, and of more keys than are listed all are.
+  /// The listeners that a commit may concern. A listener that waits for a type or a listed key, and knows already that there is
+  /// news, is left out. Some may be named twice. If more keys were changed than are listed, all listeners of keys are named.
   func concerned(by log: ChangeLog) -> [NewsListener] {
     var found = Array(ofEverything.values)
     if log.isEverything {
@@ -89,7 +88,7 @@ struct NewsIndex: Sendable {
       hasMany = hasMany || changed.isMany
     }
     if hasMany {
-      // Each of them looks by itself.
+      // Each of these listeners checks by itself whether it is concerned.
       found += ofKey.values.flatMap(\.values)
     } else if hasSingle {
       log.forEach { key, _ in

@@ -1,23 +1,24 @@
 internal import GarageDriver
 internal import Synchronization
 
-/// Somebody who waits for news. Holds what was missed, merged, so that a slow one costs no more memory than a quick one.
+/// Waits for news. It keeps the changes that were missed, merged, so that a slow listener takes no more memory than a quick
+/// one.
 final class NewsListener: Sendable {
   private struct State: Sendable {
-    /// Nil: everything that comes is kept until it is known what is of interest.
+    /// Nil: all changes are kept until the interest is known.
     var interest: Interest?
     var missed = MissedChanges()
-    /// Whether there is news, where that is all that anybody asks.
+    /// Whether there is news, for a listener that wants to know only that.
     var isConcerned = false
     var sources: Set<GarageChanges.Source> = []
     var isEnded = false
     var waiting: CheckedContinuation<Void, Never>?
-    /// Whether it rests before it waits for more. Whoever parks thousands of objects, batch after batch, would wake it for
-    /// each of them, and that takes as long as fifty objects.
+    /// Whether it rests before it waits for more. A writer that parks thousands of objects in many batches would otherwise wake
+    /// it after each batch, and waking takes as long as parking fifty objects.
     var rests = false
     var lastNews: ContinuousClock.Instant?
 
-    /// It rests from the time on when it hears of hundreds of objects twice within the time of a rest.
+    /// It begins to rest when it hears of hundreds of objects twice within the time of a rest.
     mutating func noteNews() {
       let now = ContinuousClock.now
       rests = missed.isMuch && (rests || lastNews.map { now - $0 < NewsListener.rest } ?? false)
@@ -31,19 +32,19 @@ final class NewsListener: Sendable {
 
   /// The number of the garage that it listens to.
   let garage: UInt64
-  /// Says whether other processes have changed the garage's store; nil where none can.
+  /// Tells whether other processes have changed the garage's store; nil if none can.
   let signal: (any ChangeSignaling)?
-  /// The storage of the garage, which others may close, where it signals nothing.
+  /// The storage of the garage, if that signals no changes: others may close it.
   let storage: ObjectIdentifier?
-  /// Whether it is asked what changed, and not only whether anything did.
+  /// Whether it is asked which changes there were, and not only whether there were any.
   private let keepsChanges: Bool
-  /// Whether it knows already that there is news, and asks for no more than that. Says without a lock what `state` says: a slow
-  /// one is told once, however many commits there are.
+  /// Whether it knows already that there is news, and wants to know no more than that. It tells without a lock what `state`
+  /// says. A slow listener is so told once, however many commits there are.
   private let knows = Atomic<Bool>(false)
   private let state: Mutex<State>
 
-  /// How long it rests where one large commit follows the other: longer than a commit of thousands of objects takes, and half of
-  /// the time that a picture stays on a screen.
+  /// How long it rests when one large commit follows another. That is longer than a commit of thousands of objects takes, and
+  /// half as long as a picture stays on a screen.
   private static let rest = Duration.milliseconds(8)
 
   init(_ garage: Garage, keepsChanges: Bool = false) {
@@ -57,12 +58,12 @@ final class NewsListener: Sendable {
 
   /// Whether one more commit would be nothing new to it.
   ///
-  /// Asked behind the commit. One who forgets its news does so before it reads, so what it reads next has the commit, or it
-  /// has forgotten them before this is asked.
+  /// Asked after the commit. A listener forgets its news before it reads. So either its next read sees the commit, or it has
+  /// forgotten the news before this is asked.
   @inline(__always)
   var isToldAlready: Bool { knows.load(ordering: .sequentiallyConsistent) }
 
-  /// Tells it of a commit, which need not concern it.
+  /// Tells it of a commit, which may or may not concern it.
   func tell(_ log: ChangeLog, _ source: GarageChanges.Source) {
     let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
       if state.isConcerned { return nil }
@@ -74,7 +75,7 @@ final class NewsListener: Sendable {
         state.isConcerned = true
         knows.store(true, ordering: .sequentiallyConsistent)
       } else {
-        // It reads, and does not wait.
+        // It is reading, and does not wait.
         state.missed.add(log)
       }
       return state.waiting.take()
@@ -94,14 +95,14 @@ final class NewsListener: Sendable {
     waiting?.resume()
   }
 
-  /// Waits until there is something; returns what was missed, and nil when the task was cancelled or the garage closed.
+  /// Waits until there is news. Returns the missed changes; nil when the task was cancelled or the garage closed.
   nonisolated(nonsending)
     func next() async -> (changes: MergedChanges, sources: Set<GarageChanges.Source>)?
   {
     if state.withLock({ $0.rests }) {
-      // A task that was cancelled does not.
+      // A task that was cancelled does not rest.
       try? await Task.sleep(for: NewsListener.rest)
-      // Where nothing came meanwhile that was for nothing, and to sleep takes longer than to be woken.
+      // If nothing came meanwhile, the rest was in vain, and sleeping takes longer than being woken.
       state.withLock { $0.rests = $0.hasNews }
     }
     await withTaskCancellationHandler {
@@ -125,7 +126,7 @@ final class NewsListener: Sendable {
     return news.map { (MergedChanges($0.missed), $0.sources) }
   }
 
-  /// Keeps all that comes from here on, and forgets what came before: it is about to read.
+  /// Called before a read. Keeps all changes from here on, and forgets those before.
   func beginReading() {
     state.withLock { state in
       state.interest = nil
@@ -133,7 +134,7 @@ final class NewsListener: Sendable {
     }
   }
 
-  /// Keeps of what came meanwhile, and of all that comes, what concerns what was read.
+  /// Called after a read. Keeps the changes that concern what was read, of those that came meanwhile and of all later ones.
   func endReading(_ interest: Interest) {
     state.withLock { state in
       state.interest = interest

@@ -2,9 +2,9 @@ internal import GarageDriver
 
 /// Notes which keys a transaction changes, for those who listen.
 final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, ManyRemoval, AnnouncedReading {
-  /// Nil while it waits to be used again, and nobody has it.
+  /// Nil between two uses, when nobody has it.
   @exclusivity(unchecked) private var current: (any WriteTransaction)?
-  /// What it hands everything on to.
+  /// The transaction that it passes everything to.
   var base: any WriteTransaction { current.unsafelyUnwrapped }
   private let isSealed: Bool
   private let hub: NewsHub
@@ -15,16 +15,16 @@ final class NotingTransaction: WriteTransaction, SealedValues, LookingRemoval, M
     self.hub = hub
   }
 
-  /// Begins to note what is changed in a transaction.
+  /// Begins to note the changes of a transaction.
   func begin(_ base: any WriteTransaction) { current = base }
 
-  /// Lets the transaction go, and what was noted in it and not taken.
+  /// Releases the transaction, and the notes that were not taken.
   func end() {
     current = nil
     if !log.isEmpty { log = ChangeLog() }
   }
 
-  /// What was noted; it is given away.
+  /// Gives away the notes.
   func takeLog() -> ChangeLog {
     var taken = ChangeLog()
     swap(&taken, &log)

@@ -1,9 +1,10 @@
 internal import GarageDriver
 internal import Synchronization
 
-/// The hub that all garages of this process on one store have in common, as long as one of them is there.
+/// The hub that all garages of this process on one store share, as long as one of them exists.
 ///
-/// A thing of its own, since an object that is referred to weakly is dearer to hold, and each write holds the hub.
+/// It is an object of its own, because an object with weak references is more expensive to retain, and each write retains the
+/// hub.
 final class SharedNewsHub: Sendable {
   private final class Weak: Sendable {
     weak let shared: SharedNewsHub?
@@ -16,7 +17,7 @@ final class SharedNewsHub: Sendable {
 
   private init() {}
 
-  /// That of a storage's store.
+  /// The hub of a storage's store.
   static func of(_ driver: any StorageDriver) -> SharedNewsHub {
     guard let origin = NewsOrigin.of(driver) else { return SharedNewsHub() }
     return hubs.withLock { hubs in

@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// Notes what is read, so that it is known which commits can change the result.
+/// Notes the keys that are read, so that it is known which commits can change the result.
 final class WatchedTransaction: SealedValues {
   let base: any ReadTransaction
   private let isSealed: Bool
