@@ -7,14 +7,14 @@ internal import Synchronization
   internal import Foundation
 #endif
 
-/// What a call depends on of the task that makes it, for a thread that knows nothing of that task.
+/// The settings of the calling task that a call depends on, for a thread that knows nothing of that task.
 struct CallSettings: Sendable {
-  /// Whether what it changes is saved at once.
+  /// Whether its changes are saved at once.
   var autosaves: Bool
   private let dateEncoding: DateEncodingStrategy?
   private let dateDecoding: DateDecodingStrategy?
 
-  /// Those of the calling task.
+  /// The settings of the calling task.
   init(of garage: Garage) {
     autosaves = garage.isAutosaveEnabled
     let hasDates = garage.dateScopeCount.load(ordering: .relaxed) > 0
@@ -22,7 +22,7 @@ struct CallSettings: Sendable {
     dateDecoding = hasDates ? garage.dateDecodingStrategy : nil
   }
 
-  /// Runs `body` with the same dates.
+  /// Runs `body` with the same settings.
   func apply<R>(to garage: Garage, _ body: () throws -> R) rethrows -> R {
     guard let dateEncoding, let dateDecoding else { return try applyAutosave(to: garage, body) }
     return try TaskScope.with(.dateEncoding(dateEncoding), of: garage) {
@@ -32,7 +32,7 @@ struct CallSettings: Sendable {
     }
   }
 
-  /// For verbs that ask by themselves.
+  /// Sets whether changes are saved at once. A verb looks that up by itself.
   private func applyAutosave<R>(to garage: Garage, _ body: () throws -> R) rethrows -> R {
     if autosaves { return try body() }
     return try garage.withAutosaveDisabled(body)

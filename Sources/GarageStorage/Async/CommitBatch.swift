@@ -6,25 +6,25 @@
   internal import Darwin
 #endif
 
-/// Jobs that are committed in one transaction, while that is tried.
+/// The jobs that are to be committed in one transaction, while that is being tried.
 struct CommitBatch {
   private let queue: CommitQueue
-  /// Those still to be committed.
+  /// The jobs that are still to be committed.
   private var jobs: [CommitJob]
   /// The job that is running.
   private var running: Int?
   private var hasBegun = false
   /// How many jobs there were when the transaction began.
   private var countAtBegin = 0
-  /// Whether each job is committed by itself, because together they failed.
+  /// Whether each job is committed by itself, because committing them together failed.
   private var isSingle = false
-  /// How often another transaction may still come first before each job is tried by itself.
+  /// How many more times another transaction may come first before each job is tried by itself.
   private var conflictsLeft = 3
   private var done: [ObjectIdentifier: (any Error)?] = [:]
   private var order: [CommitJob]
-  /// How long it waits for jobs that are on their way, all in all.
+  /// Until when it waits for jobs that may be on their way.
   private var waitsUntil: ContinuousClock.Instant?
-  /// When all jobs had run, and the commit began.
+  /// When all jobs had run and the commit began.
   private var ranAt: ContinuousClock.Instant?
 
   init(_ first: CommitJob, _ queue: CommitQueue) {
@@ -45,7 +45,7 @@ struct CommitBatch {
     countAtBegin = jobs.count
   }
 
-  /// Runs all jobs, and those that have come meanwhile.
+  /// Runs all jobs, and the jobs that come meanwhile.
   mutating func run(_ access: WriteAccess) throws {
     hasBegun = true
     var next = 0
@@ -78,7 +78,7 @@ struct CommitBatch {
     }
   }
 
-  /// Notes that all that ran are committed.
+  /// Notes that all jobs that ran are committed.
   mutating func succeed() {
     if !isSingle, let ranAt { queue.noteCommit(of: jobs.count, .now - ranAt) }
     let count = isSingle ? 1 : jobs.count
@@ -93,11 +93,11 @@ struct CommitBatch {
     return true
   }
 
-  /// Notes that the transaction was not committed: because of the job that was running, or of all of them.
+  /// Notes that the transaction was not committed, because of the running job or of all jobs.
   mutating func fail(_ error: any Error) {
     if let running {
-      // The job came after the transaction had begun, which does not show commits that others made in between. The job may have
-      // failed because of that: it runs once more, in a transaction that begins later.
+      // The job came after the transaction had begun, and that transaction does not see what others have committed since. If
+      // the job failed because of that, it will succeed in a transaction that begins later. So it runs once more.
       if running >= countAtBegin && queue.othersCommitMeanwhile { return }
       settle(jobs.remove(at: running), error)
     } else if !hasBegun {
@@ -107,11 +107,11 @@ struct CommitBatch {
     } else if isSingle || jobs.count == 1 {
       settle(jobs.removeFirst(), error)
     } else if GarageError.isOutcomeUnknown(error) {
-      // They may be committed, and must not be done twice.
+      // The jobs may be committed, and must not be done twice.
       for job in jobs { settle(job, error) }
       jobs = []
     } else {
-      // Either it was too much for one transaction, or the fault of one job, and it cannot be told which.
+      // Either all jobs together were too much for one transaction, or one job is at fault. It cannot be told which.
       isSingle = true
     }
   }
@@ -119,7 +119,7 @@ struct CommitBatch {
   /// Takes the first job out, and leaves all others to their own turns.
   mutating func takeFirst() -> CommitJob {
     let job = jobs.removeFirst()
-    // The others stand behind it in the queue again.
+    // The other jobs go back to the front of the queue.
     queue.putBack(jobs)
     let left = Set(jobs.map { ObjectIdentifier($0) })
     order.removeAll { left.contains(ObjectIdentifier($0)) }

@@ -1,23 +1,23 @@
 internal import Dispatch
 
-/// What a caller that waits in a ``CommitQueue`` wants to be committed.
+/// Work that a caller waiting in a ``CommitQueue`` wants to have committed.
 ///
 /// Unchecked: only the holder of the turn uses the jobs that it took, and each caller waits until its job is settled.
 final class CommitJob: @unchecked Sendable {
   enum Work {
-    /// Puts and removes bytes; may be run by any thread, again and again, and together with others.
+    /// Puts and removes bytes. Any thread may run it, repeatedly, and together with others.
     case bytes((WriteAccess) throws -> Void)
-    /// A transaction of its own, which a thread of the library's makes.
+    /// A transaction of its own, which a thread of the library's runs.
     case transaction(() throws -> Void)
-    /// A transaction of its own, which the waiting thread makes.
+    /// A transaction of its own, which the waiting thread runs.
     case ofWaitingThread
   }
 
-  /// Why a waiting thread goes on.
+  /// The reason why a waiting thread goes on.
   enum Wake {
-    /// It is the thread's turn: it commits, for itself and for those behind it.
+    /// The turn is the thread's: it commits its own job and those behind it.
     case turn
-    /// Its job was committed by another thread, or has failed there.
+    /// The job was committed by another thread, or failed there.
     case settled((any Error)?)
   }
 
@@ -30,19 +30,19 @@ final class CommitJob: @unchecked Sendable {
   let byteCount: Int
   private var work: Work?
   private let waiter: Waiter
-  /// What has to run after the commit if unsaved changes were saved with the job. The caller runs it when it has no turn any
-  /// more, because it may wait for any thread or actor, and reads task-local values.
+  /// The hooks to run after the commit, if unsaved changes were saved along with the job. The caller runs them when it no
+  /// longer has the turn, because hooks may wait for any thread or actor, and may read task-local values.
   var hooks = CommitHooks()
   private var wake = Wake.turn
 
-  /// That of a thread that waits in ``wait()``.
+  /// A job of a thread that waits in ``wait()``.
   init(ofThread work: Work, byteCount: Int = 0) {
     self.work = work
     self.byteCount = byteCount
     waiter = .thread(DispatchSemaphore(value: 0))
   }
 
-  /// The job of a task, which is told by `resume`: once, by any thread.
+  /// A job of a task. `resume` tells the task its outcome: once, on any thread.
   init(
     of garage: Garage, _ work: Work, byteCount: Int,
     _ resume: @escaping (Result<Void, any Error>) -> Void
@@ -52,7 +52,7 @@ final class CommitJob: @unchecked Sendable {
     waiter = .task(garage: garage, resume)
   }
 
-  /// The garage of a task that waits; nil for a thread, which leads by itself.
+  /// The garage of a waiting task; nil for a thread, which commits by itself.
   var garageOfTask: Garage? {
     if case .task(let garage, _) = waiter { garage } else { nil }
   }
@@ -61,21 +61,21 @@ final class CommitJob: @unchecked Sendable {
     if case .bytes = work { true } else { false }
   }
 
-  // MARK: - For whoever has the turn
+  // MARK: - For the holder of the turn
 
   /// Runs a job of bytes.
   func run(_ access: WriteAccess) throws {
     if case .bytes(let body) = work { try body(access) }
   }
 
-  /// Makes the transaction of a job that has one of its own. Its outcome then settles the job.
+  /// Runs the transaction of a job that has its own. The returned outcome then settles the job.
   func runTransaction() -> (any Error)? {
     guard case .transaction(let body) = work else { return nil }
     do { try body() } catch { return error }
     return nil
   }
 
-  /// Wakes the thread that waits, to lead.
+  /// Wakes the waiting thread and gives it the turn.
   func giveTurn() {
     if case .thread(let semaphore) = waiter { semaphore.signal() }
   }
@@ -99,6 +99,6 @@ final class CommitJob: @unchecked Sendable {
     return wake
   }
 
-  /// Releases the closures of the job. For a thread that has the turn, when it is done.
+  /// Releases the closures of the job. A thread that has the turn calls it when it is done.
   func end() { work = nil }
 }

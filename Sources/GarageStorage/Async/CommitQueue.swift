@@ -2,40 +2,41 @@ internal import CGarage
 internal import GarageDriver
 internal import Synchronization
 
-/// Whose turn it is to commit to a garage's storage, and the jobs that wait for their turn, in order.
+/// Tells who may commit to a garage's storage, and holds the jobs that wait for their turn, in order.
 ///
-/// Committing to a disk takes long, and the wait for it can be shared: the holder of the turn commits, together with its own
-/// change, the jobs behind it that are nothing but bytes. A thread that comes to an empty queue takes its turn by one atomic
+/// Committing to a disk takes long, but several changes can share one commit: together with its own change, the holder of the
+/// turn commits the jobs behind it that only write bytes. A thread that finds the queue empty takes the turn by one atomic
 /// exchange, and gives it back by another.
 ///
 /// Three rules:
-/// - A thread that has the turn makes one transaction, with a bounded number of jobs, and hands the turn to the first
-///   that waits: to its thread, or where a task waits to a thread of the library's (``WorkerThreads``).
-/// - Code of users runs on the thread of the caller that it came with, or on the library's; never on another caller's.
-/// - A thread that is inside any transaction goes past the queue: it may be what the thread waits for that has the turn.
+/// - A thread that has the turn makes one transaction, with a bounded number of jobs. It then passes the turn to the first one
+///   that waits: to its thread, or for a task to a thread of the library's (``WorkerThreads``).
+/// - Users' code runs on the thread of the caller that brought it, or on a thread of the library's; never on the thread of
+///   another caller.
+/// - A thread that is inside any transaction bypasses the queue: the holder of the turn may be waiting for that transaction.
 final class CommitQueue: Sendable {
   private enum Turn {
     static let free = 0
     static let taken = 1
-    /// Taken, and there may be jobs that wait.
+    /// Taken, and jobs may be waiting.
     static let awaited = 2
   }
 
   private let turn = Atomic<Int>(Turn.free)
-  /// No job waits while the turn is free.
+  /// The jobs that wait. There are none while the turn is free.
   private let waiting = Mutex(WaitingLine<CommitJob>())
-  /// Marks threads that have the turn, for drivers that mark no transactions by themselves.
+  /// Marks threads that have the turn, for drivers that do not mark transactions themselves.
   private let lifetime: StorageLifetime
 
-  /// How much is committed together at most.
+  /// How many jobs, and how many bytes, are committed together at most.
   private static let maximumJobCount = 512
   private static let maximumByteCount = 8 << 20
 
   /// Whether a commit waits a moment for more jobs.
   private let awaitsOthers: Bool
-  /// Whether writes that are in no queue, or in another one, commit while a transaction is open.
+  /// Whether writes that bypass this queue may commit while a transaction is open.
   let othersCommitMeanwhile: Bool
-  /// The last commit of several jobs or one.
+  /// The last commit: how many jobs it had, and how long it took.
   private let last = Mutex((jobCount: 0, duration: Duration.zero))
 
   init(_ info: StorageInfo) {
@@ -44,13 +45,13 @@ final class CommitQueue: Sendable {
     othersCommitMeanwhile = info.writersConflict
   }
 
-  /// Whether the calling thread has to go past the queue.
+  /// Whether the calling thread has to bypass the queue.
   @inline(__always)
   static var isPassed: Bool { garage_transaction_count() > 0 }
 
   // MARK: - Turns of threads
 
-  /// Takes the turn if it is free; ``end()`` has to follow then.
+  /// Takes the turn if it is free. Then ``end()`` has to follow.
   @inline(__always)
   func beginIfFree() throws -> Bool {
     let isFree = turn.compareExchange(
@@ -60,21 +61,21 @@ final class CommitQueue: Sendable {
     return isFree
   }
 
-  /// Waits for the turn; ``end()`` has to follow.
+  /// Waits for the turn. ``end()`` has to follow.
   func begin() throws {
     if try beginIfFree() { return }
     let job = CommitJob(ofThread: .ofWaitingThread)
     _ = try begin(job)
   }
 
-  /// Waits until it is the job's turn, and ``end()`` has to follow, or until the job was settled by another thread.
+  /// Waits until it is the job's turn, after which ``end()`` has to follow, or until another thread has settled the job.
   func begin(_ job: CommitJob) throws -> CommitJob.Wake {
     let wake = enqueue(job) ? .turn : job.wait()
     if case .turn = wake { try lifetime.beginCall() }
     return wake
   }
 
-  /// Gives the turn to the first that waits.
+  /// Gives the turn to the first one that waits.
   @inline(__always)
   func end() {
     lifetime.endCall()
@@ -98,7 +99,8 @@ final class CommitQueue: Sendable {
     if let garage = next.garageOfTask { lead(garage) } else { next.giveTurn() }
   }
 
-  /// Adds a job. If the turn is free, the job is not added: the caller has the turn, and true is returned.
+  /// Adds a job and returns false. If the turn is free, it does not add the job, but gives the caller the turn and returns
+  /// true.
   private func enqueue(_ job: CommitJob) -> Bool {
     waiting.withLock { jobs in
       if takeTurnOrAwait() { return true }
@@ -107,7 +109,7 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// Takes the turn, or notes that a job waits for it. Under the lock.
+  /// Takes the turn and returns true, or notes that a job waits for it. Called under the lock.
   private func takeTurnOrAwait() -> Bool {
     while true {
       let seen = turn.load(ordering: .relaxed)
@@ -132,7 +134,7 @@ final class CommitQueue: Sendable {
     if leads, let garage = job.garageOfTask { lead(garage) }
   }
 
-  /// Takes a job out, unless it was taken already; returns whether it was there.
+  /// Removes a job, unless it was taken already. Returns whether it was there.
   func cancel(_ job: CommitJob) -> Bool {
     waiting.withLock { jobs in jobs.remove { $0 === job } != nil }
   }
@@ -140,7 +142,7 @@ final class CommitQueue: Sendable {
   private func lead(_ garage: Garage) {
     WorkerThreads.shared.run { [self] in
       while let job = nextOfTask() {
-        // Never closed, so this does not fail.
+        // This lifetime is never closed, so the call does not fail.
         let isMarked = (try? lifetime.beginCall()) != nil
         let settled = job.isBytes ? garage.commitTogether(job, self) : [(job, job.runTransaction())]
         if isMarked { lifetime.endCall() }
@@ -149,7 +151,7 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// The job of a task that is first; nil, and the turn was passed on, where there is none.
+  /// The first job, if a task waits for it. If there is none, the turn is passed on, and nil returned.
   private func nextOfTask() -> CommitJob? {
     let (job, isOfTask) = waiting.withLock { jobs -> (CommitJob?, Bool) in
       guard let first = jobs.popFirst() else {
@@ -163,9 +165,9 @@ final class CommitQueue: Sendable {
     return nil
   }
 
-  // MARK: - What is committed together
+  // MARK: - Committing together
 
-  /// Takes jobs of bytes that are next, as many as fit behind `batch`.
+  /// Takes the next jobs of bytes, as many as fit into the batch.
   func takeBytes(behind batch: [CommitJob]) -> [CommitJob] {
     var room = CommitQueue.maximumByteCount - batch.reduce(0) { $0 + $1.byteCount }
     let maximumCount = CommitQueue.maximumJobCount - batch.count
@@ -180,10 +182,10 @@ final class CommitQueue: Sendable {
     }
   }
 
-  /// How long to wait for jobs that may be on their way; nil where that is too short to count.
+  /// How long to wait for jobs that may be on their way; nil if that is too short to matter.
   ///
-  /// The callers of the last commit go on all at once and come again one after another; a caller that comes too late waits for
-  /// a whole commit. Without this wait the first one would commit alone each time, and all others together.
+  /// The callers of the last commit go on at the same time, and come back one after another. A caller that comes back too late
+  /// waits for a whole commit. Without this wait, the first one would commit alone each time, and all others together.
   func patience(with jobCount: Int) -> Duration? {
     guard awaitsOthers else { return nil }
     let last = last.withLock { $0 }
@@ -196,7 +198,7 @@ final class CommitQueue: Sendable {
     if awaitsOthers { last.withLock { $0 = (jobCount, duration) } }
   }
 
-  /// Puts jobs that were taken back in front of all others. For the holder of the turn.
+  /// Puts jobs that were taken back in front of all others. Only the holder of the turn may call it.
   func putBack(_ taken: some Collection<CommitJob>) {
     if taken.isEmpty { return }
     waiting.withLock { jobs in

@@ -1,19 +1,20 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// A copy of a part of one state of a storage, for code that has to run where the transaction must not: on the caller's actor.
+/// A copy of a part of one state of a storage. It is for code that has to run where the transaction must not: on the caller's
+/// actor.
 ///
-/// It is not known beforehand what that code will ask for. Reads that miss something are noted; then all is fetched anew, with
-/// the missing part, and the code runs again.
+/// What that code will read is not known beforehand. Reads that find their entry missing are noted. Then everything is fetched
+/// again, with the missing entries, and the code runs again.
 final class FetchedTransaction: SealedValues {
-  /// What has to be fetched.
+  /// The entries to be fetched.
   struct Wanted: Sendable {
     var keys: Set<StorageKey> = []
     var ranges: [StorageKeyRange] = []
-    /// How often something was missed.
+    /// How often something was missing.
     var missCount = 0
 
-    /// Notes a key. Where single ones have been missed before, all records of the type are fetched.
+    /// Notes a key. If single records of a type were missing before, all records of the type are fetched.
     mutating func note(_ key: StorageKey) {
       let isRecord = key.bytes.first == KeyLayout.Space.record.rawValue
       if isRecord && missCount > 2 && key.bytes.count >= KeyLayout.identifierOffset {
@@ -24,20 +25,20 @@ final class FetchedTransaction: SealedValues {
     }
   }
 
-  /// Thrown where something is missing. Code may swallow it, so whoever runs the code looks at ``missed`` instead.
+  /// Thrown if something is missing. The code may swallow it, so its caller checks ``missed`` instead.
   struct Missed: Error {}
 
   private let keys: [StorageKey: [UInt8]?]
   private let ranges: [(range: StorageKeyRange, entries: [(key: StorageKey, value: [UInt8])])]
   private let behind: PrefetchedRecords
-  /// The keys of wanted values that are sealed and do not open; they are among the others with no bytes.
+  /// The keys of wanted values that are sealed and do not open. In the copy they have empty values.
   private let failures: [StorageKey: StorageError]
-  /// The unsaved changes that were fetched through.
+  /// The unsaved changes that were visible when the entries were fetched.
   let unsavedChanges: UnsavedChanges?
   private(set) var wanted: Wanted
   private(set) var hasMissed = false
 
-  /// Fetches from a transaction what is wanted, and all records that those refer to.
+  /// Fetches the wanted entries from a transaction, and all records that they refer to.
   init(_ wanted: Wanted, from access: ReadAccess) throws {
     self.wanted = wanted
     unsavedChanges = access.unsavedChanges
@@ -52,7 +53,7 @@ final class FetchedTransaction: SealedValues {
         switch entry.key.bytes.first {
         case KeyLayout.Space.record.rawValue where !entry.value.isEmpty:
           records.append((entry.key, entry.value))
-        // Code that asks the index will ask for the records.
+        // Code that reads the index will read the records.
         case KeyLayout.Space.syncStatus.rawValue: single.insert(KeyLayout.record(ofSyncStatus: entry.key))
         default: break
         }
@@ -77,7 +78,7 @@ final class FetchedTransaction: SealedValues {
     self.keys = keys
   }
 
-  /// Fetches nothing, for code that should ask for nothing.
+  /// Fetches nothing, for code that should read nothing.
   init(ofNothingIn garage: Garage) {
     keys = [:]
     ranges = []
@@ -87,7 +88,7 @@ final class FetchedTransaction: SealedValues {
     unsavedChanges = nil
   }
 
-  /// The entries of a range. One that is sealed and does not open is among them as no bytes.
+  /// The entries of a range. A value that is sealed and does not open is given as an empty one.
   private static func entries(
     in range: StorageKeyRange, _ transaction: any ReadTransaction,
     _ failures: inout [StorageKey: StorageError]
@@ -100,7 +101,7 @@ final class FetchedTransaction: SealedValues {
       }
       return entries
     } catch let error as StorageError where error.isOfOneValue {
-      // A scan does not go on behind it.
+      // A scan stops at such a value.
       var keys: [StorageKey] = []
       try transaction.scanKeys(range, .forward) { key in
         keys.append(StorageKey(key))
@@ -133,7 +134,7 @@ final class FetchedTransaction: SealedValues {
     throw miss { $0.note(key) }
   }
 
-  /// Where the first entry stands that is not before `key`.
+  /// The position of the first entry that is not before `key`.
   private static func position(
     of key: StorageKey, in entries: [(key: StorageKey, value: [UInt8])]
   ) -> Int {
@@ -191,7 +192,7 @@ final class FetchedTransaction: SealedValues {
     if direction == .forward { try visitAll(found) } else { try visitAll(found.reversed()) }
   }
 
-  /// Whether a range holds another one.
+  /// Whether a range contains another one.
   private static func covers(_ range: StorageKeyRange, _ other: StorageKeyRange) -> Bool {
     let (lower, otherLower) = (range.lowerBound, other.lowerBound)
     if compareKeys(lower.span.bytes, otherLower.span.bytes) > 0 { return false }
@@ -202,7 +203,7 @@ final class FetchedTransaction: SealedValues {
 }
 
 extension ReadTransaction {
-  /// Visits the values of keys, as `withValues` does, and goes on behind those that are sealed and do not open.
+  /// Visits the values of keys as `withValues` does, and goes on after values that are sealed and do not open.
   func withReadableValues(
     for keys: [StorageKey], _ visit: (Int, RawSpan?) throws -> Void,
     onError: (Int, StorageError) throws -> Void

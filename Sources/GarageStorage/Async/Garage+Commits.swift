@@ -1,15 +1,15 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// How changes that are nothing but bytes are committed together (`CommitQueue`).
+// How changes that only write bytes are committed together (`CommitQueue`).
 
 extension GarageWriting {
-  /// As ``withWriteAccess(_:)``, for a body that runs no users' code, has no hooks, and may run on another thread, and again.
-  /// If others are about to commit, it is committed together with theirs.
+  /// Does as ``withWriteAccess(_:)``, for a body that runs no users' code and has no hooks. The body may run on another thread,
+  /// and more than once. If others are about to commit, it is committed together with their changes.
   ///
   /// - Parameters:
-  ///   - byteCount: about how much it writes.
-  ///   - onlyTag: the type whose records are all that it changes, where that is known.
+  ///   - byteCount: about how many bytes it writes.
+  ///   - onlyTag: the tag of the only type whose records it changes, if that is known.
   @inline(__always)
   func withByteAccess(
     byteCount: Int = 0, onlyTag: UInt64? = nil, _ body: (WriteAccess) throws -> Void
@@ -21,12 +21,12 @@ extension GarageWriting {
     }
   }
 
-  /// The same for the records of a graph. Objects that stood inline have to be told when they are parked, which is not done by
-  /// writing bytes.
+  /// Does the same for the records of a graph. If objects in it stood inline, they have to be told that they are parked, which
+  /// writing bytes does not do: then the body is committed in the usual way.
   @inline(__always)
   func withByteAccess(of graph: EncodedGraph, _ body: (WriteAccess) throws -> Void) throws {
     if graph.inlineTargets.isEmpty {
-      // Computed only where it is needed.
+      // Computed only if it is needed.
       let onlyTag = garage.store.news.isHeard ? graph.onlyTag : nil
       try withByteAccess(byteCount: graph.bytes.count, onlyTag: onlyTag, body)
     } else {
@@ -36,7 +36,7 @@ extension GarageWriting {
 }
 
 extension Garage {
-  /// Commits a body of bytes: alone if no other call commits, otherwise in turn and together with others.
+  /// Commits a body of bytes: alone if no other call commits, and otherwise in turn, together with others.
   fileprivate func commitBytes(
     _ byteCount: Int, _ onlyTag: UInt64?, _ body: (WriteAccess) throws -> Void
   ) throws {
@@ -45,7 +45,7 @@ extension Garage {
         guard let queue = store.commits, !CommitQueue.isPassed, isAutosaveEnabled else {
           return try commit(isRepeated: true, onlyTag: onlyTag, body)
         }
-        // The holder of the turn may be waiting for the gate that this thread has alone.
+        // The holder of the turn may be waiting for the gate that this thread holds.
         if let gate = store.gate, gate.isEntered {
           return try commit(inTurnOf: nil, isRepeated: true, onlyTag: onlyTag, body)
         }
@@ -71,7 +71,7 @@ extension Garage {
       case .turn:
         if store.hasUnsavedChanges { return try commit(inTurnOf: queue, isRepeated: true, body) }
         var settled = commitTogether(job, queue)
-        // The next one need not wait until all are awake.
+        // The next holder need not wait until all callers are awake.
         queue.end()
         let own = settled.removeFirst()
         for (job, error) in settled { job.settle(error) }
@@ -81,10 +81,10 @@ extension Garage {
     }
   }
 
-  /// Commits the job of the holder of the turn, and those behind it, in one transaction. A job that fails is left out, and the
-  /// others are committed without it.
+  /// Commits the job of the holder of the turn, and the jobs behind it, in one transaction. A job that fails is left out, and
+  /// the others are committed without it.
   ///
-  /// - Returns: how each job that was taken has ended, the given one first. None has been told yet.
+  /// - Returns: the outcome of each job that was taken, the given one first. No caller has been told yet.
   func commitTogether(_ first: CommitJob, _ queue: CommitQueue) -> [(job: CommitJob, error: (any Error)?)] {
     var batch = CommitBatch(first, queue)
     while !batch.isDone { attempt(&batch) }
@@ -110,8 +110,8 @@ extension Garage {
     }
   }
 
-  /// Commits the first job with the unsaved changes, on a thread of the library's or of the job's, and leaves the others
-  /// to their own turns. What is to run after the commit it leaves to the job's caller.
+  /// Commits the first job with the unsaved changes, on the calling thread, which is one of the library's or the job's own. The
+  /// others wait for their own turns. The hooks that have to run after the commit are left to the job's caller.
   private func commitAlone(_ batch: inout CommitBatch) {
     let job = batch.takeFirst()
     var pending = PendingCommit()

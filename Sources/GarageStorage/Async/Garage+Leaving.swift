@@ -1,10 +1,10 @@
 internal import GarageDriver
 internal import Synchronization
 
-// Where the reads of tasks run: here, on a thread of the library's, or there as far as bytes are concerned and here as
-// far as users' code is.
+// Where the reads of tasks run: in the task, on a thread of the library's, or both: the bytes are fetched on that thread, and
+// users' code runs in the task.
 
-/// Whether the task that waits for a thread of the library's was cancelled.
+/// Whether the task was cancelled that waits for a thread of the library's.
 final class Cancellation: Sendable {
   private let isCancelled = Atomic<Bool>(false)
 
@@ -17,9 +17,9 @@ final class Cancellation: Sendable {
 }
 
 extension Garage {
-  /// Runs a read on a thread of the library's, users' code that does not belong to an actor included.
+  /// Runs a read on a thread of the library's, including users' code that belongs to no actor.
   ///
-  /// - Parameter body: has to ask the ``Cancellation`` between two objects. It may run again.
+  /// - Parameter body: has to check the ``Cancellation`` between two objects. It may run more than once.
   nonisolated(nonsending)
     func reading<R>(_ body: @escaping (ReadAccess, Cancellation) throws -> R) async throws -> sending R
   {
@@ -52,7 +52,7 @@ extension Garage {
     return result.value
   }
 
-  /// Runs a read of one record, and users' code with it, here, unless the storage waits for each call.
+  /// Runs a read of one record in the task, including users' code, unless each call of the storage makes it wait.
   nonisolated(nonsending)
     func readingHere<R>(_ body: (ReadAccess) throws -> R) async throws -> R
   {
@@ -61,7 +61,7 @@ extension Garage {
     return try withReadAccess(body)
   }
 
-  /// Runs users' code here, on bytes that were fetched elsewhere.
+  /// Runs users' code in the task, on bytes that were fetched on a thread of the library's.
   nonisolated(nonsending)
     func readingFetched<R>(
       beginningWith keys: [StorageKey] = [], _ body: (ReadAccess) throws -> R
@@ -71,7 +71,7 @@ extension Garage {
     wanted.keys = Set(keys)
     try Task.checkCancellation()
     try checkOpen()
-    // If nothing is known yet, the body is run once only to find out what it asks for. That takes no state of the storage.
+    // If nothing is known yet, the body first runs only to find out what it reads. That needs no state of the storage.
     var next = keys.isEmpty ? FetchedTransaction(ofNothingIn: self) : try await fetch(wanted)
     while true {
       let fetched = next
@@ -85,7 +85,7 @@ extension Garage {
     }
   }
 
-  /// A copy of all that is wanted, from one state.
+  /// A copy of all wanted entries, from one state.
   nonisolated(nonsending)
     func fetch(_ wanted: FetchedTransaction.Wanted) async throws -> FetchedTransaction
   {

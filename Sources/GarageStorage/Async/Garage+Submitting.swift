@@ -4,14 +4,14 @@ internal import Synchronization
 // How the changes of tasks reach the storage: they are queued, and a thread of the library's waits for the disk.
 
 extension Garage {
-  /// Commits a body of bytes, together with what others commit at the same time. It runs elsewhere, perhaps more than once, and
-  /// must not run users' code.
+  /// Commits a body of bytes, together with the changes that others commit at the same time. It runs on another thread, perhaps
+  /// more than once, and must not run users' code.
   ///
-  /// - Throws: what `body` throws; `CancellationError` where the task was cancelled before anybody had begun with it.
+  /// - Throws: the errors of `body`; `CancellationError` if the task was cancelled before anybody began with it.
   nonisolated(nonsending)
     func submitBytes(byteCount: Int = 0, _ body: @escaping (WriteAccess) throws -> Void) async throws
   {
-    // Unsaved changes are saved with it and bring hooks, which must not run in a commit for several callers.
+    // Unsaved changes would be saved along with it, and bring hooks, which must not run in a commit for several callers.
     guard let queue = store.commits, isAutosaveEnabled, !store.hasUnsavedChanges else {
       return try await submit(body)
     }
@@ -20,10 +20,10 @@ extension Garage {
     }
   }
 
-  /// Commits a body in a transaction of its own, which runs elsewhere unless nothing is waited for.
+  /// Commits a body in a transaction of its own, on a thread of the library's unless the storage never makes it wait.
   ///
-  /// - Parameter isLong: whether the body may go through many objects: then it runs elsewhere in any case.
-  /// - Throws: what `body` throws; `CancellationError` where the task was cancelled before that had begun.
+  /// - Parameter isLong: whether the body may go through many objects. Then it runs on a thread of the library's in any case.
+  /// - Throws: the errors of `body`; `CancellationError` if the task was cancelled before the body began.
   nonisolated(nonsending)
     func submit<R>(
       retrying attempts: Int? = nil, autosaves: Bool? = nil, isLong: Bool = false,
@@ -41,7 +41,7 @@ extension Garage {
             var pending = PendingCommit()
             pending.isRepeated = attempts.map { $0 > 0 } ?? true
             let isSaved = try commitKeepingHooks(&pending, inTurnOf: nil, autosaves: settings.autosaves) {
-              // It may have waited for another writer of the storage.
+              // The transaction may have waited for another writer of the storage.
               try cancellation?.check()
               result.value = try body($0)
             }
@@ -57,9 +57,9 @@ extension Garage {
     }
   }
 
-  /// Runs a transaction in turn: here where the storage waits for nothing, else on a thread of the library's.
+  /// Runs a transaction in turn: in the task if the storage never makes it wait, and otherwise on a thread of the library's.
   ///
-  /// - Parameter transaction: has to ask the ``Cancellation``, where it gets one, before it begins.
+  /// - Parameter transaction: if it gets a ``Cancellation``, it has to check that before it begins.
   nonisolated(nonsending)
     private func run(_ transaction: @escaping (Cancellation?) throws -> Void, isLong: Bool) async throws
   {
@@ -87,7 +87,7 @@ extension Garage {
     }
   }
 
-  /// Waits in the queue until the work is done. Cancelling takes the job out, as long as it was not begun.
+  /// Waits in the queue until the work is done. Cancelling removes the job, as long as nobody has begun it.
   nonisolated(nonsending)
     private func wait(in queue: CommitQueue, _ work: CommitJob.Work, byteCount: Int) async throws
   {
@@ -98,20 +98,20 @@ extension Garage {
         let job = CommitJob(of: self, work, byteCount: byteCount) { continuation.resume(with: $0) }
         submitted.withLock { $0 = job }
         queue.submit(job)
-        // The task was cancelled before there was a job to take out.
+        // The task was cancelled before there was a job to remove.
         if Task.isCancelled, queue.cancel(job) { job.settle(CancellationError()) }
       }
     } onCancel: {
       if let job = submitted.withLock({ $0 }), queue.cancel(job) { job.settle(CancellationError()) }
     }
-    // The hooks of changes that were made without saving while the job waited.
+    // The hooks of changes that were made, but not saved, while the job waited.
     submitted.withLock { $0 }?.hooks.runAfterCommit()
   }
 }
 
-/// As ``retrying(_:isClocked:_:_:)``, without a thread that sleeps.
+/// Does as ``retrying(_:isClocked:_:_:)``, but no thread sleeps.
 ///
-/// - Parameter body: is told whether it should have the storage's writing to itself.
+/// - Parameter body: is told whether it should be the storage's only writer.
 nonisolated(nonsending)
   func retryingInTask<R>(
     _ attempts: Int? = nil, isClocked: Bool, _ gate: SharingGate?,

@@ -1,7 +1,7 @@
 internal import GarageDriver
 internal import Synchronization
 
-/// Lets one task at a time change a key that several change at once.
+/// Lets one task at a time change a key that several tasks change at once.
 final class KeyTurns: Sendable {
   private struct Waiter: Sendable {
     let number: UInt64
@@ -10,17 +10,17 @@ final class KeyTurns: Sendable {
 
   private struct State: Sendable {
     var lastNumber: UInt64 = 0
-    /// Those that wait, by key; a key that is there is taken.
+    /// The waiting tasks, by key. A key that is listed is taken.
     var waiters: [StorageKey: WaitingLine<Waiter>] = [:]
-    /// Those that were cancelled before they waited.
+    /// The tasks that were cancelled before they began to wait.
     var cancelled: Set<UInt64> = []
   }
 
   private let state = Mutex(State())
 
-  /// Waits for the turn of a key; ``end(_:)`` has to follow.
+  /// Waits for the turn of a key. ``end(_:)`` has to follow, unless this throws.
   ///
-  /// - Throws: `CancellationError`; then it must not.
+  /// - Throws: `CancellationError`.
   nonisolated(nonsending)
     func wait(for key: StorageKey) async throws
   {

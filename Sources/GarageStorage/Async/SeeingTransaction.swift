@@ -4,7 +4,7 @@ internal import GarageDriver
 final class SeeingTransaction: SealedValues {
   let base: any ReadTransaction
   private let isSealed: Bool
-  /// By key; nil where there is nothing.
+  /// The values by key; nil for a key without a value.
   private var values: [StorageKey: [UInt8]?] = [:]
 
   init(_ base: any ReadTransaction, isSealed: Bool) {
@@ -12,7 +12,7 @@ final class SeeingTransaction: SealedValues {
     self.isSealed = isSealed
   }
 
-  /// What was read, that under `key` before all.
+  /// The values that were read, with that of `key` as the main one.
   func seen(with key: StorageKey) -> SeenValues {
     var others = values
     let value = others.removeValue(forKey: key) ?? nil
@@ -55,7 +55,7 @@ final class SeeingTransaction: SealedValues {
     }
   }
 
-  // Who asks whether a key is there has no value made of what is under it.
+  // Whether a key exists is not noted, because nothing is made from its value then.
 
   func contains(_ key: RawSpan) throws -> Bool { try base.contains(key) }
 

@@ -1,22 +1,22 @@
 internal import GarageCoding
 internal import GarageDriver
 
-/// The stored values that a key's value was made of, for a change that is valid only if all of them are still the same.
+/// The stored values that a key's value was made from, for a change that is valid only if all of them are still the same.
 ///
-/// The bytes under the key do not suffice if the value holds objects with records of their own: these bytes are then
+/// If the value holds objects with records of their own, the bytes under the key do not suffice: these bytes are then
 /// references, which stay the same while the objects change.
 struct SeenValues: Sendable {
   private let key: StorageKey
-  /// What is stored under the key; nil where nothing is.
+  /// The value stored under the key; nil if there is none.
   private let value: [UInt8]?
-  /// What else was read, by key: the records that it refers to, also those that were missing.
+  /// The other values that were read, by key: the records that the value refers to, including missing ones.
   private let others: [StorageKey: [UInt8]?]
 
   init(_ key: StorageKey, _ value: [UInt8]?, others: [StorageKey: [UInt8]?] = [:]) {
     (self.key, self.value, self.others) = (key, value, others)
   }
 
-  /// Whether a transaction sees the same.
+  /// Whether a transaction sees the same values.
   func areThere(in transaction: any ReadTransaction) throws -> Bool {
     if try transaction.value(for: key) != value { return false }
     if others.isEmpty { return true }
@@ -32,12 +32,12 @@ struct SeenValues: Sendable {
 }
 
 extension ReadAccess {
-  /// The value of a key, nil where there is none, and what it was made of.
+  /// The value of a key, nil if there is none, and the stored values that it was made from.
   ///
   /// - Parameter name: the key as it stands in the store.
   func seenValue<K: KeyType>(of key: K, _ name: StorageKey) throws -> (value: K.ValueType?, seen: SeenValues)
   where K.ValueType: Codable {
-    // A plain value refers to nothing.
+    // A plain value refers to no records.
     guard PlainValue.Kind(K.ValueType.self) == .other else {
       return (try value(of: key), SeenValues(name, try transaction.value(for: name)))
     }

@@ -1,7 +1,8 @@
-/// What waits, in the order in which it came.
+/// Elements that wait, in the order in which they came.
 ///
-/// What is taken out at the front leaves its place empty, and those places go together now and then: if each went by itself, all
-/// behind it would move each time, and many would take time that grows with the square of their number.
+/// An element that is removed at the front leaves its place empty, and the empty places are removed together now and then. If
+/// each were removed by itself, all elements behind it would move each time, and the time for many would grow with the square
+/// of their number.
 struct WaitingLine<Element> {
   private var elements: [Element?] = []
   /// How many places at the front are empty.
@@ -25,13 +26,13 @@ struct WaitingLine<Element> {
     return first
   }
 
-  /// Takes the first one out that is meant; nil where there is none.
+  /// Removes and returns the first element that `isMeant` accepts; nil if there is none.
   mutating func remove(where isMeant: (Element) -> Bool) -> Element? {
     guard let place = elements.firstIndex(where: { $0.map(isMeant) ?? false }) else { return nil }
     return elements.remove(at: place)
   }
 
-  /// Puts these before all others.
+  /// Puts elements before all others.
   mutating func putFirst(_ first: some Collection<Element>) {
     elements.replaceSubrange(..<takenCount, with: first.map { $0 })
     takenCount = 0

@@ -1,10 +1,10 @@
 internal import GarageDriver
 internal import Synchronization
 
-/// Places on the library's threads for jobs of one kind, of which no more than a number run at a time. The others wait here,
-/// in the order in which they came, and keep no thread.
+/// A limited number of places on the library's threads, for jobs of one kind. Jobs beyond that number wait here, in the order
+/// in which they came, without a thread.
 final class WorkerPlaces: Sendable {
-  /// Those for reads, of all garages.
+  /// The places for reads, shared by all garages.
   static let forReads = WorkerPlaces(32)
 
   private struct State: Sendable {
@@ -18,10 +18,10 @@ final class WorkerPlaces: Sendable {
 
   init(_ count: Int) { self.count = count }
 
-  /// Runs `job` on a thread that it has for itself until it returns, as soon as there is a place.
+  /// Runs `job` on a thread that runs nothing else until it returns, as soon as there is a place.
   func run(_ job: @escaping @Sendable () -> Void) {
     let mayRun = state.withLock { state in
-      // Threads do not survive a fork, and the places that they had are free.
+      // Threads do not survive a fork, so their places are free.
       if !state.process.isOfThisProcess { state = State() }
       if state.runningCount == count {
         state.waiting.append(job)

@@ -3,14 +3,14 @@ internal import Foundation
 internal import GarageDriver
 internal import Synchronization
 
-/// Threads of the library's own, which wait for engines where no task may.
+/// Threads of the library's own. They wait for engines, which tasks must not do.
 ///
-/// A thread is started where none is idle, and ends when nobody needed it for a while. What may be asked for by many at a time
-/// has a number of places (``WorkerPlaces``), or waits in a ``CommitQueue``.
+/// A thread is started if none is idle, and ends when it has been idle for a while. Work that many may ask for at a time has a
+/// limited number of places (``WorkerPlaces``), or waits in a ``CommitQueue``.
 final class WorkerThreads: Sendable {
   static let shared = WorkerThreads()
 
-  /// Unchecked: whoever takes a worker from the idle ones has it alone.
+  /// Unchecked: only the one who takes a worker from the idle ones uses it.
   private final class Worker: @unchecked Sendable {
     let wake = DispatchSemaphore(value: 0)
     var job: (@Sendable () -> Void)?
@@ -25,7 +25,7 @@ final class WorkerThreads: Sendable {
 
   private static let idleSeconds = 2
 
-  /// Runs `job` on a thread that it has for itself until it returns.
+  /// Runs `job` on a thread that runs nothing else until it returns.
   func run(_ job: @escaping @Sendable () -> Void) {
     let worker = state.withLock { state -> Worker? in
       // Threads do not survive a fork.
@@ -42,7 +42,7 @@ final class WorkerThreads: Sendable {
     worker.job = job
     let thread = Thread { self.work(worker) }
     thread.name = "Garage"
-    // Users' code runs here, which may nest deeply.
+    // Users' code runs here, and may nest deeply.
     thread.stackSize = 8 << 20
     thread.start()
   }
@@ -60,7 +60,7 @@ final class WorkerThreads: Sendable {
         return true
       }
       if isIdle { return }
-      // Somebody took it at the last moment.
+      // Somebody took this worker at the last moment.
       worker.wake.wait()
     }
   }

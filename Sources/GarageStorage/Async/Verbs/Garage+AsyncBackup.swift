@@ -6,13 +6,12 @@ public import GarageDriver
   public import Foundation
 #endif
 
-// The verbs that make other files of a store, or of a file a store, for tasks.
+// Verbs for tasks that copy a store or write it to a file, read such a file, or change the store's own files.
 
 extension Garage {
-  /// Makes a copy of the store at another place, elsewhere.
+  /// Makes a copy of the store at another place, on a thread of the library's.
   ///
-  /// - Throws: as ``backup(to:compacting:progress:)``, and `CancellationError` where the task was cancelled: nothing is left
-  ///   then.
+  /// - Throws: as ``backup(to:compacting:progress:)``, and `CancellationError` if the task was cancelled. No copy is left then.
   nonisolated(nonsending)
     public func backup(
       to url: URL, compacting: Bool = false, progress: @escaping Progress = { _ in }
@@ -25,9 +24,9 @@ extension Garage {
     }
   }
 
-  /// Gives back the room that the store does not use, elsewhere.
+  /// Gives back the disk space that the store does not use, on a thread of the library's.
   ///
-  /// - Throws: as ``compact(progress:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``compact(progress:)``, and `CancellationError` if the task was cancelled.
   @discardableResult
   nonisolated(nonsending)
     public func compact(progress: @escaping Progress = { _ in }) async throws -> CompactionResult
@@ -37,9 +36,9 @@ extension Garage {
     }
   }
 
-  /// Writes everything in the store to a file of JSON lines, elsewhere.
+  /// Writes everything in the store to a file of JSON lines, on a thread of the library's.
   ///
-  /// - Throws: as ``export(to:progress:)``, and `CancellationError` where the task was cancelled: nothing is left then.
+  /// - Throws: as ``export(to:progress:)``, and `CancellationError` if the task was cancelled. No file is left then.
   @discardableResult
   nonisolated(nonsending)
     public func export(to url: URL, progress: @escaping Progress = { _ in }) async throws -> ExchangeResult
@@ -49,9 +48,9 @@ extension Garage {
     }
   }
 
-  /// Takes in everything that a file of an export holds, elsewhere.
+  /// Imports everything in an exported file, on a thread of the library's.
   ///
-  /// - Throws: as ``import(from:progress:)``, and `CancellationError` where the task was cancelled: nothing is changed then.
+  /// - Throws: as ``import(from:progress:)``, and `CancellationError` if the task was cancelled. Nothing is changed then.
   @discardableResult
   nonisolated(nonsending)
     public func `import`(from url: URL, progress: @escaping Progress = { _ in }) async throws
@@ -62,9 +61,9 @@ extension Garage {
     }
   }
 
-  /// Makes again what can be made from the records, elsewhere.
+  /// Rebuilds everything that can be made from the records, on a thread of the library's.
   ///
-  /// - Throws: as ``repair(progress:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``repair(progress:)``, and `CancellationError` if the task was cancelled.
   @discardableResult
   nonisolated(nonsending)
     public func repair(progress: @escaping Progress = { _ in }) async throws -> RepairReport
@@ -76,9 +75,9 @@ extension Garage {
 }
 
 extension GarageSalvage {
-  /// Brings over what can be saved, elsewhere.
+  /// Saves what can be saved, on a thread of the library's.
   ///
-  /// - Throws: as ``run(progress:)``, and `CancellationError` where the task was cancelled: what was brought over stays.
+  /// - Throws: as ``run(progress:)``, and `CancellationError` if the task was cancelled. What was saved by then stays.
   @discardableResult
   nonisolated(nonsending)
     public func run(progress: @escaping Garage.Progress = { _ in }) async throws -> SalvageReport

@@ -1,15 +1,15 @@
 public import GarageCoding
 public import GarageDriver
 
-// The verbs that go through a whole store, for tasks: they run on a thread of the library's, with their progress.
+// The verbs for tasks that go through a whole store. They, and their `progress` functions, run on a thread of the library's.
 
 extension Garage {
-  /// What a progress of theirs is told, unless the task was cancelled.
+  /// The type of their `progress` functions, which are not called any more once the task was cancelled.
   public typealias Progress = @Sendable (CareProgress) throws -> Void
 
-  /// Reads the whole store and reports what is damaged, elsewhere.
+  /// Reads the whole store and reports the damage, on a thread of the library's.
   ///
-  /// - Throws: as ``verify(progress:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``verify(progress:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func verify(progress: @escaping Progress = { _ in }) async throws -> VerificationReport
   {
@@ -18,9 +18,9 @@ extension Garage {
     }
   }
 
-  /// Counts what is in the store, elsewhere.
+  /// Counts what is in the store, on a thread of the library's.
   ///
-  /// - Throws: as ``statistics(progress:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``statistics(progress:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func statistics(progress: @escaping Progress = { _ in }) async throws -> StoreStatistics
   {
@@ -29,9 +29,9 @@ extension Garage {
     }
   }
 
-  /// Copies everything in the store to another storage, elsewhere.
+  /// Copies everything in the store to another storage, on a thread of the library's.
   ///
-  /// - Throws: as ``copy(to:progress:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``copy(to:progress:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func copy(to destination: any StorageDriver, progress: @escaping Progress = { _ in }) async throws
   {
@@ -40,9 +40,9 @@ extension Garage {
     }
   }
 
-  /// The objects that no root reaches, found elsewhere.
+  /// The objects that no root reaches, found on a thread of the library's.
   ///
-  /// - Throws: as ``unreachable(from:along:progress:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``unreachable(from:along:progress:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func unreachable(
       from roots: [GarageRoot], along kinds: Set<ReferenceKind> = Set(ReferenceKind.allCases),
@@ -56,10 +56,10 @@ extension Garage {
     }
   }
 
-  /// Deletes the objects that no root reaches, elsewhere; tells how many.
+  /// Deletes the objects that no root reaches, on a thread of the library's. Returns how many.
   ///
-  /// - Throws: as ``collectGarbage(roots:along:progress:)``, and `CancellationError` where the task was cancelled: then
-  ///   nothing is deleted.
+  /// - Throws: as ``collectGarbage(roots:along:progress:)``, and `CancellationError` if the task was cancelled. Nothing is
+  ///   deleted then.
   @discardableResult
   nonisolated(nonsending)
     public func collectGarbage(
@@ -76,7 +76,7 @@ extension Garage {
 }
 
 extension Cancellation {
-  /// Tells somebody of a progress, unless it was cancelled.
+  /// Passes a progress to `report`, unless the task was cancelled.
   func passOn(_ progress: CareProgress, to report: Garage.Progress) throws {
     try check()
     try report(progress)

@@ -10,7 +10,7 @@ internal import GarageDriver
 // Deleting for tasks.
 
 extension Garage {
-  /// Deletes the record of an object. What it refers to stays.
+  /// Deletes the record of an object. The objects that it refers to stay.
   ///
   /// - Throws: as ``GarageWriting/delete(_:)-(T)``, and `CancellationError` as ``park(_:)-(T)``.
   nonisolated(nonsending)
@@ -28,7 +28,7 @@ extension Garage {
     try await delete(any: value)
   }
 
-  /// Deletes the record of an object. What it refers to stays.
+  /// Deletes the record of an object. The objects that it refers to stay.
   ///
   /// - Throws: as ``delete(_:)-(T)``.
   nonisolated(nonsending)
@@ -37,7 +37,7 @@ extension Garage {
     try await delete(any: object)
   }
 
-  /// Deletes the record of a mapped object. What it refers to stays.
+  /// Deletes the record of a mapped object. The objects that it refers to stay.
   ///
   /// - Throws: as ``delete(_:)-(T)``.
   @_disfavoredOverload
@@ -61,7 +61,7 @@ extension Garage {
     }
   }
 
-  /// Deletes the record of the object of this type with this identifier. What it refers to stays.
+  /// Deletes the record of the object of this type with this identifier. The objects that it refers to stay.
   ///
   /// - Throws: as ``GarageWriting/delete(_:identifier:)-(T.Type,T.ID)``, and as ``delete(_:)-(T)``.
   nonisolated(nonsending)
@@ -71,13 +71,13 @@ extension Garage {
     try await delete(type, identifier: identifier)
   }
 
-  /// Deletes the record of the object with the identifier that ``GarageReading/identifier(for:)`` gave.
+  /// Deletes the record of the object with an identifier from ``GarageReading/identifier(for:)``.
   ///
   /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
   nonisolated(nonsending)
     public func delete<T: Codable>(_ type: T.Type, identifier: Identifier) async throws
   {
-    // What there is to ask the type is asked here.
+    // What has to be asked of the type is asked in the task.
     if try followsDeleteRules(type) {
       _ = try await delete(DeletionRequest(type, identifier))
       return
@@ -117,7 +117,7 @@ extension Garage {
     try await delete(type, identifier: converted(identifier, for: type))
   }
 
-  /// Deletes all objects of this type; of a class, those of its subclasses too.
+  /// Deletes all objects of this type. For a class it also deletes those of its subclasses.
   ///
   /// - Throws: as ``GarageWriting/deleteAll(_:)``, and `CancellationError` as ``park(_:)-(T)``.
   nonisolated(nonsending)

@@ -1,24 +1,25 @@
 internal import GarageCoding
 
-// The indexes of a store, for tasks: what goes through entries or records does so on a thread of the library's.
+// The indexes of a store, for tasks. Entries and records are gone through on a thread of the library's.
 
 extension Garage {
-  /// The indexes of a type that the store has, by name, their entries counted elsewhere.
+  /// The indexes that the store has for a type, by name. Their entries are counted on a thread of the library's.
   ///
-  /// - Throws: as ``indexes(of:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``indexes(of:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func indexes<T: Codable>(of type: T.Type) async throws -> [IndexInfo]
   {
-    // What there is to ask the type is asked here.
+    // What has to be asked of the type is asked in the task.
     let facts = try translatingErrors { try RecordTypeFacts.of(type) }
     return try await reading { [self] access, _ in try indexes(of: facts, access) }
   }
 
-  /// Makes all indexes complete that are declared or begun, and removes those that were dropped, elsewhere.
+  /// Completes all indexes that are declared or begun, and removes those that are no longer declared, on a thread of the
+  /// library's.
   ///
   /// - Parameter progress: called after each write, on a thread of the library's.
-  /// - Throws: as ``buildIndexes(_:)``, and `CancellationError` where the task was cancelled: what is done by then stays, and the
-  ///   next call goes on.
+  /// - Throws: as ``buildIndexes(_:)``, and `CancellationError` if the task was cancelled. What is done by then stays, and the
+  ///   next call goes on from there.
   nonisolated(nonsending)
     public func buildIndexes(
       _ progress: @escaping @Sendable (IndexProgress) throws -> Void = { _ in }
@@ -34,7 +35,7 @@ extension Garage {
         }
       }
     }
-    // The declarations of types are asked for here.
+    // The types are asked for their declarations in the task.
     try translatingErrors { try probeContext.run { for type in types.all { try indexing.meet(type) } } }
     try await leaving { [self] cancellation in
       try inPlace {
@@ -46,9 +47,9 @@ extension Garage {
     }
   }
 
-  /// Removes an index of a type from the store, elsewhere.
+  /// Removes an index of a type from the store, on a thread of the library's.
   ///
-  /// - Throws: as ``dropIndex(_:of:)``, and `CancellationError` where the task was cancelled before that began.
+  /// - Throws: as ``dropIndex(_:of:)``, and `CancellationError` if the task was cancelled before that began.
   nonisolated(nonsending)
     public func dropIndex<T: Codable>(_ name: String, of type: T.Type) async throws
   {
@@ -56,9 +57,9 @@ extension Garage {
     try await leaving { [self] _ in try dropIndex(name, of: facts) }
   }
 
-  /// Compares all indexes with the records, elsewhere.
+  /// Compares all indexes with the records, on a thread of the library's.
   ///
-  /// - Throws: as ``verifyIndexes()``, and `CancellationError` where the task was cancelled before that began.
+  /// - Throws: as ``verifyIndexes()``, and `CancellationError` if the task was cancelled before that began.
   nonisolated(nonsending)
     public func verifyIndexes() async throws -> IndexReport
   {

@@ -1,13 +1,13 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// Typed keys for tasks. Hooks and change functions run where the caller is: those before the commit before it is
-// submitted, those after it when it is acknowledged.
+// Typed keys for tasks. Hooks and change functions run where the caller is: those that precede the commit before it is
+// submitted, those that follow it after it is acknowledged.
 
 extension Garage {
-  /// The value of a key; its default where nothing is stored.
+  /// The value of a key; its default if nothing is stored.
   ///
-  /// - Throws: as ``GarageReading/get(_:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/get(_:)``, and `CancellationError` if the task was cancelled.
   @inlinable
   nonisolated(nonsending)
     public func get<K: KeyType>(_ key: K) async throws -> K.ValueType where K.ValueType: Codable
@@ -20,7 +20,7 @@ extension Garage {
   @inline(__always)
   func inPlaceGet<K: KeyType>(_ key: K) throws -> K.ValueType where K.ValueType: Codable { try get(key) }
 
-  /// Whether a read of one value waits for nothing.
+  /// Whether a read of one value never waits.
   @usableFromInline
   var mayReadHere: Bool { !store.roundTripsAreExpensive && !Task.isCancelled }
 
@@ -31,7 +31,7 @@ extension Garage {
     try await readingHere { try $0.value(of: key) ?? key.defaultValue }
   }
 
-  /// Whether a value is stored under a key, be it the default.
+  /// Whether a value is stored under a key, even if it equals the default.
   ///
   /// - Throws: as ``GarageReading/contains(_:)``, and `CancellationError`.
   nonisolated(nonsending)
@@ -42,7 +42,7 @@ extension Garage {
     }
   }
 
-  /// The keys under which values are stored, in a namespace and in those below it.
+  /// The keys in a namespace, and in the namespaces inside it, under which values are stored.
   ///
   /// - Throws: as ``GarageReading/storedKeys(in:)``, and `CancellationError`.
   nonisolated(nonsending)
@@ -64,8 +64,8 @@ extension Garage {
 
   // MARK: Changing
 
-  /// Sets the value of a key, and parks the objects that it refers to. Nil, for a key whose value is optional, removes
-  /// what is stored.
+  /// Sets the value of a key, and parks the objects that it refers to. For a key whose value is optional, nil removes the
+  /// stored value.
   ///
   /// - Throws: as ``GarageWriting/set(_:value:)``, and `CancellationError` as ``park(_:)-(T)``.
   nonisolated(nonsending)
@@ -77,12 +77,12 @@ extension Garage {
     try await commit(try KeyChange(key, to: value, of: self), K.NamespaceType.self)
   }
 
-  /// Reads the value of a key, or its default, lets `body` change it, and sets it: as if in one transaction.
+  /// Reads the value of a key, or its default, lets `body` change it, and sets it, as if in one transaction.
   ///
-  /// `body` runs where the caller is, and again where somebody else's change came in between: let it do nothing else.
+  /// `body` runs where the caller is. If another change came in between, `body` runs again, so let it do nothing else.
   ///
-  /// - Throws: what `body` throws, as ``GarageWriting/update(_:_:)``, and `CancellationError` as ``park(_:)-(T)``. Nothing
-  ///   is changed then.
+  /// - Throws: the errors of `body`, as ``GarageWriting/update(_:_:)``, and `CancellationError` as ``park(_:)-(T)``. Nothing is
+  ///   changed then.
   @discardableResult
   nonisolated(nonsending)
     public func update<K: KeyType, R>(_ key: K, _ body: (inout K.ValueType) throws -> R) async throws -> R
@@ -96,7 +96,7 @@ extension Garage {
     return result.unsafelyUnwrapped
   }
 
-  /// Removes the value of a key, also one that cannot be read, so that the key has its default again.
+  /// Removes the value of a key, so that the key has its default again. A value that cannot be read is removed, too.
   ///
   /// - Throws: as ``GarageWriting/remove(_:)``, and `CancellationError` as ``park(_:)-(T)``.
   nonisolated(nonsending)
@@ -106,7 +106,7 @@ extension Garage {
     try await inTurnsOf(name) { try await self.removeOnce(key, name) }
   }
 
-  /// Removes the values of all keys in a namespace and in those below it.
+  /// Removes the values of all keys in a namespace and in the namespaces inside it.
   ///
   /// - Throws: as ``GarageWriting/clear(_:)``, and `CancellationError` as ``park(_:)-(T)``.
   nonisolated(nonsending)
@@ -141,7 +141,8 @@ extension Garage {
 
   // MARK: - In steps
 
-  /// Sets a key to what `new` makes of its value; again, until no other call has changed it in between.
+  /// Sets a key to the value that `new` makes of its present one. Does so again until no other call has changed the key in
+  /// between.
   nonisolated(nonsending)
     private func change<K: KeyType>(
       _ key: K, _ new: (K.ValueType) throws -> K.ValueType
@@ -151,20 +152,20 @@ extension Garage {
     try await inTurnsOf(name) { try await self.changeOnce(key, name, new) }
   }
 
-  /// Runs `attempt` until it says that no other call changed the key in between.
+  /// Runs `attempt` until it returns that no other call changed the key in between.
   nonisolated(nonsending)
     private func inTurnsOf(
       _ name: StorageKey, _ attempt: nonisolated(nonsending) () async throws -> Bool
     ) async throws
   {
     if try await attempt() { return }
-    // From here on tasks that change the same key wait for their turns, so that each commit changes it once.
+    // From here on, tasks that change the same key take turns, so that each commit changes it once.
     try await keyTurns.wait(for: name)
     defer { keyTurns.end(name) }
     while try await !attempt() {}
   }
 
-  /// Tells whether nobody else changed the key in between.
+  /// Sets the key, and returns whether nobody else changed it in between.
   nonisolated(nonsending)
     private func changeOnce<K: KeyType>(
       _ key: K, _ name: StorageKey, _ new: (K.ValueType) throws -> K.ValueType
@@ -185,13 +186,13 @@ extension Garage {
     return try await commit(change, K.NamespaceType.self, after: didChange)
   }
 
-  /// The same for removing. Observers get the value that was there when it was removed.
+  /// Does the same for removing. Observers get the value that was there when it was removed.
   nonisolated(nonsending)
     private func removeOnce<K: KeyType>(_ key: K, _ name: StorageKey) async throws -> Bool
   where K.ValueType: Codable {
     let stored: (isThere: Bool, read: (value: K.ValueType?, seen: SeenValues)?) = try await readingHere {
       guard try $0.transaction.contains(name) else { return (false, nil) }
-      // A value that cannot be read is removed all the same, without telling observers.
+      // A value that cannot be read is removed as well, but observers are not told.
       return (true, key.observesChanges ? try? $0.seenValue(of: key, name) : nil)
     }
     guard stored.isThere else { return true }
@@ -205,7 +206,7 @@ extension Garage {
     return try await commit(change, K.NamespaceType.self) { key.didChange(old, newValue: new) }
   }
 
-  /// Commits a change; false where it expected another value.
+  /// Commits a change. Returns false if it expected another value.
   @discardableResult
   nonisolated(nonsending)
     private func commit<N: Namespace>(
@@ -218,8 +219,8 @@ extension Garage {
   /// Commits with the hooks of a namespace.
   ///
   /// - Parameters:
-  ///   - body: tells whether it changed anything.
-  ///   - after: runs behind these hooks, after the commit that saves the change.
+  ///   - body: returns whether it changed anything.
+  ///   - after: runs after these hooks, after the commit that saves the change.
   /// - Returns: whether anything was changed.
   @discardableResult
   nonisolated(nonsending)
@@ -228,7 +229,7 @@ extension Garage {
       after: (() -> Void)? = nil
     ) async throws -> Bool
   {
-    // It may run more than once, where a commit is tried again.
+    // It may run more than once, if the commit is tried again.
     let hasChanged = CarriedResult<Bool>()
     guard isAutosaveEnabled else {
       // The hooks wait with the change until it is saved.
@@ -252,14 +253,14 @@ extension Garage {
   }
 }
 
-/// The change of a key's value, in bytes.
+/// A change of a key's stored bytes.
 struct KeyChange {
   private let name: StorageKey
-  /// Nil where it is removed.
+  /// The new bytes; nil if the value is removed.
   private var value: [UInt8]?
-  /// What the value refers to.
+  /// The records that the value refers to.
   private var graph: EncodedGraph?
-  /// What has to be stored before; nil where anything may be.
+  /// What has to be stored before the change; nil if anything may be.
   var expected: SeenValues?
 
   /// Encodes a value.
@@ -279,7 +280,7 @@ struct KeyChange {
 
   var byteCount: Int { (value?.count ?? 0) + (graph?.bytes.count ?? 0) }
 
-  /// Makes the change; false, and nothing is changed, where something else is stored than expected.
+  /// Makes the change. Returns false, and changes nothing, if something other than expected is stored.
   func make(in access: WriteAccess) throws -> Bool {
     if let expected, try !expected.areThere(in: access.transaction) { return false }
     if let graph { try access.put(graph) }

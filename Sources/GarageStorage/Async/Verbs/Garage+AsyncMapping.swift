@@ -6,11 +6,11 @@ internal import GarageCoding
   public import Foundation
 #endif
 
-// The verbs for tasks again, for mapped classes that are Identifiable as well: their identifying attribute need not be
-// what `id` is, and the compiler could not tell which of two verbs is meant.
+// The verbs for tasks once more, for mapped classes that are also Identifiable. Their identifying attribute may differ from
+// their `id`, and without these the compiler could not tell which of two verbs is meant.
 
 extension Garage {
-  /// The same, where the class is Identifiable by something else.
+  /// Does the same if the class is Identifiable by something else.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -22,7 +22,7 @@ extension Garage {
     try await retrieve(type, identifier: converted(identifier, for: type))
   }
 
-  /// The same, for a UUID.
+  /// Does the same for a UUID.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -34,7 +34,7 @@ extension Garage {
     try await retrieve(type, identifier: converted(identifier, for: type))
   }
 
-  /// The same, where the class is Identifiable by something else.
+  /// Does the same if the class is Identifiable by something else.
   ///
   /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -46,7 +46,7 @@ extension Garage {
     try await contains(type, identifier: converted(identifier, for: type))
   }
 
-  /// The same, for a UUID.
+  /// Does the same for a UUID.
   ///
   /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -58,7 +58,7 @@ extension Garage {
     try await contains(type, identifier: converted(identifier, for: type))
   }
 
-  /// The same, where the class is Identifiable by something else.
+  /// Does the same if the class is Identifiable by something else.
   ///
   /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -70,7 +70,7 @@ extension Garage {
     try await delete(type, identifier: converted(identifier, for: type))
   }
 
-  /// The same, for a UUID.
+  /// Does the same for a UUID.
   ///
   /// - Throws: as ``delete(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -84,9 +84,9 @@ extension Garage {
 }
 
 extension GarageReading {
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func retrieve<T: MappableObject & Identifiable>(
@@ -97,9 +97,9 @@ extension GarageReading {
     return try inPlace { try self.retrieve(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func retrieve<T: MappableObject & Identifiable>(
@@ -110,9 +110,9 @@ extension GarageReading {
     return try inPlace { try self.retrieve(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func contains<T: MappableObject & Identifiable>(
@@ -123,9 +123,9 @@ extension GarageReading {
     return try inPlace { try self.contains(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func contains<T: MappableObject & Identifiable>(
@@ -138,9 +138,9 @@ extension GarageReading {
 }
 
 extension GarageWriting {
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func delete<T: MappableObject & Identifiable>(
@@ -151,9 +151,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func delete<T: MappableObject & Identifiable>(

@@ -1,16 +1,16 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// Parking for tasks: objects are encoded where the caller is, and committed elsewhere.
+// Parking for tasks. Objects are encoded where the caller is, and committed on a thread of the library's.
 
 extension Garage {
   /// Parks an object and everything it refers to, as they are now, under the object's `id`.
   ///
-  /// The object is encoded where the caller is; committing, and waiting for it, happens elsewhere. What several tasks
-  /// park at the same time is committed together.
+  /// The object is encoded where the caller is. The commit is made, and waited for, on a thread of the library's. Objects that
+  /// several tasks park at the same time are committed together.
   ///
-  /// - Throws: as ``GarageWriting/park(_:)-(T)``, and `CancellationError` where the task was cancelled before the commit
-  ///   began: nothing is changed then.
+  /// - Throws: as ``GarageWriting/park(_:)-(T)``, and `CancellationError` if the task was cancelled before the commit began.
+  ///   Nothing is changed then.
   nonisolated(nonsending)
     public func park<T: Codable & Identifiable>(_ object: T) async throws
   {
@@ -62,8 +62,8 @@ extension Garage {
     try await commit(encoded: graph(ofAll: objects))
   }
 
-  /// Parks an object whose type is only known at run time. A type whose conformances belong to an actor is known on
-  /// that actor alone.
+  /// Parks an object whose type is only known at run time. If conformances of the type belong to an actor, they are found on
+  /// that actor only.
   ///
   /// - Throws: as ``GarageWriting/park(any:)`` and ``park(_:)-(T)``.
   nonisolated(nonsending)
@@ -118,12 +118,12 @@ extension Garage {
     if graph.inlineTargets.isEmpty {
       try await submitBytes(byteCount: graph.bytes.count) { try $0.put(graph) }
     } else {
-      // What stood inline is told that it was parked.
+      // Objects that stood inline are told that they were parked.
       try await submit { try $0.put(graph) }
     }
   }
 
-  /// The same of graphs that are written one after another.
+  /// Commits several graphs, one after another.
   nonisolated(nonsending)
     func commit(encoded graphs: [EncodedGraph]) async throws
   {

@@ -1,19 +1,20 @@
 public import GarageCoding
 internal import GarageDriver
 
-// Who refers to an object, and deleting by rules, for tasks: on a thread of the library's, but for what users' code is asked.
+// The objects that refer to another one, and deleting by rules, for tasks. Both run on a thread of the library's, but users'
+// code runs in the task.
 
 extension Garage {
-  /// Those who refer to an object, found elsewhere.
+  /// The objects that refer to an object, found on a thread of the library's.
   ///
-  /// - Throws: as ``GarageReading/referrers(of:)-(T)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/referrers(of:)-(T)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func referrers<T: Codable>(of object: T) async throws -> [RecordIdentity]
   {
     try await referrers(of: referred(object))
   }
 
-  /// Those who refer to the object of this type with this identifier, found elsewhere.
+  /// The objects that refer to the object of this type with this identifier, found on a thread of the library's.
   ///
   /// - Throws: as ``referrers(of:)-(T)``.
   nonisolated(nonsending)
@@ -24,7 +25,7 @@ extension Garage {
     try await referrers(of: referred(type, identifier))
   }
 
-  /// Those who refer to what a reference names, found elsewhere.
+  /// The objects that refer to the object that a reference names, found on a thread of the library's.
   ///
   /// - Throws: as ``referrers(of:)-(T)``.
   nonisolated(nonsending)
@@ -35,7 +36,7 @@ extension Garage {
     try await referrers(of: referred(reference))
   }
 
-  /// Those who refer to the record with this identity, found elsewhere.
+  /// The objects that refer to the record with this identity, found on a thread of the library's.
   ///
   /// - Throws: as ``referrers(of:)-(T)``.
   nonisolated(nonsending)
@@ -52,9 +53,9 @@ extension Garage {
     }
   }
 
-  /// The objects of a type that refer to an object, found and decoded elsewhere.
+  /// The objects of a type that refer to an object, found and decoded on a thread of the library's.
   ///
-  /// - Throws: as ``GarageReading/retrieveReferrers(_:of:)-(_,T)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/retrieveReferrers(_:of:)-(_,T)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func retrieveReferrers<R: Codable & SendableMetatype, T: Codable>(
       _ type: R.Type, of object: T
@@ -63,7 +64,7 @@ extension Garage {
     try await retrieveReferrers(type, of: referred(object), by: nil)
   }
 
-  /// The objects of a type that refer to an object by one of their properties, found and decoded elsewhere.
+  /// The objects of a type that refer to an object by one of their properties, found and decoded on a thread of the library's.
   ///
   /// - Throws: as ``retrieveReferrers(_:of:)-(_,T)``.
   nonisolated(nonsending)
@@ -74,7 +75,8 @@ extension Garage {
     try await retrieveReferrers(type, of: referred(object), by: ReferringProperty(property, name: nil))
   }
 
-  /// The objects of a type that refer to the object of another type with this identifier, found and decoded elsewhere.
+  /// The objects of a type that refer to the object of another type with this identifier, found and decoded on a thread of the
+  /// library's.
   ///
   /// - Throws: as ``retrieveReferrers(_:of:)-(_,T)``.
   nonisolated(nonsending)
@@ -86,7 +88,7 @@ extension Garage {
   }
 
   /// The objects of a type that refer by one of their properties to the object of another type with this identifier, found and
-  /// decoded elsewhere.
+  /// decoded on a thread of the library's.
   ///
   /// - Throws: as ``retrieveReferrers(_:of:)-(_,T)``.
   nonisolated(nonsending)
@@ -110,9 +112,9 @@ extension Garage {
 
   // MARK: - Deleting
 
-  /// Deletes an object, and what it owns; `referrers` says what becomes of those who refer to it.
+  /// Deletes an object, and the objects that it owns. `referrers` says what happens to the objects that refer to it.
   ///
-  /// - Throws: as ``GarageWriting/delete(_:referrers:)``, and `CancellationError` where the task was cancelled before that began.
+  /// - Throws: as ``GarageWriting/delete(_:referrers:)``, and `CancellationError` if the task was cancelled before that began.
   nonisolated(nonsending)
     public func delete<T: Codable>(_ object: T, referrers: ReferrersRule) async throws
   {
@@ -120,7 +122,7 @@ extension Garage {
     _ = try await delete(DeletionRequest(parked, referrers))
   }
 
-  /// Deletes the object of this type with this identifier, and what it owns.
+  /// Deletes the object of this type with this identifier, and the objects that it owns.
   ///
   /// - Throws: as ``delete(_:referrers:)``.
   nonisolated(nonsending)
@@ -132,7 +134,7 @@ extension Garage {
     _ = try await delete(DeletionRequest(type, identifier, referrers))
   }
 
-  /// Deletes the object of this type with the identifier that ``GarageReading/identifier(for:)`` gave, and what it owns.
+  /// Deletes the object of this type with an identifier from ``GarageReading/identifier(for:)``, and the objects that it owns.
   ///
   /// - Throws: as ``delete(_:referrers:)``.
   nonisolated(nonsending)
@@ -143,9 +145,9 @@ extension Garage {
     _ = try await delete(DeletionRequest(type, identifier, referrers))
   }
 
-  /// Deletes an object and all that it and nothing else leads to; tells how many objects went.
+  /// Deletes an object, and all objects that are reached from it and from nothing else. Returns how many objects were deleted.
   ///
-  /// - Throws: as ``GarageWriting/deleteGraph(_:referrers:)``, and `CancellationError` where the task was cancelled before that
+  /// - Throws: as ``GarageWriting/deleteGraph(_:referrers:)``, and `CancellationError` if the task was cancelled before that
   ///   began.
   @discardableResult
   nonisolated(nonsending)
@@ -155,7 +157,7 @@ extension Garage {
     return try await delete(DeletionRequest(parked, referrers, isGraph: true))
   }
 
-  /// Deletes the object of this type with this identifier, and all that it and nothing else leads to.
+  /// Deletes the object of this type with this identifier, and all objects that are reached from it and from nothing else.
   ///
   /// - Throws: as ``deleteGraph(_:referrers:)``.
   @discardableResult
@@ -168,7 +170,7 @@ extension Garage {
     return try await delete(DeletionRequest(type, identifier, referrers, isGraph: true))
   }
 
-  /// Deletes an object by the rules; tells how many went.
+  /// Deletes an object by the rules. Returns how many objects were deleted.
   nonisolated(nonsending)
     func delete(_ request: DeletionRequest) async throws -> Int
   {
@@ -176,7 +178,7 @@ extension Garage {
     return try await submit { try $0.delete(request) }
   }
 
-  /// As ``prepareReferrerIndex()``; what there is to fill in is filled in elsewhere.
+  /// Does as ``prepareReferrerIndex()``, but fills the index on a thread of the library's.
   nonisolated(nonsending)
     func prepareReferrerIndexElsewhere() async throws
   {
@@ -186,27 +188,27 @@ extension Garage {
 
   // MARK: - The index
 
-  /// The index of references that the store has, its entries counted elsewhere; nil where it has none.
+  /// The index of references of the store; nil if it has none. Its entries are counted on a thread of the library's.
   ///
-  /// - Throws: as ``referrerIndex()``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``referrerIndex()``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func referrerIndex() async throws -> IndexInfo?
   {
     try await leaving { [self] _ in try inPlace { try self.referrerIndex() } }
   }
 
-  /// Removes the index of references from the store, elsewhere.
+  /// Removes the index of references from the store, on a thread of the library's.
   ///
-  /// - Throws: as ``dropReferrerIndex()``, and `CancellationError` where the task was cancelled before that began.
+  /// - Throws: as ``dropReferrerIndex()``, and `CancellationError` if the task was cancelled before that began.
   nonisolated(nonsending)
     public func dropReferrerIndex() async throws
   {
     try await leaving { [self] _ in try inPlace { try self.dropReferrerIndex() } }
   }
 
-  /// How those who refer to an object are found.
+  /// How the objects that refer to another one are found.
   ///
-  /// - Throws: as ``GarageReading/explainReferrers()``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/explainReferrers()``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func explainReferrers() async throws -> QueryPlan
   {

@@ -7,27 +7,26 @@ internal import GarageDriver
   public import Foundation
 #endif
 
-// Retrieving one object for tasks. There are two verbs of each kind: for types that belong to no actor, whose objects
-// may be decoded anywhere, and for all types, whose objects are decoded where the caller is.
+// Retrieving one object, for tasks. There are two verbs of each kind: one for types that belong to no actor, whose objects may
+// be decoded anywhere, and one for all types, whose objects are decoded where the caller is.
 
 extension Garage {
-  /// The object of this type with this identifier, with everything it refers to; nil where there is none.
+  /// The object of this type with this identifier, with everything it refers to; nil if there is none.
   ///
-  /// Decoded where the caller is. An object that refers to others is fetched elsewhere first.
+  /// The object is decoded where the caller is. If it refers to others, all are first fetched on a thread of the library's.
   ///
-  /// - Throws: as ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``, and `CancellationError` where the task was
-  ///   cancelled.
+  /// - Throws: as ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``, and `CancellationError` if the task was cancelled.
   @inlinable
   nonisolated(nonsending)
     public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) async throws -> T?
   {
-    // Inlined as the verb of threads is.
+    // Inlined, as the verb that is not async.
     var object: T?
     if try lone({ try $0.visitLoneObject(type, id: identifier) { object = $0 } }) { return object }
     return try await retrieveFetched(type, identifier)
   }
 
-  /// The same, where the record has to be fetched elsewhere.
+  /// Does the same if the record has to be fetched on a thread of the library's.
   @usableFromInline
   nonisolated(nonsending)
     func retrieveFetched<T: Codable & Identifiable>(_ type: T.Type, _ id: T.ID) async throws -> T?
@@ -39,25 +38,24 @@ extension Garage {
     }
   }
 
-  /// The object of this type with this identifier, with everything it refers to; nil where there is none.
+  /// The object of this type with this identifier, with everything it refers to; nil if there is none.
   ///
-  /// An object that refers to others is decoded elsewhere.
+  /// An object that refers to others is decoded on a thread of the library's.
   ///
-  /// - Throws: as ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``, and `CancellationError` where the task was
-  ///   cancelled.
+  /// - Throws: as ``GarageReading/retrieve(_:identifier:)-(T.Type,T.ID)``, and `CancellationError` if the task was cancelled.
   @inlinable
   nonisolated(nonsending)
     public func retrieve<T: Codable & Identifiable & SendableMetatype>(
       _ type: T.Type, identifier: T.ID
     ) async throws -> sending T?
   {
-    // Nobody else has it.
+    // Nobody else uses it.
     nonisolated(unsafe) var object: T?
     if try lone({ try $0.visitLoneObject(type, id: identifier) { object = $0 } }) { return object }
     return try await retrieveElsewhere(type, identifier)
   }
 
-  /// The same, on a thread of the library's.
+  /// Does the same on a thread of the library's.
   @usableFromInline
   nonisolated(nonsending)
     func retrieveElsewhere<T: Codable & Identifiable & SendableMetatype>(
@@ -68,7 +66,7 @@ extension Garage {
     return try await reading { access, _ in try access.object(type, identifier) }
   }
 
-  /// The object of this type with the identifier that ``GarageReading/identifier(for:)`` gave; nil where there is none.
+  /// The object of this type with an identifier from ``GarageReading/identifier(for:)``; nil if there is none.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   nonisolated(nonsending)
@@ -79,7 +77,7 @@ extension Garage {
     return try await readingFetched { try $0.object(type, identifier) }
   }
 
-  /// The object of this type with the identifier that ``GarageReading/identifier(for:)`` gave; nil where there is none.
+  /// The object of this type with an identifier from ``GarageReading/identifier(for:)``; nil if there is none.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   nonisolated(nonsending)
@@ -87,13 +85,13 @@ extension Garage {
       _ type: T.Type, identifier: Identifier
     ) async throws -> sending T?
   {
-    // Nobody else has it.
+    // Nobody else uses it.
     nonisolated(unsafe) var object: T?
     if try lone({ try $0.visitObject(type, identifier, onlyLone: true) { object = $0 } }) { return object }
     return try await reading { access, _ in try access.object(type, identifier) }
   }
 
-  /// The object that a reference names; nil where there is none.
+  /// The object that a reference names; nil if there is none.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   nonisolated(nonsending)
@@ -102,7 +100,7 @@ extension Garage {
     try await readingFetched { try $0.object(of: reference) }
   }
 
-  /// The object that a reference names; nil where there is none.
+  /// The object that a reference names; nil if there is none.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   nonisolated(nonsending)
@@ -113,7 +111,7 @@ extension Garage {
     try await reading { access, _ in try access.object(of: reference) }
   }
 
-  /// The object of this type whose identifier has this text; nil where there is none.
+  /// The object of this type whose identifier has this text; nil if there is none.
   ///
   /// - Throws: as ``GarageReading/retrieve(_:identifier:)-(T.Type,LosslessStringConvertible)`` and
   ///   ``retrieve(_:identifier:)-(T.Type,T.ID)``.
@@ -126,7 +124,7 @@ extension Garage {
     try await retrieve(type, identifier: converted(identifier, for: type))
   }
 
-  /// The object of this type whose identifier is this UUID, or its text; nil where there is none.
+  /// The object of this type whose identifier is this UUID, or its text; nil if there is none.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``.
   @_disfavoredOverload
@@ -136,7 +134,7 @@ extension Garage {
     try await retrieve(type, identifier: converted(identifier, for: type))
   }
 
-  /// The mapped object of this class with this value of its identifying attribute; nil where there is none.
+  /// The mapped object of this class with this value of its identifying attribute; nil if there is none.
   ///
   /// - Throws: as ``retrieve(_:identifier:)-(T.Type,T.ID)``, and ``GarageError/invalidMapping(type:reason:)``.
   @_disfavoredOverload
@@ -157,7 +155,7 @@ extension Garage {
     try await readingHere { try $0.storageKey(of: type, $0.identifier(of: type, identifier)) != nil }
   }
 
-  /// Whether there is an object of this type with the identifier that ``GarageReading/identifier(for:)`` gave.
+  /// Whether there is an object of this type with an identifier from ``GarageReading/identifier(for:)``.
   ///
   /// - Throws: as ``contains(_:identifier:)-(T.Type,T.ID)``.
   nonisolated(nonsending)
@@ -198,7 +196,7 @@ extension Garage {
     try await contains(type, identifier: converted(identifier, for: type))
   }
 
-  /// How many objects of this type there are. Takes time in proportion to that number.
+  /// The number of objects of this type. Takes time in proportion to that number.
   ///
   /// - Throws: as ``GarageReading/count(_:)``, and `CancellationError`.
   nonisolated(nonsending)
@@ -208,7 +206,7 @@ extension Garage {
     return try await reading { access, _ in try access.count(type) }
   }
 
-  /// The names under which objects are parked in the store, and how many there are under each.
+  /// The names under which objects are parked in the store, with the number of objects under each.
   ///
   /// - Throws: as ``GarageReading/typeNames()``, and `CancellationError`.
   nonisolated(nonsending)
@@ -219,10 +217,10 @@ extension Garage {
 
   // MARK: Objects that refer to nothing
 
-  /// Decodes an object here where its record refers to no other, and the storage waits for nothing; false where it has to
-  /// be read elsewhere.
+  /// Decodes an object in the task, if its record refers to no other and the storage never makes it wait. Returns false if it
+  /// has to be read on a thread of the library's.
   ///
-  /// It knows no type: the runtime would look up an optional of it each time.
+  /// It is not generic: the runtime would look up an optional of the type each time.
   @usableFromInline
   func lone(_ visit: (ReadAccess) throws -> Void) throws -> Bool {
     if Task.isCancelled { throw CancellationError() }
@@ -232,5 +230,5 @@ extension Garage {
   }
 }
 
-/// Says that an object that was to be read alone refers to others.
+/// Thrown if an object that was to be read alone refers to others.
 struct RefersToOthers: Error {}

@@ -6,10 +6,10 @@ internal import GarageDriver
 extension Garage {
   /// All objects of this type, in the order of their identifiers.
   ///
-  /// Their records are fetched elsewhere and decoded where the caller is, about a millisecond at a time: in between others
-  /// have their turn on its actor.
+  /// Their records are fetched on a thread of the library's, and decoded where the caller is. That takes about a millisecond at
+  /// a time, and in between other tasks can run on the caller's actor.
   ///
-  /// - Throws: as ``GarageReading/retrieveAll(_:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/retrieveAll(_:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func retrieveAll<T: Codable>(_ type: T.Type) async throws -> [T]
   {
@@ -57,13 +57,13 @@ extension Garage {
     return objects
   }
 
-  /// All objects of this type, in the order of their identifiers, decoded elsewhere.
+  /// All objects of this type, in the order of their identifiers, decoded on a thread of the library's.
   ///
-  /// - Throws: as ``GarageReading/retrieveAll(_:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/retrieveAll(_:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func retrieveAll<T: Codable & SendableMetatype>(_ type: T.Type) async throws -> sending [T]
   {
-    // A thread of the library's has no transaction around this one.
+    // On a thread of the library's no transaction is open around this one.
     let isShared = mayUseSeveralCores
     return try await reading { access, cancellation in
       var objects: [T] = []
@@ -100,7 +100,7 @@ extension Garage {
     return objects
   }
 
-  /// All objects of this type that can be read, in the order of their identifiers, decoded elsewhere.
+  /// All objects of this type that can be read, in the order of their identifiers, decoded on a thread of the library's.
   ///
   /// - Throws: as ``GarageReading/retrieveAll(_:onError:)``, and `CancellationError`.
   nonisolated(nonsending)
@@ -124,10 +124,10 @@ extension Garage {
 
   /// Calls `body` with one object of this type after another, in the order of their identifiers, where the caller is.
   ///
-  /// It visits the objects that were there at the beginning, each as it is when its page is read, and those no more that
-  /// were deleted meanwhile. Their keys are in memory, and one page of objects.
+  /// It visits the objects that were there at the beginning, each as it is when its page is read, except those that were
+  /// deleted meanwhile. The keys of all objects are in memory, and one page of objects.
   ///
-  /// - Throws: what `body` throws, which ends the call, as ``GarageReading/forEach(_:_:)``, and `CancellationError`.
+  /// - Throws: the errors of `body`, which end the call, as ``GarageReading/forEach(_:_:)``, and `CancellationError`.
   nonisolated(nonsending)
     public func forEach<T: Codable>(_ type: T.Type, _ body: (T) throws -> Void) async throws
   {
@@ -140,13 +140,13 @@ extension Garage {
     }
   }
 
-  /// Calls `body` with one object of this type after another, in the order of their identifiers, where the caller is;
-  /// decodes them elsewhere.
+  /// Calls `body` with one object of this type after another, in the order of their identifiers, where the caller is. The
+  /// objects are decoded on a thread of the library's.
   ///
-  /// It visits the objects that were there at the beginning, each as it is when its page is read, and those no more that
-  /// were deleted meanwhile. Their keys are in memory, and one page of objects.
+  /// It visits the objects that were there at the beginning, each as it is when its page is read, except those that were
+  /// deleted meanwhile. The keys of all objects are in memory, and one page of objects.
   ///
-  /// - Throws: what `body` throws, which ends the call, as ``GarageReading/forEach(_:_:)``, and `CancellationError`.
+  /// - Throws: the errors of `body`, which end the call, as ``GarageReading/forEach(_:_:)``, and `CancellationError`.
   nonisolated(nonsending)
     public func forEach<T: Codable & SendableMetatype>(
       _ type: T.Type, _ body: sending (T) throws -> Void
@@ -161,12 +161,12 @@ extension Garage {
     }
   }
 
-  /// Calls `body` with one object of this type after another, in the order of their identifiers, and `onError` with each
-  /// that cannot be read: both where the caller is.
+  /// Calls `body` with one object of this type after another, in the order of their identifiers, and `onError` for each object
+  /// that cannot be read. Both run where the caller is.
   ///
-  /// It visits what ``forEach(_:_:)`` visits.
+  /// It visits the same objects as ``forEach(_:_:)``.
   ///
-  /// - Throws: what the closures throw, as ``GarageReading/forEach(_:onError:_:)``, and `CancellationError`.
+  /// - Throws: the errors of the closures, as ``GarageReading/forEach(_:onError:_:)``, and `CancellationError`.
   nonisolated(nonsending)
     public func forEach<T: Codable>(
       _ type: T.Type, onError: (UnreadableObject) throws -> Void, _ body: (T) throws -> Void
@@ -176,7 +176,7 @@ extension Garage {
     try await visit(pages, onError, body)
   }
 
-  /// The same for types that belong to no actor; their objects are decoded elsewhere.
+  /// Does the same for types that belong to no actor. Their objects are decoded on a thread of the library's.
   ///
   /// - Throws: as for other types.
   nonisolated(nonsending)

@@ -1,11 +1,11 @@
 public import GarageCoding
 
-// Looking into a store without the Swift types of what is in it, for tasks: on a thread of the library's.
+// Reading a store without the Swift types of its objects, for tasks, on a thread of the library's.
 
 extension Garage {
-  /// The identifiers of the objects that are kept under a type's name, in their order, a page of them.
+  /// One page of the identifiers of the objects that are kept under a type's name, in their order.
   ///
-  /// - Throws: as ``GarageReading/identifiers(ofTypeNamed:after:limit:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/identifiers(ofTypeNamed:after:limit:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func identifiers(ofTypeNamed name: String, after last: Identifier? = nil, limit: Int) async throws
     -> [Identifier]
@@ -15,9 +15,9 @@ extension Garage {
     }
   }
 
-  /// The object that is kept under a type's name with this identifier, as the store has it; nil where there is none.
+  /// The object that is kept under a type's name with this identifier, as it is stored; nil if there is none.
   ///
-  /// - Throws: as ``GarageReading/storedObject(ofTypeNamed:identifier:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/storedObject(ofTypeNamed:identifier:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func storedObject(ofTypeNamed name: String, identifier: Identifier) async throws -> StoredObject?
   {
@@ -25,36 +25,36 @@ extension Garage {
     }
   }
 
-  /// The object that a reference in a ``StoredObject`` leads to, as the store has it; nil where there is none.
+  /// The object that a reference in a ``StoredObject`` leads to, as it is stored; nil if there is none.
   ///
-  /// - Throws: as ``GarageReading/storedObject(_:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/storedObject(_:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func storedObject(_ identity: RecordIdentity) async throws -> StoredObject?
   {
     try await leaving { _ in try inPlace { try self.storedObject(identity) } }
   }
 
-  /// The name of the type that an identity names; nil where the store has none for it.
+  /// The name of the type in an identity; nil if the store has none for it.
   ///
-  /// - Throws: as ``GarageReading/typeName(of:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/typeName(of:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func typeName(of identity: RecordIdentity) async throws -> String?
   {
     try await leaving { _ in try inPlace { try self.typeName(of: identity) } }
   }
 
-  /// The values of all typed keys, in the order of their keys, as the store has them.
+  /// The values of all typed keys, in the order of their keys, as they are stored.
   ///
-  /// - Throws: as ``GarageReading/storedKeyValues()``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/storedKeyValues()``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func storedKeyValues() async throws -> [StoredKeyValue]
   {
     try await leaving { _ in try inPlace { try self.storedKeyValues() } }
   }
 
-  /// The types that there are objects of, in the order of their names.
+  /// The types that the store has objects of, in the order of their names.
   ///
-  /// - Throws: as ``GarageReading/storedTypes()``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/storedTypes()``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func storedTypes() async throws -> [StoredType]
   {
@@ -63,36 +63,36 @@ extension Garage {
 
   /// How many typed keys have a value.
   ///
-  /// - Throws: as ``GarageReading/storedKeyCount()``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/storedKeyCount()``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func storedKeyCount() async throws -> Int
   {
     try await leaving { _ in try inPlace { try self.storedKeyCount() } }
   }
 
-  /// The identifier that people write as this text, of an object that is kept under a type's name; nil where there is no
-  /// such object.
+  /// The identifier that people write as this text, of an object that is kept under a type's name; nil if there is no such
+  /// object.
   ///
-  /// - Throws: as ``GarageReading/identifier(describedAs:ofTypeNamed:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/identifier(describedAs:ofTypeNamed:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func identifier(describedAs text: String, ofTypeNamed name: String) async throws -> Identifier?
   {
     try await leaving { _ in try inPlace { try self.identifier(describedAs: text, ofTypeNamed: name) } }
   }
 
-  /// The identity of the object that is kept under a type's name, with the identifier that people write as this text; nil
-  /// where there is no such object.
+  /// The identity of the object that is kept under a type's name, with the identifier that people write as this text; nil if
+  /// there is no such object.
   ///
-  /// - Throws: as ``GarageReading/identity(describedAs:ofTypeNamed:)``, and `CancellationError` where the task was cancelled.
+  /// - Throws: as ``GarageReading/identity(describedAs:ofTypeNamed:)``, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func identity(describedAs text: String, ofTypeNamed name: String) async throws -> RecordIdentity?
   {
     try await leaving { _ in try inPlace { try self.identity(describedAs: text, ofTypeNamed: name) } }
   }
 
-  /// Changes what an object holds, as the store has it, without its Swift type.
+  /// Changes the content of an object, as it is stored, without its Swift type.
   ///
-  /// - Throws: as ``GarageWriting/changeStoredObject(ofTypeNamed:identifier:_:)``, and `CancellationError` where the task was
+  /// - Throws: as ``GarageWriting/changeStoredObject(ofTypeNamed:identifier:_:)``, and `CancellationError` if the task was
   ///   cancelled before anybody had begun with it.
   nonisolated(nonsending)
     public func changeStoredObject(
@@ -103,9 +103,9 @@ extension Garage {
     try await submit { try $0.changeStoredObject(name, identifier, change) }
   }
 
-  /// Deletes an object without its Swift type. What it refers to stays, and so do those who refer to it.
+  /// Deletes an object without its Swift type. The objects that it refers to stay, and so do the objects that refer to it.
   ///
-  /// - Throws: as ``GarageWriting/deleteStoredObject(ofTypeNamed:identifier:)``, and `CancellationError` where the task was
+  /// - Throws: as ``GarageWriting/deleteStoredObject(ofTypeNamed:identifier:)``, and `CancellationError` if the task was
   ///   cancelled before anybody had begun with it.
   nonisolated(nonsending)
     public func deleteStoredObject(ofTypeNamed name: String, identifier: Identifier) async throws
@@ -114,11 +114,11 @@ extension Garage {
   }
 }
 
-// The same for code that takes `some GarageReading`: without these it would wait in place, without a word.
+// The same verbs for code that takes `some GarageReading`. Without these it would silently block the task.
 extension GarageReading {
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func identifiers(ofTypeNamed name: String, after last: Identifier? = nil, limit: Int) async throws
     -> [Identifier]
@@ -129,9 +129,9 @@ extension GarageReading {
     return try inPlace { try self.identifiers(ofTypeNamed: name, after: last, limit: limit) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func storedObject(ofTypeNamed name: String, identifier: Identifier) async throws -> StoredObject?
   {
@@ -141,9 +141,9 @@ extension GarageReading {
     return try inPlace { try self.storedObject(ofTypeNamed: name, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func storedObject(_ identity: RecordIdentity) async throws -> StoredObject?
   {
@@ -151,9 +151,9 @@ extension GarageReading {
     return try inPlace { try self.storedObject(identity) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func typeName(of identity: RecordIdentity) async throws -> String?
   {
@@ -161,9 +161,9 @@ extension GarageReading {
     return try inPlace { try self.typeName(of: identity) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func storedKeyValues() async throws -> [StoredKeyValue]
   {
@@ -171,9 +171,9 @@ extension GarageReading {
     return try inPlace { try self.storedKeyValues() }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func storedTypes() async throws -> [StoredType]
   {
@@ -181,9 +181,9 @@ extension GarageReading {
     return try inPlace { try self.storedTypes() }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func storedKeyCount() async throws -> Int
   {
@@ -191,9 +191,9 @@ extension GarageReading {
     return try inPlace { try self.storedKeyCount() }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func identifier(describedAs text: String, ofTypeNamed name: String) async throws -> Identifier?
   {
@@ -203,9 +203,9 @@ extension GarageReading {
     return try inPlace { try self.identifier(describedAs: text, ofTypeNamed: name) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func identity(describedAs text: String, ofTypeNamed name: String) async throws -> RecordIdentity?
   {
@@ -215,9 +215,9 @@ extension GarageReading {
 }
 
 extension GarageWriting {
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func changeStoredObject(
       ofTypeNamed name: String, identifier: Identifier,
@@ -230,9 +230,9 @@ extension GarageWriting {
     return try inPlace { try self.changeStoredObject(ofTypeNamed: name, identifier: identifier, change) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func deleteStoredObject(ofTypeNamed name: String, identifier: Identifier) async throws
   {

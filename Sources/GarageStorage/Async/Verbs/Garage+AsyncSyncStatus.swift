@@ -19,7 +19,7 @@ extension Garage {
     }
   }
 
-  /// All objects of this type with this sync status, in the order of their identifiers, decoded elsewhere.
+  /// All objects of this type with this sync status, in the order of their identifiers, decoded on a thread of the library's.
   ///
   /// - Throws: as ``GarageReading/retrieveAll(_:withStatus:)``, and `CancellationError`.
   nonisolated(nonsending)
@@ -37,7 +37,7 @@ extension Garage {
     }
   }
 
-  /// All objects of the type that the result is to have, with this sync status.
+  /// All objects of the result's type with this sync status.
   ///
   /// - Throws: as ``retrieveAll(_:withStatus:)``.
   nonisolated(nonsending)
@@ -59,7 +59,7 @@ extension Garage {
     }
   }
 
-  /// The sync status that the store has for an object; `.undetermined` where it was parked without one.
+  /// The sync status of an object in the store; `.undetermined` if it was parked without one.
   ///
   /// - Throws: as ``GarageReading/syncStatus(for:)-(T)``, and `CancellationError`.
   nonisolated(nonsending)
@@ -68,7 +68,7 @@ extension Garage {
     try await syncStatus(ofAny: object)
   }
 
-  /// The sync status that the store has for an object whose type is only known at run time.
+  /// The sync status in the store of an object whose type is only known at run time.
   ///
   /// - Throws: as ``syncStatus(for:)-(T)``.
   nonisolated(nonsending)
@@ -77,7 +77,7 @@ extension Garage {
     try await syncStatus(ofAny: object)
   }
 
-  /// The sync status that the store has for a mapped object whose class is only known at run time.
+  /// The sync status in the store of a mapped object whose class is only known at run time.
   ///
   /// - Throws: as ``syncStatus(for:)-(T)``, and ``GarageError/notSyncable(_:)``.
   @_disfavoredOverload
@@ -103,7 +103,7 @@ extension Garage {
     try await setSyncStatus(status, forAny: [object])
   }
 
-  /// Sets the sync status of objects in the store: of all of them, or of none where it throws.
+  /// Sets the sync status of objects in the store: of all of them, or of none if it throws.
   ///
   /// - Throws: as ``setSyncStatus(_:for:)-(SyncStatus,T)``.
   nonisolated(nonsending)
@@ -121,7 +121,7 @@ extension Garage {
     try await setSyncStatus(status, forAny: [object])
   }
 
-  /// Sets the sync status of objects of several types: of all of them, or of none where it throws.
+  /// Sets the sync status of objects of several types: of all of them, or of none if it throws.
   ///
   /// - Throws: as ``setSyncStatus(_:for:)-(SyncStatus,T)``.
   nonisolated(nonsending)
@@ -140,7 +140,7 @@ extension Garage {
     try await setSyncStatus(status, forAny: [syncable(object)])
   }
 
-  /// Sets the sync status of mapped objects of several classes: of all of them, or of none where it throws.
+  /// Sets the sync status of mapped objects of several classes: of all of them, or of none if it throws.
   ///
   /// - Throws: as ``setSyncStatus(_:for:)-(SyncStatus,MappableObject)``.
   @_disfavoredOverload

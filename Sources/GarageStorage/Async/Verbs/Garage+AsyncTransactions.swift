@@ -19,7 +19,7 @@ extension Garage {
   /// }
   /// ```
   /// - Parameter attempts: as for ``read(retrying:_:)``.
-  /// - Throws: what `body` throws, as ``read(retrying:_:)``, and `CancellationError` where the task was cancelled before it
+  /// - Throws: the errors of `body`, as ``read(retrying:_:)``, and `CancellationError` if the task was cancelled before `body`
   ///   began.
   nonisolated(nonsending)
     public func read<R>(
@@ -31,15 +31,15 @@ extension Garage {
     }
   }
 
-  /// Runs `body` as the only writer, on a thread of the library's; all its changes are made together, or none where it
+  /// Runs `body` as the only writer, on a thread of the library's. All its changes are committed together, or none if it
   /// throws.
   ///
-  /// What was parked in it and is returned from it is the garage's and the caller's both, and is refused by the compiler:
-  /// return a copy, or what identifies it.
+  /// An object that was parked in `body` cannot be returned from it, because both the garage and the caller would have it: the
+  /// compiler refuses that. Return a copy, or an identifier.
   ///
   /// - Parameter attempts: as for ``write(retrying:_:)``.
-  /// - Throws: what `body` throws, as ``write(retrying:_:)``, and `CancellationError` where the task was cancelled before
-  ///   it began.
+  /// - Throws: the errors of `body`, as ``write(retrying:_:)``, and `CancellationError` if the task was cancelled before `body`
+  ///   began.
   nonisolated(nonsending)
     public func write<R>(
       retrying attempts: Int = 0, _ body: @escaping @Sendable (GarageWriter) throws -> sending R
@@ -55,7 +55,7 @@ extension Garage {
 
   /// Writes all unsaved changes to the store, in one transaction.
   ///
-  /// - Throws: as ``save()``, and `CancellationError` where the task was cancelled before that began.
+  /// - Throws: as ``save()``, and `CancellationError` if the task was cancelled before that began.
   nonisolated(nonsending)
     public func save() async throws
   {
@@ -77,7 +77,7 @@ extension Garage {
     }
   }
 
-  /// Ends the use of the store, and waits for the calls of others elsewhere.
+  /// Ends the use of the store. Waits for the calls of others without blocking the task.
   ///
   /// - Throws: as ``close()``.
   nonisolated(nonsending)
@@ -91,11 +91,11 @@ extension Garage {
     }
   }
 
-  /// Runs `body`, whose changes through this garage stay unsaved until ``save()``.
+  /// Runs `body`. The changes that it makes through this garage stay unsaved until ``save()``.
   ///
-  /// Applies to `body` on the calling task alone, as the same without `async`.
+  /// Applies to `body` on the calling task alone, as the verb that is not async does.
   ///
-  /// - Throws: what `body` throws.
+  /// - Throws: the errors of `body`.
   nonisolated(nonsending)
     public func withAutosaveDisabled<R>(_ body: nonisolated(nonsending) () async throws -> R) async rethrows
     -> R
@@ -105,9 +105,9 @@ extension Garage {
     return try await TaskScope.withInTask(.autosaveDisabled, of: self, body)
   }
 
-  /// Runs `body`, in which objects are parked with their dates encoded as this strategy says.
+  /// Runs `body`. The dates of objects that it parks are encoded with this strategy.
   ///
-  /// - Throws: what `body` throws.
+  /// - Throws: the errors of `body`.
   nonisolated(nonsending)
     public func withDateEncodingStrategy<R>(
       _ strategy: JSONEncoder.DateEncodingStrategy, _ body: nonisolated(nonsending) () async throws -> R
@@ -118,9 +118,9 @@ extension Garage {
     return try await TaskScope.withInTask(.dateEncoding(strategy), of: self, body)
   }
 
-  /// Runs `body`, in which objects are retrieved whose dates were encoded as this strategy says.
+  /// Runs `body`. The dates of objects that it retrieves are decoded with this strategy.
   ///
-  /// - Throws: what `body` throws.
+  /// - Throws: the errors of `body`.
   nonisolated(nonsending)
     public func withDateDecodingStrategy<R>(
       _ strategy: JSONDecoder.DateDecodingStrategy, _ body: nonisolated(nonsending) () async throws -> R
@@ -135,10 +135,9 @@ extension Garage {
 // MARK: - Migration
 
 extension Garage {
-  /// Writes all records of a type that are in an older form anew, on a thread of the library's.
+  /// Rewrites all records of a type that are in an older form, on a thread of the library's.
   ///
-  /// - Throws: as ``migrateAll(_:)``, and `CancellationError` where the task was cancelled: then the rest is done by the
-  ///   next call.
+  /// - Throws: as ``migrateAll(_:)``, and `CancellationError` if the task was cancelled. The next call then does the rest.
   @discardableResult
   nonisolated(nonsending)
     public func migrateAll<T: Codable & SendableMetatype>(_ type: T.Type) async throws -> MigrationReport
@@ -154,7 +153,7 @@ extension Garage {
     return report
   }
 
-  /// Makes everything that was parked under an old type name an object of this type.
+  /// Makes all objects that were parked under an old type name objects of this type.
   ///
   /// - Throws: as ``migrateAll(fromOldClassName:to:)``, and `CancellationError` as ``park(_:)-(T)``.
   @discardableResult
@@ -166,7 +165,7 @@ extension Garage {
     try await submit(isLong: true) { try $0.migrateAll(fromOldClassName: oldClassName, to: type) }
   }
 
-  /// Makes everything that was parked as one type an object of another type.
+  /// Makes all objects of one type objects of another type.
   ///
   /// - Throws: as ``migrateAll(from:to:)``, and `CancellationError` as ``park(_:)-(T)``.
   @discardableResult
@@ -179,10 +178,10 @@ extension Garage {
     return try await submit(isLong: true) { try $0.migrateAll(from: oldType.value, to: type) }
   }
 
-  /// Runs a verb that changes, and is not async, in a transaction on a thread of the library's.
+  /// Runs a verb that makes changes, and is not async, in a transaction on a thread of the library's.
   ///
   /// - Parameter attempts: as for ``write(retrying:_:)``; nil for as many as verbs make.
-  /// - Throws: what `verb` throws, and `CancellationError` where the task was cancelled before it began.
+  /// - Throws: the errors of `verb`, and `CancellationError` if the task was cancelled before it began.
   nonisolated(nonsending)
     package func changing<R>(
       retrying attempts: Int? = nil, _ verb: @escaping (GarageWriter) throws -> R
@@ -195,9 +194,9 @@ extension Garage {
     }
   }
 
-  /// Runs what comes before a transaction, and is not async, on a thread of the library's.
+  /// Runs the work that precedes a transaction, and is not async, on a thread of the library's.
   ///
-  /// - Throws: what `body` throws, and `CancellationError` where the task was cancelled before it began.
+  /// - Throws: the errors of `body`, and `CancellationError` if the task was cancelled before it began.
   nonisolated(nonsending)
     package func preparing<R>(_ body: @escaping () throws -> R) async throws -> sending R
   {

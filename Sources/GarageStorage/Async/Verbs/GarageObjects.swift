@@ -6,11 +6,11 @@ internal import GarageDriver
 /// ```swift
 /// for try await person in garage.objects(Person.self) { … }
 /// ```
-/// They come in the order of their identifiers, those that were there at the beginning, none twice. They are read in
-/// pages; each page shows one state of the store. No page is read before somebody asks for its first object, and memory
-/// holds one, with the keys of all.
+/// They are the objects that were there at the beginning, in the order of their identifiers, each at most once. They are read
+/// in pages, each of which shows one state of the store. A page is read when its first object is asked for. Memory holds one
+/// page, and the keys of all objects.
 public struct GarageObjects<Element: Codable>: AsyncSequence {
-  /// What reading can throw.
+  /// Reading can throw any error.
   public typealias Failure = any Error
 
   let garage: Garage
@@ -18,7 +18,7 @@ public struct GarageObjects<Element: Codable>: AsyncSequence {
 
   /// Goes through the objects.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    /// What reading can throw.
+    /// Reading can throw any error.
     public typealias Failure = any Error
 
     let garage: Garage
@@ -31,10 +31,10 @@ public struct GarageObjects<Element: Codable>: AsyncSequence {
       self.decodesElsewhere = decodesElsewhere
     }
 
-    /// The next object, decoded where the caller is or elsewhere; nil at the end.
+    /// The next object, decoded where the caller is or on a thread of the library's; nil at the end.
     ///
-    /// - Throws: as ``GarageReading/forEach(_:_:)``, and `CancellationError` where the task was cancelled. One may ask again
-    ///   after that: nothing is passed over.
+    /// - Throws: as ``GarageReading/forEach(_:_:)``, and `CancellationError` if the task was cancelled. After an error it may
+    ///   be called again: no object is skipped.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
       try Task.checkCancellation()
       if pages == nil {
@@ -45,7 +45,7 @@ public struct GarageObjects<Element: Codable>: AsyncSequence {
     }
   }
 
-  /// Begins anew.
+  /// Begins at the first object.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(garage, decodesElsewhere: decodesElsewhere)
   }
@@ -57,30 +57,30 @@ extension Garage {
     GarageObjects(garage: self, decodesElsewhere: false)
   }
 
-  /// The objects of a type, one after another, in pages that are decoded elsewhere.
+  /// The objects of a type, one after another, in pages that are decoded on a thread of the library's.
   public func objects<T: Codable & SendableMetatype>(_ type: T.Type) -> sending GarageObjects<T> {
     GarageObjects(garage: self, decodesElsewhere: true)
   }
 }
 
-/// The objects that there were of a type, a page at a time.
+/// The objects that a type had at the beginning, a page at a time.
 final class ObjectPages<T: Codable> {
   private static var pageSize: Int { 200 }
 
   private let garage: Garage
   private let decodesElsewhere: Bool
   private let keys: KeyList
-  /// How many of them have been read.
+  /// How many objects have been read.
   private var readCount = 0
 
-  /// - Parameter keys: those of the objects, in the order in which they are to be read.
+  /// - Parameter keys: the keys of the objects, in the order in which they are to be read.
   init(of garage: Garage, _ keys: KeyList, decodesElsewhere: Bool) {
     self.garage = garage
     self.decodesElsewhere = decodesElsewhere
     self.keys = keys
   }
 
-  /// Finds out which objects there are.
+  /// Finds the keys of the objects.
   nonisolated(nonsending)
     init(of garage: Garage, decodesElsewhere: Bool) async throws
   {
@@ -94,14 +94,14 @@ final class ObjectPages<T: Codable> {
     }
   }
 
-  /// The next page, which may be empty; nil behind the last.
+  /// The next page, which may be empty; nil after the last one.
   nonisolated(nonsending)
     func next() async throws -> [T]?
   {
     try await next { try $0.objects(T.self, $1, $2) }
   }
 
-  /// The next page, with those that cannot be read.
+  /// The next page, including the objects that cannot be read.
   nonisolated(nonsending)
     func nextOutcomes() async throws -> [ReadAccess.Outcome<T>]?
   {
@@ -122,14 +122,14 @@ final class ObjectPages<T: Codable> {
     } else {
       found = try await garage.readingFetched(beginningWith: page) { try read($0, page, Cancellation()) }
     }
-    // Not before: who asks again after an error gets this page.
+    // Set only now: after an error the next call gets the same page.
     readCount = end
     return found
   }
 }
 
 extension ReadAccess {
-  /// Decodes the records with these keys, those that are there.
+  /// Decodes the records with these keys, as far as they exist.
   fileprivate func objects<T: Codable>(
     _ type: T.Type, _ keys: [StorageKey], _ cancellation: Cancellation
   ) throws -> [T] {

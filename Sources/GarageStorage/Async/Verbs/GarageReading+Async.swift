@@ -6,12 +6,12 @@ public import GarageCoding
   public import Foundation
 #endif
 
-// The verbs for tasks, for code that takes `some GarageReading`: without these it would wait in place, without a word.
+// The verbs for tasks, for code that takes `some GarageReading`. Without these it would silently block the task.
 
 extension GarageReading {
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) async throws -> T?
   {
@@ -19,9 +19,9 @@ extension GarageReading {
     return try inPlace { try self.retrieve(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieve<T: Codable>(_ type: T.Type, identifier: Identifier) async throws -> T?
   {
@@ -29,9 +29,9 @@ extension GarageReading {
     return try inPlace { try self.retrieve(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieve<T: Codable & Identifiable>(_ reference: Reference<T>) async throws -> T?
   {
@@ -39,9 +39,9 @@ extension GarageReading {
     return try inPlace { try self.retrieve(reference) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func retrieve<T: Codable & Identifiable>(
@@ -52,9 +52,9 @@ extension GarageReading {
     return try inPlace { try self.retrieve(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func retrieve<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) async throws -> T?
@@ -63,9 +63,9 @@ extension GarageReading {
     return try inPlace { try self.retrieve(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func retrieve<T: MappableObject>(_ type: T.Type, identifier: some Hashable) async throws -> T?
@@ -74,9 +74,9 @@ extension GarageReading {
     return try inPlace { try self.retrieve(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) async throws -> Bool
   {
@@ -84,9 +84,9 @@ extension GarageReading {
     return try inPlace { try self.contains(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func contains<T: Codable>(_ type: T.Type, identifier: Identifier) async throws -> Bool
   {
@@ -94,9 +94,9 @@ extension GarageReading {
     return try inPlace { try self.contains(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func contains<T: Codable & Identifiable>(
@@ -107,9 +107,9 @@ extension GarageReading {
     return try inPlace { try self.contains(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func contains<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) async throws -> Bool
@@ -118,9 +118,9 @@ extension GarageReading {
     return try inPlace { try self.contains(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func contains<T: MappableObject>(_ type: T.Type, identifier: some Hashable) async throws -> Bool
@@ -129,9 +129,9 @@ extension GarageReading {
     return try inPlace { try self.contains(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func count<T: Codable>(_ type: T.Type) async throws -> Int
   {
@@ -139,9 +139,9 @@ extension GarageReading {
     return try inPlace { try self.count(type) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func typeNames() async throws -> [String: Int]
   {
@@ -149,9 +149,9 @@ extension GarageReading {
     return try inPlace { try self.typeNames() }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieveAll<T: Codable>(_ type: T.Type) async throws -> [T]
   {
@@ -159,9 +159,9 @@ extension GarageReading {
     return try inPlace { try self.retrieveAll(type) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieveAll<T: Codable>(_ type: T.Type, onError: (UnreadableObject) throws -> Void)
     async throws -> [T]
@@ -170,9 +170,9 @@ extension GarageReading {
     return try inPlace { try self.retrieveAll(type, onError: onError) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func forEach<T: Codable>(_ type: T.Type, _ body: (T) throws -> Void) async throws
   {
@@ -180,9 +180,9 @@ extension GarageReading {
     return try inPlace { try self.forEach(type, body) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func forEach<T: Codable>(
       _ type: T.Type, onError: (UnreadableObject) throws -> Void, _ body: (T) throws -> Void
@@ -192,9 +192,9 @@ extension GarageReading {
     return try inPlace { try self.forEach(type, onError: onError, body) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieveAll<T: Codable & Syncable>(_ type: T.Type, withStatus status: SyncStatus) async throws
     -> [T]
@@ -203,9 +203,9 @@ extension GarageReading {
     return try inPlace { try self.retrieveAll(type, withStatus: status) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieveAll<T: Codable & Syncable>(withStatus status: SyncStatus) async throws -> [T]
   {
@@ -213,9 +213,9 @@ extension GarageReading {
     return try inPlace { try self.retrieveAll(withStatus: status) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieveAll(withStatus status: SyncStatus) async throws -> [any Syncable]
   {
@@ -223,9 +223,9 @@ extension GarageReading {
     return try inPlace { try self.retrieveAll(withStatus: status) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func syncStatus<T: Codable & Syncable>(for object: T) async throws -> SyncStatus
   {
@@ -233,9 +233,9 @@ extension GarageReading {
     return try inPlace { try self.syncStatus(for: object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func syncStatus(for object: any Syncable) async throws -> SyncStatus
   {
@@ -243,9 +243,9 @@ extension GarageReading {
     return try inPlace { try self.syncStatus(for: object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func syncStatus(for object: any MappableObject) async throws -> SyncStatus
@@ -254,9 +254,9 @@ extension GarageReading {
     return try inPlace { try self.syncStatus(for: object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func get<K: KeyType>(_ key: K) async throws -> K.ValueType where K.ValueType: Codable
   {
@@ -264,9 +264,9 @@ extension GarageReading {
     return try inPlace { try self.get(key) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func contains<K: KeyType>(_ key: K) async throws -> Bool
   {
@@ -274,9 +274,9 @@ extension GarageReading {
     return try inPlace { try self.contains(key) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func storedKeys<N: Namespace>(in namespace: N.Type) async throws -> [StoredKey]
   {
@@ -284,9 +284,9 @@ extension GarageReading {
     return try inPlace { try self.storedKeys(in: namespace) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func storedKeys() async throws -> [StoredKey]
   {

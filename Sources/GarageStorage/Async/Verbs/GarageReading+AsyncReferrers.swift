@@ -1,11 +1,11 @@
 public import GarageCoding
 
-// For code that takes `some GarageReading` or `some GarageWriting`: without these it would wait in place, without a word.
+// For code that takes `some GarageReading` or `some GarageWriting`. Without these it would silently block the task.
 
 extension GarageReading {
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func referrers<T: Codable>(of object: T) async throws -> [RecordIdentity]
   {
@@ -13,9 +13,9 @@ extension GarageReading {
     return try inPlace { try self.referrers(of: object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func referrers<T: Codable & Identifiable>(of type: T.Type, identifier: T.ID) async throws
     -> [RecordIdentity]
@@ -24,9 +24,9 @@ extension GarageReading {
     return try inPlace { try self.referrers(of: type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func referrers<T: Codable & Identifiable>(of reference: Reference<T>) async throws
     -> [RecordIdentity]
@@ -35,9 +35,9 @@ extension GarageReading {
     return try inPlace { try self.referrers(of: reference) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func referrers(of identity: RecordIdentity) async throws -> [RecordIdentity]
   {
@@ -45,9 +45,9 @@ extension GarageReading {
     return try inPlace { try self.referrers(of: identity) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieveReferrers<R: Codable & SendableMetatype, T: Codable>(_ type: R.Type, of object: T)
     async throws -> [R]
@@ -56,9 +56,9 @@ extension GarageReading {
     return try inPlace { try self.retrieveReferrers(type, of: object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieveReferrers<R: Codable & SendableMetatype, T: Codable, V: Codable>(
       _ type: R.Type, of object: T, by property: KeyPath<R, V>
@@ -70,9 +70,9 @@ extension GarageReading {
     return try inPlace { try self.retrieveReferrers(type, of: object, by: property) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieveReferrers<R: Codable & SendableMetatype, T: Codable & Identifiable>(
       _ type: R.Type, of targetType: T.Type, identifier: T.ID
@@ -84,9 +84,9 @@ extension GarageReading {
     return try inPlace { try self.retrieveReferrers(type, of: targetType, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func retrieveReferrers<R: Codable & SendableMetatype, T: Codable & Identifiable, V: Codable>(
       _ type: R.Type, of targetType: T.Type, identifier: T.ID, by property: KeyPath<R, V>
@@ -100,9 +100,9 @@ extension GarageReading {
     }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func explainReferrers() async throws -> QueryPlan
   {
@@ -112,9 +112,9 @@ extension GarageReading {
 }
 
 extension GarageWriting {
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func delete<T: Codable>(_ object: T, referrers: ReferrersRule) async throws
   {
@@ -122,9 +122,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(object, referrers: referrers) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID, referrers: ReferrersRule)
     async throws
@@ -135,9 +135,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(type, identifier: identifier, referrers: referrers) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func delete<T: Codable>(_ type: T.Type, identifier: Identifier, referrers: ReferrersRule)
     async throws
@@ -148,9 +148,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(type, identifier: identifier, referrers: referrers) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @discardableResult
   nonisolated(nonsending)
     public func deleteGraph<T: Codable>(_ object: T, referrers: ReferrersRule? = nil) async throws -> Int
@@ -159,9 +159,9 @@ extension GarageWriting {
     return try inPlace { try self.deleteGraph(object, referrers: referrers) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @discardableResult
   nonisolated(nonsending)
     public func deleteGraph<T: Codable & Identifiable>(

@@ -6,12 +6,12 @@ public import GarageCoding
   public import Foundation
 #endif
 
-// The verbs for tasks, for code that takes `some GarageWriting`: without these it would wait in place, without a word.
+// The verbs for tasks, for code that takes `some GarageWriting`. Without these it would silently block the task.
 
 extension GarageWriting {
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func park<T: Codable & Identifiable>(_ object: T) async throws
   {
@@ -19,9 +19,9 @@ extension GarageWriting {
     return try inPlace { try self.park(object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func park<T: Codable & Hashable>(_ value: T) async throws
   {
@@ -29,9 +29,9 @@ extension GarageWriting {
     return try inPlace { try self.park(value) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func park<T: Codable & Hashable & Identifiable>(_ object: T) async throws
   {
@@ -39,9 +39,9 @@ extension GarageWriting {
     return try inPlace { try self.park(object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func parkAll<S: Sequence>(_ objects: S) async throws where S.Element: Codable & Identifiable
   {
@@ -49,9 +49,9 @@ extension GarageWriting {
     return try inPlace { try self.parkAll(objects) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func parkAll<S: Sequence>(_ values: S) async throws where S.Element: Codable & Hashable
   {
@@ -59,9 +59,9 @@ extension GarageWriting {
     return try inPlace { try self.parkAll(values) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func parkAll<S: Sequence>(_ objects: S) async throws
   where S.Element: Codable & Hashable & Identifiable {
@@ -69,9 +69,9 @@ extension GarageWriting {
     return try inPlace { try self.parkAll(objects) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func park(any object: Any) async throws
   {
@@ -79,9 +79,9 @@ extension GarageWriting {
     return try inPlace { try self.park(any: object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func parkAll<S: Sequence>(any objects: S) async throws
   {
@@ -89,9 +89,9 @@ extension GarageWriting {
     return try inPlace { try self.parkAll(any: objects) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func park<T: MappableObject>(_ object: T) async throws
@@ -100,9 +100,9 @@ extension GarageWriting {
     return try inPlace { try self.park(object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func parkAll<S: Sequence>(_ objects: S) async throws where S.Element: MappableObject
@@ -111,9 +111,9 @@ extension GarageWriting {
     return try inPlace { try self.parkAll(objects) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func parkAll<S: Sequence>(_ objects: S) async throws where S.Element == any MappableObject
   {
@@ -121,9 +121,9 @@ extension GarageWriting {
     return try inPlace { try self.parkAll(objects) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func delete<T: Codable & Identifiable>(_ object: T) async throws
   {
@@ -131,9 +131,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func delete<T: Codable & Hashable>(_ value: T) async throws
   {
@@ -141,9 +141,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(value) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func delete<T: Codable & Hashable & Identifiable>(_ object: T) async throws
   {
@@ -151,9 +151,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func delete<T: MappableObject>(_ object: T) async throws
@@ -162,9 +162,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func delete(any object: Any) async throws
   {
@@ -172,9 +172,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(any: object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: T.ID) async throws
   {
@@ -182,9 +182,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func delete<T: Codable>(_ type: T.Type, identifier: Identifier) async throws
   {
@@ -192,9 +192,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func delete<T: Codable & Identifiable>(
@@ -205,9 +205,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func delete<T: Codable & Identifiable>(_ type: T.Type, identifier: UUID) async throws
@@ -216,9 +216,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func delete<T: MappableObject>(_ type: T.Type, identifier: some Hashable) async throws
@@ -227,9 +227,9 @@ extension GarageWriting {
     return try inPlace { try self.delete(type, identifier: identifier) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func deleteAll<T: Codable>(_ type: T.Type) async throws
   {
@@ -237,9 +237,9 @@ extension GarageWriting {
     return try inPlace { try self.deleteAll(type) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func deleteAllObjects() async throws
   {
@@ -247,9 +247,9 @@ extension GarageWriting {
     return try inPlace { try self.deleteAllObjects() }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func setSyncStatus<T: Codable & Syncable>(_ status: SyncStatus, for object: T) async throws
   {
@@ -257,9 +257,9 @@ extension GarageWriting {
     return try inPlace { try self.setSyncStatus(status, for: object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func setSyncStatus<S: Sequence>(_ status: SyncStatus, for objects: S) async throws
   where S.Element: Codable & Syncable {
@@ -267,9 +267,9 @@ extension GarageWriting {
     return try inPlace { try self.setSyncStatus(status, for: objects) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func setSyncStatus(_ status: SyncStatus, for object: any Syncable) async throws
   {
@@ -277,9 +277,9 @@ extension GarageWriting {
     return try inPlace { try self.setSyncStatus(status, for: object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func setSyncStatus(_ status: SyncStatus, for objects: [any Syncable]) async throws
   {
@@ -287,9 +287,9 @@ extension GarageWriting {
     return try inPlace { try self.setSyncStatus(status, for: objects) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func setSyncStatus(_ status: SyncStatus, for object: any MappableObject) async throws
@@ -298,9 +298,9 @@ extension GarageWriting {
     return try inPlace { try self.setSyncStatus(status, for: object) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func setSyncStatus(_ status: SyncStatus, for objects: [any MappableObject]) async throws
@@ -309,9 +309,9 @@ extension GarageWriting {
     return try inPlace { try self.setSyncStatus(status, for: objects) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func set<K: KeyType>(_ key: K, value: K.ValueType) async throws where K.ValueType: Codable
   {
@@ -319,9 +319,9 @@ extension GarageWriting {
     return try inPlace { try self.set(key, value: value) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   @discardableResult
   nonisolated(nonsending)
     public func update<K: KeyType, R>(_ key: K, _ body: (inout K.ValueType) throws -> R) async throws -> R
@@ -330,9 +330,9 @@ extension GarageWriting {
     return try inPlace { try self.update(key, body) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func remove<K: KeyType>(_ key: K) async throws where K.ValueType: Codable
   {
@@ -340,9 +340,9 @@ extension GarageWriting {
     return try inPlace { try self.remove(key) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func clear<N: Namespace>(_ namespace: N.Type) async throws
   {
@@ -350,9 +350,9 @@ extension GarageWriting {
     return try inPlace { try self.clear(namespace) }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func clear() async throws
   {
@@ -360,9 +360,9 @@ extension GarageWriting {
     return try inPlace { try self.clear() }
   }
 
-  /// As the verb of ``Garage``; inside a transaction at once.
+  /// Does as the verb of ``Garage``. Inside a transaction it runs at once, without waiting for a thread.
   ///
-  /// - Throws: as there.
+  /// - Throws: as that verb.
   nonisolated(nonsending)
     public func migrate(_ migrations: [KeyMigration]) async throws
   {

@@ -1,8 +1,8 @@
 internal import GarageCoding
 internal import GarageDriver
 
-// The ends of queries for tasks. A query for objects that belong to no actor runs on a thread of the library's, the tests
-// of its condition included. Else bytes are fetched there, and objects decoded where the caller is.
+// The ends of queries, for tasks. A query for objects that belong to no actor runs on a thread of the library's, including the
+// functions in its condition. For other objects the bytes are fetched there, and the objects are decoded where the caller is.
 
 extension Query {
   /// Runs an end of the query.
@@ -20,7 +20,7 @@ extension Query {
     }
   }
 
-  /// Runs an end of the query that changes what it finds.
+  /// Runs an end of the query that changes the objects found.
   nonisolated(nonsending)
     private func change<R>(_ end: @escaping (Query) throws -> R) async throws -> R
   {
@@ -34,25 +34,25 @@ extension Query {
 
   /// The objects found, in the order of the query.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func retrieveAll() async throws -> [Root]
   {
     try await ask { try $0.retrieveAll() }
   }
 
-  /// The first object found; nil where there is none.
+  /// The first object found; nil if there is none.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func first() async throws -> Root?
   {
     try await ask { try $0.first() }
   }
 
-  /// How many objects are found.
+  /// The number of objects found.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func count() async throws -> Int
   {
@@ -61,16 +61,16 @@ extension Query {
 
   /// Whether nothing is found.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func isEmpty() async throws -> Bool
   {
     try await ask { try $0.isEmpty() }
   }
 
-  /// What identifies the objects found, in the order of the query.
+  /// The identifiers of the objects found, in the order of the query.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func identifiers() async throws -> [Identifier]
   {
@@ -79,7 +79,7 @@ extension Query {
 
   /// One property of each object found, in the order of the query.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func values<Value: Codable>(_ property: KeyPath<Root, Value>) async throws -> [Value]
   {
@@ -88,7 +88,7 @@ extension Query {
 
   /// Two properties of each object found, in the order of the query.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func values<First: Codable, Second: Codable>(
       _ first: KeyPath<Root, First>, _ second: KeyPath<Root, Second>
@@ -99,16 +99,16 @@ extension Query {
 
   /// The different values that a property has among the objects found.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func distinct<Value: Hashable & Codable>(_ property: KeyPath<Root, Value>) async throws -> [Value]
   {
     try await ask { try $0.distinct(property) }
   }
 
-  /// How many of the objects found have each value of a property.
+  /// For each value of a property, how many of the objects found have it.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func countByValue<Value: Hashable & Codable>(
       _ property: KeyPath<Root, Value>
@@ -117,90 +117,90 @@ extension Query {
     try await ask { try $0.countByValue(property) }
   }
 
-  /// The least value of a property among the objects found; nil where none is found.
+  /// The least value of a property among the objects found; nil if no object is found.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) async throws -> Value?
   {
     try await ask { try $0.min(property) }
   }
 
-  /// The same for a property that may be nil, which does not count.
+  /// Does the same for an optional property. Objects whose value is nil do not count.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func min<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Value?
   {
     try await ask { try $0.min(property) }
   }
 
-  /// The greatest value of a property among the objects found; nil where none is found.
+  /// The greatest value of a property among the objects found; nil if no object is found.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value>) async throws -> Value?
   {
     try await ask { try $0.max(property) }
   }
 
-  /// The same for a property that may be nil, which does not count.
+  /// Does the same for an optional property. Objects whose value is nil do not count.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func max<Value: Comparable & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Value?
   {
     try await ask { try $0.max(property) }
   }
 
-  /// The sum of a property over the objects found; 0 where none is found.
+  /// The sum of a property over the objects found; 0 if no object is found.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) async throws -> Value
   {
     try await ask { try $0.sum(property) }
   }
 
-  /// The same for a property that may be nil, which does not count.
+  /// Does the same for an optional property. Objects whose value is nil do not count.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func sum<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Value
   {
     try await ask { try $0.sum(property) }
   }
 
-  /// The mean of a property over the objects found; nil where none is found.
+  /// The mean of a property over the objects found; nil if no object is found.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value>) async throws -> Double?
   {
     try await ask { try $0.average(property) }
   }
 
-  /// The same for a property that may be nil, which does not count.
+  /// Does the same for an optional property. Objects whose value is nil do not count.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func average<Value: Numeric & Codable>(_ property: KeyPath<Root, Value?>) async throws -> Double?
   {
     try await ask { try $0.average(property) }
   }
 
-  /// The next objects that the query finds.
+  /// The next page of the objects that the query finds.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func page(after cursor: QueryCursor? = nil, size: Int) async throws -> QueryPage<Root>
   {
     try await ask { try $0.page(after: cursor, size: size) }
   }
 
-  /// How the query is answered.
+  /// How the query is executed.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func explain() async throws -> QueryPlan
   {
@@ -209,10 +209,11 @@ extension Query {
 
   /// Calls `body` with one object found after another, where the caller is.
   ///
-  /// What is found is settled before. Objects are read in pages: each is as it is when its page is read, and those are not
-  /// visited any more that were deleted meanwhile. The keys of all are in memory, and one page of objects.
+  /// Which objects are found is settled at the beginning. They are read in pages: each object is as it is when its page is
+  /// read, and objects that were deleted meanwhile are not visited. The keys of all objects are in memory, and one page of
+  /// objects.
   ///
-  /// - Throws: what `body` throws, which ends the call, as ``retrieveAll()``, and `CancellationError`.
+  /// - Throws: the errors of `body`, which end the call, as ``retrieveAll()``, and `CancellationError`.
   nonisolated(nonsending)
     public func forEach(_ body: (Root) throws -> Void) async throws
   {
@@ -230,7 +231,7 @@ extension Query {
     private func pages(of garage: Garage) async throws -> ObjectPages<Root>
   {
     if condition == nil && sortKeys.isEmpty && maximumCount == nil {
-      // Keys tell which these are, and of types that belong to an actor no record is fetched for that.
+      // Keys tell which objects these are, so no records of types that belong to an actor are fetched to find out.
       return try await ObjectPages(of: garage, decodesElsewhere: mayLeave)
     }
     let keys = try await ask { query in try query.run { try $0.sortedKeys() } }
@@ -239,27 +240,27 @@ extension Query {
 }
 
 extension Query where Root: SendableMetatype {
-  /// The objects found, in the order of the query, decoded elsewhere.
+  /// The objects found, in the order of the query, decoded on a thread of the library's.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func retrieveAll() async throws -> sending [Root]
   {
     Carried(try await ask { try $0.retrieveAll() }).value
   }
 
-  /// The first object found, decoded elsewhere; nil where there is none.
+  /// The first object found, decoded on a thread of the library's; nil if there is none.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled.
   nonisolated(nonsending)
     public func first() async throws -> sending Root?
   {
     Carried(try await ask { try $0.first() }).value
   }
 
-  /// Deletes the objects found, all in one write; tells how many.
+  /// Deletes the objects found, all in one write. Returns how many there were.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled before that began.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled before that began.
   @discardableResult
   nonisolated(nonsending)
     public func deleteAll() async throws -> Int
@@ -270,9 +271,10 @@ extension Query where Root: SendableMetatype {
     return try await change { try $0.deleteAll() }
   }
 
-  /// Changes the objects found and parks them again, all in one write, on a thread of the library's; tells how many.
+  /// Changes the objects found and parks them again, all in one write, on a thread of the library's. Returns how many there
+  /// were.
   ///
-  /// - Throws: as the same without `async`, and `CancellationError` where the task was cancelled before that began.
+  /// - Throws: as the verb without `async`, and `CancellationError` if the task was cancelled before that began.
   @discardableResult
   nonisolated(nonsending)
     public func updateAll(_ change: @escaping @Sendable (inout Root) throws -> Void) async throws -> Int

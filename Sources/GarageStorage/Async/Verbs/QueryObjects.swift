@@ -1,19 +1,20 @@
 internal import GarageDriver
 
-/// What a query finds, one object after another, for `for try await`.
+/// The results of a query, one object after another, for `for try await`.
 ///
-/// It is read in pages (``Query/page(after:size:)``), each of one state of the store, as they are asked for: objects that
-/// come or go in between move nothing. A query sorted by what only a type can order throws. One whose order no index has is sorted
-/// anew for each page of 200: of a long list ``Query/retrieveAll()`` takes far less.
+/// They are read in pages (``Query/page(after:size:)``) as they are asked for. Each page shows one state of the store; objects
+/// that come or go in between do not shift the pages. A query throws if it is sorted by a property that only its Swift type can
+/// order. If no index has the query's order, the objects are sorted again for each page of 200: for a long list
+/// ``Query/retrieveAll()`` takes far less time.
 public struct QueryObjects<Element: Codable>: AsyncSequence {
-  /// What reading can throw.
+  /// Reading can throw any error.
   public typealias Failure = any Error
 
   let query: Query<Element>
 
   /// Goes through the objects.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    /// What reading can throw.
+    /// Reading can throw any error.
     public typealias Failure = any Error
 
     let query: Query<Element>
@@ -23,9 +24,9 @@ public struct QueryObjects<Element: Codable>: AsyncSequence {
 
     init(_ query: Query<Element>) { self.query = query }
 
-    /// The next object, decoded where the caller is or elsewhere; nil at the end.
+    /// The next object, decoded where the caller is or on a thread of the library's; nil at the end.
     ///
-    /// - Throws: as ``Query/page(after:size:)``, and `CancellationError` where the task was cancelled.
+    /// - Throws: as ``Query/page(after:size:)``, and `CancellationError` if the task was cancelled.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
       try Task.checkCancellation()
       while page.isEmpty && !isAtEnd {
@@ -38,7 +39,7 @@ public struct QueryObjects<Element: Codable>: AsyncSequence {
     }
   }
 
-  /// Begins anew.
+  /// Begins at the first object.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(query) }
 }
 
@@ -48,7 +49,7 @@ extension Query {
 }
 
 extension Garage {
-  /// A query for objects of a type that belongs to no actor: tasks have it answered elsewhere.
+  /// A query for objects of a type that belongs to no actor. For tasks it runs on a thread of the library's.
   public func query<T: Codable & SendableMetatype>(_ type: T.Type) -> sending Query<T> {
     var query = Query<T>(self)
     query.mayLeave = true
