@@ -8,28 +8,28 @@
     public import Foundation
   #endif
 
-  /// Seals with AES in Galois/Counter Mode (NIST SP 800-38D), by swift-crypto. Quick wherever the processor has
-  /// instructions for AES.
+  /// Seals with AES in Galois/Counter Mode (NIST SP 800-38D), by swift-crypto. Fast on processors that have instructions for
+  /// AES.
   ///
   /// ```swift
   /// let key = SymmetricKey(size: .bits256)             // keep it in the keychain, not beside the store
   /// let garage = try Garage(SealedStorage(SQLiteStorage(at: url), sealer: AESGCMSealer(key: key)))
   /// ```
-  /// Every value has a nonce of its own: 96 random bits from the system. **One key may seal at most 2³² values**
-  /// in all its life, every put counted (SP 800-38D, section 8.3: the probability that a nonce repeats then stays
-  /// below 2⁻³²); change it long before, with ``GarageSealing/SealedStorage/rekey(batchCount:progress:)``. A nonce
-  /// that repeats gives away the two values it sealed, and lets others be forged. Values have up to 64 GiB.
+  /// Every value gets its own nonce: 96 random bits from the system. **One key may seal at most 2³² values** in all its life,
+  /// counting every put (SP 800-38D, section 8.3: the probability that a nonce repeats then stays below 2⁻³²). Change the key
+  /// long before that, with ``GarageSealing/SealedStorage/rekey(batchCount:progress:)``. A nonce that repeats reveals the two
+  /// values that it sealed, and allows others to be forged. Values have up to 64 GiB.
   ///
   /// Format: `| nonce, 12 | ciphertext | tag, 16 |`
   public struct AESGCMSealer: Sealer {
     private let key: SymmetricKey
-    /// By default derived from the key, by a one-way function.
+    /// By default it is derived from the key, by a one-way function.
     public let keyIdentifier: UInt32
     private let nonces = NonceSource()
 
     /// Seals with a key of 128, 192 or 256 bits; 256 are recommended.
     ///
-    /// - Parameter keyIdentifier: tells this key from others of the same store. Nil derives it from the key.
+    /// - Parameter keyIdentifier: tells this key from other keys of the same store. Nil derives it from the key.
     /// - Throws: `CryptoKitError.incorrectKeySize` for keys of any other length.
     public init(key: SymmetricKey, keyIdentifier: UInt32? = nil) throws {
       guard [128, 192, 256].contains(key.bitCount) else { throw CryptoKitError.incorrectKeySize }
@@ -37,18 +37,18 @@
       self.keyIdentifier = keyIdentifier ?? key.derivedIdentifier(for: "AES-GCM")
     }
 
-    /// Seals with a fresh nonce.
+    /// Seals with a new nonce.
     public func seal(_ value: Data, context: Data) throws -> Data {
       let box = try AES.GCM.seal(value, using: key, nonce: nonce(), authenticating: context)
       return box.nonce + box.ciphertext + box.tag
     }
 
-    /// Opens; throws unless all of it, and the context, are as they were.
+    /// Opens. Throws unless all the sealed bytes, and the context, are unchanged.
     public func open(_ sealed: Data, context: Data) throws -> Data {
       try AES.GCM.open(AES.GCM.SealedBox(combined: sealed), using: key, authenticating: context)
     }
 
-    /// Seals with a fresh nonce.
+    /// Seals with a new nonce.
     public func seal(_ value: RawSpan, context: RawSpan, into output: SealerOutput) throws {
       try value.withUnsafeBytes { value in
         try context.withUnsafeBytes { context in
@@ -59,7 +59,7 @@
       }
     }
 
-    /// Opens; throws unless all of it, and the context, are as they were.
+    /// Opens. Throws unless all the sealed bytes, and the context, are unchanged.
     public func open(_ sealed: RawSpan, context: RawSpan, into output: SealerOutput) throws {
       try sealed.withUnsafeBytes { sealed in
         try context.withUnsafeBytes { context in
@@ -69,7 +69,7 @@
       }
     }
 
-    /// Less nonce and tag, and at most what SP 800-38D allows: 2³⁶ - 32 bytes.
+    /// The sealed size less 28 bytes for nonce and tag, and at most 2³⁶ - 32 bytes, which SP 800-38D allows.
     public func maximumValueByteCount(sealedInto byteCount: Int) -> Int {
       max(0, min(byteCount - 28, (1 << 36) - 32))
     }

@@ -10,10 +10,10 @@
     internal import Darwin
   #endif
 
-  /// Nonces of 96 random bits from the system's generator, fetched many at a time: a system call for each would
+  /// Nonces of 96 random bits from the system's generator. Many are fetched at a time, because a system call for each would
   /// cost as much as sealing a small value.
   ///
-  /// No nonce is handed out twice, in a forked child neither: it gets fresh ones.
+  /// No nonce is given out twice. A forked child fetches new ones.
   final class NonceSource: Sendable {
     static let byteCount = 12
     /// 252 bytes: getentropy gives up to 256 at a time.
@@ -21,13 +21,13 @@
 
     private struct Batch: Sendable {
       var bytes = [UInt8](repeating: 0, count: NonceSource.byteCount * NonceSource.batchCount)
-      /// How many of the bytes were handed out: all, so that the first call fetches.
+      /// How many of the bytes were given out. At first it is all of them, so that the first call fetches.
       var position = NonceSource.byteCount * NonceSource.batchCount
       var process = ProcessMark()
     }
     private let batch = Mutex(Batch())
 
-    /// Hands out the next nonce.
+    /// Lends the next nonce.
     func withNext<R>(_ body: (UnsafeRawBufferPointer) throws -> R) throws -> R {
       try withUnsafeTemporaryAllocation(byteCount: NonceSource.byteCount, alignment: 8) { nonce in
         batch.withLock { batch in
@@ -59,7 +59,7 @@
     #endif
   }
 
-  /// The same eight bytes at a time: Swift's generator waits, or ends the process, where the system has none.
+  /// Fills the bytes eight at a time. If the system has no random bytes, Swift's generator waits or ends the process.
   private func fillByGenerator(_ bytes: UnsafeMutableRawBufferPointer) {
     var generator = SystemRandomNumberGenerator()
     for index in bytes.indices { bytes[index] = generator.next() }

@@ -8,11 +8,11 @@
   #endif
 
   extension SymmetricKey {
-    /// Makes the identifier of a key of the key itself, so that nobody has to number keys.
+    /// Derives the identifier of a key from the key itself, so that keys need not be numbered.
     ///
-    /// Format: the first 4 bytes, big-endian, of HMAC-SHA-256 under the key over `Garage key identifier: ` and the
-    /// name of the cipher. They do not help to find the key, if it is a random one. Two keys of one store have the
-    /// same by chance once in four thousand million times, and opening refuses that.
+    /// Format: the first 4 bytes, big-endian, of HMAC-SHA-256 under the key over `Garage key identifier: ` and the name of the
+    /// cipher. For a random key, they do not help to find it. The probability that two keys of one store have the same
+    /// identifier is one in four thousand million; opening refuses such keys.
     func derivedIdentifier(for cipher: String) -> UInt32 {
       let code = HMAC<SHA256>.authenticationCode(
         for: Data("Garage key identifier: \(cipher)".utf8), using: self)

@@ -4,35 +4,35 @@
   public import Foundation
 #endif
 
-/// What encrypts for GarageStorage: the shape of its `dataEncryptionDelegate`. ``DelegateSealer`` makes a sealer of it.
+/// The encryption delegate of GarageStorage (its `dataEncryptionDelegate`). ``DelegateSealer`` makes a sealer of it.
 public protocol DataEncryptionDelegate: AnyObject {
-  /// The data, encrypted, as text.
+  /// Encrypts data, and returns the result as text.
   func encrypt(_ data: Data) throws -> String
-  /// What ``encrypt(_:)`` was given.
+  /// Decrypts text that ``encrypt(_:)`` returned, and returns the data.
   func decrypt(_ string: String) throws -> Data
 }
 
-/// Seals with a ``DataEncryptionDelegate``, so that an app which has one for GarageStorage keeps it.
+/// Seals with a ``DataEncryptionDelegate``, so that an app that has one for GarageStorage can keep it.
 ///
 /// ```swift
 /// let garage = try Garage(SealedStorage(SQLiteStorage(at: url), sealer: DelegateSealer(delegate)))
 /// ```
-/// The delegate is given the sealer's context together with the value, and opening compares it: a value that was
-/// moved to another key is refused. Whether changed bytes are noticed depends on the delegate: only authenticated
-/// encryption (AES-GCM, ChaCha20-Poly1305) does for certain. Text takes more room than bytes, and time.
+/// The delegate is given the sealer's context together with the value. Opening compares the context, so a value that was moved
+/// to another key is refused. Whether changed bytes are noticed depends on the delegate: only authenticated encryption
+/// (AES-GCM, ChaCha20-Poly1305) is certain to notice. Text takes more space than bytes, and more time.
 public struct DelegateSealer: Sealer {
   private let delegate: any DataEncryptionDelegate & Sendable
-  /// Names the delegate's key among those of one store.
+  /// Tells the delegate's key from other keys of the same store.
   public let keyIdentifier: UInt32
 
-  /// Seals with this delegate, which is held. Its methods are called by several threads at a time.
+  /// Seals with this delegate, which it retains. Several threads may call the delegate's methods at a time.
   public init(_ delegate: any DataEncryptionDelegate & Sendable, keyIdentifier: UInt32 = 0) {
     self.delegate = delegate
     self.keyIdentifier = keyIdentifier
   }
 
-  /// Encrypts context and value: `| length of the context | 2, big-endian | context | value |`, as the UTF-8 of the
-  /// delegate's text.
+  /// Encrypts context and value together, as `| length of the context | 2, big-endian | context | value |`. The result is the
+  /// delegate's text in UTF-8.
   public func seal(_ value: Data, context: Data) throws -> Data {
     var content = Data(capacity: 2 + context.count + value.count)
     content.append(UInt8(truncatingIfNeeded: context.count >> 8))
@@ -53,7 +53,7 @@ public struct DelegateSealer: Sealer {
     return Data(content.dropFirst(contextEnd))
   }
 
-  /// Takes half of the room for text, which suffices for hexadecimal digits and Base64.
+  /// Assumes that text takes twice as many bytes, which suffices for hexadecimal digits and Base64.
   public func maximumValueByteCount(sealedInto byteCount: Int) -> Int { max(0, byteCount / 2 - 2048) }
 
   private func lengthBytes(_ context: Data) -> [UInt8] {

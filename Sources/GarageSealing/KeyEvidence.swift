@@ -1,17 +1,17 @@
 internal import GarageDriver
 
-/// What the entries of a store tell about the keys it is opened with.
+/// What the entries of a store tell about the keys that it is opened with.
 ///
-/// No entry decides alone: each may be damaged. A wrong key is one that opens none of many entries in different
-/// places; where some open, the others are damaged, and reading them says so.
+/// No single entry decides, because any may be damaged. A wrong key opens none of many entries in different places. If some
+/// open, the others are damaged, and reading them throws.
 struct KeyEvidence {
   /// What one entry tells.
   enum Finding: Equatable {
-    /// It opens with the key of this identifier, or all of it but its header does.
+    /// It opens with the key of this identifier, or everything in it but the header does.
     case opens(UInt32)
-    /// It bears the identifier of a key that was given, and does not open.
+    /// It has the identifier of a key that was given, and does not open.
     case fails(UInt32)
-    /// It bears the identifier of a key that was not given.
+    /// It has the identifier of a key that was not given.
     case otherKey(UInt32)
     case newer(UInt8)
     case plain
@@ -21,28 +21,27 @@ struct KeyEvidence {
   private let value = SealerOutput()
   private let context = SealerOutput()
   private var openedKeys: Set<UInt32> = []
-  /// How many entries of a key were tried in vain.
+  /// How many entries each key failed to open.
   private var failures: [UInt32: Int] = [:]
   private var triedCount = 0
-  /// The first entry of each kind that does not open, as an error.
+  /// The first entry that does not open, of each kind, as an error.
   private var failure: StorageError?
   private var otherKey: StorageError?
   private var newer: StorageError?
   private var plain: StorageError?
 
-  /// At each end so many entries are looked at, and so many behind each first byte of a key.
+  /// How many entries are examined at each end, and how many behind each first byte of a key.
   private static let (endCount, placeCount) = (256, 2)
-  /// Behind so many bytes a look ends, if it has seen ``fewCount`` entries.
+  /// An examination ends after so many bytes, if it has covered ``fewCount`` entries.
   private static let (byteCount, fewCount) = (64 << 20, 16)
 
   init(_ keys: KeyRing) { self.keys = keys }
 
-  /// Looks at the first entry and the last. Where both open, as they do in all but damaged stores, that is all.
+  /// Examines the first entry and the last one. If both open, as they do in all but damaged stores, that is all.
   ///
-  /// Rekeying goes from the first to the last, so that a key which is missing because that was interrupted shows
-  /// at the ends.
+  /// Rekeying goes from the first entry to the last. If it was interrupted and a key is missing, that shows at the ends.
   ///
-  /// - Throws: `StorageError` where the keys are not those of the store.
+  /// - Throws: `StorageError` if the keys are not those of the store.
   static func check(_ keys: KeyRing, in transaction: any ReadTransaction) throws {
     var evidence = KeyEvidence(keys)
     var isSound = true
@@ -71,13 +70,13 @@ struct KeyEvidence {
       guard let error = try noneOpens() else { return }
       throw error
     }
-    // A lone entry of another key may be a damaged one; two neighbours with one identifier are not.
+    // A single entry with another key may be damaged; two neighbours with the same identifier are not.
     for end in [first, last] {
       guard let outermost = end.first, end.count > 1, end[1] == outermost else { continue }
       if case .otherKey = outermost, let otherKey { throw otherKey }
       if case .newer = outermost, let newer { throw newer }
     }
-    // Former keys do not write: what they do not open, if others open, is only damaged.
+    // Former keys do not write. If others open entries, the entries that a former key does not open are only damaged.
     if !openedKeys.contains(keys.writerIdentifier), failures[keys.writerIdentifier, default: 0] > 1 {
       throw wrongKey(keys.writerIdentifier, failures[keys.writerIdentifier, default: 0])
     }
@@ -101,7 +100,7 @@ struct KeyEvidence {
         """)
   }
 
-  /// Looks at so many entries of a range.
+  /// Examines up to `limit` entries of a range.
   private mutating func look(
     _ range: StorageKeyRange, _ direction: ScanDirection, _ limit: Int, in transaction: any ReadTransaction
   ) throws -> [Finding] {

@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// The sealer that writes, and those that read what was written with other keys.
+/// The sealer that writes, and those that read values written with other keys.
 struct KeyRing: Sendable {
   let writer: any Sealer
   let writerIdentifier: UInt32
@@ -27,7 +27,7 @@ struct KeyRing: Sendable {
     self.former = sealers
   }
 
-  /// Seals a value and appends it to `output`, its header first.
+  /// Seals a value and appends it to `output`, behind its header.
   ///
   /// - Parameter context: memory to work with.
   func seal(_ value: RawSpan, for key: RawSpan, into output: SealerOutput, context: SealerOutput) throws {
@@ -53,11 +53,11 @@ struct KeyRing: Sendable {
 
   /// Why a value does not open.
   enum Fault {
-    /// Its header is damaged, and nothing else: it opens with this key as soon as the header is that of the key.
+    /// Only its header is damaged: the value opens with this key once the header is that of the key.
     case header(UInt32)
-    /// It bears the identifier of this key and does not open with it.
+    /// It has the identifier of this key and does not open with it.
     case content(UInt32, any Error)
-    /// It bears the identifier of a key that was not given.
+    /// It has the identifier of a key that was not given.
     case otherKey(UInt32)
     case newer(version: UInt8)
     /// It begins as a sealed value, and ends within the header.
@@ -65,7 +65,7 @@ struct KeyRing: Sendable {
     case plain
   }
 
-  /// Opens a sealed value and appends what it holds to `output`.
+  /// Opens a sealed value and appends the result to `output`.
   func open(
     _ sealed: RawSpan, for key: RawSpan, _ operation: StorageError.Operation, into output: SealerOutput,
     context: SealerOutput
@@ -75,9 +75,9 @@ struct KeyRing: Sendable {
     }
   }
 
-  /// The same; returns why the value does not open, nil where it does.
+  /// Opens a sealed value and appends the result to `output`. Returns why the value does not open; nil if it does.
   ///
-  /// - Throws: the `StorageError` of a sealer, which is no fault of the value.
+  /// - Throws: a `StorageError` of a sealer, which is no fault of the value.
   func fault(
     opening sealed: RawSpan, for key: RawSpan, into output: SealerOutput, context: SealerOutput
   ) throws -> Fault? {
@@ -103,9 +103,9 @@ struct KeyRing: Sendable {
     identifier == writerIdentifier ? writer : former[identifier]
   }
 
-  /// What is wrong with a value whose header is not that of a key that was given.
+  /// What is wrong with a value whose header is not that of a given key.
   ///
-  /// A header that was damaged is proven to be: with the header of the right key, the rest opens.
+  /// A damaged header is proven to be one: with the header of the right key, the value opens.
   @inline(never)
   private func faultOfHeader(
     _ header: SealedValue.Header, _ sealed: RawSpan, for key: RawSpan, _ context: SealerOutput
@@ -191,7 +191,7 @@ struct KeyRing: Sendable {
   }
 }
 
-/// A key identifier as it is written in messages.
+/// A key identifier as text for messages.
 func readable(_ identifier: UInt32) -> String {
   let digits = String(identifier, radix: 16)
   return "#" + String(repeating: "0", count: 8 - digits.count) + digits

@@ -1,6 +1,6 @@
 public import GarageDriver
 
-/// The pages of a damaged store that is sealed: entries are opened, and those that do not open left out.
+/// The pages of a damaged store that is sealed. Entries are opened, and those that do not open are left out.
 ///
 /// ```swift
 /// let pages = try SealedPages(SQLitePages(at: url), sealer: AESGCMSealer(key: key))
@@ -10,15 +10,15 @@ public struct SealedPages: SalvageSource {
   private let base: any SalvageSource
   private let keys: KeyRing
 
-  /// The pages of a store, and the keys that its values were sealed with.
+  /// The pages of a store, with the keys that its values were sealed with.
   ///
-  /// - Throws: ``GarageDriver/StorageError/Kind/wrongKey`` where two sealers have one identifier.
+  /// - Throws: ``GarageDriver/StorageError/Kind/wrongKey`` if two sealers have the same identifier.
   public init(_ base: any SalvageSource, sealer: some Sealer, formerSealers: [any Sealer] = []) throws {
     self.base = base
     keys = try KeyRing(sealer, formerSealers, driver: base.driver)
   }
 
-  /// What the pages are of.
+  /// The driver of the damaged store.
   public var driver: String { base.driver }
 
   /// Lends the entries that open.

@@ -1,15 +1,15 @@
 internal import GarageDriver
 
-/// Opens what a transaction of the wrapped storage lends.
+/// Opens the values that a transaction of the wrapped storage lends.
 ///
-/// Open values are lent from memory of this transaction. Every closure that runs has its own, so that what it was
-/// lent stays as it is, whatever is read inside it.
+/// Opened values are lent from memory of this transaction. Each running closure has memory of its own, so that its value stays
+/// as it is, whatever is read inside the closure.
 class SealedReadTransaction: SealedValues {
   private let base: any ReadTransaction
   let keys: KeyRing
   let info: StorageInfo
   final var state: TransactionState
-  /// Memory that no closure holds at present.
+  /// Memory that no closure uses at present.
   private final var spare: [SealerOutput] = []
   final let context = SealerOutput()
 
@@ -50,7 +50,7 @@ class SealedReadTransaction: SealedValues {
     try state.beginRead(.get)
     state.lend()
     defer { state.takeBack() }
-    // What is no key throws here, in its turn: the error names this storage.
+    // An invalid key throws here when its turn comes, so that the error names this storage.
     let wrong = keys.firstIndex { !(1...info.maximumKeyByteCount ~= $0.bytes.count) }
     try noting { isVisiting in
       try base.withValues(for: wrong.map { Array(keys[..<$0]) } ?? keys) { position, sealed in
@@ -87,15 +87,15 @@ class SealedReadTransaction: SealedValues {
     }
   }
 
-  /// Does not open the value: whether it was changed shows when it is read. Keys are not sealed, and what is missing
-  /// or was added shows nowhere.
+  /// Does not open the value: only reading it shows whether it was changed. Keys are not sealed, so nothing shows that an entry
+  /// is missing or was added.
   final func contains(_ key: RawSpan) throws -> Bool {
     try state.beginRead(.get)
     try state.checkKey(key, .get, limit: info.maximumKeyByteCount)
     return try noting { _ in try base.contains(key) }
   }
 
-  /// Does not open the values, as ``contains(_:)``.
+  /// Does not open the values, just as ``contains(_:)``.
   final func scanKeys(
     _ range: StorageKeyRange, _ direction: ScanDirection, _ visit: (RawSpan) throws -> ScanStep
   ) throws {
@@ -142,8 +142,8 @@ class SealedReadTransaction: SealedValues {
     return try output.withUnsafeBytes { try body($0.bytes) }
   }
 
-  /// Runs an operation and notes where it fails: that forbids the commit. What the caller's closure throws does
-  /// not; the operation says by its argument when that runs.
+  /// Runs an operation, and notes its failure, which forbids the commit. An error of the caller's closure does not count as a
+  /// failure; the operation sets its argument while that closure runs.
   private func noting<R>(_ operation: (_ isVisiting: inout Bool) throws -> R) throws -> R {
     var isVisiting = false
     do {
@@ -155,7 +155,7 @@ class SealedReadTransaction: SealedValues {
 
   // MARK: - Memory
 
-  /// Larger memory is not kept for the next value.
+  /// Larger memory is released after its value.
   private static let keptByteCount = 1 << 20
 
   final func takeMemory() -> SealerOutput {

@@ -1,9 +1,9 @@
 public import GarageDriver
 
 extension SealedStorage: BackingUp, Compacting {
-  /// Has the wrapped storage make a copy, which is sealed with the same keys.
+  /// Lets the wrapped storage make a copy. The copy is sealed with the same keys.
   ///
-  /// - Throws: what the wrapped storage throws, and ``GarageDriver/StorageError/Kind/notSupported`` where it cannot.
+  /// - Throws: the errors of the wrapped storage, and ``GarageDriver/StorageError/Kind/notSupported`` if it cannot make one.
   public func backUp(
     to path: String, compacting: Bool, progress: (_ completed: Int, _ total: Int) throws -> Void
   ) throws {
@@ -14,9 +14,9 @@ extension SealedStorage: BackingUp, Compacting {
     try base.backUp(to: path, compacting: compacting, progress: progress)
   }
 
-  /// Has the wrapped storage give back what room it can.
+  /// Lets the wrapped storage give back disk space.
   ///
-  /// - Throws: what the wrapped storage throws, and ``GarageDriver/StorageError/Kind/notSupported`` where it cannot.
+  /// - Throws: the errors of the wrapped storage, and ``GarageDriver/StorageError/Kind/notSupported`` if it cannot do so.
   public func compact(progress: (_ completed: Int, _ total: Int) throws -> Void) throws -> CompactionResult {
     guard let base = base as? any Compacting else {
       throw StorageError.notSupported(
@@ -25,6 +25,6 @@ extension SealedStorage: BackingUp, Compacting {
     return try base.compact(progress: progress)
   }
 
-  /// What the wrapped storage tells.
+  /// The number that the wrapped storage gives; nil if it gives none.
   public func freeByteCount() throws -> Int? { try (base as? any Compacting)?.freeByteCount() }
 }

@@ -1,14 +1,14 @@
 public import GarageDriver
 
 extension SealedStorage: ChangeSignaling {
-  /// That of the wrapped storage; nil where that has none.
+  /// The mark of the wrapped storage; nil if that has none.
   public func foreignChangeMark() throws -> UInt64? {
     try (base as? any ChangeSignaling)?.foreignChangeMark()
   }
 
-  /// That of the wrapped storage.
+  /// The origin of the wrapped storage.
   public var changeOrigin: ObjectIdentifier? { NewsOrigin.of(base) }
 
-  /// Whether the wrapped storage can.
+  /// Whether the wrapped storage signals changes.
   public var signalsChanges: Bool { (base as? any ChangeSignaling)?.signalsChanges ?? false }
 }

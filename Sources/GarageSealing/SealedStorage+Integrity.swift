@@ -1,13 +1,13 @@
 public import GarageDriver
 
 extension SealedStorage: IntegrityChecking {
-  /// What the wrapped storage's engine complains about; nothing where it cannot check.
+  /// The complaints of the wrapped storage's engine; none if it cannot check.
   ///
-  /// - Throws: what the wrapped storage throws.
+  /// - Throws: the errors of the wrapped storage.
   public func integrityComplaints() throws -> [String] {
     try (base as? any IntegrityChecking)?.integrityComplaints() ?? []
   }
 
-  /// What the wrapped storage says.
+  /// Whether the wrapped storage's engine trusts its pages.
   public var trustsItsPages: Bool { (base as? any IntegrityChecking)?.trustsItsPages ?? false }
 }

@@ -1,51 +1,51 @@
 public import GarageDriver
 
-/// How far ``SealedStorage/rekey(batchCount:progress:)`` is.
+/// How far ``SealedStorage/rekey(batchCount:progress:)`` has come.
 public struct RekeyProgress: Sendable, Hashable {
   /// How many entries there were when it began.
   public var totalCount = 0
-  /// How many entries were looked at.
+  /// How many entries were examined.
   public var examinedCount = 0
   /// How many of them were sealed again, with the key that writes.
   public var resealedCount = 0
   /// How many did not open, and were left as they are.
   public var failedCount = 0
-  /// Why they did not open: the first hundred errors.
+  /// Why entries did not open: the first hundred errors.
   public var failures: [StorageError] = []
-  /// Which they are: the keys that ``failures`` are about, in the same order.
+  /// The keys of the entries in ``failures``, in the same order.
   public var failedKeys: [StorageKey] = []
 
-  /// Whether all entries are sealed with the key that writes, so that former ones are not needed any more.
+  /// Whether all entries are sealed with the key that writes, so that former keys are not needed any more.
   public var isComplete: Bool { failedCount == 0 && examinedCount >= totalCount }
 }
 
 extension SealedStorage {
-  /// Seals everything that was written with a former key again, with the key that writes.
+  /// Seals all values that were written with a former key again, with the key that writes.
   ///
   /// ```swift
   /// let storage = try SealedStorage(base, sealer: newSealer, formerSealers: [oldSealer])
   /// let result = try storage.rekey { show($0.examinedCount, of: $0.totalCount) }
   /// if result.isComplete { /* the old key can go */ }
   /// ```
-  /// It works in batches, each a write transaction of its own; between them others read and write. Interrupted,
-  /// by an error or by the end of the process, it leaves a store in which several keys are used, and called again
-  /// it goes on: what has the right key already is only looked at. Other processes that use the store must know
-  /// the new key before this begins, and must not write with the old one any more; what they write meanwhile is
-  /// found by another call.
+  /// It works in batches. Each batch is a write transaction of its own; between them others read and write. If it is
+  /// interrupted, by an error or by the end of the process, it leaves a store in which several keys are used. The next call
+  /// goes on: values that already have the right key are only examined. Other processes that use the store must know the new
+  /// key before this begins, and must not write with the old one any more. Another call finds the values that they write
+  /// meanwhile.
   ///
-  /// Entries that do not open (damaged, changed, of a key that was not given) are left as they are, and reported:
-  /// the work goes on past them. Where they are given up, `write { for key in result.failedKeys { try $0.remove(key)
-  /// } }` on this storage takes them away; then the former key can go.
+  /// Entries that do not open (damaged, changed, of a key that was not given) are left as they are and reported, and the work
+  /// goes on. To give them up, remove them through this storage: `write { for key in result.failedKeys { try $0.remove(key) }
+  /// }`. Then the former key is no longer needed.
   ///
-  /// Where several write at a time, a batch that comes into conflict with others is made again, smaller.
+  /// If several writers write at a time, a batch that comes into conflict with them is made again, and smaller.
   ///
-  /// What was sealed with the old key may remain for a while in parts of the file that the engine does not use.
+  /// Values sealed with the old key may remain for a while in parts of the file that the engine does not use.
   ///
   /// - Parameters:
-  ///   - batchCount: how many entries are sealed in one transaction, at most; one also ends with 8 MiB.
-  ///   - progress: called after each batch. What it throws ends the work; what was done stays.
+  ///   - batchCount: how many entries are sealed in one transaction, at most. A transaction also ends after 8 MiB.
+  ///   - progress: called after each batch. An error that it throws ends the work; the work done so far stays.
   /// - Returns: what was done in all.
-  /// - Throws: what the wrapped storage throws, for instance `.busy`, and what the sealers throw as `StorageError`.
+  /// - Throws: the errors of the wrapped storage, for instance `.busy`, and errors of the sealers that are `StorageError`s.
   @discardableResult
   public func rekey(
     batchCount: Int = 1000, progress: (RekeyProgress) throws -> Void = { _ in }
@@ -86,10 +86,10 @@ private struct RekeyBatch {
   private(set) var state: RekeyProgress
   private let limit: Int
   private static let byteLimit = 8 << 20
-  /// More entries than a batch's bytes have room for, and few enough to be counted with on any platform.
+  /// More entries than the bytes of a batch have room for. The number is small enough for the arithmetic on any platform.
   private static let countLimit = 1 << 20
 
-  /// The sealed values, one behind the other, and where each ends.
+  /// The sealed values, one behind the other. `entries` says where each ends.
   private let sealed = SealerOutput()
   private var entries: [(key: StorageKey, end: Int)] = []
 
@@ -99,21 +99,21 @@ private struct RekeyBatch {
     self.limit = limit
   }
 
-  /// How often in a row others may come first, where several write at a time.
+  /// How many times in a row others may come first, if several write at a time.
   static let conflictLimit = 100
 
-  /// How many entries a batch takes where so many were asked for. Where others came first, fewer each time: a small batch is in
-  /// the way of fewer.
+  /// How many entries a batch takes of the number asked for. It takes fewer each time that others came first, because a small
+  /// batch gets in the way of fewer writers.
   static func limit(_ batchCount: Int, after conflictCount: Int) -> Int {
     max(1, min(max(1, batchCount), countLimit) >> conflictCount)
   }
 
-  /// Seals what is found in the range until the batch is full; returns what is left of the range.
+  /// Seals the entries of the range until the batch is full. Returns the rest of the range.
   mutating func collect(_ range: StorageKeyRange, in transaction: any ReadTransaction) throws
     -> StorageKeyRange?
   {
     let (value, context) = (SealerOutput(), SealerOutput())
-    // Looking costs little, but the others should get their turn.
+    // Examining costs little, but other writers should get their turn.
     let end = state.examinedCount + 100 * limit
     var last: StorageKey?
     try transaction.scan(range, .forward) { key, present in

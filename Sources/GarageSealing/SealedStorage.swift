@@ -1,38 +1,38 @@
 public import GarageDriver
 
-/// Wraps any storage so that nothing it stores can be read, or changed unnoticed, without the key.
+/// Wraps any storage, so that without the key its values can neither be read nor changed unnoticed.
 ///
 /// ```swift
 /// let sealer = AESGCMSealer(key: key)
 /// let garage = try Garage(SealedStorage(SQLiteStorage(at: url), sealer: sealer))
 /// ```
-/// Every value is sealed by a ``Sealer`` before the wrapped storage gets it, and bound to its key: changed, swapped
-/// or copied values are refused with ``GarageDriver/StorageError/Kind/tampered``. **Keys stay readable**, as does
-/// how many entries there are and how large they are. `Docs/Encryption.md` says what that means for a garage, which
-/// can hide what its keys hold (`hidesIdentifiers`), and what an attacker can do all the same.
+/// Every value is sealed by a ``Sealer`` before the wrapped storage gets it, and bound to its key. Changed, swapped or copied
+/// values are refused with ``GarageDriver/StorageError/Kind/tampered``. **Keys stay readable**, and so do the number of entries
+/// and their sizes. `Docs/Encryption.md` says what that means for a garage, which can hide the identifiers in its keys
+/// (`hidesIdentifiers`), and what an attacker can still do.
 ///
-/// It keeps every promise of ``GarageDriver/StorageDriver`` that the wrapped storage keeps. Its largest value is
-/// smaller than that storage's by what the sealer adds.
+/// It keeps every promise of ``GarageDriver/StorageDriver`` that the wrapped storage keeps. Its largest value is smaller than
+/// that storage's, by the bytes that the sealer adds.
 public struct SealedStorage: StorageDriver {
-  /// What the wrapped storage says of itself, with the largest value that can be sealed.
+  /// The facts of the wrapped storage, with the largest value that can be sealed.
   public let info: StorageInfo
   private(set) var base: any StorageDriver
   let keys: KeyRing
 
-  /// Wraps `base`, which is empty or was sealed before.
+  /// Wraps `base`, which must be empty, or sealed already.
   ///
-  /// Entries are opened, so that a wrong key is refused here and not by the first read: the first and the last,
-  /// and where these do not open, others in different places. A key that opens none of them is a wrong one; where
-  /// some open, the others are damaged, and reading them throws ``GarageDriver/StorageError/Kind/tampered``.
+  /// Some entries are opened, so that a wrong key is refused here and not at the first read: the first entry and the last, and
+  /// if these do not open, others in different places. A key that opens none of them is wrong. If some open, the others are
+  /// damaged, and reading them throws ``GarageDriver/StorageError/Kind/tampered``.
   ///
   /// - Parameters:
-  ///   - base: where the sealed values are kept.
-  ///   - sealer: the key that every value is written with.
-  ///   - formerSealers: keys that values were written with before; ``rekey(batchCount:progress:)`` makes them
-  ///     superfluous.
+  ///   - base: the storage that keeps the sealed values.
+  ///   - sealer: seals every value that is written.
+  ///   - formerSealers: the sealers of values that were written before. After ``rekey(batchCount:progress:)`` they are not
+  ///     needed any more.
   /// - Throws: ``GarageDriver/StorageError`` of the kinds ``GarageDriver/StorageError/Kind/wrongKey``,
-  ///   ``GarageDriver/StorageError/Kind/notSealed`` where the store is a plain one,
-  ///   ``GarageDriver/StorageError/Kind/newerFormat``, and what reading from `base` throws. `base` stays open.
+  ///   ``GarageDriver/StorageError/Kind/notSealed`` if the store is a plain one,
+  ///   ``GarageDriver/StorageError/Kind/newerFormat``, and the errors of reading from `base`. `base` stays open.
   public init(_ base: any StorageDriver, sealer: some Sealer, formerSealers: [any Sealer] = []) throws {
     self.base = base
     keys = try KeyRing(sealer, formerSealers, driver: base.info.name)
@@ -59,7 +59,7 @@ public struct SealedStorage: StorageDriver {
       let sealed = SealedWriteTransaction(transaction, keys, info)
       defer { sealed.end() }
       let outcome = try body(sealed)
-      // Thrown from the base's body, an error rolls the base's transaction back.
+      // An error thrown from the body of `base`'s transaction rolls that transaction back.
       if case .commit = outcome, let error = sealed.firstError { throw error }
       return outcome
     }
@@ -70,7 +70,8 @@ public struct SealedStorage: StorageDriver {
 }
 
 extension SealedStorage: DeferredReading {
-  /// As ``read(_:)``; on a wrapped storage that saves a trip where a state may be that of the first operation, with that.
+  /// Does as ``read(_:)``. If the wrapped storage can save a round trip by beginning the read along with its first operation,
+  /// it does that.
   public func deferredRead<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     guard let base = base as? any DeferredReading else { return try read(body) }
     return try base.deferredRead { transaction in

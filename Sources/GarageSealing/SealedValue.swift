@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// How a sealed value is laid out.
+/// The layout of a sealed value.
 ///
 /// ```
 /// 0   | F8 53 4C | 3   the mark of sealed values
@@ -8,7 +8,7 @@ internal import GarageDriver
 /// 4   | key      | 4   identifier of the key, big-endian
 /// 8   | what the sealer made of the value |
 /// ```
-/// The sealer's context are these 8 bytes and, behind them, the key that the value stands under.
+/// The sealer's context is these 8 bytes and, behind them, the key that the value stands under.
 enum SealedValue {
   static let version: UInt8 = 1
   static let headerByteCount = 8
@@ -22,11 +22,11 @@ enum SealedValue {
     }
   }
 
-  /// What a value's header says.
+  /// What the header of a value says.
   enum Header: Equatable {
     case sealed(keyIdentifier: UInt32)
     case newer(version: UInt8)
-    /// It begins with the mark, or its first bytes, and is no longer than that.
+    /// It begins with the mark, or with the first bytes of it, and ends before the header does.
     case cut
     case plain
 

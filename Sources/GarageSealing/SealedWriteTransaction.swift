@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// Seals what is put.
+/// Seals the values that are put.
 final class SealedWriteTransaction: SealedReadTransaction, WriteTransaction, ManyRemoval, AnnouncedReading {
   private let base: any WriteTransaction
 

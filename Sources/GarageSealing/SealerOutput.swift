@@ -4,13 +4,13 @@
   public import Foundation
 #endif
 
-/// Memory that a sealer appends its result to, used again for one value after another.
+/// Memory to which a sealer appends its result. It is used again for one value after another.
 public final class SealerOutput {
   private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
   /// How many bytes were appended.
   public private(set) var byteCount = 0
 
-  /// Memory without any bytes in it.
+  /// Memory without bytes in it.
   public init() {}
 
   deinit { memory.deallocate() }
@@ -26,7 +26,7 @@ public final class SealerOutput {
   /// Appends bytes.
   public func append(_ data: Data) { data.withUnsafeBytes { append($0) } }
 
-  /// Appends so many bytes, which `body` writes, all of them. Where it throws, none is appended.
+  /// Appends `byteCount` bytes. `body` has to write all of them. If it throws, none is appended.
   public func append<R>(
     byteCount count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> R
   ) rethrows -> R {
@@ -41,7 +41,7 @@ public final class SealerOutput {
     try body(UnsafeRawBufferPointer(rebasing: memory[..<byteCount]))
   }
 
-  /// Forgets all bytes. The memory stays.
+  /// Removes all bytes. The memory is kept.
   public func removeAll() { byteCount = 0 }
 
   /// How many bytes it can hold before it has to grow.
