@@ -1,9 +1,9 @@
 internal import GarageDriver
 
-/// One small value that is to be put, in memory that is used again and again.
+/// One small value to be put, in memory that is used again and again.
 struct ChangeNote {
   private static let byteCount = StorageInfo.guaranteedKeyByteCount + 513
-  /// The lengths of key and value, then both.
+  /// The lengths of the key and of the value. `bytes` holds both.
   private let lengths = UnsafeMutablePointer<(key: Int, value: Int)>.allocate(capacity: 1)
   private let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 8)
 
@@ -14,12 +14,12 @@ struct ChangeNote {
     bytes.deallocate()
   }
 
-  /// Keys have at least one byte.
+  /// A note without a change has no key, because keys have at least one byte.
   var isEmpty: Bool { lengths.pointee.key == 0 }
 
   func clear() { lengths.initialize(to: (0, 0)) }
 
-  /// Notes a copy; false where there is no room for it.
+  /// Notes a copy of the change. Returns false if it is too large.
   func set(_ value: RawSpan, for key: RawSpan) -> Bool {
     let (keyCount, valueCount) = (key.byteCount, value.byteCount)
     if keyCount + valueCount > Self.byteCount { return false }

@@ -1,35 +1,35 @@
 internal import GarageDriver
 
-/// Gets and scans on a tree that nobody changes meanwhile.
+/// Gets and scans on a tree that is not changed meanwhile.
 class MemoryReadTransaction: ReadTransaction {
   // Unchecked: one thread uses a transaction, and no access calls out.
   @exclusivity(unchecked) final var tree = PersistentTree()
   @exclusivity(unchecked) final var state = TransactionState(driver: driverName)
-  /// What the store calls the state that is seen; 0 where it has no name, as in a transaction that writes.
+  /// The store's name for the state that the transaction sees. 0 if that has no name, as in a write transaction.
   @exclusivity(unchecked) final var stateName: UInt64 = 0
 
-  /// Makes a transaction that has ended, or was just made, one on `tree`.
+  /// Begins a transaction that is new or has ended, on `tree`.
   final func begin(on tree: PersistentTree, named name: UInt64) {
     self.tree = tree
     stateName = name
     state.beginAnew()
   }
 
-  /// Makes every later operation throw, and lets the tree go: somebody may still hold the transaction.
+  /// Makes every later operation throw, and releases the tree, because somebody may still hold the transaction.
   final func end() {
     state.end()
     tree = PersistentTree()
     stateName = 0
   }
 
-  /// What gets and scans look into.
+  /// The tree that gets and scans look into.
   func visibleTree() -> PersistentTree { tree }
 
   @_specialize(where R == Void)
   final func withValue<R>(for key: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
     try state.beginRead(.get)
     try state.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
-    // The tree does not change meanwhile: nothing can be changed while bytes are lent.
+    // The tree does not change meanwhile, because nothing can be changed while bytes are lent.
     let tree = visibleTree()
     state.lend()
     defer { state.takeBack() }
@@ -48,7 +48,7 @@ class MemoryReadTransaction: ReadTransaction {
     _ visit: (_ key: RawSpan, _ value: RawSpan) throws -> ScanStep
   ) throws {
     try state.beginRead(.scan)
-    // The scan goes on on this copy when the transaction ends in the middle of it.
+    // The scan goes on with this copy if the transaction ends in the middle of it.
     let tree = visibleTree()
     state.lend()
     defer { state.takeBack() }
@@ -83,7 +83,7 @@ extension MemoryReadTransaction: PlacedReading {
     defer { state.takeBack() }
     try withExtendedLifetime(tree) {
       try tree.forEachValue(at: keys, in: bytes) { index, value in
-        // What is no key throws in its turn.
+        // An invalid key throws when its turn comes.
         let key = bytes.extracting(keys[index])
         try state.checkKey(key, .get, limit: StorageInfo.guaranteedKeyByteCount)
         guard let value else { return try visit(index, nil) }

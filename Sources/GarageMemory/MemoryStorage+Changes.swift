@@ -1,9 +1,9 @@
 public import GarageDriver
 
 extension MemoryStorage: ChangeSignaling {
-  /// Always the same: nobody but this process has the store.
+  /// Always 0, because no other process has the store.
   public func foreignChangeMark() throws -> UInt64? { 0 }
 
-  /// The store that several values may have.
+  /// The store, which several values may share.
   public var changeOrigin: ObjectIdentifier? { ObjectIdentifier(store) }
 }

@@ -1,36 +1,37 @@
 public import GarageDriver
 internal import Synchronization
 
-/// A store in memory, for unit tests and previews, and the driver to read before writing one.
+/// A store in memory, for unit tests and previews. It is the driver to read before you write one.
 ///
-/// It keeps every promise of ``GarageDriver/StorageDriver``, and what it stores is gone with the process.
+/// It keeps every promise of ``GarageDriver/StorageDriver``. Its content is lost when the process ends.
 ///
-/// All there is to it is a ``GarageDriver/PersistentTree``, whose copies share what they have in common. A reader
-/// takes a copy of the committed tree, which costs a reference, and nothing that is committed later reaches it.
-/// The writer takes one too and changes it; to commit is to publish that copy, to roll back is to forget it. Only a
-/// single small value takes a shorter way (`MemoryWriteTransaction`).
+/// In essence it is a ``GarageDriver/PersistentTree``, whose copies share the nodes that they have in common. A reader takes a
+/// copy of the committed tree. That costs one reference, and later commits do not change the copy. The writer takes a copy,
+/// too, and changes it: a commit publishes the copy, a roll-back drops it. Only a single small value takes a shorter way
+/// (`MemoryWriteTransaction`).
 ///
-/// Keys have up to 511 bytes and values up to 512 MiB, and 64 KiB for what wraps it (``maximumValueByteCount``), so
-/// that a program that works with this driver works with every other one. Where the memory does not suffice, the process ends.
+/// Keys have up to 511 bytes. Values have up to 512 MiB, and 64 KiB more for storages that wrap this one
+/// (``maximumValueByteCount``). So a program that works with this driver works with every other one. If memory runs out, the
+/// process ends.
 public final class MemoryStorage: StorageDriver {
-  /// What this driver is and can do.
+  /// The driver's facts.
   public let info = StorageInfo(
     name: driverName,
     maximumKeyByteCount: StorageInfo.guaranteedKeyByteCount,
     maximumValueByteCount: maximumValueByteCount,
     isDurable: false, readsDuringWrite: true, isSharedAcrossProcesses: false)
 
-  /// The largest value: what every driver takes, and 64 KiB more, so that a storage which wraps this one and adds
-  /// to its values takes as much, too.
+  /// The largest value: the size that every driver accepts, and 64 KiB more. So a storage that wraps this one and adds bytes to
+  /// its values accepts values of that size, too.
   public static let maximumValueByteCount = StorageInfo.guaranteedValueByteCount + (1 << 16)
 
   let store: MemoryStore
   private let lifetime: StorageLifetime
 
-  /// Holds the store of a name.
+  /// Holds the store that was opened by a name.
   private let named: SharedStore<MemoryStore>?
 
-  /// The value that this one is closed with, see ``SeparableStorage``.
+  /// The value with which this one is closed, see ``SeparableStorage``.
   private let outer: MemoryStorage?
 
   private init(_ store: MemoryStore, _ named: SharedStore<MemoryStore>? = nil) {
@@ -54,10 +55,10 @@ public final class MemoryStorage: StorageDriver {
   /// Makes an empty store.
   public convenience init() { self.init(MemoryStore()) }
 
-  /// Opens the store called `name`: all values made with one name in a process have one content.
+  /// Opens the store called `name`. All values that a process opens under one name share one content.
   ///
-  /// It is there for as long as any of them is held, closed ones included. With it, a test can close a store and
-  /// open it again as it would a file.
+  /// The content exists as long as any of these values is held, closed ones included. So a test can close a store and open it
+  /// again, as it would a file.
   public convenience init(named name: String) {
     let named = Self.stores.open(name) { MemoryStore() }
     self.init(named.connection, named)
@@ -65,10 +66,10 @@ public final class MemoryStorage: StorageDriver {
 
   private static let stores = SharedStores<MemoryStore> { _ in }
 
-  /// Opens the store of another value, which may be closed: both have one content and one writer at a time.
+  /// Opens the store of another value, which may be closed. Both share one content and have one writer at a time.
   public convenience init(sharing other: MemoryStorage) { self.init(other.store, other.named) }
 
-  /// Runs `body` on the state that was committed last.
+  /// Runs `body` on the last committed state.
   @_specialize(where R == Void)
   public func read<R>(_ body: (any ReadTransaction) throws -> R) throws -> R {
     try lifetime.withRead {
@@ -78,7 +79,7 @@ public final class MemoryStorage: StorageDriver {
     }
   }
 
-  /// Runs `body` as the writer; readers see the changes from the commit on.
+  /// Runs `body` as the writer. Readers see its changes after the commit.
   @_specialize(where R == Bool)
   public func write<R>(_ body: (any WriteTransaction) throws -> TransactionOutcome<R>) throws -> R {
     try lifetime.withWrite {
@@ -95,8 +96,7 @@ public final class MemoryStorage: StorageDriver {
     }
   }
 
-  /// Ends the use of the store by this value. The content stays for as long as the value is held, and
-  /// ``init(sharing:)`` opens it again.
+  /// Ends this value's use of the store. The content stays as long as the value is held, and ``init(sharing:)`` opens it again.
   public func close() throws {
     try lifetime.close {}
   }
@@ -126,7 +126,8 @@ final class MemoryStore: @unchecked Sendable {
 
   private struct State: Sendable {
     var tree = PersistentTree()
-    /// Another one with each commit, and in each store: the number of the store stands before that of the commit.
+    /// The name of the committed state. It differs for each commit and each store: the store's number stands in front of the
+    /// commit's.
     var name: UInt64
   }
 
@@ -135,7 +136,7 @@ final class MemoryStore: @unchecked Sendable {
   var committed: PersistentTree { state.withLock { $0.tree } }
 
   func commit(_ changed: PersistentTree) {
-    // Handed out of the lock, so that no reader waits while what nobody needs any more is freed.
+    // Taken out of the lock, so that no reader waits while nodes are freed that nobody needs any more.
     _ = state.withLock { state in
       defer { state.tree = changed }
       state.name &+= 1
@@ -143,7 +144,7 @@ final class MemoryStore: @unchecked Sendable {
     }
   }
 
-  /// The same with a single change: in place, where no reader has the tree, else on copies of a few nodes.
+  /// Commits a single change: in place if no reader has the tree, and otherwise on copies of a few nodes.
   func commit(_ change: ChangeNote) {
     state.withLock { state in
       change.put(into: &state.tree)
@@ -153,7 +154,7 @@ final class MemoryStore: @unchecked Sendable {
 
   // MARK: Transactions
 
-  /// A transaction that is the caller's until ``endRead(_:)``, which has to follow.
+  /// Returns a transaction that belongs to the caller until ``endRead(_:)``, which has to follow.
   func beginRead() -> Unmanaged<MemoryReadTransaction> {
     let transaction = readers.take { MemoryReadTransaction() }
     let (tree, name) = state.withLock { ($0.tree, $0.name) }
@@ -163,11 +164,11 @@ final class MemoryStore: @unchecked Sendable {
 
   func endRead(_ transaction: Unmanaged<MemoryReadTransaction>) {
     transaction._withUnsafeGuaranteedRef { $0.end() }
-    // Whoever kept it must not see it come alive again.
+    // If somebody kept the transaction, it must not be used again: it would come to life in that one's hands.
     if !readers.giveBack(transaction, keeping: transaction.isOnlyReference) { transaction.release() }
   }
 
-  /// On the thread that is inside the gate, until ``endWrite()``, which has to follow.
+  /// Called on the thread inside the gate. The transaction belongs to the caller until ``endWrite()``, which has to follow.
   func beginWrite() -> Unmanaged<MemoryWriteTransaction> {
     writer.begin(on: self)
     return Unmanaged.passUnretained(writer)
@@ -175,7 +176,7 @@ final class MemoryStore: @unchecked Sendable {
 
   func endWrite() {
     writer.end()
-    // The same for the writer, which needs no room of its own: the gate lets one thread in at a time.
+    // The same for the writer. It needs no ``Reusable``, because the gate lets one thread in at a time.
     if !isKnownUniquelyReferenced(&writer) { writer = MemoryWriteTransaction() }
   }
 }

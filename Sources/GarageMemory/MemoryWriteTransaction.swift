@@ -2,18 +2,19 @@ internal import GarageDriver
 
 /// Gets, scans and changes.
 ///
-/// A transaction that puts one small value, as most do, only notes it: the store itself then puts it into the committed
-/// tree, which copies nothing as long as no reader looks on. For everything else there is a tree of its own.
+/// Most transactions put one small value. Such a transaction only notes the change, and the store then puts it into the
+/// committed tree, which copies nothing unless a reader uses that tree. For all other changes the transaction has a tree of its
+/// own.
 final class MemoryWriteTransaction: MemoryReadTransaction, WriteTransaction {
-  /// Outlives every transaction that is open, and no other looks at it.
+  /// It outlives every open transaction, and a transaction that is not open does not use it.
   @exclusivity(unchecked) private unowned(unsafe) var store: MemoryStore?
-  /// Whether `tree` is the committed one with the changes of this transaction. Else `note` holds them all.
+  /// Whether `tree` is the committed tree with this transaction's changes. If not, `note` holds all changes.
   @exclusivity(unchecked) private var hasTree = false
   private let note = ChangeNote()
 
   deinit { note.deallocate() }
 
-  /// Begins, on the thread that writes: nobody else changes the committed tree before the end.
+  /// Begins on the thread that writes: until the end nobody else changes the committed tree.
   func begin(on store: MemoryStore) {
     self.store = store
     hasTree = false
@@ -24,7 +25,7 @@ final class MemoryWriteTransaction: MemoryReadTransaction, WriteTransaction {
   /// Makes every later operation throw, and returns the first failure, which forbids the commit.
   func finish() -> StorageError? { state.finish() }
 
-  /// Makes the changes those of the store.
+  /// Makes the transaction's changes those of the store.
   func commit() {
     if hasTree {
       store.unsafelyUnwrapped.commit(tree)
