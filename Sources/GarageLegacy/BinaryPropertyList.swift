@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// A value of a property list, with the references of keyed archives, which Foundation's reader hides.
+/// A value of a property list, including the references of keyed archives, which Foundation's reader hides.
 indirect enum PropertyListValue {
   case null
   case bool(Bool)
   case integer(Int)
-  /// One beyond the largest `Int`.
+  /// A number beyond the largest `Int`.
   case unsigned(UInt64)
   case real(Double)
   /// Seconds since 2001-01-01 UTC.
   case date(Double)
   case data(Data)
   case string(String)
-  /// The place of an object in a keyed archive.
+  /// A reference to an object in a keyed archive: the object's place.
   case reference(Int)
   case array([PropertyListValue])
   case dictionary([String: PropertyListValue])
@@ -29,20 +29,20 @@ indirect enum PropertyListValue {
 
 /// Reads a binary property list (`bplist00`, as CoreFoundation's CFBinaryPList.c draws it), whatever its bytes are.
 ///
-/// Foundation's own ends the process on some damaged archives.
+/// Foundation's own reader ends the process on some damaged archives.
 struct BinaryPropertyList {
   private let bytes: [UInt8]
   private let offsets: [Int]
   private let referenceByteCount: Int
-  /// Where the offsets begin: no object reaches beyond.
+  /// Where the offsets begin. No object reaches beyond this place.
   private let end: Int
-  /// How many values may still be read: shared ones could make a small list a vast one.
+  /// How many values may still be read. Without a limit, shared values could make a small list a vast one.
   private var budget: Int
 
   private static let maximumDepth = 64
   private static let trailerByteCount = 32
 
-  /// The value that the list holds; nil where it is none, or a damaged one.
+  /// The value in the list; nil if the data are no property list, or a damaged one.
   static func value(_ data: Data) -> PropertyListValue? {
     guard var list = BinaryPropertyList([UInt8](data)), let top = list.top else { return nil }
     return list.object(top, depth: 0)
@@ -150,7 +150,7 @@ struct BinaryPropertyList {
     return values
   }
 
-  /// How many elements there are, and where they begin.
+  /// The number of elements, and where they begin.
   private func count(_ at: Int, _ low: Int) -> (count: Int, start: Int)? {
     if low < 15 { return (low, at + 1) }
     guard at + 1 < end, bytes[at + 1] >> 4 == 1, bytes[at + 1] & 15 <= 3 else { return nil }
@@ -159,7 +159,7 @@ struct BinaryPropertyList {
     return (count, at + 2 + byteCount)
   }
 
-  /// Of one, two or four bytes without a sign, of eight with one; sixteen hold what does not fit those.
+  /// An integer: unsigned in one, two or four bytes, signed in eight. Sixteen bytes hold numbers that do not fit eight.
   private func integer(_ at: Int, exponent: Int) -> PropertyListValue? {
     if exponent <= 2 { return number(at, 1 << exponent).map { .integer(Int($0)) } }
     if exponent == 3 { return number(at, 8).map { .integer(Int(truncatingIfNeeded: $0)) } }

@@ -6,7 +6,7 @@ internal import Foundation
   internal import CSQLite
 #endif
 
-/// What the store knows of one object beside its payload.
+/// The attributes of one object in the store, except its payload.
 struct LegacyRow {
   let key: Int64
   let typeName: String?
@@ -18,7 +18,7 @@ struct LegacyRow {
 
 /// A copy of the Core Data file of a GarageStorage store, opened with SQLite. The original is never opened.
 ///
-/// The copy holds what stands in the write-ahead log. It goes with the object.
+/// The copy includes the changes in the write-ahead log. It is deleted with the object.
 final class CoreDataFile {
   private let path: String
   private let folder: URL
@@ -32,7 +32,7 @@ final class CoreDataFile {
     path = url.path
     folder = try CoreDataFile.copy(url)
     var opened: OpaquePointer?
-    // For reading and writing, because the log is put in order on opening.
+    // Opened for reading and writing, because opening may change the log.
     let copy = folder.appendingPathComponent("store").path
     let code = sqlite3_open_v2(copy, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
     guard code == SQLITE_OK, let opened else {
@@ -50,7 +50,7 @@ final class CoreDataFile {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// Copies the file and its log; not the log's index, which SQLite makes anew.
+  /// Copies the file and its log, but not the log's index, which SQLite makes again.
   private static func copy(_ url: URL) throws -> URL {
     let files = FileManager.default
     guard files.fileExists(atPath: url.path) else { throw GarageStorageImportError.noStore(path: url.path) }
@@ -79,9 +79,9 @@ final class CoreDataFile {
 
   // MARK: - Rows
 
-  /// Visits all rows in the order of their keys. Where the file is damaged, rows are looked for one by one.
+  /// Visits all rows in the order of their keys. If the file is damaged, each row is looked for by its key.
   ///
-  /// - Returns: the keys of rows that cannot be read, and why.
+  /// - Returns: the keys of the rows that cannot be read, with the reasons.
   func scan(_ visit: (LegacyRow) -> Void) throws -> [(key: Int64, reason: String)] {
     var last: Int64 = 0
     do {
@@ -102,7 +102,7 @@ final class CoreDataFile {
     var lost: [(key: Int64, reason: String)] = []
     let statement = try prepare("SELECT \(rowColumns) FROM \(CoreDataFile.table) WHERE Z_PK = ?")
     defer { sqlite3_finalize(statement) }
-    // Core Data counts from 1. What it noted may be damaged, too.
+    // Core Data counts from 1. The greatest key that it noted may be damaged, too.
     let (last, greatest) = (max(last, 0), greatestKey())
     guard last < greatest else { return lost }
     let end = greatest - last > salvagedKeyCount ? last + salvagedKeyCount : greatest
@@ -122,14 +122,14 @@ final class CoreDataFile {
     return lost
   }
 
-  /// How far rows are looked for, one by one: for as many as the file could hold, and more that were deleted.
+  /// The number of keys to look for one by one: as many rows as the file could hold, and more for deleted ones.
   private var salvagedKeyCount: Int64 {
     let size = try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent("store").path)[
       .size]
     return max(100_000, ((size as? NSNumber)?.int64Value ?? 0) / 8)
   }
 
-  /// As Core Data notes it, or as the table has it.
+  /// The greatest key: the one that Core Data noted, or the greatest in the table.
   private func greatestKey() -> Int64 {
     var greatest: Int64 = 0
     let queries = [
@@ -160,7 +160,7 @@ final class CoreDataFile {
       modificationDate: date(5))
   }
 
-  /// The payload of a row; nil where it has none.
+  /// The payload of a row; nil if it has none.
   func payload(_ key: Int64) throws -> String? {
     let statement = try payloadQuery ?? prepare("SELECT ZGS_DATA FROM \(CoreDataFile.table) WHERE Z_PK = ?")
     payloadQuery = statement

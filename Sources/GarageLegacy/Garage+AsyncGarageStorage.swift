@@ -48,7 +48,7 @@ extension GarageReading {
     try await retrieveAll(type)
   }
 
-  /// The mapped objects with this status, of all classes that the garage was told about.
+  /// The mapped objects with this status, of all classes that the garage knows.
   nonisolated(nonsending)
     public func retrieveObjects(withStatus status: SyncStatus) async throws
     -> [any MappableObject & Syncable]
@@ -66,7 +66,7 @@ extension GarageReading {
     try await retrieveAll(type, withStatus: status)
   }
 
-  /// The same for a class that is not known to be `Syncable`: one that is not has no objects with a status.
+  /// Does the same for a class that is not known to be `Syncable`. If it is not, no object has a status.
   @_disfavoredOverload
   nonisolated(nonsending)
     public func retrieveObjects<T: MappableObject>(

@@ -2,27 +2,27 @@ internal import Foundation
 internal import GarageSQLite
 public import GarageStorage
 
-// GarageStorage's other spellings. Most of its calls have the same name here; `Docs/MigratingFromGarageStorage.md`
-// goes through them all.
+// Other spellings of GarageStorage. Most of its calls have the same name here; `Docs/MigratingFromGarageStorage.md` lists them
+// all.
 
 /// A mapped object with a sync status.
 ///
-/// A class may name it alone, or beside `MappableObject`. One that is `MappableObject & Syncable` is as good: no verb
-/// asks for this protocol.
+/// A class may name it alone, or beside `MappableObject`. A class that is `MappableObject & Syncable` does just as well: no
+/// verb requires this protocol.
 public protocol SyncableObject: MappableObject, Syncable {}
 
 extension Garage {
-  /// A garage in a SQLite file of that name, where apps keep their data: `NAME.garage` in Application Support on
-  /// Apple systems, in `$XDG_DATA_HOME` (`~/.local/share`) elsewhere. (GarageStorage had `NAME.sqlite` in Documents.)
+  /// A garage in an SQLite file of that name, in the folder where apps keep their data: `NAME.garage` in Application Support on
+  /// Apple systems, and in `$XDG_DATA_HOME` (`~/.local/share`) on others. (GarageStorage had `NAME.sqlite` in Documents.)
   ///
-  /// - Parameter name: the name of a file, without a slash. For a file in a folder open it by its path:
+  /// - Parameter name: the name of a file, without a slash. To open a file in another folder, give its path:
   ///   `Garage(SQLiteStorage(at: url))`.
   /// - Throws: as `SQLiteStorage(named:)` and `Garage.init(_:types:userInfo:)`.
   public convenience init(named name: String, types: [any Codable.Type] = []) throws {
     try self.init(SQLiteStorage(named: name), types: types)
   }
 
-  /// Deletes all objects of all types, and says to `completion`, on this thread, how that went.
+  /// Deletes all objects of all types, and calls `completion` with the outcome on this thread.
   public func deleteAllObjects(completion: (Result<Void, any Error>) -> Void) {
     completion(Result { try deleteAllObjects() })
   }
@@ -51,8 +51,8 @@ extension GarageReading {
   /// The same as `retrieveAll(_:)`.
   public func retrieveAllObjects<T: MappableObject>(_ type: T.Type) throws -> [T] { try retrieveAll(type) }
 
-  /// The mapped objects with this status, of all classes that the garage was told about. `retrieveAll(withStatus:)`
-  /// has those of other types, too.
+  /// The mapped objects with this status, of all classes that the garage knows. `retrieveAll(withStatus:)` also returns objects
+  /// of other types.
   public func retrieveObjects(withStatus status: SyncStatus) throws -> [any MappableObject & Syncable] {
     let objects: [any Syncable] = try retrieveAll(withStatus: status)
     return objects.compactMap { $0 as? any MappableObject & Syncable }
@@ -65,7 +65,7 @@ extension GarageReading {
     try retrieveAll(type, withStatus: status)
   }
 
-  /// The same for a class that is not known to be `Syncable`: one that is not has no objects with a status.
+  /// Does the same for a class that is not known to be `Syncable`. If it is not, no object has a status.
   @_disfavoredOverload
   public func retrieveObjects<T: MappableObject>(withStatus status: SyncStatus, ofClass type: T.Type) throws
     -> [T]

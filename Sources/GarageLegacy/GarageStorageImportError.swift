@@ -1,10 +1,10 @@
-/// Why nothing was imported.
+/// The reason why nothing was imported.
 public enum GarageStorageImportError: Error, Hashable, Sendable, CustomStringConvertible {
   /// There is no file.
   case noStore(path: String)
   /// The file is a SQLite database without GarageStorage's table.
   case noGarageStorageStore(path: String)
-  /// The file is no SQLite database, or too damaged to find anything in it.
+  /// The file is no SQLite database, or is too damaged to find anything in it.
   case unreadableStore(path: String, reason: String)
 
   /// What failed, on what, and what to do next.

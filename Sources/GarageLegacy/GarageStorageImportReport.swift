@@ -1,35 +1,35 @@
-/// What was taken over from a GarageStorage store, and what was not.
+/// What was imported from a GarageStorage store, and what was not.
 public struct GarageStorageImportReport: Sendable, CustomStringConvertible {
   /// How many objects were parked, by the name of their type.
   public internal(set) var importedCounts: [String: Int] = [:]
-  /// What was not taken over, in the order of the store. It is still there.
+  /// The objects that were not imported, in the order of the store. They are still in the store.
   public internal(set) var failures: [Failure] = []
-  /// What was taken over, but not as it was: for instance, a status of objects that are not `Syncable`. Of anonymous
-  /// objects whose class no type of the app has, the first one of each class.
+  /// The objects that were imported, but not unchanged: for instance, a status was dropped because the type is not `Syncable`.
+  /// If an anonymous object has a class that no type of the app has, only the first such object of each class is listed.
   public internal(set) var notices: [Failure] = []
 
-  /// Names of classes that a notice was made of already: one is enough for all objects.
+  /// Names of classes that already have a notice: one is enough for all objects.
   var strangers: Set<String> = []
 
   /// How many objects were parked.
   public var importedCount: Int { importedCounts.values.reduce(0, +) }
 
-  /// An object of the store, and what is to be said of it.
+  /// An object of the store, and what is reported about it.
   public struct Failure: Sendable, Hashable, CustomStringConvertible {
     /// Its primary key (`Z_PK`).
     public let row: Int64
-    /// The type as the store names it; empty where it has none.
+    /// The type's name in the store; empty if it has none.
     public let typeName: String
-    /// The identifier as it stands in the store; empty where it has none.
+    /// The identifier in the store; empty if it has none.
     public let identifier: String
     /// What happened, and what to do next.
     public let reason: String
 
-    /// All of it.
+    /// The whole report about the object, in one line.
     public var description: String { "\(typeName) \"\(identifier)\" (row \(row)): \(reason)" }
   }
 
-  /// Counts, failures and notices, a line each.
+  /// The counts, failures and notices, one line each.
   public var description: String {
     var lines = ["\(importedCount) objects were taken over, \(failures.count) were not."]
     lines += importedCounts.sorted { $0.key < $1.key }.map { "  \($0.value) \($0.key)" }

@@ -2,46 +2,46 @@ public import Foundation
 internal import GarageCoding
 public import GarageStorage
 
-/// Brings what GarageStorage (for Swift or Objective-C) has parked into a garage, without Core Data and on any
-/// platform.
+/// Imports the objects that GarageStorage (for Swift or Objective-C) has parked into a garage. It needs no Core Data and runs
+/// on any platform.
 ///
 /// ```swift
 /// var importer = GarageStorageImporter(storeAt: url, types: [Person.self, Boat.self], names: ["MCItem": Item.self])
 /// let report = try importer.importObjects(into: garage)
 /// ```
-/// Every object is decoded as the app's type of its name, and parked under its identity with the time of its last
-/// change and, where its type is `Syncable`, its status. References are followed as they stood: as text in `Codable`
-/// objects, with their type in mapped ones. What cannot be decoded is reported, and the rest taken over. The garage
-/// gets all of it in one write: an error leaves it as it was.
+/// Every object is decoded as the app's type of its name. It is parked under its identity, with the time of its last change
+/// and, if its type is `Syncable`, its status. References are followed as the store has them: as text in `Codable` objects, and
+/// with their type in mapped ones. Objects that cannot be decoded are reported, and the rest are imported. Everything is
+/// imported in one write: an error leaves the garage as it was.
 ///
-/// The store is copied to a temporary folder first, with its write-ahead log; the original is not even opened. Close
-/// GarageStorage's own garage before. All objects are in memory until the import is done.
+/// The store is first copied to a temporary folder, with its write-ahead log. The original is never opened. Close
+/// GarageStorage's own garage before the import. All objects are in memory until the import is done.
 ///
-/// Objects of one identity that the garage has already are replaced.
+/// Objects that the garage already has under the same identities are replaced.
 public struct GarageStorageImporter {
   private let url: URL
   private let types: [any Codable.Type]
   private let names: [String: any Codable.Type]
 
-  /// The app's own strategy for dates in `Codable` objects, where it had one. Nil: GarageStorage's
+  /// The app's own strategy for dates in `Codable` objects, if it had one. Nil: the strategy of GarageStorage
   /// (`yyyy-MM-dd'T'HH:mm:ssZZZZZ`).
   public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy?
 
-  /// What the app's encryption delegate did to decrypt; nil where it had none.
+  /// Decrypts as the app's encryption delegate did; nil if the app had none.
   public var decrypt: ((String) throws -> Data)?
 
-  /// Called with each object after it was parked, inside the write that the import is. For what records have no place
-  /// for, such as the date of creation. What it throws ends the import, which then leaves the garage as it was.
+  /// Called with each object after it was parked, inside the write of the import. Use it for attributes that records do not
+  /// have, such as the date of creation. An error that it throws ends the import, and leaves the garage as it was.
   public var didImport: ((ImportedGarageStorageObject) throws -> Void)?
 
   /// An importer of one store.
   ///
   /// - Parameters:
   ///   - url: GarageStorage's SQLite file.
-  ///   - types: the types that were parked, found by their unqualified names.
-  ///   - names: types that had other names, by these: of Objective-C classes, of types that were renamed, and of
-  ///     several types with one unqualified name.
-  ///   - decrypt: what the app's encryption delegate did to decrypt.
+  ///   - types: the types of the parked objects, found by their unqualified names.
+  ///   - names: types that the store has under other names, by these names: Objective-C classes, renamed types, and several
+  ///     types with the same unqualified name.
+  ///   - decrypt: decrypts as the app's encryption delegate did.
   public init(
     storeAt url: URL, types: [any Codable.Type], names: [String: any Codable.Type] = [:],
     decrypt: ((String) throws -> Data)? = nil
@@ -52,18 +52,18 @@ public struct GarageStorageImporter {
     self.decrypt = decrypt
   }
 
-  /// Imports everything.
+  /// Imports all objects.
   ///
-  /// - Throws: ``GarageStorageImportError`` for a store that cannot be read at all, `GarageError` for types that cannot
-  ///   be parked and for what fails in the garage, and what ``didImport`` throws.
+  /// - Throws: ``GarageStorageImportError`` for a store that cannot be read at all; `GarageError` for types that cannot be
+  ///   parked, and for failures of the garage; and the errors of ``didImport``.
   public func importObjects(into garage: Garage) throws -> GarageStorageImportReport {
     let found = try find(for: garage)
     return try garage.write { try importAll(found, $0) }
   }
 
-  /// Imports everything, on a thread of the library's; so do ``decrypt`` and ``didImport``.
+  /// Imports all objects on a thread of the library's. ``decrypt`` and ``didImport`` are called there, too.
   ///
-  /// - Throws: as ``importObjects(into:)``, and `CancellationError` where the task was cancelled before the write began.
+  /// - Throws: as ``importObjects(into:)``, and `CancellationError` if the task was cancelled before the write began.
   nonisolated(nonsending)
     public func importObjects(into garage: Garage) async throws -> GarageStorageImportReport
   {
@@ -73,11 +73,11 @@ public struct GarageStorageImporter {
 
   // MARK: - What there is
 
-  /// What is to be parked, and what decodes it.
+  /// The objects to be parked, and what decodes them.
   private struct Found {
     let source: LegacySource
     let session: GraphDecodingSession
-    /// With what cannot be parked.
+    /// A report that lists the objects that cannot be parked.
     let report: GarageStorageImportReport
   }
 
@@ -94,7 +94,7 @@ public struct GarageStorageImporter {
   }
 
   private func importAll(_ found: Found, _ writer: GarageWriter) throws -> GarageStorageImportReport {
-    // From the start, should the write be repeated.
+    // A new copy, because the write may be repeated.
     var report = found.report
     for place in found.source.objects.indices {
       try importObject(place, found.source, found.session, writer, &report)
@@ -123,7 +123,7 @@ public struct GarageStorageImporter {
         places[key] = objects.count
         return objects.append(object)
       }
-      // GarageStorage does not see to it that there is one of each.
+      // GarageStorage does not ensure that each identifier is used once.
       let isNewer = row.modified >= objects[place].row.modified
       failures.append(
         (isNewer ? objects[place].row : row).failure("there is a newer object of the same identifier"))
@@ -136,8 +136,8 @@ public struct GarageStorageImporter {
     return objects
   }
 
-  /// Values that are identified by their content have hash values that mean nothing any more: they get a digest when
-  /// they are parked.
+  /// The identity of an object. The hash values of objects that are identified by their content mean nothing any more: such
+  /// objects get a digest when they are parked.
   private func identity(of row: LegacyRow, _ type: LegacyTypes.Known, place: Int) -> RecordIdentity? {
     guard let tag = try? TypeDescription.of(type.type).identityTag.digest else { return nil }
     guard type.isIdentified else { return LegacySource.unnamed(place, tag: tag) }
@@ -189,8 +189,8 @@ public struct GarageStorageImporter {
         modificationDate: legacy.row.modificationDate, syncStatus: legacy.row.syncStatus))
   }
 
-  /// An error makes the session forget what it has decoded: what another object did to this one goes with it. So it
-  /// is tried again, in the end without the hints, which may lead into a circle that is none.
+  /// An error makes the session forget what it has decoded, including what another object did to this one. So the object is
+  /// decoded again, and finally without the hints, which may lead into a circle that is none.
   private func decode<T: Codable>(
     _ type: T.Type, _ place: Int, _ source: LegacySource, _ session: GraphDecodingSession
   ) throws -> any Codable {
@@ -204,7 +204,7 @@ public struct GarageStorageImporter {
     let first: any Error
     do { return try object(identity) } catch {
       examineCulprit(of: error, place, source, session)
-      // Neither hints nor other objects are to blame then.
+      // If so, neither hints nor other objects are to blame.
       if source.losses.has(place) || source.namesLost(error) { throw error }
       first = error
     }
@@ -222,8 +222,8 @@ public struct GarageStorageImporter {
     }
   }
 
-  /// Looks whether the object that an error names can be decoded by itself: if not, it is lost, and nobody who needs it has to
-  /// be tried.
+  /// Checks whether the object that an error names can be decoded by itself. If not, it is lost, and the objects that need it
+  /// need not be tried.
   private func examineCulprit(
     of error: any Error, _ place: Int, _ source: LegacySource, _ session: GraphDecodingSession
   ) {
@@ -242,7 +242,7 @@ public struct GarageStorageImporter {
   }
 }
 
-/// Milliseconds since 1970-01-01 UTC, as near as a record's 48 bits have them.
+/// Milliseconds since 1970-01-01 UTC, as close as the 48 bits in a record allow.
 private func milliseconds(_ date: Date) -> UInt64 {
   let time = date.timeIntervalSince1970 * 1000
   guard time > 0 else { return 0 }

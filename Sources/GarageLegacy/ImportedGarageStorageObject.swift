@@ -1,7 +1,7 @@
 public import Foundation
 public import GarageStorage
 
-/// An object that was parked, with what the old store knew of it.
+/// An object that was parked, with its attributes in the old store.
 public struct ImportedGarageStorageObject {
   /// The object.
   public let object: any Codable
@@ -11,9 +11,9 @@ public struct ImportedGarageStorageObject {
   public let typeName: String
   /// The identifier as it stood in the old store.
   public let formerIdentifier: String?
-  /// When it was parked first.
+  /// When it was first parked.
   public let creationDate: Date?
-  /// When it was parked last. The record in the garage bears this time, too.
+  /// When it was last parked. The record in the garage has this time, too.
   public let modificationDate: Date?
   /// The raw value of its sync status: 0 undetermined, 1 not synced, 2 syncing, 3 synced.
   public let syncStatus: Int?

@@ -1,12 +1,12 @@
 public import Foundation
 public import GarageStorage
 
-/// What Storez 5 wrote into `UserDefaults`: data under the key's name, which are JSON, an array of the one value, or
-/// a keyed archive.
+/// Entries that Storez 5 wrote into `UserDefaults`: data under the key's name, which are JSON (an array of one value) or a
+/// keyed archive.
 extension KeyMigration {
-  /// Takes over what Storez wrote for this key.
+  /// Takes over the entry that Storez wrote for this key.
   ///
-  /// Looks under the name that Storez gave the key, which had no grandparent's name in it.
+  /// Looks under the names that Storez gave the key, which had no grandparent's name in them.
   ///
   /// - Parameters:
   ///   - key: the key to set.
@@ -15,7 +15,7 @@ extension KeyMigration {
     self.init(to: key, fromFirstOf: storezNames(of: key), in: defaults) { try storezValue($0, for: key) }
   }
 
-  /// Takes over what Storez wrote for a key of your own, under its ``KeyType/stringValue``.
+  /// Takes over the entry that Storez wrote for a key of your own, under its ``KeyType/stringValue``.
   ///
   /// - Parameters:
   ///   - key: the key to set.
@@ -24,14 +24,14 @@ extension KeyMigration {
     self.init(to: key, fromFirstOf: [key.stringValue], in: defaults) { try storezValue($0, for: key) }
   }
 
-  /// Takes over what Storez wrote for this key, whose type was `UserDefaultsConvertible`.
+  /// Takes over the entry that Storez wrote for this key, whose type was `UserDefaultsConvertible`.
   ///
   /// - Parameters:
   ///   - key: the key to set.
   ///   - defaults: the `UserDefaults` that the `UserDefaultsStore` worked on.
-  ///   - convert: makes the value of the object that stood for it: what `decode` did. Where it returns nil the entry
-  ///     is left where it is. `Underlying` is a class of Foundation, or one of yours with `NSSecureCoding`; where
-  ///     that was called otherwise when the entry was written, `NSKeyedUnarchiver.setClass(_:forClassName:)` says so.
+  ///   - convert: makes the value from the object that stood for it, as `decode` did. If it returns nil, the entry stays where
+  ///     it is. `Underlying` is a class of Foundation, or one of yours with `NSSecureCoding`. If that class had another name
+  ///     when the entry was written, declare it with `NSKeyedUnarchiver.setClass(_:forClassName:)`.
   public init<N: Namespace, V: Codable, Underlying: NSObject>(
     fromStorez key: Key<N, V>, in defaults: UserDefaults, _ convert: @escaping (Underlying) throws -> V?
   ) {
@@ -45,7 +45,7 @@ extension KeyMigration {
   }
 }
 
-/// The names that Storez may have given a key. It put a colon before the name of one without namespace.
+/// The names that Storez may have given a key. Storez put a colon before the name of a key without a namespace.
 private func storezNames<N: Namespace, V>(of key: Key<N, V>) -> [String] {
   let namespace = [N.Parent.id, N.id].filter { !$0.isEmpty }.joined(separator: ":")
   return namespace.isEmpty ? [":\(key.id)", key.id] : ["\(namespace):\(key.id)"]
@@ -71,7 +71,7 @@ where K.ValueType: Codable {
   }
 }
 
-/// As a property list has it that a `Codable` type is decoded from.
+/// The object in the form of a property list from which a `Codable` type can be decoded.
 private func propertyList(of object: Any) -> Any {
   switch object {
   case let uuid as NSUUID: uuid.uuidString
@@ -80,7 +80,7 @@ private func propertyList(of object: Any) -> Any {
   case let set as NSOrderedSet: set.array.map { propertyList(of: $0) }
   case let array as NSArray: array.map { propertyList(of: $0) }
   case let dictionary as NSDictionary:
-    // On Apple's platforms keys that differ only in how they are composed are two there, and one here.
+    // On Apple's platforms, keys that differ only in their Unicode composition are two keys there and one here.
     Dictionary(
       dictionary.map { ("\($0.key)", propertyList(of: $0.value)) }, uniquingKeysWith: { first, _ in first })
   default: object
@@ -107,7 +107,7 @@ private func storezObject<Underlying: NSObject>(_ entry: Any) throws -> Underlyi
   return object
 }
 
-/// An object of the user's own class, once all classes in the archive are known to be there.
+/// An object of the user's own class, made once all classes in the archive are known to exist.
 private func unarchived<Underlying: NSObject>(
   _ data: Data, _ archive: KeyedArchive, _ type: any NSSecureCoding.Type
 ) throws -> Underlying {
@@ -138,7 +138,7 @@ private func unarchived<Underlying: NSObject>(
   return object
 }
 
-/// The class that stands in an archive under this name.
+/// The class that has this name in an archive.
 private func archivedClass(_ name: String) -> AnyClass? {
   NSKeyedUnarchiver.class(forClassName: name) ?? NSClassFromString(name)
 }

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// What `NSKeyedArchiver` made, read without `NSKeyedUnarchiver`, which ends the process on classes it was not told
-/// about and on some damaged archives.
+/// Reads an archive of `NSKeyedArchiver` without `NSKeyedUnarchiver`, which ends the process on classes that it was not told
+/// about, and on some damaged archives.
 final class KeyedArchive {
-  /// Why an archive is not read.
+  /// The reason why an archive is not read.
   struct Fault: Error, CustomStringConvertible {
     let description: String
     static let damaged = Fault(description: "it is a damaged archive")
@@ -11,14 +11,14 @@ final class KeyedArchive {
 
   private let objects: [PropertyListValue]
   private let root: Int
-  /// The objects of other classes than Foundation's, by place: what is shared is one object.
+  /// The objects of classes other than Foundation's, by place, so that a shared object is made once.
   private var made: [Int: NSObject] = [:]
-  /// How many objects may still be made: shared ones could make a small archive a vast one.
+  /// How many objects may still be made. Without a limit, shared objects could make a small archive a vast one.
   private var budget: Int
 
   private static let maximumDepth = 128
 
-  /// Nil where the data are no keyed archive.
+  /// Nil if the data are no keyed archive.
   init?(_ data: Data) {
     guard let list = BinaryPropertyList.value(data), list["$archiver"]?.string == "NSKeyedArchiver",
       let objects = list["$objects"]?.array, let root = list["$top"]?["root"]?.reference
@@ -39,7 +39,7 @@ final class KeyedArchive {
     return names.first == name ? names : [name] + names
   }
 
-  /// The name of the root's class, where it is an object with fields.
+  /// The name of the root's class, if the root is an object with fields.
   func rootClass() throws -> String? {
     guard objects.indices.contains(root) else { throw Fault.damaged }
     guard case .dictionary = objects[root] else { return nil }
@@ -48,7 +48,7 @@ final class KeyedArchive {
 
   /// The names of all classes in the archive.
   ///
-  /// - Throws: ``Fault`` where something in it leads nowhere, or back to itself.
+  /// - Throws: ``Fault`` if a reference in it leads nowhere, or back to its own object.
   func checkedClasses() throws -> Set<String> {
     var names: Set<String> = []
     try checkReferences()
@@ -66,7 +66,7 @@ final class KeyedArchive {
     return names
   }
 
-  /// What objects refer to.
+  /// The places that a value refers to.
   private func places(in value: PropertyListValue) -> [Int] {
     switch value {
     case .reference(let place): [place]
@@ -76,7 +76,8 @@ final class KeyedArchive {
     }
   }
 
-  /// Whoever unarchives objects that refer to each other in a circle, or in a long chain, exhausts the stack.
+  /// Checks the references, because unarchiving objects that refer to each other in a circle, or in a long chain, exhausts the
+  /// stack.
   private func checkReferences() throws {
     var depths: [Int?] = Array(repeating: nil, count: objects.count)
     var isOpen = Array(repeating: false, count: objects.count)
@@ -98,18 +99,18 @@ final class KeyedArchive {
 
   // MARK: - Objects of Foundation
 
-  /// The classes whose objects ``rootObject()`` makes, those that may be changed included.
+  /// The classes whose objects ``rootObject()`` makes, including the mutable ones.
   static let readsItself: Set<String> = Set(
     ["String", "Data", "Array", "Set", "OrderedSet", "Dictionary"].flatMap { ["NS\($0)", "NSMutable\($0)"] }
       + ["NSDate", "NSUUID", "NSURL"])
 
-  /// The root, made of strings, numbers, dates, data, URLs, UUIDs, arrays, sets and dictionaries, and of what is made
-  /// by ``makesOthers``.
+  /// The root, made of strings, numbers, dates, data, URLs, UUIDs, arrays, sets and dictionaries, and of objects that
+  /// ``makesOthers`` makes.
   ///
   /// - Throws: ``Fault``, which names a class that is none of these.
   func rootObject() throws -> NSObject { try object(root, depth: 0) }
 
-  /// Makes an object of another class; nil where there are none.
+  /// Makes an object of another class. Nil if there are no such objects.
   var makesOthers: ((_ className: String, _ fields: PropertyListValue, _ depth: Int) throws -> NSObject)?
 
   func object(_ place: Int, depth: Int) throws -> NSObject {

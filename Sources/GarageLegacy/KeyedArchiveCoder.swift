@@ -1,10 +1,10 @@
 internal import Foundation
 
 #if !canImport(Darwin)
-  /// What `init(coder:)` of the user's classes reads from: one object of an archive.
+  /// The coder from which `init(coder:)` of the user's classes reads: one object of an archive.
   ///
-  /// `NSKeyedUnarchiver` would do, but on these platforms it ends the process where a field is of another class than it
-  /// is asked for. Here it is absent then.
+  /// `NSKeyedUnarchiver` would do, but on these platforms it ends the process if a field has another class than the one asked
+  /// for. Here such a field counts as missing.
   final class KeyedArchiveCoder: NSCoder {
     private let archive: KeyedArchive
     private let fields: PropertyListValue
@@ -47,7 +47,7 @@ internal import Foundation
       guard let object = decodeObject(forKey: key) as? NSObject else { return nil }
       guard let classes else { return object }
       if classes.contains(where: { object.isKind(of: $0) }) { return object }
-      // Those that can be changed are asked for, too.
+      // A mutable class may be asked for, too.
       let copy = (object as? any NSMutableCopying)?.mutableCopy() as? NSObject
       return copy.flatMap { copy in classes.contains { copy.isKind(of: $0) } ? copy : nil }
     }
@@ -61,7 +61,7 @@ internal import Foundation
       return try [UInt8](data as Data).withUnsafeBufferPointer { try body($0) }
     }
 
-    // Nothing stands in a keyed archive without a key.
+    // A keyed archive has no values without a key.
     override func decodeObject() -> Any? { nil }
     override func decodeData() -> Data? { nil }
 

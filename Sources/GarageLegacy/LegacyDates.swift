@@ -1,11 +1,11 @@
 internal import Foundation
 internal import GarageCoding
 
-/// Reads dates as GarageStorage wrote them, and what else stands differently in its JSON.
+/// Reads dates as GarageStorage wrote them, and other values that its JSON has in another form.
 final class LegacyDates: ForeignReading {
   private let strategy: JSONDecoder.DateDecodingStrategy?
 
-  /// - Parameter strategy: that of the app; nil where it had none of its own.
+  /// - Parameter strategy: the app's own strategy; nil if it had none.
   init(_ strategy: JSONDecoder.DateDecodingStrategy?) { self.strategy = strategy }
 
   func date(text: String) throws -> Date {
@@ -29,7 +29,7 @@ final class LegacyDates: ForeignReading {
           """))
   }
 
-  /// Foundation's decoder knows its strategies best, those that are closures included.
+  /// Decodes with Foundation's decoder, which handles all strategies, including closures.
   private func decode(_ json: Data) throws -> Date {
     let decoder = JSONDecoder()
     if let strategy { decoder.dateDecodingStrategy = strategy }

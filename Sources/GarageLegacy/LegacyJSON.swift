@@ -13,7 +13,7 @@ indirect enum LegacyJSON {
     self = try parser.parse()
   }
 
-  /// The value that an object has under a key.
+  /// The value of an object under a key.
   subscript(key: String) -> LegacyJSON? {
     guard case .object(let fields) = self else { return nil }
     return fields.last { $0.key == key }?.value
@@ -30,7 +30,7 @@ indirect enum LegacyJSON {
   }
 }
 
-/// Why a text is no JSON.
+/// The reason why a text is no JSON.
 struct LegacyJSONError: Error, CustomStringConvertible {
   let reason: String
   let offset: Int
@@ -42,7 +42,7 @@ private struct LegacyJSONParser {
   var at = 0
   var depth = 0
 
-  /// As deep as the coder nests values.
+  /// As many levels as the coder allows values to nest.
   private static let maximumDepth = 256
 
   mutating func parse() throws -> LegacyJSON {

@@ -1,35 +1,35 @@
 internal import GarageCoding
 internal import GarageStorage
 
-/// Objects that cannot be decoded, by their places: those at fault, and those that cannot be without them.
+/// Objects that cannot be decoded, by their places: those at fault, and those that need one at fault.
 struct LegacyLosses {
-  /// What is wrong with those at fault.
+  /// What is wrong with each object at fault.
   private(set) var reasons: [Int: String] = [:]
-  /// Which one of those the others cannot be without.
+  /// For each object that needs one at fault, the place of the one at fault.
   private var culprits: [Int: Int] = [:]
-  /// Places from which ``follow(_:_:)`` has gone on.
+  /// The places that ``follow(_:_:)`` has visited.
   private var followed: Set<Int> = []
-  /// Places that were looked at because an error named them.
+  /// The places that were examined because an error named them.
   private var examined: Set<Int> = []
 
   func has(_ place: Int) -> Bool { reasons[place] != nil || culprits[place] != nil }
 
-  /// Which object is at fault where that at a place is lost.
+  /// The place of the object at fault, for a lost object at a place.
   func culprit(of place: Int) -> Int { culprits[place] ?? place }
 
   mutating func note(_ place: Int, _ reason: String) { if !has(place) { reasons[place] = reason } }
 
-  /// Notes an object that cannot be without another, which is lost.
+  /// Notes an object that needs a lost one.
   mutating func note(_ place: Int, needing other: Int) {
     if !has(place) { culprits[place] = culprit(of: other) }
   }
 
-  /// Whether a place was not looked at yet; from now on it was.
+  /// Whether a place was not examined before. From now on it counts as examined.
   mutating func examine(_ place: Int) -> Bool { !has(place) && examined.insert(place).inserted }
 
-  /// Notes all objects that cannot be without one that is lost, however far they are.
+  /// Notes all objects that need a lost one, directly or through others.
   ///
-  /// - Parameter needing: for each place those of the objects that cannot be without that one.
+  /// - Parameter needing: for each place the places of the objects that need its object.
   mutating func follow(_ place: Int, _ needing: [[Int]]) {
     var rest = [place]
     while let next = rest.popLast() {
@@ -43,7 +43,7 @@ struct LegacyLosses {
 }
 
 extension LegacySource {
-  /// Why the object at a place cannot be taken over; nil where nothing is known that speaks against it.
+  /// The reason why the object at a place cannot be imported; nil if none is known.
   func reasonOfLoss(_ place: Int) -> String? {
     guard losses.has(place) else { return nil }
     let culprit = losses.culprit(of: place)
@@ -56,8 +56,8 @@ extension LegacySource {
       """
   }
 
-  /// Notes that an object cannot be decoded, and all that cannot be without it: each of them would be decoded in vain, up
-  /// to the one that is at fault.
+  /// Notes that an object cannot be decoded, and that all objects that need it cannot either. Each of them would otherwise be
+  /// decoded in vain up to the one at fault.
   func lose(_ place: Int, _ error: any Error) {
     guard let named = self.place(namedIn: error) else { return }
     if named == place {
@@ -72,7 +72,7 @@ extension LegacySource {
     losses.follow(place, needing)
   }
 
-  /// The same of one that was met on the way, which others are still being decoded for.
+  /// Does the same for an object that was met while other objects were being decoded, which need it.
   func lose(_ identity: RecordIdentity, metWith error: any Error) {
     guard let place = place(of: identity), let named = self.place(namedIn: error), named != place,
       losses.has(named)
@@ -83,7 +83,7 @@ extension LegacySource {
   /// Whether an error is about an object that is known to be lost.
   func namesLost(_ error: any Error) -> Bool { place(namedIn: error).map { losses.has($0) } ?? false }
 
-  /// The place of the object that an error is about: the one whose record could not be decoded.
+  /// The place of the object that an error names: the one whose record could not be decoded.
   func place(namedIn error: any Error) -> Int? {
     guard let (type, identifier) = LegacySource.name(in: error) else { return nil }
     let named = placesByName[identifier] ?? []

@@ -3,7 +3,7 @@ internal import GarageCoding
 
 /// Numbers as they stand in payloads.
 enum LegacyNumber {
-  /// Integers as such, other numbers in decimal where that holds them exactly.
+  /// Integers as integers, other numbers as decimals if a decimal holds them exactly.
   static func value(of text: String) -> ForeignValue {
     if let integer = Int128(text) { return .integer(integer) }
     if let decimal = decimal(text) { return .decimal(decimal) }
@@ -14,23 +14,23 @@ enum LegacyNumber {
     guard let significand = Significand(text), significand.digits.count <= Significand.maximumDigitCount,
       Significand.exponents.contains(significand.exponent), let decimal = Decimal(string: text)
     else { return nil }
-    // So many always have room in it. Beyond them it drops what has none.
+    // So many digits always fit in a `Decimal`. Beyond that number it drops the digits that do not fit.
     if significand.digits.count <= 34, (-60...60).contains(significand.exponent) { return decimal }
     return Significand("\(decimal)") == significand ? decimal : nil
   }
 }
 
-/// The digits of a number without zeros around them, and the power of ten of the last one.
+/// The digits of a number without zeros at either end, and the power of ten of the last digit.
 private struct Significand: Equatable {
   /// A `Decimal` holds all numbers of 38 digits, and some of 39.
   static let maximumDigitCount = 39
-  /// No `Decimal` has an exponent beyond that, whatever digits it has.
+  /// No `Decimal` has an exponent outside this range, whatever its digits are.
   static let exponents = -170...170
 
   private(set) var digits: [UInt8] = []
   private(set) var exponent = 0
 
-  /// Nil for a number whose exponent is none.
+  /// Nil for a number whose exponent cannot be read.
   init?(_ text: String) {
     let mantissa = text.utf8.prefix { $0 | 0x20 != UInt8(ascii: "e") }
     var isFraction = false
@@ -50,7 +50,7 @@ private struct Significand: Equatable {
     }
     let zero = UInt8(ascii: "0")
     let end = digits.lastIndex { $0 != zero }.map { $0 + 1 } ?? 0
-    // What is zero has no digits left.
+    // Zero has no digits left.
     exponent = end == 0 ? 0 : exponent.addingReportingOverflow(digits.count - end).partialValue
     digits = Array(digits[..<end].drop { $0 == zero })
   }

@@ -7,11 +7,11 @@ struct LegacyPayload {
   let types: LegacyTypes
   let decrypt: ((String) throws -> Data)?
 
-  /// What a payload says beside its value.
+  /// What is found in a payload beside its value.
   struct Notes {
-    /// Texts in it that may be identifiers: no more than a limit are looked at.
+    /// Texts in the payload that may be identifiers, up to a limit.
     var texts: [String] = []
-    /// Names of classes of anonymous objects in it that no type of the app has.
+    /// Names of classes of anonymous objects in the payload that no type of the app has.
     var strangers: Set<String> = []
 
     private static let textLimit = 10_000
@@ -19,7 +19,7 @@ struct LegacyPayload {
     mutating func note(_ text: String) { if texts.count < Notes.textLimit { texts.append(text) } }
   }
 
-  /// - Returns: the value, and what was noted on the way.
+  /// - Returns: the value, and the notes made on the way.
   func value(of text: String) throws -> (value: ForeignValue, notes: Notes) {
     var notes = Notes()
     let json = try LegacyJSON(plain(text))
@@ -51,7 +51,7 @@ struct LegacyPayload {
     }
   }
 
-  // MARK: - What mapped objects hold
+  // MARK: - The content of mapped objects
 
   private func special(_ json: LegacyJSON, _ notes: inout Notes) throws -> ForeignValue? {
     guard let type = json["gs_type"]?.string else { return nil }
@@ -84,7 +84,7 @@ struct LegacyPayload {
     return .date(date)
   }
 
-  /// What is not to be found among the types is left to the property, which knows its own.
+  /// A reference. If its type is not among the known types, it is left to the property, which knows its own type.
   private func reference(_ typeName: String, _ identifier: String) -> ForeignValue {
     guard let known = types.type(named: typeName), known.isIdentified,
       let identity = try? TypeDescription.identity(of: known.type, id: identifier)

@@ -2,33 +2,33 @@ internal import Foundation
 internal import GarageCoding
 internal import GarageStorage
 
-/// One object of the store, and under which identity it is decoded.
+/// One object of the store, with the identity under which it is decoded.
 struct LegacyObject {
   let row: LegacyRow
   let type: LegacyTypes.Known
   let identity: RecordIdentity
 
-  /// What can come along of its status.
+  /// The status that can be imported.
   var syncStatus: SyncStatus? { type.isSyncable ? row.syncStatus.flatMap { SyncStatus(rawValue: $0) } : nil }
 }
 
-/// The objects of a GarageStorage store as records, made when they are asked for.
+/// The objects of a GarageStorage store as records, each made when it is asked for.
 final class LegacySource: RecordSource {
   let objects: [LegacyObject]
-  /// Whether records say what their texts may refer to.
+  /// Whether records list the objects that their texts may refer to.
   var hints = true
-  /// Objects that cannot be decoded. No record is made of them any more.
+  /// The objects that cannot be decoded. No records are made of them any more.
   var losses = LegacyLosses()
-  /// For each place the places of those that cannot be without its object, found when the first is lost.
+  /// For each place, the places of the objects that need its object. Found when the first object is lost.
   private(set) lazy var needing = findNeeding()
-  /// Places by the text of their identifiers in error messages.
+  /// The places by the text of their identifiers in error messages.
   private(set) lazy var placesByName = findNames()
-  /// Names of classes of anonymous objects that no type of the app has, by place.
+  /// The names of classes of anonymous objects that no type of the app has, by place.
   private var strangers: [Int: Set<String>] = [:]
   private let file: CoreDataFile
   private let payload: LegacyPayload
   private let encoder = GraphEncoder()
-  /// Places by record key, and by identifier as it stands in the store.
+  /// The places by record key, and by the identifier in the store.
   private var places: [[UInt8]: Int] = [:]
   private var placesByText: [String: [Int]] = [:]
 
@@ -44,10 +44,10 @@ final class LegacySource: RecordSource {
     }
   }
 
-  /// Whether the store has an object of that identity.
+  /// Whether the store has an object with that identity.
   func has(_ identity: RecordIdentity) -> Bool { place(of: identity) != nil }
 
-  /// Where the object of that identity is.
+  /// The place of the object with that identity.
   func place(of identity: RecordIdentity) -> Int? { places[RecordKey.bytes(of: identity)] }
 
   func withRecord<R>(tag: UInt64, keyIdentifier: RawSpan, _ body: (RawSpan?) throws -> R) throws -> R {
@@ -63,8 +63,8 @@ final class LegacySource: RecordSource {
 
   func tagName(_ digest: UInt64) throws -> String? { nil }
 
-  /// The record of an object. One whose payload cannot be read is damaged: whoever decodes it says so, and who only
-  /// may refer to it is not concerned.
+  /// The record of an object. If its payload cannot be read, the record is a damaged one: decoding it throws, and objects that
+  /// only may refer to it are not affected.
   private func record(_ place: Int, as identity: RecordIdentity) -> [UInt8] {
     if losses.has(place) { return [0] }
     let object = objects[place]
@@ -88,7 +88,8 @@ final class LegacySource: RecordSource {
     return try payload.value(of: text)
   }
 
-  /// Reads all payloads of mapped objects once: their references say what they need, those of others are mere text.
+  /// Reads all payloads of mapped objects once. Their references say what they need; the references of other objects are plain
+  /// text.
   private func findNeeding() -> [[Int]] {
     var needing = [[Int]](repeating: [], count: objects.count)
     for (place, object) in objects.enumerated() {
@@ -108,14 +109,14 @@ final class LegacySource: RecordSource {
     var names: [String: [Int]] = [:]
     for (place, object) in objects.enumerated() {
       let identifier = object.identity.identifier
-      // An error knows a very long one by its key alone.
+      // An error names a very long identifier only by its form in keys.
       let texts: Set = [identifier.description, Identifier.description(ofKeyBytes: identifier.keyBytes)]
       for text in texts { names[text, default: []].append(place) }
     }
     return names
   }
 
-  /// The classes of anonymous objects in an object that no type of the app is, and what to do about it.
+  /// The classes of anonymous objects inside an object that no type of the app has, with advice on each.
   func strangers(in place: Int) -> [(name: String, reason: String)] {
     (strangers[place] ?? []).sorted().map { ($0, payload.types.reasonForNone(named: $0)) }
   }
@@ -128,8 +129,8 @@ final class LegacySource: RecordSource {
 
   // MARK: - Objects without an identifier of their own
 
-  /// An identity for an object that is identified by its content, or whose identifier is not to be trusted: that of
-  /// its place. Such a record may decode to an object of any identity.
+  /// An identity for an object that is identified by its content, or whose identifier cannot be trusted: its place. A record
+  /// with such an identity may decode to an object of any identity.
   static func unnamed(_ place: Int, tag: UInt64) -> RecordIdentity? {
     let number = withUnsafeBytes(of: UInt64(place).bigEndian) { Array($0) }
     let bytes = [IdentifierKind.digest.rawValue] + Array("importer".utf8) + number

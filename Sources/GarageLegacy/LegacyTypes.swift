@@ -1,17 +1,17 @@
 internal import GarageCoding
 
-/// Finds the app's types by the names that stand in the store.
+/// Finds the app's types by the names in the store.
 struct LegacyTypes {
   struct Known {
     let type: any Codable.Type
     let name: String
-    /// Whether its objects are identified by more than their content.
+    /// Whether its objects are identified by something other than their content.
     let isIdentified: Bool
     let isSyncable: Bool
   }
 
   private var byName: [String: Known] = [:]
-  /// Unqualified names that several types have.
+  /// Unqualified names that several types share.
   private var ambiguous: Set<String> = []
   let all: [any Codable.Type]
 
@@ -40,7 +40,7 @@ struct LegacyTypes {
       isSyncable: type is any Syncable.Type)
   }
 
-  /// The type that is meant by `Person`, `Module.Person` or the name of an Objective-C class.
+  /// The type that `Person`, `Module.Person` or the name of an Objective-C class stands for.
   func type(named name: String) -> Known? {
     if let known = byName[name], !ambiguous.contains(name) { return known }
     let unqualified = String(
@@ -48,7 +48,7 @@ struct LegacyTypes {
     return ambiguous.contains(unqualified) ? nil : byName[unqualified]
   }
 
-  /// Why there is no type of a name.
+  /// The reason why no type has this name.
   func reasonForNone(named name: String) -> String {
     let unqualified = name.split(separator: ".").last.map(String.init) ?? name
     if ambiguous.contains(unqualified) {
