@@ -1,6 +1,6 @@
 public import GarageDriver
 
-/// The rules that every driver obeys, as checks that any test framework can run.
+/// The rules that every driver has to keep, as checks that any test framework can run.
 ///
 /// A driver author's whole test file, with Swift Testing:
 /// ```swift
@@ -9,20 +9,20 @@ public import GarageDriver
 ///   try check.run { place in try MyStorage(path: place.path) }
 /// }
 /// ```
-/// A driver whose ``StorageInfo`` says that it is durable, or shared across processes, also names an
-/// executable for the checks that need a second process: see ``ConformanceOptions/childExecutable``.
-/// No check is optional. Some have nothing to check on a driver with certain ``StorageInfo``: they end as
-/// ``ConformanceOutcome/skipped(reason:)``, and each has a counterpart that checks what such a driver does instead.
+/// If a driver's ``StorageInfo`` says that it is durable, or shared across processes, its tests also need an executable for the
+/// checks with a second process: see ``ConformanceOptions/childExecutable``. No check is optional. Some have nothing to check
+/// on a driver with certain ``StorageInfo``: they end as ``ConformanceOutcome/skipped(reason:)``, and each has a counterpart
+/// that checks what such a driver does instead.
 public enum Conformance {
-  /// Every check, in the order in which a driver author best meets them.
+  /// All checks, in the order in which they are best met when a driver is written.
   public static let checks: [ConformanceCheck] = topics.flatMap(\.checks)
 
-  /// The check of that name, or nil where there is none.
+  /// The check with this name; nil if there is none.
   public static func check(named name: String) -> ConformanceCheck? {
     checks.first { $0.name == name }
   }
 
-  /// The checks that are skipped on a driver with that ``StorageInfo``, each with the reason; all others run.
+  /// The checks that are skipped on a driver with this ``StorageInfo``, each with the reason. All others run.
   public static func skippedChecks(
     for info: StorageInfo, _ options: ConformanceOptions = ConformanceOptions()
   ) -> [(check: ConformanceCheck, reason: String)] {
@@ -64,7 +64,7 @@ public enum Conformance {
   ]
 }
 
-/// The checks on one subject. Their names begin with the topic's.
+/// The checks of one subject. Their names begin with the topic's name.
 struct CheckTopic: Sendable {
   let name: String
   private(set) var checks: [ConformanceCheck] = []
@@ -85,7 +85,7 @@ struct CheckTopic: Sendable {
         location: "\(file):\(line)", body: body))
   }
 
-  /// Adds a check of another topic on stores that read by `deferredRead`.
+  /// Adds a check of another topic, run on stores that read by `deferredRead`.
   mutating func addDeferred(_ check: ConformanceCheck) {
     checks.append(
       ConformanceCheck(

@@ -1,45 +1,43 @@
 public import GarageDriver
 
-/// One sentence of the driver contract, and how to find out whether a driver keeps it.
+/// One sentence of the driver contract, with a way to find out whether a driver keeps it.
 public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible {
   /// A name that stays the same from version to version, such as `scan/forward-excludes-the-upper-bound`.
   public let name: String
   /// The sentence of the contract that is checked.
   public let rule: String
-  /// Whether the check takes hundreds of megabytes or many seconds. A test runner may want to run these one
-  /// at a time.
+  /// Whether the check takes hundreds of megabytes, or many seconds. A test runner may want to run such checks one at a time.
   public let isHeavy: Bool
   let requirement: Requirement
-  /// The line of the suite at which the check stands.
+  /// The line of the suite where the check is declared.
   let location: String
-  /// Whether its stores read by `deferredRead`; on a driver that has none there is nothing to check.
+  /// Whether its stores read by `deferredRead`. On a driver that has no such reads there is nothing to check.
   var readsDeferred = false
   let body: @Sendable (Fixture) throws -> Void
 
-  /// The name, which no other check has.
+  /// The name, which is unique.
   public var id: String { name }
   /// The name.
   public var description: String { name }
 
-  /// Why there is nothing to check on a driver that says that of itself, or nil where there is.
+  /// The reason why there is nothing to check on a driver with this ``StorageInfo``; nil if there is something to check.
   public func reasonToSkip(
     for info: StorageInfo, _ options: ConformanceOptions = ConformanceOptions()
   ) -> String? {
     requirement.reasonToSkip(info, options)
   }
 
-  /// Runs the check on a store of its own, in a fresh temporary folder that is deleted afterwards.
+  /// Runs the check on a store of its own, in a new temporary folder that is deleted afterwards.
   ///
-  /// `open` opens, or makes, the store at a place. It is called several times for one place, also while
-  /// earlier values are open, and from several threads; all values of one place are values on one store.
+  /// `open` opens or makes the store at a place. It is called several times for one place, also while earlier values are open,
+  /// and from several threads. All values opened at one place are values on one store.
   ///
-  /// Throws ``ConformanceFailure`` where the driver breaks the rule, takes longer than
-  /// ``ConformanceOptions/patience``, or throws what it should not. Returns whether anything was checked: a
-  /// rule that does not bind a driver with its ``StorageInfo`` is skipped. ``ConformanceOptions/onOutcome`` is
-  /// told the same.
+  /// Throws ``ConformanceFailure`` if the driver breaks the rule, takes longer than ``ConformanceOptions/patience``, or throws
+  /// an error that it should not. Returns whether anything was checked: a rule that does not apply to a driver with its
+  /// ``StorageInfo`` is skipped. ``ConformanceOptions/onOutcome`` is told the same.
   ///
-  /// Where ``StorageInfo/writersConflict``, a check that a retryable ``StorageError/Kind/conflict`` has ended is made again, as
-  /// callers do, up to three times in all: an engine may refuse what would have fitted.
+  /// If ``StorageInfo/writersConflict`` is true, an engine may refuse a write that would have fitted. A check that ended with a
+  /// retryable ``StorageError/Kind/conflict`` is then run again, as callers do, up to three times in all.
   @discardableResult
   public func run(
     _ options: ConformanceOptions = ConformanceOptions(),
@@ -55,7 +53,7 @@ public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible 
     }
   }
 
-  /// Runs the check once. False where the engine refused something that it may refuse, and is to be asked again.
+  /// Runs the check once. Returns false if the engine refused a call that it may refuse, so that the check is to be run again.
   private func run(in fixture: Fixture, _ options: ConformanceOptions, mayBeRefused: Bool) throws -> Bool {
     let worker = Worker { [self] in
       if let reason = try fixture.reasonToSkip(requirement) { return fixture.skip(reason) }
@@ -66,13 +64,13 @@ public struct ConformanceCheck: Sendable, Identifiable, CustomStringConvertible 
     let hasEnded = worker.wait(seconds: options.patience)
     fixture.runAtEnd()
     guard hasEnded else {
-      // The thread is left behind with everything it holds: it cannot be ended from outside.
+      // The thread is left behind with everything it holds, because it cannot be ended from outside.
       if let failure = fixture.firstFailure { throw failure }
       throw fixture.unplacedFailure(
         "The check to end", "nothing for \(Int(options.patience)) seconds: a deadlock?",
         at: worker.origin(of: nil))
     }
-    // A driver that swallows its body's errors does not hide a failure.
+    // A driver that swallows the errors of its bodies does not hide a failure.
     if let failure = fixture.firstFailure { throw failure }
     do {
       try worker.join()

@@ -4,20 +4,20 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
   public var check: String
   /// The sentence of the contract.
   public var rule: String
-  /// What a driver that keeps the rule does.
+  /// What a driver that keeps the rule would do.
   public var expected: String
-  /// What this one did.
+  /// What this driver did.
   public var seen: String
-  /// Where randomness was involved, the number that brings the same run again.
+  /// The seed that gives the same run again, if the check is random.
   public var seed: UInt64?
-  /// The step at which the driver went wrong: of a random history its transaction, of any other check that
-  /// counts no steps of its own how many expectations had been met.
+  /// The step at which the driver went wrong. In a random history it is the number of the transaction. In other checks that do
+  /// not count their own steps it is the number of expectations that had been met.
   public var step: Int?
-  /// The line of the suite that noticed, as `file:line`. Where the driver threw what it should not, the call
-  /// that threw, or the last line before it that is known.
+  /// The line of the suite that noticed, as `file:line`. If the driver threw an error that it should not, it is the call that
+  /// threw, or the last line before it that is known.
   public var location: String
 
-  /// All of it in one line.
+  /// The whole failure in one line.
   public var description: String {
     var text = "\(check): expected \(expected); seen: \(seen)."
     let marks = [seed.map { "seed \($0)" }, step.map { "step \($0)" }].compactMap(\.self)

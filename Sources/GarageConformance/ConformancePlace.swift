@@ -4,10 +4,10 @@
   public import Foundation
 #endif
 
-/// Where a store is to be: a name that nothing else has, and a path at which there is nothing yet.
+/// The place of a store: a name that nothing else has, and a path where nothing stands yet.
 ///
-/// The folder of the path exists and is deleted when the check is over. A driver may make a file or a folder
-/// at the path, and files beside it whose names begin with it. One that needs no files uses the name.
+/// The folder of the path exists, and is deleted after the check. A driver may make a file or a folder at the path, and files
+/// beside it whose names begin with the same name. A driver that needs no files uses the name.
 public struct ConformancePlace: Sendable, Hashable {
   /// A name unique among all places of all processes.
   public let name: String
@@ -16,7 +16,7 @@ public struct ConformancePlace: Sendable, Hashable {
   /// The same path as a file URL.
   public var url: URL { URL(fileURLWithPath: path) }
 
-  /// A place of one's own. The path should hold nothing, in a folder that exists.
+  /// A place of your own. Nothing should stand at the path, and its folder should exist.
   public init(name: String, path: String) {
     self.name = name
     self.path = path

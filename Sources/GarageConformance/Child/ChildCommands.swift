@@ -8,10 +8,10 @@ internal import GarageDriver
   internal import Darwin
 #endif
 
-/// What a child is told to do that takes more than a call of its storage.
+/// The commands to a child that take more than one call of its storage.
 enum ChildCommands {
-  /// How many more descriptors are open after `count` values were opened, used and closed, half of them beside a value
-  /// that stays open and half of them alone, than before.
+  /// Opens, uses and closes `count` values, half of them beside a value that stays open, and half of them alone. Returns how
+  /// many more descriptors are open than before.
   static func leakedDescriptorCount(
     _ count: Int, _ place: ConformancePlace, _ open: (ConformancePlace) throws -> any StorageDriver
   ) throws -> Int {
@@ -26,7 +26,7 @@ enum ChildCommands {
     let kept = try open(place)
     defer { try? kept.close() }
     let alone = ConformancePlace(name: place.name + "-alone", path: place.path + "-alone")
-    // What is opened once and kept for the process is no leak.
+    // Descriptors that are opened once and kept for the process are no leak.
     try use(place, 3)
     try use(alone, 3)
     let before = openDescriptorCount()
@@ -41,9 +41,9 @@ enum ChildCommands {
   }
 
   #if os(Linux) || os(macOS) || os(FreeBSD)
-    /// Lets no file of this process grow beyond `byteCount`, or beyond the system's limit again where it is nil.
+    /// Limits the size of this process's files to `byteCount`, or to the system's limit again if that is nil.
     ///
-    /// It stands for a full disk, which gives no signal either: the one that comes with this limit is ignored.
+    /// The limit stands for a full disk. A full disk sends no signal, so the signal of this limit is ignored.
     static func limitFiles(to byteCount: Int?) throws {
       signal(SIGXFSZ, SIG_IGN)
       var limit = rlimit()
@@ -57,7 +57,7 @@ enum ChildCommands {
       guard setrlimit(resource, &limit) == 0 else { throw SystemError(call: "setrlimit") }
     }
 
-    /// Commits values of `byteCount` bytes until there is no room, and says how many there are and what was thrown.
+    /// Commits values of `byteCount` bytes until there is no room. Returns how many there are and the error.
     static func fill(_ storage: any StorageDriver, _ byteCount: Int, writes: Int, putsInEach: Int) throws
       -> String
     {
@@ -79,8 +79,8 @@ enum ChildCommands {
       return "never"
     }
 
-    /// Puts without room until an operation fails, swallows that, changes what still can be, and says what the commit
-    /// does: `kept`, what it threw, or that no operation failed before it.
+    /// Puts values without room until an operation fails, swallows that error, and makes further changes. Returns what the
+    /// commit does: `kept`, its error, or that no operation failed before it.
     static func swallow(_ storage: any StorageDriver, _ byteCount: Int, puts: Int) throws -> String {
       let value = pattern(byteCount)
       var first: StorageError?
@@ -92,7 +92,7 @@ enum ChildCommands {
               try transaction.put(value, for: StorageKey(bytes("swallowed-\(digits(number, 6))")))
             } catch let error as StorageError {
               first = first ?? error
-              // What follows may succeed or fail; neither changes what the commit throws.
+              // This may succeed or fail; neither changes the error of the commit.
               try? transaction.set("behind", "lost")
               break
             }

@@ -15,17 +15,17 @@
     internal import Darwin
   #endif
 
-  /// A second process on a store, which does what it is told line by line.
+  /// A second process on a store, which carries out commands line by line.
   ///
-  /// It is the executable of the options, running ``Conformance/runChild(_:)``. Both ends talk over a socket that
-  /// is the child's standard input and output.
+  /// It is the executable of the options, running ``Conformance/runChild(_:)``. Both ends talk over a socket, which is the
+  /// child's standard input and output.
   final class ChildProcess: Sendable {
     private let process: pid_t
     private let lines: LineChannel
-    /// What `waitpid` said, once the process has ended.
+    /// The status from `waitpid`, once the process has ended.
     private let status = Mutex<Int32?>(nil)
 
-    /// Starts a child for the store at `place`; it opens the store first and then answers `ready`.
+    /// Starts a child for the store at `place`. The child first opens the store, and then answers `ready`.
     init(_ options: ConformanceOptions, at place: ConformancePlace) throws {
       var sockets: [Int32] = [-1, -1]
       #if os(Linux)
@@ -48,21 +48,21 @@
 
     func send(_ line: String) throws { try lines.send(line) }
 
-    /// The child's next line, or nil when it has ended.
+    /// The child's next line, or nil if it has ended.
     func receive() -> String? { lines.receive() }
 
-    /// The child's next line, or how it ended.
+    /// The child's next line, or else how it ended.
     func answer() -> String { receive() ?? "nothing: the child ended with \(ending)" }
 
-    /// Sends a line and returns the answer, or how the child ended.
+    /// Sends a line, and returns the answer, or else how the child ended.
     @discardableResult
     func ask(_ line: String) -> String {
-      // A child that has ended takes nothing, and the answer says so.
+      // A child that has ended receives nothing, and the answer says so.
       try? send(line)
       return answer()
     }
 
-    /// Its exit status or the signal that ended it, in words.
+    /// The child's exit status, or the signal that ended it, in words.
     var ending: String {
       status.withLock { status in
         // Its end of the socket closes a little before the system knows its status.
@@ -74,18 +74,18 @@
       }
     }
 
-    /// Kills the child where it stands, and waits until the system has cleaned up.
+    /// Kills the child at once, and waits until the system has cleaned up.
     func kill() {
       status.withLock { status in
         if status != nil { return }
-        // Qualified by its arguments alone: this is the system's call.
+        // Distinguished by its arguments only: this is the system's call.
         _ = sendSignal(process, SIGKILL)
         status = waitForEnd(of: process)
       }
     }
   }
 
-  /// What stands between the author's arguments and the suite's.
+  /// Separates the author's arguments from the suite's.
   let childMark = "--garage-conformance-child"
 
   private func sendSignal(_ process: pid_t, _ signal: Int32) -> Int32 { kill(process, signal) }
@@ -97,7 +97,7 @@
     return status
   }
 
-  /// A status of `waitpid` in words. (Its macros are not there in Swift.)
+  /// A status of `waitpid` in words. (Swift does not have the macros for it.)
   private func describe(_ status: Int32) -> String {
     let signal = status & 0x7F
     if signal == 0 { return "exit status \(status >> 8 & 0xFF)" }
@@ -147,7 +147,7 @@
         #if canImport(Darwin)
           let count = rest.withUnsafeBytes { Darwin.send(output, $0.baseAddress, $0.count, 0) }
         #else
-          // The other side may have been killed: no signal, please.
+          // The other side may have been killed: the write must then raise no signal.
           let count = rest.withUnsafeBytes {
             systemSend(output, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
           }
@@ -187,10 +187,10 @@
 
   // MARK: - Fork
 
-  /// Forks this process, runs `body` in the child, and returns the byte it gives.
+  /// Forks this process, runs `body` in the child, and returns the byte that `body` returns.
   ///
-  /// Only for code that was run before in this process: a lock that another thread held at the fork stays held in
-  /// the child. A child that hangs on one is killed and the fork made again.
+  /// Only for code that has run in this process before: a lock that another thread holds during the fork stays held in the
+  /// child. If the child hangs on such a lock, it is killed, and the fork is made again.
   func inForkedChild(_ body: () -> UInt8) throws -> UInt8 {
     typealias Fork = @convention(c) () -> pid_t
     #if canImport(Darwin)
@@ -199,7 +199,7 @@
       let symbol = dlsym(nil, "fork")
     #endif
     guard let symbol else { throw SystemError(call: "dlsym of fork") }
-    // Swift hides fork(), because a child of a threaded process may do little; this one does little.
+    // Swift hides fork(), because the child of a process with threads may do little. This one does little.
     let fork = unsafeBitCast(symbol, to: Fork.self)
     for _ in 0..<5 {
       var ends: [Int32] = [-1, -1]
@@ -219,7 +219,7 @@
       _ = sendSignal(child, SIGKILL)
       let status = waitForEnd(of: child)
       if hasAnswered { return answer }
-      // Killed here, it hung; else it ended by itself.
+      // A child that was killed here hung; otherwise it ended by itself.
       if status & 0x7F != SIGKILL { throw ForkedChildEnded(ending: describe(status)) }
     }
     throw SystemError(call: "an answer from a forked child", code: ETIMEDOUT)

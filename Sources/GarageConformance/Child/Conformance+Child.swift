@@ -10,14 +10,14 @@
   #endif
 
   extension Conformance {
-    /// Does what the suite, in another process, tells this one to do with a store. It never returns.
+    /// Carries out what the suite, in another process, tells this one to do with a store. Never returns.
     ///
     /// The whole `main.swift` of a driver author's child executable:
     /// ```swift
     /// import GarageConformance
     /// Conformance.runChild { place in try MyStorage(path: place.path) }
     /// ```
-    /// Arguments of your own come first on the command line, see ``ConformanceOptions/childArguments``.
+    /// Your own arguments come first on the command line, see ``ConformanceOptions/childArguments``.
     public static func runChild(_ open: (ConformancePlace) throws -> any StorageDriver) -> Never {
       let arguments = CommandLine.arguments
       guard let mark = arguments.lastIndex(of: childMark), arguments.count == mark + 3 else {
@@ -84,7 +84,7 @@
         return try transaction.text(words[1]) ?? "none"
       }
     case "exit":
-      // Neither close nor any deinit.
+      // Ends without `close`, and without any deinit.
       try lines.send("ok")
       _exit(0)
     case "limit":

@@ -1,12 +1,12 @@
 #if os(Linux) || os(macOS) || os(FreeBSD)
   internal import GarageDriver
 
-  /// What a crash check's child commits again and again.
+  /// The transactions that the child of a crash check commits again and again.
   struct CrashProfile: Sendable {
     var name: String
-    /// Number of keys that every transaction overwrites or removes.
+    /// The number of keys that every transaction overwrites or removes.
     var width: Int
-    /// The longest of their values.
+    /// The longest of their values, in bytes.
     var valueByteCount: Int
 
     static let all = [
@@ -33,7 +33,7 @@
       }
     }
 
-    /// All that the store holds after transaction `number`, in order.
+    /// All entries of the store after transaction `number`, in order.
     func entries(after number: Int) -> [Entry] {
       if number == 0 { return [] }
       var entries = (max(1, number - Self.logCount + 1)...number).map {
@@ -48,7 +48,7 @@
       return entries
     }
 
-    /// The value of key `index` after transaction `number`: each names its transaction, and every fifth is none.
+    /// The value of key `index` after transaction `number`. Each value names its transaction, and every fifth is missing.
     private func value(_ index: Int, _ number: Int) -> [UInt8]? {
       if (index + number) % 5 == 0 { return nil }
       let count = (index * 7919 + number * 104_729) % valueByteCount

@@ -1,9 +1,9 @@
 #if os(Linux) || os(macOS) || os(FreeBSD)
   internal import GarageDriver
 
-  /// Kills of a process that commits, and a look at the store after each.
+  /// Kills a process that commits, and examines the store after each kill.
   enum CrashRounds {
-    /// Commits numbered transactions until the process is killed, and says before, in and after each where it is.
+    /// Commits numbered transactions until the process is killed. Reports before, in and after each one where it is.
     static func commitForever(_ profile: CrashProfile, _ storage: any StorageDriver, _ lines: LineChannel)
       throws
       -> Never
@@ -22,8 +22,8 @@
       }
     }
 
-    /// Kills a committing child `killCount` times, and looks at the store after each. Where less than half of these found it in
-    /// a transaction, as it may be on a machine that does much else, it goes on, up to four times as often.
+    /// Kills a committing child `killCount` times, and examines the store after each kill. If less than half of the kills hit a
+    /// transaction, as on a busy machine, it goes on, up to four times as often.
     static func run(_ profile: Int, _ fixture: Fixture) throws -> CrashReport {
       let place = fixture.newPlace()
       var random = fixture.random(UInt64(profile) << 40)
@@ -45,7 +45,7 @@
       return report
     }
 
-    /// What the child had said when it died.
+    /// What the child had reported when it died.
     private struct LastWords {
       var begun: Int
       var committing: Int
@@ -70,10 +70,10 @@
       let child = try fixture.startChild(at: place)
       var seen = LastWords(begun: last, committing: last, acknowledged: last)
       try? child.send("commit-forever \(profile)")
-      // A random number of messages first, then a random time that ends anywhere.
+      // A random number of messages first, then a random time, so that it ends anywhere.
       for _ in 0..<(1 + random.below(20)) {
         let line = child.answer()
-        // Nobody has killed it yet.
+        // It ended although nobody has killed it yet.
         if line.hasPrefix("error") || line.hasPrefix("nothing") {
           throw fixture.failure("the child to commit", line)
         }
@@ -85,7 +85,7 @@
       return seen
     }
 
-    /// Opens the store as a survivor does; returns the number of the last transaction that it holds.
+    /// Opens the store as after a crash. Returns the number of the last transaction in it.
     private static func verify(
       _ profile: CrashProfile, at place: ConformancePlace, _ seen: LastWords, _ fixture: Fixture
     ) throws -> Int {

@@ -1,17 +1,17 @@
 public import GarageDriver
 
-// What goes through the whole store passes by the plan: the engine does it, and no operation that could fail.
+// Calls that go through the whole store are not in the plan: the engine makes them, without operations that could fail.
 
 extension FaultyStorage: BackingUp, Compacting, IntegrityChecking {
-  /// What the wrapped storage's engine complains about.
+  /// The complaints of the wrapped storage's engine.
   public func integrityComplaints() throws -> [String] {
     try (base as? any IntegrityChecking)?.integrityComplaints() ?? []
   }
 
-  /// What the wrapped storage says.
+  /// Whether the wrapped storage's engine trusts its pages.
   public var trustsItsPages: Bool { (base as? any IntegrityChecking)?.trustsItsPages ?? false }
 
-  /// Has the wrapped storage make a copy.
+  /// Lets the wrapped storage make a copy.
   public func backUp(
     to path: String, compacting: Bool, progress: (_ completed: Int, _ total: Int) throws -> Void
   ) throws {
@@ -22,7 +22,7 @@ extension FaultyStorage: BackingUp, Compacting, IntegrityChecking {
     try base.backUp(to: path, compacting: compacting, progress: progress)
   }
 
-  /// Has the wrapped storage give back what room it can.
+  /// Lets the wrapped storage give back disk space.
   public func compact(progress: (_ completed: Int, _ total: Int) throws -> Void) throws -> CompactionResult {
     guard let base = base as? any Compacting else {
       throw StorageError.notSupported(
@@ -31,6 +31,6 @@ extension FaultyStorage: BackingUp, Compacting, IntegrityChecking {
     return try base.compact(progress: progress)
   }
 
-  /// What the wrapped storage tells.
+  /// The number that the wrapped storage gives.
   public func freeByteCount() throws -> Int? { try (base as? any Compacting)?.freeByteCount() }
 }

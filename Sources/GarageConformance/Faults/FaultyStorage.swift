@@ -1,24 +1,23 @@
 public import GarageDriver
 
-/// Wraps any driver and lets operations fail as a ``FaultPlan`` says.
+/// Wraps any driver, and lets operations fail as a ``FaultPlan`` says.
 ///
-/// Without faults it is transparent: a driver that conforms does so through this wrapper, too. It counts and
-/// can fail `read`, `write` (before their bodies run), `get` (a multi-get counts as one, `contains` is one),
-/// `scan` (of keys, too), `put` (many at once are as many), `remove` (ranges included), and `commit` (after the body, and before
-/// the wrapped driver commits).
-/// An injected fault poisons the transaction as one of the wrapped driver's own does.
+/// Without faults it is transparent: a driver that conforms also does so through this wrapper. It counts, and can let fail:
+/// `read` and `write`, before their bodies run; `get` (a multi-get counts as one, and `contains` as one); `scan`, also of keys;
+/// `put` (many at once count as many); `remove`, also of ranges; and `commit`, after the body and before the wrapped driver
+/// commits. An injected fault poisons the transaction, as a failure of the wrapped driver does.
 public struct FaultyStorage: StorageDriver {
   let base: any StorageDriver
-  /// What fails.
+  /// Says what fails.
   public let plan: FaultPlan
 
-  /// Wraps `base`; whoever keeps the plan can change it at any time.
+  /// Wraps `base`. The plan may be changed at any time.
   public init(_ base: any StorageDriver, plan: FaultPlan = FaultPlan()) {
     self.base = base
     self.plan = plan
   }
 
-  /// What the wrapped driver says of itself.
+  /// The facts of the wrapped driver.
   public var info: StorageInfo { base.info }
 
   /// Reads from the wrapped driver, with the plan's faults.
@@ -39,7 +38,7 @@ public struct FaultyStorage: StorageDriver {
       defer { faulty.isOver = true }
       let outcome = try body(faulty)
       if case .commit = outcome {
-        // Thrown from the base's body, an error rolls the base's transaction back.
+        // An error thrown from the body of `base`'s transaction rolls that transaction back.
         if let error = faulty.firstError { throw error }
         if let error = plan.next(.commit, driver: info.name) { throw error }
       }
@@ -47,7 +46,7 @@ public struct FaultyStorage: StorageDriver {
     }
   }
 
-  /// Closes the wrapped driver. Never fails by plan.
+  /// Closes the wrapped driver. The plan cannot let this fail.
   public func close() throws { try base.close() }
 }
 
@@ -55,9 +54,9 @@ private class FaultyReadTransaction: ReadTransaction {
   private let base: any ReadTransaction
   private let plan: FaultPlan
   private let driver: String
-  /// Set when the closure has ended; the base refuses everything from then on, and the plan counts nothing.
+  /// Set when the closure has ended. From then on the base refuses everything, and the plan counts nothing.
   var isOver = false
-  /// The first failure, the base's own or injected.
+  /// The first failure, either the base's own or an injected one.
   private(set) var firstError: StorageError?
 
   init(_ base: any ReadTransaction, _ plan: FaultPlan, _ driver: String) {
@@ -118,7 +117,7 @@ private class FaultyReadTransaction: ReadTransaction {
     if firstError == nil { firstError = error }
   }
 
-  /// Runs an operation of the base and notes its failure, except one that the caller's closure threw.
+  /// Runs an operation of the base, and notes its failure, unless the caller's closure threw it.
   private func noting<R>(_ operation: (inout Bool) throws -> R) throws -> R {
     var closureThrew = false
     do {
@@ -129,7 +128,7 @@ private class FaultyReadTransaction: ReadTransaction {
     }
   }
 
-  /// Runs the caller's closure and sets `thrown` when it throws.
+  /// Runs the caller's closure, and sets `thrown` if it throws.
   private func noting<R>(in thrown: inout Bool, _ closure: () throws -> R) throws -> R {
     do { return try closure() } catch {
       thrown = true

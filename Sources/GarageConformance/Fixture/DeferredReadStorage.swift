@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// A storage whose `read` is the `deferredRead` of another one, so that the checks of reads also run on deferred ones.
+/// A storage whose `read` is the `deferredRead` of another one. With it the checks of reads also run on deferred reads.
 struct DeferredReadStorage: StorageDriver {
   let base: any DeferredReading
 

@@ -25,13 +25,13 @@ func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 /// Lent bytes as text.
 func text(_ span: RawSpan) -> String { String(decoding: [UInt8](copying: span), as: UTF8.self) }
 
-/// Lent bytes as text, or nil where there are none.
+/// Lent bytes as text; nil if there are none.
 func ownedText(_ span: RawSpan?) -> String? {
   guard let span else { return nil }
   return text(span)
 }
 
-/// A copy of lent bytes, or nil where there are none.
+/// A copy of lent bytes; nil if there are none.
 func owned(_ span: RawSpan?) -> [UInt8]? {
   guard let span else { return nil }
   return [UInt8](copying: span)
@@ -43,7 +43,7 @@ func digits(_ number: Int, _ count: Int = 4) -> String {
   return String(repeating: "0", count: max(0, count - text.count)) + text
 }
 
-/// Printable bytes as text, any others as a number of bytes and their first digits.
+/// Printable bytes as text; other bytes as their number and their first digits.
 func readable(_ bytes: [UInt8]) -> String {
   if bytes.count <= 60 && bytes.allSatisfy({ (0x20..<0x7F).contains($0) }) {
     return "\"\(String(decoding: bytes, as: UTF8.self))\""

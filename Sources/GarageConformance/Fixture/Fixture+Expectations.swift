@@ -67,7 +67,7 @@ extension Fixture {
     throw failure("\(what) to pass the error through", "no error", file: file, line: line)
   }
 
-  /// Runs a call that throws what its body throws, which is a check's own error. What the engine refuses is thrown on.
+  /// Runs a call that throws an error of its body, which is the check's own. Refusals of the engine are thrown on.
   func swallowing(_ body: () throws -> Void) throws {
     do {
       try body()
@@ -76,7 +76,7 @@ extension Fixture {
     } catch {}
   }
 
-  /// Expects the last commit of `storage` to be exactly these entries.
+  /// Expects the last commit of `storage` to hold exactly these entries.
   func expectContents(
     of storage: any StorageDriver, _ expected: KeyValuePairs<String, String>, _ what: String = "the store",
     file: StaticString = #fileID, line: UInt = #line
@@ -93,7 +93,7 @@ extension Fixture {
   }
 }
 
-/// The kinds of errors that come again however often the call is made, or must not be followed by another try.
+/// The kinds of errors that come again however often the call is made, or that must not be followed by another try.
 private let mistakes: Set<StorageError.Kind> = [
   .invalidKey, .valueTooLarge, .mutationWhileLent, .transactionClosed, .nestedWrite, .closed,
   .closeInsideTransaction, .usedAfterFork, .readOnly, .outcomeUnknown,

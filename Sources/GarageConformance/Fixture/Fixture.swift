@@ -7,7 +7,7 @@ internal import Synchronization
   internal import Foundation
 #endif
 
-/// What a check works with: fresh places, opened stores, and the words for what went wrong.
+/// What a check works with: new places, opened stores, and the words for what went wrong.
 final class Fixture: Sendable {
   let options: ConformanceOptions
   private let check: ConformanceCheck
@@ -25,7 +25,7 @@ final class Fixture: Sendable {
     var step: Int?
     /// How many expectations were met.
     var metCount = 0
-    /// Whether a driver said so of itself.
+    /// Whether a driver has stated that its writers conflict.
     var writersConflict = false
   }
 
@@ -43,7 +43,7 @@ final class Fixture: Sendable {
 
   // MARK: Stores
 
-  /// A place where there is nothing.
+  /// A place where nothing stands.
   func newPlace() -> ConformancePlace {
     let number = state.withLock { state in
       state.placeCount += 1
@@ -62,7 +62,7 @@ final class Fixture: Sendable {
     return storage
   }
 
-  /// Opens the store at `place` and keeps no hold of it.
+  /// Opens the store at `place`, and does not retain it.
   func openUntracked(
     _ place: ConformancePlace, file: StaticString = #fileID, line: UInt = #line
   ) throws -> any StorageDriver {
@@ -74,7 +74,7 @@ final class Fixture: Sendable {
     return storage
   }
 
-  /// Opens the store at `place` for reading only, or nil where nobody said how; the fixture closes it after the check.
+  /// Opens the store at `place` for reading only; nil if the options do not say how. The fixture closes it after the check.
   func openReadOnly(_ place: ConformancePlace, file: StaticString = #fileID, line: UInt = #line) throws
     -> (any StorageDriver)?
   {
@@ -84,7 +84,7 @@ final class Fixture: Sendable {
     return storage
   }
 
-  /// The names of what stands at `place` and of what was made beside it, sorted.
+  /// The names of the file or folder at `place` and of the files beside it, sorted.
   func fileNames(at place: ConformancePlace) throws -> [String] {
     let name = place.url.lastPathComponent
     return try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { other in
@@ -114,7 +114,7 @@ final class Fixture: Sendable {
     for storage in opened { try? storage.close() }
   }
 
-  /// Has `action` run when the check is over, also where it never ended.
+  /// Runs `action` after the check, also if the check never ended.
   func atEnd(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.atEnd.append(action) } }
 
   func runAtEnd() {
@@ -124,7 +124,7 @@ final class Fixture: Sendable {
 
   // MARK: Refusals
 
-  /// Whether an error says that the engine wants the call to be made again, as it may where writers conflict.
+  /// Whether an error says that the engine wants the call to be made again, which it may where writers conflict.
   func isRefusal(_ error: any Error) -> Bool {
     guard let error = error as? StorageError, error.kind == .conflict, error.isRetryable else { return false }
     return state.withLock(\.writersConflict)
@@ -132,7 +132,7 @@ final class Fixture: Sendable {
 
   // MARK: Skipping
 
-  /// Why the check has nothing to check on this driver, which is opened to be asked, or nil where it has.
+  /// The reason why the check has nothing to check on this driver; nil if it has. The driver is opened to find out.
   func reasonToSkip(_ requirement: Requirement) throws -> String? {
     guard requirement.isConditional else { return nil }
     let storage = try openStore(newPlace())
@@ -148,14 +148,14 @@ final class Fixture: Sendable {
 
   // MARK: Randomness
 
-  /// A generator seeded by the options and by `salt`; failures from here on name the seed.
+  /// A generator seeded by the options and by `salt`. Later failures name the seed.
   func random(_ salt: UInt64 = 0) -> SeededRandom {
     let seed = options.seed &+ salt
     state.withLock { $0.seed = seed }
     return SeededRandom(seed: seed)
   }
 
-  /// Failures from here on name this step.
+  /// Sets the step that later failures name.
   func atStep(_ step: Int) { state.withLock { $0.step = step } }
 
   // MARK: Failures
@@ -163,7 +163,7 @@ final class Fixture: Sendable {
   /// The first failure of this check, kept here in case a driver swallows it.
   var firstFailure: ConformanceFailure? { state.withLock(\.firstFailure) }
 
-  /// Notes that an expectation at that line was met: what fails next comes behind it.
+  /// Notes that an expectation at this line was met, so that the next failure comes after it.
   func met(file: StaticString, line: UInt) {
     state.withLock { $0.metCount += 1 }
     Worker.current?.reach(file, line)
@@ -175,7 +175,7 @@ final class Fixture: Sendable {
     unplacedFailure(expected, seen, at: "\(file):\(line)")
   }
 
-  /// A failure at that line, or somewhere in the check.
+  /// A failure at this line, or somewhere in the check.
   func unplacedFailure(_ expected: String, _ seen: String, at location: String?) -> ConformanceFailure {
     state.withLock { state in
       let failure = ConformanceFailure(

@@ -1,17 +1,17 @@
 internal import GarageDriver
 
-/// What a driver has to say of itself for a check to have anything to check.
+/// The facts that a driver must state about itself for a check to have anything to check.
 struct Requirement: Sendable {
-  /// Why there is nothing to check, or nil where there is.
+  /// The reason why there is nothing to check; nil if there is something.
   let reasonToSkip: @Sendable (StorageInfo, ConformanceOptions) -> String?
-  /// Whether there can be a reason.
+  /// Whether there can be such a reason.
   var isConditional = true
 
   init(_ reasonToSkip: @escaping @Sendable (StorageInfo, ConformanceOptions) -> String?) {
     self.reasonToSkip = reasonToSkip
   }
 
-  /// Binds every driver.
+  /// Applies to every driver.
   static let none = {
     var none = Requirement { _, _ in nil }
     none.isConditional = false
@@ -59,28 +59,28 @@ struct Requirement: Sendable {
     #endif
   }
 
-  /// Keys so long that they are refused have to fit into memory.
+  /// Keys that are too long for the driver must still fit into memory.
   static let limitsKeys = Requirement { info, _ in
     info.maximumKeyByteCount < 1 << 28 ? nil : "info.maximumKeyByteCount is beyond what memory holds"
   }
 
-  /// Values so large that they are refused have to fit into the address space.
+  /// Values that are too large for the driver must still fit into the address space.
   static let limitsValues = Requirement { info, _ in
     info.maximumValueByteCount < 1 << 44 ? nil : "info.maximumValueByteCount is beyond what memory holds"
   }
 
-  /// Without a second executable there is none to guard against, and only a store in memory needs none.
+  /// Without a child executable no second process opens the store. Only a store in memory needs no such executable.
   static let isGuarded = Requirement { info, options in
     if info.isSharedAcrossProcesses { return "info.isSharedAcrossProcesses is true: nobody is kept out" }
     return info.isDurable ? nil : hasChild.reasonToSkip(info, options)
   }
 
-  /// An executable, for what a driver in memory is not asked for without one.
+  /// There is a child executable. A driver in memory is not required to have one.
   static let hasChild = Requirement { _, options in
     options.childExecutable == nil ? "ConformanceOptions.childExecutable is nil" : nil
   }
 
-  /// Both.
+  /// Requires both.
   static func && (left: Requirement, right: Requirement) -> Requirement {
     Requirement { left.reasonToSkip($0, $1) ?? right.reasonToSkip($0, $1) }
   }

@@ -8,7 +8,7 @@ internal import Dispatch
   internal import Darwin
 #endif
 
-/// Something that happens once and that other threads can wait for.
+/// An event that happens once, and that other threads can wait for.
 final class Signal: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
 
@@ -19,7 +19,7 @@ final class Signal: Sendable {
     semaphore.signal()
   }
 
-  /// Whether it happened within that time.
+  /// Whether it happened within so many seconds.
   func wait(seconds: Double) -> Bool {
     guard semaphore.wait(timeout: .now() + seconds) == .success else { return false }
     semaphore.signal()
@@ -27,8 +27,8 @@ final class Signal: Sendable {
   }
 }
 
-/// Lets the thread sleep.
+/// Lets the calling thread sleep.
 func pause(milliseconds: Int) { pauseMicroseconds(milliseconds * 1000) }
 
-/// Lets the thread sleep.
+/// Lets the calling thread sleep.
 func pauseMicroseconds(_ count: Int) { usleep(UInt32(count)) }

@@ -1,7 +1,7 @@
 internal import GarageDriver
 
-// What checks do all the time, in few words. Keys and values are text where their bytes do not matter. Every call
-// tells the line of the check that made it.
+// Short forms of what checks do all the time. Keys and values are text if their bytes do not matter. Every call notes the line
+// of the check that made it.
 
 extension StorageDriver {
   /// Runs `body` and commits.
@@ -67,7 +67,7 @@ extension ReadTransaction {
     try located(file, line) { try withValue(for: StorageKey(bytes(key)), body) }
   }
 
-  /// What `withValues` visits, in order: each position with its value as text.
+  /// The visits of `withValues`, in order: each position with its value as text.
   func texts(_ keys: [String], file: StaticString = #fileID, line: UInt = #line) throws -> [String] {
     var visits: [String] = []
     try located(file, line) {

@@ -9,7 +9,7 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// A thread of its own, with a stack of 16 MiB, that runs one closure and keeps the error it throws.
+/// A thread with a stack of 16 MiB. It runs one closure, and keeps the error that the closure throws.
 final class Worker: Sendable {
   private let result = Mutex<(any Error)?>(nil)
   private let ended = DispatchSemaphore(value: 0)
@@ -42,14 +42,14 @@ final class Worker: Sendable {
     }
   }
 
-  /// Whether the closure ended within that time.
+  /// Whether the closure ended within so many seconds.
   func wait(seconds: Double) -> Bool {
     guard ended.wait(timeout: .now() + seconds) == .success else { return false }
     ended.signal()
     return true
   }
 
-  /// Waits for the end and throws what the closure threw.
+  /// Waits for the end, and throws the error of the closure.
   func join() throws {
     ended.wait()
     ended.signal()
@@ -58,19 +58,19 @@ final class Worker: Sendable {
     throw error
   }
 
-  // MARK: Where errors come from
+  // MARK: The origin of errors
 
-  /// The worker whose thread this is, if it is one's.
+  /// The worker of the calling thread, if it has one.
   static var current: Worker? {
     pthread_getspecific(currentWorker).map { Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Notes that the thread has come to that line of a check.
+  /// Notes that the thread has come to this line of a check.
   func reach(_ file: StaticString, _ line: UInt) {
     trace.withLock { $0 = Trace(file: file, line: line) }
   }
 
-  /// Notes the line that `error` came from; lines further out, which it passes on its way, change nothing.
+  /// Notes the line that `error` came from. If the error then passes through outer lines, these change nothing.
   func note(_ error: any Error, _ location: String) {
     let text = "\(error)"
     trace.withLock { trace in
@@ -78,7 +78,7 @@ final class Worker: Sendable {
     }
   }
 
-  /// The line that `error` came from; where that is not known, or there is no error, the last one that was reached.
+  /// The line that `error` came from. If that is not known, or there is no error, it is the last line that was reached.
   func origin(of error: (any Error)?) -> String? {
     let text = error.map { "\($0)" }
     return trace.withLock { trace in
@@ -93,12 +93,12 @@ private struct Trace: Sendable {
   /// The last line that was reached: a call of the driver, or an expectation that was met.
   var file: StaticString?
   var line: UInt = 0
-  /// The error that came out of the driver behind that, in words, and the line of the call.
+  /// The error that the driver threw after that line, in words, and the line of the call.
   var error: String?
   var origin: String?
 }
 
-/// Where each thread keeps the worker that it belongs to, unretained: the worker's closure holds it.
+/// The worker that each thread belongs to, unretained, because the worker's closure holds it.
 private let currentWorker = {
   var key = pthread_key_t()
   pthread_key_create(&key, nil)
@@ -116,7 +116,7 @@ private func runStart(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPo
   return nil
 }
 
-/// Runs `body` on `count` threads at a time, waits for all, and throws the first error in order of number.
+/// Runs `body` on `count` threads at a time, waits for all of them, and throws the first error in the order of their numbers.
 func inParallel(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
   let workers = (0..<count).map { number in Worker { try body(number) } }
   var firstError: (any Error)?
@@ -126,7 +126,7 @@ func inParallel(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) 
   if let firstError { throw firstError }
 }
 
-/// Runs a call of that line of a check; an error that comes out of it and that nobody expected names the line.
+/// Runs a call at this line of a check. An unexpected error that it throws names the line.
 func located<R>(_ file: StaticString, _ line: UInt, _ body: () throws -> R) throws -> R {
   let worker = Worker.current
   worker?.reach(file, line)

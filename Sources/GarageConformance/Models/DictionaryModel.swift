@@ -1,9 +1,9 @@
 internal import GarageDriver
 
-/// What a store should hold: an ordinary dictionary, sorted when somebody asks.
+/// The expected content of a store: an ordinary dictionary, which is sorted when it is read.
 ///
-/// It shares no code with any driver, nor the order of keys with `GarageDriver`: bytes are compared as the
-/// standard library compares sequences of unsigned numbers.
+/// It shares no code with any driver. Nor does it take the order of keys from `GarageDriver`: it compares bytes as the standard
+/// library compares sequences of unsigned numbers.
 struct DictionaryModel {
   private(set) var values: [[UInt8]: [UInt8]] = [:]
 

@@ -1,23 +1,23 @@
 internal import GarageDriver
 
-/// What a random history is made of.
+/// The sizes of a random history.
 struct HistoryProfile: Sendable {
   var name: String
-  /// Number of transactions.
+  /// The number of transactions.
   var stepCount: Int
-  /// Number of different keys; few make overwrites and removals of what is there likely.
+  /// The number of different keys. With few of them, overwrites and removals of existing keys are likely.
   var keyCount: Int
-  /// The longest key.
+  /// The longest key, in bytes.
   var keyByteCount: Int
-  /// The longest value.
+  /// The longest value, in bytes.
   var valueByteCount: Int
   /// The largest number of changes in a transaction.
   var changeCount: Int
 }
 
-/// Runs a seeded sequence of transactions on a store and on a ``DictionaryModel``, and compares all that is seen.
+/// Runs a seeded sequence of transactions on a store and on a ``DictionaryModel``, and compares everything that is read.
 ///
-/// What the store shows is written down line by line; the same seed gives the same transcript on every driver.
+/// What the store shows is written down line by line. The same seed gives the same transcript on every driver.
 struct History {
   private let profile: HistoryProfile
   private let keys: [[UInt8]]
@@ -29,7 +29,7 @@ struct History {
   private var step = 0
   private(set) var transcript: [String] = []
 
-  /// `compare` is told every line beside the one that the model would have written.
+  /// `compare` gets every line, together with the line that the model would have written.
   init(
     _ profile: HistoryProfile, random: SeededRandom, storage: any StorageDriver,
     reopen: @escaping (any StorageDriver) throws -> any StorageDriver,
@@ -42,7 +42,7 @@ struct History {
     self.compare = compare
     var keys: [[UInt8]] = []
     while keys.count < profile.keyCount {
-      // Half of the keys continue another one, and bytes at either end of the alphabet are frequent.
+      // Half of the keys extend another key. Bytes at both ends of the range of bytes are frequent.
       let edges: [UInt8] = [0, 1, 127, 128, 254, 255]
       let longest = max(1, min(profile.keyByteCount, self.random.below(4) == 0 ? profile.keyByteCount : 8))
       var key = self.random.below(2) == 0 || keys.isEmpty ? [] : keys[self.random.below(keys.count)]
@@ -107,7 +107,7 @@ struct History {
       changed.remove(key)
     case 9:
       let (lower, upper) = randomBounds()
-      // Small ranges, or nothing would ever grow.
+      // Small ranges only, because otherwise the store would never grow.
       guard changed.entries(from: lower, to: upper, .forward).count <= profile.keyCount / 8 else { return }
       try transaction.removeAll(in: StorageKeyRange(from: lower, to: upper))
       changed.removeAll(from: lower, to: upper)
@@ -123,7 +123,7 @@ struct History {
     }
   }
 
-  /// Opens a reader, changes the store under it, and looks again.
+  /// Opens a reader, changes the store meanwhile, and reads again.
   private mutating func readWhileWriting() throws {
     let before = model
     try storage.read { transaction in
@@ -135,7 +135,7 @@ struct History {
     }
   }
 
-  /// One get, multi-get or scan, beside the model's answer.
+  /// One get, multi-get or scan, compared with the model's answer.
   private mutating func look(_ transaction: any ReadTransaction, _ model: DictionaryModel) throws {
     switch random.below(4) {
     case 0, 1:
@@ -176,7 +176,7 @@ struct History {
   }
 
   private mutating func randomBounds() -> (lower: [UInt8], upper: [UInt8]?) {
-    /// A key, one shortened or lengthened, or nothing.
+    /// A key, a shortened or lengthened key, or no bytes.
     func bound(_ random: inout SeededRandom, _ keys: [[UInt8]]) -> [UInt8] {
       let key = keys[random.below(keys.count)]
       switch random.below(6) {

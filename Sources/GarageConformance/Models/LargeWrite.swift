@@ -1,21 +1,21 @@
 internal import GarageDriver
 
-/// A write of any number of changes, beside its model.
+/// A write with any number of changes, compared with its model.
 ///
-/// Most changes add numbers behind all others; the rest puts, overwrites and removes anywhere, own changes and
-/// committed ones, also what is not there.
+/// Most changes add numbers behind all others. The rest put, overwrite and remove numbers anywhere: numbers of this write,
+/// committed ones, and missing ones.
 struct LargeWrite {
   private(set) var numbers: NumberModel
   private var random: SeededRandom
-  /// The smallest number that was never put, nor is any behind it.
+  /// The smallest number such that neither it nor any larger one was ever put.
   private var frontier: Int
   private var changeCount = 0
   /// The number that was put first.
   private var first: Int?
-  /// The numbers that were changed last.
+  /// The numbers of the last changes.
   private var recent: [Int] = []
 
-  /// Changes to a store that holds `numbers`, all of them below `frontier`.
+  /// Makes changes to a store that holds `numbers`, all of which are below `frontier`.
   init(_ numbers: NumberModel, frontier: Int, random: SeededRandom) {
     self.numbers = numbers
     self.frontier = frontier
@@ -57,7 +57,7 @@ struct LargeWrite {
     numbers[number] = 0
   }
 
-  /// Compares a few gets and short scans: what was changed first and last, both ends, and somewhere.
+  /// Compares a few gets and short scans: at the first and the last changes, at both ends, and elsewhere.
   mutating func look(_ transaction: any ReadTransaction, _ fixture: Fixture) throws {
     let what = "after \(changeCount) changes in one write"
     let anywhere = (0..<6).map { _ in random.below(frontier) }
@@ -75,7 +75,7 @@ struct LargeWrite {
     }
   }
 
-  /// Compares everything: entries in one direction, keys alone in the other.
+  /// Compares everything: scans entries in one direction, and only keys in the other.
   mutating func lookAtAll(_ transaction: any ReadTransaction, _ fixture: Fixture) throws {
     let what = "after \(changeCount) changes in one write"
     let isForward = random.below(2) == 0

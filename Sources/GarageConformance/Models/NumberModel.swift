@@ -1,14 +1,15 @@
 internal import GarageDriver
 
-/// What a store should hold whose keys and values are numbers: a model for histories of a hundred thousand changes.
+/// The expected content of a store whose keys and values are numbers. It is fast enough for histories of a hundred thousand
+/// changes.
 ///
-/// A key is its number in eight bytes, the most significant one first, so that keys stand in the order of numbers.
-/// A value is eight bytes, too: its number and the version of the change that put it there.
+/// A key is its number in eight bytes, the most significant one first, so that keys are ordered as their numbers. A value has
+/// eight bytes, too: its number, and the version of the change that put it.
 struct NumberModel {
-  /// The version of each number's value, 0 where the number is not there.
+  /// The version of each number's value; 0 if the number is missing.
   private(set) var versions: [UInt32]
 
-  /// A model without any number, for those below `limit`.
+  /// A model for numbers below `limit`, of which none is there yet.
   init(below limit: Int) { versions = [UInt32](repeating: 0, count: limit) }
 
   subscript(number: Int) -> UInt32 {
@@ -16,7 +17,7 @@ struct NumberModel {
     set { versions[number] = newValue }
   }
 
-  /// The number that a scan of `range` comes to at or behind `start`, or nil where there is none.
+  /// The number that a scan of `range` comes to at or behind `start`; nil if there is none.
   func next(at start: Int, in range: Range<Int>, _ direction: ScanDirection) -> Int? {
     let step = direction == .forward ? 1 : -1
     var number = start
@@ -27,7 +28,7 @@ struct NumberModel {
     return nil
   }
 
-  /// The keys of the numbers in `range`; every key there is, where these are all numbers of the model.
+  /// The range of the keys of the numbers in `range`. If these are all numbers of the model, it is the range of all keys.
   func keys(_ range: Range<Int>) -> StorageKeyRange {
     StorageKeyRange(
       from: range.lowerBound == 0 ? [] : Self.key(range.lowerBound).bytes,
@@ -38,14 +39,14 @@ struct NumberModel {
     withUnsafeBytes(of: UInt64(number).bigEndian) { StorageKey([UInt8]($0)) }
   }
 
-  /// The value of a number in that version.
+  /// The value of a number in a version.
   static func value(_ number: Int, _ version: UInt32) -> UInt64 {
     UInt64(version) << 32 | UInt64(number)
   }
 }
 
 extension WriteTransaction {
-  /// Puts that version of a number.
+  /// Puts a number in a version.
   func put(number: Int, version: UInt32) throws {
     let (key, value) = (UInt64(number).bigEndian, NumberModel.value(number, version))
     try withUnsafeBytes(of: key) { key in
@@ -61,7 +62,7 @@ extension WriteTransaction {
 }
 
 extension Fixture {
-  /// A new store that holds every `step`th number below `limit`, in version 1, and its model.
+  /// A new store that holds every `step`th number below `limit` in version 1, and its model.
   func newStore(
     ofNumbersBelow limit: Int, step: Int = 1, file: StaticString = #fileID, line: UInt = #line
   ) throws -> (storage: any StorageDriver, numbers: NumberModel) {
@@ -76,7 +77,7 @@ extension Fixture {
     return (storage, numbers)
   }
 
-  /// Expects a get of `number` to find what the model has, and `contains` to say the same.
+  /// Expects a get of `number` to return what the model has, and `contains` to agree.
   func expectGet(
     _ number: Int, of numbers: NumberModel, in transaction: any ReadTransaction,
     _ what: @autoclosure () -> String,
@@ -101,7 +102,7 @@ extension Fixture {
       isThere, expected != nil, "contains of number \(number), \(what()),", file: file, line: line)
   }
 
-  /// Expects a multi-get of these numbers to find what the model has, each in its place.
+  /// Expects a multi-get of these numbers to return what the model has, each number in its place.
   func expectMultiGet(
     _ wanted: [Int], of numbers: NumberModel, in transaction: any ReadTransaction,
     _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
@@ -126,7 +127,7 @@ extension Fixture {
 
   /// Expects a scan of the numbers in `range` to visit what the model has, up to `limit` of them.
   ///
-  /// - Parameter keysOnly: whether it is a scan of keys, which lends no values.
+  /// - Parameter keysOnly: whether it scans only keys, without values.
   func expectScan(
     _ direction: ScanDirection, _ range: Range<Int>? = nil, limit: Int = .max, of numbers: NumberModel,
     keysOnly: Bool = false, in transaction: any ReadTransaction, _ what: @autoclosure () -> String,
@@ -177,7 +178,7 @@ extension Fixture {
 
   /// Expects both scans of all numbers to visit what the model has.
   ///
-  /// - Parameter keysOnly: whether they are scans of keys.
+  /// - Parameter keysOnly: whether they scan only keys.
   func expectScans(
     of numbers: NumberModel, keysOnly: Bool = false, in transaction: any ReadTransaction,
     _ what: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line

@@ -1,5 +1,5 @@
-/// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014): the same numbers for
-/// the same seed, everywhere.
+/// SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014). It gives the same numbers for the
+/// same seed everywhere.
 struct SeededRandom: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -13,9 +13,9 @@ struct SeededRandom: RandomNumberGenerator, Sendable {
     return z ^ (z >> 31)
   }
 
-  /// A number from 0 up to, not including, `bound`.
+  /// A number from 0 up to, but not including, `bound`.
   ///
-  /// Not the standard library's: its way from bits to numbers may change, and transcripts must not.
+  /// The standard library's function is not used, because its way from bits to numbers may change, and transcripts must not.
   mutating func below(_ bound: Int) -> Int { Int(truncatingIfNeeded: next() >> 1) % bound }
 
   mutating func bytes(_ count: Int) -> [UInt8] {

@@ -4,7 +4,7 @@ private let containsRule = "contains tells whether there is a value of a key, as
 private let scanRule = "scanKeys lends the keys that a scan of the same range lends, in the same order."
 
 enum ContainsChecks {
-  /// What is asked for without its value obeys the same rules as what is read with it.
+  /// Calls that do not lend the value obey the same rules as calls that do.
   static func add(to topic: inout CheckTopic) {
     addContainsAnswers(to: &topic)
     addKeyScans(to: &topic)
@@ -18,7 +18,7 @@ enum ContainsChecks {
 extension ReadTransaction {
   fileprivate func has(_ key: String) throws -> Bool { try contains(StorageKey(bytes(key))) }
 
-  /// The keys of a range, by a scan of keys alone.
+  /// The keys of a range, found by a scan of keys only.
   fileprivate func scannedKeys(
     in range: StorageKeyRange = .all, _ direction: ScanDirection = .forward
   ) throws -> [String] {
@@ -112,7 +112,7 @@ private func addKeyScans(to topic: inout CheckTopic) {
         ranges.append(StorageKeyRange(from: from))
         ranges.append(StorageKeyRange(to: to))
       }
-      // Bounds that are keys, bounds longer than a key may be, and an empty one.
+      // The bounds include keys, bytes longer than a key may be, and an empty one.
       ranges.append(StorageKeyRange(from: bytes(names[0]), to: bytes(names[0]) + [0]))
       ranges.append(StorageKeyRange(from: bytes(names[1]) + [UInt8](repeating: 0, count: 600)))
       ranges.append(StorageKeyRange(to: bytes(names[2]) + [UInt8](repeating: 0, count: 600)))
@@ -156,7 +156,7 @@ private func addKeyVisitorChecks(to topic: inout CheckTopic) {
           throw error
         }
       }
-      // It is the visitor's error, and poisons nothing.
+      // The error is the visitor's, and poisons nothing.
       try transaction.set("c", "3")
     }
     try fixture.expectEqual(count, 1, "the number of visits")

@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// Checks of keys: their lengths, their order, and which are refused.
+/// Checks of keys: their lengths, their order, and which keys are refused.
 enum KeyChecks {
   static func add(to topic: inout CheckTopic) {
     addKeyLengthChecks(to: &topic)
@@ -30,7 +30,7 @@ private func addKeyLengthChecks(to topic: inout CheckTopic) {
 
   topic.add("keys-of-511-bytes", "Keys have up to 511 bytes on every driver.") { fixture in
     let storage = try fixture.newStore()
-    // They differ in their last byte alone.
+    // They differ only in their last byte.
     let keys = [UInt8(0), 1, 127, 128, 255].map { StorageKey([UInt8](repeating: 7, count: 510) + [$0]) }
     try storage.commit { transaction in for key in keys { try transaction.put(key.bytes, for: key) } }
     let seen = try storage.read { try $0.entries() }

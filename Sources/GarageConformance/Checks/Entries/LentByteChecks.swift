@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// Checks of the bytes that are lent to closures, and of changes meanwhile, which are refused.
+/// Checks of the bytes that are lent to closures, and that changes are refused meanwhile.
 enum LentByteChecks {
   static func add(to topic: inout CheckTopic) {
     addLentValueChecks(to: &topic)
@@ -147,7 +147,7 @@ private func addLentBesideOthersChecks(to topic: inout CheckTopic) {
   }
 }
 
-/// Entry `number` of the store that these checks use: short ones, and such that no page holds.
+/// Entry `number` of the store that these checks use. Most are short; some are larger than a page.
 private func sized(_ number: Int) -> [UInt8] { pattern(number % 10 == 0 ? 9000 + number : 20 + number) }
 
 private func fill(_ storage: any StorageDriver) throws {
@@ -166,7 +166,7 @@ private let changes: [(String, Change)] = [
   ("put", { try $0.set("a", "changed") }),
   ("remove", { try $0.delete("a") }),
   ("remove-all", { try $0.removeAll(in: .all) }),
-  // What would leave everything as it is, is a change all the same.
+  // A change that would leave everything as it is counts as a change, too.
   ("put-of-the-same-value", { try $0.set("a", "1") }),
   ("put-of-the-lent-value", { try $0.set("b", "2") }),
   ("remove-of-a-missing-key", { try $0.delete("none") }),
@@ -282,7 +282,7 @@ private func addChangeAroundClosureChecks(to topic: inout CheckTopic) {
       try transaction.set("c", "3")
       try transaction.scan(.all, .forward) { _, _ in .stop }
       try transaction.set("d", "4")
-      // The closure's end is its end, also where it throws.
+      // A closure has ended also when it has thrown.
       try fixture.expectUnchanged(error, from: "a get") { try transaction.lend("a") { _ in throw error } }
       try transaction.set("e", "5")
       try fixture.expectUnchanged(error, from: "a scan") {

@@ -11,7 +11,7 @@ enum MultiGetChecks {
 
 private func addMultiGetVisitChecks(to topic: inout CheckTopic) {
   let rule = "Lends the value of each key, in the order of the keys, with the key's position."
-  /// Adds a check that `withValues` for these keys visits `expected`, in read and in write.
+  /// Adds a check that `withValues` for these keys visits `expected`, in reads and in writes.
   func add(_ name: String, _ keys: [String], _ expected: [String]) {
     topic.add(name, rule) { fixture in
       let storage = try fixture.newStore(holding: ["a": "1", "b": "2", "c": "3", "d": "", "e": "5"])
@@ -80,21 +80,21 @@ private func addMultiGetVisitChecks(to topic: inout CheckTopic) {
   }
 }
 
-/// Of fifty keys the one at a place of a list.
+/// One of fifty keys, for a place in a list.
 private func keyOfFifty(at place: Int) -> String { "key-\(digits(place * 7 % 50))" }
 
 private func fillFifty(_ transaction: any WriteTransaction) throws {
   for number in 0..<50 { try transaction.set("key-\(digits(number))", "\(number)") }
 }
 
-/// Which keys of a list are there.
+/// Which keys of a list exist.
 private let patterns: [@Sendable (_ place: Int, _ count: Int) -> Bool] = [
   { _, _ in true }, { _, _ in false }, { place, _ in place > 0 }, { place, count in place < count - 1 },
   { place, count in place < count / 2 }, { place, count in place >= count / 2 },
   { place, _ in place % 2 == 0 }, { place, _ in place % 16 < 15 }, { place, _ in place % 16 > 0 },
 ]
 
-/// Where keys are missing, or are none, in lists of many lengths: those of drivers that look for several keys at a time.
+/// Checks of missing and invalid keys in lists of many lengths, for drivers that look for several keys at a time.
 private func addMultiGetTurnChecks(to topic: inout CheckTopic) {
   topic.add(
     "missing-keys-anywhere", "Lends the value of each key, or nil where there is none, wherever that stands."
@@ -125,12 +125,12 @@ private func addMultiGetTurnChecks(to topic: inout CheckTopic) {
     let storage = try fixture.newStore()
     try storage.commit(fillFifty)
     let error = TestError()
-    /// Keys, and one that is none behind so many.
+    /// Valid keys, with an invalid one behind `count` of them.
     func keys(wrongBehind count: Int) -> [StorageKey] {
       let keys = (0...count).map { StorageKey(bytes(keyOfFifty(at: $0))) }
       return keys[..<count] + [StorageKey([UInt8]()), keys[count]]
     }
-    /// Ends a multi-get before it comes to the one that is none.
+    /// Ends a multi-get before it comes to the invalid key.
     func end(at end: Int, _ keys: [StorageKey], _ transaction: any ReadTransaction) throws {
       try fixture.expectUnchanged(error, from: "a multi-get that ends before an empty key") {
         try transaction.withValues(for: keys) { position, _ in if position == end { throw error } }
@@ -149,7 +149,7 @@ private func addMultiGetTurnChecks(to topic: inout CheckTopic) {
       try fixture.expectEqual(
         seen, (0..<count).map { "\($0 * 7 % 50)" }, "what was lent before the empty key")
     }
-    // Whose turn did not come is no failure.
+    // An invalid key whose turn did not come is no failure.
     try storage.commit { transaction in
       try transaction.set("before", "kept")
       try end(at: 19, keys(wrongBehind: 20), transaction)

@@ -3,7 +3,7 @@ internal import GarageDriver
 private let rule = "putAll does what a put of one entry after another does."
 
 enum PutAllChecks {
-  /// Many values at once obey the rules of one.
+  /// Putting many values at once obeys the rules of putting one.
   static func add(to topic: inout CheckTopic) {
     addAllCheck(to: &topic)
     addEffects(to: &topic)
@@ -15,12 +15,12 @@ enum PutAllChecks {
 }
 
 extension WriteTransaction {
-  /// Puts these in one call, from bytes that hold them in a row.
+  /// Puts these entries in one call, from bytes that hold them one behind the other.
   func putAll(_ entries: [(key: [UInt8], value: [UInt8])]) throws {
     var content: [UInt8] = [0xAA]
     var placed: [PlacedEntry] = []
     for (key, value) in entries {
-      // The value first: whoever takes the bytes for keys and values in turn puts something else.
+      // The value stands first: a driver that expects each key before its value then puts something else.
       let start = content.count
       content += value + key
       placed.append(
@@ -179,7 +179,7 @@ private func addLimits(to topic: inout CheckTopic) {
   ) { fixture in
     let storage = try fixture.newStore(holding: ["a": "1"])
     try withOversizedValue(for: storage) { value in
-      // Between two that fit; the keys are zeros of the same memory.
+      // The large value stands between two that fit. The keys are zeros of the same memory.
       let entries = [0..<5, 0..<value.byteCount, 0..<5].enumerated().map {
         PlacedEntry(key: 0..<($0.offset + 1), value: $0.element)
       }

@@ -130,7 +130,7 @@ private func addExhaustiveCheck(_ direction: ScanDirection, to topic: inout Chec
   topic.add("\(direction)-every-pair-of-bounds", "A range holds every key from its lower to its upper bound.")
   {
     fixture in
-    // Every key of up to three bytes out of three; every second one of them is there.
+    // Every key of up to three bytes made of three values. Every second one of them exists.
     let digits: [UInt8] = [0, 128, 255]
     var universe: [[UInt8]] = [[]]
     for count in 0..<3 {

@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// Checks of values that take the place of much larger or much smaller ones, which an engine may keep elsewhere.
+/// Checks of values that replace much larger or much smaller ones. An engine may keep large values in another place.
 enum SizeClassChecks {
   /// Adds a check of removals of ranges.
   static func addRemovals(to topic: inout CheckTopic) {
@@ -10,7 +10,7 @@ enum SizeClassChecks {
       fixture in
       let storage = try fixture.newStore()
       var entries = SizedEntries()
-      // Some in the middle, a prefix, and all.
+      // Some entries in the middle, a prefix, and all.
       let ranges = [
         (StorageKeyRange(from: [7, 1], to: [7, 5]), 1..<5), (.prefix([7]), 0..<6), (.all, 0..<6),
       ]
@@ -63,10 +63,10 @@ enum SizeClassChecks {
   }
 }
 
-/// Six entries of very different sizes, each of which gets another one's size again and again.
+/// Six entries of very different sizes. Each takes over the size of another one again and again.
 private struct SizedEntries {
   private static let values = [0, 500, 5000, 70_000, 600_000, 1_300_000].map(pattern)
-  /// Which value each has, or nil where it is not there.
+  /// The size of each value, or nil if the entry is missing.
   private var sizes = [Int?](repeating: nil, count: 6)
 
   var all: [Int] { Array(sizes.indices) }
@@ -75,7 +75,7 @@ private struct SizedEntries {
 
   func value(_ number: Int) -> [UInt8]? { sizes[number].map { Self.values[$0] } }
 
-  /// Gives these the size that stands so many places behind their own.
+  /// Gives these entries the size that stands `count` places behind their own.
   mutating func rotate(_ numbers: Range<Int>, by count: Int) {
     for number in numbers { sizes[number] = (number + count) % sizes.count }
   }
@@ -88,21 +88,21 @@ private struct SizedEntries {
     for number in numbers { try transaction.put(value(number) ?? [], for: Self.key(number)) }
   }
 
-  /// Puts all at once, each between a hundred small ones, which an engine may take together.
+  /// Puts all entries at once, each between a hundred small ones, which an engine may handle together.
   func putAll(round: Int, _ transaction: any WriteTransaction) throws {
     var entries: [(key: [UInt8], value: [UInt8])] = []
     for number in all {
       for other in UInt8(0)..<100 { entries.append(([8, UInt8(number), other], [UInt8(round)])) }
       entries.append((Self.key(number).bytes, value(number) ?? []))
     }
-    // In key order, too.
+    // In key order every second time.
     if round % 2 == 0 { entries.sort { StorageKey($0.key) < StorageKey($1.key) } }
     try transaction.putAll(entries)
   }
 }
 
 extension Fixture {
-  /// Expects exactly these entries below their prefix, by all four ways to read.
+  /// Expects exactly these entries below their prefix, in all four ways to read.
   fileprivate func expect(
     _ entries: SizedEntries, in transaction: any ReadTransaction, _ what: String,
     file: StaticString = #fileID, line: UInt = #line

@@ -8,7 +8,7 @@ internal import GarageDriver
   internal import Darwin
 #endif
 
-/// Checks of values: their lengths, and that what was put last is there.
+/// Checks of values: their lengths, and that the last value that was put is there.
 enum ValueChecks {
   static func add(to topic: inout CheckTopic) {
     addValueLengthChecks(to: &topic)
@@ -48,7 +48,7 @@ private func addValueLengthChecks(to topic: inout CheckTopic) {
 
   topic.add("every-length", "Values have 0 bytes or more.") { fixture in
     let storage = try fixture.newStore()
-    // Around the sizes at which pages, cells and overflow chains of common engines change.
+    // Near the sizes at which pages, cells and overflow chains of common engines change.
     let counts = [
       0, 1, 2, 100, 127, 128, 255, 256, 509, 1000, 2000, 2030, 2048, 4000, 4080, 4095, 4096, 4097, 8192,
       16383, 16384, 16385, 32768, 65535, 65536, 65537, 100_000,
@@ -109,7 +109,7 @@ private func addPutChecks(to topic: inout CheckTopic) {
       }
     }
     try storage.commit(putAll)
-    // One bit, at the end, in the middle, somewhere.
+    // One bit changes: at the end, in the middle, or elsewhere.
     let places: [(String, (Int) -> Int)] = [
       ("last", { $0 - 1 }), ("middle", { $0 / 2 }), ("first", { _ in 0 }), ("random", { random.below($0) }),
     ]
@@ -118,7 +118,7 @@ private func addPutChecks(to topic: inout CheckTopic) {
       try storage.commit { transaction in
         try putAll(transaction)
         try expectAll(transaction, "in the write that changed its \(name) byte")
-        // Twice in one write.
+        // Changed twice in one write.
         for index in values.indices { values[index][values[index].count - 1] ^= 0x80 }
         try putAll(transaction)
       }
@@ -173,9 +173,9 @@ private func addLargeValueChecks(to topic: inout CheckTopic) {
   }
 }
 
-/// Lends one byte more than `storage` takes, which has to be less than the address space holds.
+/// Lends one byte more than `storage` accepts. The limit must be less than the address space holds.
 ///
-/// The bytes are mapped, but never read by a driver that keeps the rule, and so take no memory.
+/// The bytes are mapped, but a driver that keeps the rule never reads them, and so they take no memory.
 func withOversizedValue(for storage: any StorageDriver, _ body: (RawSpan) throws -> Void) throws {
   let count = storage.info.maximumValueByteCount + 1
   var flags = MAP_PRIVATE | MAP_ANON
@@ -189,7 +189,7 @@ func withOversizedValue(for storage: any StorageDriver, _ body: (RawSpan) throws
   try body(UnsafeRawBufferPointer(start: start, count: count).bytes)
 }
 
-/// Stores, reads in three ways, and overwrites a value of that many bytes.
+/// Stores a value of `count` bytes, reads it in three ways, and overwrites it.
 private func checkLargeValue(of count: Int, _ fixture: Fixture) throws {
   let place = fixture.newPlace()
   var storage = try fixture.open(place)
@@ -219,7 +219,7 @@ private func checkLargeValue(of count: Int, _ fixture: Fixture) throws {
   try fixture.expectContents(of: storage, ["a": "before", "b": "small again", "c": "after"])
 }
 
-/// Bytes that differ from block to block, made and compared by the block.
+/// Bytes that differ from block to block. They are made and compared a block at a time.
 private final class LargeValue {
   let bytes: UnsafeRawBufferPointer
   private let buffer: UnsafeMutableRawBufferPointer
@@ -242,7 +242,7 @@ private final class LargeValue {
   }
 }
 
-/// Whether lent bytes are these.
+/// Whether the lent bytes equal `bytes`.
 func isEqual(_ span: RawSpan?, _ bytes: [UInt8]) -> Bool {
   guard let span, span.byteCount == bytes.count else { return false }
   return bytes.isEmpty
@@ -251,10 +251,10 @@ func isEqual(_ span: RawSpan?, _ bytes: [UInt8]) -> Bool {
     }
 }
 
-/// Bytes that depend on how many they are and where they stand.
+/// Bytes that depend on their number and on their places.
 func pattern(_ count: Int) -> [UInt8] {
   [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-    // They come again after 65 536: copied from there, because a loop over 512 MiB takes its time where nothing is optimized.
+    // They repeat after 65 536 bytes. They are copied from there on, because an unoptimized loop over 512 MiB takes too long.
     let period = min(count, 1 << 16)
     for index in 0..<period {
       buffer[index] = UInt8(truncatingIfNeeded: (index ^ (index >> 8)) &* 31 &+ count)

@@ -1,7 +1,7 @@
 internal import GarageDriver
 
-/// The visits at which a visitor throws, or says stop: each one near the beginning, where the pages of any driver end
-/// that reads in pages, then those at which larger pages of usual sizes do.
+/// The visits at which a visitor throws, or returns `.stop`: each one near the beginning, where a driver that reads in pages
+/// ends its pages, whatever their size; and then those at which larger pages of usual sizes end.
 private func positions(eachTo end: Int) -> [Int] {
   let usual = [
     600, 640, 700, 750, 768, 800, 900, 1000, 1023, 1024, 1025, 1200, 1250, 1280, 1500, 1536, 1600, 1800, 1920,
@@ -12,9 +12,9 @@ private func positions(eachTo end: Int) -> [Int] {
   return Array(1...end) + usual.filter { $0 > end }
 }
 
-/// Checks that a multi-get and scans end where their visitor says so, at whichever visit.
+/// Checks that a multi-get and scans end where their visitor ends them, at any visit.
 enum VisitChecks {
-  /// Adds checks that a multi-get and scans end where their visitor says so, at whichever visit.
+  /// Adds checks that a multi-get and scans end where their visitor ends them, at any visit.
   static func addMultiGetEnds(to topic: inout CheckTopic) {
     let rule = "An error that a visitor throws leaves withValues unchanged, and ends it, at whichever visit."
     topic.add("an-error-ends-it-anywhere", rule) { fixture in
@@ -43,7 +43,7 @@ enum VisitChecks {
     }
   }
 
-  /// Adds checks that scans end where their visitor says so, at whichever visit.
+  /// Adds checks that scans end where their visitor ends them, at any visit.
   static func addScanEnds(to topic: inout CheckTopic) {
     for direction in ScanDirection.allCases {
       topic.add(
@@ -55,14 +55,14 @@ enum VisitChecks {
     }
   }
 
-  /// Adds the same checks of scans of keys.
+  /// Adds the same checks for scans of keys.
   static func addKeyScanEnds(to topic: inout CheckTopic) {
     for direction in ScanDirection.allCases {
       topic.add(
         "keys-\(direction)-ends-when-told-anywhere",
         "scanKeys ends where its visitor says stop or throws, at whichever visit."
       ) { fixture in
-        // Not each one as far as that: those of the scan that lends values, too, are tried all.
+        // Not every visit up to there: the checks of scans that lend values try them all.
         let near = [150, 160, 192, 200, 250, 255, 256, 257, 300, 320, 333, 384, 400, 500, 511, 512, 513]
         try checkEnds(at: positions(eachTo: 130) + near, direction, keysOnly: true, fixture)
       }
@@ -70,7 +70,7 @@ enum VisitChecks {
   }
 }
 
-/// Has scans end at each of these visits, of a reader, and at fewer of a writer with changes of its own.
+/// Ends scans at each of these visits in a reader, and at fewer of them in a writer with changes of its own.
 private func checkEnds(
   at positions: [Int], _ direction: ScanDirection, keysOnly: Bool, _ fixture: Fixture
 ) throws {

@@ -7,8 +7,8 @@ internal import Synchronization
   internal import Foundation
 #endif
 
-/// Checks of `BackingUp`, `Compacting` and `IntegrityChecking`, for drivers that conform to them. Of others they ask nothing,
-/// nor of decorators that throw `notSupported` because what they wrap does not conform.
+/// Checks of `BackingUp`, `Compacting` and `IntegrityChecking`, for drivers that conform to them. They check nothing on other
+/// drivers, nor on decorators that throw `notSupported` because the driver they wrap does not conform.
 enum CareChecks {
   static func add(to topic: inout CheckTopic) {
     addBackupChecks(to: &topic)
@@ -48,7 +48,7 @@ private func addBackupChecks(to topic: inout CheckTopic) {
       var callCount = 0
       try fixture.backUp(storage, to: place, compacting: isCompacting) { _, _ in
         callCount += 1
-        // Once at its beginning, or whenever it is told: the writer goes on before the backup does.
+        // `progress` may be called once or often. The writer goes on before the backup does.
         if callCount > 1 { return }
         let start = generation.load(ordering: .sequentiallyConsistent)
         for _ in 0..<20_000 where generation.load(ordering: .sequentiallyConsistent) < start + 2 {
@@ -149,7 +149,7 @@ private func addCompactionChecks(to topic: inout CheckTopic) {
     }
     try storage.read { try expectAll(expected, $0, "after the store was compacted") }
 
-    // Once more beside a reader, which sees what was there before a write that comes first.
+    // Once more beside a reader, which sees the state before a write that comes first.
     let (begun, isOver) = (Signal(), Signal())
     let before = expected
     let reader = Worker {
@@ -172,7 +172,7 @@ private func addCompactionChecks(to topic: inout CheckTopic) {
     try reader.join()
     try storage.read { try expectAll(expected, $0, "after it was compacted beside a reader") }
 
-    // What progress throws ends the call, where there is anything to tell of.
+    // An error of `progress` ends the call, if there is any progress to report.
     let error = TestError()
     do { try fixture.compact(compacting) { _, _ in throw error } } catch let thrown as TestError {
       try fixture.expect(thrown === error, "what progress threw", seen: "another error")
@@ -234,7 +234,7 @@ private func addIntegrityChecks(to topic: inout CheckTopic) {
 }
 
 extension Fixture {
-  /// Has a storage make a copy; false where it cannot.
+  /// Lets a storage make a copy. Returns false if it cannot.
   @discardableResult
   fileprivate func backUp(
     _ storage: any StorageDriver, to place: ConformancePlace, compacting: Bool, file: StaticString = #fileID,
@@ -246,7 +246,7 @@ extension Fixture {
     }
   }
 
-  /// Has a storage give back room; false where it cannot.
+  /// Lets a storage give back space. Returns false if it cannot.
   @discardableResult
   fileprivate func compact(
     _ storage: any Compacting, file: StaticString = #fileID, line: UInt = #line,

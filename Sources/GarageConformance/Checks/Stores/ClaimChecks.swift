@@ -8,8 +8,8 @@ internal import Synchronization
 #endif
 
 enum ClaimChecks {
-  /// What a driver says of itself in ``StorageInfo`` is neither too much, which the checks of each promise show, nor too
-  /// little, which these do: who claims little is asked for little.
+  /// A driver's ``StorageInfo`` must claim neither too much nor too little. The checks of each promise find claims that are too
+  /// large; these find claims that are too small, which would let a driver skip checks.
   static func add(to topic: inout CheckTopic) {
     addDurabilityChecks(to: &topic)
     addWaitingChecks(to: &topic)
@@ -24,7 +24,7 @@ private func addDurabilityChecks(to topic: inout CheckTopic) {
     let storage = try fixture.open(place)
     try storage.put(["a": "1", "b": "2"])
     for moment in ["while the store was open", "after it was closed"] {
-      // What is in the files now is what a process that dies now would leave.
+      // The present content of the files is what a process that ended now would leave.
       let copy = try fixture.copy(of: place)
       let seen = (try? fixture.open(copy).read { try $0.entries() }) ?? []
       try fixture.expect(
@@ -61,7 +61,7 @@ private func addWaitingChecks(to topic: inout CheckTopic) {
     where: .readersWait
   ) { fixture in
     let storage = try fixture.newStore(holding: ["a": "old"])
-    // Long enough for a reader that does not wait, and as long as one that does takes here.
+    // Long enough for a reader that does not wait. A reader that waits makes the check take that long.
     let patience = 3.0
     let (reader, passes) = try storage.commit { transaction in
       try transaction.set("a", "new")
@@ -69,7 +69,7 @@ private func addWaitingChecks(to topic: inout CheckTopic) {
       return (reader, reader.wait(seconds: patience))
     }
     try reader.join()
-    // It is enough that one of both waits.
+    // It is enough that one of the two waits.
     guard passes else { return }
     let (begun, written) = (Signal(), Signal())
     let waitedInVain = Atomic<Bool>(false)
@@ -118,7 +118,7 @@ private func addSealingChecks(to topic: inout CheckTopic) {
   }
 }
 
-/// Whether `bytes` have `wanted` somewhere.
+/// Whether `bytes` contain `wanted` anywhere.
 private func holds(_ bytes: UnsafeRawBufferPointer, _ wanted: [UInt8]) -> Bool {
   guard let base = bytes.baseAddress, bytes.count >= wanted.count else { return false }
   let first = UInt64(littleEndian: wanted.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) })
@@ -135,17 +135,17 @@ private func holds(_ bytes: UnsafeRawBufferPointer, _ wanted: [UInt8]) -> Bool {
 }
 
 extension Fixture {
-  /// The files of a store: what is at its path, and what is beside it and begins with its name.
+  /// The files of a store: the one at its path, and those beside it whose names begin with its name.
   fileprivate func roots(at place: ConformancePlace) throws -> [String] {
     let folder = place.url.deletingLastPathComponent().path
     let name = place.url.lastPathComponent
     return try FileManager.default.contentsOfDirectory(atPath: folder).filter { other in
-      // Not those of store-10 for store-1.
+      // Not the files of store-10 for store-1.
       other.hasPrefix(name) && other.dropFirst(name.count).first?.isNumber != true
     }
   }
 
-  /// Every file of a store, those in its folder included.
+  /// All files of a store, including those in its folder.
   fileprivate func files(at place: ConformancePlace) throws -> [URL] {
     try roots(at: place).flatMap { root in
       let url = place.url.deletingLastPathComponent().appendingPathComponent(root)
@@ -154,13 +154,13 @@ extension Fixture {
     }
   }
 
-  /// A place with a copy of the files of the store at another one.
+  /// A place with a copy of the files of the store at another place.
   fileprivate func copy(of place: ConformancePlace) throws -> ConformancePlace {
     let copy = newPlace()
     let folder = place.url.deletingLastPathComponent()
     for root in try roots(at: place) {
       let name = copy.url.lastPathComponent + root.dropFirst(place.url.lastPathComponent.count)
-      // Sockets and the like stay behind.
+      // Sockets and similar files are not copied.
       try? FileManager.default.copyItem(
         at: folder.appendingPathComponent(root), to: folder.appendingPathComponent(name))
     }

@@ -61,7 +61,7 @@ enum CrashChecks {
           fixture.atStep(round)
           if round % 2 == 0 { place = fixture.newPlace() }
           let child = try fixture.launchChild(at: place)
-          // From before the program's first line to after its store is open.
+          // The time ends anywhere between the program's first line and the moment after its store is open.
           pauseMicroseconds(random.below(60_000))
           child.kill()
           let storage = try fixture.open(place)

@@ -1,8 +1,8 @@
 internal import GarageDriver
 
-/// Checks of `DeferredReading`, for drivers that conform to it. Of others they ask nothing.
+/// Checks of `DeferredReading`, for drivers that conform to it. They check nothing on other drivers.
 enum DeferredChecks {
-  /// What holds of every read, and of one whose state is that of its first operation.
+  /// The checks that hold for every read, also for one whose state is that of its first operation.
   private static let shared: Set = [
     "transaction/read-runs-its-body-once", "transaction/read-passes-errors-on",
     "snapshot/lasts-to-the-end", "snapshot/holds-while-a-scan-runs",

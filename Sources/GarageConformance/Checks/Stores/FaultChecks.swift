@@ -2,7 +2,7 @@ internal import GarageDriver
 
 private let rule = "A write of which any operation failed leaves no trace."
 
-/// Checks of errors that the storage below reports.
+/// Checks of errors that come from the storage below.
 enum FaultChecks {
   static func add(to topic: inout CheckTopic) {
     for operation in [StorageError.Operation.get, .scan, .put, .remove, .commit] {
@@ -41,7 +41,7 @@ enum FaultChecks {
   }
 }
 
-/// Lets each operation of that sort in ``work(_:isSwallowing:)`` fail in turn.
+/// Lets each operation of this sort in ``work(_:isSwallowing:)`` fail, one after another.
 private func failEverywhere(
   _ operation: StorageError.Operation, isSwallowed: Bool, _ fixture: Fixture
 ) throws {
@@ -52,7 +52,7 @@ private func failEverywhere(
     try work(transaction, isSwallowing: false)
     return .rollBack(())
   }
-  // A transaction commits once; that one was rolled back.
+  // A transaction commits once, and the one that was counted was rolled back.
   let count = operation == .commit ? 1 : plan.count(of: operation)
   try fixture.expect(count > 0, "\(operation.rawValue) to be among the operations", seen: "none")
   for position in 0..<count {
@@ -71,7 +71,7 @@ private func failEverywhere(
   try fixture.expectContents(of: base, ["a": "changed", "c": "3"], "the store after a write without faults")
 }
 
-/// A transaction of several operations of every sort.
+/// A transaction with several operations of every sort.
 private func work(_ transaction: any WriteTransaction, isSwallowing: Bool) throws {
   func attempt(_ operation: () throws -> Void) throws {
     if isSwallowing { try? operation() } else { try operation() }

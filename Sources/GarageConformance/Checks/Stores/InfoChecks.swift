@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// Checks of what a driver says of itself.
+/// Checks of the facts that a driver states about itself.
 enum InfoChecks {
   static func add(to topic: inout CheckTopic) {
     addFactChecks(to: &topic)
@@ -80,7 +80,7 @@ enum InfoChecks {
     ) { fixture in
       let storage = try fixture.newStore(holding: ["a": "1"])
       let key = StorageKey([1])
-      // Both what the operation throws and what comes out of the write.
+      // Checks both the error of the operation and that of the whole write.
       try fixture.expectError(.invalidKey, from: "a write of an empty key") {
         try storage.commit { transaction in
           _ = try fixture.expectError(.invalidKey, from: "a put of an empty key") {

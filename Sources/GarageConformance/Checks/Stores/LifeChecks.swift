@@ -86,19 +86,19 @@ private func addWaitingCloseChecks(to topic: inout CheckTopic) {
       let ending = Atomic<Bool>(false)
       try inParallel(2) { thread in
         if thread == 0 {
-          // Where the engine refuses to begin, nobody waits for it.
+          // If the engine refuses to begin, nobody waits for it.
           var hasBegun = false
           defer {
             if !hasBegun { ending.store(true, ordering: .sequentiallyConsistent) }
             begun.raise()
           }
-          /// Stays in its transaction for a while after the other thread called close.
+          /// Stays in its transaction for a while after the other thread has called `close`.
           func linger(_ transaction: any ReadTransaction) throws {
             hasBegun = true
             begun.raise()
             closing.wait()
             pause(milliseconds: 60)
-            // Also where the engine refuses the get.
+            // Done even if the engine refuses the get.
             defer { ending.store(true, ordering: .sequentiallyConsistent) }
             try fixture.expectEqual(try transaction.text("a"), "1", "a get while another thread closes")
           }
@@ -137,7 +137,7 @@ private func addReopenChecks(to topic: inout CheckTopic) {
         try transaction.set("lost", "\(round)")
         throw TestError()
       }
-      // Every second time the value is dropped without close.
+      // Every second time the value is released without `close`.
       if round % 2 == 0 { try storage.close() }
     }
     let storage = try fixture.open(place)
@@ -199,7 +199,7 @@ private func addForkChecks(to topic: inout CheckTopic) {
         try fixture.expectEqual(
           try forkHere(fixture), refused, "the calls refused (1 read, 2 write, 4 close)")
       } else {
-        // There, where no other test has locks and files that a fork hands on.
+        // Done in a child, where no other test has locks and files that a fork would pass on.
         let child = try fixture.startChild(at: fixture.newPlace())
         for round in 0..<3 {
           try fixture.expectEqual(
@@ -217,7 +217,7 @@ private func addForkChecks(to topic: inout CheckTopic) {
   /// Forks the process that runs the suite.
   private func forkHere(_ fixture: Fixture) throws -> String {
     let storage = try fixture.newStore(holding: ["a": "1"])
-    // What the child runs is run here first: it must find every lock of the runtime free.
+    // The child's code runs here first, because the child must find every lock of the runtime free.
     let closed = try fixture.newStore()
     try closed.close()
     _ = answersAfterFork(closed, closed as? any DeferredReading)
@@ -229,9 +229,9 @@ private func addForkChecks(to topic: inout CheckTopic) {
   }
 #endif
 
-/// Which calls throw `usedAfterFork`: a bit each.
+/// Which calls throw `usedAfterFork`, one bit each.
 ///
-/// - Parameter deferred: the same storage, where it has deferred reads. Its caller finds that out, before the fork.
+/// - Parameter deferred: the same storage, if it has deferred reads. The caller finds that out before the fork.
 func answersAfterFork(_ storage: any StorageDriver, _ deferred: (any DeferredReading)?) -> UInt8 {
   func isRefused(_ call: () throws -> Void) -> Bool {
     do {

@@ -7,7 +7,7 @@ internal import GarageDriver
 #endif
 
 enum OpeningChecks {
-  /// Adds checks of what opening does beside giving a value: which store it finds, and what it holds on to.
+  /// Adds checks of the other effects of opening: which store it finds, and what it keeps open.
   static func add(to topic: inout CheckTopic) {
     addPathChecks(to: &topic)
     addDescriptorChecks(to: &topic)
@@ -18,7 +18,7 @@ private func addPathChecks(to topic: inout CheckTopic) {
   let rule = "All values on one store share its commits and its writer, by whichever path it was opened."
   for (name, path) in otherPaths {
     topic.add("one-store-\(name)", rule) { fixture in
-      // Made by the plain path and found by the other one, and the other way around.
+      // Made by the plain path and found by the other one, and the other way round.
       for isMadeByOther in [false, true] {
         let place = fixture.newPlace()
         let other = ConformancePlace(name: place.name, path: try path(place))
@@ -67,7 +67,7 @@ private func addPathChecks(to topic: inout CheckTopic) {
   }
 }
 
-/// Other ways to write the path of a place.
+/// Other spellings of a place's path.
 private let otherPaths: [(String, @Sendable (ConformancePlace) throws -> String)] = [
   (
     "through-a-linked-folder",
@@ -105,19 +105,19 @@ private func addDescriptorChecks(to topic: inout CheckTopic) {
     let count = 24
     #if os(Linux) || os(macOS) || os(FreeBSD)
       if fixture.options.childExecutable != nil {
-        // There, where nobody else opens anything meanwhile.
+        // Done in a child, where nobody else opens anything meanwhile.
         let child = try fixture.startChild(at: fixture.newPlace())
         let answer = child.ask("leak \(count)")
         guard let leakCount = Int(answer) else {
           throw fixture.failure("the child to open \(count) times", answer)
         }
-        // A few may be the runtime's own.
+        // A few may belong to the runtime.
         return try fixture.expect(
           leakCount < count / 4, "as many open descriptors as before \(count) times of opening and closing",
           seen: "\(leakCount) more")
       }
     #endif
-    // Other tests open and close files of their own here meanwhile: what most rounds say, counts.
+    // Other tests open and close files of their own in this process meanwhile, so the result of most rounds counts.
     var (cleanCount, leakCount) = (0, 0)
     while cleanCount < 4 && leakCount < 4 {
       let leaked = try ChildCommands.leakedDescriptorCount(count, fixture.newPlace()) {

@@ -41,7 +41,7 @@ enum ProcessChecks {
       return child
     }
 
-    /// A new store, and where another process finds it.
+    /// A new store, and the place where another process finds it.
     fileprivate func newSharedStore(file: StaticString = #fileID, line: UInt = #line) throws
       -> (any StorageDriver, ConformancePlace)
     {
@@ -78,7 +78,7 @@ enum ProcessChecks {
       }
     }
 
-    // A driver whose readers hold up writers would have them wait for each other here.
+    // A driver whose readers block writers would make them wait for each other here.
     topic.add(
       "snapshots-hold-across-processes", "A reader sees one committed state, whoever commits.",
       where: .isShared && .readsDuringWrite
@@ -150,8 +150,8 @@ enum ProcessChecks {
       }
     }
 
-    // Two are on call, each in a process, and each may leave as long as the other one stays: neither changes what the other one
-    // does, so that who compares changes alone lets both go.
+    // Two are on call, each in a process of its own. Each may leave as long as the other one stays. Neither changes what the
+    // other one changes, so a driver that compares only changes lets both go.
     topic.add(
       "no-write-skew-between-processes",
       "What commits has the effect of running the writes one after another, whichever process makes them.",

@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// Checks of storages that were opened for reading only, where ``ConformanceOptions/openReadOnly`` tells how.
+/// Checks of storages that were opened for reading only, if ``ConformanceOptions/openReadOnly`` says how to open one.
 enum ReadOnlyChecks {
   static func add(to topic: inout CheckTopic) {
     topic.add("write-throws-before-its-body", "Where info.isReadOnly, every write throws readOnly.") {

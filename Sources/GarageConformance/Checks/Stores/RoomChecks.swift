@@ -7,7 +7,7 @@ internal import GarageDriver
 #endif
 
 enum RoomChecks {
-  /// Adds checks of writes for which there is no room, in a child whose files may not grow: a full disk in small.
+  /// Adds checks of writes that find no room, in a child whose files may not grow: a full disk on a small scale.
   static func add(to topic: inout CheckTopic) {
     #if os(Linux) || os(macOS) || os(FreeBSD)
       let rule =
@@ -31,7 +31,7 @@ enum RoomChecks {
         }
       }
 
-      // The larger ones beyond what an engine keeps in memory, so that it writes, and fails, before the commit.
+      // The larger sizes are more than an engine keeps in memory, so that it writes, and fails, before the commit.
       for (byteCount, total) in [(100, 4 << 20), (5000, 64 << 20), (300_000, 64 << 20)] {
         topic.add(
           "no-room-swallowed-with-\(byteCount)-bytes",
@@ -57,12 +57,12 @@ enum RoomChecks {
   private let hasRoom = "the driver had room, although no file of its process could grow: it writes elsewhere"
 
   private func isNoRoom(_ kind: String) -> Bool {
-    // An engine that knows nothing of such a limit takes it for another failure of writing.
+    // An engine that does not know such a limit reports it as another failure of writing.
     ["storageFull", "io", "engine"].contains(kind)
   }
 
   extension Fixture {
-    /// A child with a store of two keys, whose files have room for one MiB more than the largest of them has now.
+    /// A child with a store of two keys. Its files may grow to one MiB more than the size that the largest has now.
     fileprivate func startChildWithoutRoom(file: StaticString = #fileID, line: UInt = #line) throws
       -> (ChildProcess, ConformancePlace)
     {
@@ -84,7 +84,7 @@ enum RoomChecks {
       return (child, place)
     }
 
-    /// Expects that number of keys in the store that the child leaves, and that it takes writes again.
+    /// Expects so many keys in the store that the child leaves, and that the store takes writes again.
     fileprivate func expectContents(
       at place: ConformancePlace, count: String, after child: ChildProcess, file: StaticString = #fileID,
       line: UInt = #line

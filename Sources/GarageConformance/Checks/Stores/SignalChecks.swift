@@ -1,6 +1,6 @@
 internal import GarageDriver
 
-/// Checks of storages that say when somebody else has committed; of others they ask nothing.
+/// Checks of storages that signal commits of others. They check nothing on other storages.
 enum SignalChecks {
   static func add(to topic: inout CheckTopic) {
     topic.add(
@@ -62,7 +62,7 @@ enum SignalChecks {
 }
 
 extension Fixture {
-  /// The mark, when it can be told.
+  /// The mark, as soon as it can be told.
   fileprivate func mark(
     of signal: any ChangeSignaling, file: StaticString = #fileID, line: UInt = #line
   ) throws -> UInt64 {

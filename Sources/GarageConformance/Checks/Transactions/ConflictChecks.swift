@@ -3,7 +3,7 @@ internal import Synchronization
 
 private let rule = "What commits has the effect of running the writes one after another."
 
-/// Checks of writes that run beside each other, or would: what each of them read still holds when it commits.
+/// Checks of writes that run beside each other, or try to: what each has read must still hold when it commits.
 enum ConflictChecks {
   static func add(to topic: inout CheckTopic) {
     addSkewChecks(to: &topic)
@@ -17,15 +17,15 @@ enum ConflictChecks {
   }
 }
 
-/// Two writers meet: both have read before one of them changes anything.
+/// A meeting of two writers: both have read before one of them changes anything.
 private final class Meeting: Sendable {
   private let arrived = [Signal(), Signal()]
   private let canMeet: Bool
 
-  /// - Parameter storage: where writes do not run beside each other, nobody waits for the other one.
+  /// - Parameter storage: if its writes do not run beside each other, nobody waits for the other one.
   init(of storage: any StorageDriver) { canMeet = storage.info.writersConflict }
 
-  /// Waits for the other one, not for ever: a driver may have it wait for this write.
+  /// Waits for the other one, but not for ever, because a driver may let that one wait for this write.
   func meet(_ thread: Int) {
     arrived[thread].raise()
     if canMeet { _ = arrived[1 - thread].wait(seconds: 1) }
@@ -87,7 +87,7 @@ private func addPhantomChecks(to topic: inout CheckTopic) {
       }
     ),
   ]
-  // A room, and two who want it; then two rooms, each of which wants the other one to be empty.
+  // First one room that two want; then two rooms, where each wants the other room to be empty.
   for (name, count) in scans {
     for areaCount in 1...2 {
       topic.add("no-phantoms-by-\(name)-of-\(areaCount)-ranges", rule) { fixture in
@@ -167,7 +167,7 @@ private func addCrossingChecks(to topic: inout CheckTopic) {
           try storage.commit { transaction in
             for key in keys {
               try transaction.set(key, "\((Int(try transaction.text(key) ?? "") ?? 0) + 1)")
-              // Where changes are collected, something else that is read has them sent.
+              // If the driver collects changes, reading something else makes it send them.
               _ = try transaction.keys(in: .prefix(bytes("none")))
               meeting.meet(thread)
             }
@@ -216,7 +216,7 @@ private func addRefusalChecks(to topic: inout CheckTopic) {
       }
     }
     try fixture.expect(error.isRetryable, "conflict to be retryable", seen: "it is not")
-    // Refused before there was a reason to: that says nothing.
+    // The write was refused before there was a reason to, which proves nothing.
     if !isOvertaken { throw error }
     try fixture.expectContents(of: storage, ["a": "2"])
     try storage.put(["a": "3"])
@@ -274,8 +274,8 @@ private func addOrderChecks(to topic: inout CheckTopic) {
     "A reader sees the effect of some of the writes, in the order that they have for each other.",
     where: .writersConflict
   ) { fixture in
-    // A fee is due where both accounts are empty. Who read both before the deposit comes before it, and a reader that
-    // has seen the deposit alone says that the deposit was first.
+    // A fee is due if both accounts are empty. A transaction that read both before the deposit comes before the deposit. A
+    // reader that has seen only the deposit says that the deposit came first.
     let storage = try fixture.newStore(holding: ["current": "0", "savings": "0"])
     var seen: [String?] = []
     do {

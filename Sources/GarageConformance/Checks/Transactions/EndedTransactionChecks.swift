@@ -9,7 +9,7 @@ private let reads: [(String, @Sendable (any ReadTransaction) throws -> Void)] = 
   ("multi-get", { _ = try $0.texts(["a"]) }),
   ("scan", { _ = try $0.keys() }),
   ("backward-scan", { _ = try $0.keys(in: .all, .backward) }),
-  // What would find nothing is an operation all the same.
+  // A call that would find nothing is still an operation.
   ("multi-get-of-no-keys", { _ = try $0.texts([]) }),
   ("scan-of-equal-bounds", { _ = try $0.keys(in: StorageKeyRange(from: bytes("a"), to: bytes("a"))) }),
   ("scan-of-crossed-bounds", { _ = try $0.keys(in: StorageKeyRange(from: bytes("b"), to: bytes("a"))) }),
@@ -50,7 +50,7 @@ private func addEndedReadChecks(to topic: inout CheckTopic) {
       try storage.read { ended = $0 }
       let transaction = try fixture.ended(ended)
       try fixture.expectError(.transactionClosed, from: "\(name) after read") { try operation(transaction) }
-      // Nor does it come alive with the next transaction.
+      // The next transaction does not bring it back to life, either.
       _ = try storage.read { _ in
         try fixture.expectError(.transactionClosed, from: "\(name) during the next read") {
           try operation(transaction)
@@ -136,7 +136,7 @@ private func addKeptTransactionChecks(to topic: inout CheckTopic) {
 }
 
 extension Fixture {
-  /// The transaction that a body kept; there is none where the body did not run.
+  /// The transaction that a body kept. There is none if the body did not run.
   fileprivate func ended<Transaction>(_ transaction: Transaction?) throws -> Transaction {
     guard let transaction else { throw failure("the body to run", "it did not") }
     return transaction

@@ -12,7 +12,7 @@ private let profiles = [
     changeCount: 10),
 ]
 
-/// Checks of random histories beside a model.
+/// Checks that compare random histories with a model.
 enum HistoryChecks {
   static func add(to topic: inout CheckTopic) {
     for profile in profiles {
@@ -36,7 +36,7 @@ enum HistoryChecks {
 }
 
 extension Conformance {
-  /// Runs one random history on a new store at `place`, and returns what the store showed, line by line.
+  /// Runs one random history on a new store at `place`. Returns what the store showed, line by line.
   ///
   /// The same seed gives the same lines on every driver that conforms.
   public static func transcript(
@@ -52,7 +52,7 @@ extension Conformance {
   }
 }
 
-/// Closes `storage` and opens it again; a store that only lives while it is open is held open meanwhile.
+/// Closes `storage` and opens it again. A store that exists only while it is open is held open meanwhile.
 private func reopen(
   _ storage: any StorageDriver, at place: ConformancePlace,
   _ open: (ConformancePlace) throws -> any StorageDriver

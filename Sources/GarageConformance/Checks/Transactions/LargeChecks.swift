@@ -71,7 +71,7 @@ private func addUnseenWriteChecks(to topic: inout CheckTopic) {
         fixture.atStep(number)
         try transaction.put(
           PatternlessBytes.slice(number, 1 << 20).bytes, for: StorageKey([1, UInt8(number)]).bytes.span.bytes)
-        // After 1, 2, 4 … of them.
+        // Looks after 1, 2, 4 … of them.
         if number & (number - 1) != 0 { continue }
         try fixture.expectUnseen(storage, "\(number) MiB") {
           try fixture.expectEqual(
@@ -85,7 +85,7 @@ private func addUnseenWriteChecks(to topic: inout CheckTopic) {
 }
 
 extension Fixture {
-  /// Runs `look` in a read inside of the write that is open, and, where readers do not wait for it, in one of another thread.
+  /// Runs `look` in a read inside the open write, and, if readers do not wait for the writer, in a read on another thread.
   fileprivate func expectUnseen(
     _ storage: any StorageDriver, _ size: String, file: StaticString = #fileID, line: UInt = #line,
     _ look: @escaping @Sendable (any ReadTransaction) throws -> Void
@@ -116,7 +116,7 @@ private func addLargeRollBackChecks(to topic: inout CheckTopic) {
       for ending in count > 20_000 ? [round % 2] : [0, 1, 2] {
         fixture.atStep(count)
         try rollBack(storage, ending, fixture) { transaction in
-          // The first put is of a new key, or of one that is there.
+          // The first put is of a new key in one round, and of an existing key in the next.
           for number in (round % 2)..<count { try transaction.put(number: number, version: 2) }
           for number in stride(from: 0, to: min(count, 2000), by: 5) {
             try transaction.remove(number: number)
@@ -187,7 +187,7 @@ private func addLargeRangeRemovalChecks(to topic: inout CheckTopic) {
     let limit = 60_000
     let storage = try fixture.newStore()
     var numbers = NumberModel(below: limit)
-    // A border on both sides stays.
+    // The numbers at both ends stay.
     for number in [0, 1, limit - 2, limit - 1] { numbers[number] = 1 }
     try storage.commit { transaction in
       for number in [0, 1, limit - 2, limit - 1] { try transaction.put(number: number, version: 1) }
@@ -197,7 +197,7 @@ private func addLargeRangeRemovalChecks(to topic: inout CheckTopic) {
     ]
     for (committed, own) in sizes + [(500, 30_000)] {
       fixture.atStep(own)
-      // Both begin below the middle, the committed ones further down: some are overwritten.
+      // Both begin below the middle, the committed ones further down, so that some are overwritten.
       let ownNumbers = (limit / 2 - own / 3)..<(limit / 2 - own / 3 + own)
       let committedNumbers = (limit / 2 - committed * 2 / 3)..<(limit / 2 - committed * 2 / 3 + committed)
       try storage.commit { transaction in
@@ -212,7 +212,7 @@ private func addLargeRangeRemovalChecks(to topic: inout CheckTopic) {
         for number in [ownNumbers.lowerBound, ownNumbers.upperBound - 1, limit / 2] {
           try fixture.expectGet(number, of: numbers, in: transaction, what)
         }
-        // What is put again is there again, and goes again.
+        // A key that is put again exists again, and can be removed again.
         try transaction.put(number: limit / 2, version: 4)
         try transaction.removeAll(in: numbers.keys(2..<(limit - 2)))
       }
@@ -231,8 +231,8 @@ private func addLargeKeyRemovalChecks(to topic: inout CheckTopic) {
     let (storage, committed) = try fixture.newStore(ofNumbersBelow: 26_000, step: 13)
     var numbers = committed
     var version: UInt32 = 1
-    // One key of the last commit, one of this write and one just overwritten, after 1, 2, 3 … puts in each of
-    // several writes: what is removed stays so to the end, through all that comes behind.
+    // After 1, 2, 3 … puts, in each of several writes, three keys are removed: one of the last commit, one of this write, and
+    // one that was just overwritten. A removed key stays removed to the end, whatever is put later.
     for count in [40, 180, 500, 1400, 5000] {
       try storage.commit { transaction in
         for round in 1...count {
@@ -292,7 +292,7 @@ private func addLargeValueHistoryChecks(to topic: inout CheckTopic) {
   topic.add("values-up-to-1-MiB", "Every operation does what it does to an ordinary dictionary.") { fixture in
     var random = fixture.random()
     let storage = try fixture.newStore()
-    // What each key holds: where its value begins in the suite's bytes, and how long it is.
+    // The content of each key: where its value begins in the suite's bytes, and its length.
     var model: [Int: (start: Int, count: Int)] = [:]
     let counts = geometric(to: 1 << 20, percent: 45)
     for round in 0..<4 {

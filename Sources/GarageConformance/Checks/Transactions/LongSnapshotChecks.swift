@@ -51,7 +51,7 @@ enum LongSnapshotChecks {
   }
 }
 
-/// Scans so many keys while others commit, and again when they have.
+/// Scans so many keys while others commit, and once more after that.
 private func checkScan(
   of count: Int, _ direction: ScanDirection, keysOnly: Bool = false, _ fixture: Fixture
 ) throws {
@@ -67,20 +67,20 @@ private func checkScan(
         try changeNear(number, transaction, direction, numbers.versions.count)
       }
     }
-    // And once more from the beginning, after all of these commits.
+    // Scans once more from the beginning, after all of these commits.
     try fixture.expectScan(
       direction, of: numbers, keysOnly: keysOnly, in: transaction, "after others committed")
   }
 }
 
-/// Changes a part of all even numbers below `limit`: overwrites some, removes some, and puts odd ones.
+/// Changes some of the even numbers below `limit`: overwrites some, removes some, and puts odd ones.
 private func changeAll(_ transaction: any WriteTransaction, _ limit: Int) throws {
   for number in stride(from: 0, to: limit, by: 14) { try transaction.put(number: number, version: 2) }
   for number in stride(from: 4, to: limit, by: 30) { try transaction.remove(number: number) }
   for number in stride(from: 1, to: limit, by: 40) { try transaction.put(number: number, version: 2) }
 }
 
-/// Changes what a scan comes to next.
+/// Changes the keys that a scan comes to next.
 private func changeNear(
   _ number: Int, _ transaction: any WriteTransaction, _ direction: ScanDirection, _ limit: Int
 ) throws {

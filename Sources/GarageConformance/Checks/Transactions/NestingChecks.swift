@@ -178,7 +178,7 @@ private func addReadDepthChecks(to topic: inout CheckTopic) {
       }
     }
     try descend(1)
-    // Everything was given back.
+    // Everything was given back, so it works again.
     try descend(1)
   }
 

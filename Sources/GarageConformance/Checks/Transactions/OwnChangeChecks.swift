@@ -92,6 +92,6 @@ private func addOwnChangeScans(to topic: inout CheckTopic) {
 }
 
 extension ReadTransaction {
-  /// All entries in that order.
+  /// All entries, in this order.
   fileprivate func entries(_ direction: ScanDirection) throws -> [Entry] { try entries(in: .all, direction) }
 }

@@ -5,7 +5,7 @@ private let rule = """
   the body swallowed it.
   """
 
-/// Checks that a transaction does not commit in which an operation failed.
+/// Checks that a transaction does not commit after one of its operations failed.
 enum PoisonChecks {
   static func add(to topic: inout CheckTopic) {
     addFailingOperationChecks(to: &topic)
@@ -150,7 +150,7 @@ private func addPoisonScopeChecks(to topic: inout CheckTopic) {
 
 private func addVisitorErrorChecks(to topic: inout CheckTopic) {
   let key = StorageKey(bytes("a"))
-  /// What lends bytes, or nothing, to a closure that throws.
+  /// Operations that lend bytes, or nil, to a closure that throws.
   let operations: [(String, @Sendable (any ReadTransaction, StorageError) throws -> Void)] = [
     ("a get", { transaction, error in try transaction.withValue(for: key) { _ in throw error } }),
     (

@@ -49,7 +49,7 @@ private func addInvariantChecks(to topic: inout CheckTopic) {
         defer { isOver.store(true, ordering: .relaxed) }
         for generation in 1...150 {
           try storage.commit { transaction in
-            // Keys come and go, and values change their length.
+            // Keys come and go, and values change their lengths.
             for key in 0..<80 where (key + generation) % 7 != 0 {
               let value = "\(generation)" + String(repeating: " ", count: (key * generation) % 300)
               try transaction.set("key-\(digits(key))", value)
@@ -180,7 +180,7 @@ private func sum(_ transaction: any ReadTransaction, byGets: Bool, _ accountCoun
   return try transaction.entries().reduce(0) { $0 + (Int(String(decoding: $1.value, as: UTF8.self)) ?? 0) }
 }
 
-/// Reads until `isOver`: all values are of one generation, by scan and by multi-get, and none older than the last.
+/// Reads until `isOver`. All values must be of one generation, by scan and by multi-get, and none older than the last one read.
 private func watchGenerations(
   _ storage: any StorageDriver, _ fixture: Fixture, _ isOver: borrowing Atomic<Bool>
 ) throws {
@@ -261,7 +261,7 @@ private func addCounterChecks(to topic: inout CheckTopic) {
   }
 }
 
-/// Adds one to a number kept as text, in a transaction of its own, again where the driver says so.
+/// Adds one to a number kept as text, in a transaction of its own, and again if the driver asks for that.
 func increment(_ key: String, in storage: any StorageDriver) throws {
   try again {
     try storage.commit { transaction in
@@ -271,8 +271,8 @@ func increment(_ key: String, in storage: any StorageDriver) throws {
   }
 }
 
-/// Removes a key, unless another one is not there, with time in between for another process to do it the other way round. Nobody
-/// is waited for: where one writes at a time that would be for ever.
+/// Removes a key, unless another one is missing. In between it leaves time for another process to do the same the other way
+/// round. It waits for nobody: if one writes at a time, it would wait for ever.
 func leave(_ key: String, unlessGone other: String, in storage: any StorageDriver) throws {
   try again {
     try storage.commit { transaction in
@@ -283,8 +283,8 @@ func leave(_ key: String, unlessGone other: String, in storage: any StorageDrive
   }
 }
 
-/// Runs `body` again as long as the driver asks for that, up to a minute: who asks for longer has come to a stop, and says
-/// why.
+/// Runs `body` again as long as the driver asks for that, for up to a minute. A driver that asks for longer makes no progress,
+/// and its error is thrown.
 func again<R>(_ body: () throws -> R) throws -> R {
   let end = ContinuousClock.now + .seconds(60)
   while true {
@@ -294,8 +294,8 @@ func again<R>(_ body: () throws -> R) throws -> R {
   }
 }
 
-/// As ``again(_:)``, where another transaction came first, or may have, and for nothing else: what a process does whose errors
-/// the check never sees.
+/// Runs `body` again as ``again(_:)`` does, but only if another transaction came first, or may have. It is for processes whose
+/// errors the check never sees.
 func pastConflicts<R>(_ body: () throws -> R) throws -> R {
   let end = ContinuousClock.now + .seconds(60)
   while true {
@@ -315,7 +315,7 @@ private func addClosingRaceChecks(to topic: inout CheckTopic) {
       try kept.put(["a": "0", "b": "0"])
       let begun = Signal()
       try inParallel(4) { thread in
-        // Also where the engine refuses the first of its writes.
+        // Done even if the engine refuses its first write.
         defer { if thread == 0 { begun.raise() } }
         if thread == 3 {
           begun.wait()

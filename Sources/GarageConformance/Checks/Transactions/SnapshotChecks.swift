@@ -76,7 +76,7 @@ private func addSnapshotLifeChecks(to topic: inout CheckTopic) {
     }
     try storage.read { transaction in
       try storage.commit { try $0.removeAll(in: .all) }
-      // Room that was given back would be used again here.
+      // Space that was given back would be used again here.
       try storage.commit { transaction in
         for number in 100..<200 {
           try transaction.put(pattern(19_000 + number), for: StorageKey([UInt8(number)]))
@@ -110,7 +110,7 @@ private func addSnapshotLifeChecks(to topic: inout CheckTopic) {
 private func addManySnapshotChecks(to topic: inout CheckTopic) {
   topic.add("many-at-a-time", rule) { fixture in
     let storage = try fixture.newStore()
-    /// Opens a reader on each of 20 states, and looks at all of them while all are open.
+    /// Opens a reader on each of 20 states, and reads from all of them while all are open.
     func open(_ open: [any ReadTransaction]) throws {
       if open.count < 20 {
         try storage.put(["generation": "\(open.count)", "key-\(open.count)": "\(open.count)"])
@@ -165,7 +165,7 @@ private func addReaderBesideWriterChecks(to topic: inout CheckTopic) {
     let storage = try fixture.newStore(holding: ["a": "old"])
     let writer = try storage.read { transaction in
       let writer = Worker { try storage.put(["a": "new", "b": "new"]) }
-      // A driver whose readers hold up writers lets this one through later.
+      // A driver whose readers block writers lets this one through later.
       if storage.info.readsDuringWrite { try writer.join() }
       try fixture.expectEqual(try transaction.entries(), [Entry("a", "old")], "what the reader sees")
       return writer
@@ -203,7 +203,7 @@ private func addWriterBesideReaderChecks(to topic: inout CheckTopic) {
     let written = Signal()
     let readers = (0..<2).map { number in
       Worker {
-        // Also where the engine refuses to read.
+        // Done even if the engine refuses to read.
         defer { ready[number].raise() }
         try storage.read { transaction in
           ready[number].raise()

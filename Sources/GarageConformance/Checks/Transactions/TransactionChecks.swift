@@ -1,7 +1,7 @@
 internal import GarageDriver
 internal import Synchronization
 
-/// Checks of commits, of what rolls back, and of errors.
+/// Checks of commits, of rolling back, and of errors.
 enum TransactionChecks {
   static func add(to topic: inout CheckTopic) {
     addResultChecks(to: &topic)
