@@ -1,19 +1,18 @@
-/// What the coder throws beside Swift's own `EncodingError` and `DecodingError`.
+/// An error of the coder, beside Swift's own `EncodingError` and `DecodingError`.
 ///
-/// Every case names the type and, where there is one, the identifier it is about; `description` adds what to
-/// do next.
+/// Every case names the type that it is about and, if there is one, the identifier. `description` adds what to do next.
 public enum GraphCodingError: Error, Sendable, Hashable {
-  /// A value with no identity of its own was to become a record: it is neither `Identifiable` nor `Hashable`.
+  /// A value without an identity of its own was to become a record: it is neither `Identifiable` nor `Hashable`.
   case missingConformance(type: String)
-  /// An `id` that can name no record, for instance a class's default `ObjectIdentifier`. The type is the object's
-  /// where it is known, else that of the `id`.
+  /// An `id` cannot name a record, for instance a class's default `ObjectIdentifier`. `type` is the object's type if that is
+  /// known, and otherwise the type of the `id`.
   case unsupportedIdentifier(type: String)
-  /// What was given as the `id` of objects of this type stands for no value of the type that their `id` has.
+  /// The identifier that was given for objects of this type stands for no value of the type of their `id`.
   case unsuitableIdentifier(type: String, identifier: String, idType: String)
-  /// An integer `id` beyond 128 bits.
+  /// An integer `id` has more than 128 bits.
   case integerTooWide(type: String)
-  /// Two types have the same derived tag, because their private, file-private or local names differ only
-  /// in their place in the source.
+  /// Two types have the same derived tag, because their private, file-private or local names differ only in their places in the
+  /// source.
   case derivedTagCollision(tag: String, type: String, other: String)
   /// A type declares an empty tag.
   case emptyTag(type: String)
@@ -29,12 +28,12 @@ public enum GraphCodingError: Error, Sendable, Hashable {
   case corrupt(type: String, identifier: String, reason: String)
   /// A record was written by a newer version of the library.
   case newerFormat(type: String, identifier: String, version: Int)
-  /// A value was encoded in a version of its type (`Evolving`) that is newer than this program's. The identifier is
-  /// nil for one that stands inside another object.
+  /// A value was encoded in a version of its type (`Evolving`) that is newer than this program's. The identifier is nil if the
+  /// value stands inside another object.
   case newerVersion(type: String, identifier: String?, version: Int, known: Int)
-  /// The decoded object's `id` is not the identifier its record is kept under.
+  /// The `id` of the decoded object is not the identifier that its record is kept under.
   case identityMismatch(type: String, recordIdentifier: String, decodedIdentifier: String)
-  /// An object that was to be encoded could never be found and decoded again under its `id`.
+  /// An object was to be encoded that could never be found and decoded under its `id`.
   case unretrievable(type: String, identifier: String, reason: String)
   /// The mapping of this class is wrong.
   case invalidMapping(type: String, reason: String)

@@ -1,16 +1,16 @@
-/// An object that cannot be read: which one, where in its record, and why.
+/// An object that cannot be read, with the place in its record and the reason.
 ///
-/// A garage's `forEach(_:onError:_:)` hands one to its closure for each object that it leaves out. A `DecodingError`
-/// has one as the underlying error of its context: it names the record that was being read, which is the one that
-/// *holds* what is missing or does not fit.
+/// A garage's `forEach(_:onError:_:)` passes one to its closure for each object that it leaves out. A `DecodingError` has one
+/// as the underlying error of its context. It names the record that was being read, which is the one that *holds* the missing
+/// or unsuitable value.
 public struct UnreadableObject: Error, Sendable {
   /// The unqualified name of its type.
   public let type: String
   /// Its identifier, as text.
   public let identifier: String
-  /// The path to the property, such as `sections.one.pages[1]`; empty where the whole record cannot be read.
+  /// The path to the property, for instance `sections.one.pages[1]`; empty if the whole record cannot be read.
   public let path: String
-  /// Why; nil where the error that this one is part of says so.
+  /// The reason; nil if the error that contains this one gives it.
   public let error: (any Error)?
 
   /// An object with this name, and what is wrong with it.
@@ -30,7 +30,7 @@ extension UnreadableObject: CustomStringConvertible {
   }
 }
 
-/// A class that a value inside a record bears, and that nobody knows. Becomes
+/// A class that is named inside a record and is not known. It becomes
 /// ``GraphCodingError/unregisteredSubclass(tag:type:identifier:)`` where the record is known.
 struct UnregisteredClass: Error {
   var tag: String
@@ -39,7 +39,7 @@ struct UnregisteredClass: Error {
   var path: [any CodingKey]
 }
 
-/// The version of a value inside a record is newer than its type's. Becomes
+/// The version of a value inside a record is newer than its type's. It becomes
 /// ``GraphCodingError/newerVersion(type:identifier:version:known:)`` where the record is known.
 struct NewerInlineVersion: Error {
   var type: String
@@ -52,10 +52,10 @@ struct NewerInlineVersion: Error {
 struct RecordInHand {
   var type: String
   var identifier: String
-  /// Whether what has no identifier itself is named by the record that it stands in.
+  /// Whether errors about a value without an identifier name the record that holds the value.
   var namesHolders = true
 
-  /// The error with the name of the record, where it is one that needs it.
+  /// The error with the name of the record, if it is an error that needs it.
   func naming(_ error: any Error) -> any Error {
     switch error {
     case let error as DecodingError: named(error)
@@ -86,7 +86,7 @@ struct RecordInHand {
     }
   }
 
-  /// The innermost record is the one: what names it stays.
+  /// Adds the name, unless the error has one: that of the innermost record stays.
   private func named(_ context: DecodingError.Context, _ key: (any CodingKey)? = nil) -> DecodingError.Context
   {
     if context.underlyingError is UnreadableObject { return context }
@@ -110,8 +110,8 @@ private func text(of path: [any CodingKey]) -> String {
 }
 
 extension GraphWalk {
-  /// An error with the name of the record that was being read. The same for one that was noted because it must not be
-  /// lost: it is thrown in the end.
+  /// An error with the name of the record that was being read. An error that was noted because it must not be lost is named in
+  /// the same way: it is thrown in the end.
   func naming(_ error: any Error, inRecordOf type: String, _ key: RecordKey) -> any Error {
     func named(_ error: any Error) -> any Error {
       let record = RecordInHand(type: type, identifier: key.text, namesHolders: namesHolders)
@@ -121,9 +121,9 @@ extension GraphWalk {
     return named(error)
   }
 
-  /// The same where the record was read before, and something was to be filled in.
+  /// Does the same if the record was read before, and something was to be filled in.
   func naming(_ error: any Error, inRecordOf number: Int) -> any Error {
-    // A typed key's value has no tag: whoever knows the key names it.
+    // The value of a typed key has no tag. The caller that knows the key names it.
     guard number >= 0, identities.tag(of: number) != 0 else { return error }
     let tag = identities.tag(of: number)
     let type = records[number].typeName ?? plan.typeName(tag: tag) ?? "object"
@@ -131,8 +131,7 @@ extension GraphWalk {
     return RecordInHand(type: type, identifier: identifier.description).naming(error)
   }
 
-  /// Forgets what a call that failed has decoded, and keeps the first `count` complete objects, which were there
-  /// before it.
+  /// Forgets the objects that a failed call has decoded. The first `count` complete objects, which existed before it, are kept.
   func forget(behind count: Int) {
     if !builds.isEmpty { builds = [] }
     inlineTargets.forget()
@@ -149,7 +148,7 @@ extension GraphDecodingSession {
   /// Lets errors about values that stand inline name the object that holds them.
   package func nameHolders() { walk.namesHolders = true }
 
-  /// Until the next of these calls, or ``reset()``, a call that fails forgets only what it decoded itself: what is
-  /// decoded afterwards is still shared with what was decoded before.
+  /// Until the next call of this, or of ``reset()``, a failing call forgets only the objects that it has decoded itself.
+  /// Objects that are decoded later are still shared with those that were decoded before.
   package func keepWhatIsComplete() { walk.keptCount = walk.fills.completeCount }
 }

@@ -1,9 +1,8 @@
-// What a garage needs whose keys do not hold identifiers: records that hold them, and keys of its own making.
+// For garages whose keys do not hold identifiers: their records hold them, and the keys are made by the garage.
 
 extension EncodedGraph {
   /// Gives the records other keys.
-  ///
-  /// - Parameter replace: is lent a record's key, and appends the one that it is to have instead.
+  /// - Parameter replace: is lent a record's key, and appends the key that replaces it.
   package mutating func replaceKeys(_ replace: (_ key: RawSpan, _ other: inout [UInt8]) throws -> Void)
     rethrows
   {

@@ -5,8 +5,8 @@
 #endif
 
 extension Identifier: CustomStringConvertible {
-  /// The identifier as people write it, from its bytes alone: the string, the decimal integer, the UUID,
-  /// the date (ISO 8601, UTC), `nil`, or the bytes of others in hexadecimal.
+  /// The identifier as people write it, made from its bytes only: the string, the decimal integer, the UUID, the date (ISO
+  /// 8601, UTC), `nil`, or for other kinds the bytes in hexadecimal.
   public var description: String {
     let payload = bytes.dropFirst()
     return switch kind {
@@ -19,8 +19,8 @@ extension Identifier: CustomStringConvertible {
     }
   }
 
-  /// What the identifier in a key says about itself, where the record that holds the whole is not at hand:
-  /// of a cut one its beginning and its digest.
+  /// Describes the identifier in a key without the record that holds the whole identifier. Of a cut identifier it gives the
+  /// beginning and the digest.
   public static func description(ofKeyBytes key: [UInt8]) -> String {
     guard key.count == maximumKeyByteCount else {
       return Identifier(bytes: key)?.description ?? hexadecimal(key[...])
@@ -33,7 +33,7 @@ extension Identifier: CustomStringConvertible {
     return "\(text)… (\(digest))"
   }
 
-  /// Whether the bytes are those of an identifier.
+  /// Whether these bytes are an identifier.
   static func isWellFormed(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let first = bytes.first, let kind = IdentifierKind(rawValue: first) else { return false }
     return switch kind {
@@ -46,13 +46,13 @@ extension Identifier: CustomStringConvertible {
     }
   }
 
-  /// The decimal digits of an integer; nil when the bytes are not its only form.
+  /// The decimal digits of an integer; nil if the bytes are not its only valid form.
   private var integerText: String? {
     guard let (isNegative, magnitude) = bytes.withUnsafeBytes(Identifier.integer) else { return nil }
     return (isNegative ? "-" : "") + String(magnitude)
   }
 
-  /// An integer's sign and magnitude; nil when the bytes are not its only form.
+  /// The sign and magnitude of an integer; nil if the bytes are not its only valid form.
   private static func integer(_ bytes: UnsafeRawBufferPointer) -> (isNegative: Bool, magnitude: UInt128)? {
     guard bytes.count >= 2 else { return nil }
     let isNegative = bytes[1] < 0x80
@@ -63,19 +63,19 @@ extension Identifier: CustomStringConvertible {
     return width == 16 - magnitude.leadingZeroBitCount / 8 ? (isNegative, magnitude) : nil
   }
 
-  /// The number of this type that the identifier holds.
+  /// The number in the identifier, as this type; nil if it is none.
   func integer<T: BinaryInteger>(_ type: T.Type) -> T? {
     guard kind == .integer, let text = integerText else { return nil }
     return Int128(text).flatMap { T(exactly: $0) } ?? UInt128(text).flatMap { T(exactly: $0) }
   }
 
-  /// The date that the identifier holds.
+  /// The date in the identifier; nil if it is none.
   var date: Date? { kind == .date ? seconds.map { Date(timeIntervalSinceReferenceDate: $0) } : nil }
 
-  /// The value whose canonical bytes the identifier holds.
+  /// The value whose canonical bytes are in the identifier.
   func canonicalValue<T: Decodable>(_ type: T.Type) -> T? {
     guard kind == .canonical else { return nil }
-    // A body behind an empty table of shapes: canonical bytes name none.
+    // A body needs a table of shapes in front. The table is empty, because canonical bytes name no shapes.
     let body = [0] + bytes.dropFirst()
     return try? GraphDecodingSession(source: NoRecords(), types: .none).value(type, ofBody: body.span.bytes)
   }
@@ -105,7 +105,7 @@ private func hexadecimal(_ bytes: ArraySlice<UInt8>) -> String {
   return String(decoding: text, as: UTF8.self)
 }
 
-/// A date in ISO 8601, in UTC, to the nanosecond, as far as years have four digits.
+/// A date in ISO 8601, in UTC, to the nanosecond, for years of up to four digits.
 private func dateText(_ seconds: Double) -> String {
   guard abs(seconds) < 3e11 else { return "\(seconds) s since 2001-01-01T00:00:00Z" }
   var whole = seconds.rounded(.down)
@@ -130,8 +130,8 @@ private func dateText(_ seconds: Double) -> String {
   return text + "Z"
 }
 
-/// The day in the proleptic Gregorian calendar. Years are counted from March here, so that the leap day is
-/// their last, and in eras of 400 years, which all have 146 097 days.
+/// The day in the proleptic Gregorian calendar. Years begin in March here, so that the leap day is their last day. They are
+/// counted in eras of 400 years, each of which has 146 097 days.
 private func civilDate(daysSince2001: Int) -> (year: Int, month: Int, day: Int) {
   let days = daysSince2001 + 730_791  // since 0000-03-01
   let era = (days >= 0 ? days : days - 146_096) / 146_097
@@ -145,8 +145,8 @@ private func civilDate(daysSince2001: Int) -> (year: Int, month: Int, day: Int) 
 }
 
 extension Identifier {
-  /// The identifiers that ``description`` writes as this text: a string, and what else it may be, an integer or a UUID for
-  /// instance. For people, who write one without saying of which kind it is.
+  /// The identifiers whose ``description`` is this text: a string, and perhaps others, for instance an integer or a UUID. It is
+  /// for text from people, who write an identifier without its kind.
   package static func all(describedAs text: String) -> [Identifier] {
     var all: [Identifier] = []
     func append(_ id: any Hashable) {

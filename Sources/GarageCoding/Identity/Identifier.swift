@@ -1,4 +1,4 @@
-/// What an identifier holds: its first byte.
+/// The kind of an identifier: its first byte.
 ///
 /// Format: these numbers are stored and never change. The gaps leave room for kinds to come.
 public enum IdentifierKind: UInt8, Sendable, Hashable, CaseIterable {
@@ -18,10 +18,10 @@ public enum IdentifierKind: UInt8, Sendable, Hashable, CaseIterable {
   case digest = 0x70
 }
 
-/// What identifies an object among those of its type, as bytes that sort as the `id`s do.
+/// Identifies an object among the objects of its type, by bytes that sort as the `id`s do.
 ///
-/// Integers, dates and strings keep their natural order; integers of all widths share one. Equal strings,
-/// composed or decomposed, are one identifier.
+/// Integers, dates and strings keep their natural order; integers of all widths have one order. Equal strings, composed or
+/// decomposed, give the same identifier.
 ///
 /// Format (numbers are big-endian):
 /// ```
@@ -35,7 +35,7 @@ public enum IdentifierKind: UInt8, Sendable, Hashable, CaseIterable {
 /// canonical  | 60 | canonical body |
 /// digest     | 70 | 16 bytes |              the beginning of a SHA-256
 /// ```
-/// An identifier stands last in a key. There one of more than 239 bytes is cut, and its length alone tells:
+/// An identifier stands last in a key. In keys, an identifier of more than 239 bytes is cut, which only its length tells:
 /// ```
 /// | first 224 bytes | first 16 bytes of SHA-256 of the whole |     240 bytes
 /// ```
@@ -43,20 +43,20 @@ public struct Identifier: Hashable, Sendable {
   /// The whole identifier, uncut: the kind, then the payload.
   public let bytes: [UInt8]
 
-  /// The identifier of these bytes, as read from a record.
+  /// The identifier with these bytes, as read from a record.
   ///
-  /// - Returns: nil when they are none: an unknown kind, a wrong length, text that is not UTF-8.
+  /// - Returns: nil if they are no identifier: because of an unknown kind, a wrong length, or text that is not UTF-8.
   public init?(bytes: [UInt8]) {
     self.bytes = bytes
     guard bytes.withUnsafeBytes(Identifier.isWellFormed) else { return nil }
   }
 
-  /// The identifier that a writer holds, which must have written just one.
+  /// The identifier in a writer that has written exactly one.
   package init(_ writer: borrowing IdentifierWriter) { bytes = Array(writer.bytes) }
 
   init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 
-  /// What the identifier holds.
+  /// The kind of the identifier.
   public var kind: IdentifierKind { bytes.first.flatMap(IdentifierKind.init) ?? .canonical }
 }
 
@@ -68,15 +68,16 @@ extension Identifier: Comparable {
 // MARK: - In keys
 
 extension Identifier {
-  /// The most bytes that an identifier takes in a key: the length of a cut one.
+  /// The most bytes that an identifier takes in a key, which is the length of a cut one.
   public static let maximumKeyByteCount = 240
-  /// How many bytes of a cut identifier stand before its digest.
+  /// How many bytes of a cut identifier stand in front of its digest.
   package static let cutByteCount = 224
 
-  /// Whether a key holds this identifier cut, so that the record has to hold the whole.
+  /// Whether keys hold this identifier cut, so that its record has to hold it whole.
   public var isCut: Bool { Identifier.isCut(byteCount: bytes.count) }
 
-  /// Whether bytes that stand in a key are no identifier's key form. Of one that is cut nothing can be said.
+  /// Whether bytes in a key are not the key form of any identifier. False for bytes of the length of a cut one, about which
+  /// nothing can be said.
   package static func isDamaged(keyForm: RawSpan) -> Bool {
     keyForm.byteCount != maximumKeyByteCount
       && (isCut(byteCount: keyForm.byteCount) || !keyForm.withUnsafeBytes(isWellFormed))
@@ -122,7 +123,7 @@ extension Identifier {
 }
 
 extension Identifier {
-  /// Whether the bytes are the identifier of a number that is not negative.
+  /// Whether the bytes are the identifier of the number. Always false for a negative one.
   @inline(__always)
   static func isPositive(_ number: some FixedWidthInteger, _ bytes: UnsafeRawBufferPointer) -> Bool {
     guard bytes.count >= 2, bytes.count <= 10, bytes[0] == IdentifierKind.integer.rawValue,
@@ -137,16 +138,16 @@ extension Identifier {
 // MARK: - From values
 
 extension Identifier {
-  /// The identifier of an `id`, by the type it has at run time; an `AnyHashable` is what it holds.
+  /// The identifier of an `id`, by its type at run time. An `AnyHashable` gives the identifier of the value in it.
   ///
-  /// - Parameter canonical: encodes an `id` that is none of the simple kinds.
-  /// - Throws: ``GraphCodingError`` for a type that can be no `id`, and what `canonical` throws.
+  /// - Parameter canonical: encodes an `id` that is of none of the simple kinds.
+  /// - Throws: ``GraphCodingError`` for a type that cannot be an `id`, and the errors of `canonical`.
   package init(_ id: any Hashable, canonical: CanonicalEncoding) throws {
     func write<T: Hashable>(_ id: T) throws -> Identifier {
       let plan = try IdentifierPlan.of(T.self)
       return try withUnsafePointer(to: id) { try Identifier(at: $0, plan, canonical: canonical) }
     }
-    // Ask for the type first: the cast would wrap any value, and take optionals apart.
+    // The type is asked for first, because the cast would wrap any value and take optionals apart.
     if type(of: id) == AnyHashable.self, let base = (id as? AnyHashable)?.base as? any Hashable {
       self = try write(base)
     } else {
@@ -160,13 +161,13 @@ extension Identifier {
     self.init(writer)
   }
 
-  /// The identifier of an `id` that a caller passes where objects have ids of `idType`.
+  /// The identifier for a value that a caller passes as an `id` of objects whose ids are of type `idType`.
   ///
-  /// Text stands for integers and UUIDs, and these for their text, where one converts to the other without
-  /// loss: `"7"` where `id` is an `Int`, but not `"07"`. A value that does not convert keeps its own
-  /// identifier, which names no object of that type.
+  /// Text stands for integers and UUIDs, and these stand for their text, if one converts to the other without loss: `"7"`
+  /// stands for an `Int`, but `"07"` does not. A value that does not convert keeps its own identifier, which names no object of
+  /// that type.
   ///
-  /// - Throws: ``GraphCodingError`` for types that can be no `id`, and what `canonical` throws.
+  /// - Throws: ``GraphCodingError`` for types that cannot be an `id`, and the errors of `canonical`.
   package static func converting(
     _ value: any Hashable, toMatch idType: Any.Type, canonical: CanonicalEncoding
   ) throws -> Identifier {

@@ -6,32 +6,32 @@ import Synchronization
   import Foundation
 #endif
 
-/// Encodes an `id` of a type of no simple kind to bytes that depend on nothing but its value.
+/// Encodes an `id` whose type is of no simple kind to bytes that depend only on its value.
 package typealias CanonicalEncoding = (any Encodable) throws -> [UInt8]
 
-/// How the values of one type become identifiers: decided once for each type, so that writing one needs
-/// no casts.
+/// How the values of one type become identifiers. It is decided once for each type, so that writing an identifier needs no
+/// casts.
 ///
-/// The first of these that fits: an integer, `String`, `UUID`, `Date`, `RawRepresentable` of these (its raw
-/// value may be one again), `LosslessStringConvertible` (its text), `Codable & Hashable` (its canonical
-/// bytes). An optional is as what it wraps, or nil.
+/// The first of these that fits is used: an integer; `String`; `UUID`; `Date`; `RawRepresentable` of these (its raw value may
+/// be one, too); `LosslessStringConvertible` (its text); `Codable & Hashable` (its canonical bytes). An optional has the
+/// identifier of the value in it, or that of nil.
 ///
-/// Unchecked: nothing changes after `init`, and the closures capture metatypes and other plans alone.
+/// Unchecked: nothing changes after `init`, and the closures capture only metatypes and other plans.
 package struct IdentifierPlan: @unchecked Sendable {
-  /// What values of the type become, except nil.
+  /// The kind of identifier that values of the type become, except nil.
   package let kind: IdentifierKind
   private let step: Step
   /// Whether the raw values of RawRepresentable types may be of this type.
   private let isSimple: Bool
-  /// Writes the identifier of the value that has this text, where there is one.
+  /// Writes the identifier of the value with this text, if there is one.
   private var writeLossless: ((String, inout IdentifierWriter) -> Bool)?
 
-  /// Says why the value at an address, which has that identifier, will have another one when it is read back; nil where
-  /// it will not. There for the types that need to be asked.
+  /// Tells why the value at an address, which has that identifier, will have another one when it is read back; nil if it will
+  /// not. It exists for the types for which this has to be checked.
   private(set) var fault: Fault?
 
   typealias Fault = (UnsafeRawPointer, UnsafeRawBufferPointer) -> String?
-  /// Makes the value that has an identifier at an address; false where there is none.
+  /// Makes the value with an identifier at an address. Returns false if there is none.
   private var readOther: Read?
   private typealias Read = (Identifier, UnsafeMutableRawPointer) -> Bool
   private typealias Write = (UnsafeRawPointer, inout IdentifierWriter, CanonicalEncoding) throws -> Void
@@ -47,7 +47,7 @@ package struct IdentifierPlan: @unchecked Sendable {
     self.isSimple = isSimple
   }
 
-  /// Writes the identifier of the value at an address, which must be one of this plan's type.
+  /// Writes the identifier of the value at an address, which must be of this plan's type.
   @inline(__always)
   package func write(
     at value: UnsafeRawPointer, to writer: inout IdentifierWriter, canonical: CanonicalEncoding
@@ -66,9 +66,9 @@ package struct IdentifierPlan: @unchecked Sendable {
     }
   }
 
-  /// Makes the value of this plan's type that has an identifier, at an address where there is room for one.
+  /// Makes the value of this plan's type that has an identifier, at an address with room for one.
   ///
-  /// - Returns: false where there is none, and then nothing is there.
+  /// - Returns: false if there is no such value; the room is then still empty.
   func read(_ identifier: Identifier, to place: UnsafeMutableRawPointer) -> Bool {
     switch step {
     case .string: initialize(place, identifier.kind == .string ? identifier.description : nil)
@@ -84,8 +84,8 @@ package struct IdentifierPlan: @unchecked Sendable {
     }
   }
 
-  /// Whether the identifier of the value at an address is sure to be this one. Where that takes more than a look it is
-  /// not, and has to be written to know.
+  /// Whether the identifier of the value at an address is certainly this one. If that cannot be seen quickly, the result is
+  /// false, and the identifier has to be written to find out.
   @inline(__always)
   func isSurely(_ identifier: UnsafeRawBufferPointer, at value: UnsafeRawPointer) -> Bool {
     switch step {
@@ -93,7 +93,7 @@ package struct IdentifierPlan: @unchecked Sendable {
       guard identifier.first == IdentifierKind.string.rawValue else { return false }
       let same = value[as: String.self].utf8.withContiguousStorageIfAvailable {
         utf8 in
-        // In a record's key the text is composed already.
+        // Text in a record's key is already composed.
         compareBytes(UnsafeRawBufferPointer(utf8), UnsafeRawBufferPointer(rebasing: identifier[1...])) == 0
       }
       return same ?? false
@@ -103,7 +103,7 @@ package struct IdentifierPlan: @unchecked Sendable {
     }
   }
 
-  /// Writes the identifier that a text stands for; `false` when it stands for none, or needs no change.
+  /// Writes the identifier that a text stands for. Returns false if it stands for none, or needs no conversion.
   func write(
     text: String, givenAs given: IdentifierKind, to writer: inout IdentifierWriter
   ) throws -> Bool {
@@ -130,7 +130,7 @@ package struct IdentifierPlan: @unchecked Sendable {
 }
 
 extension IdentifierPlan {
-  /// Whether an identifier, which was made of a value of `type`, may be that of an `id` of `idType`, whose plan this is.
+  /// Whether an identifier made from a value of `type` may be that of an `id` of `idType`, whose plan this is.
   func suits(_ identifier: Identifier, of type: Any.Type, _ idType: Any.Type) -> Bool {
     func withoutOptionals(_ type: Any.Type) -> Any.Type {
       (type as? any OptionalIdentifier.Type).map { withoutOptionals($0.wrapped) } ?? type
@@ -141,7 +141,7 @@ extension IdentifierPlan {
       var writer = IdentifierWriter(minimumCapacity: 64)
       return writeLossless(identifier.description, &writer)
     }
-    // Of canonical bytes only the type tells what they mean.
+    // Only the type tells what canonical bytes mean.
     return identifier.kind == kind && kind != .canonical
   }
 }
@@ -165,7 +165,7 @@ extension IdentifierPlan {
   }
 
   private static func make(for type: Any.Type, depth: Int) -> IdentifierPlan? {
-    // A type may be its own raw value.
+    // A type may be its own raw value, so the depth is limited.
     guard depth < 16 else { return nil }
     if let simple = simple(type) { return simple }
     if let optional = type as? any OptionalIdentifier.Type { return optional.plan(depth: depth) }
@@ -231,7 +231,7 @@ extension IdentifierPlan {
     return plan
   }
 
-  /// As ``byText(_:)``, but equal numbers have one text (0.0 and -0.0), and so have all NaN.
+  /// As ``byText(_:)``, except that equal numbers have the same text (0.0 and -0.0), and all NaN as well.
   private static func byText<T: BinaryFloatingPoint & LosslessStringConvertible>(
     float: T.Type
   ) -> IdentifierPlan {
@@ -262,10 +262,10 @@ extension IdentifierPlan {
     return plan
   }
 
-  /// An optional: nil has an identifier of its own, anything else that of what is wrapped.
+  /// The plan of an optional: nil has an identifier of its own, any other value that of the wrapped value.
   fileprivate static func optional<Wrapped>(_: Wrapped.Type, depth: Int) -> IdentifierPlan? {
     guard let wrapped = make(for: Wrapped.self, depth: depth + 1) else { return nil }
-    // Optionals are no raw values of a simple kind, so what encloses this one are optionals alone.
+    // Optionals are no raw values of a simple kind, so only optionals can enclose this one.
     let nilDepth = UInt8(depth)
     var plan = IdentifierPlan(
       wrapped.kind,
@@ -295,14 +295,14 @@ extension IdentifierPlan {
   }
 }
 
-/// Makes `value` the one at an address; false where there is none.
+/// Makes `value` at an address. Returns false if it is nil.
 private func initialize<T>(_ place: UnsafeMutableRawPointer, _ value: T?) -> Bool {
   guard let value else { return false }
   place.initializeMemory(as: T.self, to: value)
   return true
 }
 
-/// The value that a plan, which is that of its type, makes of an identifier.
+/// The value that a plan, which must be that of its type, makes of an identifier.
 private func value<T>(of plan: IdentifierPlan, _ identifier: Identifier) -> T? {
   withUnsafeTemporaryAllocation(of: T.self, capacity: 1) { room in
     guard let place = room.baseAddress, plan.read(identifier, to: UnsafeMutableRawPointer(place)) else {

@@ -1,12 +1,12 @@
 internal import Synchronization
 
-// Whether an object that was encoded can be retrieved: under the identifier that its record has been given, and as an
-// object whose `id` has that identifier. Everything else is refused while the object is still there.
+// Whether an encoded object can be retrieved: under the identifier that its record has, and as an object whose `id` has that
+// identifier. An object that cannot is refused here, while it still exists.
 
 extension EncodingCore {
-  /// Makes sure that the object's `id` is that of its record, now that it was encoded, and will be when it is read.
+  /// Makes sure, after an object was encoded, that its `id` is still that of its record, and will be so when it is read.
   ///
-  /// - Parameter identifier: that of its record.
+  /// - Parameter identifier: the identifier of its record.
   /// - Throws: ``GraphCodingError/unretrievable(type:identifier:reason:)``.
   @inline(__always)
   func checkIdentifier<T>(of object: T, _ facts: TypeFacts, _ identifier: UnsafeRawBufferPointer) throws {
@@ -35,31 +35,31 @@ extension EncodingCore {
   }
 }
 
-/// Whether the `id` of a type's values may be another one when they are asked again.
+/// Whether the `id` of a type's values may differ when it is read again.
 enum IdentifierStability: UInt8, AtomicRepresentable {
   case unknown
-  /// Never, and it is read back as it is: a stored property of a struct, whose `encode(to:)` cannot change it.
+  /// It never differs, and is read back as it is: it is a stored property of a struct, and `encode(to:)` cannot change it.
   case constant
-  /// Never, but it may be of a value that is not read back as it is.
+  /// It never differs, but may belong to a value that is not read back as it is.
   case stored
   case changeable
 }
 
 extension TypeFacts {
-  /// Learns from a value whether its `id` is stored in it.
+  /// Finds out from a value whether its `id` is stored in it.
   fileprivate func learnStability<T>(of object: T) {
     guard !isClass, !(object is any CustomReflectable), let idType = try? identifierType(),
       !(idType is AnyClass)
     else { return note(.changeable) }
     let mirror = Mirror(reflecting: object)
-    // A case of an enum may be called "id".
+    // An enum may have a case named "id".
     guard mirror.displayStyle == .struct else { return note(.changeable) }
     let id = mirror.children.first {
       $0.label == "id" && Swift.type(of: $0.value) == idType
     }
     guard let id else { return note(.changeable) }
     func byteCount<ID>(_: ID.Type) -> Int { MemoryLayout<ID>.size }
-    // The cases of a plain enum are made of their raw values.
+    // The cases of a plain enum are made from their raw values.
     let isCase =
       !(id.value is any CustomReflectable) && id.value is any RawRepresentable
       && Mirror(reflecting: id.value).displayStyle == .enum && _openExistential(idType, do: byteCount) <= 1
@@ -68,7 +68,7 @@ extension TypeFacts {
 }
 
 extension TypeFacts.IdentifierAccess {
-  /// What is wrong with an `id`; nil where nothing is.
+  /// What is wrong with an `id`; nil if nothing is.
   func fault(
     ofIdentifierAt id: UnsafeRawPointer, _ wanted: UnsafeRawBufferPointer, mayChange: Bool,
     _ writer: inout IdentifierWriter
@@ -97,7 +97,7 @@ extension IdentifierPlan {
     """
   }
 
-  /// Why a raw value does not stand for the value that it is of.
+  /// Why a raw value does not stand for the value that it belongs to.
   static func rawValueFault<T: RawRepresentable>(
     _ type: T.Type, _ address: UnsafeRawPointer, _ raw: IdentifierPlan
   ) -> String? {
@@ -117,7 +117,7 @@ extension IdentifierPlan {
       try? withUnsafePointer(to: value) { try plan.write(at: $0, to: &writer, canonical: canonicalBytes) }
       return Array(writer.bytes)
     }
-    // The usual ones, without an allocation.
+    // The usual types are compared without an allocation.
     if Raw.self == String.self {
       return Reinterpretation.same(a, as: String.self) == Reinterpretation.same(b, as: String.self)
     }
@@ -127,8 +127,8 @@ extension IdentifierPlan {
     return bytes(a) == bytes(b)
   }
 
-  /// Why a value is not read back whose canonical bytes are its identifier. Asked where they hold a null: perhaps the
-  /// inner nil of an optional in an optional.
+  /// Why a value that is identified by its canonical bytes is not read back as it was. Called if these bytes hold a null, which
+  /// may be the inner nil of an optional in an optional.
   static func canonicalFault<T: Codable & Hashable>(
     _ type: T.Type, _ address: UnsafeRawPointer, _ identifier: UnsafeRawBufferPointer
   ) -> String? {
@@ -140,15 +140,15 @@ extension IdentifierPlan {
       """
   }
 
-  /// Whether an identifier's canonical body holds a null, and not only a byte that looks like one.
+  /// Whether the canonical body in an identifier may hold a null, and not only a byte that looks like one.
   private static func mayHoldNull(_ identifier: UnsafeRawBufferPointer) -> Bool {
     guard identifier.contains(BodyTag.null), let base = identifier.baseAddress else { return false }
     guard identifier.first == IdentifierKind.canonical.rawValue else { return true }
-    // What cannot be told may be so.
+    // If that cannot be told, it may hold one.
     return (try? BodyScanner.holdsNull(base, 1, end: identifier.count)) ?? true
   }
 
-  /// Whether a value has the same identifier when it was encoded and decoded.
+  /// Whether a value still has the same identifier after it was encoded and decoded.
   private static func isReadBack<T>(_ value: T) -> Bool {
     guard let codable = value as? any Codable else { return true }
     func check<C: Codable>(_ codable: C) -> Bool {

@@ -6,7 +6,7 @@
 
 /// Memory into which identifiers are written, one after another, without an allocation for each.
 ///
-/// Writing appends. Whoever wants one identifier calls ``removeAll()`` first and takes ``bytes`` after.
+/// Writing appends. To get one identifier, call ``removeAll()`` first and take ``bytes`` afterwards.
 package struct IdentifierWriter: ~Copyable {
   private var base: UnsafeMutableRawPointer
   private var capacity: Int
@@ -21,10 +21,10 @@ package struct IdentifierWriter: ~Copyable {
 
   deinit { base.deallocate() }
 
-  /// What was written. Valid until the next change of the writer.
+  /// The written bytes, valid until the writer is changed.
   package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: count) }
 
-  /// Forgets what was written and keeps the memory.
+  /// Removes the written bytes and keeps the memory.
   @inline(__always)
   package mutating func removeAll() { count = 0 }
 
@@ -75,7 +75,7 @@ package struct IdentifierWriter: ~Copyable {
 
   /// Any integer of up to 128 bits.
   ///
-  /// - Throws: ``GraphCodingError/integerTooWide(type:)`` beyond them.
+  /// - Throws: ``GraphCodingError/integerTooWide(type:)`` for larger ones.
   package mutating func write<T: BinaryInteger>(anyInteger integer: T) throws {
     if let small = Int64(exactly: integer) {
       write(integer: small)
@@ -94,13 +94,13 @@ package struct IdentifierWriter: ~Copyable {
   /// A date: its seconds since 2001-01-01 00:00 UTC as a double in an order-preserving form.
   package mutating func write(date: Date) {
     let seconds = date.timeIntervalSinceReferenceDate
-    // -0.0 equals 0.0; all NaN are one, above infinity.
+    // -0.0 equals 0.0. All NaN are equal, and come after infinity.
     let bits = seconds.isNaN ? Double.nan.bitPattern : (seconds + 0.0).bitPattern
     let ordered = bits >> 63 == 0 ? bits | 1 << 63 : ~bits
     withUnsafeBytes(of: ordered.bigEndian) { append(.date, $0) }
   }
 
-  /// The nil of an optional identifier; `depth` counts the optionals around the one that is nil.
+  /// The nil of an optional identifier. `depth` counts the optionals around the one that is nil.
   package mutating func writeNil(depth: UInt8) {
     withUnsafeBytes(of: depth) { append(.none, $0) }
   }
@@ -108,8 +108,7 @@ package struct IdentifierWriter: ~Copyable {
   /// Canonical bytes of a value of another `Codable & Hashable` type.
   package mutating func write(canonical bytes: UnsafeRawBufferPointer) { append(.canonical, bytes) }
 
-  /// The digest that is the identity of a value that is only `Hashable`: 16 bytes, see
-  /// ``ContentDigest/digest16(of:)``.
+  /// The digest that identifies a value that is only `Hashable`: 16 bytes, see ``ContentDigest/digest16(of:)``.
   package mutating func write(digest: (UInt64, UInt64)) {
     withUnsafeBytes(of: (digest.0.bigEndian, digest.1.bigEndian)) { append(.digest, $0) }
   }

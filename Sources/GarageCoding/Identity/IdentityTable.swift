@@ -1,35 +1,35 @@
 internal import CGarage
 
-/// Numbers identities — identity-space tag and identifier bytes — from 0 in the order in which they are met.
+/// Numbers identities (identity-space tag and identifier bytes) from 0, in the order in which they are met.
 ///
-/// A few are compared one after the other. For more there is open addressing with linear probing over one array of numbers
-/// and hash values, so that what is compared is mostly what is looked for. Identifiers of the usual length stand with their
-/// tags, half a cache line each; longer ones one behind the other in an arena. Only the identities noted last may be
-/// forgotten.
+/// A few are compared one after another. For more, there is open addressing with linear probing over one array of numbers and
+/// hash values, so that an identity that is compared is mostly the one looked for. Identifiers of the usual length stand beside
+/// their tags, in half a cache line each; longer ones stand one behind the other in an arena. Only the identities noted last
+/// can be removed.
 struct IdentityTable: ~Copyable {
   private struct Entry {
     var tag: UInt64
-    /// The identifier; of a longer one the first number is where its bytes begin.
+    /// The identifier. For a longer one the first number is the place where its bytes begin.
     var identifier: (UInt64, UInt64, UInt32)
     var byteCount: UInt32
 
-    /// How many bytes stand in an entry.
+    /// How many bytes of identifier an entry has room for.
     static let room = 20
     static let identifierOffset = 8
   }
 
   private struct Slot {
-    /// The number plus one; 0 is free.
+    /// The number plus one; 0 if the slot is free.
     var number: UInt32
     var hash: UInt32
   }
 
   private var entries = RawStack<Entry>()
-  /// The identifiers that do not stand with their tags.
+  /// The identifiers that do not stand beside their tags.
   private var bytes = RawStack<UInt8>()
-  /// Their count is a power of two.
+  /// The number of slots is a power of two.
   private var slots: UnsafeMutableBufferPointer<Slot>
-  /// Whether there are so many that they stand in the slots; else all of these are free.
+  /// Whether there are so many identities that they are in the slots. If not, all slots are free.
   private var isHashed = false
   private static let fewCount = 8
 
@@ -50,7 +50,7 @@ struct IdentityTable: ~Copyable {
 
   var count: Int { entries.count }
 
-  /// Makes room for that many more.
+  /// Makes room for `additional` more.
   mutating func reserve(_ additional: Int) {
     entries.reserve(additional)
     while (entries.count + additional) * 2 > slots.count { grow() }
@@ -59,7 +59,7 @@ struct IdentityTable: ~Copyable {
   @inline(__always)
   func tag(of number: Int) -> UInt64 { entries[number].tag }
 
-  /// The identifier of that number; valid until the next change.
+  /// The identifier of the identity with that number, valid until the next change.
   @inline(__always)
   func identifier(of number: Int) -> UnsafeRawBufferPointer {
     let entry = UnsafeRawPointer(entries.base + number)
@@ -77,7 +77,7 @@ struct IdentityTable: ~Copyable {
 
   /// The number of an identity, and whether it is new.
   ///
-  /// - Parameter hash: what ``prefetch(tag:_:)`` gave for it.
+  /// - Parameter hash: the result of ``prefetch(tag:_:)`` for it.
   mutating func insert(
     tag: UInt64, _ identifier: UnsafeRawBufferPointer, hash: UInt32 = 0
   ) -> (number: Int, isNew: Bool) {
@@ -93,10 +93,10 @@ struct IdentityTable: ~Copyable {
     return insertHashed(tag, identifier, hash != 0 ? hash : self.hash(tag, identifier))
   }
 
-  /// The number of one of few; -1 where it is none of them.
+  /// The number of one of few identities; -1 if it is none of them.
   @inline(__always)
   private func numberAmongFew(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> Int {
-    // Backwards: what is named again was mostly named just before.
+    // Backwards, because an identity that is named again was mostly named just before.
     var number = entries.count &- 1
     while number >= 0 {
       if entries[number].tag == tag, isSame(self.identifier(of: number), identifier) { return number }
@@ -111,7 +111,7 @@ struct IdentityTable: ~Copyable {
     for number in 0..<entries.count { fill(with: number, hash(entries[number].tag, identifier(of: number))) }
   }
 
-  /// Puts an identity, which is in none, in a slot.
+  /// Puts an identity that has no slot into one.
   private func fill(with number: Int, _ hash: UInt32) {
     var slot = Int(truncatingIfNeeded: hash) & (slots.count &- 1)
     while slots[slot].number != 0 { slot = (slot &+ 1) & (slots.count &- 1) }
@@ -146,8 +146,7 @@ struct IdentityTable: ~Copyable {
     }
   }
 
-  /// Asks for the memory in which an identity is looked for, ahead of the look, and gives its hash; 0 where there is no
-  /// need for one.
+  /// Prefetches the memory where an identity will be looked up, and returns its hash; 0 if none is needed.
   @inline(__always)
   func prefetch(tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> UInt32 {
     if !isHashed { return 0 }
@@ -156,7 +155,7 @@ struct IdentityTable: ~Copyable {
     return hash
   }
 
-  /// Forgets the identities from `count` on.
+  /// Removes the identities from `count` on.
   mutating func truncate(to count: Int) {
     while entries.count > count {
       if isHashed { freeSlotOfLast() }
@@ -165,7 +164,7 @@ struct IdentityTable: ~Copyable {
     }
   }
 
-  /// Frees the slot of the identity noted last, and moves those behind it that would not be found past a free one.
+  /// Frees the slot of the identity noted last, and moves those behind it that could not be found past a free slot.
   private func freeSlotOfLast() {
     let mask = slots.count &- 1
     let last = entries.count &- 1
@@ -183,7 +182,7 @@ struct IdentityTable: ~Copyable {
     slots[free] = Slot(number: 0, hash: 0)
   }
 
-  /// Forgets everything; keeps memory of ordinary size.
+  /// Removes everything. Memory of ordinary size is kept.
   mutating func removeAll() {
     if slots.count > 1 << 16 {
       self = IdentityTable()
@@ -201,7 +200,7 @@ struct IdentityTable: ~Copyable {
     bytes.truncate(to: 0)
   }
 
-  /// The slot where an identity is, or would be put.
+  /// The slot that has an identity, or in which it would be put.
   @inline(__always)
   private func slot(of hash: UInt32, _ tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> Int {
     var slot = Int(truncatingIfNeeded: hash) & (slots.count &- 1)
@@ -233,12 +232,12 @@ struct IdentityTable: ~Copyable {
     slots = larger
   }
 
-  /// Different in each process, so that nobody can prepare identifiers that collide.
+  /// It differs in each process, so that nobody can prepare identifiers that collide.
   private static let processSeed = UInt64.random(in: .min ... .max)
-  /// The same where it is asked, because a global is looked up by a call.
+  /// A copy beside its use, because looking up a global takes a call.
   private let seed = processSeed
 
-  /// Folds eight bytes at a time by a wide multiplication, the last eight perhaps a second time.
+  /// Folds eight bytes at a time by a wide multiplication. Some of the last eight may be folded twice.
   private func hash(_ tag: UInt64, _ identifier: UnsafeRawBufferPointer) -> UInt32 {
     let count = identifier.count
     var hash = mix(tag ^ seed, 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: count))

@@ -2,20 +2,20 @@ import CGarage
 
 /// HMAC-SHA-256 (RFC 2104, FIPS 198-1) under one key: a digest that only those who have the key can compute.
 ///
-/// Format: what stands in the keys of a garage that hides identifiers never changes.
+/// Format: the hashes stand in the keys of garages that hide identifiers, and never change.
 package final class KeyedHash: Sendable {
-  /// How long a key of ours is: as long as the digest, which RFC 2104 recommends.
+  /// The length of the library's keys: that of the digest, which RFC 2104 recommends.
   package static let keyByteCount = 32
-  /// How much of the digest stands in keys: 128 bits, so that two identifiers never meet.
+  /// How much of the digest stands in keys: 128 bits, so that two identifiers never have the same.
   package static let byteCount = 16
 
   private static let blockByteCount = 64
   private static let digestByteCount = 32
-  /// The states of SHA-256 behind the inner and the outer block, which are the same for every message.
+  /// The states of SHA-256 after the inner and the outer block, which are the same for every message.
   private let inner: [UInt32]
   private let outer: [UInt32]
 
-  /// - Parameter key: of any length. One longer than 64 bytes counts as its digest.
+  /// - Parameter key: of any length. If it is longer than 64 bytes, its digest is used instead.
   package init(key: [UInt8]) {
     var block =
       key.count > KeyedHash.blockByteCount ? key.withUnsafeBytes { ContentDigest.sha256(of: $0) } : key
@@ -30,7 +30,7 @@ package final class KeyedHash: Sendable {
     return state
   }
 
-  /// A key that nobody can guess, from the system's generator.
+  /// A key that nobody can guess, made by the system's generator.
   package static func makeKey() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<keyByteCount).map { _ in UInt8.random(in: 0 ... .max, using: &generator) }
@@ -56,7 +56,7 @@ package final class KeyedHash: Sendable {
   private func write(_ message: UnsafeRawBufferPointer, to digest: UnsafeMutableRawBufferPointer) {
     guard let target = digest.baseAddress?.typedBytes else { return }
     garage_sha256_end(inner, message.baseAddress, message.count, target)
-    // The bytes are read before the digest takes their place.
+    // The bytes are read before the digest overwrites them.
     garage_sha256_end(outer, target, KeyedHash.digestByteCount, target)
   }
 }

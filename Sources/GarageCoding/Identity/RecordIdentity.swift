@@ -1,4 +1,4 @@
-/// The identity of a record: whose identity space it is in, and its identifier there.
+/// The identity of a record: the identity space that it is in, and its identifier there.
 public struct RecordIdentity: Hashable, Sendable {
   /// The digest of the type tag that names the identity space.
   public var tag: UInt64
@@ -13,7 +13,8 @@ public struct RecordIdentity: Hashable, Sendable {
 }
 
 extension RecordIdentity: CustomStringConvertible {
-  /// `Person "3"`: the type, as far as the program has met it, else the tag in hexadecimal digits; and the identifier.
+  /// `Person "3"`: the type's name if the program has met the type, and otherwise the tag in hexadecimal digits; then the
+  /// identifier.
   public var description: String {
     let name = TypeTag.types(withDigest: tag).first.map { "\($0)" } ?? String(tag, radix: 16)
     return "\(name) \"\(identifier)\""

@@ -1,6 +1,6 @@
-/// What a coder knows of one `CodingKey` type: whether a key is told by one byte, and its texts.
+/// What a coder knows about one `CodingKey` type: whether one byte tells its keys apart, and their texts.
 ///
-/// Belongs to one coder, which one thread uses at a time, and lives as long as the process.
+/// It belongs to one coder, which one thread uses at a time, and lives as long as the process.
 final class KeyTable {
   /// The keys met so far, by discriminator.
   @exclusivity(unchecked) private(set) var keys: [(any CodingKey)?]
@@ -10,7 +10,7 @@ final class KeyTable {
     texts = isByte ? Array(repeating: UnsafeRawBufferPointer(start: nil, count: 0), count: 256) : []
   }
 
-  /// Makes the table of a key type. It is never freed: containers that user code keeps may still name it.
+  /// Makes the table of a key type. It is never freed, because containers that user code keeps may still refer to it.
   static func make<Key: CodingKey>(_: Key.Type) -> KeyTablePointer {
     let isByte = MemoryLayout<Key>.size <= 1 && isEnum(Key.self)
     return KeyTablePointer(
@@ -19,7 +19,7 @@ final class KeyTable {
 
   private static func isEnum(_ type: Any.Type) -> Bool { TypeAddress(type).kindWord == 0x201 }
 
-  /// The texts of these, which stay for good, and their discriminators in the order in which they were met.
+  /// The texts of the keys, which are kept for good, and the discriminators of the keys in the order in which they were met.
   @exclusivity(unchecked) private(set) var texts: [UnsafeRawBufferPointer]
   @exclusivity(unchecked) private(set) var noted: [UInt8] = []
 
@@ -33,14 +33,14 @@ final class KeyTable {
   /// What is said where a key has no value, by discriminator; those that were wanted.
   @exclusivity(unchecked) var missingTexts: [String?] = []
 
-  /// The arrays of one key each that were asked for, by discriminator. Kept for good.
+  /// The arrays of one key that were asked for, by discriminator. They are kept for good.
   @exclusivity(unchecked) var arrays: [KeptArray?] = []
 
-  /// The array of several keys that was asked for last, and their discriminators.
+  /// The last array of several keys that was asked for, and the discriminators of these keys.
   @exclusivity(unchecked) var lastArray: KeptArray?
   @exclusivity(unchecked) var lastKeys: [UInt8] = []
 
-  /// The discriminators of the keys of a shape, kept for good; nil where one of them was not met yet, or stands there twice.
+  /// The discriminators of the keys of a shape, kept for good; nil if one of the keys was not met yet, or stands there twice.
   func discriminators(of shape: Permanent<Shape>) -> UnsafeBufferPointer<UInt8>? {
     if let known = listed[shape.address] { return known }
     let all = shape.object.keys.map { text in
@@ -55,7 +55,7 @@ final class KeyTable {
   }
   private var listed: [UnsafeMutableRawPointer: UnsafeBufferPointer<UInt8>] = [:]
 
-  /// The discriminator of the key with that text, where it was met; otherwise -1.
+  /// The discriminator of the key with this text; -1 if no such key was met.
   func discriminator(of text: UnsafeRawBufferPointer) -> Int {
     for discriminator in noted {
       let known = texts[Int(discriminator)]
@@ -64,12 +64,12 @@ final class KeyTable {
     return -1
   }
 
-  /// The shape of the first `count` cases. All of them were noted.
+  /// The shape of the first `count` cases, all of which must have been noted.
   func prefixShape(_ count: Int) throws -> Permanent<Shape> {
     try ShapeRegistry.shape(keys: keys[..<count].map { $0?.stringValue ?? "" })
   }
 
-  /// The shape `base` followed by the first `count` cases: a subclass's keys behind its superclass's.
+  /// The shape `base` followed by the first `count` cases: the keys of a subclass behind those of its superclass.
   func shape(after base: Permanent<Shape>, _ count: Int) throws -> Permanent<Shape> {
     let key = Combination(base: base.address, count: count)
     if let shape = combinations[key] { return shape }
@@ -79,7 +79,7 @@ final class KeyTable {
     return shape
   }
 
-  /// Where the fields of `shape` are, by discriminator; filled in as keys are asked for.
+  /// The positions of the fields of `shape`, by discriminator. They are filled in as keys are asked for.
   func fields(of shape: Permanent<Shape>?) -> FieldMap {
     let address = shape?.address
     if let known = fieldMaps[address] { return known }

@@ -1,21 +1,21 @@
 internal import Synchronization
 
-/// The ordered keys of a map, stored once and named by a digest of its text, so that a record's bytes depend
-/// on no store, order or process.
+/// The ordered keys of a map. They are stored once and named by a digest of their text, so that a record's bytes depend on no
+/// store, order or process.
 ///
-/// Shapes are immutable and live as long as the process: coders hold them without counting references.
+/// Shapes are immutable and live as long as the process. Coders hold them without counting references.
 final class Shape: @unchecked Sendable {
-  // @unchecked: everything is set in init and never again.
+  // @unchecked: everything is set in init and never changed.
   let keys: [String]
-  /// The keys as they are stored: for each its length as a varint and its UTF-8.
+  /// The keys as they are stored: for each key its length as a varint, and its UTF-8.
   let text: [UInt8]
   let digest: UInt64
-  /// The last position of each key: a key that was encoded twice has its last value.
+  /// The last position of each key. If a key was encoded twice, its last value counts.
   let positions: [String: Int]
-  /// Of keys that stand more than once, a subclass's and its superclass's, the other positions, the later first.
+  /// For keys that stand more than once (a subclass's and its superclass's): the other positions, the later ones first.
   let earlierPositions: [String: [Int]]
 
-  /// Whether one of the keys is this one. A look at each: for few keys, without making a string.
+  /// Whether one of the keys is this one. It compares each key, which for few keys is faster, and makes no string.
   func hasKey(_ wanted: UnsafeRawBufferPointer) -> Bool {
     text.withUnsafeBytes { text in
       guard let base = text.baseAddress else { return false }
@@ -61,14 +61,14 @@ enum ShapeRegistry {
     try shape(keys: keys, text: ShapeText.write(keys))
   }
 
-  /// The shape that a store keeps under `digest`; nil where the text is damaged.
+  /// The shape that a store keeps under `digest`; nil if the text is damaged.
   static func shape(text: [UInt8], digest: UInt64) throws -> Permanent<Shape>? {
     guard text.withUnsafeBytes({ ContentDigest.digest8(of: $0) }) == digest else { return nil }
     guard let keys = ShapeText.read(text) else { return nil }
     return try shape(keys: keys, text: text)
   }
 
-  /// The shape with that digest, where this process has met it.
+  /// The shape with that digest, if this process has met it.
   static func shape(digest: UInt64) -> Permanent<Shape>? {
     contents.withLock { $0.byDigest[digest] }
   }

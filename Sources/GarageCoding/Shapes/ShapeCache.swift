@@ -1,4 +1,4 @@
-/// The shapes met last, by digest, before ``ShapeRegistry``, which takes a lock. One for each coder.
+/// The shapes that were met last, by digest. Each coder has one, and asks it before ``ShapeRegistry``, which takes a lock.
 struct ShapeCache {
   private static let lineCount = 64
   private let lines: UnsafeMutablePointer<(digest: UInt64, shape: Permanent<Shape>?)>

@@ -1,11 +1,11 @@
 /// The canonical decompositions of the Unicode Character Database, version 17.0 (UnicodeData.txt and
-/// CompositionExclusions.txt), without those of Hangul syllables, which are computed. Each entry is a scalar
-/// and what it decomposes to, in hexadecimal.
+/// CompositionExclusions.txt). Those of Hangul syllables are missing, because they are computed. Each entry is a scalar and its
+/// decomposition, in hexadecimal.
 ///
-/// Format: the composed form of text stands in stored keys. Unicode never changes that of an assigned
-/// character; a newer version may only add entries for new ones.
+/// Format: composed text stands in stored keys. Unicode never changes the composed form of an assigned character; a newer
+/// version may only add entries for new characters.
 enum CanonicalDecompositions {
-  /// The scalars that their two parts compose to again. The first part may have an entry of its own.
+  /// The scalars that are composed again from their two parts. The first part may have an entry of its own.
   static let composites = """
     C0 41 300,C1 41 301,C2 41 302,C3 41 303,C4 41 308,C5 41 30A,C7 43 327,C8 45 300,C9 45 301,CA 45 302,\
     CB 45 308,CC 49 300,CD 49 301,CE 49 302,CF 49 308,D1 4E 303,D2 4F 300,D3 4F 301,D4 4F 302,D5 4F 303,\
@@ -133,7 +133,7 @@ enum CanonicalDecompositions {
     16D6A 16D69 16D67
     """
 
-  /// The scalars that never stand in composed text, with their whole decompositions.
+  /// The scalars that never occur in composed text, with their full decompositions.
   static let excluded = """
     340 300,341 301,343 313,344 308 301,374 2B9,37E 3B,387 B7,958 915 93C,959 916 93C,95A 917 93C,95B 91C 93C,\
     95C 921 93C,95D 922 93C,95E 92B 93C,95F 92F 93C,9DC 9A1 9BC,9DD 9A2 9BC,9DF 9AF 9BC,A33 A32 A3C,\

@@ -1,19 +1,19 @@
-/// The composed form (Unicode normalization form C, UAX #15) of a string. Strings that Swift calls equal
-/// have the same one, and its UTF-8 bytes sort as Swift's `<` does.
+/// The composed form (Unicode normalization form C, UAX #15) of a string. Strings that are equal in Swift have the same
+/// composed form, and its UTF-8 bytes sort as Swift's `<` does.
 ///
-/// It is made here and not by Foundation, because it is part of the stored format and has to be the same on
-/// every platform. (Foundation on Linux also composes U+10041 with U+0323 to "Ạ": two strings, one
-/// identifier.) Swift 6.3 itself errs for U+0F73, U+0F75 and U+0F81 after a mark of another script, which it
-/// does not reorder; here the Unicode Standard is followed.
+/// It is made here and not by Foundation, because it is part of the stored format and must be the same on every platform.
+/// (Foundation on Linux also composes U+10041 with U+0323 to "Ạ", which would give two strings one identifier.) Swift 6.3
+/// itself has an error: it does not reorder U+0F73, U+0F75 and U+0F81 after a mark of another script. This code follows the
+/// Unicode Standard.
 func composed(_ string: String) -> String {
   let isSure = string.utf8.withContiguousStorageIfAvailable { isSurelyComposed(UnsafeRawBufferPointer($0)) }
   if isSure == true || Normalization.isComposed(string) { return string }
   return Normalization.compose(Normalization.decompose(string))
 }
 
-/// Whether its bytes alone tell that UTF-8 text is its own composed form: it holds no scalar from U+0300 on, where the first
-/// combining mark stands and first bytes are 0xCC and above, but for some blocks that have none and compose with none of
-/// their own.
+/// Whether the bytes of UTF-8 text alone tell that it is composed. That is so if it has no scalar from U+0300 on, where
+/// combining marks begin and first bytes are 0xCC and above. Some blocks beyond are allowed, because they have no combining
+/// marks and their scalars compose with none.
 @inline(__always)
 func isSurelyComposed(_ utf8: UnsafeRawBufferPointer) -> Bool {
   guard let base = utf8.baseAddress else { return true }
@@ -38,13 +38,13 @@ func isSurelyComposed(_ utf8: UnsafeRawBufferPointer) -> Bool {
 /// The algorithms of the Unicode Standard, sections 3.11 and 3.12.
 enum Normalization {
   private struct Tables {
-    /// The two parts of a scalar that composes again.
+    /// The two parts of a scalar that is composed again from them.
     var parts: [UInt32: (UInt32, UInt32)] = [:]
-    /// The whole decomposition of a scalar that composed text never holds.
+    /// The full decomposition of a scalar that never occurs in composed text.
     var excluded: [UInt32: [UInt32]] = [:]
-    /// What two scalars compose to: the first in the upper half of the key, the second in the lower one.
+    /// The composite of two scalars. The first stands in the upper half of the key, the second in the lower half.
     var composites: [UInt64: UInt32] = [:]
-    /// The starters that may compose with what precedes them.
+    /// The starters that may compose with the scalar before them.
     var secondStarters: Set<UInt32> = []
 
     init() {
@@ -76,11 +76,11 @@ enum Normalization {
     static let trailing: ClosedRange<UInt32> = 0x11A8...0x11C2
   }
 
-  /// Whether every scalar stands as it would in composed text, whatever its neighbours.
+  /// Whether every scalar is as it would be in composed text, whatever its neighbours are.
   static func isComposed(_ string: String) -> Bool {
     string.unicodeScalars.allSatisfy { scalar in
       switch scalar.value {
-      // Latin, Cyrillic, ideographs, Hangul syllables, emoji: no need to look them up.
+      // Latin, Cyrillic, ideographs, Hangul syllables, emoji: these need not be looked up.
       case 0...0x2FF, 0x400...0x482, 0x4E00...0x9FFF, 0xAC00...0xD7A3, 0x1F000...0x1FAFF: true
       case Hangul.vowels, Hangul.trailing: false
       case let value:
@@ -98,7 +98,7 @@ enum Normalization {
     var result: [Decomposed] = []
     result.reserveCapacity(string.utf8.count)
     for scalar in string.unicodeScalars { decompose(scalar.value, into: &result) }
-    // Sort the marks after each starter by class, stably.
+    // Sorts the marks after each starter by class, stably.
     var start = 0
     while start < result.count {
       guard result[start].combiningClass != 0 else { start += 1; continue }
@@ -131,18 +131,18 @@ enum Normalization {
   }
 
   private static func append(_ value: UInt32, to result: inout [Decomposed]) {
-    // Every value comes from a string or a table of scalars.
+    // Every value comes from a string or from a table of scalars.
     let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
     result.append((value, scalar.properties.canonicalCombiningClass.rawValue))
   }
 
-  /// Composes each starter with what follows it and is not blocked: a mark is, when one of its class or
-  /// a higher one stands between.
+  /// Composes each starter with the scalars behind it that are not blocked. A mark is blocked if a scalar of its class or a
+  /// higher one stands in between.
   static func compose(_ decomposed: [Decomposed]) -> String {
     var result: [UInt32] = []
     result.reserveCapacity(decomposed.count)
     var starter: Int?
-    var lastClass = -1  // of what stands after the starter; -1: nothing
+    var lastClass = -1  // of the scalar behind the starter; -1: none
     for (value, combiningClass) in decomposed {
       if let starter, lastClass < Int(combiningClass), let whole = composite(result[starter], value) {
         result[starter] = whole
@@ -205,8 +205,8 @@ func isSameText(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer)
 
 // MARK: - Text in keys
 
-/// Copies the UTF-8 of a string in normalization form C, which is how keys hold text, to the beginning of `room`
-/// as far as it fits; returns how much there is.
+/// Copies the UTF-8 of a string in normalization form C, the form of text in keys, to the beginning of `room`, as far as it
+/// fits. Returns the length of all of it, in bytes.
 package func copyComposedUTF8(_ string: String, to room: UnsafeMutableRawBufferPointer) -> Int {
   let count = string.utf8.withContiguousStorageIfAvailable { utf8 in
     let utf8 = UnsafeRawBufferPointer(utf8)

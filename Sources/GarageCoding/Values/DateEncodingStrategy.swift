@@ -4,13 +4,13 @@
   public import Foundation
 #endif
 
-// Dates in other forms than a garage's own, which keeps them exactly. The strategies are those of
-// Foundation's JSON coders; what they write is what these write, as values of a body.
+// Dates in other forms than a garage's own, which is exact. The strategies are those of Foundation's JSON coders; they write
+// the same values as these, as values of a body.
 //
-// Writing branches once for each date where there is no strategy, and reading not at all: a date in the
-// garage's own form is read at once, whatever the strategy. What identifies something is always exact:
-// identifiers and digests never come here, keys of dictionaries turn the strategy off, and a date that is in
-// the identifier of its record keeps its own form, so that the object has the same `id` when it comes back.
+// Without a strategy, writing costs one branch for each date. Reading costs none: a date in the garage's own form is read at
+// once, whatever the strategy is. Dates that identify something are always exact: identifiers and digests never come here, keys
+// of dictionaries turn the strategy off, and a date in the identifier of its record keeps its own form, so that the object has
+// the same `id` when it is read back.
 
 /// How dates are encoded: one of the strategies of `JSONEncoder`.
 public typealias DateEncodingStrategy = JSONEncoder.DateEncodingStrategy
@@ -21,7 +21,7 @@ public typealias DateDecodingStrategy = JSONDecoder.DateDecodingStrategy
 // MARK: - Writing
 
 extension EncodingCore {
-  /// Makes dates be written by a strategy, until the graph is done.
+  /// Lets a strategy write dates until the graph is done.
   func setDateStrategy(_ strategy: DateEncodingStrategy) {
     if case .deferredToDate = strategy { return }
     dateStrategy = strategy
@@ -30,7 +30,7 @@ extension EncodingCore {
 }
 
 extension EncoderPointer {
-  /// Writes a date where there is a strategy for it.
+  /// Writes a date by the strategy, if there is one for it.
   func write(byStrategy date: Date) throws {
     let core = core
     guard hasDateStrategy, !core.isInIdentifier(date) else {
@@ -41,7 +41,7 @@ extension EncoderPointer {
     case .millisecondsSince1970: write(1000 * date.timeIntervalSince1970)
     case .iso8601: try write(date.formatted(Date.ISO8601FormatStyle()))
     case .custom(let encode):
-      // What the closure encodes as a date is one: nothing comes back here without an end.
+      // If the closure encodes a date, that is written exactly: otherwise it would come back here without end.
       try withExactDates {
         try withFrame { serial in try encode(date, ValueEncoder(state: self, serial: serial)) }
       }
@@ -52,7 +52,7 @@ extension EncoderPointer {
     }
   }
 
-  /// Runs `body`, which writes dates in their own form.
+  /// Runs `body`, which then writes dates in their own form.
   func withExactDates<R>(_ body: () throws -> R) rethrows -> R {
     let before = hasDateStrategy
     hasDateStrategy = false
@@ -62,15 +62,15 @@ extension EncoderPointer {
 }
 
 extension EncodingCore {
-  /// Whether the identifier of the record under construction holds this date. To find the same eight bytes
-  /// there by chance does no harm: a date in its own form is read under every strategy.
+  /// Whether the identifier of the record under construction holds this date. If the same eight bytes are found there by
+  /// chance, that does no harm, because a date in its own form is read under every strategy.
   fileprivate func isInIdentifier(_ date: Date) -> Bool {
     guard let entry = currentEntry else { return false }
     var writer = IdentifierWriter()
     writer.write(date: date)
     let exact = state.canonical(date.timeIntervalSinceReferenceDate).bitPattern.littleEndian
     let identifier = graph.pointee.identities.identifier(of: entry)
-    // By itself, in the order of keys; or somewhere in a canonical body.
+    // The date may be the identifier, in the form of keys, or stand somewhere in a canonical body.
     if compareBytes(identifier, writer.bytes) == 0 { return true }
     guard identifier.first == IdentifierKind.canonical.rawValue, identifier.count > 8 else { return false }
     return (0...(identifier.count - 8)).contains {
@@ -96,7 +96,8 @@ extension DecoderPointer {
         return try readFormatted("a date in the format of the formatter") { formatter.date(from: $0) }
     #endif
     default:
-      // A property wrapper, say, may have called the date's own `encode(to:)`, and asks for it as its single value.
+      // Another type, for instance a property wrapper, may have called the date's own `encode(to:)`, and now asks for the date
+      // as its single value.
       if frame.kind == .value, frame.serial != 0, cursor == frame.start, try tag() == BodyTag.double {
         return Date(timeIntervalSinceReferenceDate: try readDouble())
       }
@@ -133,7 +134,7 @@ extension DecoderPointer {
     do {
       return try withFrame { serial in try decode(ValueDecoder(state: self, serial: serial)) }
     } catch DecodingError.typeMismatch(let type, let context) {
-      // `formatted` is such a closure in Foundation for Linux.
+      // In Foundation for Linux `formatted` is such a closure.
       throw DecodingError.dataCorrupted(
         DecodingError.Context(
           codingPath: path,

@@ -2,13 +2,13 @@
 
 /// A value that is kept under a key of its own, encoded and ready to be written.
 public struct EncodedValue: Sendable {
-  /// The objects that the value refers to, records of their own, and every tag and shape that they and the value name.
+  /// The objects that the value refers to, as records of their own, and every tag and shape that they and the value name.
   public var graph: EncodedGraph
-  /// What is kept under the key.
+  /// The bytes that are kept under the key.
   public var bytes: [UInt8]
 }
 
-/// The bytes under a typed key are not what was written there.
+/// The bytes under a typed key are not those that were written there.
 package enum ValueDamage: Error {
   case corrupt(reason: String)
   /// Written by a newer version of the library.
@@ -18,8 +18,8 @@ package enum ValueDamage: Error {
 extension GraphEncoder {
   /// Encodes a value that is kept under a key of its own, with the graph of everything it refers to.
   ///
-  /// - Parameter fullKey: the whole key, where it is kept cut.
-  /// - Throws: ``GraphCodingError``, `EncodingError`, and what `encode(to:)` of the objects throws.
+  /// - Parameter fullKey: the whole key, if the store's key is cut.
+  /// - Throws: ``GraphCodingError``, `EncodingError`, and the errors of the objects' `encode(to:)`.
   package func encode<T: Encodable>(value: T, key: CheckedKey, fullKey: [UInt8]?) throws -> EncodedValue {
     try EncodingCore.withCore(userInfo: userInfo) { core in
       try self.value(value, key: key, fullKey: fullKey, core)
@@ -35,7 +35,7 @@ extension GraphEncoder {
   }
 }
 
-/// A value as a container would hold it: an object with an identity is a reference.
+/// A value as a container holds it: an object with an identity becomes a reference.
 struct HeldValue<T> {
   let value: T
 }
@@ -52,10 +52,10 @@ extension HeldValue: Decodable where T: Decodable {
 }
 
 extension GraphDecodingSession {
-  /// The value that is kept under a key of its own, complete with everything it refers to.
+  /// The value that is kept under a key of its own, complete with everything that it refers to.
   ///
-  /// - Parameter fullKey: the whole key, where it is kept cut.
-  /// - Throws: ``ValueDamage``; what decoding the value and the records it refers to throws.
+  /// - Parameter fullKey: the whole key, if the store's key is cut.
+  /// - Throws: ``ValueDamage``; the errors of decoding the value and the records that it refers to.
   package func value<T: Decodable>(
     _ type: T.Type, key: CheckedKey, fullKey: [UInt8]?, record: RawSpan
   ) throws -> T {
@@ -74,7 +74,7 @@ extension GraphDecodingSession {
 }
 
 extension RecordSummary {
-  /// The whole key of a typed key's value that is kept under a cut one.
+  /// The whole key of a typed key's value that is kept under a cut key.
   ///
   /// - Throws: ``ValueDamage``.
   package static func fullKey(key: CheckedKey, record: RawSpan) throws -> [UInt8] {
@@ -90,7 +90,7 @@ extension RecordSummary {
 }
 
 extension ValueDamage {
-  /// Runs `body`, whose errors about damaged bytes become these.
+  /// Runs `body`. Its errors about damaged bytes become ``ValueDamage``.
   static func naming<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()

@@ -1,11 +1,11 @@
-// A value's body without a record around it: what another coder makes of a value, to be measured beside it.
+// A value's body without a record around it: as much as other coders make of a value, for measuring beside them.
 
 extension GraphEncoder {
-  /// Encodes a value as the body of a record has it, behind the record's table of shapes: all that other coders do, and
-  /// nothing of what a store needs besides: no identity, no time, no checksum.
+  /// Encodes a value as the body of a record, behind the record's table of shapes. That is all that other coders do, without
+  /// the additions that a store needs: identity, time and checksum.
   ///
-  /// - Throws: what encoding the value throws; ``GraphCodingError/missingConformance(type:)`` where the value refers to
-  ///   objects, which are records of their own.
+  /// - Throws: the errors of encoding the value; ``GraphCodingError/missingConformance(type:)`` if the value refers to objects,
+  ///   which are records of their own.
   @_spi(Measuring) public func body<T: Encodable>(of value: T) throws -> [UInt8] {
     try EncodingCore.withCore(userInfo: userInfo) { core in
       let body = try core.body(of: value)
@@ -19,9 +19,9 @@ extension GraphEncoder {
 }
 
 extension GraphDecodingSession {
-  /// The value whose body ``GraphEncoder/body(of:)`` made.
+  /// The value of a body that ``GraphEncoder/body(of:)`` made.
   ///
-  /// - Throws: what decoding the value throws.
+  /// - Throws: the errors of decoding the value.
   @_spi(Measuring) public func value<T: Decodable>(_ type: T.Type, ofBody bytes: RawSpan) throws -> T {
     // Lent to the end of this call, as in `object(_:tag:keyIdentifier:record:)`.
     let bytes = bytes.withUnsafeBytes { $0 }

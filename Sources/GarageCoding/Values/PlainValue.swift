@@ -1,14 +1,15 @@
-/// A value as most settings are: written and read without a coder, byte for byte as the coder does.
+/// A value of one of the types that most settings have. It is written and read without a coder, byte for byte as the coder
+/// would.
 ///
-/// No generic type is made on the way, and nothing is allocated but a longer string. What is not known here, a value
-/// of another type or one that was stored as another kind of number, is left to the coder.
+/// No generic type is made, and nothing is allocated except a longer string. All else is left to the coder: a value of another
+/// type, or one that was stored as another kind of number.
 @usableFromInline
 package enum PlainValue {
   case int(Int)
   case string(String)
   case bool(Bool)
   case double(Double)
-  /// An optional of these without value.
+  /// An optional of one of these types, without a value.
   case null
 
   /// The types that are known here.
@@ -17,7 +18,7 @@ package enum PlainValue {
     case other, int, string, bool, double
     case optionalInt, optionalString, optionalBool, optionalDouble
 
-    /// Which of the known types a type is. Inlined: the compiler decides it where it knows the type.
+    /// The kind of a type. Inlined, so that the compiler decides it if it knows the type.
     @inlinable
     @inline(__always)
     package init<V>(_ type: V.Type) {
@@ -59,7 +60,7 @@ package enum PlainValue {
     }
   }
 
-  /// Initializes what stands at `place` with the value, which is of that kind.
+  /// Initializes the memory at `place` with the value, which must be of that kind.
   package func initialize(_ place: UnsafeMutableRawPointer, _ kind: Kind) {
     let isOptional = kind.rawValue >= Kind.optionalInt.rawValue
     func initialize<T>(_ value: T) {
@@ -74,7 +75,7 @@ package enum PlainValue {
     case .string(let value): initialize(value)
     case .bool(let value): initialize(value)
     case .double(let value): initialize(value)
-    // There is no record of those.
+    // A null has no record.
     case .null: break
     }
   }
@@ -83,11 +84,11 @@ package enum PlainValue {
 // MARK: - Writing
 
 extension PlainValue {
-  /// The most that a plain value takes with its head.
+  /// The largest number of bytes of a plain value with its head.
   package static let maximumByteCount = RecordHead.valueByteCount + PlainBody.maximumByteCount
 
-  /// Writes what is kept under the key into `buffer`, which has ``maximumByteCount``; returns how many bytes it is, and
-  /// 0 where that takes the coder.
+  /// Writes the record to be kept under the key into `buffer`, which has room for ``maximumByteCount``. Returns the number of
+  /// bytes written; 0 if the coder is needed.
   package func write(key: CheckedKey, to buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard let base = buffer.baseAddress else { return 0 }
     let body = writeBody(to: base + RecordHead.valueByteCount)
@@ -112,8 +113,8 @@ extension PlainValue {
 // MARK: - Reading
 
 extension PlainValue {
-  /// Reads what is kept under a key as a value of that kind; nil where that takes the coder, also to say what is wrong
-  /// with the bytes.
+  /// Reads the record under a key as a value of that kind. Nil if the coder is needed, also to say what is wrong with the
+  /// bytes.
   package init?(key: CheckedKey, record: RawSpan, _ kind: Kind) {
     let value = record.withUnsafeBytes { record -> PlainValue? in
       guard let body = PlainValue.body(key: key, record) else { return nil }
@@ -123,7 +124,7 @@ extension PlainValue {
     self = value
   }
 
-  /// The same for an integer, the most frequent of all, straight to where there is room for it.
+  /// Does the same for an integer, the most frequent kind, and writes it straight to its place.
   @inline(__always)
   package static func readInteger(
     key: CheckedKey, record: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer
@@ -135,7 +136,7 @@ extension PlainValue {
     return true
   }
 
-  /// Where the body of a sound record begins that may be a plain value.
+  /// The beginning of the body, if the record is sound and may be a plain value.
   @inline(__always)
   private static func body(key: CheckedKey, _ record: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
     guard record.count > RecordHead.valueByteCount, record.count <= PlainValue.maximumByteCount else {
