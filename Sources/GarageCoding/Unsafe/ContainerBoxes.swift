@@ -1,12 +1,12 @@
-/// The keyed containers of one coder, kept by key type for the next value that asks.
+/// The keyed containers of one coder, kept by key type for later values.
 ///
-/// `KeyedEncodingContainer` and its sibling are a class instance behind a struct: making one allocates and looks
-/// up metadata, which costs a third of coding a small object. One is handed out again only when nobody holds it
-/// any more, and bound to the serial of the frame it is handed out for; a second container of a recursive type,
-/// or one that user code kept, gets a fresh one. So no box is ever bound to two frames.
+/// `KeyedEncodingContainer` and `KeyedDecodingContainer` are a class instance inside a struct. Making one allocates and looks
+/// up metadata, which costs a third of coding a small object. A kept container is given out again only when nobody holds it any
+/// more, and it is bound to the serial of the frame it is given out for. A second container of a recursive type gets a new one,
+/// and so does the next value when user code kept one. So no box is ever bound to two frames.
 struct ContainerBoxes {
-  /// What a key type's containers share. Plain memory: in an array the uniqueness of an element's reference would
-  /// depend on that of the array.
+  /// What the containers of a key type share. It is plain memory: in an array, whether a reference in an element is unique
+  /// would also depend on the references to the array.
   private struct Slot {
     let keys: KeyTablePointer
     let boxes: UnsafeMutablePointer<Box>
@@ -34,17 +34,17 @@ struct ContainerBoxes {
   private let lines: UnsafeMutablePointer<CacheLine>
   private let slots: UnsafeMutablePointer<[TypeAddress: UnsafeMutablePointer<Slot>]>
 
-  /// Each a ``Handing`` of a keyed container; see there.
+  /// Each is a ``Handing`` of a keyed container, which says more.
   private let encoding: UnsafeMutableRawPointer
   private let decoding: UnsafeMutableRawPointer
 
-  /// Hands out the container in a box, by a function that asks for no metadata.
+  /// Gives out the container in a box by a function that needs no metadata.
   ///
-  /// `KeyedEncodingContainer<Key>` is a resilient struct: to make one from the instance inside it, generic code looks
-  /// its metadata up each time, which costs a tenth of encoding a small object. For one certain `Key` that is not
-  /// needed. And a function value that generic code calls has one calling convention whatever the container is, since
-  /// that code is compiled once for all of them: so the function made for one key type serves for all. It only moves
-  /// a reference, and looks at neither key nor container (Docs/Decisions/0006).
+  /// `KeyedEncodingContainer<Key>` is a resilient struct. To make one from the instance inside it, generic code looks up its
+  /// metadata each time, which costs a tenth of encoding a small object. For one fixed `Key` no look-up is needed. Generic code
+  /// is compiled once for all containers, so a function value that it calls has the same calling convention whatever the
+  /// container is. Therefore the function made for one key type works for all of them. It only moves a reference, and uses
+  /// neither key nor container (Docs/Decisions/0006).
   private struct Handing<Container> {
     let container: (UnsafeMutablePointer<Box>) -> Container
 
@@ -70,7 +70,7 @@ struct ContainerBoxes {
     slots.initialize(to: [:])
   }
 
-  /// A container for the encoder's frame with that serial, which nobody else holds.
+  /// A container for the encoder's frame with that serial. Nobody else holds it.
   @inline(__always)
   func container<Key: CodingKey>(
     _ type: Key.Type, _ serial: UInt64, _ state: EncoderPointer
@@ -89,7 +89,7 @@ struct ContainerBoxes {
     return container
   }
 
-  /// A container for the decoder's frame with that serial, which nobody else holds.
+  /// A container for the decoder's frame with that serial. Nobody else holds it.
   @inline(__always)
   func container<Key: CodingKey>(
     _ type: Key.Type, _ serial: UInt64, _ state: DecoderPointer
@@ -108,8 +108,8 @@ struct ContainerBoxes {
     return container
   }
 
-  /// A box that nobody holds. Not inlined: where the optimizer sees the use of the box it takes its reference
-  /// before the question is asked, and then no box is ever unused.
+  /// A box that nobody holds. Not inlined: if the optimizer sees how the box is used, it takes the box's reference before the
+  /// check, and then no box ever counts as unused.
   @inline(never)
   private func unusedBox(_ slot: UnsafeMutablePointer<Slot>) -> UnsafeMutablePointer<Box>? {
     var box = slot.pointee.boxes
@@ -121,8 +121,8 @@ struct ContainerBoxes {
     return nil
   }
 
-  /// Room for the serial of a container that is to be kept. Nil if enough are kept, so that further ones are used only once;
-  /// and if a container is not a single reference, as is expected here.
+  /// Room for the serial of a container that is to be kept. Nil if enough containers are kept, so that more are used only once,
+  /// and if a container is not a single reference, as this code expects.
   @inline(never)
   private func newBinding(
     _ slot: UnsafeMutablePointer<Slot>, _ serial: UInt64, size: Int
@@ -166,6 +166,6 @@ struct ContainerBoxes {
   }
 }
 
-/// Stands for the class behind a keyed container, which the standard library keeps to itself: only ever
-/// counted, never looked into.
+/// Stands for the class behind a keyed container, which is private to the standard library. Its references are only counted;
+/// nothing in it is accessed.
 final class AnyContainer {}

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Coders that wait to be used again.
+/// Coders that are kept to be used again.
 ///
 /// A core is used only by the caller that took it out. So it is safe to hand one from thread to thread, and the list may hold
 /// objects that are not `Sendable`. Cores are never freed.
@@ -12,7 +12,7 @@ struct CorePool<Core: AnyObject>: ~Copyable, @unchecked Sendable {
     var core: Permanent<Core>?
   }
   private let waiting = Mutex<Waiting>(Waiting())
-  /// One core that waits in front of the list, so that a lone thread takes no lock.
+  /// One core in front of the list, so that a single thread takes no lock.
   private let first = Atomic<Unmanaged<Core>?>(nil)
 
   func take() -> Permanent<Core>? {

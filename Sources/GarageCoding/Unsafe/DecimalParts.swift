@@ -4,21 +4,22 @@
   internal import Foundation
 #endif
 
-/// A decimal number other than 0 and NaN, taken apart. `Decimal` gives its parts only as other numbers and texts, and
-/// its own text is put together from one number of arbitrary length after another, which takes longer than all else that
-/// is done with an object.
+/// A decimal number other than 0 and NaN, split into its parts. `Decimal` gives its parts only as other numbers and texts. It
+/// makes its text from one number of arbitrary length after another, which takes longer than everything else that is done with
+/// an object.
 ///
-/// On Linux a `Decimal` is the exponent, a byte whose bits are length, sign and whether it is compact, two bytes that
-/// mean nothing, and eight words of sixteen bits (`Decimal.swift` of swift-foundation). That is no promise, so it is
-/// looked at once; where it looks otherwise, numbers take the way through their texts.
+/// On Linux a `Decimal` consists of the exponent, a byte with length, sign and whether it is compact, two unused bytes, and
+/// eight words of sixteen bits (`Decimal.swift` of swift-foundation). That is not guaranteed, so it is checked once. If the
+/// check fails, numbers are converted through their texts.
 struct DecimalParts: Equatable {
   var isNegative: Bool
-  /// The number is ten to this power times the mantissa.
+  /// The number is the mantissa times ten to this power.
   var exponent: Int
   /// At least 1.
   var mantissa: UInt128
 
-  /// The longest text: a sign, and a mantissa of 39 digits with 127 zeros behind it, or one of 128 places.
+  /// The length of the longest text, in bytes: a sign, and either a mantissa of 39 digits with 127 zeros behind it, or one with
+  /// 128 decimal places.
   static let maximumTextByteCount = 176
 
   private static let byteCount = 20
@@ -27,7 +28,7 @@ struct DecimalParts: Equatable {
   private static let negativeBit: UInt32 = 0x800
   private static let compactBit: UInt32 = 0x400
 
-  /// Nil for 0, NaN, and numbers that are stored as no calculation leaves them.
+  /// Nil for 0, NaN, and numbers that are stored in a form in which no calculation leaves them.
   @inline(__always)
   init?(_ number: Decimal) {
     guard DecimalParts.areKnown else { return nil }
@@ -53,12 +54,12 @@ struct DecimalParts: Equatable {
       mantissa: mantissa)
   }
 
-  /// How many words hold a mantissa.
+  /// How many words of sixteen bits hold a mantissa.
   private static func wordCount(_ mantissa: UInt128) -> UInt32 {
     UInt32(truncatingIfNeeded: 8 &- mantissa.leadingZeroBitCount >> 4)
   }
 
-  /// The number itself. The mantissa must not end in a zero, because numbers are looked at as compact ones.
+  /// The number itself. The mantissa must not end in a zero, because the number is marked as compact.
   private var decimal: Decimal {
     var number = Decimal()
     let head =
@@ -75,7 +76,7 @@ struct DecimalParts: Equatable {
     return number
   }
 
-  /// Whether numbers look as expected here.
+  /// Whether numbers have the expected form.
   static let areKnown: Bool = {
     guard MemoryLayout<Decimal>.size == byteCount else { return false }
     let samples: [(String, DecimalParts)] = [
@@ -120,10 +121,10 @@ extension DecimalParts {
     }
   }
 
-  /// Writes the number's text, which is that of its `description`, to a place with room for
-  /// ``maximumTextByteCount``. Returns how many bytes it takes.
+  /// Writes the number's text, which is that of its `description`, to a place with room for ``maximumTextByteCount`` bytes.
+  /// Returns how many bytes it takes.
   func write(to place: UnsafeMutableRawPointer) -> Int {
-    // From the last byte of the room backwards.
+    // Written backwards, from the end of the room.
     var at = place + Self.maximumTextByteCount
     func put(_ byte: UInt8) {
       at -= 1
@@ -161,8 +162,8 @@ extension DecimalParts {
     return count
   }
 
-  /// The number that stands as a text of at most 38 digits, the one that `Decimal(string:)` gives. Nil for any other text,
-  /// which may be a number all the same.
+  /// The number in a text of at most 38 digits, equal to that of `Decimal(string:)`. Nil for any other text, which may still be
+  /// a number.
   static func number(_ text: UnsafeRawBufferPointer) -> Decimal? {
     guard areKnown, let first = text.first else { return nil }
     let isNegative = first == minus
@@ -178,7 +179,7 @@ extension DecimalParts {
         pointAt = digitCount
         continue
       }
-      // The first nineteen digits, and up to nineteen more.
+      // The first nineteen digits, then up to nineteen more.
       if digitCount < wideCount {
         upper = upper &* 10 &+ UInt64(digit)
       } else {
@@ -198,7 +199,7 @@ extension DecimalParts {
     return parts.decimal
   }
 
-  /// Takes the zeros at the end of the mantissa away.
+  /// Removes the zeros at the end of the mantissa.
   private mutating func compact() {
     while mantissa > UInt128(UInt64.max) {
       let (quotient, digit) = mantissa.quotientAndRemainder(dividingBy: 10)

@@ -1,15 +1,15 @@
 /// A reference to an object that lives as long as the process.
 ///
-/// It is never counted: not when it is copied, kept in plain memory, or passed on. Making one promises that the object is kept
-/// for good, elsewhere or by ``init(keeping:)``. Such objects are facts of types, shapes, tables of keys, and everything that
-/// belongs to a pooled coder.
+/// Its references are never counted: not when it is copied, kept in plain memory, or passed on. Making one promises that the
+/// object is kept for good, by another holder or by ``init(keeping:)``. Such objects are facts of types, shapes, tables of
+/// keys, and everything that belongs to a pooled coder.
 struct Permanent<Object: AnyObject> {
   fileprivate let reference: Unmanaged<Object>
 
   /// Keeps the object for good.
   init(keeping object: Object) { reference = .passRetained(object) }
 
-  /// A reference to an object that is kept for good already.
+  /// A reference to an object that is already kept for good.
   @inline(__always)
   init(_ kept: Object) { reference = .passUnretained(kept) }
 
@@ -17,17 +17,17 @@ struct Permanent<Object: AnyObject> {
   @inline(__always)
   var object: Object { reference.takeUnretainedValue() }
 
-  /// Runs `body` with the object, without counting.
+  /// Runs `body` with the object, without counting references.
   @inline(__always)
   func with<R>(_ body: (Object) throws -> R) rethrows -> R { try reference._withUnsafeGuaranteedRef(body) }
 
-  /// Tells objects apart.
+  /// The object's address, which tells objects apart.
   @inline(__always)
   var address: UnsafeMutableRawPointer { reference.toOpaque() }
 }
 
 extension Permanent where Object == NestedEncoding {
-  /// Lets an object go after all: one that nothing leads to any more.
+  /// Releases an object after all, if nothing refers to it any more.
   func end() {
     object.deallocate()
     reference.release()
@@ -35,7 +35,7 @@ extension Permanent where Object == NestedEncoding {
 }
 
 extension Permanent {
-  /// For the one word that ``CorePool`` exchanges.
+  /// For the word that ``CorePool`` exchanges.
   @inline(__always)
   init(_ reference: Unmanaged<Object>) { self.reference = reference }
 

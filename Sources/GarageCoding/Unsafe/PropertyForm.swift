@@ -1,18 +1,18 @@
 internal import CGarage
 
-/// How a key path gets the value that it leads to.
+/// How a key path gets its value.
 enum PropertyForm {
-  /// From where it is stored, in the object or in what is stored in it.
+  /// By reading it from where it is stored, in the object or in a value stored in it.
   case stored
-  /// By code that there is a setter for as well: a stored property of a class that others may inherit from, one that is observed or
+  /// By code that also has a setter: a stored property of a class that others may inherit from, one that is observed or
   /// wrapped, or a computed one that can be set.
   case settable
-  /// By code alone, of an enum without payload: its raw value, or what else it says of its cases.
+  /// By code only, which belongs to an enum without payload: its raw value, or another property of its cases.
   case ofCase
-  /// By other code alone, by a subscript, or through an optional that must not be nil.
+  /// By other code only, by a subscript, or through an optional that must not be nil.
   case computed
 
-  /// Of a key path from an object to a value.
+  /// The form of a key path from an object to a value.
   init<Root, Value>(_ keyPath: KeyPath<Root, Value>) {
     if PropertyForm.isLayoutKnown {
       self = PropertyForm(reading: keyPath) ?? .computed
@@ -23,11 +23,11 @@ enum PropertyForm {
     }
   }
 
-  /// From the components of a key path as they stand in its object (Swift ABI, `KeyPath.h`); nil where they are not understood.
+  /// Reads the form from the components in the key path's object (Swift ABI, `KeyPath.h`); nil if they are not understood.
   private init?(reading keyPath: AnyKeyPath) {
     let word = MemoryLayout<UInt>.size
     let object = UnsafeRawPointer(Unmanaged.passUnretained(keyPath).toOpaque())
-    // Behind the object's head and the name for key-value coding. What follows is aligned to words.
+    // They begin behind the object's head and the name for key-value coding, and are aligned to words.
     let byteCount = Int(object.load(fromByteOffset: 3 * word, as: UInt32.self) & 0xFF_FFFF)
     var place = 4 * word
     let end = place + byteCount
@@ -41,16 +41,18 @@ enum PropertyForm {
       let payload = head & 0x7F_FFFF
       switch head >> 24 & 0x7F {
       case 1, 3:
-        // In a structure or a class. An offset that is large, or was not known before, stands behind.
+        // A property stored in a structure or a class. An offset that is large, or was unknown at compile time, stands in the
+        // next bytes.
         if payload == 0x7F_FFFF { place += 4 }
       case 2:
         let isSettable = head & 0x40_0000 != 0
         align()
-        // What it is known by, a getter, and a setter.
+        // The component's identity, a getter, and a setter.
         place += (isSettable ? 3 : 2) * word
         var isSubscript = false
         if head & 0x8_0000 != 0 {
-          // The types of generic code, or those and what is in brackets: how many bytes, and what copies them.
+          // Generic arguments, or these and a subscript's arguments: first their size in bytes, and the functions that copy
+          // them.
           guard isThere(2 * word) else { return nil }
           let count = object.load(fromByteOffset: place, as: Int.self)
           let witnesses = object.load(fromByteOffset: place + word, as: UnsafeRawPointer.self)
@@ -66,7 +68,7 @@ enum PropertyForm {
           return
         }
       case 4:
-        // 0 goes on unless it is nil, 1 makes an optional again of what that led to, 2 unwraps.
+        // 0 is optional chaining, 1 makes an optional of the result, 2 is forced unwrapping.
         if payload > 1 {
           self = .computed
           return
@@ -74,7 +76,7 @@ enum PropertyForm {
       default: return nil
       }
       if place == end { return }
-      // The type of what it led to.
+      // The type of the component's value.
       align()
       if isThere(word) { type = object.load(fromByteOffset: place, as: UnsafeRawPointer.self) }
       place += word
@@ -84,7 +86,7 @@ enum PropertyForm {
 
   // MARK: - The layout
 
-  /// Whether key paths look as expected. Compared once, with some of which is known what they are.
+  /// Whether key paths have the expected layout. Checked once, with key paths whose form is known.
   static let isLayoutKnown: Bool = {
     let expected: [(AnyKeyPath, PropertyForm)] = [
       (\Sample.text, .stored), (\Sample.constant, .stored), (\Sample.inner.number, .stored),
@@ -101,7 +103,7 @@ enum PropertyForm {
     return expected.allSatisfy { PropertyForm(reading: $0) == $1 }
   }()
 
-  /// In generic code, so that it has the type as an argument.
+  /// Generic, so that the key path has the type as an argument.
   @inline(never)
   private static func generic<T: Numbered>(_ type: T.Type) -> AnyKeyPath { \T.both }
 

@@ -1,17 +1,17 @@
-/// Where the metadata of a type stands: it tells types apart, and is had without a call.
+/// The address of a type's metadata. It tells types apart, and is read without a call.
 ///
 /// Metadata is made once for each type and never freed, and a metatype is its address.
 struct TypeAddress: Hashable, @unchecked Sendable {
-  // @unchecked: what stands there is there for good.
+  // @unchecked: metadata stays unchanged for good.
   private let pointer: UnsafeRawPointer
 
   @inline(__always)
   init(_ type: Any.Type) { pointer = Reinterpretation.bits(of: type, as: UnsafeRawPointer.self) }
 
-  /// - Parameter metadata: where the metadata of a type stands.
+  /// - Parameter metadata: the address of a type's metadata.
   init(at metadata: UnsafeRawPointer) { pointer = metadata }
 
-  /// Its line in a direct-mapped cache of so many, a power of two.
+  /// The type's line in a direct-mapped cache with `count` lines, a power of two.
   @inline(__always)
   func line(of count: Int) -> Int {
     // Metadata is aligned to 16 bytes or more.
@@ -19,10 +19,10 @@ struct TypeAddress: Hashable, @unchecked Sendable {
     return Int(truncatingIfNeeded: (bits >> 4 ^ bits >> 12) & UInt(truncatingIfNeeded: count &- 1))
   }
 
-  /// The first word of the metadata, which says of what kind the type is (Swift ABI, `MetadataKind`).
+  /// The first word of the metadata, which tells the kind of the type (Swift ABI, `MetadataKind`).
   var kindWord: UInt { pointer.load(as: UInt.self) }
 
-  /// Whether the type is an enum, and no optional.
+  /// Whether the type is an enum, but not an optional.
   var isEnum: Bool { kindWord == 0x201 }
 
   /// How many cases an enum without payload has; nil for any other type (Swift ABI, `TargetEnumDescriptor`).
@@ -33,12 +33,12 @@ struct TypeAddress: Hashable, @unchecked Sendable {
     return payloadCaseCount == 0 ? Int(descriptor.load(fromByteOffset: 24, as: UInt32.self)) : nil
   }
 
-  /// The case with that number of an enum without payload, of at most 256; nil where there is none.
+  /// The case with that number of an enum without payload and with at most 256 cases; nil if there is none.
   func plainCase(_ number: Int, of type: Any.Type) -> Any? {
     func make<E>(_: E.Type) -> Any? {
       guard let count = plainCaseCount, MemoryLayout<E>.size <= 1, count > 0 else { return nil }
       return withUnsafeTemporaryAllocation(byteCount: 16, alignment: 16) { place in
-        // One that is alone has no byte.
+        // A single case has no byte.
         place.storeBytes(of: UInt8(truncatingIfNeeded: min(number, count - 1)), as: UInt8.self)
         return place.baseAddress.unsafelyUnwrapped[as: E.self]
       }

@@ -1,11 +1,11 @@
-/// Where a decoder's state stands, and the only way to it; see ``EncoderPointer``.
+/// The address of a decoder's state, and the only way to it; see ``EncoderPointer``.
 struct DecoderPointer {
   fileprivate let address: UnsafeMutablePointer<DecoderState>
 
-  /// Makes room for a state, for the life of the process; ``keep(_:)`` has to follow.
+  /// Allocates room for a state, for the life of the process. ``keep(_:)`` has to follow.
   init() { address = .allocate(capacity: 1) }
 
-  /// Gives the state its place.
+  /// Puts the state into its place.
   func keep(_ state: DecoderState) { address.initialize(to: state) }
 }
 
@@ -22,7 +22,7 @@ extension DecoderPointer {
     @inline(__always) nonmutating set { address.pointee.cursor = newValue }
   }
 
-  /// The frame that is being read, and where the fields of the open maps are.
+  /// The frame that is being read, and the offsets of the fields of the open maps.
   var input: DecodingInput {
     @inline(__always) unsafeAddress { .place(of: &address.pointee.input) }
     @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.input) }
@@ -38,8 +38,8 @@ extension DecoderPointer {
   @inline(__always)
   func push(_ frame: DecodingFrame) { address.pointee.input.framePlace = address.pointee.frames.push(frame) }
 
-  /// Makes the frame around the current one, which is there, the current one. The nested containers that were asked for
-  /// in it go with it.
+  /// Makes the frame around the current one, which must exist, the current one. The nested containers of the current frame are
+  /// removed.
   @inline(__always)
   func popFrame() {
     let place = address.pointee.input.framePlace
@@ -47,21 +47,21 @@ extension DecoderPointer {
     address.pointee.input.framePlace = place.pointee.outer.unsafelyUnwrapped
   }
 
-  /// Where one of the open frames is, by its position.
+  /// The address of an open frame, by its position.
   @inline(__always)
   func openFrame(at position: Int) -> UnsafeMutablePointer<DecodingFrame> { address.pointee.frames[position] }
 
-  /// Where the current frame is.
+  /// The address of the current frame.
   var framePlace: UnsafeMutablePointer<DecodingFrame> {
     @inline(__always) get { address.pointee.input.framePlace }
     @inline(__always) nonmutating set { address.pointee.input.framePlace = newValue }
   }
 
-  /// How many frames are open, but for those that inputs keep themselves.
+  /// How many frames are open, not counting those that inputs keep themselves.
   @inline(__always)
   var openFrameCount: Int { address.pointee.frames.count }
 
-  /// Forgets the frames that were opened since there were that many.
+  /// Removes the frames from `count` on.
   @inline(__always)
   func forgetFrames(from count: Int) { address.pointee.frames.truncate(to: count) }
 
@@ -115,17 +115,17 @@ extension DecoderPointer {
   }
 }
 
-// MARK: - What the decoder has beside them
+// MARK: - The rest of the decoder's state
 
 extension DecoderPointer {
   @inline(__always)
   var core: DecodingCore { address.pointee.core.object }
 
-  /// Runs `body` with the core, without counting.
+  /// Runs `body` with the core, without counting references.
   @inline(__always)
   func withCore<R>(_ body: (DecodingCore) throws -> R) rethrows -> R { try address.pointee.core.with(body) }
 
-  /// The walk through the graph that records are fetched for.
+  /// The walk through the graph for which records are fetched.
   @inline(__always)
   var walk: GraphWalk { address.pointee.walk.object }
 
@@ -141,7 +141,7 @@ extension DecoderPointer {
   @inline(__always)
   var shapeCache: ShapeCache { address.pointee.shapeCache }
 
-  /// Room for one value on its way from a function that is not generic.
+  /// Room for one value on its way out of a function that is not generic.
   @inline(__always)
   var scratch: Scratch { address.pointee.scratch }
 }

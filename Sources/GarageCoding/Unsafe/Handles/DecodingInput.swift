@@ -1,6 +1,6 @@
-/// The frame that is being read, and where the fields of the open maps are.
+/// The frame that is being read, and the offsets of the fields of the open maps.
 struct DecodingInput {
-  /// Where the current frame is. It stays there while it is open: to copy what was just written is slow.
+  /// The address of the current frame, which stays the same while the frame is open: copying what was just written is slow.
   var framePlace: UnsafeMutablePointer<DecodingFrame>
   /// The offsets of the fields found so far, outermost map first.
   var offsets = RawStack<Int>()

@@ -1,4 +1,4 @@
-// Bytes at the end of what is being written, with room made before.
+// Appends bytes to the output, for which room has been made.
 
 extension EncoderPointer {
   /// Makes room for `count` more bytes.
@@ -28,7 +28,7 @@ extension EncoderPointer {
     output.count &+= 1
   }
 
-  /// Appends a tag and the bytes of a value of fixed width, which the caller has made little-endian.
+  /// Appends a tag and the bytes of a value of fixed width, which the caller has put into little-endian order.
   @inline(__always)
   func append<T: BitwiseCopyable>(_ tag: UInt8, _ value: T) {
     let size = MemoryLayout<T>.size
@@ -47,7 +47,7 @@ extension EncoderPointer {
     output.count &+= bytes.count
   }
 
-  /// Appends what `write` writes to where there is room for so many bytes; it returns how many they are.
+  /// Appends the bytes that `write` writes to a place with room for `byteCount` bytes. `write` returns how many they are.
   @inline(__always)
   func append(atMost byteCount: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
     reserve(byteCount)
@@ -59,13 +59,13 @@ extension EncoderPointer {
     append(atMost: Varint.maximumByteCount) { Varint.write(number, to: $0) }
   }
 
-  /// Appends a string of the shortest kind behind `first`, which says or tells how long it is. There has to be room for
-  /// one byte and ``ShortStrings/room``.
+  /// Appends a short string behind `first`, which gives its length. There has to be room for one byte and
+  /// ``ShortStrings/room``.
   @inline(__always)
   func append(_ first: UInt8, _ bytes: ShortStrings.Halves, _ count: Int) {
     let at = output.end
     at.store(first)
-    // What is behind the text is written over by what comes next.
+    // The bytes behind the text are overwritten by later ones.
     (at + 1).store(bytes)
     output.count &+= 1 &+ count
   }
@@ -80,14 +80,14 @@ extension EncoderPointer {
   }
 }
 
-// MARK: - Their memory
+// MARK: - The memory of the output
 
 extension EncodingOutput {
-  /// How many bytes of memory it has.
+  /// The size of its memory, in bytes.
   var byteCapacity: Int { capacity + entries.byteCapacity + holes.byteCapacity }
 
-  /// Forgets everything but the frames, and gives back what memory it has for more than so many bytes, entries and
-  /// nested containers.
+  /// Removes everything except the frames. Memory for more than the given numbers of bytes, entries and nested containers is
+  /// given back.
   @inline(__always)
   mutating func removeAll(keeping byteCount: Int, entries entryCount: Int, holes holeCount: Int) {
     count = 0
@@ -98,7 +98,7 @@ extension EncodingOutput {
 
   @inline(never)
   private mutating func shrink(to byteCount: Int) {
-    // Bytes that stand where their record is to be are in memory of somebody else.
+    // While the bytes stand in the place of their record, their memory belongs to somebody else.
     guard memoryAtRest == nil else { return }
     base.deallocate()
     capacity = Swift.min(byteCount, 512)

@@ -1,23 +1,23 @@
-/// Where an encoder's state stands, and the only way to it.
+/// The address of an encoder's state, and the only way to it.
 ///
-/// The state is reached through named properties that lead to the fields where they stand: nothing is copied, no
-/// reference is counted, and no access is checked for exclusivity. That is sound because one thread uses the state at
-/// a time, and because the state is never freed (``EncodingCore`` keeps it): a container that user code kept too long
-/// finds living memory and a serial that is not its own.
+/// The state is reached through properties that access its fields in place: nothing is copied, no reference is counted, and no
+/// access is checked for exclusivity. That is sound for two reasons. One thread uses the state at a time. And the state is
+/// never freed (``EncodingCore`` keeps it), so a container that user code kept too long finds living memory, and a serial that
+/// is not its own.
 struct EncoderPointer {
   fileprivate let address: UnsafeMutablePointer<EncoderState>
 
-  /// Makes room for a state, for the life of the process; ``keep(_:)`` has to follow.
+  /// Allocates room for a state, for the life of the process. ``keep(_:)`` has to follow.
   init() { address = .allocate(capacity: 1) }
 
-  /// Gives the state its place.
+  /// Puts the state into its place.
   func keep(_ state: EncoderState) { address.initialize(to: state) }
 }
 
 // MARK: - The value that is being written
 
 extension EncoderPointer {
-  /// Where bytes go now.
+  /// The output that bytes go to now.
   var output: EncodingOutput {
     @inline(__always) unsafeAddress { .place(of: &address.pointee.output) }
     @inline(__always) nonmutating unsafeMutableAddress { .place(of: &address.pointee.output) }
@@ -29,7 +29,7 @@ extension EncoderPointer {
     @inline(__always) nonmutating unsafeMutableAddress { address.pointee.output.framePlace }
   }
 
-  /// The frames that are open in this output, from the inside out.
+  /// The open frames of this output, the innermost first.
   var framesOutwards: some Sequence<EncodingFrame> {
     sequence(first: address.pointee.output.framePlace) { $0.pointee.outer }.lazy.map(\.pointee)
   }
@@ -40,22 +40,22 @@ extension EncoderPointer {
     address.pointee.output.framePlace = address.pointee.frames.push(frame)
   }
 
-  /// Makes the frame around the current one, which is there, the current one.
+  /// Makes the frame around the current one, which must exist, the current one.
   @inline(__always)
   func popFrame() {
     address.pointee.output.framePlace = address.pointee.output.framePlace.pointee.outer.unsafelyUnwrapped
     address.pointee.frames.pop()
   }
 
-  /// How many frames are open, but for those that outputs keep themselves.
+  /// How many frames are open, not counting those that outputs keep themselves.
   @inline(__always)
   var openFrameCount: Int { address.pointee.frames.count }
 
-  /// Where one of them is, by its position.
+  /// The address of an open frame, by its position.
   @inline(__always)
   func openFrame(at position: Int) -> UnsafeMutablePointer<EncodingFrame> { address.pointee.frames[position] }
 
-  /// Forgets the open frames of all outputs.
+  /// Removes the open frames of all outputs.
   func forgetFrames() { address.pointee.frames.truncate(to: 0) }
 
   var depth: Int {
@@ -74,7 +74,7 @@ extension EncoderPointer {
   }
 }
 
-// MARK: - How it is written
+// MARK: - How the value is written
 
 extension EncoderPointer {
   var isCanonical: Bool {
@@ -103,7 +103,7 @@ extension EncoderPointer {
   }
 }
 
-// MARK: - What the encoder has beside the value
+// MARK: - The rest of the encoder's state
 
 extension EncoderPointer {
   /// The graph whose records are being made, and the tables of the record under construction.
@@ -115,7 +115,7 @@ extension EncoderPointer {
   @inline(__always)
   var core: EncodingCore { address.pointee.core.object }
 
-  /// Runs `body` with the core, without counting.
+  /// Runs `body` with the core, without counting references.
   @inline(__always)
   func withCore<R>(_ body: (EncodingCore) throws -> R) rethrows -> R { try address.pointee.core.with(body) }
 

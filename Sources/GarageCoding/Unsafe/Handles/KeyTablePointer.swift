@@ -1,11 +1,11 @@
-/// Where the part of a ``KeyTable`` stands that coders touch for every field, and the only way to it.
+/// The address of the part of a ``KeyTable`` that coders use for every field, and the only way to it.
 ///
-/// It is never freed: containers that user code keeps may still name it. The coder that the table belongs to is used by
-/// one thread at a time, so that nobody else changes it.
+/// It is never freed, because containers that user code keeps may still refer to it. One thread at a time uses the coder that
+/// the table belongs to, so nobody else changes it.
 struct KeyTablePointer: Equatable {
   private let address: UnsafeMutablePointer<KeyTableHead>
 
-  /// Gives a head its place, for the life of the process.
+  /// Puts a head into its place, for the life of the process.
   init(keeping head: KeyTableHead) {
     address = .allocate(capacity: 1)
     address.initialize(to: head)
@@ -27,24 +27,24 @@ struct KeyTablePointer: Equatable {
 
   var table: KeyTable { address.pointee.table.object }
 
-  /// The key with that text, where it was noted.
+  /// The key with this text; nil if none was noted.
   func notedKey(_ text: String) -> (any CodingKey)? {
     let discriminator = discriminator(of: text)
     return discriminator < 0 ? nil : address.pointee.table.with { $0.keys[discriminator] }
   }
 
-  /// The discriminator of the key with that text, where it was noted; otherwise -1.
+  /// The discriminator of the key with this text; -1 if no such key was noted.
   func discriminator(of text: UnsafeRawBufferPointer) -> Int {
     address.pointee.table.with { $0.discriminator(of: text) }
   }
 
-  /// The same of a text that is no bytes yet.
+  /// The same for a text given as a string.
   func discriminator(of text: String) -> Int {
     var text = text
     return text.withUTF8 { discriminator(of: UnsafeRawBufferPointer($0)) }
   }
 
-  /// An array of one key, always the same: to make one anew costs an allocation and look-ups of metadata.
+  /// An array of one key, the same one each time: making a new one costs an allocation and look-ups of metadata.
   func array<Key: CodingKey>(ofOnly discriminator: UInt8, _: Key.Type) -> [Key] {
     address.pointee.table.with { table in
       if table.arrays.isEmpty { table.arrays = Array(repeating: nil, count: 256) }
@@ -55,7 +55,7 @@ struct KeyTablePointer: Equatable {
     }
   }
 
-  /// An array of keys by their discriminators: the one that was asked for last where it has the same.
+  /// An array of keys, by their discriminators. If these are the same as the last time, it is the same array.
   func array<Key: CodingKey>(of discriminators: UnsafeBufferPointer<UInt8>, _: Key.Type) -> [Key] {
     address.pointee.table.with { table in
       let count = discriminators.count
@@ -64,7 +64,7 @@ struct KeyTablePointer: Equatable {
       {
         return kept.array(of: Key.self)
       }
-      // An empty array is one that all share.
+      // All empty arrays share their memory.
       if count == 0 { return [] }
       let array = [Key](unsafeUninitializedCapacity: count) { keys, initialized in
         for place in 0..<count {
@@ -78,7 +78,7 @@ struct KeyTablePointer: Equatable {
     }
   }
 
-  /// The discriminators of the keys of a shape, in its order; nil where one of them was not met yet, or stands there twice.
+  /// The discriminators of the keys of a shape, in its order; nil if one of the keys was not met yet, or stands there twice.
   func discriminators(of shape: Permanent<Shape>) -> UnsafeBufferPointer<UInt8>? {
     if address.pointee.lastListed == shape.address { return address.pointee.listed }
     guard let listed = table.discriminators(of: shape) else { return nil }
@@ -92,8 +92,8 @@ struct KeyTablePointer: Equatable {
     address.pointee.table.with { $0.texts[Int(discriminator)] }
   }
 
-  /// What is said where the key with a discriminator has no value: put together once, as who tries one type after the other does
-  /// not read it.
+  /// What is said where the key with a discriminator has no value. It is put together once: a type that tries one type after the
+  /// other never reads it.
   func text(ofMissing discriminator: UInt8, _ make: () -> String) -> String {
     address.pointee.table.with { table in
       if table.missingTexts.isEmpty { table.missingTexts = Array(repeating: nil, count: 256) }
@@ -104,14 +104,14 @@ struct KeyTablePointer: Equatable {
     }
   }
 
-  /// For encoding: the shape of the first cases, in order, by how many they are; nil until it was made.
+  /// For encoding: the shape of the first `count` cases, in order; nil until it was made.
   @inline(__always)
   subscript(shapeOfFirst count: Int) -> Permanent<Shape>? {
     get { address.pointee.prefixShapes[count] }
     nonmutating set { address.pointee.prefixShapes[count] = newValue }
   }
 
-  /// For decoding: where the fields of a shape are.
+  /// For decoding: the positions of the fields of a shape.
   @inline(__always)
   func fields(of shape: Permanent<Shape>?) -> FieldMap {
     let shapeAddress = shape?.address
@@ -123,18 +123,18 @@ struct KeyTablePointer: Equatable {
   }
 }
 
-/// The part of a ``KeyTable`` that coders touch for every field: plain data at a fixed address.
+/// The part of a ``KeyTable`` that coders use for every field: plain data at a fixed address.
 struct KeyTableHead {
-  /// Whether the type is an enum of at most 256 cases without payload: then a key's one byte (none for a
-  /// single case) is its discriminator, cases being numbered from 0 in the order of their declaration.
-  /// A struct of one byte looks the same in memory, but its values have no order: it does not count.
+  /// Whether the type is an enum of at most 256 cases without payload. The one byte of a key (none for a single case) is then
+  /// its discriminator: cases are numbered from 0 in the order of their declaration. A struct of one byte looks the same in
+  /// memory, but does not count, because its values have no order.
   let isByte: Bool
-  /// For each discriminator, 1 once its key was noted.
+  /// For each discriminator, 1 if its key was noted.
   let noted: UnsafeMutablePointer<UInt8>
   let table: Permanent<KeyTable>
   /// For encoding: the shapes of the first n cases, in order, by n.
   let prefixShapes: UnsafeMutablePointer<Permanent<Shape>?>
-  /// For decoding: the shape met last and where its fields are.
+  /// For decoding: the shape that was met last, and the positions of its fields.
   var lastShape: UnsafeMutableRawPointer?
   var lastFields: FieldMap?
   /// The shape whose keys were listed last, and their discriminators.
@@ -151,14 +151,15 @@ struct KeyTableHead {
   }
 }
 
-/// For each discriminator of a key type the position of its field in one shape, or that it is not known or not there.
+/// For each discriminator of a key type, the position of its field in one shape, or that the position is unknown or the field
+/// missing.
 struct FieldMap {
   static let unknown: Int32 = -1
   static let missing: Int32 = -2
 
   private let positions: UnsafeMutablePointer<Int32>
 
-  /// A map for the life of the process, in which all fields are `position`.
+  /// A map for the life of the process, in which every position is `position`.
   init(repeating position: Int32) {
     positions = .allocate(capacity: 256)
     positions.initialize(repeating: position, count: 256)
@@ -171,14 +172,14 @@ struct FieldMap {
   }
 }
 
-/// The key with a discriminator of a type whose table says `isByte`.
+/// The key with a discriminator, for a type whose table has `isByte`.
 @inline(__always)
 func key<Key: CodingKey>(_ discriminator: UInt8, as type: Key.Type) -> Key {
   MemoryLayout<Key>.size == 0
     ? Reinterpretation.bits(of: (), as: Key.self) : Reinterpretation.bits(of: discriminator, as: Key.self)
 }
 
-/// The discriminator of a key whose type's table says `isByte`.
+/// The discriminator of a key, for a type whose table has `isByte`.
 @inline(__always)
 func discriminator<Key: CodingKey>(of key: Key) -> UInt8 {
   MemoryLayout<Key>.size == 0 ? 0 : Reinterpretation.bits(of: key, as: UInt8.self)

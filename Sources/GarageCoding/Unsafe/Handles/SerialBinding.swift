@@ -1,5 +1,5 @@
-/// Where the serial stands that a kept container is bound to: the container is handed out for one frame after another,
-/// and each time the serial of the new one is put here. Never freed, as the container may be kept by user code.
+/// The place of the serial that a kept container is bound to. The container is given out for one frame after another, and each
+/// time the serial of the new frame is put here. It is never freed, because user code may keep the container.
 struct SerialBinding {
   private let place: UnsafeMutablePointer<UInt64>
 

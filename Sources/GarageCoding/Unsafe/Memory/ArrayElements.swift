@@ -1,18 +1,18 @@
-/// Where the elements of an array stand, to be read there while somebody else has the array: in generic code that found out
-/// their type, to have it oneself counts it up and down.
+/// The place of the elements of an array, to be read there while somebody else holds the array. Generic code that finds out the
+/// type of the elements and takes the array itself would count its references up and down.
 ///
-/// The memory of an array is part of the standard library's binary interface, as code of its clients goes into it: an object
-/// whose count stands behind its header, and the elements behind the capacity. That this is so is looked at once; where it is
-/// not, arrays are read as usual.
+/// The layout of an array's memory is part of the standard library's binary interface, because code that uses it is compiled
+/// into clients: an object with the count behind its header, and the elements behind the capacity. That this is so is checked
+/// once. If the check fails, arrays are read in the usual way.
 struct ArrayElements {
   private static let countOffset = 2 * MemoryLayout<Int>.size
   private static let elementsOffset = 4 * MemoryLayout<Int>.size
 
-  /// Whether the arrays of this program look so. Kept where it is asked, because a global is looked up by a call.
+  /// Whether the arrays of this program have that layout. Stored beside its use, because looking up a global takes a call.
   let areKnown = ArrayElements.areAsExpected
 
-  /// Runs `body` with the elements of a value, of a generic type that was found to be an array of `Element`, whose
-  /// alignment is at most an integer's.
+  /// Runs `body` with the elements of a value. The value is of a generic type that was found to be an array of `Element`. The
+  /// alignment of `Element` is at most an integer's.
   @inline(__always)
   func with<T, Element, R>(
     _ value: T, of type: Element.Type, _ body: (UnsafeBufferPointer<Element>) throws -> R
@@ -33,7 +33,7 @@ struct ArrayElements {
 
   private static let areAsExpected: Bool = {
     #if canImport(ObjectiveC)
-      // Apple's systems have other forms beside, from Objective-C.
+      // Apple's systems also have other forms of arrays, from Objective-C.
       return false
     #else
       func isAsExpected<Element: Equatable>(_ array: [Element]) -> Bool {

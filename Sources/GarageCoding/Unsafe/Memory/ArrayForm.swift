@@ -1,25 +1,26 @@
 internal import CGarage
 
-/// How the memory of arrays of one type looks, found in one of them.
+/// The layout in memory of arrays of one type, as found in one of them.
 ///
-/// An array that is made in code that does not know the type of its elements asks the runtime for four types of its own
-/// parts. With what is known here it is one allocation. The memory of an array is part of the standard library's binary
-/// interface, as code of its clients goes into it: an object of a class, its count, its capacity with a flag below, and
-/// the elements. That this is so is looked at, once for each type; where it is not, arrays are made as usual.
+/// To make an array, code that does not know the type of the elements asks the runtime for four types of the array's parts.
+/// With the layout known, it takes one allocation. The layout of an array's memory is part of the standard library's binary
+/// interface, because code that uses it is compiled into clients: an object of a class, its count, its capacity with a flag in
+/// the lowest bit, and the elements. That this is so is checked once for each type. If the check fails, arrays are made in the
+/// usual way.
 struct ArrayForm {
   private let storageClass: UnsafeRawPointer
   private let elements: Int
   private let alignmentMask: Int
-  /// What stands below the capacity.
+  /// The flag below the capacity.
   private let flag: Int
 
   private static let count = 2 * MemoryLayout<Int>.size
   private static let capacity = 3 * MemoryLayout<Int>.size
 
-  /// The form of arrays of `Element`; nil where it is not the known one, or was never tried.
+  /// The layout of arrays of `Element`; nil if it is not the known one, or was never checked.
   init?<Element>(_: Element.Type) {
     #if canImport(ObjectiveC)
-      // The class of an object is not all that stands first in it.
+      // There, the first word of an object is not only its class.
       return nil
     #else
       let room = 3
@@ -41,11 +42,11 @@ struct ArrayForm {
     #endif
   }
 
-  /// An array whose elements are made where they stay.
+  /// An array whose elements are made in their final places.
   ///
   /// - Parameters:
-  ///   - count: how many there are to be; at least one.
-  ///   - make: makes elements from the first place on, and counts them, also where it throws.
+  ///   - count: how many elements it is to have; at least one.
+  ///   - make: makes elements, beginning at the first place, and counts them, also if it throws.
   @inline(__always)
   func array<Element>(
     of count: Int, _ make: (UnsafeMutablePointer<Element>, inout Int) throws -> Void
@@ -57,15 +58,15 @@ struct ArrayForm {
     do {
       try make((object + elements).assumingMemoryBound(to: Element.self), &made)
     } catch {
-      // Let go of with what it has.
+      // Releases the array with the elements that it has.
       _ = ArrayForm.array(at: object, made, of: Element.self)
       throw error
     }
     return ArrayForm.array(at: object, made, of: Element.self)
   }
 
-  /// The array whose memory is complete but for its count. Before that, nobody may hold it: it is let go of when it was
-  /// used for the last time, and that may be early.
+  /// The array in memory that is complete except for its count. Nobody may hold the array before: it could be released after
+  /// its last use, which may be early.
   @inline(__always)
   private static func array<Element>(
     at object: UnsafeMutableRawPointer, _ count: Int, of _: Element.Type

@@ -8,15 +8,15 @@ internal import CGarage
   internal import Darwin
 #endif
 
-/// Bytes under construction, in memory that was used before where there is some (``SpareMemory``): a page that is touched for
-/// the first time costs as much as encoding a small object.
+/// Bytes under construction. They use memory of earlier graphs if there is some (``SpareMemory``), because a page that is
+/// touched for the first time costs as much as encoding a small object.
 struct ByteArena {
   private(set) var base: UnsafeMutablePointer<UInt8>
   private(set) var count = 0
   private var capacity: Int
   private static let smallest = 4096
-  /// How many bytes there will be if more are needed than there is room for: as many as the last time. Then they are not moved
-  /// from one piece of memory to the next.
+  /// If there is not enough room, this many bytes are expected in all: as many as the last time. Then the bytes need not be
+  /// moved from one piece of memory to the next again and again.
   var expectedCount = 0
 
   init(capacity: Int = ByteArena.smallest) {
@@ -34,7 +34,7 @@ struct ByteArena {
     return memory.typedBytes
   }
 
-  /// The bytes, until the next change.
+  /// The bytes, valid until the next change.
   var all: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: count) }
 
   @inline(__always)
@@ -48,8 +48,8 @@ struct ByteArena {
     if let spare = SpareMemory.take(needed...Int.max) {
       move(capacity, to: spare)
     } else if needed >= SpareMemory.smallest, needed <= SpareMemory.limit / 2 {
-      // Memory that is freed tells the system's allocator that such sizes come and go (`M_MMAP_THRESHOLD` of glibc): then it
-      // keeps pages for all else that needs as much. Moved by `realloc` it would not be told.
+      // Freeing memory tells the system's allocator that such sizes come and go (`M_MMAP_THRESHOLD` of glibc), so that it keeps
+      // pages for later uses of that size. Memory moved by `realloc` would not tell it.
       let other = ByteArena.resized(nil, needed)
       other.update(from: base, count: capacity)
       free(base)
@@ -60,8 +60,8 @@ struct ByteArena {
     }
   }
 
-  /// Goes on in other memory, with so many bytes. Where something was written behind all bytes, which stays in place, these are
-  /// more than there are.
+  /// Continues in other memory, with so many bytes. If bytes were written in place behind all others, that number includes
+  /// them.
   private mutating func move(_ byteCount: Int, to other: SpareMemory.Piece) {
     other.start.copyMemory(from: base, byteCount: byteCount)
     deallocate()
@@ -71,15 +71,15 @@ struct ByteArena {
   @inline(__always)
   mutating func truncate(to count: Int) { self.count = count }
 
-  /// Makes room for so many bytes from `start` on, behind all bytes, and lends it until the next change. What was
-  /// written there before stays.
+  /// Makes room for so many bytes from `start` on, which is behind all bytes, and lends it until the next change. Bytes that
+  /// were written there before stay.
   mutating func room(from start: Int, _ byteCount: Int) -> UnsafeMutableBufferPointer<UInt8> {
     reserve(start - count + byteCount)
     return UnsafeMutableBufferPointer(start: base + start, count: capacity - start)
   }
 
-  /// Appends `head` and behind it the bytes that stand from `start` on, without moving these where there is room before
-  /// them; zeros fill what is left of it. Returns where `head` begins.
+  /// Appends `head`, and behind it the bytes that stand from `start` on. These are not moved if there is room for `head` in
+  /// front of them; zeros fill the rest of that room. Returns the place where `head` begins.
   mutating func append(_ head: UnsafeRawBufferPointer, before start: Int, _ byteCount: Int) -> Int {
     var start = start
     let shift = count + head.count - start
@@ -97,7 +97,7 @@ struct ByteArena {
     return place
   }
 
-  /// Forgets everything, and gives memory for more than `limit` bytes back.
+  /// Removes everything, and gives back memory for more than `limit` bytes.
   @inline(__always)
   mutating func removeAll(keeping limit: Int) {
     count = 0
@@ -110,27 +110,27 @@ struct ByteArena {
     self = ByteArena()
   }
 
-  /// Hands the bytes on, at the beginning of a piece of memory that belongs to whoever gets it. The piece is less than four
-  /// times as large, since it may be kept for long. The arena must not be used any more.
+  /// Gives away the bytes, at the beginning of a piece of memory that then belongs to the caller. The piece is less than four
+  /// times as large as the bytes, because it may be kept for long. The arena must not be used any more.
   mutating func hand() -> SpareMemory.Piece {
     if count < capacity / 4 { fit() }
     return piece
   }
 
-  /// Hands the bytes on in the same way, and begins anew.
+  /// Gives away the bytes in the same way, and begins again without bytes.
   mutating func take() -> SpareMemory.Piece {
     defer { self = ByteArena() }
     return hand()
   }
 
-  /// Moves the bytes to memory that is hardly more than they need.
+  /// Moves the bytes to memory that is hardly larger than they are.
   private mutating func fit() {
     let needed = max(count, 1)
     if capacity < SpareMemory.smallest {
       base = ByteArena.resized(base, needed)
       capacity = needed
     } else {
-      // The larger one is worth more as a spare one than if it was cut.
+      // The larger memory is worth more as a spare piece than if it were cut.
       move(
         count,
         to: SpareMemory.take(needed...4 * needed)
@@ -168,7 +168,7 @@ struct ByteArena {
   @inline(__always)
   mutating func append(digest: UInt64) { append(number: digest.bigEndian) }
 
-  /// Appends what `write` writes to where there is room for so many bytes; it returns how many they are.
+  /// Appends the bytes that `write` writes to a place with room for `byteCount` bytes. `write` returns how many they are.
   @inline(__always)
   mutating func append(atMost byteCount: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
     reserve(byteCount)

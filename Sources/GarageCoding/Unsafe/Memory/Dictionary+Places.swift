@@ -1,14 +1,14 @@
 extension Dictionary {
-  /// A dictionary whose keys and values are made where they stay, and hashed once all of them are there. In code that does
-  /// not know their types it is three times as fast as to add one after the other, where each asks for the types of the
-  /// dictionary's own parts. Of equal keys only one stays.
+  /// A dictionary whose keys and values are made in their final places, and hashed once all of them are there. In code that
+  /// does not know their types, that is three times as fast as adding one after another, because each addition looks up the
+  /// types of the dictionary's parts. Of equal keys only one stays.
   ///
-  /// The standard library has this initializer for its own bridges (`Dictionary.init(_unsafeUninitializedCapacity:
-  /// allowingDuplicates:initializingWith:)`, Swift 5.1): what it does is part of the binary interface.
+  /// The standard library has the initializer below for its own bridges (`Dictionary.init(_unsafeUninitializedCapacity:
+  /// allowingDuplicates:initializingWith:)`, Swift 5.1). What it does is part of the binary interface.
   ///
   /// - Parameters:
   ///   - count: how many entries there is room for.
-  ///   - fill: makes entries from the first place on, and counts those that are complete, also where it throws.
+  ///   - fill: makes entries, beginning at the first place, and counts the complete ones, also if it throws.
   init(
     placesOf count: Int,
     _ fill: (UnsafeMutablePointer<Key>, UnsafeMutablePointer<Value>, inout Int) throws -> Void

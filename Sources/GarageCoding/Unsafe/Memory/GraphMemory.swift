@@ -1,14 +1,14 @@
-/// The memory of an encoded graph, which nothing changes: of a small one the places of its records and their bytes
-/// behind the object itself, of a large one memory that was the builder's and is handed on, not copied.
+/// The memory of an encoded graph, which is not changed any more. For a small graph, the places of its records and their bytes
+/// stand behind the object itself. For a large one they stand in memory that was the builder's and is passed on without a copy.
 final class GraphMemory: ManagedBuffer<GraphMemory.Content, UInt64> {
   struct Content {
     var places: UnsafeMutablePointer<RecordPlace>
     var recordCount: Int
     var bytes: UnsafeMutableRawPointer
     var byteCount: Int
-    /// For how many bytes there is room behind the object, where both stand there; 0 where they do not.
+    /// How many bytes there is room for behind the object, if the records stand there; otherwise 0.
     var inlineByteCount: Int
-    /// For how many bytes there is room where they stand elsewhere.
+    /// How many bytes there is room for in the memory that was passed on, if they stand there.
     var pieceByteCount = 0
 
     var isInline: Bool { inlineByteCount > 0 }
@@ -17,13 +17,13 @@ final class GraphMemory: ManagedBuffer<GraphMemory.Content, UInt64> {
   @inline(__always)
   var content: Content { withUnsafeMutablePointerToHeader { $0.pointee } }
 
-  /// From this size on the memory of a graph that is gone is used for the next one. A hundred kilobytes that are given
-  /// back each time the system's allocator may give back to the system, and that costs more than encoding them.
+  /// From this size on, the memory of a graph that is gone is used for the next one. When a hundred kilobytes are freed each
+  /// time, the system's allocator may give them back to the system, which costs more than encoding the graph.
   private static let reusedByteCount = 8 << 10
 
   /// A copy of records.
   ///
-  /// - Parameter last: what was made so before; used again where nobody has it any more.
+  /// - Parameter last: the memory of the last copy. It is used again if nobody holds it any more.
   static func copy(
     _ places: UnsafeMutableBufferPointer<RecordPlace>, _ bytes: UnsafeRawBufferPointer,
     reusing last: inout GraphMemory?
@@ -53,7 +53,7 @@ final class GraphMemory: ManagedBuffer<GraphMemory.Content, UInt64> {
     return unsafeDowncast(made, to: GraphMemory.self)
   }
 
-  /// Copies records to where an object has room for so many bytes.
+  /// Copies records to the memory of an object that has room for so many bytes.
   private static func content(
     of places: UnsafeMutableBufferPointer<RecordPlace>, _ bytes: UnsafeRawBufferPointer,
     at memory: UnsafeMutablePointer<UInt64>, _ inlineByteCount: Int

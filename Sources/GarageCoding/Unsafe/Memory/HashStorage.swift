@@ -1,15 +1,15 @@
-/// Where the entries of a dictionary, or the elements of a set, stand in its memory, to be read there: by its iterator
-/// or an index each is copied, counted, and its type looked up.
+/// The place of the entries of a dictionary, or of the elements of a set, in its memory, to be read there. Through an iterator
+/// or an index, each would be copied, its references counted, and its type looked up.
 ///
-/// On Linux the standard library keeps them in one object: counts, then pointers to the keys and to the values, then a
-/// bit for each place that tells whether it is taken (`NativeDictionary.swift`, `HashTable.swift`). That is no promise,
-/// so it is looked at once; where it looks otherwise, entries are copied to arrays and read from these.
+/// On Linux the standard library keeps them in one object: counts, then pointers to the keys and to the values, then one bit
+/// for each place that tells whether the place is taken (`NativeDictionary.swift`, `HashTable.swift`). That is not guaranteed,
+/// so it is checked once. If the check fails, entries are copied to arrays and read from these.
 struct HashStorage {
   let keys: UnsafeRawPointer
-  /// Of a set, those are the keys.
+  /// The values. For a set they are the same as the keys.
   let values: UnsafeRawPointer
   let count: Int
-  /// A bit for each place that tells whether it is taken; nil where the first `count` are.
+  /// One bit for each place, which tells whether the place is taken; nil if the first `count` places are.
   private let taken: UnsafePointer<UInt>?
 
   /// Runs `body` with a dictionary's entries.
@@ -34,7 +34,8 @@ struct HashStorage {
     return try withCopies(elements, elements, body)
   }
 
-  /// Runs `body` as long as the collection is there. By its object, since generic code has to ask for the collection's type.
+  /// Runs `body` while the collection is held. It is held by its object, because generic code would have to look up the
+  /// collection's type.
   @inline(__always)
   private static func keeping<Collection: Swift.Collection, R>(
     _ collection: Collection, _ body: () throws -> R
@@ -57,7 +58,7 @@ struct HashStorage {
     }
   }
 
-  /// Runs `body` for each place that is taken.
+  /// Runs `body` for each taken place.
   @inline(__always)
   func forEachPlace(_ body: (Int) throws -> Void) rethrows {
     guard let taken else {
@@ -67,7 +68,7 @@ struct HashStorage {
     var left = count
     var word = 0
     while left > 0 {
-      // Behind the last place all bits are set, and none of them is come to.
+      // Behind the last place all bits are set, but the loop ends before them.
       var bits = taken[word]
       while bits != 0 && left > 0 {
         try body(word &* UInt.bitWidth &+ bits.trailingZeroBitCount)
@@ -92,7 +93,7 @@ extension HashStorage {
     self.count = count
   }
 
-  /// Where what stands in the object, in bytes.
+  /// The offsets in the object, in bytes.
   private struct Layout {
     var keys: Int
     var values: Int
@@ -101,7 +102,7 @@ extension HashStorage {
     static let ofDictionaries = Layout(keys: 48, values: 56, taken: 64)
     static let ofSets = Layout(keys: 48, values: 48, taken: 56)
 
-    /// The object of a collection; nil where it is not known how it looks, or where it need not be there.
+    /// The object of a collection; nil if its layout is unknown, or if there may be no object.
     @inline(__always)
     static func object<Collection: Swift.Collection>(_ collection: Collection) -> UnsafeRawPointer? {
       guard areAsExpected, MemoryLayout<Collection>.size == MemoryLayout<UnsafeRawPointer>.size,
@@ -110,7 +111,7 @@ extension HashStorage {
       return Reinterpretation.bits(of: collection, as: UnsafeRawPointer.self)
     }
 
-    /// Apple's systems have other forms beside, from Objective-C.
+    /// Apple's systems also have other forms of collections, from Objective-C.
     private static let areAsExpected: Bool = {
       #if canImport(ObjectiveC)
         return false
@@ -127,7 +128,7 @@ extension HashStorage {
       #endif
     }()
 
-    /// The keys, as far as everything is where it should be.
+    /// The keys, as far as everything is in the expected place.
     private func numbers(_ collection: some Collection, _ count: Int) -> [Int] {
       withExtendedLifetime(collection) {
         let object = Reinterpretation.bits(of: collection, as: UnsafeRawPointer.self)
@@ -148,7 +149,7 @@ extension HashStorage {
       }
     }
 
-    /// Whether the values are found beside their keys.
+    /// Whether the values stand in the same order as their keys.
     private func areInOrder(_ dictionary: [Int: UInt16]) -> Bool {
       withExtendedLifetime(dictionary) {
         let storage = HashStorage(

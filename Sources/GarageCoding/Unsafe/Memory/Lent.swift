@@ -1,13 +1,12 @@
-/// A value at an address, seen through a type that cannot be copied. What its methods hand on they hand on from where it
-/// stands; `pointee` of a copyable type would be copied first, in generic code also to ask it for a property, and each
-/// of its references counted up and down again. The methods are inlined, because a call would ask for the metadata of
-/// this type each time.
+/// A value at an address, seen through a type that cannot be copied. Its methods pass on the value's parts from where they
+/// stand. `pointee` of a copyable type would be copied first, in generic code even to read one property, and each of its
+/// references counted up and down. The methods are inlined, because a call would look up the metadata of this type each time.
 struct Lent<Value>: ~Copyable {
   private let value: Value
 }
 
 extension UnsafeRawPointer {
-  /// The value of that type at this address.
+  /// The value of this type at the address.
   @inline(__always)
   func lent<Value>(_ type: Value.Type) -> UnsafePointer<Lent<Value>> {
     assumingMemoryBound(to: Lent<Value>.self)
@@ -15,7 +14,7 @@ extension UnsafeRawPointer {
 }
 
 extension UnsafeBufferPointer {
-  /// An element where it stands.
+  /// An element in its place.
   @inline(__always)
   func lent(_ index: Int) -> UnsafePointer<Lent<Element>> {
     UnsafeRawPointer(baseAddress.unsafelyUnwrapped + index).lent(Element.self)

@@ -1,9 +1,10 @@
-/// The objects of a graph that wait to be encoded, kept alive until its end: an identity may be an address.
+/// The objects of a graph that wait to be encoded. They are kept alive until the graph's end, because an identity may be an
+/// address.
 struct ObjectArena {
   private var places = PlaceArena()
   private var objects = RawStack<KeptObject>()
 
-  /// Copies an object to where it stays until ``removeAll()``.
+  /// Copies an object to a place where it stays until ``removeAll()``.
   @inline(__always)
   mutating func keep<T: Encodable>(_ object: T) -> KeptObject {
     let place = places.place(for: T.self)
@@ -13,7 +14,7 @@ struct ObjectArena {
     return kept
   }
 
-  /// Lets the objects go.
+  /// Releases the objects.
   @inline(__always)
   mutating func removeAll() {
     if !objects.isEmpty { destroyAll() }
@@ -32,6 +33,6 @@ struct ObjectArena {
 /// An object in an ``ObjectArena``. Plain data.
 struct KeptObject {
   let address: UnsafeRawPointer
-  /// The type as which it was kept: a superclass's, perhaps.
+  /// The type under which it was kept, which may be a superclass.
   let type: any Encodable.Type
 }

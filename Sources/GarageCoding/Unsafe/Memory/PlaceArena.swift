@@ -1,9 +1,9 @@
-/// Memory for objects of any types, one behind the other, which all goes back at once. A box for each, as an
-/// existential has it, costs more than a small object's record.
+/// Memory for objects of any types, one behind the other, which is all given back at once. A box for each object, as an
+/// existential has, costs more than a small object's record.
 struct PlaceArena {
   private static let chunkByteCount = 1 << 14
 
-  /// The chunk that is kept for the next graph, and all others.
+  /// The first chunk, which is kept for the next graph, and then all others.
   private let firstChunk = UnsafeMutableRawBufferPointer.allocate(byteCount: chunkByteCount, alignment: 8)
   private var chunks = RawStack<UnsafeMutableRawPointer>()
   /// The free bytes of the chunk that is being filled.
@@ -17,12 +17,12 @@ struct PlaceArena {
     take(byteCount: MemoryLayout<T>.size, alignment: MemoryLayout<T>.alignment)
   }
 
-  /// Room for so many bytes, until ``removeAll()``.
+  /// Room for `byteCount` bytes, until ``removeAll()``.
   mutating func place(byteCount: Int) -> UnsafeMutableRawPointer { take(byteCount: byteCount, alignment: 8) }
 
   @inline(__always)
   private mutating func take(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
-    // Eight bytes apart, which is what most types ask for.
+    // Multiples of eight bytes, which is the alignment that most types need.
     let byteCount = (byteCount &+ 7) & ~7
     guard byteCount <= free.count, alignment <= 8, let place = free.baseAddress else {
       return takeNew(byteCount, alignment)
@@ -45,17 +45,17 @@ struct PlaceArena {
     return chunk
   }
 
-  /// Takes all of the memory back, in which nothing lives any more.
+  /// Takes back all the memory. No object may live in it any more.
   mutating func removeAll() {
     while !chunks.isEmpty { chunks.removeLast().deallocate() }
     free = firstChunk
   }
 }
 
-/// An object in a ``PlaceArena``. Plain data: whoever keeps it ends it.
+/// An object in a ``PlaceArena``. Plain data: its holder has to destroy the object.
 struct PlacedObject {
   let place: UnsafeMutableRawPointer
-  /// The type as which it was placed: a superclass's, perhaps.
+  /// The type under which it was placed, which may be a superclass.
   let type: Any.Type
 
   /// Ends the object's life.
@@ -65,8 +65,8 @@ struct PlacedObject {
   }
 }
 
-/// The instance of a class whose reference stands in a ``PlaceArena``: who asks for it need not go by its place. Plain data,
-/// valid as long as the reference stands there.
+/// The instance of a class whose reference stands in a ``PlaceArena``, so that it is found without going through that place.
+/// Plain data, valid as long as the reference stands there.
 struct PlacedInstance {
   private let reference: Unmanaged<AnyObject>
 

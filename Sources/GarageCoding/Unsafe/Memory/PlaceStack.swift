@@ -1,10 +1,10 @@
-/// A stack whose elements stay where they are, so that who made one can keep its address.
+/// A stack whose elements do not move, so that their addresses stay valid.
 struct PlaceStack<Element> {
   private static var chunkSize: Int { 32 }
   private var chunks = RawStack<UnsafeMutablePointer<Element>>()
   private(set) var count = 0
 
-  /// Adds an element, which holds nothing that would have to be given back.
+  /// Adds an element. It must not hold anything that has to be released.
   @inline(__always)
   mutating func push(_ element: Element) -> UnsafeMutablePointer<Element> {
     let chunk = count / Self.chunkSize

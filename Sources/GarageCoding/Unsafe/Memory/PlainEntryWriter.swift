@@ -1,8 +1,8 @@
-// An index is gathered from millions of entries, nearly all of which hold numbers, dates and short text: those are written to
-// memory that is known to be there.
+// An index is built from millions of entries. Nearly all of them hold only numbers, dates and short text. Such entries are
+// written to memory for which room was made before.
 
 extension OrderedBytes {
-  /// What stands before the values of every entry of one index.
+  /// The bytes in front of the values in every entry of one index.
   package struct EntryPrefix: BitwiseCopyable {
     let space: UInt8
     let tag: UInt64
@@ -15,14 +15,14 @@ extension OrderedBytes {
     static let byteCount = 17
   }
 
-  /// Writes one entry where there is room for all that it may have.
+  /// Writes one entry into memory that has room for its largest size.
   package struct PlainEntryWriter {
     fileprivate let start: UnsafeMutableRawPointer
     fileprivate var at: UnsafeMutableRawPointer
-    /// A value has so many bytes at most: a kind, as much text as is not cut, and a zero; text is copied by whole words.
+    /// The largest size of a value: its kind, as much text as is not cut, and a zero. Text is copied by whole words.
     fileprivate static let largestValue = uncutByteCount + 10
 
-    /// Appends a value; returns its kind, or nil where it is of another kind than these, or too long.
+    /// Appends a value and returns its kind. Returns nil if it is of another kind, or too long.
     @inline(__always)
     mutating func append(_ place: FieldPlace) -> UInt8? {
       if let integer = place.narrowInteger {
@@ -47,7 +47,7 @@ extension OrderedBytes {
       }
     }
 
-    /// Appends a kind that is a value by itself.
+    /// Appends a kind that is a whole value.
     @inline(__always)
     mutating func append(_ kind: UInt8) -> UInt8 {
       at.storeBytes(of: kind, as: UInt8.self)
@@ -73,7 +73,7 @@ extension OrderedBytes {
       return kind
     }
 
-    /// Ends the entry; returns how many bytes its values have, or nil where they are more than a key has room for.
+    /// Ends the entry. Returns how many bytes its values have; nil if that is more than a key has room for.
     @inline(__always)
     mutating func end(_ identifier: RawSpan) -> Int? {
       let valuesCount = at - start - EntryPrefix.byteCount
@@ -87,7 +87,8 @@ extension OrderedBytes {
       return valuesCount
     }
 
-    /// Copies ASCII text without the characters 0 and 1, which is composed and needs no escapes; false where it is not all that.
+    /// Copies ASCII text without the characters 0 and 1, which is composed and needs no escapes. Returns false if the text is
+    /// different.
     @inline(__always)
     private func copyPlain(_ text: UnsafeRawBufferPointer, to memory: UnsafeMutableRawPointer) -> Bool {
       let count = text.count
@@ -110,7 +111,7 @@ extension OrderedBytes {
     }
   }
 
-  /// Begins an entry behind all bytes, which ``endPlainEntry(_:)`` appends, and nothing else does.
+  /// Begins an entry behind all bytes. ``endPlainEntry(_:)`` appends it, and nothing else may be appended before.
   @inline(__always)
   mutating func beginPlainEntry(_ prefix: EntryPrefix, fieldCount: Int, identifierCount: Int)
     -> PlainEntryWriter

@@ -1,9 +1,9 @@
 internal import CGarage
 
-/// A growing array at a fixed place, without an object around it: the coders' states are plain data, and what grows
-/// in them costs neither a reference count nor a check for exclusive access.
+/// A growing array at a fixed place, without an object around it. The coders' states are plain data; their growing parts need
+/// neither reference counts nor checks for exclusive access.
 ///
-/// Copies share their elements, so there is one owner, who lives on or calls ``deallocate()``.
+/// Copies share their elements, so there must be one owner, which lives for ever or calls ``deallocate()``.
 struct RawStack<Element> {
   private(set) var base: UnsafeMutablePointer<Element>
   private(set) var count = 0
@@ -18,7 +18,7 @@ struct RawStack<Element> {
 
   var isEmpty: Bool { count == 0 }
 
-  /// How many bytes of memory it has.
+  /// The size of its memory, in bytes.
   var byteCapacity: Int { capacity * MemoryLayout<Element>.stride }
 
   subscript(index: Int) -> Element {
@@ -26,7 +26,7 @@ struct RawStack<Element> {
     @inline(__always) nonmutating unsafeMutableAddress { base + index }
   }
 
-  /// The elements, until the next change.
+  /// The elements, valid until the next change.
   var all: UnsafeMutableBufferPointer<Element> { UnsafeMutableBufferPointer(start: base, count: count) }
 
   @inline(__always)
@@ -50,7 +50,7 @@ struct RawStack<Element> {
     }
   }
 
-  /// Forgets everything, and gives memory for more than `limit` elements back.
+  /// Removes everything, and gives back memory for more than `limit` elements.
   @inline(__always)
   mutating func removeAll(keeping limit: Int = .max) {
     truncate(to: 0)

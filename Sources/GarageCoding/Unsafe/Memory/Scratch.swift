@@ -1,7 +1,8 @@
 /// Room for one value on its way from a function that is not generic to one that is.
 ///
-/// The one reads a value of a kind into it, the other takes the value out as the type of that kind. Both have to speak
-/// of one type: the kind tells it (``TypeFacts``). What was put has to be taken before the next value is put.
+/// The first function reads a value of some kind into it, and the second takes the value out as the type of that kind. Both
+/// must use the same type, which the kind determines (``TypeFacts``). A value that was put has to be taken before the next one
+/// is put.
 struct Scratch {
   private static let byteCount = 64
   private let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
@@ -12,12 +13,12 @@ struct Scratch {
     memory.initializeMemory(as: type, to: value)
   }
 
-  /// The same of an array, a set or a dictionary of the standard library, all of which are one reference: by the bits of
-  /// that, since generic code has to ask for the collection's type to move it.
+  /// Puts an array, a set or a dictionary of the standard library, each of which is one reference. The bits of the reference
+  /// are copied, because to move the collection generic code would look up its type.
   @inline(__always)
   func put<Collection: Swift.Collection>(collection: Collection) {
     #if canImport(ObjectiveC)
-      // There a collection may be of another form, from Objective-C.
+      // There, a collection may have another form, from Objective-C.
       put(as: Collection.self, collection)
     #else
       let reference = Reinterpretation.bits(of: collection, as: AnyObject.self)
@@ -28,6 +29,6 @@ struct Scratch {
   @inline(__always)
   func take<T>(as type: T.Type) -> T { memory.assumingMemoryBound(to: type).move() }
 
-  /// Where it is: an address from which nothing is to be read.
+  /// The address of the room. Nothing may be read from it.
   var address: UnsafeRawPointer { UnsafeRawPointer(memory) }
 }

@@ -1,8 +1,8 @@
 extension Set {
-  /// A set of the elements of an array, of which of equal ones the first stays. In code that does not know their type it is
-  /// some times as fast as to insert one after the other, where each asks for the types of the set's own parts.
+  /// A set of the elements of an array. Of equal elements the first one stays. In code that does not know their type, that is
+  /// several times as fast as inserting one after another, because each insertion looks up the types of the set's parts.
   ///
-  /// That is what a literal does, whose initializer takes a variable number of elements. Such a function is compiled as one
+  /// It does the same as a literal, whose initializer takes a variable number of elements. Such a function is compiled as one
   /// that takes an array, which is part of the binary interface.
   init(elements: [Element]) {
     let make: (Element...) -> Set = Set.init(arrayLiteral:)

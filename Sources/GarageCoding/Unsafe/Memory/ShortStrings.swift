@@ -1,9 +1,9 @@
-/// Strings of at most 15 ASCII characters, which need no memory beside themselves: read from and made in their own
-/// sixteen bytes, without a branch on their length, which a processor could not foresee.
+/// Strings of at most 15 ASCII characters, which stand in the string's own sixteen bytes without further memory. They are read
+/// and made there, without a branch on their length, which a processor could not predict.
 ///
-/// Swift keeps such a string as its text, zeros, and in the last byte 0xE0 and the length (`StringObject.swift` of
-/// the standard library). That is part of the stable ABI of Apple's systems, and no promise elsewhere. So it is
-/// looked at once, and where strings look otherwise all of them take the usual way.
+/// Swift keeps such a string as its text, then zeros, and in the last byte 0xE0 plus the length (`StringObject.swift` of the
+/// standard library). That is part of the stable ABI of Apple's systems, and not guaranteed on others. So it is checked once.
+/// If the check fails, all strings are handled in the usual way.
 struct ShortStrings {
   static let maximumByteCount = 15
   /// How many bytes are read or written for each.
@@ -11,7 +11,7 @@ struct ShortStrings {
   private static let discriminator: UInt64 = 0xE0 << 56
   private static let mask: UInt64 = 0xF0 << 56
 
-  /// Whether the strings of this program look so. Kept where it is asked, because a global is looked up by a call.
+  /// Whether the strings of this program have that form. Stored beside its use, because looking up a global takes a call.
   let areKnown = ShortStrings.areAsExpected
 
   private static let areAsExpected: Bool = {
@@ -24,7 +24,7 @@ struct ShortStrings {
       let expected = text.reversed().reduce(0) { $0 << 8 | UInt128($1) }
       return bits(text) == expected | UInt128(discriminator) << 64 | UInt128(count) << 120
     }
-    // What is longer or not ASCII must not look like one.
+    // A longer string, or one that is not ASCII, must not look like a short one.
     let others = [[UInt8](repeating: 0x61, count: 16), Array("é".utf8), [UInt8](repeating: 0x61, count: 300)]
     return isAsExpected && others.allSatisfy { UInt64(bits($0) >> 64) & mask != discriminator }
   }()
@@ -43,9 +43,9 @@ struct ShortStrings {
     var wide: UInt128 { UInt128(high) << 64 | UInt128(low) }
   }
 
-  /// The string of the `count` bytes before `end`, of 1 to 15; nil where they are not all ASCII.
+  /// The string of the `count` bytes before `end`, where `count` is 1 to 15; nil if they are not all ASCII.
   ///
-  /// - Parameter end: the end of at least 16 bytes: all are read, and those before the text shifted out.
+  /// - Parameter end: the end of at least 16 readable bytes. All 16 are read, and those before the text are shifted out.
   @inline(__always)
   func string(_ count: Int, before end: UnsafeRawPointer) -> String? {
     let text =
@@ -57,7 +57,7 @@ struct ShortStrings {
     return Reinterpretation.bits(of: halves, as: String.self)
   }
 
-  /// The bytes of a string, and how many of them are text; -1 where it is none of these.
+  /// The bytes of a string, and how many of them are text; -1 if it is no short ASCII string.
   @inline(__always)
   func bytes(of string: String) -> (halves: Halves, count: Int) {
     guard areKnown else { return (Halves(0), -1) }

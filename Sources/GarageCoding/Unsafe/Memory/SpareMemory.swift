@@ -8,32 +8,32 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// Memory of graphs that are gone, for the next ones. The system's allocator gives what is large back to the system, and a page
-/// that comes from there anew costs more than encoding the objects that fit in it: without this, a megabyte of objects takes
-/// twice as long.
+/// Memory of graphs that are gone, for later ones. The system's allocator gives large memory back to the system, and a new page
+/// from the system costs more than encoding the objects that fit into it. Without spare memory, encoding a megabyte of objects
+/// takes twice as long.
 ///
 /// A process keeps at most ``limit`` bytes of it, and none that it never needed.
 enum SpareMemory {
-  /// Memory from `malloc`, which belongs to whoever has it.
-  // Sendable, since one has it at a time.
+  /// Memory from `malloc`. It belongs to the one who holds it.
+  // Sendable, because only one thread holds it at a time.
   struct Piece: @unchecked Sendable {
     var start: UnsafeMutableRawPointer
     var byteCount: Int
   }
 
-  /// Smaller memory is found by the system's allocator as quickly.
+  /// The smallest piece that is kept, in bytes. The system's allocator finds smaller memory as quickly.
   static let smallest = 1 << 16
-  /// How many bytes are kept in all, half of them at most in one piece.
+  /// How many bytes are kept in all. One piece has at most half of that.
   static let limit = 32 << 20
 
-  /// Smaller ones first.
+  /// The pieces, the smaller ones first.
   private static let pieces = Mutex<[Piece]>([])
 
   /// How many bytes are kept.
   static var byteCount: Int { pieces.withLock { $0.reduce(0) { $0 + $1.byteCount } } }
 
-  /// The smallest piece with so many bytes; nil where there is none, and where less than the smallest would do: a large piece
-  /// is for those who need it.
+  /// The smallest piece whose size is in the range. Nil if there is none, and if less than ``smallest`` would suffice: large
+  /// pieces are for those who need them.
   static func take(_ sizes: ClosedRange<Int>) -> Piece? {
     if sizes.lowerBound < smallest { return nil }
     return pieces.withLock { pieces in
@@ -44,8 +44,7 @@ enum SpareMemory {
     }
   }
 
-  /// Keeps a piece, or frees it where there would be too much. Of the sizes that are kept the larger ones stay: they cost
-  /// most to get.
+  /// Keeps a piece, or frees it if too much would be kept. Larger pieces are preferred, because they cost most to get.
   static func giveBack(_ piece: Piece) {
     if piece.byteCount < smallest || piece.byteCount > limit / 2 { return free(piece.start) }
     let surplus = pieces.withLock { pieces in

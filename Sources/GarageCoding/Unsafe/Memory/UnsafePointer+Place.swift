@@ -1,5 +1,5 @@
 extension UnsafeMutablePointer {
-  /// Where a field stands: it has to be one of something that stands at a fixed address itself.
+  /// The address of a field. The field has to be part of something that stands at a fixed address.
   @inline(__always)
   static func place(of field: inout Pointee) -> UnsafeMutablePointer {
     withUnsafeMutablePointer(to: &field) { $0 }
@@ -7,7 +7,7 @@ extension UnsafeMutablePointer {
 }
 
 extension UnsafeMutablePointer where Pointee: ~Copyable {
-  /// Gives a value its place, for the life of the process.
+  /// Puts a value into a place of its own, for the life of the process.
   static func keeping(_ value: consuming Pointee) -> UnsafeMutablePointer {
     let place = UnsafeMutablePointer.allocate(capacity: 1)
     place.initialize(to: value)
@@ -16,7 +16,7 @@ extension UnsafeMutablePointer where Pointee: ~Copyable {
 }
 
 extension UnsafeRawBufferPointer {
-  /// Gives bytes their place, for the life of the process.
+  /// Puts bytes into a place of their own, for the life of the process.
   static func keeping(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
     let place = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
     place.copyBytes(from: bytes)
@@ -25,7 +25,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsafePointer {
-  /// The same, for reading.
+  /// The address of a field, for reading.
   @inline(__always)
   static func place(of field: inout Pointee) -> UnsafePointer {
     withUnsafePointer(to: &field) { $0 }

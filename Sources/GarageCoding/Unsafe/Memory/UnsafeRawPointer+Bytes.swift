@@ -6,21 +6,21 @@
   internal import Darwin
 #endif
 
-// Bytes that somebody lends, read and written without regard to alignment. None of these look at bounds: that is for
-// whoever knows where the bytes end.
+// Reads and writes lent bytes without regard to alignment. None of these functions checks bounds: their callers know where the
+// bytes end.
 
 extension UnsafeRawPointer {
   @inline(__always)
   func byte(at offset: Int) -> UInt8 { load(fromByteOffset: offset, as: UInt8.self) }
 
-  /// The bits of a number at any address, in the order of the store's bytes.
+  /// The bits of a number at any address, in the byte order of the store.
   @inline(__always)
   func bits<T: BitwiseCopyable>(at offset: Int, as type: T.Type) -> T {
     loadUnaligned(fromByteOffset: offset, as: type)
   }
 
-  /// Whether so many bytes, of which there mostly are few, are the same here and there: a word or two, which may overlap,
-  /// instead of a call.
+  /// Whether `count` bytes are equal at both addresses. Mostly they are few: then a word or two are compared, which may
+  /// overlap, instead of a call.
   @inline(__always)
   func isSame(as other: UnsafeRawPointer, _ count: Int) -> Bool {
     if count > 24 { return memcmp(self, other, count) == 0 }
@@ -41,7 +41,7 @@ extension UnsafeMutableRawPointer {
   @inline(__always)
   func store<T: BitwiseCopyable>(_ value: T) { storeBytes(of: value, as: T.self) }
 
-  /// Copies bytes of which there mostly are few: a word or two, which may overlap, instead of a call.
+  /// Copies bytes. Mostly they are few: then a word or two are copied, which may overlap, instead of a call.
   @inline(__always)
   func copyShort(from source: UnsafeRawPointer, _ count: Int) {
     if count > 16 {
@@ -63,7 +63,7 @@ extension UnsafeMutableRawPointer {
   }
 }
 
-/// Compares by unsigned bytes, a prefix first: negative, zero or positive.
+/// Compares by unsigned bytes, a prefix first. The result is negative, zero or positive.
 func compareBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
   let common = min(left.count, right.count)
   let order = common == 0 ? 0 : Int(memcmp(left.baseAddress!, right.baseAddress!, common))
@@ -71,7 +71,7 @@ func compareBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointe
 }
 
 extension UInt64 {
-  /// The first eight bytes, zeros behind their end, as a number that sorts like them.
+  /// The first eight bytes as a number that sorts as they do. Missing bytes count as zeros.
   init(beginning bytes: UnsafeRawBufferPointer) {
     if bytes.count >= 8 {
       self = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
@@ -86,7 +86,7 @@ extension UInt64 {
 func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
   guard let base = bytes.baseAddress else { return true }
   let count = bytes.count
-  // The last word overlaps the one before it: that is quicker than a byte at a time.
+  // The last word overlaps the one before it, which is faster than going on by single bytes.
   if count >= 8 {
     var all = base.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
     var offset = 0
