@@ -1,4 +1,4 @@
-/// Why a command ends: a message for people, and the exit status.
+/// The reason why a command ends: a message for people, and the exit status.
 struct CommandFailure: Error {
   static let findingStatus: Int32 = 1
   static let usageStatus: Int32 = 2
@@ -7,18 +7,18 @@ struct CommandFailure: Error {
   var message: String
   var status: Int32
 
-  /// Something that was asked for is not there.
+  /// Something that was named does not exist.
   static func missing(_ message: String) -> CommandFailure {
     CommandFailure(message: message, status: findingStatus)
   }
 
-  /// Its engine would not survive to read this store.
+  /// The engine would end the process if it read this store.
   static func damagedPages(_ path: String) -> CommandFailure {
     .opening(
       "\(path): pages of the store are damaged. 'garage verify' tells which, 'garage salvage' rescues.")
   }
 
-  /// A store cannot be opened.
+  /// The store cannot be opened.
   static func opening(_ message: String) -> CommandFailure {
     CommandFailure(message: message, status: openingStatus)
   }

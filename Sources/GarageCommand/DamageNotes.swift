@@ -2,7 +2,7 @@
   import ArgumentParser
   import GarageStorage
 
-  /// What a command could not read and passed over: it is said on standard error, and the command ends with 1.
+  /// Damage that a command has skipped. It is reported on standard error, and the command ends with status 1.
   struct DamageNotes {
     private var count = 0
     private static let maximumCount = 10
@@ -12,7 +12,7 @@
       if count <= Self.maximumCount { Output.complain("\(error)") }
     }
 
-    /// - Throws: the exit status, where there was anything.
+    /// - Throws: the exit status, if there was any damage.
     func end() throws {
       if count == 0 { return }
       let rest = count - Self.maximumCount

@@ -9,15 +9,15 @@
     import Darwin
   #endif
 
-  /// Says what to do where an engine ends the process over a damaged store, and ends the command as where a store cannot be
-  /// opened. LMDB trusts its pages: where one is damaged, it may read what is no memory, or give up.
+  /// Reports what to do when an engine ends the process because of a damaged store, and ends the command with the status for a
+  /// store that cannot be opened. LMDB trusts its pages: if one is damaged, it may read invalid memory, or abort.
   enum EngineCrash {
-    // What the signals' handler reads: it must not allocate. Set before there are several threads.
+    // Read by the handler of the signals, which must not allocate. Set before there are several threads.
     nonisolated(unsafe) private static var message: UnsafeMutablePointer<UInt8>?
     nonisolated(unsafe) private static var byteCount = 0
     nonisolated(unsafe) private static var paths: [String] = []
 
-    /// From here on, for the store at this path too.
+    /// From here on, crashes are explained for the store at this path, too.
     static func explain(for path: String) {
       if !paths.contains(path) { paths.append(path) }
       let store = paths.map(Output.quotedIfOdd).joined(separator: " or ")
@@ -29,7 +29,7 @@
       let bytes = Array(text.utf8)
       let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes.count)
       memory.initialize(from: bytes, count: bytes.count)
-      // The former one stays: somebody might be reading it.
+      // The former message is not freed, because the handler might be reading it.
       (message, byteCount) = (memory, bytes.count)
       for number in [SIGSEGV, SIGBUS, SIGABRT, SIGFPE] {
         signal(number) { _ in

@@ -12,7 +12,7 @@
   /// field       keys with dots between them, such as address.city
   /// constant    a number, "text", true, false, nil
   /// ```
-  /// Dates are compared with text as `garage get` shows them, UUIDs and identifiers of references with theirs.
+  /// Dates are compared with text in the form that `garage get` shows; so are UUIDs and the identifiers in references.
   indirect enum FieldCondition {
     case any([FieldCondition])
     case all([FieldCondition])
@@ -34,7 +34,7 @@
     enum Constant {
       case null
       case bool(Bool)
-      /// One that is written without a point and exponent: large ones have no double of their own.
+      /// A number written without point and exponent. Large ones have no exact double.
       case integer(Int128)
       case number(Double)
       case text(String)
@@ -42,14 +42,14 @@
 
     /// Reads a condition.
     ///
-    /// - Throws: ``CommandFailure`` that says where it is none.
+    /// - Throws: ``CommandFailure``, which names the place where the text is no condition.
     init(_ text: String) throws {
       var parser = try ConditionParser(text)
       self = try parser.condition()
       try parser.expectEnd()
     }
 
-    /// Whether it holds for what an object holds.
+    /// Whether the condition holds for the content of an object.
     func holds(for value: RecordValue) -> Bool {
       switch self {
       case .any(let parts): parts.contains { $0.holds(for: value) }
@@ -60,7 +60,7 @@
       }
     }
 
-    /// The value at a path, without its version and status; nil where there is none.
+    /// The value at a path, without its version and status; nil if there is none.
     private static func field(_ path: ArraySlice<String>, of value: RecordValue) -> RecordValue? {
       if let key = path.first { return value.fields?[key].flatMap { field(path.dropFirst(), of: $0) } }
       switch value {
@@ -92,7 +92,7 @@
       }
     }
 
-    /// Negative, zero or positive as the value is before, equal to or behind the constant; nil where they cannot be compared.
+    /// Negative, zero or positive as the value is before, equal to or behind the constant; nil if the two cannot be compared.
     private static func order(_ value: RecordValue?, _ constant: Constant) -> Int? {
       guard let value else { return nil }
       switch constant {
@@ -106,7 +106,7 @@
         default: return order(value, .number(Double(number)))
         }
       case .number(let number):
-        // As people write it, a number of 4 bytes is none of 8.
+        // Compared as people write it: a number of 4 bytes differs from the number of 8 bytes with the same text.
         if case .float(let value) = value { return order(value, Float(number)) }
         return value.doubleValue.flatMap { order($0, number) }
       case .text(let text):
@@ -145,9 +145,9 @@
 
     private var words: [Word] = []
     private var place = 0
-    /// How many conditions stand in each other here.
+    /// How deeply conditions are nested here.
     private var depth = 0
-    /// Each takes memory of the stack, to be read and to be asked.
+    /// A limit, because reading and evaluating each level takes stack memory.
     private static let maximumDepth = 200
     private let source: String
 

@@ -2,16 +2,17 @@
   import GarageStorage
 
   extension GarageReading {
-    /// What the type of an object is listed by: its name, and where that is lost digits, which every command takes for it.
+    /// The name under which an object's type is listed. If the name is lost, it is a text of digits, which every command
+    /// accepts in its place.
     func listedName(of identity: RecordIdentity) -> String {
       (try? listedTypeName(of: identity)) ?? "a type whose name cannot be read"
     }
   }
 
   extension Garage {
-    /// The whole name of a type of which a part was given: the name itself, or what stands behind its last dots.
+    /// The full name of a type of which a part was given: the name itself, or what follows its last dots.
     ///
-    /// - Throws: ``CommandFailure`` where it is none or several.
+    /// - Throws: ``CommandFailure`` if no type has such a name, or several have.
     func typeName(matching part: String) throws -> String {
       let names = try storedTypeNames()
       if names.contains(part) { return part }

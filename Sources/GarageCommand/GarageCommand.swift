@@ -1,10 +1,10 @@
-// The whole command is behind the package trait Command, which brings swift-argument-parser along.
+// The whole command requires the package trait Command, which brings swift-argument-parser.
 #if Command
   import ArgumentParser
   import Foundation
   import GarageDriver
 
-  /// `garage`: looks into stores, checks, counts, clears up and copies them.
+  /// `garage`: reads, checks, counts, cleans up and copies stores.
   struct GarageCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "garage",
@@ -27,7 +27,7 @@
       ])
   }
 
-  /// The program: what is thrown becomes a line on standard error and an exit status.
+  /// The program. An error becomes a line on standard error, and an exit status.
   @main
   enum Program {
     static func main() {
@@ -42,7 +42,7 @@
         Output.complain(GarageCommand.fullMessage(for: error))
         exit(CommandFailure.usageStatus)
       } catch let error where error is ExitCode || GarageCommand.exitCode(for: error).isSuccess {
-        // Help, and what a command says by its status alone.
+        // Help, or a command that answers by its status alone.
         GarageCommand.exit(withError: error)
       } catch {
         Output.complain("\(error)")
@@ -51,7 +51,7 @@
     }
   }
 #else
-  /// What stands in the command's place where the trait is off.
+  /// Replaces the command if the trait is off.
   @main
   enum Program {
     static func main() {

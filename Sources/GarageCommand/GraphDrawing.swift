@@ -1,14 +1,14 @@
 #if Command
   import GarageStorage
 
-  /// The objects around one, and how they refer to one another.
+  /// The objects around one object, and how they refer to each other.
   struct GraphDrawing: Encodable {
     struct Node: Encodable {
       var type: String
       var id: String
-      /// How many references it is away from the first.
+      /// How many references away from the first object it is.
       var distance: Int
-      /// Whether it is in the store.
+      /// Whether the store has it.
       var exists: Bool
     }
 
@@ -21,7 +21,7 @@
 
     private(set) var nodes: [Node] = []
     private(set) var edges: [Edge] = []
-    /// Whether there are more nodes than were asked for.
+    /// Whether there are more nodes than the number asked for.
     private(set) var isCut = false
 
     init(from root: RecordIdentity, depth: Int, limit: Int, _ reader: some GarageReading) throws {
@@ -59,10 +59,10 @@
       return "\(type) \(id)"
     }
 
-    /// How lines look: what is not loaded with the object is dotted.
+    /// Whether an edge is drawn as a dotted line: its target is not loaded with the object.
     private static func isDotted(_ edge: Edge) -> Bool { edge.kind == "lazy" }
 
-    /// For Graphviz.
+    /// The drawing as text for Graphviz.
     var dot: String {
       func quoted(_ text: String) -> String {
         var result = ""
@@ -82,14 +82,14 @@
       return (["digraph {", "  rankdir=LR; node [shape=box]"] + boxes + lines + ["}"]).joined(separator: "\n")
     }
 
-    /// For Mermaid.
+    /// The drawing as text for Mermaid.
     var mermaid: String {
       let boxes = nodes.indices.map { "  n\($0)[\"\(Self.escaped(Self.label(nodes[$0])))\"]" }
       let lines = edges.map { "  n\($0.from) \(Self.isDotted($0) ? "-.->" : "-->") n\($0.to)" }
       return (["flowchart LR"] + boxes + lines).joined(separator: "\n")
     }
 
-    /// A picture: a column for each distance.
+    /// The drawing as a picture, with a column for each distance.
     var svg: String {
       let (width, height, gap) = (220, 28, 60)
       var rows: [Int: Int] = [:]
@@ -125,7 +125,7 @@
       return ([head] + lines + boxes + ["</svg>"]).joined(separator: "\n")
     }
 
-    /// Text in which nothing is markup, and nothing steers a terminal.
+    /// Text in which nothing is markup, and nothing controls a terminal.
     private static func escaped(_ text: String) -> String {
       var result = ""
       for scalar in text.unicodeScalars {
@@ -143,7 +143,7 @@
   }
 
   extension RecordValue {
-    /// What it refers to, and how, in the order of its fields.
+    /// The objects that it refers to, with the kinds of the references, in the order of its fields.
     var referencesWithKinds: [(RecordIdentity, ReferenceKind)] {
       switch self {
       case .reference(let identity, let kind): [(identity, kind)]

@@ -2,7 +2,7 @@
   import Foundation
   import GarageStorage
 
-  /// A stored value as JSON: what JSON has no form for is an object with one key that begins with a dollar.
+  /// A stored value as JSON. A value that JSON has no form for is an object with one key that begins with a dollar.
   enum JSONValue: Encodable {
     case null
     case bool(Bool)

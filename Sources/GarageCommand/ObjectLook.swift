@@ -2,20 +2,20 @@
   import GarageDriver
   import GarageStorage
 
-  /// What is found where an object is looked for.
+  /// The result of looking for an object.
   enum ObjectLook {
     case object(StoredObject)
     case nothing
-    /// It is there and cannot be read.
+    /// It exists, but cannot be read.
     case damaged(GarageError)
 
-    /// The object; nil where there is none that can be read.
+    /// The object; nil if there is none that can be read.
     var object: StoredObject? {
       if case .object(let object) = self { return object }
       return nil
     }
 
-    /// - Throws: what is not about this one object.
+    /// - Throws: errors that are not about this one object.
     init(_ read: () throws -> StoredObject?) throws {
       do { self = try read().map { .object($0) } ?? .nothing } catch let error as GarageError
         where error.isOfOneEntry
@@ -34,7 +34,7 @@
   }
 
   extension GarageError {
-    /// Whether one entry of the store is the reason, and others can be read.
+    /// Whether one entry of the store is the cause, so that others can be read.
     var isOfOneEntry: Bool {
       switch self {
       case .corruptRecord, .newerRecordFormat, .corruptValue, .damagedText: true

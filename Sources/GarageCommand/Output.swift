@@ -10,19 +10,19 @@ import Foundation
 
 /// Lines for standard output and standard error.
 enum Output {
-  /// A line on standard output. Where it cannot be written, as on a full disk, the command says so and ends.
+  /// Writes a line to standard output. If that fails, as on a full disk, the command says so and ends.
   static func write(_ text: String) {
     guard let code = writeAll(text + "\n", to: STDOUT_FILENO) else { return }
     complain("standard output cannot be written: \(String(cString: strerror(code)))")
     end(CommandFailure.findingStatus)
   }
 
-  /// A line on standard error, if anybody reads it. What it says of a store does not steer a terminal.
+  /// Writes a line to standard error, if anybody reads it. Text from a store cannot control the terminal.
   static func complain(_ text: String) {
     _ = writeAll("garage: " + withoutControls(text) + "\n", to: STDERR_FILENO)
   }
 
-  /// A text with the numbers of its control characters in their places; lines stay lines.
+  /// The text with each control character replaced by its number, except line ends.
   private static func withoutControls(_ text: String) -> String {
     text.unicodeScalars.map { scalar in
       scalar.properties.generalCategory == .control && scalar != "\n"
@@ -32,26 +32,26 @@ enum Output {
 
   static func end(_ status: Int32) -> Never { exit(status) }
 
-  /// A text as it is, or quoted where it has characters that could steer a terminal.
+  /// The text as it is, or quoted if it has characters that could control a terminal.
   static func quotedIfOdd(_ text: String) -> String {
     text.unicodeScalars.contains { $0.properties.generalCategory == .control } ? text.debugDescription : text
   }
 
-  /// JSON with sorted keys, as one line for each value.
+  /// Writes JSON with sorted keys, in several lines.
   static func json(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     write(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 
-  /// The same in one line, for answers that go on.
+  /// Writes JSON in one line, for answers of several lines.
   static func jsonLine(_ value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     write(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 
-  /// Columns: numbers to the right, the last column as it is.
+  /// Writes columns: numbers to the right, the last column as it is.
   static func table(_ rows: [[String]]) {
     guard let first = rows.first else { return }
     let widths = first.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
@@ -65,7 +65,7 @@ enum Output {
   }
 }
 
-/// How far a long command is, on a terminal only.
+/// Shows how far a long command is, on a terminal only.
 struct ProgressLine {
   private let isShown = isatty(STDERR_FILENO) == 1
   private let title: String
@@ -82,7 +82,7 @@ struct ProgressLine {
   }
 }
 
-/// Writes all of a text to a file. Returns the number of the system's error where that cannot be done.
+/// Writes a whole text to a file. Returns the number of the system's error if that fails.
 private func writeAll(_ text: String, to file: Int32) -> Int32? {
   var rest = ArraySlice(Array(text.utf8))
   while !rest.isEmpty {
@@ -90,7 +90,7 @@ private func writeAll(_ text: String, to file: Int32) -> Int32? {
     if count >= 0 {
       rest = rest.dropFirst(count)
     } else if errno == EAGAIN {
-      // Somebody else has made it one that nobody waits for.
+      // Somebody else has made the file nonblocking.
       var look = pollfd(fd: file, events: Int16(POLLOUT), revents: 0)
       _ = poll(&look, 1, -1)
     } else if errno != EINTR {

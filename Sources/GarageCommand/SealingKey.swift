@@ -8,25 +8,25 @@
     import GarageCrypto
   #endif
 
-  /// The key of a sealed store, and what it opens.
+  /// The key of a sealed store, with the storages that it opens.
   struct SealingKey: Equatable {
-    /// What was given may be a key as it is, and another one in hexadecimal or Base64.
+    /// The given content may be a key as it is, and a different key in hexadecimal or Base64.
     private let readings: [Data]
     private var bytes: Data { readings[0] }
 
-    /// Whether it may be two keys: either opens stores, and nobody knows which of them is to make one.
+    /// Whether it may be two keys. Either may open a store, but it is not known which one is to make a new store.
     var isAmbiguous: Bool { readings.count > 1 }
 
     private static let byteCounts = [16, 24, 32]
 
-    /// The key in the content of a file, or in text; nil where there is none.
+    /// The key in the content of a file, or in text; nil if there is none.
     init?(_ content: Data, isText: Bool = false) {
       let plain = !isText && Self.byteCounts.contains(content.count) ? [content] : []
       readings = plain + [Self.decoded(content)].compactMap { $0 }
       if readings.isEmpty { return nil }
     }
 
-    /// The bytes that text in hexadecimal or Base64 stands for.
+    /// The bytes that a text in hexadecimal or Base64 stands for.
     private static func decoded(_ content: Data) -> Data? {
       guard let text = String(data: content, encoding: .utf8)?.trimmingCharacters(in: .whitespacesAndNewlines)
       else {
@@ -44,7 +44,7 @@
     }
 
     #if Crypto
-      /// The storage within its seal: with AES, or where none of its values opens so, with ChaCha20.
+      /// The storage within its seal: with AES, or with ChaCha20 if none of its values opens with AES.
       func storage(_ base: any StorageDriver) throws -> any StorageDriver {
         do { return try Self.storage(base, bytes) } catch let error as StorageError
           where error.kind == .wrongKey && isAmbiguous
@@ -66,8 +66,8 @@
         }
       }
 
-      /// The storage within the seal of a new key, which opens what is sealed with this one, too: with the cipher that this
-      /// key is used with.
+      /// The storage within the seal of a new key. It also opens values that are sealed with this key, with the cipher that
+      /// this key is used with.
       func rekeyingStorage(_ base: any StorageDriver, to new: SealingKey) throws -> SealedStorage {
         let (oldKey, newKey) = (SymmetricKey(data: bytes), SymmetricKey(data: new.bytes))
         do {

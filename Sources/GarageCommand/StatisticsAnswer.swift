@@ -1,7 +1,7 @@
 #if Command
   import GarageStorage
 
-  /// What statistics say, as JSON.
+  /// Statistics as JSON.
   struct StatisticsAnswer: Encodable {
     struct Entry: Encodable {
       var type: String
@@ -19,7 +19,7 @@
     var keys: Int
     var keyBytes: Int
     var otherBytes: Int
-    /// Of the files; absent where the engine does not tell.
+    /// Free bytes in the files; absent if the engine does not tell.
     var freeBytes: Int?
     var objects: Int
     var bytes: Int

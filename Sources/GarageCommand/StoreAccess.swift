@@ -5,7 +5,7 @@
   import GarageSealing
   import GarageStorage
 
-  /// How stores are opened: with a key where they are sealed.
+  /// Opens stores: with a key if they are sealed.
   struct StoreAccess: ParsableArguments {
     @Option(
       help: ArgumentHelp(
@@ -16,10 +16,10 @@
           """, valueName: "file"))
     var keyFile: String?
 
-    /// Opens the store that is there.
+    /// Opens an existing store.
     ///
-    /// - Parameter usesKey: whether it is opened with the key, where one was given.
-    /// - Throws: ``CommandFailure`` where there is none; nothing is made.
+    /// - Parameter usesKey: whether the store is opened with the key, if one was given.
+    /// - Throws: ``CommandFailure`` if there is no store; none is made.
     func open(_ place: StorePlace, forWriting: Bool = false, usesKey: Bool = true) throws -> Garage {
       try opening(place) {
         func opened(_ storage: any StorageDriver) throws -> any StorageDriver {
@@ -30,24 +30,24 @@
       }
     }
 
-    /// Looks, for reading only, whether there is a garage: where there is none, as in an empty file, what writes makes one.
+    /// Checks, opened for reading only, that there is a garage. Opened for writing, an empty file would become one.
     private func expectGarage(
       _ place: StorePlace, _ unsealing: (any StorageDriver) throws -> any StorageDriver
     ) throws {
       try Garage(unsealing(place.openStorage(forWriting: false))).close()
     }
 
-    /// Opens a store, or makes it where there is none.
+    /// Opens a store, or makes it if there is none.
     func openOrMake(_ place: StorePlace) throws -> Garage {
       try opening(place) { try Garage(sealing(place)) }
     }
 
-    /// A storage to copy to, which may be new. It is sealed where a key was given.
+    /// A storage to copy to, which may be new. It is sealed if a key was given.
     func makeStorage(_ place: StorePlace) throws -> any StorageDriver {
       try opening(place) { try sealing(place) }
     }
 
-    /// What the pages of a store are read by.
+    /// Reads the pages of a damaged store.
     func salvageSource(_ place: StorePlace) throws -> any SalvageSource {
       try opening(place) {
         let pages = try place.pages()
@@ -70,7 +70,7 @@
       return try key.storage(storage)
     }
 
-    /// Opens a storage, or makes it, and the seal of what is new.
+    /// Opens or makes a storage; a new one gets the seal.
     private func sealing(_ place: StorePlace) throws -> any StorageDriver {
       guard let key = try key() else { return try place.makeStorage() }
       if key.isAmbiguous && !place.isThere { throw ambiguous(keyFile) }
@@ -102,7 +102,7 @@
           """, status: CommandFailure.usageStatus)
     }
 
-    /// - Throws: ``CommandFailure`` where no key was given, which `option` takes.
+    /// - Throws: ``CommandFailure`` if no key was given, which `option` requires.
     func expectKey(for option: String) throws {
       if try key() != nil { return }
       throw CommandFailure(
@@ -111,7 +111,7 @@
 
     /// Opens a sealed store to change its key.
     ///
-    /// - Throws: ``CommandFailure`` where one of the two keys is missing.
+    /// - Throws: ``CommandFailure`` if one of the two keys is missing.
     func openForRekeying(_ place: StorePlace, newKeyFile: String?) throws -> SealedStorage {
       guard let old = try key() else {
         throw CommandFailure.opening(
@@ -136,7 +136,7 @@
       }
     }
 
-    /// The key; nil where none was given.
+    /// The key; nil if none was given.
     private func key() throws -> SealingKey? { try Self.key(file: keyFile, variable: "GARAGE_KEY") }
 
     private static func key(file: String?, variable: String) throws -> SealingKey? {

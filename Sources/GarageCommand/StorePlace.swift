@@ -10,11 +10,11 @@
     import GaragePostgres
   #endif
 
-  /// Where a store is, and which driver it takes.
+  /// The place of a store, which also tells its driver.
   struct StorePlace: ExpressibleByArgument {
     /// A path, or the URL of a database.
     private let text: String
-    /// The same for people: of a URL without passwords.
+    /// The same for people: a URL is shown without its password.
     var path: String { isURL ? Self.withoutPassword(text) : text }
 
     init?(argument: String) {
@@ -22,12 +22,12 @@
       text = argument
     }
 
-    /// Completions are files and folders.
+    /// Files and folders are offered as completions.
     static var defaultCompletionKind: CompletionKind { .file() }
 
     enum Kind { case sqlite, lmdb }
 
-    /// Opens the storage that is there; nothing is made.
+    /// Opens an existing storage; none is made.
     func openStorage(forWriting: Bool) throws -> any StorageDriver {
       if isURL { return try openServerStorage(forWriting: forWriting, isToBeMade: false) }
       let url = URL(filePath: path)
@@ -37,7 +37,7 @@
       case .sqlite:
         var options = SQLiteStorage.Options()
         options.isReadOnly = !forWriting
-        // Most commands read each page once, and are to take little memory.
+        // Most commands read each page once, and should use little memory.
         options.memoryMapByteCount = 0
         options.cacheByteCount = 16 << 20
         return try SQLiteStorage(at: url, options: options)
@@ -48,13 +48,13 @@
       }
     }
 
-    /// What the pages of the store are read by, without its engine.
+    /// Reads the pages of the store without its engine.
     func pages() throws -> any SalvageSource {
       let url = URL(filePath: path)
       return try kind() == .sqlite ? SQLitePages(at: url) : LMDBPages(at: url)
     }
 
-    /// What is wrong with the pages of a store whose engine would not survive to say so.
+    /// The damage of pages in a store whose engine would not survive reading them.
     func complaintsBeforeOpening() throws -> [String] {
       try !isURL && kind() == .lmdb ? LMDBStorage.integrityComplaints(at: URL(filePath: path)) : []
     }
@@ -78,8 +78,8 @@
       return .lmdb
     }
 
-    /// Opens a storage to copy to, which may be new: an LMDB folder where the path is one or ends in a slash, an SQLite file
-    /// otherwise.
+    /// Opens a storage to copy to, which may be new. It is an LMDB folder if the path is a folder or ends in a slash, and
+    /// otherwise an SQLite file.
     func makeStorage() throws -> any StorageDriver {
       if isURL { return try openServerStorage(forWriting: true, isToBeMade: true) }
       var isFolder: ObjCBool = false
@@ -92,10 +92,10 @@
       } catch { throw CommandFailure.opening("\(path): \(error)") }
     }
 
-    /// Whether there is a file or folder already. Of a store on a server that is not known, and it counts as there.
+    /// Whether a file or folder exists there. For a store on a server that is not known, and it counts as existing.
     var isThere: Bool { isURL || FileManager.default.fileExists(atPath: path) }
 
-    /// Whether both are the same file or folder, by whichever of its names.
+    /// Whether both are the same file or folder, under any of its names.
     func isSame(as other: StorePlace) -> Bool {
       func number(_ place: StorePlace) -> [Int]? {
         guard let facts = try? FileManager.default.attributesOfItem(atPath: place.resolvedPath) else {
@@ -109,13 +109,13 @@
 
     private var resolvedPath: String { URL(filePath: path).resolvingSymlinksInPath().path }
 
-    /// Takes a store away that was just made, and closed.
+    /// Removes a store that was just made, and closed.
     func removeFiles() {
       if isURL { return }
       for end in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + end) }
     }
 
-    /// How many bytes there are in a file, or in the files of a folder.
+    /// The number of bytes in a file, or in the files of a folder.
     static func byteCount(at path: String) -> Int {
       let files =
         (try? FileManager.default.contentsOfDirectory(atPath: path))?.map { path + "/" + $0 } ?? [path]
@@ -136,7 +136,7 @@
         .replacing(/([?&][a-z_]*(?:password|secret)=)[^&#]*/) { "\($0.1)***" }
     }
 
-    /// Opens a store in a PostgreSQL database: the one that the URL's fragment names, or else `garage`.
+    /// Opens a store in a PostgreSQL database: the store that the URL's fragment names, or else `garage`.
     private func openServerStorage(forWriting: Bool, isToBeMade: Bool) throws -> any StorageDriver {
       guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else {
         throw CommandFailure.opening(
@@ -148,7 +148,7 @@
         var options = PostgreSQLStorage.Options()
         if parts.count == 2 { options.name = parts[1].removingPercentEncoding ?? String(parts[1]) }
         if !isToBeMade {
-          // Never makes one: what writes looks first.
+          // This never makes a store: a command that writes looks first.
           options.isReadOnly = true
           let looking = try PostgreSQLStorage(String(parts[0]), options: options)
           if !forWriting { return looking }

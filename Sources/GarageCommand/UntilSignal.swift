@@ -2,9 +2,9 @@
   import Foundation
   import Synchronization
 
-  /// Runs something without an end of its own, until a signal ends the command: Ctrl-C, or a request to end (SIGTERM).
+  /// Runs work that does not end by itself, until a signal ends the command: Ctrl-C, or a request to end (SIGTERM).
   enum UntilSignal {
-    /// - Throws: what `body` throws before that.
+    /// - Throws: the errors of `body` before that.
     static func run(_ body: @escaping @Sendable () async throws -> Void) throws {
       let outcome = Mutex<Result<Void, any Error>?>(nil)
       let isDone = DispatchSemaphore(value: 0)

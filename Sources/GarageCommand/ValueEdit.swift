@@ -1,7 +1,7 @@
 #if Command
   import GarageStorage
 
-  /// A leaf of a stored value that is to be another one, of the same kind.
+  /// Changes a leaf of a stored value to another one of the same kind.
   struct ValueEdit: Decodable, Sendable {
     /// A key of a map, or a position in an array.
     enum Step: Decodable, Sendable, Equatable {
@@ -18,7 +18,7 @@
       }
     }
 
-    /// Why it is refused.
+    /// The reason why the change is refused.
     enum Refusal: Error, CustomStringConvertible {
       case gone
       case identifying
@@ -38,16 +38,16 @@
     }
 
     var path: [Step]
-    /// What stood there when it was looked at.
+    /// The text of the leaf when it was read.
     var before: String
     var kind: String
     var text: String
 
-    /// Makes the change in what an object holds.
+    /// Makes the change in the content of an object.
     ///
-    /// - Throws: ``Refusal``; then nothing was changed.
+    /// - Throws: ``Refusal``; nothing is changed then.
     func apply(to value: inout RecordValue, of identifier: Identifier) throws {
-      // A class may have it from a superclass, which stands in it under this key.
+      // A class may have the `id` from a superclass, whose fields stand under this key.
       if path.last == .key("id"), path.dropLast().allSatisfy({ $0 == .key("super") }) {
         throw Refusal.identifying
       }
@@ -63,7 +63,7 @@
       }
     }
 
-    /// The value at a path, looking behind versions and sync statuses.
+    /// The value at a path. Versions and sync statuses on the way are skipped.
     ///
     /// - Throws: ``Refusal/gone``.
     static func value(at path: [Step], in value: RecordValue) throws -> RecordValue {

@@ -2,13 +2,13 @@
   import Foundation
   import GarageStorage
 
-  /// A stored value that holds no others, as text, which says all of it.
+  /// A stored value without values inside it, as text that says all of it.
   struct ValueLeaf: Equatable, Sendable {
-    /// Of which kind it is: another text of the same kind is another value of the same kind.
+    /// Its kind: another text of the same kind stands for another value of that kind.
     var kind: String
     var text: String
 
-    /// Nil for null, data, references and what holds others.
+    /// Nil for null, data, references, and values with others inside.
     init?(_ value: RecordValue) {
       switch value {
       case .bool(let value): (kind, text) = ("bool", "\(value)")
@@ -27,7 +27,7 @@
 
     init(kind: String, text: String) { (self.kind, self.text) = (kind, text) }
 
-    /// The value that it says; nil where it says none.
+    /// The value that the text stands for; nil if it stands for none.
     var value: RecordValue? {
       switch kind {
       case "bool": Bool(text).map { .bool($0) }
@@ -43,7 +43,7 @@
       }
     }
 
-    /// Foundation takes what a text begins with.
+    /// Foundation would accept a text that only begins with a number.
     private static func decimal(_ text: String) -> Decimal? {
       guard text.allSatisfy({ "0123456789+-.eE".contains($0) }), Double(text) != nil else { return nil }
       return Decimal(string: text)

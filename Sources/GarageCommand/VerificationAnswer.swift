@@ -1,7 +1,7 @@
 #if Command
   import GarageStorage
 
-  /// What a verification found, as JSON.
+  /// The findings of a verification, as JSON.
   struct VerificationAnswer: Encodable {
     struct Entry: Encodable {
       var severity: String
@@ -17,7 +17,7 @@
     var bytes: Int
     var isSound: Bool
     var findings: [Entry]
-    /// All of them, also where not all are listed.
+    /// The number of all findings, even if not all are listed.
     var findingCount: Int
   }
 

@@ -3,9 +3,9 @@
   import GarageStorage
   import Synchronization
 
-  /// What the page asks of a store. Each answer is of one state of it.
+  /// Answers what the page asks about a store. Each answer describes one state of the store.
   final class InspectedStore: Sendable {
-    /// How many rows the page gets at once, and how many objects around one.
+    /// How many rows the page gets at once, and how many neighbours of an object.
     static let maximumRowCount = 200
     static let maximumNeighbourCount = 200
 
@@ -13,7 +13,7 @@
     let isWritable: Bool
     private let garage: Garage
     private let news: InspectorNews
-    /// The last listings, newest first, with the number of the change that they were made after.
+    /// The last listings, newest first. Each has the number of the change after which it was made.
     private let listings = Mutex<[(request: ListingRequest, version: Int, listing: ObjectListing)]>([])
 
     init(_ garage: Garage, at place: StorePlace, isWritable: Bool, news: InspectorNews) {
@@ -89,7 +89,7 @@
       struct Row: Encodable, Sendable {
         var key: String
         var id: String
-        /// Its own class, where that is not the type that is listed.
+        /// Its own class, if that differs from the listed type.
         var ownType: String?
         var bytes: Int?
         var modified: String?
@@ -99,7 +99,7 @@
       }
 
       var total: Int
-      /// How many objects of the type were not looked at, because they are damaged.
+      /// How many objects of the type were skipped because they are damaged.
       var unreadable: Int
       var offset: Int
       var columns: [String]
@@ -200,16 +200,16 @@
     struct Neighbours: Encodable, Sendable {
       struct Neighbour: Encodable, Sendable {
         var object: InspectedIdentity
-        /// How the one refers to the other.
+        /// How one object refers to the other.
         var kinds: [String]
         var exists: Bool
       }
 
       var object: InspectedIdentity
-      /// What it refers to.
+      /// The objects that it refers to.
       var targets: [Neighbour]
       var targetCount: Int
-      /// Who refers to it.
+      /// The objects that refer to it.
       var referrers: [Neighbour]
       var referrerCount: Int
     }
@@ -296,7 +296,7 @@
   }
 
   extension GarageReading {
-    /// Whether what a reference leads to is there, damaged or not.
+    /// Whether the target of a reference exists, damaged or not.
     fileprivate func has(_ identity: RecordIdentity) -> Bool {
       do { return try storedObject(identity) != nil } catch { return true }
     }

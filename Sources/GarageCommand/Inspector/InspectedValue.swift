@@ -2,28 +2,28 @@
   import Foundation
   import GarageStorage
 
-  /// A stored value as the page gets it: a tree whose leaves are text, so that no number and no order is lost on the way.
+  /// A stored value as the page gets it: a tree whose leaves are text, so that no digit and no order is lost on the way.
   struct InspectedValue: Encodable, Sendable {
     struct Field: Encodable, Sendable {
       var key: String
       var value: InspectedValue
     }
 
-    /// How many elements or fields of one container, and characters or bytes of one leaf, the page gets.
+    /// How many elements or fields of one container the page gets, and how many characters or bytes of one leaf.
     static let maximumCount = 500
     static let maximumTextCount = 100_000
     static let maximumDataCount = 256
 
     var kind: String
-    /// What a leaf says; of data hexadecimal digits.
+    /// The text of a leaf; for data hexadecimal digits.
     var text: String?
-    /// How many characters, bytes, elements or fields there are, where not all of them are here; of data always.
+    /// How many characters, bytes, elements or fields there are, if not all of them are here. For data it is always set.
     var count: Int?
     var elements: [InspectedValue]?
     var fields: [Field]?
-    /// Where a reference leads.
+    /// The target of a reference.
     var target: InspectedIdentity?
-    /// What stands behind a version or a sync status: one value.
+    /// The value behind a version or a sync status.
     var inner: [InspectedValue]?
 
     init(_ value: RecordValue, names: TypeNames) {
@@ -67,7 +67,7 @@
       self.text = text
     }
 
-    /// The same for a cell of a table: a line, and no more.
+    /// The same for a cell of a table, which is a single line.
     static func cell(_ value: RecordValue, names: TypeNames) -> InspectedValue {
       func note(_ kind: String, _ count: Int, _ what: String) -> InspectedValue {
         InspectedValue(kind: kind, text: "\(count) \(what)\(count == 1 ? "" : "s")")
@@ -83,11 +83,11 @@
     }
   }
 
-  /// What leads the page to an object.
+  /// The identity by which the page finds an object.
   struct InspectedIdentity: Encodable, Sendable {
     /// The name of the identity space.
     var type: String
-    /// The identifier's bytes in hexadecimal, by which the page asks for it.
+    /// The identifier's bytes in hexadecimal, by which the page asks for the object.
     var key: String
     /// The identifier for people.
     var id: String
@@ -103,7 +103,7 @@
     }
   }
 
-  /// Names types, and remembers the names for the length of a transaction.
+  /// Names types, and remembers the names for the duration of a transaction.
   final class TypeNames {
     private let ask: (RecordIdentity) -> String
     private var known: [UInt64: String] = [:]

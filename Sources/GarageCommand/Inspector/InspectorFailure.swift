@@ -1,11 +1,11 @@
 #if Command && Inspector
   import GarageStorage
 
-  /// Why a request is refused: an HTTP status, and a message for people.
+  /// The reason why a request is refused: an HTTP status, and a message for people.
   struct InspectorFailure: Error {
     var status: Int
     var message: String
-    /// The methods that there are, where this is about the method.
+    /// The allowed methods, if the failure is about the method.
     var allowed: [String] = []
 
     init(status: Int, _ message: String) {

@@ -2,11 +2,11 @@
   import Foundation
   import Hummingbird
 
-  /// Who may ask: pages of this server alone, which know the token.
+  /// Decides who may ask: only pages of this server, which know the token.
   ///
-  /// The `Host` has to be this machine's, so that no name that somebody else made lead here brings another page near. The
-  /// token stands behind a `#` in the address and goes with each request in a header: neither cookies, which servers on other
-  /// ports of this machine would get, nor other pages can send it.
+  /// The `Host` has to be a name of this machine. So a page of another site gains nothing by letting its own name lead here.
+  /// The token stands behind a `#` in the address, and goes with each request in a header. Other pages cannot send it. It is no
+  /// cookie, because servers on other ports of this machine would get that.
   struct InspectorGate: Sendable {
     let token: String
 
@@ -18,7 +18,7 @@
       }.joined()
     }
 
-    /// Refuses what comes from elsewhere.
+    /// Refuses requests of other sites.
     func checkSource(of request: Request) throws {
       guard let host = request.head.authority, let port = Self.loopbackPort(of: host) else {
         throw InspectorFailure(
@@ -33,14 +33,14 @@
       if let site = HTTPFields.Element.Name("Sec-Fetch-Site").flatMap({ request.headers[$0] }),
         site != "same-origin" && site != "none"
       {
-        // Following a link to the page is nobody's request but the user's.
+        // A link to the page may be followed from anywhere, because that is a request of the user's.
         if request.uri.path != "/" || request.method != .get {
           throw InspectorFailure(status: 403, "A page from elsewhere may not ask the inspector.")
         }
       }
     }
 
-    /// The port behind a name of this machine; nil for any other.
+    /// The port behind a name of this machine; nil for any other name.
     private static func loopbackPort(of host: String) -> Int? {
       let parts = host.split(separator: ":", omittingEmptySubsequences: false)
       guard parts.count <= 2, parts[0] == "127.0.0.1" || parts[0].lowercased() == "localhost" else {
@@ -49,11 +49,11 @@
       return parts.count == 1 ? 80 : Int(parts[1])
     }
 
-    /// Refuses who does not know the token.
+    /// Refuses requests without the token.
     func checkToken(of request: Request) throws {
       let given = Array((request.headers[.authorization] ?? "").utf8)
       let expected = Array("Bearer \(token)".utf8)
-      // As long for one that is nearly right as for any other.
+      // The comparison takes equally long for every wrong token.
       var difference = given.count ^ expected.count
       for (place, byte) in expected.enumerated() {
         difference |= Int(byte ^ (place < given.count ? given[place] : 0))
@@ -64,7 +64,7 @@
       }
     }
 
-    /// What goes with every answer: no script but the inspector's own, in no frame, kept by nobody.
+    /// The headers of every answer: no script but the inspector's own runs, no frame shows it, and no cache keeps it.
     static let headers: [(String, String)] = [
       (
         "Content-Security-Policy",

@@ -1,10 +1,10 @@
 #if Command && Inspector
   import Synchronization
 
-  /// Tells all pages that the store was changed.
+  /// Tells all pages that the store has changed.
   final class InspectorNews: Sendable {
     private struct State {
-      /// How many changes there were.
+      /// The number of changes.
       var version = 0
       var listeners: [Int: AsyncStream<Int>.Continuation] = [:]
       var lastListener = 0
@@ -12,13 +12,13 @@
 
     private let state = Mutex(State())
 
-    /// How many changes there were so far.
+    /// The number of changes so far.
     var version: Int { state.withLock { $0.version } }
 
-    /// Notes a change, and tells of it.
+    /// Notes a change, and tells the pages.
     func tell() { send { $0.version += 1 } }
 
-    /// Repeats the number, so that connections are found out that nobody reads any more.
+    /// Sends the number again, so that connections show up that nobody reads any more.
     func beat() { send { _ in } }
 
     private func send(_ change: (inout State) -> Void) {
@@ -29,7 +29,7 @@
       for listener in listeners { listener.yield(version) }
     }
 
-    /// The number of changes now and after each of them. Whoever is slow gets the newest alone.
+    /// The number of changes, now and after each change. A slow reader gets only the newest.
     func listen() -> AsyncStream<Int> {
       let (stream, continuation) = AsyncStream<Int>.makeStream(bufferingPolicy: .bufferingNewest(1))
       let number = state.withLock { state in

@@ -1,5 +1,5 @@
 #if Command && Inspector
-  /// The page: a frame that its script fills. It holds nothing of the store.
+  /// The page: a frame that its script fills. It contains nothing from the store.
   enum InspectorPage {
     static let html = #"""
       <!doctype html>

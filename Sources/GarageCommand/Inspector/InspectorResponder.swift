@@ -2,7 +2,7 @@
   import Foundation
   import Hummingbird
 
-  /// Answers requests: what it does not know it refuses.
+  /// Answers requests, and refuses those that it does not know.
   ///
   ///     GET    /api/store                           the file, its types and how many keys there are
   ///     GET    /api/objects?type&filter&sort&descending&offset&limit
@@ -18,9 +18,9 @@
 
     private struct Route: Sendable {
       var handlers: [HTTPRequest.Method: Handler]
-      /// The parameters that it takes.
+      /// The parameters that it accepts.
       var parameters: Set<String> = []
-      /// Whether it tells nothing of the store.
+      /// Whether it tells nothing about the store, and so needs no token.
       var isOpen = false
     }
 
@@ -91,7 +91,7 @@
 
     // MARK: - Requests
 
-    /// What stands behind the question mark: each parameter once, and none that nobody knows.
+    /// The parameters behind the question mark: each may be given once, and only known ones.
     private static func parameters(of request: Request, _ known: Set<String>) throws -> [String: String] {
       var parameters: [String: String] = [:]
       for part in (request.uri.query ?? "").split(separator: "&") {
@@ -182,7 +182,8 @@
       return response
     }
 
-    /// The number of changes, now and after each; also now and then in between, which tells whether anybody still listens.
+    /// The number of changes, now and after each change. It is also sent now and then in between, to find out whether anybody
+    /// still listens.
     private static func changes(_ news: InspectorNews) -> Response {
       let versions = news.listen()
       return Response(

@@ -1,6 +1,6 @@
 #if Command && Inspector
   extension InspectorScript {
-    /// What refers to what around an object.
+    /// The references around an object.
     static let graph = #"""
       const box = {width: 210, height: 34, gap: 90, step: 50};
       // How many are drawn on each side of a node: nobody sees more.

@@ -145,7 +145,7 @@
       }
       """#
 
-    /// The objects of a type, as rows of a grid of which the browser has only those that are seen.
+    /// The objects of a type, as rows of a grid. The browser has only those rows that are visible.
     static let grid = #"""
       const rowHeight = 30;
       const pageSize = 100;

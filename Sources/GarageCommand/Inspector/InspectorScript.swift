@@ -1,8 +1,7 @@
 #if Command && Inspector
-  /// What the page does. What a store holds becomes text nodes and nothing else: a browser that knows Trusted Types would not
-  /// let it be anything else.
+  /// What the page does. Content of a store only becomes text nodes; a browser that supports Trusted Types enforces that.
   enum InspectorScript {
-    /// All of it, as the browser gets it.
+    /// The whole script, as the browser gets it.
     static let javaScript = [core, shell, values, objects, grid, graph, care].joined(separator: "\n")
 
     /// Elements, requests and addresses.
@@ -99,7 +98,7 @@
       };
       """#
 
-    /// The frame: where the page is, what is asked of people, and what comes by itself.
+    /// The frame: where the page is, what people are asked, and what comes unasked.
     private static let shell = #"""
       const store = {isWritable: false, types: []};
       let view = null;

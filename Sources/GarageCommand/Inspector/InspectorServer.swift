@@ -4,34 +4,34 @@
   import Hummingbird
   import Logging
 
-  /// Serves the inspector on this machine's own address until it is told to end.
+  /// Serves the inspector on this machine's own address, until it is told to end.
   struct InspectorServer {
-    /// What is told when it can be asked.
+    /// Reported when the server is ready.
     struct Announcement: Encodable, Sendable {
       var address: String
       var token: String
     }
 
-    /// How often pages are told that the server is there; and, where a driver does not tell what others commit, as one for
-    /// stores in a database, that the store may be another one by now.
+    /// How often pages are told that the server is there. If a driver does not signal commits of others, as one for stores in a
+    /// database, they are also told then that the store may have changed.
     private static let beatSeconds = 10
-    /// How long reading may go on when the server ends.
+    /// How long reads may go on when the server ends.
     private static let endingSeconds = 2.0
 
     let garage: Garage
     let place: StorePlace
     let isWritable: Bool
-    /// 0 for one that is free.
+    /// The port; 0 to take a free one.
     let port: Int
 
-    /// - Throws: ``CommandFailure`` where the port is not to be had.
+    /// - Throws: ``CommandFailure`` if the port cannot be used.
     func run(announcing announce: @escaping @Sendable (Announcement) throws -> Void) throws {
       defer { close() }
       let server = self
       try UntilSignal.run { try await server.serve(announcing: announce) }
     }
 
-    /// Closes the garage, unless somebody reads on for long: what ends a process does not damage a store.
+    /// Closes the garage, unless a read goes on for too long: ending the process does not damage a store.
     private func close() {
       let isClosed = DispatchSemaphore(value: 0)
       let garage = garage

@@ -1,5 +1,5 @@
 #if Command && Inspector
-  /// How the page looks, in light and in dark.
+  /// The style of the page, in light and dark mode.
   enum InspectorStyle {
     static let css = #"""
       :root {

@@ -2,40 +2,40 @@
   import Foundation
   import GarageStorage
 
-  /// Which objects of a type are listed, and in which order, upwards.
+  /// Which objects of a type are listed, and by what they are sorted, in ascending order.
   struct ListingRequest: Hashable, Sendable {
-    /// What objects are sorted by that is no field.
+    /// Keys to sort by that are not fields.
     static let identifier = "$id"
     static let modified = "$modified"
     static let bytes = "$bytes"
 
     var type: String
-    /// A condition on stored fields; all objects without one.
+    /// A condition on stored fields; nil lists all objects.
     var filter: String?
-    /// A field, or one of the above; by identifier without it.
+    /// A field, or one of the keys above; nil sorts by identifier.
     var sort: String?
-    /// Whether records have to be read to answer it.
+    /// Whether records have to be read for the answer.
     var readsObjects: Bool { filter != nil || sort != nil && sort != Self.identifier }
   }
 
-  /// Which objects were asked for, in order, as of one state of the store.
+  /// The listed objects, in order, of one state of the store.
   struct ObjectListing: Sendable {
     private enum Order: Sendable {
-      /// All of them by identifier: of a million it has some thousands.
+      /// All objects by identifier. Of a million objects it keeps some thousands of identifiers.
       case all(StoredObjectIndex)
-      /// Some of them, or in another order.
+      /// Some of the objects, or all in another order.
       case chosen([Identifier])
     }
 
     private var order = Order.chosen([])
-    /// The fields that the first objects have.
+    /// The fields of the first objects.
     private(set) var columns: [String] = []
-    /// How many objects of the type cannot be read, and so are not looked at.
+    /// How many objects of the type cannot be read, and are left out.
     private(set) var unreadableCount = 0
 
     private static let sampleCount = 100
 
-    /// How many objects there are in it.
+    /// How many objects the listing has.
     var count: Int {
       switch order {
       case .all(let index): index.count
@@ -43,7 +43,7 @@
       }
     }
 
-    /// A part of them, upwards or downwards.
+    /// A part of the listing, in ascending or descending order.
     func page(
       _ offset: Int, _ limit: Int, isDescending: Bool, _ reader: some GarageReading
     ) throws -> [Identifier] {
@@ -52,7 +52,7 @@
       let range = isDescending ? count - end..<count - offset : offset..<end
       let part =
         switch order {
-        // What is damaged was counted, and cannot be shown.
+        // Damaged objects were counted before, and cannot be shown.
         case .all(let index):
           try reader.identifiers(in: index, from: range.lowerBound, limit: range.count) { _ in }
         case .chosen(let identifiers): Array(identifiers[range])
@@ -60,7 +60,7 @@
       return isDescending ? part.reversed() : part
     }
 
-    /// - Throws: ``CommandFailure`` where the filter cannot be read; what reading throws but for damaged objects.
+    /// - Throws: ``CommandFailure`` if the filter cannot be read; the errors of reading, except those about damaged objects.
     init(_ request: ListingRequest, _ reader: some GarageReading) throws {
       let condition = try request.filter.map { try FieldCondition($0) }
       if !request.readsObjects {
@@ -87,7 +87,7 @@
       order = .chosen(found.map(\.identifier))
     }
 
-    /// An object; nil where it is damaged, or was just deleted.
+    /// An object; nil if it is damaged, or was just deleted.
     private mutating func read(
       _ identifier: Identifier, _ type: String, _ reader: some GarageReading
     ) throws -> StoredObject? {
@@ -103,7 +103,7 @@
     }
   }
 
-  /// What an object is sorted by: nothing first, then truth values, numbers and dates, text, all else.
+  /// What an object is sorted by: nothing comes first, then truth values, numbers and dates, text, and all other values.
   private enum SortKey: Comparable {
     case nothing
     case flag(Int)
@@ -130,7 +130,7 @@
       case .reference(let identity, _): self = .text("\(identity.identifier)")
       case .versioned(_, let inner), .withSyncStatus(_, let inner): self = SortKey(inner)
       default:
-        // No order has a place for NaN.
+        // NaN has no place in the order of numbers.
         self = value?.doubleValue.map { .number($0.isNaN ? -.infinity : $0) } ?? .other
       }
     }

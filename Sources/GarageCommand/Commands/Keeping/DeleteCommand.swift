@@ -46,7 +46,8 @@
       if write { Output.write("deleted") } else { Output.complain("nothing was deleted; --write deletes it") }
     }
 
-    /// What is damaged may be what is to be deleted, and does not keep it there.
+    /// The referrers, without error if one entry is damaged: that may be the object to be deleted, and must not prevent its
+    /// deletion.
     private func referrers(of identity: RecordIdentity, _ garage: Garage) throws -> [RecordIdentity] {
       do { return try garage.referrers(of: identity) } catch let error as GarageError where error.isOfOneEntry
       {

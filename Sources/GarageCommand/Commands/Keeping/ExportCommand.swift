@@ -26,7 +26,7 @@
     }
   }
 
-  /// What `export` and `import` say.
+  /// The output of `export` and `import`.
   struct Exchanged: Encodable {
     var objects: Int
     var keys: Int

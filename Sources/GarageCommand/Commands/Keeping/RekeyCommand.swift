@@ -27,7 +27,7 @@
       var entries: Int
       var resealed: Int
       var failed: Int
-      /// Why they did not open: the first hundred.
+      /// Why entries did not open: the first hundred errors.
       var failures: [String]
       /// Whether the old key is not needed any more.
       var isComplete: Bool

@@ -27,7 +27,7 @@
       var keys: Int
       var damaged: Int
       var older: Int
-      /// Those of an older state, which --older brings over: the first of them.
+      /// The first objects of an older state, which `--older` saves as well.
       var olderObjects: [Older]
       var notes: [String]
     }

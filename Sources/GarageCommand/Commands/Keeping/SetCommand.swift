@@ -60,7 +60,7 @@
       }
     }
 
-    /// The way to the field: keys may have dots in them.
+    /// The path to the field. Keys may contain dots.
     private func steps(in value: RecordValue) throws -> [ValueEdit.Step] {
       if value[field] != nil { return [.key(field)] }
       var steps: [ValueEdit.Step] = []

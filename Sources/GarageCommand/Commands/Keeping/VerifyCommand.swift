@@ -23,7 +23,7 @@
       try show(VerificationAnswer(report), "\(report)")
     }
 
-    /// Shows what is wrong with pages that the engine would not survive to read.
+    /// Shows the damage of pages that the engine would not survive reading.
     private func show(_ complaints: [String]) throws {
       let findings = complaints.map {
         VerificationAnswer.Entry(

@@ -17,7 +17,7 @@
     @Flag(help: "As JSON.") var json = false
 
     private struct Difference: Encodable {
-      /// `removed` is in the first store only, `added` in the second, `changed` in both; `damaged` cannot be read in one of
+      /// `removed`: only in the first store. `added`: only in the second. `changed`: in both. `damaged`: unreadable in one of
       /// them.
       var kind: String
       var type: String?
@@ -57,7 +57,7 @@
       ofTypeNamed name: String, _ one: some GarageReading, _ two: some GarageReading
     ) throws -> [Difference] {
       var differences: [Difference] = []
-      // Where identifiers are hidden, nobody knows whose such a record is.
+      // If identifiers are hidden, it is not known whose record this is.
       func note(_ damage: GarageError) {
         Output.complain("\(damage)")
         differences.append(Difference(kind: "damaged", type: name))
@@ -79,7 +79,7 @@
       return differences
     }
 
-    /// What became of an object; nil where it is the same.
+    /// How an object changed; nil if it is the same.
     private static func kind(_ before: ObjectLook, _ after: ObjectLook) -> String? {
       switch (before, after) {
       case (.damaged, _), (_, .damaged): "damaged"

@@ -28,7 +28,7 @@
     private struct Page: Encodable {
       var type: String
       var identifiers: [String]
-      /// What `--after` takes for the next page; none where this is the last one.
+      /// The argument of `--after` for the next page; nil if this is the last one.
       var next: String?
     }
 
@@ -64,7 +64,7 @@
         }
         return identifier
       }
-      // One more tells whether there is another page.
+      // One more than the limit, to know whether there is another page.
       var damage = DamageNotes()
       let found = try garage.identifiers(ofTypeNamed: type, after: last, limit: max(limit, limit &+ 1)) {
         damage.note($0)

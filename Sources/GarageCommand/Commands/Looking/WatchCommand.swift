@@ -20,7 +20,7 @@
     @Option(help: "End after that many commits.") var count: Int?
     @Flag(help: "As lines of JSON.") var json = false
 
-    /// How often a store is looked at that gives no sign of others' commits.
+    /// How often a store is read that does not signal commits of others.
     private static let lookSeconds = 1.0
 
     func validate() throws {
@@ -37,7 +37,7 @@
     }
 
     private func watch(_ garage: Garage) async throws {
-      // It listens before it looks, so that nothing is missed in between.
+      // It listens before it reads, so that no change in between is missed.
       var changes = garage.changes().makeAsyncIterator()
       var marks = StoreMarks()
       let beginning = try garage.differences(from: &marks, limit: 0)
@@ -71,13 +71,13 @@
         var id: String
       }
       var at: String
-      /// Objects that were not there before.
+      /// Objects that did not exist before.
       var added: [Object]
       var changed: [Object]
       var deleted: [Object]
       var keysSet: [String]
       var keysRemoved: [String]
-      /// All of them, also where not all are listed.
+      /// The number of all changed objects, even if not all are listed.
       var objectCount: Int
       var keyCount: Int
     }
