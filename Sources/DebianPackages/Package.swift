@@ -2,9 +2,9 @@ public import GarageStorage
 
 /// One package of a Debian archive, as the demo parks it.
 ///
-/// Only two things here are special to a garage. `@Linked`: a package's dependencies are other packages, they are
-/// loaded along with it, and they may lead back to it. And the type's tag, because the type was in the demo's own
-/// module when the first stores were made.
+/// Only two things here are special to a garage. The first is `@Linked`: a package depends on other packages, which are loaded
+/// along with it and may lead back to it. The second is the type's tag: the type was in the demo's own module when the first
+/// stores were made.
 public final class Package: Codable, Identifiable, TypeTagged {
   /// The name under which packages are stored.
   public static var typeTag: String { "GarageDemo.Package" }
@@ -19,14 +19,14 @@ public final class Package: Codable, Identifiable, TypeTagged {
   public let section: String?
   /// Who looks after it: name and address.
   public let maintainer: String?
-  /// What it is, the first line in short.
+  /// What the package is, in one line.
   public let description: String?
-  /// How much room it takes when it is installed, in KiB, as Debian counts.
+  /// How much space it takes when it is installed, in KiB, as Debian counts.
   public let installedSize: Int?
   /// What this package needs, `Pre-Depends` first, each package once.
   @Linked public var depends: [Package]
 
-  /// The name: there is one package of each.
+  /// The name, which is unique.
   public var id: String { name }
 
   /// The package that a stanza describes, linked to none yet.
@@ -45,8 +45,8 @@ public final class Package: Codable, Identifiable, TypeTagged {
 extension Package {
   /// The packages of `stanzas`, linked to one another.
   ///
-  /// Of several stanzas with one name the first counts. Dependencies on packages that are not among them are
-  /// left out, as are repeated ones.
+  /// If several stanzas have the same name, the first counts. Dependencies on packages that have no stanza are left out, and so
+  /// are repeated ones.
   public static func graph(of stanzas: [Stanza]) -> [Package] {
     var packages: [Package] = []
     var kept: [Stanza] = []

@@ -10,12 +10,12 @@ public struct Stanza: Equatable {
   public var section: String?
   /// Who looks after it: name and address.
   public var maintainer: String?
-  /// What it is, the first line in short.
+  /// What the package is, in one line.
   public var description: String?
-  /// How much room it takes when it is installed, in KiB.
+  /// How much space it takes when it is installed, in KiB.
   public var installedSize: Int?
-  /// The first alternative of each dependency, `Pre-Depends` before `Depends`, without versions and
-  /// architectures, in their order and with repetitions.
+  /// The first alternative of each dependency, `Pre-Depends` before `Depends`, in their order. Versions and architectures are
+  /// left out; repetitions are kept.
   public var dependencies: [String]
 
   /// A paragraph with these fields.

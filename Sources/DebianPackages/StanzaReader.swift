@@ -3,7 +3,7 @@ import Foundation
 /// Reads the stanzas of a package database: Debian's control format (Debian Policy, chapter 5), as in
 /// `/var/lib/dpkg/status` and in the output of `apt-cache dumpavail`.
 ///
-/// Works on bytes. An archive has 50 MB of them in a million lines, of which few become strings.
+/// It works on bytes: an archive has 50 MB of them in a million lines, and few of these become strings.
 public struct StanzaReader {
   private let bytes: [UInt8]
   private let source: String
@@ -11,17 +11,17 @@ public struct StanzaReader {
   private var lineNumber = 0
   private var stanzas: [Stanza] = []
 
-  /// Where each field's value stands in the stanza that is being read, continuation lines included.
+  /// The place of each field's value in the stanza that is being read, including continuation lines.
   private var values = [Range<Int>?](repeating: nil, count: Field.allCases.count)
-  /// The field that a continuation line belongs to; nil for one that nobody asks for.
+  /// The field that a continuation line belongs to; nil if that field is not needed.
   private var openField: Field?
   /// Whether a field line was seen since the last blank line.
   private var isInStanza = false
 
   /// All stanzas in `bytes` that name a package, in their order.
   ///
-  /// Throws ``PackageDatabaseError`` naming `source` and the line where the text is not in control format, and where it
-  /// holds no package at all.
+  /// Throws ``PackageDatabaseError`` if the text is not in control format, naming `source` and the line, and if it holds no
+  /// package at all.
   public static func read(
     _ bytes: [UInt8], from source: String, progress: (Double) -> Void = { _ in }
   ) throws -> [Stanza] {
@@ -73,7 +73,7 @@ public struct StanzaReader {
     }
   }
 
-  /// A line that begins with white space goes on with the field above; one of white space alone is blank.
+  /// Reads a line that begins with white space. It continues the field above; if it is all white space, it counts as blank.
   private mutating func readContinuation(_ line: Range<Int>) throws {
     guard line.contains(where: { !ASCII.isWhiteSpace(bytes[$0]) }) else { return endStanza() }
     guard isInStanza else { throw notControlFormat(line, "continues no field") }
@@ -128,8 +128,8 @@ public struct StanzaReader {
 // MARK: - Values
 
 extension StanzaReader {
-  /// The value of a field without the white space around it and at the beginning of each line; nil where the
-  /// field is not there or empty.
+  /// The value of a field, without the white space around it and at the beginning of each line; nil if the field is missing or
+  /// empty.
   private func text(_ field: Field) -> String? {
     guard let range = values[field.rawValue].map(trimmed), !range.isEmpty else { return nil }
     guard range.contains(where: { bytes[$0] == ASCII.newline }) else {
@@ -147,8 +147,8 @@ extension StanzaReader {
     return range
   }
 
-  /// The names in a field such as `libc6 (>= 2.34), default-mta | mail-transport-agent, perl:any`: of each
-  /// entry the first alternative, up to its version, architecture or build profile.
+  /// The names in a field such as `libc6 (>= 2.34), default-mta | mail-transport-agent, perl:any`: the first alternative of
+  /// each entry, up to its version, architecture or build profile.
   private func dependencies(_ field: Field) -> [String] {
     guard let range = values[field.rawValue] else { return [] }
     var names: [String] = []
@@ -175,7 +175,7 @@ private enum Field: Int, CaseIterable {
     "pre-depends", "depends",
   ].map { Array($0.utf8) }
 
-  /// The field of that name, in capitals or not, as Debian Policy wants it.
+  /// The field with this name. Upper and lower case do not matter, as Debian Policy demands.
   init?(named name: ArraySlice<UInt8>) {
     let name =
       name.last.map(ASCII.isWhiteSpace) == true ? name.trimmingSuffix(while: ASCII.isWhiteSpace) : name

@@ -2,7 +2,7 @@ import DebianPackages
 import Foundation
 import GarageStorage
 
-/// One run of the demo: park, close, open again, retrieve, and look at what came back.
+/// One run of the demo: it parks, closes, opens again, retrieves, and examines what came back.
 struct Demo {
   private let options: Options
   private let store: DemoStore
@@ -55,7 +55,7 @@ struct Demo {
     return report
   }
 
-  /// Reads the input and parks what it holds, in place of what an earlier run parked in this store.
+  /// Reads the input and parks its packages, in place of those that an earlier run parked in this store.
   private func parkInput() throws {
     let packages = try stopwatch.measure(.read) {
       let input = try PackageInput(options.input)
@@ -88,7 +88,7 @@ struct Demo {
     }
   }
 
-  /// The names of the packages that need one.
+  /// The names of the packages that need the package `name`.
   private func referrers(of name: String, _ garage: Garage) throws -> [String] {
     try garage.referrers(of: Package.self, identifier: name).map(\.identifier.description).sorted()
   }
@@ -99,7 +99,7 @@ struct Demo {
     return name
   }
 
-  /// Throws where there is no package of this name.
+  /// Throws if there is no package with this name.
   private func check(_ name: String, _ packages: [Package]) throws {
     if packages.contains(where: { $0.name == name }) { return }
     let similar = NameSuggestions.nearest(to: name, in: packages.lazy.map(\.name))

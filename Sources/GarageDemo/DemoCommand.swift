@@ -4,14 +4,14 @@ import Foundation
 
 /// The command line around ``Demo``: arguments in, text and an exit code out.
 struct DemoCommand {
-  /// Takes what belongs on standard output, in whole lines.
+  /// Gets the text for standard output, in whole lines.
   let output: (String) -> Void
-  /// Takes what belongs on standard error, in whole lines.
+  /// Gets the text for standard error, in whole lines.
   let complain: (String) -> Void
-  /// Whether this is the whole process: it may draw a progress bar and end on a signal.
+  /// Whether this is the whole process. It may then draw a progress bar, and end the process on a signal.
   var ownsProcess = false
 
-  /// The command as the program runs it. Returns the exit code.
+  /// Runs the command as the program does. Returns the exit code.
   static func run(arguments: [String]) -> Int32 {
     let command = DemoCommand(
       output: { FileHandle.standardOutput.write(Data("\($0)\n".utf8)) },
@@ -68,7 +68,7 @@ struct DemoCommand {
   }
 }
 
-/// Cleans up when the program is interrupted or told to end, and ends it.
+/// Cleans up when the program is interrupted or asked to end, and then ends it.
 private struct Interruption {
   private static let signals = [SIGINT, SIGTERM]
   private let sources: [any DispatchSourceSignal]
@@ -79,7 +79,7 @@ private struct Interruption {
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
         cleanUp()
-        // At once: other threads are in the middle of their work.
+        // Ended at once, because other threads are in the middle of their work.
         _exit(128 + number)
       }
       source.resume()

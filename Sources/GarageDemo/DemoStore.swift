@@ -23,7 +23,7 @@ extension Options.Driver {
   }
 }
 
-/// The store that a run works on: which driver, and where.
+/// The store that a run works on: its driver and its place.
 struct DemoStore {
   let driver: Options.Driver
   /// Nil for a store in memory, or on a server.
@@ -32,10 +32,10 @@ struct DemoStore {
   private let server: String?
   /// The folder to remove at the end, if the store is a temporary one.
   private let temporaryFolder: URL?
-  /// A store in memory is this value: it keeps its content while no garage is open on it.
+  /// A store in memory is this value. It keeps its content while no garage is open on it.
   private let memory: MemoryStorage
 
-  /// Throws ``DemoError`` where a store that is to be reused is not there.
+  /// Throws ``DemoError`` if a store that is to be reused does not exist.
   init(_ options: Options) throws {
     driver = options.driver
     memory = MemoryStorage()
@@ -55,18 +55,18 @@ struct DemoStore {
     }
   }
 
-  /// Where the store is, for people.
+  /// The place of the store, for people.
   var description: String {
-    // A URL may have a password in it.
+    // A URL may contain a password.
     if server != nil { return "on the server" }
     guard let location else { return "in memory" }
     return temporaryFolder == nil ? "at \(location.path)" : "in a temporary folder"
   }
 
-  /// Opens the store. Creates it where it is missing, unless it is only to be read; where it is to be indexed, with an
-  /// index of references.
+  /// Opens the store. A missing store is created, unless it is only to be read. If `isIndexed` is true, the store gets an index
+  /// of references.
   ///
-  /// Throws ``DemoError`` where another driver's store is.
+  /// Throws ``DemoError`` if a store of another driver is there.
   func open(readOnly: Bool = false, isIndexed: Bool = false) throws -> Garage {
     let referrers: ReferrerOption = isIndexed ? .indexed : .asStored
     #if PostgreSQL
@@ -86,7 +86,7 @@ struct DemoStore {
     return try Garage(SQLiteStorage(at: location, options: options), referrers: referrers)
   }
 
-  /// The driver whose store is at `path`, as far as one can tell from outside.
+  /// The driver of the store at `path`, as far as its files tell.
   private func driverOfStore(at path: String) -> Options.Driver? {
     if access(path + "/data.mdb", F_OK) == 0 { return .lmdb }
     // The first bytes of every SQLite database (https://sqlite.org/fileformat.html, 1.3).
@@ -96,7 +96,7 @@ struct DemoStore {
     return start == mark ? .sqlite : nil
   }
 
-  /// What the store takes. To be asked for while it is closed.
+  /// The size of the store, in bytes. Call it while the store is closed.
   func byteCount() throws -> Int {
     #if PostgreSQL
       if let server { return try contentByteCount(PostgreSQLStorage(server)) }
@@ -112,7 +112,7 @@ struct DemoStore {
     return (attributes?[.size] as? NSNumber)?.intValue ?? 0
   }
 
-  /// The bytes of all keys and values.
+  /// The number of bytes of all keys and values.
   private func contentByteCount(_ storage: some StorageDriver) throws -> Int {
     try storage.read { transaction in
       var count = 0

@@ -1,21 +1,21 @@
 import DebianPackages
 
-/// What can be counted in a graph of packages, from the objects alone.
+/// Figures of a graph of packages, counted from the objects only.
 struct GraphFigures {
   /// How many packages there are.
   let packages: Int
   /// How many links there are from one package to another, or to itself.
   let references: Int
-  /// The sets of more than one package that all reach one another (the strongly connected components),
-  /// members sorted by name, sets by their first member.
+  /// The strongly connected components with more than one package: sets of packages that all reach one another. Members are
+  /// sorted by name, sets by their first member.
   let cycles: [[Package]]
-  /// The package that reaches most others; of several the first by name. Nil where there is none at all.
+  /// The package that reaches most others; if there are several, the first by name. Nil if there are no packages.
   let farthestReaching: Package?
 
-  /// Counts in `packages`.
+  /// Counts the figures of `packages`.
   ///
-  /// Throws ``DemoError`` when one of them links to an object that is not among them, which would mean that a
-  /// record came back as two objects.
+  /// Throws ``DemoError`` if one of them links to an object that is not among them, which would mean that a record came back as
+  /// two objects.
   init(of packages: [Package]) throws {
     let graph = try IndexedGraph(packages)
     let components = graph.components()
@@ -28,7 +28,7 @@ struct GraphFigures {
   }
 }
 
-/// What one package reaches, found by walking its objects.
+/// The packages that one package reaches, found by following its objects.
 struct Reach {
   /// The packages at each distance from the first, which stands alone at distance 0.
   let levels: [[Package]]
@@ -47,7 +47,7 @@ struct Reach {
   }
 
   var packages: [Package] { levels.flatMap { $0 } }
-  /// How many packages it reaches, itself not counted.
+  /// How many packages it reaches, without itself.
   var count: Int { levels.reduce(0) { $0 + $1.count } - 1 }
 }
 
@@ -128,10 +128,10 @@ private struct IndexedGraph {
     return result
   }
 
-  /// The node that reaches most others; of several the first by name.
+  /// The node that reaches most other nodes; if there are several, the first by name.
   ///
-  /// What a node reaches, everything that links to it reaches too. So only components that nothing outside
-  /// links to can reach most, and only from these is the graph walked. All nodes of a component reach the same.
+  /// A node's targets are also reached by every node that links to it. So only components without links from outside can reach
+  /// most, and only from these is the graph walked. All nodes of a component reach the same nodes.
   func farthestReaching(_ components: Components, name: (Int) -> String) -> Int? {
     var isLinkedTo = [Bool](repeating: false, count: components.members.count)
     for node in 0..<count {

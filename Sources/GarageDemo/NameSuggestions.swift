@@ -1,7 +1,7 @@
-/// Names that someone may have meant who wrote another one.
+/// Names that were perhaps meant by a name that does not exist.
 enum NameSuggestions {
-  /// Up to `limit` of `names`, the most similar first: those that need the fewest insertions, deletions and
-  /// replacements of a byte (Levenshtein's distance), none that needs more than a third of the name.
+  /// Up to `limit` of `names`, the most similar first: those that need the fewest insertions, deletions and replacements of a
+  /// byte (Levenshtein's distance). Names that need more than a third of the name's length are left out.
   static func nearest(
     to name: String, in names: some Sequence<String>, limit: Int = 3
   ) -> [String] {

@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options on the command line.
 struct Options: Equatable {
   enum Driver: String, CaseIterable {
     case sqlite, lmdb, memory
@@ -6,7 +6,7 @@ struct Options: Equatable {
       case postgresql
     #endif
 
-    /// Whether its stores are on a server, and `--store` is a URL.
+    /// Whether its stores are on a server, so that `--store` is a URL.
     var isServer: Bool {
       #if PostgreSQL
         self == .postgresql
@@ -17,7 +17,7 @@ struct Options: Equatable {
   }
 
   enum Input: Equatable {
-    /// The machine's own package database, or the sample where there is none.
+    /// The package database of this machine, or the sample if there is none.
     case automatic
     case standardInput
     case file(String)
@@ -25,13 +25,13 @@ struct Options: Equatable {
 
   var driver = Driver.sqlite
   var input = Input.automatic
-  /// Where the store is; nil means a temporary folder that goes away at the end.
+  /// The place of the store; nil means a temporary folder that is removed at the end.
   var store: String?
-  /// The package to retrieve; nil means the one that reaches most.
+  /// The package to retrieve; nil means the one that reaches most others.
   var package: String?
-  /// What packages are to be counted and listed for; nil for none.
+  /// A condition on packages, which are counted and listed; nil for none.
   var condition: PackageCondition?
-  /// The package of which those are listed that need it; nil for none.
+  /// A package; the packages that need it are listed. Nil for none.
   var neededBy: String?
   var printsJSON = false
   var reusesStore = false
@@ -62,10 +62,10 @@ struct Options: Equatable {
 
   init() {}
 
-  /// Whether somebody asks which packages need one.
+  /// Whether the packages that need another one are asked for.
   var asksForReferrers: Bool { package != nil || neededBy != nil }
 
-  /// Reads the arguments that follow the program's name. Of an option given twice the last one counts.
+  /// Reads the arguments after the program's name. If an option is given twice, the last one counts.
   init(parsing arguments: [String]) throws {
     var arguments = arguments[...]
     while let argument = arguments.popFirst() {
@@ -101,7 +101,7 @@ struct Options: Equatable {
     if !printsHelp { try check() }
   }
 
-  /// `--name=value` as its two parts.
+  /// Splits `--name=value` into its two parts.
   private static func split(_ argument: String) -> (name: String, value: String?) {
     guard argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
     return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
@@ -124,7 +124,7 @@ struct Options: Equatable {
     return "There is no option \(argument).\(hint) See garage-demo --help."
   }
 
-  /// Options that contradict each other.
+  /// Throws if options contradict each other.
   private func check() throws {
     if store == "" { throw DemoError.usage("--store needs a path.") }
     if package == "" { throw DemoError.usage("--package needs a name.") }

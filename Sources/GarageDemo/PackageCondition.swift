@@ -1,9 +1,9 @@
 import DebianPackages
 import GarageStorage
 
-/// What `--where` asks of packages: a field, a comparison and a value, `section=libs` or `installedSize>=1000`.
+/// The condition of `--where`: a field, a comparison and a value, such as `section=libs` or `installedSize>=1000`.
 struct PackageCondition: Equatable {
-  /// The comparisons, those first that begin with another.
+  /// The comparisons. One that begins with another stands before it.
   private enum Comparison: String, CaseIterable {
     case notEqual = "!="
     case atMost = "<="
@@ -28,7 +28,7 @@ struct PackageCondition: Equatable {
   private let comparison: Comparison
   private let value: String
 
-  /// Throws ``DemoError`` where the text is no condition.
+  /// Throws ``DemoError`` if the text is no condition.
   init(_ text: String) throws {
     self.text = text
     guard let start = text.firstIndex(where: { "!<>^*=".contains($0) }),
@@ -56,7 +56,7 @@ struct PackageCondition: Equatable {
     }
   }
 
-  /// As the garage is asked.
+  /// The condition for a query.
   var condition: Condition<Package> {
     if let size = Int(value), field == "installedSize" {
       let property: KeyPath<Package, Int?> = \.installedSize

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Where the packages come from.
+/// The source of the packages.
 struct PackageInput {
   /// The package database of a Debian machine.
   static let systemPath = "/var/lib/dpkg/status"
 
-  /// What messages call it.
+  /// Its name in messages.
   let name: String
   let bytes: [UInt8]
 
-  /// Throws ``DemoError`` naming the file and the reason where it cannot be read.
+  /// Throws ``DemoError``, naming the file and the reason, if it cannot be read.
   init(_ input: Options.Input) throws {
     switch input {
     case .file(let path):

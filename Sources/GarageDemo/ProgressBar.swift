@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A line on standard error that shows which step is running, for how long, and how far it is where that is
-/// known. A thread of its own redraws it, so that it moves during calls that take a while.
+/// A line on standard error that shows which step is running, for how long, and, if that is known, how far it is. A thread of
+/// its own redraws the line, so that it moves during long calls.
 ///
 /// Shown only when standard error is a terminal that can go back to the beginning of a line.
 final class ProgressBar: Sendable {
@@ -43,13 +43,13 @@ final class ProgressBar: Sendable {
     _ = redraw()
   }
 
-  /// How much of the running step is done, from 0 to 1.
+  /// Sets how much of the running step is done, from 0 to 1.
   func advance(to fraction: Double) {
     guard isShown else { return }
     state.withLock { $0.fraction = fraction }
   }
 
-  /// Makes room for a line of other output; the next redraw brings the bar back below it.
+  /// Removes the line to make room for other output. The next redraw shows it again below.
   func clear() {
     guard isShown else { return }
     state.withLock { _ in ProgressBar.write("\r\u{1B}[K") }
@@ -64,7 +64,7 @@ final class ProgressBar: Sendable {
     }
   }
 
-  /// Draws the line; false once it is finished.
+  /// Draws the line. Returns false if it is finished.
   private func redraw() -> Bool {
     state.withLock { state in
       guard !state.isFinished else { return false }

@@ -1,24 +1,24 @@
 import DebianPackages
 import Foundation
 
-/// What a run of the demo found out. Every count comes from retrieved objects.
+/// The results of a run of the demo. Every count comes from retrieved objects.
 struct Report {
   var driver: Options.Driver
-  /// What the store takes: of its files, or in memory of its keys and values.
+  /// The size of the store, in bytes: of its files, or in memory of its keys and values.
   var bytes = 0
   var figures: GraphFigures
   var package: Package
   var reach: Reach
-  /// The names of those that need the package, where that was named.
+  /// The names of the packages that need the package, if it was named.
   var neededBy: [String]?
-  /// The packages that need another one, where that was asked.
+  /// The packages that need another one, if that was asked.
   var needed: Found?
-  /// The packages that a condition holds for, where one was given.
+  /// The packages that fulfil a condition, if one was given.
   var found: Found?
-  /// What each step took, in the order of the steps.
+  /// How long each step took, in the order of the steps.
   var durations: [(step: Step, seconds: Double)]
 
-  /// Names of packages, in their order, and what they were found by.
+  /// Names of packages, in order, and what they were found by.
   struct Found {
     var what: String
     var names: [String]
@@ -55,7 +55,7 @@ extension Report {
     let driver: String
     let bytes: Int
     let seconds: [String: Double]
-    /// Left out where nobody asked. Of the package of `--needs`, or else of `--package`.
+    /// Left out if nobody asked. `neededBy` belongs to the package of `--needs`, or else to that of `--package`.
     let neededBy, found: [String]?
   }
 
@@ -66,7 +66,7 @@ extension Report {
       reaches: reach.count, cycles: figures.cycles.count, driver: driver.rawValue, bytes: bytes,
       seconds: Dictionary(
         uniqueKeysWithValues: durations.map { step, seconds in
-          // Whole microseconds: the rest is noise.
+          // Rounded to whole microseconds, because the rest is noise.
           (step.rawValue, (seconds * 1e6).rounded() / 1e6)
         }), neededBy: needed?.names ?? neededBy, found: found?.names)
     let encoder = JSONEncoder()
@@ -78,7 +78,7 @@ extension Report {
 // MARK: - As text
 
 extension Report {
-  /// What it did and how fast, for people.
+  /// The results and times as text for people.
   func text() -> String {
     let lists = [
       needed.map { listText("\($0.names.count == 1 ? "needs" : "need") \($0.what)", $0.names) },

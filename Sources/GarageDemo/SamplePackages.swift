@@ -1,6 +1,6 @@
-/// A small package database for machines that have none: a few packages of Debian 12 and everything they need.
+/// A small package database for machines that have none: a few packages of Debian 12, and everything they need.
 enum SamplePackages {
-  /// As `/var/lib/dpkg/status` would have them.
+  /// In the format of `/var/lib/dpkg/status`.
   static let text = """
     Package: base-files
     Version: 12.4+deb12u11

@@ -1,6 +1,6 @@
-/// Times the steps of a run and tells the progress bar about them.
+/// Times the steps of a run, and reports them to the progress bar.
 final class Stopwatch {
-  /// What each step took, in the order of the steps.
+  /// How long each step took, in the order of the steps.
   private(set) var durations: [(step: Step, seconds: Double)] = []
   let progress: ProgressBar
 

@@ -20,7 +20,7 @@ enum Text {
     "\(count(number)) \(number == 1 ? singular : plural)"
   }
 
-  /// `0.0042 s`: three significant digits below ten seconds, and no more than the clock is good for.
+  /// `0.0042 s`: three significant digits below ten seconds, and not more than the clock can tell.
   static func seconds(_ seconds: Double) -> String {
     let decimals = seconds >= 10 ? 1 : seconds >= 1 ? 2 : seconds >= 0.1 ? 3 : 4
     return String(format: "%.\(decimals)f s", seconds)
