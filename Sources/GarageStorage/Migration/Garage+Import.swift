@@ -1,6 +1,6 @@
 package import GarageCoding
 
-// For importers, which bring objects with what another store knows of them.
+// For importers, which bring objects together with their attributes in another store.
 
 extension Garage {
   /// A session that decodes records made of another library's JSON, with this garage's `userInfo`.
@@ -10,9 +10,9 @@ extension Garage {
     GraphDecodingSession(source: source, types: types, userInfo: userInfo, foreign: foreign)
   }
 
-  /// Encodes one object, and those that it refers to where `isIncluded` says so.
+  /// Encodes one object, and those of the objects that it refers to for which `isIncluded` returns true.
   ///
-  /// - Parameter time: when the object was changed, in milliseconds since 1970-01-01 UTC; nil asks the clock.
+  /// - Parameter time: when the object was changed, in milliseconds since 1970-01-01 UTC. Nil asks the clock.
   package func encode(
     alone object: any Encodable, time: UInt64?, including isIncluded: (RecordIdentity) -> Bool
   ) throws -> EncodedGraph {
@@ -27,7 +27,7 @@ extension GarageWriting {
   }
 }
 
-/// What an error of the layers below says, as a verb would.
+/// The text of an error of the layers below, in the words in which a verb would report it.
 package func describedAsGarageError(_ error: any Error) -> String {
   do { return try translatingErrors { throw error } } catch { return "\(error)" }
 }

@@ -2,22 +2,22 @@ internal import GarageCoding
 internal import GarageDriver
 
 extension Garage {
-  /// Writes all records of a type that are in an older form anew, in the form that the type has today.
+  /// Rewrites all records of a type that are in an older form, in the form that the type has today.
   ///
-  /// Afterwards nothing is left that an ``Evolving`` type has to upgrade, rename or take from its prototype, and no
-  /// record stands under a former type tag. Each record is read as a `T` and written again as far as that makes
-  /// other bytes of it: what `T` no longer has is gone then. Modification times, sync statuses and identifiers stay,
-  /// those of values identified by their content too. Objects that the record refers to are not rewritten, but
-  /// parked where they are new: where they stood inline before.
+  /// Afterwards nothing is left that an ``Evolving`` type has to upgrade, rename or take from its prototype, and no record
+  /// stands under a former type tag. Each record is read as a `T`, and written again if its bytes then differ. Values that `T`
+  /// no longer has are lost. Modification times, sync statuses and identifiers stay, also the identifiers of values identified
+  /// by their content. Objects that the record refers to are not rewritten. They are parked only if they have no record yet,
+  /// because they stood inline before.
   ///
-  /// Of a class it covers the subclasses that the garage knows. A record that cannot be read is left as it is and
-  /// reported, and so is one that a unique index forbids with what it refers to; the others are migrated all the same.
+  /// For a class it covers the subclasses that the garage knows. A record that cannot be read is left as it is and reported. So
+  /// is a record that a unique index forbids, with the objects that it refers to. The other records are migrated.
   ///
-  /// The work is done in several writes, so that memory stays bounded as in ``GarageReading/forEach(_:_:)``; other
-  /// writers have their turn in between. If it is interrupted, the rest is done by the next call.
+  /// The work is done in several writes, so that memory stays bounded as in ``GarageReading/forEach(_:_:)``. Other writers have
+  /// their turn in between. If it is interrupted, the next call does the rest.
   ///
-  /// - Throws: ``GarageError/missingConformance(_:)`` for a type whose objects have no records,
-  ///   ``GarageError/nestedWrite``, ``GarageError/closed``, ``GarageError/storage(_:)``.
+  /// - Throws: ``GarageError/missingConformance(_:)`` for a type whose objects have no records, ``GarageError/nestedWrite``,
+  ///   ``GarageError/closed``, ``GarageError/storage(_:)``.
   @discardableResult
   public func migrateAll<T: Codable>(_ type: T.Type) throws -> MigrationReport {
     var report = MigrationReport()
@@ -31,17 +31,17 @@ extension Garage {
   }
 }
 
-/// Rewrites the records of one type, one write's share at a time.
+/// Rewrites the records of one type, some of them in each write.
 struct RecordMigration {
-  /// Where to go on: which of the type's tags, and behind which key.
+  /// The place to go on: which of the type's tags, and behind which key.
   struct Place {
     fileprivate var tagIndex = 0
     fileprivate var last: StorageKey?
     fileprivate(set) var isAtEnd = false
   }
 
-  /// How many records one write takes, unless one of them reaches more objects than that: those are decoded again
-  /// in the next write.
+  /// How many records and bytes one write takes. It takes more if one record reaches more objects than that, because these
+  /// would be decoded again in the next write.
   private static let leastCount = 1_000
   private static let leastByteCount = 8 << 20
 
@@ -52,7 +52,7 @@ struct RecordMigration {
 
   private var objectKeys: ObjectKeys { access.garage.objectKeys }
 
-  /// Migrates records from a place on, and says what was done and where to go on.
+  /// Migrates records from a place on. Returns what was done, and the place to go on.
   func migrate<T: Codable>(_ type: T.Type, from place: Place) throws -> (MigrationReport, Place) {
     var migration = self
     let next = try migration.run(type, from: place)
@@ -99,7 +99,7 @@ struct RecordMigration {
     return keys
   }
 
-  /// Migrates one record. What is wrong with it goes into the report; what is wrong with the store is thrown.
+  /// Migrates one record. Errors about the record go into the report; errors about the store are thrown.
   private mutating func migrateRecord<T: Codable>(
     _ type: T.Type, _ key: StorageKey, _ facts: RecordTypeFacts, _ session: GraphDecodingSession
   ) throws {
@@ -109,7 +109,7 @@ struct RecordMigration {
       guard let record = try access.recordThatOpens(key, facts.name) else { return }
       let bytes = record.span.bytes
       let object = try access.reading.decode(type, keyBytes, bytes, typeName: facts.name, session)
-      // A record of another class.
+      // The record is of another class.
       guard let object else { return }
       let isRewritten = try rewrite(object, record, key, facts)
       if isRewritten { report.rewritten += 1 } else { report.unchanged += 1 }
@@ -122,13 +122,13 @@ struct RecordMigration {
     }
   }
 
-  /// Writes an object's record in its present form, where that differs. False where it does not.
+  /// Writes an object's record in its present form, if that differs. Returns false if it does not.
   private func rewrite<T: Codable>(
     _ object: T, _ record: [UInt8], _ key: StorageKey, _ facts: RecordTypeFacts
   ) throws -> Bool {
     let graph = try access.garage.encoder.encode(object, dates: access.garage.dateEncodingStrategy) {
       identity, formerTags in
-      // Objects that are there are not this record's business.
+      // Objects that have a record already are not written along with this record.
       try access.reading.presentKey([identity.tag] + formerTags, identity.identifier) == nil
     }
     guard let own = graph.records.first else { return false }
@@ -151,10 +151,10 @@ struct RecordMigration {
 }
 
 extension WriteAccess {
-  /// A copy of a record; nil where there is none.
+  /// A copy of a record; nil if there is none.
   ///
-  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` for one that is sealed and does not open. As an
-  ///   error of the storage it would forbid the commit.
+  /// - Throws: ``GarageError/corruptRecord(type:identifier:reason:)`` for a sealed record that does not open. Thrown as an
+  ///   error of the storage, it would forbid the commit.
   func recordThatOpens(_ key: StorageKey, _ typeName: String) throws -> [UInt8]? {
     let keyBytes = key.bytes.span.bytes
     return try withReplaceableValue(keyBytes) { record in
@@ -167,10 +167,9 @@ extension WriteAccess {
     }
   }
 
-  /// Puts a record under a key in place of the one that was there, or under another tag's key. What indexes say of
-  /// it moves along.
+  /// Puts a record in place of the one under a key, or under another tag's key. Its index entries move with it.
   ///
-  /// - Throws: ``GarageError/notUnique(index:value:existing:)``, before anything was written.
+  /// - Throws: ``GarageError/notUnique(index:value:existing:)``, before anything is written.
   func moveRecord(_ moved: MovedRecord) throws {
     if let batch = try beginEntries(putting: [moved.newTag]) {
       try note(moved, in: batch)
@@ -180,13 +179,13 @@ extension WriteAccess {
     try write(moved)
   }
 
-  /// Notes the entries that come and go with a record that moves.
+  /// Notes the index entries that are removed and added when a record moves.
   func note(_ moved: MovedRecord, in batch: IndexBatch) throws {
     if moved.key != moved.newKey { try note(moved.key.bytes.span.bytes, nil, in: batch) }
     try note(moved.newKey.bytes.span.bytes, moved.record.span.bytes, in: batch)
   }
 
-  /// Moves a record whose entries in indexes were noted, and its entry among the sync statuses.
+  /// Moves a record whose index entries were noted, and its entry among the sync statuses.
   func write(_ moved: MovedRecord) throws {
     let (old, new) = (moved.key.bytes, moved.newKey.bytes)
     let status = RecordSummary.uncheckedSyncStatus(of: moved.record.span.bytes)
@@ -201,7 +200,7 @@ extension WriteAccess {
   }
 }
 
-/// A record that takes the place of one that is there, or of one under another tag's key, which goes.
+/// A record that replaces an existing one, or one under another tag's key, which is then removed.
 struct MovedRecord {
   let record: [UInt8]
   let key: StorageKey
@@ -214,7 +213,7 @@ struct MovedRecord {
   var newTag: UInt64 { KeyLayout.tag(inRecordKey: newKey.bytes.span.bytes) }
 }
 
-/// Whether an error says that the store does not work, and not that one record is not readable.
+/// Whether an error says that the store does not work, and not that one record cannot be read.
 func isFailureOfStore(_ error: any Error) -> Bool {
   switch error {
   case let error as StorageError: !error.isOfOneValue

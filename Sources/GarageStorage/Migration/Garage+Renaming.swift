@@ -2,26 +2,26 @@ internal import GarageCoding
 internal import GarageDriver
 
 extension Garage {
-  /// Makes everything that was parked under an old type name an object of this type.
+  /// Makes all objects that were parked under an old type name objects of this type.
   ///
-  /// `oldClassName` is the old type tag: the name that the type had, `MyApp.Person`, or declared (``TypeTagged``). A
-  /// name without module is also looked for in the module of the new type. The records move as they are, with
-  /// identifiers, times and sync statuses; `T` must read what they hold (``Evolving`` helps). References to the old
-  /// name, in all records and in the values of typed keys, are changed to the new one, so `T` need not declare the
-  /// old name as a former tag. For this all records are read once. Where the old name is that of a subclass, its
-  /// objects become `T`s where they are; `T` must be a subclass of the same hierarchy.
+  /// `oldClassName` is the old type tag: the name that the type had, `MyApp.Person`, or the one that it declared
+  /// (``TypeTagged``). A name without a module is also looked for in the module of the new type. The records move unchanged,
+  /// with identifiers, times and sync statuses, so `T` must be able to read their content (``Evolving`` helps). References to
+  /// the old name, in all records and in the values of typed keys, are changed to the new one, so `T` need not declare the old
+  /// name as a former tag. For this, all records are read once. If the old name is that of a subclass, its objects become `T`s
+  /// in place; `T` must then be a subclass in the same hierarchy.
   ///
-  /// What is not changed: identifiers that are digests of values which refer to renamed objects. Such a value, parked
-  /// again, is another record.
+  /// Some identifiers are not changed: digests of values that refer to renamed objects. If such a value is parked again, it
+  /// becomes another record.
   ///
-  /// It is done in one write, wholly or not at all. Damaged records are left as they are and reported, and so are
-  /// references to them: mended, they move with the next call.
+  /// Everything is done in one write, completely or not at all. Damaged records are left as they are and reported, and so are
+  /// references to them. Once they are repaired, they move with the next call.
   ///
-  /// - Throws: ``GarageError/identifierConflict(type:identifier:oldName:)`` where an identifier exists under both
-  ///   names, ``GarageError/notUnique(index:value:existing:)`` where a unique index of the new type forbids one of them,
-  ///   ``GarageError/invalidTypeTag(type:reason:)`` where objects of a subclass would need other identifiers,
-  ///   ``GarageError/missingConformance(_:)``, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``. Nothing is
-  ///   changed then.
+  /// - Throws: ``GarageError/identifierConflict(type:identifier:oldName:)`` if an identifier exists under both names,
+  ///   ``GarageError/notUnique(index:value:existing:)`` if a unique index of the new type forbids one of the objects,
+  ///   ``GarageError/invalidTypeTag(type:reason:)`` if objects of a subclass would need other identifiers,
+  ///   ``GarageError/missingConformance(_:)``, ``GarageError/nestedWrite``, ``GarageError/storage(_:)``. Nothing is changed
+  ///   then.
   @discardableResult
   public func migrateAll<T: Codable>(fromOldClassName oldClassName: String, to type: T.Type) throws
     -> MigrationReport
@@ -29,7 +29,7 @@ extension Garage {
     try withWriteAccess { try $0.migrateAll(fromOldClassName: oldClassName, to: type) }
   }
 
-  /// Makes everything that was parked as one type an object of another type.
+  /// Makes all objects that were parked as one type objects of another type.
   ///
   /// - Throws: as ``migrateAll(fromOldClassName:to:)``, and ``GarageError/invalidTypeTag(type:reason:)`` for an old type
   ///   whose tag is in conflict.
@@ -40,7 +40,7 @@ extension Garage {
 }
 
 extension WriteAccess {
-  /// Makes everything that was parked under an old type name an object of this type.
+  /// Makes all objects that were parked under an old type name objects of this type.
   func migrateAll<T: Codable>(fromOldClassName oldClassName: String, to type: T.Type) throws
     -> MigrationReport
   {
@@ -54,21 +54,21 @@ extension WriteAccess {
     return report
   }
 
-  /// Makes everything that was parked as one type an object of another type.
+  /// Makes all objects that were parked as one type objects of another type.
   func migrateAll<T: Codable>(from oldType: Any.Type, to type: T.Type) throws -> MigrationReport {
     try TypeRenaming(self, from: TypeTag.of(oldType), to: type).run()
   }
 }
 
-/// Moves everything from one type tag to another, in one transaction.
+/// Moves all objects from one type tag to another, in one transaction.
 private struct TypeRenaming {
   private let access: WriteAccess
   private let old: TypeTag
   private let name: String
-  /// The tags of the new type's identity space, and its own.
+  /// The tag of the new type's identity space, and the tag of the type itself.
   private let space: TypeTag
   private let concrete: TypeTag
-  /// The records under the old name that cannot move: references to them keep that name.
+  /// The records under the old name that cannot move. References to them keep that name.
   private var staying: Set<StorageKey> = []
   private var report = MigrationReport()
 
@@ -102,22 +102,22 @@ private struct TypeRenaming {
     return renaming.report
   }
 
-  /// The old name's records move to the new space, unless they are there: then the old name is that of a subclass.
+  /// Whether the old name's records move to the new space. If they are there already, the old name is that of a subclass.
   private var moves: Bool { old != space }
 
   private func newKey(_ key: StorageKey) -> StorageKey {
     KeyLayout.record(tag: space.digest, sameIdentifierAs: key.bytes.span.bytes)
   }
 
-  // MARK: - The old name's own records
+  // MARK: - The records under the old name
 
-  /// Finds the records that cannot move, and reports them. It comes first: those that do move may refer to them.
+  /// Finds and reports the records that cannot move. It comes first, because records that do move may refer to them.
   ///
   /// - Throws: ``GarageError/identifierConflict(type:identifier:oldName:)``.
   private mutating func findStaying() throws {
     var (found, failures) = (staying, report)
     try transaction.forEachKeyBlock(KeyLayout.records(tag: old.digest)) { keys in
-      // Is given up: what is noted in it shows that it can be, when the record moves.
+      // This batch is dropped. Noting entries in it shows that they can be noted when the record moves.
       let batch = try access.beginEntries(putting: [space.digest])
       for key in keys {
         let new = newKey(key)
@@ -142,8 +142,8 @@ private struct TypeRenaming {
     var count = 0
     try transaction.forEachKeyBlock(KeyLayout.records(tag: old.digest)) { keys in
       for key in keys where !staying.contains(key) {
-        // What a unique index forbids is thrown, as one identifier under both names is: if the record stayed, all that
-        // refers to it would have to keep the old name, which the new type may not know.
+        // If a unique index forbids a record, that is thrown, as an identifier under both names is. If the record stayed, all
+        // references to it would have to keep the old name, which the new type may not know.
         guard let record = try movedRecord(key) else { continue }
         try access.moveRecord(MovedRecord(record, from: key, to: newKey(key)))
         count += 1
@@ -153,7 +153,7 @@ private struct TypeRenaming {
     report.rewritten += count
   }
 
-  /// What a record is to become under the new name; nil where there is none.
+  /// The record under the new name; nil if there is none.
   private func movedRecord(_ key: StorageKey) throws -> [UInt8]? {
     guard let record = try access.recordThatOpens(key, name) else { return nil }
     let isSubclass = space != concrete
@@ -174,9 +174,9 @@ private struct TypeRenaming {
     }
   }
 
-  // MARK: - What refers to them
+  // MARK: - References to them
 
-  /// Which references keep the old name; nil where none does.
+  /// Tells which references keep the old name; nil if none does.
   private var keeping: ((UInt64, UnsafeRawBufferPointer) throws -> Bool)? {
     if staying.isEmpty { return nil }
     return { [staying, objectKeys] tag, identifier in
@@ -186,7 +186,7 @@ private struct TypeRenaming {
     }
   }
 
-  /// What becomes of a record that names the old type; nil where it does not.
+  /// The changed form of a record that names the old type; nil if it does not.
   private func changedRecord(_ key: RawSpan, _ record: RawSpan) throws -> Change? {
     let tag = KeyLayout.tag(inRecordKey: key)
     var isOfType = false
@@ -210,8 +210,8 @@ private struct TypeRenaming {
     return changed.map { ($0, isOfType) }
   }
 
-  /// What becomes of a typed key's value that refers to the old type; nil where it does not. A damaged one is left to
-  /// whoever reads it.
+  /// The changed form of a typed key's value that refers to the old type; nil if it does not. A damaged value is left as it is,
+  /// for its readers to report.
   private func changedValue(_ key: RawSpan, _ value: RawSpan) throws -> Change? {
     do {
       let tags = [old.digest: space.digest]
@@ -223,10 +223,10 @@ private struct TypeRenaming {
     }
   }
 
-  /// What becomes of an entry, and whether it is an object of the type.
+  /// The changed bytes of an entry, and whether it is an object of the type.
   private typealias Change = (record: [UInt8], isOfType: Bool)
 
-  /// Visits all entries in a range and puts what `change` makes of them.
+  /// Visits all entries in a range, and puts the changed form that `change` returns for some.
   private mutating func visit(
     _ range: StorageKeyRange, _ change: (TypeRenaming, RawSpan, RawSpan) throws -> Change?
   ) throws {
@@ -248,13 +248,13 @@ private struct TypeRenaming {
         return .stop
       }
       self.report = report
-      // What was lent is given back: now the store may change.
+      // No bytes are lent any more, so the store may be changed.
       for (key, change) in changes { try put(change, for: key) }
       if let last = changes.last { range.lowerBound = last.key.bytes + [0] }
     }
   }
 
-  /// The same where values are sealed: one that does not open ends a scan, and is reported here.
+  /// Does the same if values are sealed. A value that does not open would end a scan; here it is reported.
   private mutating func visitOneByOne(
     _ range: StorageKeyRange, _ change: (TypeRenaming, RawSpan, RawSpan) throws -> Change?
   ) throws {
@@ -277,7 +277,7 @@ private struct TypeRenaming {
     self.report = report
   }
 
-  /// What becomes of an entry; nil where nothing does, or where it is damaged: that is reported.
+  /// The changed form of an entry; nil if it does not change, or if it is damaged, which is reported.
   private func reporting(
     _ key: RawSpan, _ record: RawSpan, _ report: inout MigrationReport,
     _ change: (TypeRenaming, RawSpan, RawSpan) throws -> Change?
@@ -289,7 +289,7 @@ private struct TypeRenaming {
       }
       return changed
     } catch let error as GraphCodingError {
-      // Damaged, and left to whoever reads it. What did not move was reported.
+      // It is damaged, and is left for its readers to report. A record that did not move was reported already.
       if !staying.contains(StorageKey(key)) {
         report.fail(name, objectKeys.identifierText(of: key, record), translated(error))
       }
@@ -297,7 +297,7 @@ private struct TypeRenaming {
     }
   }
 
-  /// Reports an entry whose seal does not open, unless that was done: nobody knows what it refers to.
+  /// Reports an entry whose seal does not open, unless that was done already: it is not known what it refers to.
   private func noteSealed(_ key: StorageKey, _ report: inout MigrationReport) {
     let bytes = key.bytes
     if staying.contains(key) { return }

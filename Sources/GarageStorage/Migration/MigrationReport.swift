@@ -1,4 +1,4 @@
-/// What a migration did with each record that it looked at.
+/// What a migration did with each record that it read.
 public struct MigrationReport: Sendable {
   /// A record that could not be migrated. It was left as it is.
   public struct Failure: Sendable {
@@ -6,19 +6,19 @@ public struct MigrationReport: Sendable {
     public let type: String
     /// The object's identifier, as text.
     public let identifier: String
-    /// Why.
+    /// The reason.
     public let error: any Error
   }
 
-  /// How many records were written anew, or moved.
+  /// How many records were rewritten, or moved.
   public internal(set) var rewritten = 0
-  /// How many records have the form already that their type has today.
+  /// How many records already had the form that their type has today.
   public internal(set) var unchanged = 0
   /// How many records of other objects, and values of typed keys, had their references changed.
   public internal(set) var updatedReferences = 0
   /// How many records could not be migrated.
   public internal(set) var failedCount = 0
-  /// The first 1 000 of those.
+  /// The first 1 000 of these records.
   public internal(set) var failed: [Failure] = []
 
   private static let failureLimit = 1_000
